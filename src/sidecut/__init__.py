@@ -1,0 +1,3 @@
+"""Constrained spectral clustering: clustering with side information."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,41 @@
+"""The errors and warnings sidecut raises, so that callers can catch what they can act on."""
+
+
+class SidecutWarning(UserWarning):
+    """Base of every warning sidecut emits."""
+
+
+class GraphWarning(SidecutWarning):
+    """The graph is not what spectral clustering hopes for: isolated points, components, underflow."""
+
+
+class SpectralWarning(SidecutWarning):
+    """Eigenvectors were computed but could not be certified."""
+
+
+class ConstraintWarning(SidecutWarning):
+    """Constraints were changed, dropped or cannot do what one would expect of them."""
+
+
+class SpectralError(RuntimeError):
+    """No solver reached the eigenvectors asked for."""
+
+
+class ConstraintError(ValueError):
+    """The constraints are malformed or do not fit the data."""
+
+
+class ConflictError(ConstraintError):
+    """The constraints contradict each other; `conflicts` holds the proof of each contradiction.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong and what to do.
+    conflicts : sequence of Conflict
+        The contradictions, each with the chain of must-links that proves it.
+    """
+
+    def __init__(self, message: str, conflicts: tuple = ()) -> None:
+        super().__init__(message)
+        self.conflicts = conflicts
