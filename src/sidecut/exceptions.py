@@ -17,6 +17,10 @@ class ConstraintWarning(SidecutWarning):
     """Constraints were changed, dropped or cannot do what one would expect of them."""
 
 
+class LabellingWarning(SidecutWarning):
+    """Labels came out, but not as many clusters as were asked for."""
+
+
 class SpectralError(RuntimeError):
     """No solver reached the eigenvectors asked for."""
 

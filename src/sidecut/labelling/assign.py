@@ -1,0 +1,103 @@
+"""The front door: labels from an embedding, by the rule the caller names."""
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sidecut.labelling.argmax import argmax_labels
+from sidecut.labelling.embedding import check_embedding, check_n_clusters, check_one_column_each
+from sidecut.labelling.embedding import unit_rows as to_unit_rows
+from sidecut.labelling.kmeans import kmeans_labels
+from sidecut.labelling.missing import warn_if_clusters_are_missing
+from sidecut.labelling.qr import qr_labels
+from sidecut.labelling.rotation import rotation_labels
+from sidecut.labelling.sign import sign_labels
+
+LabellingMethod = Literal["kmeans", "sign", "argmax", "rotation", "qr"]
+
+
+def assign_labels(
+    embedding: ArrayLike,
+    n_clusters: int,
+    *,
+    method: LabellingMethod = "kmeans",
+    n_init: int = 10,
+    unit_rows: bool = False,
+    random_state: int | np.random.RandomState | None = None,
+) -> NDArray[np.intp]:
+    """Turn an embedding into labels 0..n_clusters-1.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_components)
+        One row per point.
+    n_clusters : int
+        The number of clusters.
+    method : {"kmeans", "sign", "argmax", "rotation", "qr"}, default="kmeans"
+        "kmeans" takes any number of columns; "sign" one column and two clusters; "argmax", "rotation" and
+        "qr" one column per cluster.
+    n_init : int, default=10
+        Number of starts of "kmeans" and "rotation"; the others need none.
+    unit_rows : bool, default=False
+        Scale each row to length one first; "rotation" does so in any case.
+    random_state : int, RandomState instance or None
+        Seed of the starts.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        The labels. "sign" and "argmax" keep the meaning of their numbers (the side, the column); the others
+        number clusters in order of first appearance.
+
+    Raises
+    ------
+    ValueError
+        If the method is unknown, does not suit the shape of the embedding, or the embedding is refused by
+        `check_embedding`.
+
+    Warns
+    -----
+    LabellingWarning
+        If fewer than `n_clusters` clusters come out.
+
+    Examples
+    --------
+    >>> from sidecut.labelling import assign_labels
+    >>> embedding = [[1.0, 0.1], [0.9, 0.0], [0.0, 0.8], [0.1, 0.9]]
+    >>> assign_labels(embedding, 2, random_state=0)
+    array([0, 0, 1, 1])
+    >>> assign_labels(embedding, 2, method="qr")
+    array([0, 0, 1, 1])
+    >>> assign_labels(embedding, 2, method="guess")
+    Traceback (most recent call last):
+    ...
+    ValueError: method='guess' is not a labelling; choose one of 'kmeans', 'sign', 'argmax', 'rotation', 'qr'
+    """
+    if method not in get_args(LabellingMethod):
+        known = ", ".join(repr(name) for name in get_args(LabellingMethod))
+        raise ValueError(f"method={method!r} is not a labelling; choose one of {known}")
+    rows = to_unit_rows(embedding) if unit_rows else check_embedding(embedding)
+    n_clusters = check_n_clusters(n_clusters, len(rows))
+    if method == "kmeans":
+        return kmeans_labels(rows, n_clusters, n_init=n_init, random_state=random_state)
+    if method == "rotation":
+        return rotation_labels(rows, n_clusters, n_init=n_init, random_state=random_state)
+    if method == "sign":
+        return _two_sides(rows, n_clusters)
+    check_one_column_each(rows, n_clusters, method)
+    return qr_labels(rows) if method == "qr" else _largest_column(rows, n_clusters)
+
+
+def _two_sides(rows: NDArray[np.float64], n_clusters: int) -> NDArray[np.intp]:
+    if n_clusters != 2:
+        raise ValueError(f"'sign' makes two clusters, not n_clusters={n_clusters}; use 'kmeans'")
+    labels = sign_labels(rows)
+    warn_if_clusters_are_missing(labels, 2, "sign", "every entry lies on the same side of zero")
+    return labels
+
+
+def _largest_column(rows: NDArray[np.float64], n_clusters: int) -> NDArray[np.intp]:
+    labels = argmax_labels(rows)
+    warn_if_clusters_are_missing(labels, n_clusters, "argmax", "some columns are never the largest")
+    return labels

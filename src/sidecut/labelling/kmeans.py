@@ -1,0 +1,129 @@
+"""Clusters as compact groups of rows: k-means with restarts."""
+
+import warnings
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from sidecut.labelling.embedding import check_embedding, check_n_clusters
+from sidecut.labelling.embedding import unit_rows as to_unit_rows
+from sidecut.labelling.missing import warn_if_clusters_are_missing
+from sidecut.labelling.renaming import rename_by_first_appearance
+from sidecut.labelling.zero_rows import informative_rows, join_nearest_cluster
+
+# Below this many point-to-centre distances per iteration, threads cost more than they give, and much more
+# when another process is busy.
+_WORTH_THREADS = 1_000_000
+
+
+def kmeans_labels(
+    embedding: ArrayLike,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    unit_rows: bool = False,
+    fit_rows: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> NDArray[np.intp]:
+    """Cluster the rows of an embedding by k-means.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_components)
+        One row per point.
+    n_clusters : int
+        The number of clusters, which may differ from the number of columns.
+    n_init : int, default=10
+        Number of k-means++ starts; the one with the smallest sum of squares is kept.
+    unit_rows : bool, default=False
+        Scale each row to length one first, so that only directions count.
+    fit_rows : array-like of bool, shape (n_samples,), optional
+        Which rows decide where the centres are; the others join the nearest. By default the rows that are
+        not all zero, or every row if those have too few different values to make `n_clusters` clusters.
+    random_state : int, RandomState instance or None
+        Seed of the starts.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        Labels numbered in order of first appearance.
+
+    Raises
+    ------
+    ValueError
+        If the embedding is refused by `check_embedding`, there are fewer points than clusters, or `fit_rows`
+        is not a mask of the points with at least `n_clusters` of them.
+
+    Warns
+    -----
+    LabellingWarning
+        If the rows have fewer different values than there should be clusters.
+
+    Examples
+    --------
+    >>> from sidecut.labelling import kmeans_labels
+    >>> kmeans_labels([[0.0, 2.0], [0.1, 2.1], [5.0, 0.0], [5.1, 0.2]], 2, random_state=0)
+    array([0, 0, 1, 1])
+
+    With `unit_rows` the length of a row does not matter, and a zero row joins the nearest centre:
+
+    >>> kmeans_labels([[1, 0], [9, 0], [0, 1], [0, 7], [0, 0]], 2, unit_rows=True, random_state=0)[:4]
+    array([0, 0, 1, 1])
+    """
+    rows = to_unit_rows(embedding) if unit_rows else _near_one(check_embedding(embedding))
+    n_clusters = check_n_clusters(n_clusters, len(rows))
+    placed = _rows_to_fit(rows, fit_rows, n_clusters)
+    labels = _fit(rows[placed], n_clusters, n_init, random_state)
+    if fit_rows is None and not placed.all() and _n_found(labels) < n_clusters:
+        # The origin is then a position like any other, and needed to make n_clusters of them.
+        placed = np.ones(len(rows), dtype=bool)
+        labels = _fit(rows, n_clusters, n_init, random_state)
+    if _n_found(labels) < n_clusters:
+        n_distinct = len(np.unique(rows[placed], axis=0))
+        reason = (
+            f"the embedding has only {n_distinct} distinct rows; ask for fewer clusters or look at the graph"
+        )
+        warn_if_clusters_are_missing(labels, n_clusters, "kmeans", reason)
+    return rename_by_first_appearance(join_nearest_cluster(rows, labels, placed))
+
+
+def _near_one(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scale exactly, by a power of two, so that squared distances neither over- nor underflow."""
+    _, exponent = np.frexp(np.abs(rows).max())
+    return np.ldexp(rows, -exponent)
+
+
+def _rows_to_fit(rows: NDArray[np.float64], fit_rows: ArrayLike | None, n_clusters: int) -> NDArray[np.bool_]:
+    if fit_rows is None:
+        informative = informative_rows(rows)
+        return informative if informative.sum() >= n_clusters else np.ones(len(rows), dtype=bool)
+    mask = np.asarray(fit_rows)
+    if mask.dtype != bool or mask.shape != (len(rows),):
+        raise ValueError(
+            f"fit_rows has dtype {mask.dtype} and shape {mask.shape};"
+            f" it must be a mask of bool, shape ({len(rows)},)"
+        )
+    if mask.sum() < n_clusters:
+        raise ValueError(
+            f"fit_rows keeps {mask.sum()} rows, too few for n_clusters={n_clusters}; keep more rows"
+        )
+    return mask
+
+
+def _fit(
+    rows: NDArray[np.float64], n_clusters: int, n_init: int, random_state: int | np.random.RandomState | None
+) -> NDArray[np.intp]:
+    model = KMeans(n_clusters, n_init=n_init, random_state=random_state)
+    n_threads: Literal[1] | None = 1 if len(rows) * n_clusters < _WORTH_THREADS else None
+    with threadpool_limits(limits=n_threads), warnings.catch_warnings():
+        # Missing clusters are reported by the caller, in terms of the embedding.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(rows).labels_.astype(np.intp)
+
+
+def _n_found(labels: NDArray[np.intp]) -> int:
+    return len(np.unique(labels))
