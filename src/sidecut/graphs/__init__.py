@@ -1,0 +1,47 @@
+"""From data to a graph: kernels, neighbours, diffusion, graphs that need not exist in memory.
+
+A `Graph` is known by what it does to a block of vectors. Recipes (`Neighbors`, `Gaussian`, `SelfTuning`,
+`Heat`, `Cosine`) turn data into graphs; `as_graph` takes a matrix or a networkx graph as it is.
+"""
+
+from sidecut.graphs.diffusion import HeatGraph
+from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
+from sidecut.graphs.health import warn_about
+from sidecut.graphs.kernels import GaussianGraph, SelfTuningGraph, bandwidth, local_scales
+from sidecut.graphs.laplacian import NormalizedAffinity
+from sidecut.graphs.lazy import FactorGraph, TiledGraph
+from sidecut.graphs.neighbors import (
+    NearestNeighborLists,
+    nearest_by_affinity,
+    nearest_neighbors,
+    symmetrized,
+)
+from sidecut.graphs.precomputed import as_graph
+from sidecut.graphs.recipes import Cosine, Gaussian, GraphRecipe, Heat, Neighbors, SelfTuning, recipe
+
+__all__ = [
+    "Cosine",
+    "DenseGraph",
+    "FactorGraph",
+    "Gaussian",
+    "GaussianGraph",
+    "Graph",
+    "GraphRecipe",
+    "Heat",
+    "HeatGraph",
+    "NearestNeighborLists",
+    "Neighbors",
+    "NormalizedAffinity",
+    "SelfTuning",
+    "SelfTuningGraph",
+    "SparseGraph",
+    "TiledGraph",
+    "as_graph",
+    "bandwidth",
+    "local_scales",
+    "nearest_by_affinity",
+    "nearest_neighbors",
+    "recipe",
+    "symmetrized",
+    "warn_about",
+]

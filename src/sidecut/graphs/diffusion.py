@@ -1,0 +1,65 @@
+"""The heat diffusion kernel exp(-tΔ) on a graph, applied without forming it."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ive
+
+from sidecut.graphs.graph import FloatArray, Graph
+from sidecut.graphs.laplacian import NormalizedAffinity
+
+#: The Chebyshev series is cut where what is left of it is below this.
+SERIES_TOLERANCE = 1e-15
+
+
+class HeatGraph(Graph):
+    """The graph whose weights are exp(-tΔ), Δ the normalised Laplacian of another graph.
+
+    With Δ = I - Ā and the spectrum of Ā in [-1, 1], the Chebyshev series
+    exp(-tΔ) = e^{-t} (I_0(t) + 2 Σ_m I_m(t) T_m(Ā)) has coefficients that fall faster than exponentially
+    past m = t, and its remainder is bounded by the sum of the coefficients left out; so the series is
+    cut at rounding error and costs about t + 6√t products with Ā.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph heat flows on.
+    time : float, default=20.0
+        The diffusion time t (20 for the newsgroups of Lu and Carreira-Perpiñán, 2008).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import HeatGraph, as_graph
+    >>> pair = as_graph(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> HeatGraph(pair, time=1.0).to_dense().round(4)
+    array([[0.5677, 0.4323],
+           [0.4323, 0.5677]])
+    """
+
+    def __init__(self, graph: Graph, time: float = 20.0) -> None:
+        if not np.isfinite(time) or time <= 0:
+            raise ValueError(f"time={time!r}: heat needs a positive finite time to flow.")
+        self.graph = graph
+        self.time = float(time)
+        self.n_nodes = graph.n_nodes
+        self._affinity = NormalizedAffinity(graph)
+        self.coefficients = _heat_coefficients(self.time)
+
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return exp(-tΔ) @ block by the three-term Chebyshev recurrence."""
+        previous, current = block, self._affinity.apply(block)
+        result = self.coefficients[0] * previous + self.coefficients[1] * current
+        for coefficient in self.coefficients[2:]:
+            previous, current = current, 2 * self._affinity.apply(current) - previous
+            result += coefficient * current
+        return result
+
+
+def _heat_coefficients(time: float) -> FloatArray:
+    """Return the Chebyshev coefficients of exp(-t(1 - x)) on [-1, 1], cut at rounding error."""
+    length = int(time + 12 * np.sqrt(time) + 40)
+    coefficients = 2.0 * ive(np.arange(length), time)
+    coefficients[0] /= 2.0
+    remainder = np.cumsum(coefficients[::-1])[::-1]
+    return coefficients[: max(2, int(np.searchsorted(-remainder, -SERIES_TOLERANCE)))]

@@ -1,0 +1,196 @@
+"""What a graph is to the methods above it: something that multiplies a block of vectors."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+FloatArray = npt.NDArray[np.float64]
+
+#: `to_dense` refuses graphs with more nodes than this: 20,000 nodes are 3.2 GB.
+DENSE_LIMIT = 20_000
+
+
+class Graph(ABC):
+    """A weighted undirected graph on `n_nodes` points, with nonnegative symmetric weights W.
+
+    Subclasses say how W multiplies a block of vectors; W itself need not exist in memory.
+    """
+
+    n_nodes: int
+
+    @abstractmethod
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return W @ block for a vector (n_nodes,) or a block (n_nodes, b)."""
+
+    @cached_property
+    def degrees(self) -> FloatArray:
+        """The weighted degree of every node, W @ 1; self-loops count once."""
+        return self.apply(np.ones(self.n_nodes))
+
+    @property
+    def volume(self) -> float:
+        """The sum of all degrees, vol(G)."""
+        return float(self.degrees.sum())
+
+    @property
+    def matrix(self) -> sp.csr_array | FloatArray | None:
+        """The weights as an explicit matrix, or None where they are only ever applied."""
+        return None
+
+    @cached_property
+    def isolated(self) -> npt.NDArray[np.intp]:
+        """The nodes without any weight: the graph says nothing about them."""
+        return np.flatnonzero(self.degrees <= 0)
+
+    @cached_property
+    def components(self) -> npt.NDArray[np.intp]:
+        """The connected component of every node, numbered from 0, isolated nodes marked -1.
+
+        A graph that is only applied cannot be searched; its nodes are taken as connected, and a hidden
+        gap shows as an eigenvalue near zero instead.
+        """
+        labels = np.zeros(self.n_nodes, dtype=np.intp)
+        labels[self.isolated] = -1
+        return labels
+
+    @property
+    def n_components(self) -> int:
+        """How many connected components there are, isolated nodes not counted."""
+        return int(self.components.max(initial=-1)) + 1
+
+    def to_dense(self) -> FloatArray:
+        """Return W as a dense array; for small graphs only.
+
+        Raises
+        ------
+        MemoryError
+            If the graph has more than 20,000 nodes.
+        """
+        if self.n_nodes > DENSE_LIMIT:
+            raise MemoryError(
+                f"to_dense() of a graph with {self.n_nodes:,} nodes would need "
+                f"{8 * self.n_nodes**2 / 1e9:.1f} GB; graphs up to {DENSE_LIMIT:,} nodes can be made dense, "
+                "use apply() instead."
+            )
+        return self.apply(np.eye(self.n_nodes))
+
+    def __matmul__(self, block: FloatArray) -> FloatArray:
+        return self.apply(np.asarray(block))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(n_nodes={self.n_nodes})"
+
+
+class SparseGraph(Graph):
+    """A graph whose weights are a sparse matrix.
+
+    Parameters
+    ----------
+    weights : sparse array or matrix of shape (n, n)
+        Symmetric, nonnegative. `as_graph` checks this; the class trusts it.
+    recall : float, optional
+        The share of true nearest neighbours among the edges, where they were searched approximately.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from sidecut.graphs import SparseGraph
+    >>> path = SparseGraph(sp.csr_array([[0, 2, 0], [2, 0, 1], [0, 1, 0.0]]))
+    >>> path.degrees
+    array([2., 3., 1.])
+    >>> path.n_components
+    1
+    """
+
+    def __init__(self, weights: sp.sparray | sp.spmatrix, recall: float | None = None) -> None:
+        self._weights = sp.csr_array(weights, dtype=np.float64)
+        self._weights.eliminate_zeros()
+        self.n_nodes = int(self._weights.shape[0])
+        self.recall = recall
+
+    @property
+    def matrix(self) -> sp.csr_array:
+        """The weights in compressed rows."""
+        return self._weights
+
+    @property
+    def n_edges(self) -> int:
+        """The number of edges, each counted once, self-loops included."""
+        loops = int(np.count_nonzero(self._weights.diagonal()))
+        return (self._weights.nnz + loops) // 2
+
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return W @ block."""
+        return np.asarray(self._weights @ block)
+
+    @cached_property
+    def components(self) -> npt.NDArray[np.intp]:
+        """The connected component of every node, found exactly; isolated nodes are -1."""
+        return _without_isolated(connected_components(self._weights, directed=False)[1], self.isolated)
+
+    def __repr__(self) -> str:
+        return f"SparseGraph(n_nodes={self.n_nodes}, n_edges={self.n_edges})"
+
+
+class DenseGraph(Graph):
+    """A graph whose weights are a dense array.
+
+    Parameters
+    ----------
+    weights : array of shape (n, n)
+        Symmetric, nonnegative. `as_graph` checks this; the class trusts it.
+    """
+
+    def __init__(self, weights: npt.ArrayLike) -> None:
+        self._weights = np.asarray(weights, dtype=np.float64)
+        self.n_nodes = int(self._weights.shape[0])
+
+    @property
+    def matrix(self) -> FloatArray:
+        """The weights as given."""
+        return self._weights
+
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return W @ block."""
+        return self._weights @ block
+
+    @cached_property
+    def components(self) -> npt.NDArray[np.intp]:
+        """The connected component of every node, found exactly; isolated nodes are -1."""
+        return _without_isolated(_dense_components(self._weights), self.isolated)
+
+    def to_dense(self) -> FloatArray:
+        """Return a copy of W."""
+        return self._weights.copy()
+
+
+def _dense_components(weights: FloatArray) -> npt.NDArray[np.intp]:
+    """Breadth-first search on dense rows; no sparse copy of a matrix that is full anyway."""
+    n_nodes = weights.shape[0]
+    labels = np.full(n_nodes, -1, dtype=np.intp)
+    n_found = 0
+    while (unseen := np.flatnonzero(labels < 0)).size:
+        frontier = unseen[:1]
+        while frontier.size:
+            labels[frontier] = n_found
+            reached = np.zeros(n_nodes, dtype=bool)
+            for node in frontier:
+                reached |= weights[node] > 0
+            frontier = np.flatnonzero(reached & (labels < 0))
+        n_found += 1
+    return labels
+
+
+def _without_isolated(labels: npt.NDArray, isolated: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Renumber components so that isolated nodes are -1 and the others count from 0."""
+    labels = np.asarray(labels, dtype=np.intp).copy()
+    labels[isolated] = -1
+    kept = labels >= 0
+    labels[kept] = np.unique(labels[kept], return_inverse=True)[1]
+    return labels

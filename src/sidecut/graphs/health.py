@@ -1,0 +1,69 @@
+"""What is wrong with a graph, in words: isolated points, too many components."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+
+from sidecut.exceptions import GraphWarning
+from sidecut.graphs.graph import Graph
+
+
+def warn_about(graph: Graph, n_clusters: int) -> None:
+    """Warn about what keeps a graph from being cut into `n_clusters` parts in a meaningful way.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph to be cut.
+    n_clusters : int
+        How many clusters are asked for.
+
+    Raises
+    ------
+    ValueError
+        If no point has any neighbour at all.
+
+    Examples
+    --------
+    >>> import numpy as np, warnings
+    >>> from sidecut.graphs import as_graph, warn_about
+    >>> lonely = as_graph(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0.0]]))
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_about(lonely, n_clusters=1)
+    >>> str(caught[0].message)
+    '1 of 3 points have no neighbours (2): ...'
+    """
+    isolated = graph.isolated
+    if isolated.size == graph.n_nodes:
+        raise ValueError(
+            f"None of the {graph.n_nodes} points has a neighbour: every weight is zero. Use a larger sigma, "
+            "more neighbours, or check the affinity."
+        )
+    if isolated.size:
+        warnings.warn(
+            f"{isolated.size} of {graph.n_nodes} points have no neighbours ({_listed(isolated)}): the graph "
+            "says nothing about them and their labels are arbitrary. Use more neighbours or a larger sigma, "
+            "or leave them out.",
+            GraphWarning,
+            stacklevel=2,
+        )
+    if graph.n_components > n_clusters:
+        sizes = np.sort(np.bincount(graph.components[graph.components >= 0]))[::-1]
+        warnings.warn(
+            f"The graph has {graph.n_components} connected components (of {_listed(sizes)} points), more "
+            f"than n_clusters={n_clusters}: every grouping of whole components has cut zero, so the graph "
+            "does not decide. The components of largest volume are kept apart. Use more neighbours, more "
+            "clusters, or constraints that join components.",
+            GraphWarning,
+            stacklevel=2,
+        )
+
+
+def _listed(values: npt.NDArray, at_most: int = 5) -> str:
+    """Return the first few values, with dots if there are more."""
+    shown = ", ".join(str(value) for value in values[:at_most])
+    return shown + (", ..." if values.size > at_most else "")

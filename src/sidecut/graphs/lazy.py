@@ -1,0 +1,84 @@
+"""Graphs that never exist in memory: evaluated tile by tile, or known by a factor."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from sidecut.graphs.graph import DenseGraph, FloatArray, Graph
+
+#: One tile of weights takes about this many bytes.
+TILE_BYTES = 64 * 2**20
+
+
+class TiledGraph(Graph):
+    """A graph whose weights are computed again, a tile of rows at a time, whenever it is applied.
+
+    It costs O(n) memory and O(n²) time a product. Subclasses provide `tile`.
+    """
+
+    @abstractmethod
+    def tile(self, rows: slice) -> FloatArray:
+        """Return the weights W[rows, :]."""
+
+    def tiles(self) -> Iterator[slice]:
+        """Slices of rows that cover the graph, each a tile of about 64 MB."""
+        height = max(1, TILE_BYTES // (8 * max(self.n_nodes, 1)))
+        for start in range(0, self.n_nodes, height):
+            yield slice(start, min(start + height, self.n_nodes))
+
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return W @ block, tile by tile."""
+        result = np.empty(block.shape)
+        for rows in self.tiles():
+            result[rows] = self.tile(rows) @ block
+        return result
+
+    def materialized(self) -> DenseGraph:
+        """The same graph with its weights in memory."""
+        weights = np.empty((self.n_nodes, self.n_nodes))
+        for rows in self.tiles():
+            weights[rows] = self.tile(rows)
+        return DenseGraph(weights)
+
+
+class FactorGraph(Graph):
+    """The graph W = F Fᵀ without its diagonal, known by its nonnegative factor F.
+
+    Parameters
+    ----------
+    factor : dense or sparse array of shape (n, rank)
+        Rows with nonnegative inner products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import FactorGraph
+    >>> graph = FactorGraph(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]))
+    >>> graph.to_dense()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
+    """
+
+    def __init__(self, factor: npt.NDArray | sp.sparray) -> None:
+        self.factor: Any = (
+            sp.csr_array(factor) if sp.issparse(factor) else np.asarray(factor, dtype=np.float64)
+        )
+        self.n_nodes = int(self.factor.shape[0])
+
+    @cached_property
+    def _loops(self) -> FloatArray:
+        squares = self.factor.multiply(self.factor) if sp.issparse(self.factor) else self.factor**2
+        return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
+
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return (F Fᵀ - diag) @ block in O(nnz(F)) per column."""
+        loops = self._loops if block.ndim == 1 else self._loops[:, None]
+        return np.asarray(self.factor @ (self.factor.T @ block)) - loops * block

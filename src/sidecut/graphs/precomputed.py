@@ -1,0 +1,119 @@
+"""Graphs people already have: dense and sparse matrices, networkx graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
+
+#: Weights may differ from their mirror image by this share of the largest weight.
+SYMMETRY_TOLERANCE = 1e-8
+
+
+def as_graph(affinity: Any) -> Graph:
+    """Take an affinity as it is: a dense or sparse matrix, a networkx graph, or a Graph.
+
+    Parameters
+    ----------
+    affinity : array, sparse matrix, networkx.Graph or Graph
+        Symmetric nonnegative weights. The diagonal is kept: self-loops count in the degrees.
+
+    Returns
+    -------
+    Graph
+        A `SparseGraph` or a `DenseGraph`; a Graph is returned unchanged.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not square, not symmetric, negative or not finite; the entry is named.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from sidecut.graphs import as_graph
+    >>> as_graph(nx.path_graph(4))
+    SparseGraph(n_nodes=4, n_edges=3)
+    """
+    if isinstance(affinity, Graph):
+        return affinity
+    if _is_networkx(affinity):
+        return SparseGraph(_networkx_weights(affinity))
+    if sp.issparse(affinity):
+        return SparseGraph(_checked_sparse(affinity))
+    return DenseGraph(_checked_dense(np.asarray(affinity)))
+
+
+def _is_networkx(candidate: Any) -> bool:
+    return type(candidate).__module__.partition(".")[0] == "networkx" or hasattr(candidate, "is_multigraph")
+
+
+def _networkx_weights(graph: Any) -> sp.csr_array:
+    import networkx as nx
+
+    if graph.is_directed():
+        raise ValueError("A directed networkx graph cannot be cut; use graph.to_undirected().")
+    return _checked_sparse(nx.to_scipy_sparse_array(graph, weight="weight", dtype=np.float64, format="csr"))
+
+
+def _checked_sparse(affinity: Any) -> sp.csr_array:
+    weights = sp.csr_array(affinity, dtype=np.float64)
+    _check_square(weights.shape)
+    weights.sum_duplicates()
+    edges = sp.coo_array(weights)
+    _check_entries(edges.data, edges.row, edges.col)
+    gap = sp.coo_array(abs(weights - weights.T))
+    if gap.nnz:
+        worst = int(np.argmax(gap.data))
+        row, col = int(gap.row[worst]), int(gap.col[worst])
+        _check_symmetry(float(gap.data[worst]), float(edges.data.max()), row, col)
+    return _mirrored(weights)
+
+
+def _checked_dense(affinity: npt.NDArray) -> npt.NDArray[np.float64]:
+    _check_square(affinity.shape)
+    weights = np.asarray(affinity, dtype=np.float64)
+    bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if bad.size:
+        rows, cols = np.unravel_index(bad[:1], weights.shape)
+        _check_entries(weights[rows, cols], rows, cols)
+    gap = np.abs(weights - weights.T)
+    if weights.size and (worst := float(gap.max())) > 0:
+        row, col = np.unravel_index(int(gap.argmax()), gap.shape)
+        _check_symmetry(worst, float(weights.max()), int(row), int(col))
+        weights = 0.5 * (weights + weights.T)
+    return weights
+
+
+def _mirrored(weights: sp.csr_array) -> sp.csr_array:
+    """Remove the rounding differences between W and its transpose."""
+    return sp.csr_array(0.5 * (weights + weights.T))
+
+
+def _check_square(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(
+            f"A precomputed affinity must be a square matrix, one row and one column per point; got {shape}."
+        )
+
+
+def _check_entries(weights: npt.NDArray, rows: npt.NDArray, cols: npt.NDArray) -> None:
+    for is_bad, rule in ((~np.isfinite(weights), "finite"), (weights < 0, "nonnegative")):
+        if is_bad.any():
+            first = int(np.argmax(is_bad))
+            raise ValueError(
+                f"affinity[{rows[first]}, {cols[first]}] = {weights[first]}: weights must be {rule}. "
+                "Distances are not affinities; turn them into weights first, for example exp(-d²/(2σ²))."
+            )
+
+
+def _check_symmetry(gap: float, largest: float, row: int, col: int) -> None:
+    if gap > SYMMETRY_TOLERANCE * largest:
+        raise ValueError(
+            f"affinity[{row}, {col}] and affinity[{col}, {row}] differ by {gap:.3g}: the weights of an "
+            "undirected graph are symmetric. Use (A + A.T) / 2 if that is what you mean."
+        )

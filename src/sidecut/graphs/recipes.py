@@ -1,0 +1,259 @@
+"""Recipes: how data become a graph, as small objects with scikit-learn parameters.
+
+An estimator takes `affinity="knn"`, the name of a recipe with its usual settings, or a recipe itself where
+one wants to choose: `affinity=Neighbors(15, weights="gaussian", sigma="median")`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.preprocessing import normalize
+
+from sidecut.exceptions import GraphWarning
+from sidecut.graphs.diffusion import HeatGraph
+from sidecut.graphs.graph import FloatArray, Graph, SparseGraph
+from sidecut.graphs.kernels import (
+    GaussianGraph,
+    SelfTuningGraph,
+    bandwidth,
+    local_scales,
+    positive_width,
+    scaled_features,
+    width_of_distances,
+)
+from sidecut.graphs.lazy import FactorGraph, TiledGraph
+from sidecut.graphs.neighbors import NearestNeighborLists, nearest_neighbors, symmetrized
+
+#: A full affinity of up to this many points is kept in memory (128 MB); beyond, it is evaluated in tiles.
+IN_MEMORY = 4_000
+
+
+class GraphRecipe(BaseEstimator):
+    """How data become a graph. `build(X)` returns the Graph; the recipe itself never changes."""
+
+    @abstractmethod
+    def build(self, X: npt.NDArray) -> Graph:
+        """Return the graph of the points X."""
+
+
+class Neighbors(GraphRecipe):
+    """The k-nearest-neighbour graph, weighted.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=20
+        How many neighbours each point keeps.
+    weights : {"self_tuning", "gaussian", "cosine", "binary"}, default="self_tuning"
+        exp(-d²/(σ_i σ_j)) with σ_i the distance to the seventh neighbour; exp(-d²/(2σ²)); the cosine, where
+        negative ones count as no edge; or 1.
+    sigma : float, "mean" or "median", default="median"
+        The width for Gaussian weights; the rules look at the distances between neighbours.
+    symmetrize : {"mean", "union", "mutual"}, default="mean"
+        How the directed edges become undirected, see `symmetrized`.
+    search : {"exact", "approximate"}, default="exact"
+        See `nearest_neighbors`; the recall of an approximate search is `graph.recall`.
+    random_state : int, RandomState or None
+        For the approximate search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import Neighbors
+    >>> line = np.arange(5.0)[:, None]
+    >>> Neighbors(2, weights="binary", symmetrize="union").build(line)
+    SparseGraph(n_nodes=5, n_edges=6)
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 20,
+        *,
+        weights: str = "self_tuning",
+        sigma: float | str = "median",
+        symmetrize: str = "mean",
+        search: str = "exact",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.sigma = sigma
+        self.symmetrize = symmetrize
+        self.search = search
+        self.random_state = random_state
+
+    def build(self, X: npt.NDArray) -> SparseGraph:
+        """Return the neighbour graph of the points X."""
+        lists = nearest_neighbors(
+            X,
+            self.n_neighbors,
+            metric="cosine" if self.weights == "cosine" else "euclidean",
+            search=self.search,
+            random_state=self.random_state,
+        )
+        directed = lists.with_weights(self._edge_weights(lists))
+        return SparseGraph(symmetrized(directed, self.symmetrize), recall=lists.recall)
+
+    def _edge_weights(self, lists: NearestNeighborLists) -> FloatArray:
+        distances = lists.distances
+        if self.weights == "self_tuning":
+            scales = local_scales(distances)
+            return _weights_of(distances**2 / (scales[:, None] * scales[lists.indices]), "local scales")
+        if self.weights == "gaussian":
+            sigma = self._width(distances)
+            return _weights_of(distances**2 / (2 * sigma**2), f"sigma={sigma:.3g}")
+        if self.weights == "cosine":
+            return np.maximum(1.0 - distances, 0.0)
+        if self.weights == "binary":
+            return np.ones_like(distances)
+        raise ValueError(f"weights={self.weights!r}: choose 'self_tuning', 'gaussian', 'cosine' or 'binary'.")
+
+    def _width(self, distances: FloatArray) -> float:
+        if not isinstance(self.sigma, str):
+            return positive_width(float(self.sigma))
+        if self.sigma not in ("mean", "median"):
+            raise ValueError(
+                f"sigma={self.sigma!r} is not a rule; use a positive number, 'mean' or 'median'."
+            )
+        return width_of_distances(distances, self.sigma)
+
+
+class Gaussian(GraphRecipe):
+    """The full Gaussian affinity exp(-‖x_i - x_j‖² / (2σ²)).
+
+    Up to 4,000 points it is kept in memory; beyond, it is evaluated in tiles whenever it is applied.
+
+    Parameters
+    ----------
+    sigma : float, "mean", "median", "feature_std" or array of shape (n_features,), default="median"
+        One width, a rule over the distances between points, or one width per feature.
+    self_loops : bool, default=False
+        Keep the ones on the diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import Gaussian
+    >>> X = np.array([[0.0, 0.0], [1.0, 10.0]])
+    >>> Gaussian(sigma=[1.0, 10.0]).build(X).to_dense().round(4)
+    array([[0.    , 0.3679],
+           [0.3679, 0.    ]])
+    """
+
+    def __init__(self, sigma: float | str | npt.ArrayLike = "median", *, self_loops: bool = False) -> None:
+        self.sigma = sigma
+        self.self_loops = self_loops
+
+    def build(self, X: npt.NDArray) -> Graph:
+        """Return the Gaussian affinity of the points X."""
+        sigma: Any = self.sigma
+        if np.ndim(sigma) == 1 or (isinstance(sigma, str) and sigma == "feature_std"):
+            X, sigma = scaled_features(X, sigma), 1.0
+        return _in_memory_if_small(GaussianGraph(X, bandwidth(X, sigma), self.self_loops))
+
+
+class SelfTuning(GraphRecipe):
+    """The full locally scaled affinity exp(-d²/(σ_i σ_j)) of Zelnik-Manor and Perona (2004).
+
+    Parameters
+    ----------
+    neighbor : int, default=7
+        σ_i is the distance to this neighbour.
+    """
+
+    def __init__(self, neighbor: int = 7) -> None:
+        self.neighbor = neighbor
+
+    def build(self, X: npt.NDArray) -> Graph:
+        """Return the self-tuning affinity of the points X."""
+        n_neighbors = min(self.neighbor, X.shape[0] - 1)
+        scales = local_scales(nearest_neighbors(X, n_neighbors).distances, self.neighbor)
+        return _in_memory_if_small(SelfTuningGraph(X, scales))
+
+
+class Heat(GraphRecipe):
+    """The heat diffusion kernel exp(-tΔ) on a neighbour graph, applied and never formed.
+
+    Parameters
+    ----------
+    time : float, default=20.0
+        The diffusion time t.
+    neighbors : Neighbors or None, default=None
+        The graph heat flows on; None is the ten-nearest-neighbour graph with cosine weights for sparse
+        data and self-tuning ones otherwise.
+    """
+
+    def __init__(self, time: float = 20.0, *, neighbors: Neighbors | None = None) -> None:
+        self.time = time
+        self.neighbors = neighbors
+
+    def build(self, X: npt.NDArray) -> HeatGraph:
+        """Return the diffusion graph of the points X."""
+        usual = Neighbors(10, weights="cosine" if sp.issparse(X) else "self_tuning")
+        return HeatGraph((self.neighbors or usual).build(X), self.time)
+
+
+class Cosine(GraphRecipe):
+    """The full cosine affinity of nonnegative features such as word counts, applied through its factor."""
+
+    def build(self, X: npt.NDArray) -> FactorGraph:
+        """Return the graph of cosines between the rows of X."""
+        smallest = X.min()
+        if smallest < 0:
+            raise ValueError(
+                f"The cosine affinity needs nonnegative features; the smallest value is {smallest:.3g}. Use "
+                "Neighbors(weights='cosine'), which leaves negative cosines out."
+            )
+        return FactorGraph(normalize(X))
+
+
+def recipe(affinity: str | GraphRecipe, n_neighbors: int = 20) -> GraphRecipe:
+    """Return the recipe an estimator's `affinity` stands for.
+
+    Parameters
+    ----------
+    affinity : str or GraphRecipe
+        "knn", "gaussian", "self_tuning", "heat", "cosine", or a recipe, returned unchanged.
+    n_neighbors : int, default=20
+        For "knn" only.
+
+    Examples
+    --------
+    >>> from sidecut.graphs import recipe
+    >>> recipe("knn", n_neighbors=5)
+    Neighbors(n_neighbors=5)
+    """
+    if isinstance(affinity, GraphRecipe):
+        return affinity
+    if affinity == "knn":
+        return Neighbors(n_neighbors)
+    named = {"gaussian": Gaussian, "self_tuning": SelfTuning, "heat": Heat, "cosine": Cosine}
+    if isinstance(affinity, str) and affinity in named:
+        return named[affinity]()
+    names = ", ".join(repr(name) for name in ("knn", *named, "precomputed"))
+    raise ValueError(f"affinity={affinity!r}: choose {names}, or a recipe such as Neighbors(15).")
+
+
+def _weights_of(exponents: FloatArray, width: str) -> FloatArray:
+    """Return exp(-exponents), and say so where edges vanish in floating point."""
+    weights = np.exp(-exponents)
+    # A width far below the distances lets exp underflow: an edge that is there in theory is lost.
+    lost = int(np.count_nonzero(weights == 0))
+    if lost:
+        warnings.warn(
+            f"{lost} of {weights.size} edges underflow to weight zero with {width}: their points may fall "
+            "out of the graph. Use a larger sigma or weights='self_tuning'.",
+            GraphWarning,
+            stacklevel=2,
+        )
+    return weights
+
+
+def _in_memory_if_small(graph: TiledGraph) -> Graph:
+    return graph.materialized() if graph.n_nodes <= IN_MEMORY else graph
