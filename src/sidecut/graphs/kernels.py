@@ -21,22 +21,20 @@ class GaussianGraph(TiledGraph):
 
     Parameters
     ----------
-        X : array or sparse matrix of shape (n, d)
-            The points.
-        sigma : float
-            The width σ.
-        self_loops : bool, default=False
-            Keep the ones on the diagonal. A cut never sees them, but they enter the degrees.
+    X : array or sparse matrix of shape (n, d)
+        The points.
+    sigma : float
+        The width σ.
+    self_loops : bool, default=False
+        Keep the ones on the diagonal. A cut never sees them, but they enter the degrees.
 
     Examples
     --------
-        >>> from typing import Any
-
-    import numpy as np
-        >>> from sidecut.graphs import GaussianGraph
-        >>> GaussianGraph(np.array([[0.0], [1.0]]), sigma=1.0).to_dense().round(4)
-        array([[0.    , 0.6065],
-               [0.6065, 0.    ]])
+    >>> import numpy as np
+    >>> from sidecut.graphs import GaussianGraph
+    >>> GaussianGraph(np.array([[0.0], [1.0]]), sigma=1.0).to_dense().round(4)
+    array([[0.    , 0.6065],
+           [0.6065, 0.    ]])
     """
 
     def __init__(self, X: npt.NDArray, sigma: float, self_loops: bool = False) -> None:
@@ -80,24 +78,22 @@ def bandwidth(X: npt.NDArray, sigma: float | str) -> float:
 
     Parameters
     ----------
-        X : array or sparse matrix of shape (n, d)
-            The points. Beyond 4,000 the rule looks at 4,000 of them, evenly spaced.
-        sigma : float, "mean" or "median"
-            The width or the rule.
+    X : array or sparse matrix of shape (n, d)
+        The points. Beyond 4,000 the rule looks at 4,000 of them, evenly spaced.
+    sigma : float, "mean" or "median"
+        The width or the rule.
 
     Returns
     -------
-        float
-            A positive width.
+    float
+        A positive width.
 
     Examples
     --------
-        >>> from typing import Any
-
-    import numpy as np
-        >>> from sidecut.graphs import bandwidth
-        >>> float(bandwidth(np.array([[0.0], [1.0], [3.0]]), "mean"))
-        2.0
+    >>> import numpy as np
+    >>> from sidecut.graphs import bandwidth
+    >>> float(bandwidth(np.array([[0.0], [1.0], [3.0]]), "mean"))
+    2.0
     """
     if not isinstance(sigma, str):
         return positive_width(float(sigma))
@@ -129,25 +125,23 @@ def local_scales(distances: npt.NDArray, neighbor: int = 7) -> FloatArray:
 
     Parameters
     ----------
-        distances : array of shape (n, k)
-            Distances to the nearest neighbours in ascending order, the point itself left out.
-        neighbor : int, default=7
-            Which neighbour sets the scale; the last one where fewer are given.
+    distances : array of shape (n, k)
+        Distances to the nearest neighbours in ascending order, the point itself left out.
+    neighbor : int, default=7
+        Which neighbour sets the scale; the last one where fewer are given.
 
     Returns
     -------
-        array of shape (n,)
-            Positive scales. A point with so many duplicates that the distance is zero takes its first
-            positive distance instead, or the smallest scale of all points if it has none.
+    array of shape (n,)
+        Positive scales. A point with so many duplicates that the distance is zero takes its first
+        positive distance instead, or the smallest scale of all points if it has none.
 
     Examples
     --------
-        >>> from typing import Any
-
-    import numpy as np
-        >>> from sidecut.graphs import local_scales
-        >>> local_scales(np.array([[1.0, 2.0], [0.0, 0.5], [0.0, 0.0]]), neighbor=1)
-        array([1. , 0.5, 0.5])
+    >>> import numpy as np
+    >>> from sidecut.graphs import local_scales
+    >>> local_scales(np.array([[1.0, 2.0], [0.0, 0.5], [0.0, 0.0]]), neighbor=1)
+    array([1. , 0.5, 0.5])
     """
     column = min(neighbor, distances.shape[1]) - 1
     scales = np.asarray(distances[:, column], dtype=np.float64).copy()
