@@ -1,0 +1,20 @@
+"""Pictures of data, constraints, clusters and spectra, drawn with matplotlib.
+
+matplotlib is imported only when a picture is drawn, and pyplot never: each function draws on the axes
+it is given or on a figure of its own, and returns the axes.
+"""
+
+from sidecut.plots.affinity import plot_affinity
+from sidecut.plots.eigenvalues import plot_eigenvalues
+from sidecut.plots.embedding import plot_before_after, plot_embedding
+from sidecut.plots.palette import align_clusters
+from sidecut.plots.projection import project_for_picture
+
+__all__ = [
+    "align_clusters",
+    "plot_affinity",
+    "plot_before_after",
+    "plot_eigenvalues",
+    "plot_embedding",
+    "project_for_picture",
+]

@@ -1,0 +1,93 @@
+"""The eigenvalues a clustering rests on, and the gap that says how many clusters there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sidecut.plots.canvas import axes_or_new
+from sidecut.plots.palette import cluster_styles, ink
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_eigenvalues"]
+
+
+def plot_eigenvalues(values: ArrayLike, n_clusters: int, ax: Axes | None = None) -> Axes:
+    """Draw eigenvalues as stems and mark the gap after the first `n_clusters`.
+
+    Small eigenvalues followed by a wide gap are the sign of as many clusters as there are small
+    eigenvalues; when the widest gap is elsewhere, the picture shows that too.
+
+    Parameters
+    ----------
+    values : array of shape (m,)
+        Eigenvalues of the Laplacian, in any order.
+    n_clusters : int
+        How many clusters were asked for.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    ValueError
+        If there are no eigenvalues, or they are not finite.
+
+    Examples
+    --------
+    >>> ax = plot_eigenvalues([0.0, 0.02, 0.6, 0.7], n_clusters=2)
+    >>> [text.get_text() for text in ax.texts]
+    ['gap 0.58']
+    """
+    ascending = np.sort(np.atleast_1d(np.asarray(values, dtype=float)))
+    if not ascending.size or not np.all(np.isfinite(ascending)):
+        raise ValueError(f"Eigenvalues must be finite numbers, at least one; these are {ascending}.")
+    ax = axes_or_new(ax, 6.0, 3.2)
+    _draw_stems(ax, ascending, n_clusters)
+    if 0 < n_clusters < ascending.size:
+        _mark_gap(ax, ascending, n_clusters)
+    _label(ax, ascending.size)
+    return ax
+
+
+def _draw_stems(ax: Axes, values: NDArray[np.float64], n_clusters: int) -> None:
+    colour = cluster_styles(1)[0][0]
+    order = np.arange(1, values.size + 1)
+    used = order <= n_clusters
+    ax.vlines(order, min(0.0, float(values.min())), values, colors=colour, linewidth=1.4, alpha=0.7)
+    ax.scatter(order[used], values[used], c=colour, s=42, zorder=3, gid="used")
+    # An empty ring: computed, but not used.
+    ax.scatter(
+        order[~used], values[~used], facecolors="none", edgecolors=colour, s=42, zorder=3, gid="unused"
+    )
+
+
+def _mark_gap(ax: Axes, values: NDArray[np.float64], n_clusters: int) -> None:
+    low, high = values[n_clusters - 1], values[n_clusters]
+    ax.axhspan(low, high, color=cluster_styles(3)[2][0], alpha=0.16, linewidth=0, gid="gap")
+    ax.annotate(
+        f"gap {high - low:.2g}",
+        (0.75, (low + high) / 2),
+        va="center",
+        ha="left",
+        color=ink(),
+        fontsize="small",
+    )
+
+
+def _label(ax: Axes, n_values: int) -> None:
+    ax.set_xlabel("eigenvalue number")
+    ax.set_ylabel("eigenvalue")
+    ax.set_xlim(0.5, n_values + 0.5)
+    step = max(1, -(-n_values // 12))
+    ax.set_xticks(range(1, n_values + 1, step))
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)

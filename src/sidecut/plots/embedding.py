@@ -1,0 +1,211 @@
+"""Points in the plane, coloured by cluster, with the constraints between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sidecut.plots.canvas import axes_or_new, new_figure
+from sidecut.plots.links import MAX_LINKS, draw_links, group_links
+from sidecut.plots.palette import align_clusters, cluster_styles, ink
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sidecut.constraints import Constraints
+
+__all__ = ["plot_before_after", "plot_embedding"]
+
+MANY_POINTS = 5000
+"""From here on points are drawn as pixels and half transparent, so that files stay small."""
+
+
+def plot_embedding(
+    X2d: ArrayLike,
+    labels: ArrayLike,
+    constraints: Constraints | None = None,
+    ax: Axes | None = None,
+    *,
+    title: str | None = None,
+    max_links: int = MAX_LINKS,
+    legend: bool = True,
+) -> Axes:
+    """Draw points coloured by cluster, and the constraints between them.
+
+    Must-links are thin solid lines, cannot-links thin dashed red ones; those that the labels violate
+    are drawn bold, above the points. Constrained points have a rim.
+
+    Parameters
+    ----------
+    X2d : array of shape (n, 2)
+        Coordinates; `project_for_picture` makes them from anything wider.
+    labels : array of shape (n,)
+        Cluster of each point.
+    constraints : Constraints, optional
+        Links to draw.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    title : str, optional
+        Title of the picture.
+    max_links : int
+        Draw at most this many links; the legend says when it is a sample.
+    legend : bool
+        Whether to explain the lines below the picture.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes drawn on; ``ax.figure.savefig("picture.png")`` writes them.
+
+    Raises
+    ------
+    ValueError
+        If the shapes of `X2d`, `labels` and `constraints` do not fit each other.
+
+    Examples
+    --------
+    >>> from sidecut.constraints import Constraints
+    >>> known = Constraints.from_pairs(3, must_link=[(0, 1)])
+    >>> ax = plot_embedding([[0, 0], [1, 0], [5, 5]], [0, 0, 1], known, title="Three points")
+    >>> ax.get_title(loc="left")
+    'Three points'
+    """
+    points, clusters = _checked(X2d, labels, constraints)
+    ax = axes_or_new(ax)
+    _draw_points(ax, points, clusters, _constrained(constraints))
+    if constraints is not None and len(constraints.pairs):
+        lines = draw_links(ax, points, group_links(constraints, clusters, max_links))
+        if legend:
+            _explain(ax, lines)
+    _tidy(ax, title)
+    return ax
+
+
+def plot_before_after(
+    X2d: ArrayLike,
+    before: ArrayLike,
+    after: ArrayLike,
+    constraints: Constraints | None = None,
+    axes: Sequence[Axes] | None = None,
+    *,
+    titles: tuple[str, str] = ("Without constraints", "With constraints"),
+    max_links: int = MAX_LINKS,
+) -> tuple[Axes, Axes]:
+    """Draw two clusterings of the same points side by side, in the same colours.
+
+    The clusters on the right are renamed to agree with those on the left as far as they can, so a
+    point that changes colour has changed cluster.
+
+    Parameters
+    ----------
+    X2d : array of shape (n, 2)
+        Coordinates of the points.
+    before, after : array of shape (n,)
+        The two clusterings.
+    constraints : Constraints, optional
+        Links to draw in both pictures.
+    axes : pair of matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    titles : pair of str
+        Titles of the two pictures.
+    max_links : int
+        Draw at most this many links in each.
+
+    Returns
+    -------
+    pair of matplotlib.axes.Axes
+        The axes drawn on.
+
+    Examples
+    --------
+    >>> left, right = plot_before_after([[0, 0], [1, 0], [5, 5]], [0, 1, 1], [1, 1, 0])
+    >>> left.get_title(loc="left"), right.get_title(loc="left")
+    ('Without constraints', 'With constraints')
+    """
+    left, right = new_figure(11.0, 5.0).subplots(1, 2) if axes is None else axes
+    first, second = _same_colours(before, after)
+    plot_embedding(X2d, first, constraints, left, title=titles[0], max_links=max_links)
+    plot_embedding(X2d, second, constraints, right, title=titles[1], max_links=max_links)
+    return left, right
+
+
+def _same_colours(before: ArrayLike, after: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    first = np.unique(np.asarray(before), return_inverse=True)[1]
+    return first, align_clusters(np.asarray(after), first)
+
+
+def _checked(
+    X2d: ArrayLike, labels: ArrayLike, constraints: Constraints | None
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    points, clusters = np.asarray(X2d, dtype=float), np.asarray(labels)
+    if points.ndim != 2 or points.shape[1] != 2:
+        rule = "X2d must have two columns; sidecut.plots.project_for_picture makes them"
+        raise ValueError(f"X2d has shape {points.shape}: {rule}.")
+    if clusters.shape != (len(points),):
+        raise ValueError(f"labels has shape {clusters.shape}: one label for each of {len(points)} points.")
+    if constraints is not None and constraints.n_samples != len(points):
+        raise ValueError(
+            f"The constraints are about {constraints.n_samples} points and the picture has {len(points)}."
+        )
+    # Integer labels keep their number, and with it their colour; any other names are numbered.
+    if not np.issubdtype(clusters.dtype, np.integer) or clusters.min(initial=0) < 0:
+        clusters = np.unique(clusters, return_inverse=True)[1]
+    return points, clusters.astype(np.intp)
+
+
+def _constrained(constraints: Constraints | None) -> NDArray[np.intp]:
+    if constraints is None or not len(constraints.pairs):
+        return np.empty(0, dtype=np.intp)
+    return np.unique(np.asarray(constraints.pairs))
+
+
+def _draw_points(
+    ax: Axes, points: NDArray[np.float64], clusters: NDArray[np.intp], rimmed: NDArray[np.intp]
+) -> None:
+    many = len(points) > MANY_POINTS
+    size = float(np.clip(9000.0 / max(len(points), 1), 3.0, 36.0))
+    style: dict[str, Any] = {"s": size, "alpha": 0.5 if many else 0.85, "rasterized": many, "zorder": 2}
+    styles = cluster_styles(int(clusters.max(initial=-1)) + 1)
+    has_rim = np.zeros(len(points), dtype=bool)
+    has_rim[rimmed] = True
+    for cluster in np.unique(clusters):
+        colour, marker = styles[cluster]
+        members = clusters == cluster
+        x, y = points[members].T
+        ax.scatter(
+            x,
+            y,
+            c=colour,
+            marker=marker,
+            linewidths=np.where(has_rim[members], min(0.9, 0.2 * np.sqrt(size)), 0.0),
+            edgecolors=ink(),
+            gid=f"cluster-{cluster}",
+            **style,
+        )
+
+
+def _explain(ax: Axes, lines: list[Any]) -> None:
+    # Below the picture, where it hides no points.
+    ax.legend(
+        handles=lines,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.01),
+        ncols=2,
+        frameon=False,
+        fontsize="small",
+        handlelength=2.8,
+    )
+
+
+def _tidy(ax: Axes, title: str | None) -> None:
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for side in ax.spines.values():
+        side.set_visible(False)
+    ax.margins(0.03)
+    ax.autoscale_view()
+    if title:
+        ax.set_title(title, loc="left", fontweight="bold")

@@ -1,0 +1,158 @@
+"""Constraints as lines: solid for must-links, dashed red for cannot-links, bold where violated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidecut.plots.palette import CANNOT, ink
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sidecut.constraints import Constraints
+
+__all__ = ["MAX_LINKS", "LinkGroup", "draw_links", "group_links"]
+
+MAX_LINKS = 200
+"""More lines than this hide the points; a sample is drawn and the legend says so."""
+
+
+class LinkGroup(NamedTuple):
+    """The links of one kind that fared alike.
+
+    Attributes
+    ----------
+    kind : str
+        ``"must-link"`` or ``"cannot-link"``.
+    violated : bool
+        Whether the labels violate these links.
+    pairs : array of shape (m, 2)
+        The links to draw.
+    total : int
+        How many there are; more than m when only a sample is drawn.
+
+    Examples
+    --------
+    >>> LinkGroup("must-link", True, np.array([[0, 1]]), 30).caption
+    'must-link violated (1 of 30 drawn)'
+    """
+
+    kind: str
+    violated: bool
+    pairs: NDArray[np.intp]
+    total: int
+
+    @property
+    def caption(self) -> str:
+        """What the legend says."""
+        drawn = len(self.pairs)
+        count = f"{self.total:,}" if drawn == self.total else f"{drawn:,} of {self.total:,} drawn"
+        return f"{self.kind}{' violated' if self.violated else ''} ({count})"
+
+
+def group_links(
+    constraints: Constraints, labels: NDArray | None = None, max_links: int = MAX_LINKS
+) -> list[LinkGroup]:
+    """Sort links by kind and fate, and thin them to what a picture can carry.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        What is known about pairs of points.
+    labels : array of shape (n,), optional
+        Clusters that decide which links are violated; without them none is.
+    max_links : int
+        Draw at most this many. Violated links come first and may take up to half, the rest is shared
+        in proportion.
+
+    Returns
+    -------
+    list of LinkGroup
+        Non-empty groups, the violated ones last so that they are drawn on top.
+
+    Examples
+    --------
+    >>> from sidecut.constraints import Constraints
+    >>> known = Constraints.from_pairs(4, must_link=[(0, 1)], cannot_link=[(1, 2), (2, 3)])
+    >>> [group.caption for group in group_links(known, np.array([0, 0, 0, 1]))]
+    ['must-link (1)', 'cannot-link (1)', 'cannot-link violated (1)']
+    """
+    pairs, must = np.asarray(constraints.pairs), np.asarray(constraints.strengths) > 0
+    violated = np.zeros(len(pairs), dtype=bool)
+    if labels is not None and len(pairs):
+        violated = ~np.asarray(constraints.satisfied_by(np.asarray(labels)), dtype=bool)
+    shares = _shares(int(violated.sum()), len(pairs), max_links)
+    groups = []
+    for is_violated in (False, True):
+        for is_must in (True, False):
+            chosen = np.flatnonzero((violated == is_violated) & (must == is_must))
+            drawn = _sample(chosen, shares[is_violated])
+            kind = "must-link" if is_must else "cannot-link"
+            groups.append(LinkGroup(kind, is_violated, pairs[drawn], chosen.size))
+    return [group for group in groups if group.total]
+
+
+def _shares(n_violated: int, n_links: int, max_links: int) -> dict[bool, float]:
+    """Return the share of violated (True) and of kept (False) links that is drawn."""
+    if n_links <= max_links:
+        return {True: 1.0, False: 1.0}
+    n_kept = n_links - n_violated
+    room_violated = min(n_violated, max(max_links // 2, max_links - n_kept))
+    room_kept = min(n_kept, max_links - room_violated)
+    return {True: room_violated / max(n_violated, 1), False: room_kept / max(n_kept, 1)}
+
+
+def _sample(chosen: NDArray[np.intp], share: float) -> NDArray[np.intp]:
+    # A fixed seed: the same constraints always give the same picture.
+    size = int(share * chosen.size + 1e-9)
+    if size == chosen.size:
+        return chosen
+    return np.sort(np.random.default_rng(0).choice(chosen, max(size, 1), replace=False))
+
+
+def draw_links(ax: Axes, points: NDArray[np.float64], groups: list[LinkGroup]) -> list[Any]:
+    """Draw groups of links between points.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to draw.
+    points : array of shape (n, 2)
+        Coordinates of the points.
+    groups : list of LinkGroup
+        What to draw; see `group_links`.
+
+    Returns
+    -------
+    list of matplotlib.collections.LineCollection
+        One collection per group, labelled for the legend.
+
+    Examples
+    --------
+    >>> from sidecut.plots.canvas import axes_or_new
+    >>> group = LinkGroup("must-link", False, np.array([[0, 1]]), 1)
+    >>> [lines] = draw_links(axes_or_new(None), np.array([[0., 0.], [1., 2.]]), [group])
+    >>> lines.get_segments()[0].tolist()
+    [[0.0, 0.0], [1.0, 2.0]]
+    """
+    from matplotlib.collections import LineCollection
+
+    # The more lines, the fainter: a hundred strong ones would hide the points.
+    faint = float(np.clip(3.0 / np.sqrt(max(sum(len(group.pairs) for group in groups), 1)), 0.18, 0.5))
+    drawn = []
+    for group in groups:
+        # The violated lie above the points, the kept below them.
+        lines = LineCollection(
+            list(points[group.pairs]),
+            colors=ink() if group.kind == "must-link" else CANNOT,
+            linestyles="solid" if group.kind == "must-link" else (0, (4, 2.5)),
+            linewidths=2.2 if group.violated else 0.8,
+            alpha=1.0 if group.violated else faint,
+            zorder=3 if group.violated else 1,
+            label=group.caption,
+        )
+        drawn.append(ax.add_collection(lines))
+    return drawn
