@@ -1,0 +1,15 @@
+"""What the user knows: which samples belong together, which do not, and what follows from it."""
+
+from sidecut.constraints.conflicts import Conflict
+from sidecut.constraints.sampling import sample_labels, sample_pairs, sample_wrong_pairs
+from sidecut.constraints.spectrum import Spectrum
+from sidecut.constraints.value import Constraints
+
+__all__ = [
+    "Conflict",
+    "Constraints",
+    "Spectrum",
+    "sample_labels",
+    "sample_pairs",
+    "sample_wrong_pairs",
+]

@@ -1,0 +1,160 @@
+"""What follows from must-links and cannot-links by transitivity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from sidecut.constraints.grouped import Groups, make_groups
+from sidecut.constraints.labels import number_by_appearance
+from sidecut.constraints.links import IntArray, Links
+from sidecut.exceptions import ConstraintError
+
+MAX_RELATIONS = 20_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """Everything stated about the points: links one by one, and groups.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of points.
+    must, cannot : Links
+        Links stated one by one.
+    groups : sequence of Groups
+        Groups of points; usually none or one, two while merging.
+    """
+
+    n_samples: int
+    must: Links
+    cannot: Links
+    groups: Sequence[Groups] = ()
+
+    def group_nodes(self) -> list[IntArray]:
+        """The node that stands for each group in `must_link_graph`, one array per set of groups."""
+        ends = np.cumsum([self.n_samples, *(groups.n_groups for groups in self.groups)])
+        return [np.arange(start, end) for start, end in pairwise(ends)]
+
+
+def must_link_graph(knowledge: Knowledge) -> sparse.csr_array:
+    """The graph whose connected points must be together, with one extra node per group.
+
+    A link has length 2 and the step from a point to its group length 1, so that two points of one group are
+    as far from each other as two linked points, without listing all pairs of the group.
+    """
+    pairs = knowledge.must.pairs
+    rows, columns, lengths = [pairs[:, 0]], [pairs[:, 1]], [np.full(len(pairs), 2.0)]
+    nodes = knowledge.group_nodes()
+    for groups, node in zip(knowledge.groups, nodes, strict=True):
+        rows.append(groups.points)
+        columns.append(node[groups.group])
+        lengths.append(np.ones(len(groups.points)))
+    n_nodes = knowledge.n_samples + sum(len(node) for node in nodes)
+    ends = (np.concatenate(rows), np.concatenate(columns))
+    return sparse.coo_array((np.concatenate(lengths), ends), shape=(n_nodes, n_nodes)).tocsr()
+
+
+def must_link_components(knowledge: Knowledge) -> IntArray:
+    """The component of each node of `must_link_graph`: points first, in order of appearance, then groups."""
+    _, component = connected_components(must_link_graph(knowledge), directed=False)
+    return number_by_appearance(component)
+
+
+def contradicted_links(knowledge: Knowledge, component: IntArray) -> NDArray[np.bool_]:
+    """Tell which cannot-links lie within a must-link component."""
+    ends = component[knowledge.cannot.pairs]
+    return ends[:, 0] == ends[:, 1]
+
+
+def contradicted_relations(knowledge: Knowledge, component: IntArray) -> Iterator[tuple[int, int, float]]:
+    """Yield the nodes of every two groups that are apart yet in one component, and the strength of that."""
+    for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
+        upper = sparse.triu(groups.apart, k=1, format="coo")
+        listed = nodes[np.column_stack([upper.row, upper.col])]
+        for g, h in listed[component[listed[:, 0]] == component[listed[:, 1]]].tolist():
+            yield g, h, groups.weight
+        for crowd in _crowds(nodes[groups.exclusive], component):
+            for g, h in combinations(crowd.tolist(), 2):
+                yield g, h, groups.weight
+
+
+def _crowds(nodes: IntArray, component: IntArray) -> Iterator[IntArray]:
+    """Yield the sets of two or more nodes that share a component."""
+    _, place, counts = np.unique(component[nodes], return_inverse=True, return_counts=True)
+    crowded = nodes[counts[place] > 1]
+    order = np.argsort(component[crowded], kind="stable")
+    ends = np.flatnonzero(np.diff(component[crowded[order]])) + 1
+    yield from (crowd for crowd in np.split(crowded[order], ends) if len(crowd))
+
+
+def close(knowledge: Knowledge, weight: float = 1.0, diagonal: float = 1.0) -> Groups | None:
+    """Return all that follows from consistent knowledge: components, and which of them are apart.
+
+    Parameters
+    ----------
+    knowledge : Knowledge
+        Without contradictions.
+    weight, diagonal : float
+        Of the groups returned.
+
+    Returns
+    -------
+    Groups or None
+        None when nothing is known.
+    """
+    component = must_link_components(knowledge)
+    points = _informed_points(knowledge)
+    if len(points) == 0:
+        return None
+    compact = np.full(int(component.max()) + 1, -1, dtype=np.int64)
+    compact[component[points]] = number_by_appearance(component[points])
+    group_of_node = compact[component]
+    exclusive, apart = _lift_relations(knowledge, group_of_node, int(compact.max()) + 1)
+    return make_groups(
+        points, group_of_node[points], exclusive=exclusive, apart=apart, weight=weight, diagonal=diagonal
+    )
+
+
+def _informed_points(knowledge: Knowledge) -> IntArray:
+    """Points about which anything is said, sorted."""
+    stated = [knowledge.must.pairs.reshape(-1), knowledge.cannot.pairs.reshape(-1)]
+    return np.unique(np.concatenate(stated + [groups.points for groups in knowledge.groups]))
+
+
+def _lift_relations(
+    knowledge: Knowledge, group_of_node: IntArray, n_groups: int
+) -> tuple[np.ndarray, IntArray]:
+    """Carry cannot-links and relations over to the components; the largest clique stays unlisted."""
+    cliques = [
+        group_of_node[node[groups.exclusive]]
+        for groups, node in zip(knowledge.groups, knowledge.group_nodes(), strict=True)
+    ]
+    cliques.sort(key=len, reverse=True)
+    exclusive = np.zeros(n_groups, dtype=bool)
+    if cliques:
+        exclusive[cliques[0]] = True
+    apart = [group_of_node[knowledge.cannot.pairs]]
+    apart += [_all_pairs(clique) for clique in cliques[1:]]
+    for groups, node in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
+        listed = sparse.triu(groups.apart, k=1, format="coo")
+        apart.append(group_of_node[node[np.column_stack([listed.row, listed.col])]])
+    return exclusive, np.concatenate(apart)
+
+
+def _all_pairs(clique: IntArray) -> IntArray:
+    n_relations = len(clique) * (len(clique) - 1) // 2
+    if n_relations > MAX_RELATIONS:
+        raise ConstraintError(
+            f"merging two sets of labels would list {n_relations} relations between classes, more than "
+            f"{MAX_RELATIONS}: join the two label arrays first, then call Constraints.from_labels once"
+        )
+    first, second = np.triu_indices(len(clique), k=1)
+    return np.column_stack([clique[first], clique[second]])

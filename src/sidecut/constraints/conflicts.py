@@ -1,0 +1,169 @@
+"""Contradictions: a cannot-link between points that a chain of must-links joins."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import dijkstra
+
+from sidecut.constraints.closure import (
+    Knowledge,
+    contradicted_links,
+    contradicted_relations,
+    must_link_components,
+    must_link_graph,
+)
+from sidecut.constraints.links import IntArray, Links
+from sidecut.constraints.resolution import accept_strongest
+from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
+
+ON_CONFLICT = ("raise", "drop", "weigh")
+REMEDY = "correct them, or pass on_conflict='drop' (keep the strongest) or 'weigh' (keep all as beliefs)"
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A contradiction and its proof.
+
+    Parameters
+    ----------
+    cannot_link : tuple of int
+        Two points said to be apart.
+    chain : tuple of int
+        The same two points and those between: each neighbours in the chain are said to be together.
+        No chain of given must-links is shorter.
+    strength : float
+        How strongly the two points are believed to be apart.
+
+    Examples
+    --------
+    >>> print(Conflict(cannot_link=(3, 9), chain=(3, 5, 8, 9), strength=1.0))
+    cannot_link (3, 9) contradicts the must-links 3 - 5 - 8 - 9
+    """
+
+    cannot_link: tuple[int, int]
+    chain: tuple[int, ...]
+    strength: float
+
+    def __str__(self) -> str:
+        shown = [str(point) for point in self.chain]
+        if len(shown) > 12:
+            shown[5:-5] = [f"({len(shown) - 10} more)"]
+        return f"cannot_link {self.cannot_link} contradicts the must-links {' - '.join(shown)}"
+
+
+def check_on_conflict(on_conflict: str) -> str:
+    """Return the choice, or say which there are."""
+    if on_conflict not in ON_CONFLICT:
+        raise ConstraintError(f"on_conflict = {on_conflict!r}: choose 'raise', 'drop' or 'weigh'")
+    return on_conflict
+
+
+def count_conflicts(knowledge: Knowledge) -> int:
+    """Number of statements "these are apart" that a chain of must-links contradicts.
+
+    A cannot-link is one statement, and so is a relation between two groups, however many points they have.
+    """
+    if not _says_apart(knowledge):
+        return 0
+    component = must_link_components(knowledge)
+    n_links = int(contradicted_links(knowledge, component).sum())
+    return n_links + sum(1 for _ in contradicted_relations(knowledge, component))
+
+
+def find_conflicts(knowledge: Knowledge, max_chains: int | None = 10) -> tuple[Conflict, ...]:
+    """Prove contradictions, each with a shortest chain of must-links.
+
+    Parameters
+    ----------
+    knowledge : Knowledge
+        What was stated.
+    max_chains : int or None
+        Stop after so many; None proves all. One search through the must-links each.
+
+    Returns
+    -------
+    tuple of Conflict
+        Links first, then relations between groups.
+    """
+    if not _says_apart(knowledge):
+        return ()
+    graph = must_link_graph(knowledge)
+    component = must_link_components(knowledge)
+    statements = islice(_contradicted_statements(knowledge, component), max_chains)
+    return tuple(_prove(graph, knowledge.n_samples, *statement) for statement in statements)
+
+
+def refuse_conflicts(knowledge: Knowledge, remedy: str = REMEDY) -> None:
+    """Raise ConflictError, with proofs, if the knowledge contradicts itself."""
+    count = count_conflicts(knowledge)
+    if count:
+        conflicts = find_conflicts(knowledge)
+        in_all = "1 conflict" if count == 1 else f"{count} conflicts"
+        raise ConflictError(f"{conflicts[0]} ({in_all} in all); {remedy}", conflicts)
+
+
+def drop_conflicts(knowledge: Knowledge) -> tuple[Links, Links]:
+    """Keep the strongest links that do not contradict each other, and warn of those dropped.
+
+    Links are accepted from the strongest to the weakest unless they contradict what is already accepted; of
+    equal links must-links go first, then those with the smaller indices. Groups come before all links.
+
+    Returns
+    -------
+    must, cannot : Links
+        The links kept.
+    """
+    refuse_conflicts(
+        Knowledge(knowledge.n_samples, _NONE, _NONE, knowledge.groups), "correct the labels themselves"
+    )
+    if not count_conflicts(knowledge):
+        return knowledge.must, knowledge.cannot
+    must_kept, cannot_kept = accept_strongest(knowledge)
+    _warn_dropped(knowledge, must_kept, cannot_kept)
+    return knowledge.must.kept(must_kept), knowledge.cannot.kept(cannot_kept)
+
+
+_NONE = Links(np.empty((0, 2), dtype=np.int64), np.empty(0))
+
+
+def _says_apart(knowledge: Knowledge) -> bool:
+    return len(knowledge.cannot) > 0 or any(
+        groups.apart.nnz or groups.exclusive.sum() > 1 for groups in knowledge.groups
+    )
+
+
+def _contradicted_statements(knowledge: Knowledge, component: IntArray) -> Iterator[tuple[int, int, float]]:
+    """Yield the two nodes said to be apart, and how strongly."""
+    bad = contradicted_links(knowledge, component)
+    for (i, j), strength in zip(knowledge.cannot.pairs[bad], knowledge.cannot.strengths[bad], strict=True):
+        yield int(i), int(j), float(strength)
+    yield from contradicted_relations(knowledge, component)
+
+
+def _prove(graph: sparse.csr_array, n_samples: int, start: int, end: int, strength: float) -> Conflict:
+    _, previous = dijkstra(graph, directed=False, indices=start, return_predecessors=True)
+    path = [end]
+    while path[-1] != start:
+        path.append(int(previous[path[-1]]))
+    # Nodes beyond the points stand for groups: between two points of a group, or before the first point.
+    chain = tuple(node for node in reversed(path) if node < n_samples)
+    return Conflict((chain[0], chain[-1]), chain, strength)
+
+
+def _warn_dropped(knowledge: Knowledge, must_kept: np.ndarray, cannot_kept: np.ndarray) -> None:
+    dropped = [("must_link", pair) for pair in knowledge.must.pairs[~must_kept].tolist()]
+    dropped += [("cannot_link", pair) for pair in knowledge.cannot.pairs[~cannot_kept].tolist()]
+    shown = ", ".join(f"{kind} ({i}, {j})" for kind, (i, j) in dropped[:5])
+    more = f" and {len(dropped) - 5} more" if len(dropped) > 5 else ""
+    n_links = len(knowledge.must) + len(knowledge.cannot)
+    warnings.warn(
+        f"dropped {len(dropped)} of {n_links} links that contradict stronger ones: {shown}{more}",
+        ConstraintWarning,
+        stacklevel=4,
+    )

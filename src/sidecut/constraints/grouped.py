@@ -1,0 +1,250 @@
+"""Groups of points that belong together, and which groups are apart: the matrix w Y C Yᵀ, never formed.
+
+Labels of c points say something about c² pairs. With Y the c × G indicator of groups they are the matrix
+Y C Yᵀ, where C holds 1 on the diagonal and -1 for two groups known to be apart. Everything here works
+with Y and C, in memory proportional to the points and to the listed relations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sidecut.constraints.labels import number_by_appearance
+from sidecut.constraints.links import FloatArray, IntArray, read_only
+
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The matrix ``weight * Y C Yᵀ`` over some points, with a diagonal of its own.
+
+    Build with `make_groups`, which puts the fields in their canonical form.
+
+    Parameters
+    ----------
+    points : ndarray of shape (c,)
+        Sorted indices of the grouped points.
+    group : ndarray of shape (c,)
+        The group of each, numbered by first appearance.
+    exclusive : ndarray of bool of shape (G,)
+        Groups that are all apart from one another, as the classes of labels are.
+    apart : csr_array of shape (G, G)
+        Ones where two further groups are apart.
+    weight : float
+        Strength of every relation.
+    diagonal : float
+        Value on the diagonal of every grouped point.
+    """
+
+    points: IntArray
+    group: IntArray
+    exclusive: BoolArray
+    apart: sparse.csr_array
+    weight: float = 1.0
+    diagonal: float = 1.0
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.exclusive)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Number of points in each group."""
+        return np.bincount(self.group, minlength=self.n_groups).astype(np.int64)
+
+    @cached_property
+    def indicator(self) -> sparse.csr_array:
+        """The c × G matrix Y."""
+        c = len(self.points)
+        return sparse.csr_array((np.ones(c), self.group, np.arange(c + 1)), shape=(c, self.n_groups))
+
+    @property
+    def diagonal_shift(self) -> float:
+        """What the diagonal holds beyond that of ``weight * Y C Yᵀ``."""
+        return self.diagonal - self.weight
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """A hashable description of the whole value."""
+        arrays = (self.points, self.group, self.exclusive, self.apart.indptr, self.apart.indices)
+        return (*(array.astype(np.int64).tobytes() for array in arrays), self.weight, self.diagonal)
+
+    def relate(self, values: FloatArray) -> FloatArray:
+        """Return C @ values for one row per group."""
+        result = values - self.apart @ values
+        own = values[self.exclusive]
+        result[self.exclusive] += own - own.sum(axis=0)
+        return result
+
+    def apply(self, values: FloatArray) -> FloatArray:
+        """Return the product with one row per grouped point, in O(c) per column."""
+        related = self.relate(self.indicator.T @ values)
+        return self.weight * related[self.group] + self.diagonal_shift * values
+
+    def total(self) -> float:
+        """The sum of all entries."""
+        sizes = self.sizes.astype(np.float64)
+        return float(self.weight * (sizes @ self.relate(sizes)) + self.diagonal_shift * len(self.points))
+
+    def n_must_link(self) -> int:
+        """Number of unordered pairs within a group."""
+        return int((self.sizes * (self.sizes - 1)).sum()) // 2
+
+    def n_cannot_link(self) -> int:
+        """Number of unordered pairs in groups that are apart."""
+        return self.n_apart(self.sizes)
+
+    def n_apart(self, sizes: IntArray) -> int:
+        """Number of unordered pairs apart, if the groups had these sizes."""
+        own = sizes[self.exclusive]
+        clique = int(own.sum()) ** 2 - int((own * own).sum())
+        listed = round(float(sizes @ (self.apart @ sizes.astype(np.float64))))
+        return (clique + listed) // 2
+
+    def relation_pairs(self) -> IntArray:
+        """All pairs of groups apart, listed: up to G² / 2 of them."""
+        clique = np.flatnonzero(self.exclusive)
+        first, second = np.triu_indices(len(clique), k=1)
+        upper = sparse.triu(self.apart, k=1, format="coo")
+        return np.concatenate(
+            [np.column_stack([clique[first], clique[second]]), np.column_stack([upper.row, upper.col])]
+        ).astype(np.int64)
+
+    def relation_matrix(self) -> sparse.csr_array:
+        """The G × G matrix C, listed."""
+        pairs = self.relation_pairs()
+        return sparse.csr_array(sparse.eye_array(self.n_groups) - _adjacency(pairs, self.n_groups))
+
+    def matrix(self, n_samples: int) -> sparse.csr_array:
+        """The whole N × N matrix: one entry per pair, so only for few points."""
+        block = self.weight * (self.indicator @ self.relation_matrix() @ self.indicator.T)
+        block = block + self.diagonal_shift * sparse.eye_array(len(self.points))
+        coo = sparse.coo_array(block)
+        index = (self.points[coo.row], self.points[coo.col])
+        return sparse.coo_array((coo.data, index), shape=(n_samples, n_samples)).tocsr()
+
+    def entry(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return the matrix entries at the given places."""
+        first, second = self.group_of(rows), self.group_of(columns)
+        values = np.zeros(len(rows))
+        known = np.flatnonzero((first >= 0) & (second >= 0))
+        g, h = first[known], second[known]
+        relation = np.zeros(len(known))
+        if self.apart.nnz:
+            relation -= np.asarray(self.apart[g, h]).reshape(-1)
+        relation[self.exclusive[g] & self.exclusive[h]] = -1.0
+        relation[g == h] = 1.0
+        values[known] = self.weight * relation
+        values[known[rows[known] == columns[known]]] = self.diagonal
+        return values
+
+    def group_of(self, points: IntArray) -> IntArray:
+        """The group of each of any points, -1 for those in none."""
+        place = np.minimum(np.searchsorted(self.points, points), len(self.points) - 1)
+        return np.where(self.points[place] == points, self.group[place], -1)
+
+    def selected(self, indices: IntArray) -> Groups | None:
+        """The groups among the given rows, which become rows 0, 1, 2, ..."""
+        group = self.group_of(indices)
+        inside = np.flatnonzero(group >= 0)
+        if len(inside) == 0:
+            return None
+        used, compact = np.unique(group[inside], return_inverse=True)
+        return make_groups(
+            inside,
+            compact,
+            exclusive=self.exclusive[used],
+            apart=_upper_pairs(self.apart[used][:, used]),
+            weight=self.weight,
+            diagonal=self.diagonal,
+        )
+
+    def scaled(self, factor: float) -> Groups:
+        """The same groups, `factor` times as strong."""
+        return replace(self, weight=self.weight * factor, diagonal=self.diagonal * factor)
+
+    def with_diagonal(self, value: float) -> Groups:
+        """The same groups with another diagonal."""
+        return replace(self, diagonal=float(value))
+
+
+def make_groups(
+    points: IntArray,
+    group: IntArray,
+    *,
+    exclusive: BoolArray | None = None,
+    apart: IntArray | None = None,
+    weight: float = 1.0,
+    diagonal: float | None = None,
+) -> Groups:
+    """Build groups in canonical form.
+
+    Parameters
+    ----------
+    points : ndarray of shape (c,)
+        Sorted points, at least one.
+    group : ndarray of shape (c,)
+        Group of each, any numbering 0 .. G-1 without gaps.
+    exclusive : ndarray of bool of shape (G,), optional
+        Groups all apart from one another; all of them by default.
+    apart : ndarray of shape (m, 2), optional
+        Further pairs of groups that are apart.
+    weight : float
+        Strength of the relations.
+    diagonal : float, optional
+        Diagonal on the grouped points, `weight` by default.
+
+    Returns
+    -------
+    Groups
+        With groups numbered by first appearance, and all of them exclusive when every two are apart.
+    """
+    order = number_by_appearance(group)
+    n_groups = int(order.max()) + 1
+    renumbered = np.empty(n_groups, dtype=np.int64)
+    renumbered[group] = order
+    member = np.ones(n_groups, dtype=bool)
+    if exclusive is not None:
+        member[renumbered] = exclusive
+    pairs = np.empty((0, 2), dtype=np.int64) if apart is None else renumbered[apart]
+    member, listed = _canonical_relations(member, pairs)
+    return Groups(
+        read_only(np.array(points, dtype=np.int64)),
+        read_only(order),
+        read_only(member),
+        listed,
+        float(weight),
+        float(weight if diagonal is None else diagonal),
+    )
+
+
+def _canonical_relations(exclusive: BoolArray, pairs: IntArray) -> tuple[BoolArray, sparse.csr_array]:
+    n_groups = len(exclusive)
+    listed = _adjacency(pairs[~(exclusive[pairs[:, 0]] & exclusive[pairs[:, 1]])], n_groups)
+    n_exclusive = int(exclusive.sum())
+    n_relations = n_exclusive * (n_exclusive - 1) // 2 + listed.nnz // 2
+    if n_relations == n_groups * (n_groups - 1) // 2:
+        return np.ones(n_groups, dtype=bool), _adjacency(pairs[:0], n_groups)
+    if n_exclusive < 2:
+        exclusive = np.zeros(n_groups, dtype=bool)
+    return exclusive, listed
+
+
+def _adjacency(pairs: IntArray, n_groups: int) -> sparse.csr_array:
+    ends = (np.concatenate([pairs[:, 0], pairs[:, 1]]), np.concatenate([pairs[:, 1], pairs[:, 0]]))
+    matrix = sparse.coo_array((np.ones(len(ends[0])), ends), shape=(n_groups, n_groups)).tocsr()
+    matrix.data[:] = 1.0
+    return matrix
+
+
+def _upper_pairs(matrix: Any) -> IntArray:
+    upper = sparse.triu(matrix, k=1, format="coo")
+    return np.column_stack([upper.row, upper.col]).astype(np.int64)

@@ -1,0 +1,327 @@
+"""The constraint matrix Q as an immutable value: what it holds, how large it is, what it does to vectors."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from sidecut.constraints.grouped import Groups
+from sidecut.constraints.links import FloatArray, IntArray, canonical, check_positive, read_only
+from sidecut.constraints.satisfaction import Tally, tally
+from sidecut.constraints.selection import check_rows, check_scale, replace_diagonal, select
+from sidecut.constraints.spectrum import Spectrum, scaled_spectrum
+from sidecut.exceptions import ConstraintError
+
+MAX_LISTED_PAIRS = 20_000_000
+
+
+class ConstraintMatrix:
+    """A real symmetric matrix Q: a sparse part plus groups, neither ever changed nor made dense.
+
+    ``Q[i, j] > 0`` is the belief that i and j belong together, ``< 0`` that they do not, 0 that nothing is
+    known (CSP, section 4.1). The value has no length, shape or items, so that nothing can slice it like the
+    rows of X.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of rows of the X it speaks of.
+    links : csr_array of shape (n_samples, n_samples)
+        Canonical symmetric matrix of pairs listed one by one.
+    groups : Groups or None
+        Groups of points, added to the links.
+    """
+
+    __array_ufunc__ = None  # arrays must not broadcast over it
+    _n_samples: int
+    _links: sparse.csr_array
+    _groups: Groups | None
+
+    def __init__(self, n_samples: int, links: sparse.csr_array, groups: Groups | None) -> None:
+        self.__dict__.update(_n_samples=n_samples, _links=canonical(links), _groups=groups)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"constraints are immutable: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"constraints are immutable: cannot delete {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._n_samples, self._links, self._groups)
+
+    def __copy__(self) -> ConstraintMatrix:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ConstraintMatrix:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, ConstraintMatrix) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        structure = (array.astype(np.int64).tobytes() for array in (self._links.indptr, self._links.indices))
+        groups = None if self._groups is None else self._groups.key
+        return (self._n_samples, *structure, self._links.data.tobytes(), groups)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples the constraints speak of."""
+        return self._n_samples
+
+    @property
+    def n_must_link(self) -> int:
+        """Number of pairs believed together, counted without listing them."""
+        return round(self._counts().together)
+
+    @property
+    def n_cannot_link(self) -> int:
+        """Number of pairs believed apart, counted without listing them."""
+        return round(self._counts().apart)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs about which something is believed, counted without listing them."""
+        counts = self._counts()
+        return round(counts.together + counts.apart)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known: Q = 0."""
+        return self.n_entries() == 0
+
+    @property
+    def constrained_points(self) -> IntArray:
+        """Sorted indices of the points about which anything is known, their own diagonal included."""
+        listed = np.flatnonzero(np.diff(self._links.indptr))
+        grouped = listed[:0] if self._groups is None else self._groups.points
+        return read_only(np.union1d(listed, grouped).astype(np.int64))
+
+    @property
+    def labels(self) -> IntArray | None:
+        """The group of each sample that labels or closure put it in, -1 for none; None without groups."""
+        if self._groups is None:
+            return None
+        labels = np.full(self._n_samples, -1, dtype=np.int64)
+        labels[self._groups.points] = self._groups.group
+        return read_only(labels)
+
+    @property
+    def pairs(self) -> IntArray:
+        """All pairs ``i < j`` about which something is believed, sorted, shape (n_pairs, 2)."""
+        upper = self._upper()
+        return read_only(np.column_stack([upper.row, upper.col]).astype(np.int64))
+
+    @property
+    def strengths(self) -> FloatArray:
+        """The signed strength of each of the `pairs`."""
+        return read_only(self._upper().data)
+
+    @property
+    def must_link(self) -> IntArray:
+        """The pairs believed together."""
+        return read_only(self.pairs[self.strengths > 0])
+
+    @property
+    def cannot_link(self) -> IntArray:
+        """The pairs believed apart."""
+        return read_only(self.pairs[self.strengths < 0])
+
+    def as_matrix(self) -> sparse.csr_array:
+        """Return Q with every entry stored, as a fresh sparse matrix.
+
+        Raises
+        ------
+        ConstraintError
+            If it would hold more than 20 million pairs.
+        """
+        if self._groups is None:
+            return self._links.copy()
+        n_listed = self._groups.n_must_link() + self._groups.n_cannot_link() + self._links.nnz // 2
+        if n_listed > MAX_LISTED_PAIRS:
+            raise ConstraintError(
+                f"these constraints stand for {n_listed} pairs (labels of c points for c² / 2), more than "
+                f"the {MAX_LISTED_PAIRS} that are listed: use apply(), satisfaction() or restricted_to()"
+            )
+        matrix = sparse.csr_array(self._links + self._groups.matrix(self._n_samples))
+        matrix.eliminate_zeros()
+        matrix.sort_indices()
+        return matrix
+
+    def apply(self, X: ArrayLike) -> FloatArray:
+        """Return Q @ X without forming Q.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, b)
+            A vector or a block of vectors.
+
+        Returns
+        -------
+        ndarray of the same shape
+            In O(links + grouped points) per column.
+        """
+        values = np.asarray(X, dtype=np.float64)
+        if values.ndim not in (1, 2) or values.shape[0] != self._n_samples:
+            raise ConstraintError(
+                f"X has shape {values.shape}: constraints on {self._n_samples} samples apply to shape "
+                f"({self._n_samples},) or ({self._n_samples}, b)"
+            )
+        result = self._links @ values
+        if self._groups is not None:
+            result[self._groups.points] += self._groups.apply(values[self._groups.points])
+        return result
+
+    def __matmul__(self, X: ArrayLike) -> FloatArray:
+        return self.apply(X)
+
+    def quadratic(self, X: ArrayLike) -> FloatArray:
+        """Return xᵀ Q x for each column x: how well each agrees with the beliefs (CSP, section 4.1)."""
+        return np.asarray((np.asarray(X, dtype=np.float64) * self.apply(X)).sum(axis=0))
+
+    def total(self) -> float:
+        """Return 1ᵀ Q 1, the sum of all entries of Q."""
+        return float(self._links.sum()) + (0.0 if self._groups is None else self._groups.total())
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal of Q, shape (n_samples,)."""
+        diagonal = np.asarray(self._links.diagonal(), dtype=np.float64).copy()
+        if self._groups is not None:
+            diagonal[self._groups.points] += self._groups.diagonal
+        return read_only(diagonal)
+
+    def n_entries(self) -> int:
+        """Return the number of nonzero entries of Q: ordered pairs, and the diagonal (CSP, eq. 19)."""
+        return 2 * self.n_pairs + int(np.count_nonzero(self.diagonal()))
+
+    def check_matches(self, n_samples: int) -> None:
+        """Raise ConstraintError unless the constraints are for an X of `n_samples` rows."""
+        if n_samples != self._n_samples:
+            raise ConstraintError(
+                f"constraints are for {self._n_samples} samples, X has {n_samples}: build them for this X, "
+                "or use restricted_to(...) with the rows kept"
+            )
+
+    def scaled(self, factor: float) -> Self:
+        """Return the same beliefs, `factor` times as strong (`factor` > 0)."""
+        factor = check_positive(factor, "factor")
+        groups = None if self._groups is None else self._groups.scaled(factor)
+        return type(self)(self._n_samples, canonical(self._links * factor), groups)
+
+    def with_diagonal(self, value: float) -> Self:
+        """Return the same beliefs with `value` on the diagonal of constrained points.
+
+        Examples
+        --------
+        >>> from sidecut.constraints import Constraints
+        >>> Constraints.from_labels([0, 1, -1]).with_diagonal(0).diagonal()
+        array([0., 0., 0.])
+        """
+        if not np.isfinite(value):
+            raise ConstraintError(f"value = {value!r}: the diagonal must be finite")
+        diagonal = np.zeros(self._n_samples)
+        diagonal[self.constrained_points] = value
+        if self._groups is None:
+            return type(self)(self._n_samples, replace_diagonal(self._links, diagonal), None)
+        diagonal[self._groups.points] = 0.0
+        groups = self._groups.with_diagonal(value)
+        return type(self)(self._n_samples, replace_diagonal(self._links, diagonal), groups)
+
+    def restricted_to(self, indices: ArrayLike) -> Self:
+        """Return the constraints among some rows, for ``X[indices]``.
+
+        Parameters
+        ----------
+        indices : array-like of int, or of bool of shape (n_samples,)
+            Distinct rows in any order, or a mask.
+
+        Examples
+        --------
+        >>> from sidecut.constraints import Constraints
+        >>> c = Constraints.from_pairs(5, must_link=[(1, 4)], cannot_link=[(0, 1)])
+        >>> c.restricted_to([4, 1]).pairs
+        array([[0, 1]])
+        """
+        rows = check_rows(indices, self._n_samples)
+        return type(self)(len(rows), *select(self._links, self._groups, rows))
+
+    def restricted(self) -> tuple[Self, IntArray]:
+        """Return the constraints on the constrained points alone, and those points.
+
+        Raises
+        ------
+        ConstraintError
+            If nothing is constrained.
+        """
+        points = self.constrained_points
+        if len(points) == 0:
+            raise ConstraintError(
+                "nothing is constrained: there are no points to restrict to, ask is_empty first"
+            )
+        return self.restricted_to(points), points
+
+    def permuted(self, order: ArrayLike) -> Self:
+        """Return the constraints for ``X[order]``, all rows in another order."""
+        rows = check_rows(order, self._n_samples)
+        if len(rows) != self._n_samples:
+            raise ConstraintError(
+                f"order has {len(rows)} rows of {self._n_samples}: a permutation names every row once; "
+                "use restricted_to(...) to keep some"
+            )
+        return self.restricted_to(rows)
+
+    def spectrum(self, scale: ArrayLike | None = None) -> Spectrum:
+        """Return all nonzero eigenvalues of S Q S and their eigenvectors, exactly.
+
+        Parameters
+        ----------
+        scale : array-like of shape (n_samples,), optional
+            Diagonal of S, not negative; ones by default. CSP takes D^{-1/2}.
+        """
+        s = check_scale(scale, self._n_samples)
+        return scaled_spectrum(self._links, self._groups, s, self.constrained_points, threshold=None)
+
+    def positive_spectrum(
+        self, scale: ArrayLike | None = None, threshold: float = 0.0, n_largest: int | None = None
+    ) -> Spectrum:
+        """Return the eigenvalues of S Q S above a threshold and their eigenvectors.
+
+        Parameters
+        ----------
+        scale : array-like of shape (n_samples,), optional
+            Diagonal of S, not negative; ones by default. CSP takes D^{-1/2}.
+        threshold : float
+            Keep eigenvalues greater than this, not less than 0.
+        n_largest : int, optional
+            At most so many. Needed only when more than 4000 points or groups hang together by links, where
+            the leading eigenvectors are found by Lanczos iteration.
+
+        Returns
+        -------
+        Spectrum
+            Values descending, eigenvectors on the constrained points.
+
+        Examples
+        --------
+        >>> from sidecut.constraints import Constraints
+        >>> c = Constraints.from_labels([0, 0, 1, 1, -1, -1])
+        >>> c.positive_spectrum().values
+        array([4.])
+        """
+        if not threshold >= 0:
+            raise ConstraintError(f"threshold = {threshold}: it must not be negative; use spectrum() for all")
+        s = check_scale(scale, self._n_samples)
+        return scaled_spectrum(
+            self._links, self._groups, s, self.constrained_points, threshold=threshold, n_largest=n_largest
+        )
+
+    def _upper(self) -> Any:
+        return sparse.triu(self.as_matrix(), k=1, format="csr").tocoo()
+
+    def _counts(self) -> Tally:
+        return tally(self._links, self._groups, np.zeros(self._n_samples, dtype=np.int64))

@@ -1,0 +1,266 @@
+"""Eigenvalues and eigenvectors of the scaled constraint matrix S Q S, exactly, through its structure.
+
+Only what the matrix does not map to zero is worked on. A point with links of its own keeps its coordinate;
+all other points of a group share one, since S Y has orthogonal columns and S Y C Yᵀ S maps all else to zero.
+Labels of any number of points thus become a problem as large as the number of classes. The reduced matrix is
+split into connected blocks, each solved by LAPACK, blocks of one size together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from threadpoolctl import threadpool_limits
+
+from sidecut.constraints.grouped import Groups
+from sidecut.constraints.links import FloatArray, IntArray, read_only
+from sidecut.exceptions import ConstraintError, SpectralError
+
+MAX_DENSE = 4000
+BATCH_ENTRIES = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Eigenvalues and orthonormal eigenvectors of S Q S on the constrained points.
+
+    Parameters
+    ----------
+    values : ndarray of shape (r,)
+        Eigenvalues, descending.
+    vectors : csc_array of shape (c, r)
+        Eigenvectors in the columns, rows in the order of `points`.
+    points : ndarray of shape (c,)
+        The constrained points.
+    n_samples : int
+        Number of samples; eigenvectors are zero outside `points`.
+    """
+
+    values: FloatArray
+    vectors: sparse.csc_array
+    points: IntArray
+    n_samples: int
+
+    def toarray(self) -> FloatArray:
+        """Return the eigenvectors on the constrained points as a dense (c, r) array."""
+        return self.vectors.toarray()
+
+    def embedded(self) -> sparse.csc_array:
+        """Return the eigenvectors on all samples: sparse, (n_samples, r), zero where nothing is known."""
+        vectors = self.vectors
+        rows = self.points[vectors.indices]
+        shape = (self.n_samples, vectors.shape[1])
+        return sparse.csc_array((vectors.data, rows, vectors.indptr), shape=shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reduced:
+    """S Q S = basis (links + weight * factor C factorᵀ) basisᵀ with orthonormal columns in the basis."""
+
+    basis: sparse.csr_array
+    links: sparse.csr_array
+    factor: sparse.csr_array | None
+    groups: Groups | None
+
+    @property
+    def size(self) -> int:
+        return self.links.shape[0]
+
+    def n_entries(self) -> int:
+        if self.factor is None or self.groups is None:
+            return self.links.nnz
+        counts = np.diff(self.factor.tocsc().indptr).astype(np.int64)
+        return self.links.nnz + int((counts * counts).sum()) + 2 * self.groups.n_apart(counts)
+
+    def matrix(self) -> sparse.csr_array:
+        if self.factor is None or self.groups is None:
+            return self.links
+        product = self.factor @ self.groups.relation_matrix() @ self.factor.T
+        return sparse.csr_array(self.links + self.groups.weight * product)
+
+    def apply(self, x: FloatArray) -> FloatArray:
+        result = self.links @ x
+        if self.factor is not None and self.groups is not None:
+            result = result + self.groups.weight * (self.factor @ self.groups.relate(self.factor.T @ x))
+        return result
+
+
+def scaled_spectrum(
+    links: sparse.csr_array,
+    groups: Groups | None,
+    scale: FloatArray,
+    points: IntArray,
+    *,
+    threshold: float | None = 0.0,
+    n_largest: int | None = None,
+) -> Spectrum:
+    """Solve S Q S v = λ v.
+
+    Parameters
+    ----------
+    links : csr_array of shape (n, n)
+        The part of Q listed pair by pair.
+    groups : Groups or None
+        The other part.
+    scale : ndarray of shape (n,)
+        Diagonal of S, not negative.
+    points : ndarray of shape (c,)
+        The constrained points, sorted.
+    threshold : float or None
+        Keep eigenvalues beyond it; None keeps all that are not zero.
+    n_largest : int, optional
+        Keep only so many of the largest. Needed when a block is too large for LAPACK.
+
+    Returns
+    -------
+    Spectrum
+        Values descending. An eigenvalue within rounding of zero counts as zero, one within
+        rounding of `threshold` as not beyond it.
+
+    Raises
+    ------
+    ConstraintError
+        If a block is larger than 4000 and `n_largest` is not given.
+    SpectralError
+        If the iteration used for such blocks does not converge.
+    """
+    reduced = _reduce(links, groups, scale, points)
+    if reduced.size == 0:
+        values, vectors = np.empty(0), sparse.csc_array((0, 0))
+    elif reduced.n_entries() <= MAX_DENSE**2 and _largest_block(matrix := reduced.matrix()) <= MAX_DENSE:
+        values, vectors = _solve_blocks(matrix, threshold)
+    else:
+        values, vectors = _iterate(reduced, threshold, n_largest)
+    order = np.argsort(-values, kind="stable")[:n_largest]
+    embedded = sparse.csc_array(reduced.basis @ vectors[:, order])
+    return Spectrum(read_only(values[order]), embedded, points, len(scale))
+
+
+def _reduce(links: sparse.csr_array, groups: Groups | None, scale: FloatArray, points: IntArray) -> _Reduced:
+    own = links[points][:, points]
+    s = scale[points]
+    scaled = sparse.csr_array(sparse.diags_array(s) @ own @ sparse.diags_array(s))
+    if groups is None:
+        return _Reduced(sparse.eye_array(len(points), format="csr"), scaled, None, None)
+    place = np.searchsorted(points, groups.points)
+    if groups.diagonal_shift:
+        shift = np.zeros(len(points))
+        shift[place] = groups.diagonal_shift * s[place] ** 2
+        scaled = sparse.csr_array(scaled + sparse.diags_array(shift))
+    return _share_coordinates(scaled, groups, place, s)
+
+
+def _share_coordinates(links: sparse.csr_array, groups: Groups, place: IntArray, s: FloatArray) -> _Reduced:
+    """Give points with entries in `links` a coordinate each, the other points of a group one together."""
+    alone = np.diff(links.indptr) > 0
+    single = np.flatnonzero(alone)
+    grouped_s, shared = s[place], ~alone[place]
+    norms = np.sqrt(np.bincount(groups.group[shared], grouped_s[shared] ** 2, minlength=groups.n_groups))
+    used = np.flatnonzero(norms)
+    column = np.full(groups.n_groups, -1, dtype=np.int64)
+    column[used] = len(single) + np.arange(len(used))
+
+    sharing = np.flatnonzero(shared & (column[groups.group] >= 0))
+    sharing_group = groups.group[sharing]
+    rows = np.concatenate([single, place[sharing]])
+    columns = np.concatenate([np.arange(len(single)), column[sharing_group]])
+    data = np.concatenate([np.ones(len(single)), grouped_s[sharing] / norms[sharing_group]])
+    size = len(single) + len(used)
+    basis = sparse.coo_array((data, (rows, columns)), shape=(len(s), size)).tocsr()
+
+    indicator = sparse.coo_array((grouped_s, (place, groups.group)), shape=(len(s), groups.n_groups)).tocsr()
+    factor = sparse.csr_array(basis.T @ indicator)
+    return _Reduced(basis, sparse.csr_array(basis.T @ links @ basis), factor, groups)
+
+
+def _largest_block(matrix: sparse.csr_array) -> int:
+    _, block = connected_components(matrix, directed=False)
+    return int(np.bincount(block).max())
+
+
+def _solve_blocks(matrix: sparse.csr_array, threshold: float | None) -> tuple[FloatArray, sparse.csc_array]:
+    values, rows, columns, data = [], [], [], []
+    n_found = 0
+    with threadpool_limits(limits=1):
+        for members, stack in _stacks(matrix):
+            eigenvalues, eigenvectors = np.linalg.eigh(stack)
+            block, which = np.nonzero(_wanted(eigenvalues, threshold))
+            found, m = len(block), stack.shape[1]
+            values.append(eigenvalues[block, which])
+            rows.append(members[block].reshape(-1))
+            columns.append(np.repeat(n_found + np.arange(found), m))
+            data.append(eigenvectors[block, :, which].reshape(-1))
+            n_found += found
+    index = (np.concatenate(rows), np.concatenate(columns))
+    shape = (matrix.shape[0], n_found)
+    return np.concatenate(values), sparse.coo_array((np.concatenate(data), index), shape=shape).tocsc()
+
+
+def _stacks(matrix: sparse.csr_array) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Yield dense blocks of one size as (members of shape (k, m), stack of shape (k, m, m))."""
+    n_blocks, block = connected_components(matrix, directed=False)
+    sizes = np.bincount(block, minlength=n_blocks)
+    order = np.argsort(block, kind="stable")
+    starts = np.cumsum(sizes) - sizes
+    within = np.empty(len(order), dtype=np.int64)
+    within[order] = np.arange(len(order)) - np.repeat(starts, sizes)
+    coo = matrix.tocoo()
+    by_block = np.argsort(block[coo.row], kind="stable")
+    row, col, data = coo.row[by_block], coo.col[by_block], coo.data[by_block]
+    ends = np.searchsorted(block[row], np.arange(n_blocks + 1))
+    for m in np.unique(sizes):
+        same = np.flatnonzero(sizes == m)
+        per_batch = max(1, BATCH_ENTRIES // int(m) ** 2)
+        for batch in (same[i : i + per_batch] for i in range(0, len(same), per_batch)):
+            entries = _ranges(ends[batch], ends[batch + 1])
+            number = np.repeat(np.arange(len(batch)), ends[batch + 1] - ends[batch])
+            stack = np.zeros((len(batch), m, m))
+            stack[number, within[row[entries]], within[col[entries]]] = data[entries]
+            yield order[starts[batch][:, None] + np.arange(m)], stack
+
+
+def _ranges(starts: IntArray, ends: IntArray) -> IntArray:
+    """Concatenate arange(start, end) for many starts and ends."""
+    lengths = ends - starts
+    offsets = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+    return offsets + np.arange(int(lengths.sum()))
+
+
+def _wanted(eigenvalues: FloatArray, threshold: float | None) -> NDArray[np.bool_]:
+    """Select eigenvalues that are beyond the threshold by more than the rounding error of their block."""
+    norm = np.abs(eigenvalues).max(axis=1, keepdims=True)
+    rounding = 4 * eigenvalues.shape[1] * np.finfo(np.float64).eps * norm
+    nonzero = np.abs(eigenvalues) > rounding
+    if threshold is None:
+        return nonzero
+    return nonzero & (eigenvalues > threshold + (rounding if threshold else 0.0))
+
+
+def _iterate(
+    reduced: _Reduced, threshold: float | None, n_largest: int | None
+) -> tuple[FloatArray, sparse.csc_array]:
+    """Find the largest eigenvalues of a problem too large for LAPACK."""
+    if n_largest is None or threshold is None or n_largest >= reduced.size:
+        raise ConstraintError(
+            f"the constraints tie {reduced.size} independent points or groups together, more than the "
+            f"{MAX_DENSE} whose full spectrum is computed: pass n_largest to positive_spectrum to get "
+            "only the leading eigenvectors"
+        )
+    operator: Any = LinearOperator((reduced.size, reduced.size), matvec=reduced.apply, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(reduced.size)
+    try:
+        with threadpool_limits(limits=1):
+            values, vectors = eigsh(operator, k=n_largest, which="LA", v0=start)
+    except ArpackNoConvergence as error:
+        raise SpectralError(
+            f"the {n_largest} largest eigenvalues of the constraints were not reached"
+        ) from error
+    wanted = _wanted(values[None, :], threshold)[0]
+    return values[wanted], sparse.csc_array(vectors[:, wanted])
