@@ -10,14 +10,10 @@ from sidecut.graphs.health import warn_about
 from sidecut.graphs.kernels import GaussianGraph, SelfTuningGraph, bandwidth, local_scales
 from sidecut.graphs.laplacian import NormalizedAffinity
 from sidecut.graphs.lazy import FactorGraph, TiledGraph
-from sidecut.graphs.neighbors import (
-    NearestNeighborLists,
-    nearest_by_affinity,
-    nearest_neighbors,
-    symmetrized,
-)
+from sidecut.graphs.neighbors import nearest_by_affinity, symmetrized
 from sidecut.graphs.precomputed import as_graph
 from sidecut.graphs.recipes import Cosine, Gaussian, GraphRecipe, Heat, Neighbors, SelfTuning, recipe
+from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
 
 __all__ = [
     "Cosine",

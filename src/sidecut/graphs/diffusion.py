@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
+import numpy.typing as npt
 from scipy.special import ive
 
-from sidecut.graphs.graph import FloatArray, Graph
+from sidecut.graphs.graph import FloatArray, Graph, without_isolated
 from sidecut.graphs.laplacian import NormalizedAffinity
 
 #: The Chebyshev series is cut where what is left of it is below this.
 SERIES_TOLERANCE = 1e-15
+#: A degree below this is the rounding error of the series, whose terms are of order one.
+ROUNDING = 1e-13
 
 
 class HeatGraph(Graph):
@@ -19,6 +24,9 @@ class HeatGraph(Graph):
     exp(-tΔ) = e^{-t} (I_0(t) + 2 Σ_m I_m(t) T_m(Ā)) has coefficients that fall faster than exponentially
     past m = t, and its remainder is bounded by the sum of the coefficients left out; so the series is
     cut at rounding error and costs about t + 6√t products with Ā.
+
+    An isolated node exchanges no heat and stays isolated, and so does one whose links are so weak that its
+    degree in exp(-tΔ) is rounding error.
 
     Parameters
     ----------
@@ -46,8 +54,27 @@ class HeatGraph(Graph):
         self._affinity = NormalizedAffinity(graph)
         self.coefficients = _heat_coefficients(self.time)
 
+    @cached_property
+    def degrees(self) -> FloatArray:
+        """The weighted degree of every node, zero where it is lost in rounding."""
+        degrees = self.apply(np.ones(self.n_nodes))
+        return np.where(degrees > ROUNDING, degrees, 0.0)
+
+    @cached_property
+    def components(self) -> npt.NDArray[np.intp]:
+        """The connected component of every node: heat reaches all of a component and nothing beyond."""
+        return without_isolated(self.graph.components, self.isolated)
+
+    def to_dense(self) -> FloatArray:
+        """Return exp(-tΔ) as a dense array; for small graphs only."""
+        weights = super().to_dense()
+        # Rounding leaves entries of order -1e-17 where heat has hardly arrived.
+        return np.maximum(0.5 * (weights + weights.T), 0.0)
+
     def apply(self, block: FloatArray) -> FloatArray:
         """Return exp(-tΔ) @ block by the three-term Chebyshev recurrence."""
+        linked = self._affinity.scale > 0
+        block = np.where(linked if block.ndim == 1 else linked[:, None], block, 0.0)
         previous, current = block, self._affinity.apply(block)
         result = self.coefficients[0] * previous + self.coefficients[1] * current
         for coefficient in self.coefficients[2:]:

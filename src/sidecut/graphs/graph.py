@@ -110,7 +110,10 @@ class SparseGraph(Graph):
 
     def __init__(self, weights: sp.sparray | sp.spmatrix, recall: float | None = None) -> None:
         self._weights = sp.csr_array(weights, dtype=np.float64)
-        self._weights.eliminate_zeros()
+        if self._weights.nnz != self._weights.count_nonzero():
+            # A copy first: the arrays may still belong to the caller.
+            self._weights = self._weights.copy()
+            self._weights.eliminate_zeros()
         self.n_nodes = int(self._weights.shape[0])
         self.recall = recall
 
@@ -132,7 +135,7 @@ class SparseGraph(Graph):
     @cached_property
     def components(self) -> npt.NDArray[np.intp]:
         """The connected component of every node, found exactly; isolated nodes are -1."""
-        return _without_isolated(connected_components(self._weights, directed=False)[1], self.isolated)
+        return without_isolated(connected_components(self._weights, directed=False)[1], self.isolated)
 
     def __repr__(self) -> str:
         return f"SparseGraph(n_nodes={self.n_nodes}, n_edges={self.n_edges})"
@@ -163,7 +166,7 @@ class DenseGraph(Graph):
     @cached_property
     def components(self) -> npt.NDArray[np.intp]:
         """The connected component of every node, found exactly; isolated nodes are -1."""
-        return _without_isolated(_dense_components(self._weights), self.isolated)
+        return without_isolated(_dense_components(self._weights), self.isolated)
 
     def to_dense(self) -> FloatArray:
         """Return a copy of W."""
@@ -187,7 +190,7 @@ def _dense_components(weights: FloatArray) -> npt.NDArray[np.intp]:
     return labels
 
 
-def _without_isolated(labels: npt.NDArray, isolated: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+def without_isolated(labels: npt.NDArray, isolated: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     """Renumber components so that isolated nodes are -1 and the others count from 0."""
     labels = np.asarray(labels, dtype=np.intp).copy()
     labels[isolated] = -1

@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from sidecut.graphs.graph import FloatArray
 from sidecut.graphs.lazy import TiledGraph
+from sidecut.graphs.points import as_points, finite_matrix
 
 #: Beyond this many points the mean and the median distance are taken over a fixed sample of points.
 BANDWIDTH_SAMPLE = 4_000
+#: The square of this is finite: a width smaller than its share of the data's unit leaves only duplicates.
+LARGEST_RATIO = 1e150
 
 
 class GaussianGraph(TiledGraph):
@@ -38,15 +41,15 @@ class GaussianGraph(TiledGraph):
     """
 
     def __init__(self, X: npt.NDArray, sigma: float, self_loops: bool = False) -> None:
-        self.X = X
-        self.sigma = float(sigma)
+        self.points = as_points(X)
+        self.sigma = positive_width(float(sigma))
         self.self_loops = self_loops
-        self.n_nodes = int(X.shape[0])
+        self.n_nodes = self.points.n_points
 
     def tile(self, rows: slice) -> FloatArray:
         """Return the weights of some rows."""
-        squared = _squared_distances(self.X, rows)
-        np.multiply(squared, -0.5 / self.sigma**2, out=squared)
+        squared = self.points.squared_distances(rows)
+        squared *= -0.5 * _ratios(self.points.unit, self.sigma) ** 2
         return _exponential(squared, rows, 1.0 if self.self_loops else 0.0)
 
 
@@ -62,14 +65,16 @@ class SelfTuningGraph(TiledGraph):
     """
 
     def __init__(self, X: npt.NDArray, scales: FloatArray) -> None:
-        self.X = X
+        self.points = as_points(X)
         self.scales = np.asarray(scales, dtype=np.float64)
-        self.n_nodes = int(X.shape[0])
+        self.n_nodes = self.points.n_points
 
     def tile(self, rows: slice) -> FloatArray:
         """Return the weights of some rows; the diagonal is zero, as in the paper."""
-        squared = _squared_distances(self.X, rows)
-        squared /= -self.scales[rows, None] * self.scales[None, :]
+        squared = self.points.squared_distances(rows)
+        ratios = _ratios(self.points.unit, self.scales)
+        squared *= -ratios[rows, None]
+        squared *= ratios[None, :]
         return _exponential(squared, rows, 0.0)
 
 
@@ -97,12 +102,14 @@ def bandwidth(X: npt.NDArray, sigma: float | str) -> float:
     """
     if not isinstance(sigma, str):
         return positive_width(float(sigma))
-    rules = {"mean": np.mean, "median": np.median}
-    if sigma not in rules:
+    if sigma not in ("mean", "median"):
         raise ValueError(f"sigma={sigma!r} is not a rule; use a positive number, 'mean' or 'median'.")
-    step = -(-X.shape[0] // BANDWIDTH_SAMPLE)
-    distances = euclidean_distances(X[::step])
-    return width_of_distances(distances[np.triu_indices_from(distances, k=1)], sigma)
+    X = finite_matrix(X)
+    step = max(1, -(-X.shape[0] // BANDWIDTH_SAMPLE))
+    sample = as_points(X[::step])
+    squared = sample.squared_distances(slice(0, sample.n_points))
+    above = ~np.tri(sample.n_points, dtype=bool)
+    return sample.unit * width_of_distances(np.sqrt(squared[above]), sigma)
 
 
 def width_of_distances(distances: npt.NDArray, rule: str) -> float:
@@ -143,7 +150,9 @@ def local_scales(distances: npt.NDArray, neighbor: int = 7) -> FloatArray:
     >>> local_scales(np.array([[1.0, 2.0], [0.0, 0.5], [0.0, 0.0]]), neighbor=1)
     array([1. , 0.5, 0.5])
     """
-    column = min(neighbor, distances.shape[1]) - 1
+    if int(neighbor) != neighbor or neighbor < 1:
+        raise ValueError(f"neighbor={neighbor!r} must be a whole number, at least 1.")
+    column = min(int(neighbor), distances.shape[1]) - 1
     scales = np.asarray(distances[:, column], dtype=np.float64).copy()
     stuck = np.flatnonzero(scales <= 0)
     later = np.where(distances[stuck] > 0, distances[stuck], np.inf).min(axis=1, initial=np.inf)
@@ -153,7 +162,7 @@ def local_scales(distances: npt.NDArray, neighbor: int = 7) -> FloatArray:
     return scales
 
 
-def scaled_features(X: Any, sigma: npt.ArrayLike | str) -> npt.NDArray:
+def scaled_features(X: Any, sigma: npt.ArrayLike | str) -> Any:
     """Divide every feature by its own width, so that a Gaussian with σ = 1 has one width per feature.
 
     Parameters
@@ -162,25 +171,52 @@ def scaled_features(X: Any, sigma: npt.ArrayLike | str) -> npt.NDArray:
         The points.
     sigma : array of shape (d,) or "feature_std"
         The widths, or each feature's standard deviation; a constant feature carries no distance.
+
+    Returns
+    -------
+    array or sparse array of shape (n, d)
+        The features in units of their widths.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs.kernels import scaled_features
+    >>> scaled_features(np.array([[0.0, 5.0], [4.0, 5.0]]), "feature_std")
+    array([[0., 0.],
+           [2., 0.]])
     """
-    if isinstance(sigma, str):
-        dense = np.asarray(X.todense() if sp.issparse(X) else X, dtype=np.float64)
-        widths = dense.std(axis=0)
-        # A constant feature has standard deviation of the order of rounding, not exactly zero.
-        constant = widths <= 1e-12 * np.abs(dense).max(axis=0, initial=0.0)
-        widths = np.where(constant, np.inf, widths)
-        return dense / widths
-    widths = np.asarray(sigma, dtype=np.float64)
+    X = finite_matrix(X)
+    widths = _standard_deviations(X) if isinstance(sigma, str) else np.asarray(sigma, dtype=np.float64)
     if widths.shape != (X.shape[1],):
         raise ValueError(f"sigma has {widths.size} widths for {X.shape[1]} features; give one per feature.")
-    for width in widths:
-        positive_width(float(width))
-    return X @ sp.diags_array(1.0 / widths) if sp.issparse(X) else X / widths
+    if not isinstance(sigma, str):
+        for width in widths:
+            positive_width(float(width))
+    return sp.csr_array(X @ sp.diags_array(1.0 / widths)) if sp.issparse(X) else X / widths
 
 
-def _squared_distances(X: npt.NDArray, rows: slice) -> FloatArray:
-    squared = euclidean_distances(X[rows], X, squared=True)
-    return np.asarray(squared, dtype=np.float64)
+def _standard_deviations(X: Any) -> FloatArray:
+    """Return the standard deviation of each feature at any scale, infinite for a constant feature."""
+    highest, lowest = _column(X.max(axis=0)), _column(X.min(axis=0))
+    largest = np.maximum(np.abs(highest), np.abs(lowest))
+    largest = np.where(largest > 0, largest, 1.0)
+    if sp.issparse(X):
+        variances = mean_variance_axis(sp.csr_matrix(X @ sp.diags_array(1.0 / largest)), axis=0)[1]
+        widths = largest * np.sqrt(variances)
+    else:
+        widths = largest * (X / largest).std(axis=0)
+    # Compare the values: rounding gives a constant feature a tiny standard deviation, not exactly zero.
+    return np.where(highest == lowest, np.inf, widths)
+
+
+def _column(extremes: Any) -> FloatArray:
+    return np.asarray(extremes.todense() if sp.issparse(extremes) else extremes, dtype=np.float64).ravel()
+
+
+def _ratios(unit: float, widths: Any) -> Any:
+    """Return unit / widths, held where its square is finite: 0 · ∞ must not turn duplicates into NaN."""
+    with np.errstate(over="ignore"):
+        return np.minimum(unit / widths, LARGEST_RATIO)
 
 
 def _exponential(exponents: FloatArray, rows: slice, diagonal: float) -> FloatArray:

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
-from sidecut.graphs.graph import DenseGraph, FloatArray, Graph
+from sidecut.graphs.graph import DenseGraph, FloatArray, Graph, without_isolated
 
 #: One tile of weights takes about this many bytes.
 TILE_BYTES = 64 * 2**20
+#: A degree below this share of the sum it is the difference of is rounding error.
+ROUNDING = 1e-13
 
 
 class TiledGraph(Graph):
@@ -45,16 +48,21 @@ class TiledGraph(Graph):
         weights = np.empty((self.n_nodes, self.n_nodes))
         for rows in self.tiles():
             weights[rows] = self.tile(rows)
+            # A tile and its mirror image differ by rounding, as they come from different products.
+            weights[rows, : rows.start] = weights[: rows.start, rows].T
+            corner = weights[rows, rows]
+            weights[rows, rows] = 0.5 * (corner + corner.T)
         return DenseGraph(weights)
 
 
 class FactorGraph(Graph):
-    """The graph W = F Fᵀ without its diagonal, known by its nonnegative factor F.
+    """The graph W = F Fᵀ without its diagonal, known by its factor F.
 
     Parameters
     ----------
     factor : dense or sparse array of shape (n, rank)
-        Rows with nonnegative inner products.
+        Rows with nonnegative inner products. Where all entries are nonnegative, connected components are
+        found exactly; otherwise the graph is taken as connected.
 
     Examples
     --------
@@ -69,7 +77,9 @@ class FactorGraph(Graph):
 
     def __init__(self, factor: npt.NDArray | sp.sparray) -> None:
         self.factor: Any = (
-            sp.csr_array(factor) if sp.issparse(factor) else np.asarray(factor, dtype=np.float64)
+            sp.csr_array(factor, dtype=np.float64)
+            if sp.issparse(factor)
+            else np.asarray(factor, dtype=np.float64)
         )
         self.n_nodes = int(self.factor.shape[0])
 
@@ -77,6 +87,29 @@ class FactorGraph(Graph):
     def _loops(self) -> FloatArray:
         squares = self.factor.multiply(self.factor) if sp.issparse(self.factor) else self.factor**2
         return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
+
+    @cached_property
+    def degrees(self) -> FloatArray:
+        """The weighted degree of every node, zero where it is lost in the rounding of F Fᵀ 1."""
+        with_loops = np.asarray(self.factor @ np.asarray(self.factor.sum(axis=0)).ravel())
+        degrees = with_loops - self._loops
+        return np.where(degrees > ROUNDING * with_loops, degrees, 0.0)
+
+    @cached_property
+    def components(self) -> npt.NDArray[np.intp]:
+        """The connected component of every node; nodes that share a column of F are linked."""
+        if self.factor.min() < 0:
+            return super().components
+        pattern = sp.csr_array(self.factor)
+        bipartite = sp.block_array([[None, pattern], [pattern.T, None]])
+        labels = connected_components(bipartite, directed=False)[1][: self.n_nodes]
+        return without_isolated(labels, self.isolated)
+
+    def to_dense(self) -> FloatArray:
+        """Return F Fᵀ with a zero diagonal; for small graphs only."""
+        weights = super().to_dense()
+        np.fill_diagonal(weights, 0.0)
+        return 0.5 * (weights + weights.T)
 
     def apply(self, block: FloatArray) -> FloatArray:
         """Return (F Fᵀ - diag) @ block in O(nnz(F)) per column."""

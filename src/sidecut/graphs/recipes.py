@@ -7,14 +7,13 @@ one wants to choose: `affinity=Neighbors(15, weights="gaussian", sigma="median")
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.preprocessing import normalize
 
 from sidecut.exceptions import GraphWarning
 from sidecut.graphs.diffusion import HeatGraph
@@ -29,13 +28,15 @@ from sidecut.graphs.kernels import (
     width_of_distances,
 )
 from sidecut.graphs.lazy import FactorGraph, TiledGraph
-from sidecut.graphs.neighbors import NearestNeighborLists, nearest_neighbors, symmetrized
+from sidecut.graphs.neighbors import symmetrized
+from sidecut.graphs.points import finite_matrix, unit_rows
+from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
 
 #: A full affinity of up to this many points is kept in memory (128 MB); beyond, it is evaluated in tiles.
 IN_MEMORY = 4_000
 
 
-class GraphRecipe(BaseEstimator):
+class GraphRecipe(BaseEstimator, ABC):
     """How data become a graph. `build(X)` returns the Graph; the recipe itself never changes."""
 
     @abstractmethod
@@ -103,11 +104,11 @@ class Neighbors(GraphRecipe):
     def _edge_weights(self, lists: NearestNeighborLists) -> FloatArray:
         distances = lists.distances
         if self.weights == "self_tuning":
-            scales = local_scales(distances)
-            return _weights_of(distances**2 / (scales[:, None] * scales[lists.indices]), "local scales")
+            roots = np.sqrt(local_scales(distances))
+            return _weights_of(distances / (roots[:, None] * roots[lists.indices]), "local scales")
         if self.weights == "gaussian":
             sigma = self._width(distances)
-            return _weights_of(distances**2 / (2 * sigma**2), f"sigma={sigma:.3g}")
+            return _weights_of(distances / sigma / np.sqrt(2.0), f"sigma={sigma:.3g}")
         if self.weights == "cosine":
             return np.maximum(1.0 - distances, 0.0)
         if self.weights == "binary":
@@ -153,7 +154,7 @@ class Gaussian(GraphRecipe):
     def build(self, X: npt.NDArray) -> Graph:
         """Return the Gaussian affinity of the points X."""
         sigma: Any = self.sigma
-        if np.ndim(sigma) == 1 or (isinstance(sigma, str) and sigma == "feature_std"):
+        if np.ndim(sigma) >= 1 or (isinstance(sigma, str) and sigma == "feature_std"):
             X, sigma = scaled_features(X, sigma), 1.0
         return _in_memory_if_small(GaussianGraph(X, bandwidth(X, sigma), self.self_loops))
 
@@ -172,7 +173,9 @@ class SelfTuning(GraphRecipe):
 
     def build(self, X: npt.NDArray) -> Graph:
         """Return the self-tuning affinity of the points X."""
-        n_neighbors = min(self.neighbor, X.shape[0] - 1)
+        X = finite_matrix(X)
+        # At least one, so that a lone point is refused for what it is.
+        n_neighbors = max(1, min(self.neighbor, X.shape[0] - 1))
         scales = local_scales(nearest_neighbors(X, n_neighbors).distances, self.neighbor)
         return _in_memory_if_small(SelfTuningGraph(X, scales))
 
@@ -196,7 +199,7 @@ class Heat(GraphRecipe):
     def build(self, X: npt.NDArray) -> HeatGraph:
         """Return the diffusion graph of the points X."""
         usual = Neighbors(10, weights="cosine" if sp.issparse(X) else "self_tuning")
-        return HeatGraph((self.neighbors or usual).build(X), self.time)
+        return HeatGraph((usual if self.neighbors is None else self.neighbors).build(X), self.time)
 
 
 class Cosine(GraphRecipe):
@@ -204,13 +207,14 @@ class Cosine(GraphRecipe):
 
     def build(self, X: npt.NDArray) -> FactorGraph:
         """Return the graph of cosines between the rows of X."""
-        smallest = X.min()
+        X = finite_matrix(X)
+        smallest = X.min() if X.size else 0.0
         if smallest < 0:
             raise ValueError(
                 f"The cosine affinity needs nonnegative features; the smallest value is {smallest:.3g}. Use "
                 "Neighbors(weights='cosine'), which leaves negative cosines out."
             )
-        return FactorGraph(normalize(X))
+        return FactorGraph(unit_rows(X))
 
 
 def recipe(affinity: str | GraphRecipe, n_neighbors: int = 20) -> GraphRecipe:
@@ -240,9 +244,11 @@ def recipe(affinity: str | GraphRecipe, n_neighbors: int = 20) -> GraphRecipe:
     raise ValueError(f"affinity={affinity!r}: choose {names}, or a recipe such as Neighbors(15).")
 
 
-def _weights_of(exponents: FloatArray, width: str) -> FloatArray:
-    """Return exp(-exponents), and say so where edges vanish in floating point."""
-    weights = np.exp(-exponents)
+def _weights_of(ratios: FloatArray, width: str) -> FloatArray:
+    """Return exp(-ratios²), and say so where edges vanish in floating point."""
+    # Distances are divided by widths before they are squared: neither square need be a finite number.
+    with np.errstate(over="ignore"):
+        weights = np.exp(-(ratios**2))
     # A width far below the distances lets exp underflow: an edge that is there in theory is lost.
     lost = int(np.count_nonzero(weights == 0))
     if lost:
