@@ -51,7 +51,9 @@ class NormalizedAffinity:
         if weights is None:
             return None
         if isinstance(weights, np.ndarray):
-            return self.scale[:, None] * weights * self.scale[None, :]
+            normalized = self.scale[:, None] * weights
+            normalized *= self.scale[None, :]
+            return normalized
         scaling = sp.diags_array(self.scale)
         return sp.csr_array(scaling @ weights @ scaling)
 
@@ -69,7 +71,8 @@ class NormalizedAffinity:
 
     def apply(self, block: FloatArray) -> FloatArray:
         """Return Ā @ block."""
-        if self.matrix is not None:
+        # Only a sparse Ā is worth a copy: a dense graph is not doubled in memory just to be applied.
+        if sp.issparse(self.graph.matrix) and self.matrix is not None:
             return np.asarray(self.matrix @ block)
         scale = self.scale if block.ndim == 1 else self.scale[:, None]
         return scale * self.graph.apply(scale * block)

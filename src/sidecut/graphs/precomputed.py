@@ -12,6 +12,8 @@ from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
 
 #: Weights may differ from their mirror image by this share of the largest weight.
 SYMMETRY_TOLERANCE = 1e-8
+#: Symmetry is checked on blocks of about this many bytes.
+SYMMETRY_BYTES = 16 * 2**20
 
 
 def as_graph(affinity: Any) -> Graph:
@@ -20,7 +22,8 @@ def as_graph(affinity: Any) -> Graph:
     Parameters
     ----------
     affinity : array, sparse matrix, networkx.Graph or Graph
-        Symmetric nonnegative weights. The diagonal is kept: self-loops count in the degrees.
+        Symmetric nonnegative weights. The diagonal is kept: self-loops count in the degrees. Row i of a
+        networkx graph is its i-th node; edges without a weight count 1, parallel ones add up.
 
     Returns
     -------
@@ -41,6 +44,15 @@ def as_graph(affinity: Any) -> Graph:
     """
     if isinstance(affinity, Graph):
         return affinity
+    graph = _explicit_graph(affinity)
+    with np.errstate(over="ignore"):
+        volume = graph.volume
+    if not np.isfinite(volume):
+        raise ValueError("The weights are so large that their sum overflows; divide them by the largest one.")
+    return graph
+
+
+def _explicit_graph(affinity: Any) -> Graph:
     if _is_networkx(affinity):
         return SparseGraph(_networkx_weights(affinity))
     if sp.issparse(affinity):
@@ -61,9 +73,13 @@ def _networkx_weights(graph: Any) -> sp.csr_array:
 
 
 def _checked_sparse(affinity: Any) -> sp.csr_array:
+    _check_square(affinity.shape)
+    _check_real(affinity)
     weights = sp.csr_array(affinity, dtype=np.float64)
-    _check_square(weights.shape)
-    weights.sum_duplicates()
+    if not weights.has_canonical_format:
+        # A copy first: the arrays may still belong to the caller.
+        weights = weights.copy()
+        weights.sum_duplicates()
     edges = sp.coo_array(weights)
     _check_entries(edges.data, edges.row, edges.col)
     gap = sp.coo_array(abs(weights - weights.T))
@@ -76,17 +92,30 @@ def _checked_sparse(affinity: Any) -> sp.csr_array:
 
 def _checked_dense(affinity: npt.NDArray) -> npt.NDArray[np.float64]:
     _check_square(affinity.shape)
+    _check_real(affinity)
     weights = np.asarray(affinity, dtype=np.float64)
-    bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
-    if bad.size:
-        rows, cols = np.unravel_index(bad[:1], weights.shape)
-        _check_entries(weights[rows, cols], rows, cols)
-    gap = np.abs(weights - weights.T)
-    if weights.size and (worst := float(gap.max())) > 0:
-        row, col = np.unravel_index(int(gap.argmax()), gap.shape)
-        _check_symmetry(worst, float(weights.max()), int(row), int(col))
+    columns = np.arange(weights.shape[0])
+    # A row at a time: checks of the whole would hold several copies of a matrix that may just fit.
+    for row, entries in enumerate(weights):
+        if not (np.isfinite(entries) & (entries >= 0)).all():
+            _check_entries(entries, np.full_like(columns, row), columns)
+    worst, row, col = _worst_asymmetry(weights)
+    if worst > 0:
+        _check_symmetry(worst, float(weights.max()), row, col)
         weights = 0.5 * (weights + weights.T)
     return weights
+
+
+def _worst_asymmetry(weights: npt.NDArray[np.float64]) -> tuple[float, int, int]:
+    """Return the largest |W_ij - W_ji| with its i and j."""
+    worst = (0.0, 0, 0)
+    height = max(1, SYMMETRY_BYTES // (8 * max(1, weights.shape[0])))
+    for start in range(0, weights.shape[0], height):
+        stop = min(start + height, weights.shape[0])
+        gap = np.abs(weights[start:stop, start:] - weights[start:, start:stop].T)
+        row, col = np.unravel_index(int(gap.argmax()), gap.shape)
+        worst = max(worst, (float(gap[row, col]), start + int(row), start + int(col)))
+    return worst
 
 
 def _mirrored(weights: sp.csr_array) -> sp.csr_array:
@@ -99,6 +128,11 @@ def _check_square(shape: tuple[int, ...]) -> None:
         raise ValueError(
             f"A precomputed affinity must be a square matrix, one row and one column per point; got {shape}."
         )
+
+
+def _check_real(affinity: Any) -> None:
+    if np.iscomplexobj(affinity):
+        raise ValueError("The affinity is complex; the weights of a graph are real.")
 
 
 def _check_entries(weights: npt.NDArray, rows: npt.NDArray, cols: npt.NDArray) -> None:
