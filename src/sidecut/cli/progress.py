@@ -1,0 +1,99 @@
+"""What is going on, on stderr, while it goes on."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+__all__ = ["Progress", "collected_warnings"]
+
+
+class Progress:
+    """Names the stages of a run and takes their time.
+
+    Parameters
+    ----------
+    is_shown : bool
+        Whether to write the stages to `stream`.
+    stream : file, optional
+        Standard error by default; standard output is for results.
+
+    Attributes
+    ----------
+    seconds : dict of str to float
+        How long each stage took.
+
+    Examples
+    --------
+    >>> progress = Progress(is_shown=False)
+    >>> with progress.stage("thinking"):
+    ...     answer = 42
+    >>> list(progress.seconds)
+    ['thinking']
+    """
+
+    def __init__(self, is_shown: bool, stream: TextIO | None = None) -> None:
+        self.is_shown = is_shown
+        self.seconds: dict[str, float] = {}
+        self._stream = sys.stderr if stream is None else stream
+
+    @classmethod
+    def chosen(cls, quiet: bool, verbose: bool) -> Progress:
+        """Show stages to a person at a terminal, to whoever asks for them, and never to the quiet."""
+        return cls(is_shown=verbose or (sys.stderr.isatty() and not quiet))
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time what happens inside, and say so."""
+        self._write(f"  {name} ... ")
+        start = time.perf_counter()
+        try:
+            yield
+        except BaseException:
+            self._write("failed\n")
+            raise
+        self.seconds[name] = time.perf_counter() - start
+        self._write(f"{self.seconds[name]:.2f} s\n")
+
+    @property
+    def total(self) -> float:
+        """Seconds of all stages together."""
+        return sum(self.seconds.values())
+
+    def _write(self, text: str) -> None:
+        if self.is_shown:
+            self._stream.write(text)
+            self._stream.flush()
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """Collect what is warned of, each message once, instead of letting it scroll by.
+
+    Yields
+    ------
+    list of str
+        Filled when the block ends.
+
+    Examples
+    --------
+    >>> with collected_warnings() as messages:
+    ...     warnings.warn("thin ice")
+    ...     warnings.warn("thin ice")
+    >>> messages
+    ['thin ice']
+    """
+    messages: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        # What concerns the authors of libraries is no news for their users.
+        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning):
+            warnings.simplefilter("ignore", category)
+        try:
+            yield messages
+        finally:
+            messages.extend(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))

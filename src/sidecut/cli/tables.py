@@ -1,0 +1,279 @@
+"""Tables (CSV, TSV, Parquet) to points: which columns are features, and which are not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidecut.cli.errors import UsageError, require
+from sidecut.cli.points import Points, checked_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["TABLE_SUFFIXES", "ColumnRoles", "class_codes", "points_from_table", "read_table"]
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """Which columns of a table mean what.
+
+    Parameters
+    ----------
+    label, truth, identity : str, optional
+        Columns with partial labels, with true classes, and with names of the points.
+    keep, drop : tuple of str
+        Columns to use as features (all the others by default), and columns to leave out.
+    """
+
+    label: str | None = None
+    truth: str | None = None
+    identity: str | None = None
+    keep: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+
+    @property
+    def special(self) -> tuple[str, ...]:
+        """The columns that are no features."""
+        return tuple(column for column in (self.label, self.truth, self.identity) if column is not None)
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a CSV, TSV or Parquet file.
+
+    A text file whose first line is all numbers has no header; its columns are then called 0, 1, ...
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table, with column names as text.
+
+    Raises
+    ------
+    UsageError
+        If the file is empty or not a table.
+    """
+    pandas = require("pandas", "Reading tables")
+    try:
+        if path.suffix in (".parquet", ".pq"):
+            require("pyarrow", "Reading Parquet")
+            frame = _with_index(pandas.read_parquet(path))
+        else:
+            frame = _read_text(pandas, path)
+    except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:
+        reason = " ".join(str(error).split())
+        raise UsageError(f"{path} could not be read as a table: {reason}") from error
+    frame.columns = [str(column) for column in frame.columns]
+    if not len(frame):
+        raise UsageError(f"{path} has no rows; one row per point is expected.")
+    return frame
+
+
+def _read_text(pandas: Any, path: Path) -> pd.DataFrame:
+    first_line = _first_line(path)
+    separator = _separator(first_line, path.suffix)
+    header = None if _is_all_numbers(re.split(separator, first_line.strip())) else "infer"
+    return pandas.read_csv(path, sep=separator, header=header, encoding="utf-8-sig")
+
+
+def _first_line(path: Path) -> str:
+    with path.open(encoding="utf-8-sig") as lines:
+        return next((line for line in lines if line.strip()), "")
+
+
+def _separator(line: str, suffix: str) -> str:
+    for candidate in ("\t", ",", ";"):
+        if candidate in line:
+            return candidate
+    # One column, whose heading may hold blanks; only plain text separates by them.
+    return r"\s+" if suffix == ".txt" else ","
+
+
+def _is_all_numbers(cells: Sequence[str]) -> bool:
+    try:
+        return bool([float(cell) for cell in cells])
+    except ValueError:
+        return False
+
+
+def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
+    # A named index holds data (often the names of the points), so it becomes a column again.
+    return frame.reset_index() if frame.index.name is not None else frame
+
+
+def points_from_table(
+    frame: pd.DataFrame, source: Path, roles: ColumnRoles | None = None, *, is_graph: bool = False
+) -> Points:
+    """Turn a table into points: numbers from its feature columns, the rest by its role.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per point.
+    source : Path
+        Where it came from, for messages.
+    roles : ColumnRoles, optional
+        What the columns mean; all are features by default.
+    is_graph : bool
+        Whether the numbers are weights between the points.
+
+    Returns
+    -------
+    Points
+        The points.
+
+    Raises
+    ------
+    UsageError
+        If a column is missing or not a number, or a value is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"x": [1, 2], "y": [0.5, 1.5], "name": ["a", "b"], "seen": [None, "cat"]})
+    >>> roles = ColumnRoles(label="seen", identity="name")
+    >>> points = points_from_table(frame, Path("points.csv"), roles)
+    >>> points.X.tolist(), points.names, points.known_labels.tolist()
+    ([[1.0, 0.5], [2.0, 1.5]], ('a', 'b'), [-1, 0])
+    """
+    roles = ColumnRoles() if roles is None else roles
+    columns = _feature_columns(frame, source, roles)
+    names = None
+    if roles.identity is not None:
+        names = checked_names(frame[roles.identity].tolist(), roles.identity, source)
+    return Points(
+        X=_numbers(frame, columns, source),
+        source=source,
+        is_graph=is_graph,
+        names=names,
+        name_column=roles.identity or "index",
+        columns=tuple(columns),
+        known_labels=None if roles.label is None else class_codes(frame[roles.label].tolist()),
+        truth=None if roles.truth is None else class_codes(frame[roles.truth].tolist()),
+    )
+
+
+def _feature_columns(frame: pd.DataFrame, source: Path, roles: ColumnRoles) -> list[str]:
+    available = list(frame.columns)
+    _must_exist((*roles.special, *roles.keep, *roles.drop), available, source)
+    wanted = list(roles.keep) or [column for column in available if column not in roles.special]
+    features = [column for column in wanted if column not in roles.drop]
+    if not features:
+        raise UsageError(f"No feature column is left of {source}; its columns are {_listed(available)}.")
+    _refuse_row_numbers(features, roles, source)
+    _refuse_text(frame, features, source)
+    return features
+
+
+def _must_exist(asked: Iterable[str], available: Sequence[str], source: Path) -> None:
+    for column in asked:
+        if column not in available:
+            raise UsageError(f"{source} has no column {column!r}; its columns are {_listed(available)}.")
+
+
+def _refuse_row_numbers(features: Sequence[str], roles: ColumnRoles, source: Path) -> None:
+    # pandas writes its row numbers under an empty heading. Clustered as a feature they decide the result.
+    for column in features:
+        if column.startswith("Unnamed: ") and column not in roles.keep:
+            raise UsageError(
+                f"A column of {source} has no heading and looks like saved row numbers ({column!r}); leave "
+                "it out "
+                f"with --drop '{column}', make it the names of the points with --id-column '{column}', or "
+                "name the "
+                "features with --columns."
+            )
+
+
+def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> None:
+    pandas = require("pandas", "Reading tables")
+    text = [column for column in features if not pandas.api.types.is_numeric_dtype(frame[column])]
+    if not text:
+        return
+    column = text[0]
+    row, value = _first_text(pandas, frame[column])
+    others = f" (nor are {_listed(text[1:])})" if text[1:] else ""
+    drop = " ".join(f"--drop {_quoted(name)}" for name in text)
+    raise UsageError(
+        f"Column {column!r} of {source} is not a number{others}: row {row} holds {value!r}. Leave it out "
+        f"with {drop}, "
+        "or say what it is with --id-column, --label-column or --truth-column."
+    )
+
+
+def _first_text(pandas: Any, series: pd.Series) -> tuple[int, Any]:
+    unreadable = pandas.to_numeric(series, errors="coerce").isna() & series.notna()
+    row = int(np.argmax(unreadable.to_numpy())) if unreadable.any() else 0
+    return row, series.iloc[row]
+
+
+def _numbers(frame: pd.DataFrame, columns: Sequence[str], source: Path) -> NDArray[np.float64]:
+    values = frame[list(columns)].to_numpy(dtype=float, na_value=np.nan)
+    bad = np.argwhere(~np.isfinite(values))
+    if bad.size:
+        row, column = bad[0]
+        what = "is missing" if np.isnan(values[row, column]) else "is infinite"
+        more = f" ({len(bad):,} such values in all)" if len(bad) > 1 else ""
+        raise UsageError(
+            f"The value in row {row}, column {columns[column]!r} of {source} {what}{more}; rows count from 0 "
+            "after "
+            "the heading. Fill the gap, remove the row, or leave the column out with "
+            f"--drop {_quoted(columns[column])}."
+        )
+    return values
+
+
+def class_codes(values: Sequence[Any]) -> NDArray[np.intp]:
+    """Number the classes of a label column; nothing, NaN and -1 mean unknown and become -1.
+
+    Parameters
+    ----------
+    values : sequence
+        Numbers or text.
+
+    Returns
+    -------
+    array of shape (n,)
+        Classes numbered from 0 in sorted order, -1 where unknown.
+
+    Examples
+    --------
+    >>> class_codes(["dog", "", None, "cat", float("nan"), "dog"]).tolist()
+    [1, -1, -1, 0, -1, 1]
+    >>> class_codes([-1, 7.0, 3.0]).tolist()
+    [-1, 1, 0]
+    """
+    cells = ["" if value is None or value != value else str(value).strip() for value in values]
+    known = [cell not in ("", "-1", "-1.0", "<NA>", "nan") for cell in cells]
+    # Shorter first puts 2 before 10 without guessing types.
+    classes = sorted({cell for cell, is_known in zip(cells, known, strict=True) if is_known}, key=_natural)
+    codes = {name: code for code, name in enumerate(classes)}
+    return np.array([codes[c] if k else -1 for c, k in zip(cells, known, strict=True)], dtype=np.intp)
+
+
+def _natural(cell: str) -> tuple[int, float, str]:
+    try:
+        return (0, float(cell), cell)
+    except ValueError:
+        return (1, 0.0, cell)
+
+
+def _listed(names: Sequence[str], limit: int = 12) -> str:
+    shown = ", ".join(repr(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def _quoted(name: str) -> str:
+    return name if name.replace("_", "").replace("-", "").isalnum() else f"'{name}'"
