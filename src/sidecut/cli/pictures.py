@@ -13,17 +13,28 @@ from numpy.typing import NDArray
 from sidecut.cli.clustering import ClusterRun
 from sidecut.cli.errors import UsageError, require
 from sidecut.cli.scores import listed_constraints
-from sidecut.plots import plot_before_after, plot_eigenvalues, plot_embedding, project_for_picture
+from sidecut.plots import (
+    align_clusters,
+    plot_before_after,
+    plot_eigenvalues,
+    plot_embedding,
+    project_for_picture,
+)
+from sidecut.plots.palette import cluster_styles
 
 __all__ = [
     "PICTURE_SUFFIXES",
     "THEMES",
+    "cluster_colours",
     "coordinates",
     "draw_eigenvalues",
     "draw_points",
     "render",
     "save_picture",
 ]
+
+DRAWN_LINKS = 80
+"""Labels of a few points make many links; more lines than this hide the points."""
 
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -79,8 +90,10 @@ def draw_points(run: ClusterRun) -> Any:
     links = listed_constraints(run.constraints)
     if run.baseline is None:
         title = f"{len(run.sizes)} clusters by {type(run.model).__name__}"
-        return plot_embedding(where, run.labels, links, title=title).figure
-    axes = plot_before_after(where, run.baseline.labels_, run.labels, links, titles=_titles(run))
+        return plot_embedding(where, run.labels, links, title=title, max_links=DRAWN_LINKS).figure
+    axes = plot_before_after(
+        where, run.baseline.labels_, run.labels, links, titles=_titles(run), max_links=DRAWN_LINKS
+    )
     return axes[0].figure
 
 
@@ -92,6 +105,18 @@ def _titles(run: ClusterRun) -> tuple[str, str]:
 
 def _with_ari(name: str, score: Any) -> str:
     return name if score is None or score.ari is None else f"{name}: ARI {score.ari:.2f}"
+
+
+def cluster_colours(run: ClusterRun) -> list[str]:
+    """Return the colour each cluster has in the picture."""
+    if run.baseline is None:
+        numbers = np.arange(len(run.sizes))
+    else:
+        before = np.unique(run.baseline.labels_, return_inverse=True)[1]
+        drawn = align_clusters(run.labels, before)
+        numbers = np.array([drawn[run.labels == c][0] if size else 0 for c, size in enumerate(run.sizes)])
+    styles = cluster_styles(int(numbers.max()) + 1)
+    return [styles[number][0] for number in numbers]
 
 
 def draw_eigenvalues(run: ClusterRun) -> Any:
@@ -126,7 +151,7 @@ def render(draw: Callable[[ClusterRun], Any], run: ClusterRun, theme: str = "lig
     matplotlib = require("matplotlib", "Drawing pictures")
     file = io.BytesIO()
     with matplotlib.rc_context(THEMES[theme]):
-        draw(run).savefig(file, format="png", dpi=144)
+        draw(run).savefig(file, format="png", dpi=120)
     return file.getvalue()
 
 

@@ -142,6 +142,7 @@ def draw_links(ax: Axes, points: NDArray[np.float64], groups: list[LinkGroup]) -
 
     # The more lines, the fainter: a hundred strong ones would hide the points.
     faint = float(np.clip(3.0 / np.sqrt(max(sum(len(group.pairs) for group in groups), 1)), 0.18, 0.5))
+    bold = 2.2 if sum(len(group.pairs) for group in groups if group.violated) <= 10 else 1.4
     drawn = []
     for group in groups:
         # The violated lie above the points, the kept below them.
@@ -149,7 +150,7 @@ def draw_links(ax: Axes, points: NDArray[np.float64], groups: list[LinkGroup]) -
             list(points[group.pairs]),
             colors=ink() if group.kind == "must-link" else CANNOT,
             linestyles="solid" if group.kind == "must-link" else (0, (4, 2.5)),
-            linewidths=2.2 if group.violated else 0.8,
+            linewidths=bold if group.violated else 0.8,
             alpha=1.0 if group.violated else faint,
             zorder=3 if group.violated else 1,
             label=group.caption,
