@@ -1,6 +1,7 @@
 """What the user knows: which samples belong together, which do not, and what follows from it."""
 
 from sidecut.constraints.conflicts import Conflict
+from sidecut.constraints.files import read_constraints, write_constraints
 from sidecut.constraints.sampling import sample_labels, sample_pairs, sample_wrong_pairs
 from sidecut.constraints.spectrum import Spectrum
 from sidecut.constraints.value import Constraints
@@ -9,7 +10,9 @@ __all__ = [
     "Conflict",
     "Constraints",
     "Spectrum",
+    "read_constraints",
     "sample_labels",
     "sample_pairs",
     "sample_wrong_pairs",
+    "write_constraints",
 ]

@@ -165,5 +165,5 @@ def _warn_dropped(knowledge: Knowledge, must_kept: np.ndarray, cannot_kept: np.n
     warnings.warn(
         f"dropped {len(dropped)} of {n_links} links that contradict stronger ones: {shown}{more}",
         ConstraintWarning,
-        stacklevel=4,
+        stacklevel=5,
     )

@@ -66,6 +66,11 @@ class Groups:
         c = len(self.points)
         return sparse.csr_array((np.ones(c), self.group, np.arange(c + 1)), shape=(c, self.n_groups))
 
+    @cached_property
+    def _apart_keys(self) -> IntArray:
+        listed = self.apart.tocoo()
+        return listed.row.astype(np.int64) * self.n_groups + listed.col
+
     @property
     def diagonal_shift(self) -> float:
         """What the diagonal holds beyond that of ``weight * Y C Yᵀ``."""
@@ -138,8 +143,7 @@ class Groups:
         known = np.flatnonzero((first >= 0) & (second >= 0))
         g, h = first[known], second[known]
         relation = np.zeros(len(known))
-        if self.apart.nnz:
-            relation -= np.asarray(self.apart[g, h]).reshape(-1)
+        relation[np.isin(g * self.n_groups + h, self._apart_keys)] = -1.0
         relation[self.exclusive[g] & self.exclusive[h]] = -1.0
         relation[g == h] = 1.0
         values[known] = self.weight * relation
@@ -241,6 +245,7 @@ def _canonical_relations(exclusive: BoolArray, pairs: IntArray) -> tuple[BoolArr
 def _adjacency(pairs: IntArray, n_groups: int) -> sparse.csr_array:
     ends = (np.concatenate([pairs[:, 0], pairs[:, 1]]), np.concatenate([pairs[:, 1], pairs[:, 0]]))
     matrix = sparse.coo_array((np.ones(len(ends[0])), ends), shape=(n_groups, n_groups)).tocsr()
+    matrix.sort_indices()
     matrix.data[:] = 1.0
     return matrix
 

@@ -1,0 +1,245 @@
+"""Constraints in text files that people and spreadsheets can write.
+
+A file is CSV, with ``#`` before comments. Its header says what the rows are::
+
+    i,j,strength      signed strengths: positive together, negative apart
+    i,j,kind          must-link or cannot-link, and an optional column weight
+    i,label           the labels of some samples
+
+A file may hold more than one such table, each under its header. `write_constraints` puts first a comment with
+the number of samples; groups that labels alone cannot express, as closure makes, take the further tables
+``label_a,label_b`` (groups apart) and ``exclusive_label`` (groups all apart from one another).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from sidecut.constraints.closure import Knowledge
+from sidecut.constraints.grouped import Groups, make_groups
+from sidecut.constraints.links import FloatArray, IntArray, check_n_samples, check_positive, strongest
+from sidecut.constraints.merging import merge_matrices, settle
+from sidecut.constraints.selection import replace_diagonal
+from sidecut.constraints.tables import Table, read_tables
+from sidecut.constraints.value import Constraints
+from sidecut.exceptions import ConflictError, ConstraintError
+
+SIGNATURE = "# sidecut constraints"
+UNKNOWN_LABELS = ("", "-1", "nan", "none")
+
+
+def write_constraints(path: str | os.PathLike[str], constraints: Constraints) -> None:
+    """Write constraints to a CSV file that `read_constraints` turns into an equal value.
+
+    Parameters
+    ----------
+    path : path-like
+        Where to write.
+    constraints : Constraints
+        Pairs are written as ``i,j,strength``, labels as ``i,label``.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "known.csv"
+    >>> write_constraints(path, Constraints.from_pairs(4, must_link=[(0, 1)], cannot_link=[(2, 3)]))
+    >>> print(path.read_text())
+    # sidecut constraints n_samples=4
+    i,j,strength
+    0,1,1.0
+    2,3,-1.0
+    >>> read_constraints(path)
+    Constraints(n_samples=4, 1 must-link, 1 cannot-link)
+    """
+    with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in _lines(constraints))
+
+
+def read_constraints(
+    path: str | os.PathLike[str], n_samples: int | None = None, on_conflict: str = "raise"
+) -> Constraints:
+    r"""Read constraints from a CSV file.
+
+    Parameters
+    ----------
+    path : path-like
+        A file with the header ``i,j,strength``, ``i,j,kind`` (must-link, must, ml, 1 or cannot-link, cannot,
+        cl, -1; an optional column ``weight``) or ``i,label``. Without header, three columns are
+        ``i,j,strength`` or ``i,j,kind``. Samples are numbered from 0.
+    n_samples : int, optional
+        Number of samples; otherwise what the file says, or else one more than the largest index in it.
+    on_conflict : {"raise", "drop", "weigh"}
+        As in `Constraints.from_pairs`.
+
+    Returns
+    -------
+    Constraints
+        Equal to what `write_constraints` was given, if it wrote the file.
+
+    Raises
+    ------
+    ConstraintError
+        Naming the file and the line that cannot be understood.
+    ConflictError
+        If what the file says contradicts itself.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "links.csv"
+    >>> _ = path.write_text("i,j,kind\n0,1,must-link\n1,4,cannot-link\n")
+    >>> read_constraints(path)
+    Constraints(n_samples=5, 1 must-link, 1 cannot-link)
+    """
+    comments, tables = read_tables(Path(path))
+    said = _read_signature(comments)
+    n = _n_samples(path, n_samples, said, tables)
+    for table in tables:
+        table.check_points(n, allow_diagonal=bool(said))
+    try:
+        return _assemble(n, tables, said, on_conflict)
+    except ConflictError as error:
+        raise ConflictError(f"{path}: {error}", error.conflicts) from None
+
+
+def _lines(constraints: Constraints) -> Iterator[str]:
+    groups = constraints._groups
+    yield f"{SIGNATURE} n_samples={constraints.n_samples}{'' if groups is None else _group_signature(groups)}"
+    if groups is not None:
+        yield from _group_lines(groups)
+    upper = sparse.triu(constraints._links, format="csr").tocoo()
+    if upper.nnz or groups is None:
+        yield "i,j,strength"
+        for i, j, strength in zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True):
+            yield f"{i},{j},{strength!r}"
+
+
+def _group_signature(groups: Groups) -> str:
+    listed = "" if groups.exclusive.all() else " apart=listed"
+    return f" weight={groups.weight!r} diagonal={groups.diagonal!r}{listed}"
+
+
+def _group_lines(groups: Groups) -> Iterator[str]:
+    yield "i,label"
+    for point, group in zip(groups.points.tolist(), groups.group.tolist(), strict=True):
+        yield f"{point},{group}"
+    if not groups.exclusive.all():
+        yield "exclusive_label"
+        yield from map(str, np.flatnonzero(groups.exclusive).tolist())
+        yield "label_a,label_b"
+        apart = sparse.triu(groups.apart, format="csr").tocoo()
+        for first, second in zip(apart.row.tolist(), apart.col.tolist(), strict=True):
+            yield f"{first},{second}"
+
+
+def _read_signature(comments: list[str]) -> dict[str, str]:
+    for comment in comments:
+        if comment.startswith(SIGNATURE):
+            return dict(item.split("=", 1) for item in comment.split() if "=" in item)
+    return {}
+
+
+def _n_samples(
+    path: str | os.PathLike[str], n_samples: int | None, said: dict[str, str], tables: list[Table]
+) -> int:
+    if n_samples is not None:
+        n_samples = check_n_samples(n_samples)
+    if "n_samples" in said:
+        if n_samples is not None and str(n_samples) != said["n_samples"]:
+            raise ConstraintError(
+                f"{path} is about {said['n_samples']} samples, not {n_samples}: read it without n_samples "
+                "and use restricted_to(...), or correct its first line"
+            )
+        return _signed_n_samples(path, said["n_samples"])
+    if n_samples is not None:
+        return n_samples
+    largest = [table.points.max() for table in tables if "i" in table.columns and table.lines]
+    if not largest:
+        raise ConstraintError(f"{path} names no samples: pass n_samples")
+    return int(max(largest)) + 1
+
+
+def _signed_n_samples(path: str | os.PathLike[str], text: str) -> int:
+    if not text.isdigit() or int(text) == 0:
+        raise ConstraintError(f"{path}: n_samples={text} in its comment must be a whole number of at least 1")
+    return int(text)
+
+
+def _assemble(n: int, tables: list[Table], said: dict[str, str], on_conflict: str) -> Constraints:
+    groups = _read_groups(tables, said)
+    pairs, strengths = _read_pairs(tables)
+    own = pairs[:, 0] == pairs[:, 1]
+    must, cannot = ~own & (strengths > 0), ~own & (strengths < 0)
+    knowledge = Knowledge(
+        n,
+        strongest(pairs[must], strengths[must]),
+        strongest(pairs[cannot], -strengths[cannot]),
+        () if groups is None else (groups,),
+    )
+    links = settle(knowledge, on_conflict)
+    if not said:
+        # Written by hand: a pair that both a link and the labels know is one pair, not two to be added.
+        links = merge_matrices(links, sparse.csr_array((n, n)), groups, on_conflict)
+    diagonal = np.zeros(n)
+    diagonal[pairs[own, 0]] = strengths[own]
+    return Constraints(n, replace_diagonal(links, diagonal), groups)
+
+
+def _read_pairs(tables: list[Table]) -> tuple[IntArray, FloatArray]:
+    linked = [table for table in tables if "j" in table.columns and table.lines]
+    pairs = [np.empty((0, 2), dtype=np.int64), *(table.points for table in linked)]
+    strengths = [np.empty(0), *(table.signed_strengths() for table in linked)]
+    return np.concatenate(pairs), np.concatenate(strengths)
+
+
+def _read_groups(tables: list[Table], said: dict[str, str]) -> Groups | None:
+    label_of, number_of = _read_labels(tables)
+    if not label_of:
+        return None
+    points = np.array(sorted(label_of), dtype=np.int64)
+    group = np.array([label_of[point] for point in points.tolist()], dtype=np.int64)
+    exclusive = np.full(len(number_of), said.get("apart") != "listed")
+    exclusive[_label_numbers(tables, "exclusive_label", number_of)] = True
+    ends = [_label_numbers(tables, name, number_of) for name in ("label_a", "label_b")]
+    weight = check_positive(said.get("weight", "1"), "weight")
+    return make_groups(
+        points,
+        group,
+        exclusive=exclusive,
+        apart=np.column_stack(ends),
+        weight=weight,
+        diagonal=float(said.get("diagonal", weight)),
+    )
+
+
+def _read_labels(tables: list[Table]) -> tuple[dict[int, int], dict[str, int]]:
+    """Return the class number of each labelled sample, and the number of each class."""
+    label_of: dict[int, int] = {}
+    number_of: dict[str, int] = {}
+    for table in tables:
+        if "label" not in table.columns or not table.lines:
+            continue
+        for row, (point, cell) in enumerate(
+            zip(table.integers("i").tolist(), table.columns["label"], strict=True)
+        ):
+            label = cell.strip()
+            if label.lower() not in UNKNOWN_LABELS:
+                number = number_of.setdefault(label, len(number_of))
+                if label_of.setdefault(point, number) != number:
+                    table.refuse(row, f"sample {point} has label {label!r} here and another one above")
+    return label_of, number_of
+
+
+def _label_numbers(tables: list[Table], name: str, number_of: dict[str, int]) -> IntArray:
+    numbers = []
+    for table in tables:
+        for row, cell in enumerate(table.columns.get(name, [])):
+            if cell.strip() not in number_of:
+                table.refuse(row, f"{name} {cell!r} is the label of no sample")
+            numbers.append(number_of[cell.strip()])
+    return np.array(numbers, dtype=np.int64)

@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sidecut.constraints.spectrum as spectrum_module
+from sidecut.constraints import Constraints
+from sidecut.exceptions import ConstraintError
+
+quick = settings(deadline=None, max_examples=60)
+ANY = st.from_type(Constraints)
+
+
+def scaled_matrix(c, scale):
+    return scale[:, None] * c.as_matrix().toarray() * scale
+
+
+@quick
+@given(ANY, st.integers(0, 1000), st.booleans())
+def test_the_spectrum_rebuilds_the_matrix_with_orthonormal_vectors(c, seed, flat):
+    scale = np.ones(c.n_samples) if flat else np.random.default_rng(seed).uniform(0.2, 2, c.n_samples)
+    spectrum = c.spectrum(None if flat else scale)
+    V = spectrum.embedded().toarray()
+    np.testing.assert_allclose((V * spectrum.values) @ V.T, scaled_matrix(c, scale), atol=1e-12)
+    np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-12)
+    assert np.all(np.diff(spectrum.values) <= 0)
+    np.testing.assert_array_equal(V[spectrum.points], spectrum.toarray())
+
+
+@quick
+@given(ANY, st.integers(0, 1000), st.sampled_from([0.0, 0.3, 1.05]))
+def test_the_positive_spectrum_is_the_part_beyond_the_threshold(c, seed, threshold):
+    scale = np.random.default_rng(seed).uniform(0.2, 2, c.n_samples)
+    expected = np.linalg.eigvalsh(scaled_matrix(c, scale))[::-1]
+    found = c.positive_spectrum(scale, threshold).values
+    np.testing.assert_allclose(found, expected[expected > max(threshold, 1e-12)], atol=1e-12)
+
+
+def test_labels_become_a_problem_as_large_as_the_number_of_classes():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 4, 300)
+    scale = rng.uniform(0.5, 1.5, 300)
+    c = Constraints.from_labels(y)
+    Q = 2.0 * (y[:, None] == y) - 1
+    expected = np.linalg.eigvalsh(scale[:, None] * Q * scale)[::-1]
+    spectrum = c.positive_spectrum(scale)
+    np.testing.assert_allclose(spectrum.values, expected[: len(spectrum.values)], rtol=1e-10)
+    assert len(spectrum.values) == np.sum(expected > 1e-9)
+    np.testing.assert_allclose(
+        scale[:, None] * (Q @ (scale[:, None] * spectrum.toarray())),
+        spectrum.toarray() * spectrum.values,
+        atol=1e-10,
+    )
+
+
+def test_many_small_blocks_have_sparse_vectors():
+    pairs = np.arange(20_000).reshape(-1, 2)
+    spectrum = Constraints.from_pairs(30_000, must_link=pairs).positive_spectrum()
+    np.testing.assert_allclose(spectrum.values, 1.0)
+    assert spectrum.vectors.nnz == 20_000
+    assert spectrum.embedded().shape == (30_000, 10_000)
+
+
+def test_labels_with_a_few_links_stay_small():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 3, 20_000)
+    links = Constraints.from_pairs(
+        20_500, must_link=np.column_stack([np.arange(500), 20_000 + np.arange(500)])
+    )
+    c = Constraints.from_labels(np.append(y, np.full(500, -1))).merged_with(links)
+    spectrum = c.positive_spectrum()
+    V = spectrum.embedded()
+    np.testing.assert_allclose(
+        c.apply(V[:, [0]].toarray()), V[:, [0]].toarray() * spectrum.values[0], atol=1e-8
+    )
+    assert len(spectrum.values) == len(c.positive_spectrum(n_largest=10_000).values)
+
+
+def test_constant_scale_of_zero_leaves_nothing():
+    c = Constraints.from_labels([0, 0, 1, 1])
+    assert len(c.spectrum(np.zeros(4)).values) == 0
+    np.testing.assert_allclose(c.spectrum([1, 1, 0, 0]).values, [2.0])
+
+
+def test_no_constraints_have_no_spectrum():
+    spectrum = Constraints.none(5).positive_spectrum()
+    assert spectrum.values.shape == (0,)
+    assert spectrum.embedded().shape == (5, 0)
+
+
+def test_largest_values_only():
+    c = Constraints.from_labels([0, 0, 0, 1, 1, 2, 3, 3])
+    np.testing.assert_array_equal(c.positive_spectrum(n_largest=2).values, c.positive_spectrum().values[:2])
+
+
+def test_beyond_the_dense_limit_the_leading_vectors_are_iterated(monkeypatch):
+    rng = np.random.default_rng(3)
+    A = np.triu(rng.random((60, 60)) < 0.1, 1) * rng.uniform(0.5, 2, (60, 60))
+    c = Constraints.from_labels(np.append(rng.integers(0, 3, 40), np.full(20, -1)))
+    c = c.merged_with(Constraints.from_matrix(A + A.T), on_conflict="weigh")
+    exact = c.positive_spectrum(n_largest=4)
+    monkeypatch.setattr(spectrum_module, "MAX_DENSE", 20)
+    with pytest.raises(ConstraintError, match="pass n_largest"):
+        c.positive_spectrum()
+    iterated = c.positive_spectrum(n_largest=4)
+    np.testing.assert_allclose(iterated.values, exact.values, rtol=1e-10)
+    overlap = np.abs(np.sum(iterated.toarray() * exact.toarray(), axis=0))
+    np.testing.assert_allclose(overlap, 1.0, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [
+        ([1.0, 2.0], r"shape \(2,\)"),
+        ([1.0, -1.0, 1.0], r"scale\[1\] = -1\.0"),
+        ([1, 1, np.nan], r"scale\[2\] = nan"),
+    ],
+)
+def test_wrong_scales_are_named(scale, message):
+    with pytest.raises(ConstraintError, match=message):
+        Constraints.from_labels([0, 1, 1]).spectrum(scale)
+
+
+def test_a_negative_threshold_is_refused():
+    with pytest.raises(ConstraintError, match=r"threshold = -1"):
+        Constraints.none(3).positive_spectrum(threshold=-1)
