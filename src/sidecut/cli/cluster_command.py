@@ -7,6 +7,7 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,29 @@ from sidecut.cli.side_information import known_constraints
 from sidecut.cli.summary import human_summary, json_summary
 from sidecut.cli.tables import ColumnRoles
 
-__all__ = ["compute", "run"]
+__all__ = ["Performance", "compute", "perform", "run"]
+
+
+@dataclass(frozen=True)
+class Performance:
+    """A command carried out.
+
+    Parameters
+    ----------
+    result : ClusterRun
+        What was computed.
+    files : dict of str to Path
+        What was written, by purpose.
+    messages : list of str
+        What was warned of.
+    progress : Progress
+        The stages and their times.
+    """
+
+    result: ClusterRun
+    files: dict[str, Path]
+    messages: list[str]
+    progress: Progress
 
 
 def run(args: Namespace) -> int:
@@ -38,14 +61,31 @@ def run(args: Namespace) -> int:
     int
         Exit code.
     """
+    done = perform(args)
+    _tell(done, args)
+    return VIOLATED if args.strict and hard_violations(done.result.violations) else OK
+
+
+def perform(args: Namespace) -> Performance:
+    """Cluster and write what was asked for, silently.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed command line.
+
+    Returns
+    -------
+    Performance
+        What was computed and written.
+    """
     files = _planned_files(args)
     progress = Progress.chosen(args.quiet, args.verbose)
     with collected_warnings() as messages:
         result = compute(args, progress)
-    with progress.stage("writing"), collected_warnings() as more_messages:
-        _write(result, files, args, [*messages, *more_messages], progress)
-    _tell(result, files, args, messages, progress)
-    return VIOLATED if args.strict and hard_violations(result.violations) else OK
+    with progress.stage("writing"):
+        _write(result, files, args, messages, progress)
+    return Performance(result, files, messages, progress)
 
 
 def compute(args: Namespace, progress: Progress) -> ClusterRun:
@@ -141,13 +181,11 @@ def _write(
         save_picture(result, files["picture"])
 
 
-def _tell(
-    result: ClusterRun, files: dict[str, Path], args: Namespace, messages: list[str], progress: Progress
-) -> None:
+def _tell(done: Performance, args: Namespace) -> None:
     if args.json:
-        print(json.dumps(json_summary(result, files, messages, progress.seconds)))
+        print(json.dumps(json_summary(done.result, done.files, done.messages, done.progress.seconds)))
         return
     if not args.quiet:
-        print(human_summary(result, files, progress.total))
-    for message in messages:
+        print(human_summary(done.result, done.files, done.progress.total))
+    for message in done.messages:
         print(f"sidecut: warning: {message}", file=sys.stderr)

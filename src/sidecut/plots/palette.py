@@ -9,9 +9,12 @@ from sklearn.metrics.cluster import contingency_matrix
 
 __all__ = ["CANNOT", "align_clusters", "cluster_styles", "ink"]
 
-# Okabe and Ito (2008), without vermillion, which would be mistaken for the red of the cannot-links,
-# and with black replaced by a grey-violet so that every colour shows on white and on black alike.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#B8A800", "#7A6FB0")
+# Okabe and Ito (2008) without black, which does not show on dark paper, and without vermillion, which would
+# be mistaken for the red of the cannot-links; then four more, told apart from these by their lightness.
+_COLOURS = (
+    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#B8A800"),
+    *("#7A6FB0", "#882255", "#805A2C", "#9AA0A6"),
+)
 _MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 
 CANNOT = "#D1242F"
@@ -41,7 +44,7 @@ def ink() -> str:
 
 
 def cluster_styles(n_clusters: int) -> list[tuple[str, str]]:
-    """Give each cluster a colour and a marker, no two clusters the same up to 49.
+    """Give each cluster a colour and a marker, no two clusters the same up to 70.
 
     Colours change first; when they are used up the marker changes, so that shape tells apart what
     colour no longer can.
@@ -60,8 +63,8 @@ def cluster_styles(n_clusters: int) -> list[tuple[str, str]]:
     --------
     >>> cluster_styles(2)
     [('#0072B2', 'o'), ('#E69F00', 'o')]
-    >>> len(set(cluster_styles(49)))
-    49
+    >>> len(set(cluster_styles(70)))
+    70
     """
     n_colours, n_markers = len(_COLOURS), len(_MARKERS)
     return [(_COLOURS[c % n_colours], _MARKERS[c // n_colours % n_markers]) for c in range(n_clusters)]
