@@ -67,7 +67,7 @@ def test_the_copy_of_a_dense_graph_is_a_copy():
 @pytest.mark.parametrize("graph", [GaussianGraph(np.zeros((4, 1)), 1.0), FactorGraph(np.ones((4, 1)))])
 def test_to_dense_refuses_what_would_not_fit(graph, monkeypatch):
     monkeypatch.setattr("sidecut.graphs.graph.DENSE_LIMIT", 3)
-    with pytest.raises(MemoryError, match="graph with 4 nodes.*up to 3 nodes.*use apply"):
+    with pytest.raises(MemoryError, match=r"graph with 4 nodes.*up to 3 nodes.*use apply"):
         graph.to_dense()
 
 

@@ -92,7 +92,7 @@ def test_a_width_is_positive_and_finite(sigma):
 
 
 def test_an_unknown_rule_lists_the_rules():
-    with pytest.raises(ValueError, match="sigma='scott' is not a rule.*'mean' or 'median'"):
+    with pytest.raises(ValueError, match=r"sigma='scott' is not a rule.*'mean' or 'median'"):
         bandwidth(X, "scott")
 
 
@@ -136,5 +136,5 @@ def test_fewer_neighbours_than_seven_give_the_last():
 
 @pytest.mark.parametrize("neighbor", [0, -1, 2.5])
 def test_local_scales_need_a_neighbour(neighbor):
-    with pytest.raises(ValueError, match="neighbor=.*at least 1"):
+    with pytest.raises(ValueError, match=r"neighbor=.*at least 1"):
         local_scales(np.ones((3, 2)), neighbor)

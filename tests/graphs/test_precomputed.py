@@ -114,7 +114,7 @@ def test_networkx_weights_loops_and_parallel_edges():
 
 @pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
 def test_directed_networkx_graphs_are_refused(kind):
-    with pytest.raises(ValueError, match="directed networkx graph.*to_undirected"):
+    with pytest.raises(ValueError, match=r"directed networkx graph.*to_undirected"):
         as_graph(kind([(0, 1)]))
 
 

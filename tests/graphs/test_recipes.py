@@ -237,7 +237,7 @@ def test_underflowing_edges_are_named(sigma):
         GraphWarning, match=rf"\d+ of 96 edges underflow to weight zero with sigma={sigma:.3g}"
     ):
         graph = Neighbors(4, weights="gaussian", sigma=sigma).build(X)
-    with pytest.raises(ValueError, match="None of the 24 points has a neighbour.*larger sigma"):
+    with pytest.raises(ValueError, match=r"None of the 24 points has a neighbour.*larger sigma"):
         warn_about(graph, 2)
 
 
