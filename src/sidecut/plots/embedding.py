@@ -180,7 +180,7 @@ def _draw_points(
             y,
             c=colour,
             marker=marker,
-            linewidths=np.where(has_rim[members], min(0.9, 0.2 * np.sqrt(size)), 0.0),
+            linewidths=np.where(has_rim[members], min(0.9, 0.2 * np.sqrt(size)), 0.0).tolist(),
             edgecolors=ink(),
             gid=f"cluster-{cluster}",
             **style,

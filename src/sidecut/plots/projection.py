@@ -63,4 +63,6 @@ def _principal_components(values: Any) -> NDArray[np.float64]:
     # arpack centres a sparse matrix implicitly; the dense solvers are exact and need no start vector.
     solver = "arpack" if sparse.issparse(values) and min(values.shape) > n_components else "auto"
     dense = values if solver == "arpack" or not sparse.issparse(values) else values.toarray()
-    return _pad_to_two(PCA(n_components, svd_solver=solver, random_state=0).fit_transform(dense))
+    # Points that are all alike have no variance to explain; their coordinates are zero all the same.
+    with np.errstate(invalid="ignore"):
+        return _pad_to_two(PCA(n_components, svd_solver=solver, random_state=0).fit_transform(dense))

@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+
+from sidecut.constraints import Constraints
+from sidecut.plots import plot_before_after, plot_embedding
+from sidecut.plots.embedding import MANY_POINTS
+
+
+def points_of(ax):
+    return {artist.get_gid(): artist for artist in ax.collections if artist.get_gid()}
+
+
+def lines_of(ax):
+    return {artist.get_label(): artist for artist in ax.collections if not artist.get_gid()}
+
+
+@pytest.fixture
+def cloud():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
+
+
+def test_each_cluster_is_drawn_where_its_points_are(cloud):
+    X, labels = cloud
+    drawn = points_of(plot_embedding(X, labels))
+    assert set(drawn) == {"cluster-0", "cluster-1", "cluster-2"}
+    for cluster in range(3):
+        offsets = drawn[f"cluster-{cluster}"].get_offsets()
+        np.testing.assert_array_equal(offsets, X[labels == cluster])
+
+
+def test_constraints_are_drawn_and_explained(cloud):
+    X, labels = cloud
+    constraints = Constraints.from_labels(np.r_[labels[:6], np.full(24, -1)])
+    ax = plot_embedding(X, labels, constraints)
+    lines = lines_of(ax)
+    assert sum(len(group.get_segments()) for group in lines.values()) == 15
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == set(lines)
+
+
+def test_only_constrained_points_have_a_rim(cloud):
+    X, labels = cloud
+    constraints = Constraints.from_pairs(30, must_link=[(3, 7)], cannot_link=[(7, 11)])
+    drawn = points_of(plot_embedding(X, labels, constraints))
+    widths = np.empty(30)
+    for cluster in range(3):
+        widths[labels == cluster] = drawn[f"cluster-{cluster}"].get_linewidths()
+    np.testing.assert_array_equal(np.flatnonzero(widths), [3, 7, 11])
+
+
+def test_too_many_links_are_sampled_and_the_legend_says_so():
+    n = 60
+    constraints = Constraints.from_labels(np.zeros(n, dtype=int))
+    ax = plot_embedding(np.random.default_rng(0).normal(size=(n, 2)), np.zeros(n, dtype=int), constraints)
+    (caption,) = lines_of(ax)
+    assert caption == "must-link (200 of 1,770 drawn)"
+
+
+@pytest.mark.parametrize(("n", "is_raster"), [(MANY_POINTS, False), (MANY_POINTS + 1, True)])
+def test_many_points_are_rasterised_and_transparent(n, is_raster):
+    (drawn,) = points_of(plot_embedding(np.zeros((n, 2)), np.zeros(n, dtype=int))).values()
+    assert bool(drawn.get_rasterized()) is is_raster
+    assert (drawn.get_alpha() < 0.6) is is_raster
+
+
+def test_given_axes_are_drawn_on_and_no_global_figure_is_made(cloud):
+    from matplotlib import pyplot
+    from matplotlib.figure import Figure
+
+    X, labels = cloud
+    ax = Figure().add_subplot()
+    assert plot_embedding(X, labels, ax=ax) is ax
+    plot_embedding(X, labels)
+    plot_before_after(X, labels, labels)
+    assert pyplot.get_fignums() == []
+
+
+def test_before_and_after_use_the_same_colour_for_the_same_group(cloud):
+    X, labels = cloud
+    left, right = plot_before_after(X, labels, (labels + 1) % 3)
+    for name, artist in points_of(left).items():
+        np.testing.assert_array_equal(artist.get_offsets(), points_of(right)[name].get_offsets())
+        np.testing.assert_array_equal(artist.get_facecolor(), points_of(right)[name].get_facecolor())
+
+
+def test_text_labels_are_numbered_in_order():
+    drawn = points_of(plot_embedding([[0, 0], [1, 1], [2, 2]], ["b", "a", "b"]))
+    np.testing.assert_array_equal(drawn["cluster-0"].get_offsets(), [[1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("X", "labels", "constraints", "complaint"),
+    [
+        (np.zeros((3, 3)), [0, 0, 0], None, "two columns"),
+        (np.zeros((3, 2)), [0, 0], None, "one label for each of 3 points"),
+        (np.zeros((3, 2)), [0, 0, 0], Constraints.none(4), "about 4 points and the picture has 3"),
+    ],
+)
+def test_what_does_not_fit_is_refused(X, labels, constraints, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        plot_embedding(X, labels, constraints)
