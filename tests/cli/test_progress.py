@@ -1,0 +1,34 @@
+import io
+import warnings
+
+import pytest
+
+from sidecut.cli.progress import Progress, collected_warnings
+
+
+def test_stages_are_told_with_their_time():
+    stream = io.StringIO()
+    progress = Progress(True, stream)
+    with progress.stage("first"):
+        pass
+    with pytest.raises(ZeroDivisionError), progress.stage("second"):
+        1 / 0
+    assert stream.getvalue().startswith("  first ... 0.0")
+    assert stream.getvalue().endswith("  second ... failed\n")
+    assert list(progress.seconds) == ["first"]
+
+
+def test_the_quiet_are_told_nothing_but_time_is_taken():
+    stream = io.StringIO()
+    progress = Progress(False, stream)
+    with progress.stage("first"):
+        pass
+    assert stream.getvalue() == ""
+    assert progress.total == progress.seconds["first"] > 0
+
+
+def test_warnings_for_authors_of_libraries_are_not_passed_on():
+    with collected_warnings() as messages:
+        warnings.warn("old name", DeprecationWarning, stacklevel=1)
+        warnings.warn("thin\n   ice", UserWarning, stacklevel=1)
+    assert messages == ["thin ice"]

@@ -1,0 +1,102 @@
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sidecut.cli.errors import UsageError
+from sidecut.cli.tables import ColumnRoles, class_codes, points_from_table, read_table
+
+
+def points(frame, **roles):
+    return points_from_table(pd.DataFrame(frame), Path("t.csv"), ColumnRoles(**roles))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "x,y\n1,2\n3,4\n"),
+        ("t.csv", "1,2\n3,4\n"),
+        ("t.csv", "x;y\n1;2\n3;4\n"),
+        ("t.csv", "\ufeffx,y\n1,2\n3,4\n"),
+        ("t.tsv", "x\ty\n1\t2\n3\t4\n"),
+        ("t.tsv", "1\t2\n3\t4\n"),
+        ("t.txt", "x y\n1 2\n3 4\n"),
+        ("t.txt", "1  2\n3  4\n"),
+    ],
+)
+def test_text_tables_with_and_without_heading(shell, name, text):
+    frame = read_table(Path(shell.write(name, text)))
+    np.testing.assert_array_equal(frame.to_numpy(), [[1, 2], [3, 4]])
+
+
+def test_one_column_may_have_blanks_in_its_heading(shell):
+    frame = read_table(Path(shell.write("t.csv", "sepal length\n1.5\n2.5\n")))
+    assert list(frame.columns) == ["sepal length"]
+
+
+def test_a_named_parquet_index_is_a_column(shell):
+    pd.DataFrame({"x": [1.0, 2.0]}, index=pd.Index(["a", "b"], name="who")).to_parquet("t.parquet")
+    points = points_from_table(read_table(Path("t.parquet")), Path("t.parquet"), ColumnRoles(identity="who"))
+    assert points.names == ("a", "b")
+    assert points.columns == ("x",)
+
+
+def test_columns_are_chosen_in_the_order_asked_for():
+    frame = {"a": [1, 2], "b": [3, 4], "c": [5, 6]}
+    assert points(frame, keep=("c", "a")).X.tolist() == [[5, 1], [6, 2]]
+    assert points(frame, drop=("b",)).X.tolist() == [[1, 5], [2, 6]]
+
+
+def test_label_truth_and_id_columns_are_no_features():
+    frame = {"x": [1, 2], "l": [None, 3], "t": ["u", "v"], "n": ["p", "q"]}
+    read = points(frame, label="l", truth="t", identity="n")
+    assert read.columns == ("x",)
+    assert (read.known_labels.tolist(), read.truth.tolist(), read.names) == ([-1, 0], [0, 1], ("p", "q"))
+
+
+@pytest.mark.parametrize(
+    ("frame", "roles", "complaint"),
+    [
+        (
+            {"x": [1], "city": ["Oslo"]},
+            {},
+            "Column 'city' of t.csv is not a number: row 0 holds 'Oslo'.*--drop city",
+        ),
+        ({"x": [1], "a b": ["?"]}, {}, "--drop 'a b'"),
+        ({"x": [1, None], "y": [1, 2]}, {}, "row 1, column 'x' of t.csv is missing"),
+        ({"x": [1, float("inf")]}, {}, "row 1, column 'x' of t.csv is infinite"),
+        ({"x": [1]}, {"label": "z"}, "no column 'z'; its columns are 'x'"),
+        ({"x": [1]}, {"drop": ("x",)}, "No feature column is left"),
+        ({"Unnamed: 0": [0], "x": [1]}, {}, "saved row numbers.*--drop 'Unnamed: 0'"),
+        ({"x": [1, 2], "n": ["p", "p"]}, {"identity": "n"}, "rows 0 and 1 both 'p'"),
+    ],
+)
+def test_unusable_tables_are_refused_with_a_way_out(frame, roles, complaint):
+    with pytest.raises(UsageError, match=complaint):
+        points(frame, **roles)
+
+
+def test_numbers_hidden_in_text_are_found_by_row():
+    with pytest.raises(UsageError, match="row 2 holds 'n/a'"):
+        points({"x": ["1", "2", "n/a"]})
+
+
+@pytest.mark.parametrize("text", ["", "x,y\n"])
+def test_a_table_without_rows_is_refused(shell, text):
+    with pytest.raises(UsageError, match=r"t\.csv"):
+        read_table(Path(shell.write("t.csv", text)))
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        (["b", "a", ""], [1, 0, -1]),
+        ([10, 2, -1], [1, 0, -1]),
+        ([1.0, float("nan"), 0.0], [1, -1, 0]),
+        ([None, "-1", " x "], [-1, -1, 0]),
+        ([True, False], [1, 0]),
+    ],
+)
+def test_classes_are_numbered_and_the_unknown_recognised(values, codes):
+    assert class_codes(values).tolist() == codes
