@@ -1,4 +1,4 @@
-"""Small constraints of every kind, for properties that must hold for all of them: st.from_type(Constraints)."""
+"""Small constraints of every kind, drawn by st.from_type(Constraints)."""
 
 import numpy as np
 from hypothesis import strategies as st

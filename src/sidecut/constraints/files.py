@@ -23,7 +23,7 @@ from scipy import sparse
 from sidecut.constraints.closure import Knowledge
 from sidecut.constraints.grouped import Groups, make_groups
 from sidecut.constraints.links import FloatArray, IntArray, check_n_samples, check_positive, strongest
-from sidecut.constraints.merging import merge_matrices, settle
+from sidecut.constraints.merging import merge, settle
 from sidecut.constraints.selection import replace_diagonal
 from sidecut.constraints.tables import Table, read_tables
 from sidecut.constraints.value import Constraints
@@ -184,8 +184,8 @@ def _assemble(n: int, tables: list[Table], said: dict[str, str], on_conflict: st
     links = settle(knowledge, on_conflict)
     if not said:
         # Written by hand: a pair that both a link and the labels know is one pair, not two to be added.
-        links = merge_matrices(links, sparse.csr_array((n, n)), groups, on_conflict)
-    diagonal = np.zeros(n)
+        links, _ = merge((links, None), (sparse.csr_array((n, n)), groups), on_conflict)
+    diagonal = np.array(links.diagonal())
     diagonal[pairs[own, 0]] = strengths[own]
     return Constraints(n, replace_diagonal(links, diagonal), groups)
 

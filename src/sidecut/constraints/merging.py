@@ -8,8 +8,11 @@ from scipy import sparse
 from sidecut.constraints.closure import Knowledge, close
 from sidecut.constraints.conflicts import check_on_conflict, drop_conflicts, refuse_conflicts
 from sidecut.constraints.grouped import Groups
-from sidecut.constraints.links import FloatArray, canonical, split_signs, symmetric_matrix, union
+from sidecut.constraints.links import FloatArray, Links, canonical, split_signs, symmetric_matrix, union
+from sidecut.constraints.selection import replace_diagonal
 from sidecut.exceptions import ConstraintError
+
+Parts = tuple[sparse.csr_array, Groups | None]
 
 
 def settle(knowledge: Knowledge, on_conflict: str) -> sparse.csr_array:
@@ -39,25 +42,37 @@ def settle(knowledge: Knowledge, on_conflict: str) -> sparse.csr_array:
     )
 
 
-def merge_matrices(
-    first: sparse.csr_array, second: sparse.csr_array, groups: Groups | None, on_conflict: str
-) -> sparse.csr_array:
-    """Unite two symmetric matrices of links, and set them beside the groups they will be added to.
+def merge(first: Parts, second: Parts, on_conflict: str) -> Parts:
+    """Unite two constraint matrices, each given as links and groups that are added.
 
-    A pair known twice keeps its greater strength, also when the groups know it; with "weigh" strengths add.
+    An entry known to both keeps its greater strength; with "weigh" the links of both add.
+
+    Parameters
+    ----------
+    first, second : tuple of csr_array and Groups or None
+        What is added to make each matrix.
+    on_conflict : {"raise", "drop", "weigh"}
+        As in `settle`.
+
+    Returns
+    -------
+    tuple of csr_array and Groups or None
+        The same for the union.
     """
+    n_samples = first[0].shape[0]
+    groups = merge_groups(n_samples, first[1], second[1])
     if check_on_conflict(on_conflict) == "weigh":
-        return canonical(first + second)
-    (must, cannot), (more_must, more_cannot) = split_signs(first), split_signs(second)
-    knowledge = Knowledge(
-        first.shape[0],
-        union(must, more_must),
-        union(cannot, more_cannot),
-        () if groups is None else (groups,),
+        return canonical(first[0] + second[0]), groups
+    (must, cannot), (more_must, more_cannot) = _stated(*first), _stated(*second)
+    together = () if groups is None else (groups,)
+    links = settle(
+        Knowledge(n_samples, union(must, more_must), union(cannot, more_cannot), together), on_conflict
     )
-    diagonal = _stronger(first.diagonal(), second.diagonal())
-    merged = canonical(settle(knowledge, on_conflict) + sparse.diags_array(diagonal, format="csr"))
-    return merged if groups is None else _beyond_groups(merged, groups)
+    diagonal = _stronger(_diagonal(*first), _diagonal(*second))
+    if groups is None:
+        return replace_diagonal(links, diagonal), None
+    diagonal[groups.points] -= groups.diagonal
+    return replace_diagonal(_beyond_groups(links, groups), diagonal), groups
 
 
 def merge_groups(n_samples: int, first: Groups | None, second: Groups | None) -> Groups | None:
@@ -84,13 +99,34 @@ def merge_groups(n_samples: int, first: Groups | None, second: Groups | None) ->
     return close(knowledge, first.weight, first.diagonal)
 
 
-def _stronger(first: FloatArray, second: FloatArray) -> FloatArray:
-    return np.where(np.abs(first) >= np.abs(second), first, second)
+def _stated(links: sparse.csr_array, groups: Groups | None) -> tuple[Links, Links]:
+    """The links with the whole strength of their pair, where the groups hold a part of it."""
+    if groups is None:
+        return split_signs(links)
+    coo = links.tocoo()
+    known = _known(coo, groups)
+    coo.data = np.where(known * coo.data > 0, coo.data + known, coo.data)
+    return split_signs(sparse.csr_array(coo))
 
 
 def _beyond_groups(links: sparse.csr_array, groups: Groups) -> sparse.csr_array:
     """What must be added to the groups so that each pair has the greater of its two strengths."""
     coo = links.tocoo()
-    known = groups.entry(coo.row.astype(np.int64), coo.col.astype(np.int64))
+    known = _known(coo, groups)
     coo.data = np.where(np.abs(coo.data) > np.abs(known), coo.data - known, 0.0)
     return canonical(coo)
+
+
+def _known(coo: sparse.coo_array, groups: Groups) -> FloatArray:
+    return groups.entry(coo.row.astype(np.int64), coo.col.astype(np.int64))
+
+
+def _diagonal(links: sparse.csr_array, groups: Groups | None) -> FloatArray:
+    diagonal = np.array(links.diagonal())
+    if groups is not None:
+        diagonal[groups.points] += groups.diagonal
+    return diagonal
+
+
+def _stronger(first: FloatArray, second: FloatArray) -> FloatArray:
+    return np.where(np.abs(first) >= np.abs(second), first, second)

@@ -257,7 +257,8 @@ def _quotas(sizes: IntArray, n_labels: int) -> IntArray:
     quotas[np.argsort(quotas - share, kind="stable")[: n_labels - quotas.sum()]] += 1
     if n_labels >= len(sizes):
         for empty in np.flatnonzero(quotas == 0):
-            quotas[np.argmax(quotas)] -= 1
+            richest = np.argmax(np.where(quotas > 1, quotas - share, -np.inf))
+            quotas[richest] -= 1
             quotas[empty] = 1
     return quotas
 

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -160,7 +161,7 @@ def _tables(path: Path, rows: list[list[str]], numbers: list[int]) -> Iterator[T
     if rows and (not heads or heads[0] > 0):
         end = heads[0] if heads else len(rows)
         yield _table(path, _guess(path, rows[:end], numbers[0]), rows[:end], numbers[:end])
-    for head, end in zip(heads, [*heads[1:], len(rows)], strict=True):
+    for head, end in pairwise([*heads, len(rows)]):
         names = [COLUMN_NAMES[cell.strip().lower()] for cell in rows[head]]
         if set(names) not in [set(header.split(",")) for header in HEADERS] or len(set(names)) < len(names):
             raise ConstraintError(
@@ -176,7 +177,7 @@ def _is_header(row: list[str]) -> bool:
 
 def _guess(path: Path, rows: list[list[str]], line: int) -> list[str]:
     """Name the columns of a table without header."""
-    if len(rows[0]) == 3:
+    if len(rows[0]) == 3 and rows[0][0].strip().lstrip("+-")[:1].isdigit():
         kinds = all(row[-1].strip().lower() in SIGNS for row in rows)
         return ["i", "j", "kind" if kinds else "strength"]
     raise ConstraintError(

@@ -22,7 +22,7 @@ from sidecut.constraints.links import (
     symmetric_matrix,
 )
 from sidecut.constraints.matrix import ConstraintMatrix
-from sidecut.constraints.merging import merge_groups, merge_matrices, settle
+from sidecut.constraints.merging import merge, settle
 from sidecut.constraints.satisfaction import satisfied_pairs, tally
 from sidecut.constraints.selection import replace_diagonal
 from sidecut.exceptions import ConstraintError
@@ -260,9 +260,9 @@ class Constraints(ConstraintMatrix):
     def merged_with(self, other: Constraints, on_conflict: str = "raise") -> Constraints:
         """Return what both know; also written ``self | other``.
 
-        A pair known to both keeps its greater strength, or with "weigh" the sum. The classes of two sets of
-        labels are numbered, not named, so they are matched through the samples both label, and only through
-        them.
+        A pair known to both keeps its greater strength; with "weigh" the strengths of links add. The classes
+        of two sets of labels are numbered, not named, so they are matched through the samples both label, and
+        only through them.
 
         Parameters
         ----------
@@ -282,10 +282,8 @@ class Constraints(ConstraintMatrix):
                 f"cannot merge constraints for {self.n_samples} samples with constraints for "
                 f"{other.n_samples}: both must be about the same rows of X"
             )
-        groups = merge_groups(self.n_samples, self._groups, other._groups)
-        return Constraints(
-            self.n_samples, merge_matrices(self._links, other._links, groups, on_conflict), groups
-        )
+        merged = merge((self._links, self._groups), (other._links, other._groups), on_conflict)
+        return Constraints(self.n_samples, *merged)
 
     def __or__(self, other: object) -> Constraints:
         return self.merged_with(other) if isinstance(other, Constraints) else NotImplemented

@@ -1,0 +1,145 @@
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sidecut.constraints import Constraints, read_constraints, write_constraints
+from sidecut.exceptions import ConflictError, ConstraintError
+
+quick = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANY = st.from_type(Constraints)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(text):
+        path = tmp_path / "known.csv"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return written
+
+
+@quick
+@given(ANY)
+def test_what_is_written_is_read_back_exactly(tmp_path, c):
+    path = tmp_path / "known.csv"
+    write_constraints(path, c)
+    assert read_constraints(path, on_conflict="weigh") == c
+    if c.n_conflicts == 0:
+        assert read_constraints(str(path), n_samples=c.n_samples) == c
+
+
+def test_strengths_keep_every_digit(tmp_path):
+    c = Constraints.from_pairs(3, [(0, 1)], [(1, 2)], 0.1 + 0.2, 1e-300)
+    write_constraints(tmp_path / "c.csv", c)
+    assert read_constraints(tmp_path / "c.csv") == c
+
+
+PAIRS = Constraints.from_pairs(6, [(0, 1)], [(1, 4), (2, 5)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i,j,strength\n0,1,1\n1,4,-1\n5,2,-1.0\n",
+        "0,1,1\n1,4,-1\n2,5,-1\n",
+        "0,1,1.0\n1,4,-1.0\n2,5,-1.0\n",
+        "0,1,must-link\n1,4,cannot-link\n2,5,CL\n",
+        "# by hand\n\ni,j,kind\n0,1,ML\n\n# more\n1,4,cannot\n2,5,-1\n",
+        "I, J, Type\n0, 1, must_link\n1, 4, cannot_link\n2, 5, cl\n",
+        "link,i,j\n+1,0,1\n-1,1,4\n-1,2,5\n",
+        "index,j,kind,weight\n0,1,must,1\n1,4,cl,1.0\n2.0,5,cl,1\n",
+        '\ufeffi,j,kind\n"0","1","ml"\n1,4,cl\n2,5,cl\n',
+        "i,j,strength\r\n0,1,1\r\n1,4,-1\r\n2,5,-1\r\n",
+        "i,j,strength\n0,1,1\ni,j,kind\n1,4,cl\n2,5,cl\n",
+    ],
+)
+def test_the_forms_pairs_may_take(write, text):
+    assert read_constraints(write(text)) == PAIRS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i,label\n0,cat\n1,cat\n3,dog\n",
+        "index,label\n3,dog\n0,cat\n1,cat\n2,\n",
+        'i,class\n0,"cat"\n1,cat\n2,-1\n3,dog\n0,cat\n',
+        "label,point\ncat,0\ncat,1\ndog,3\nnan,2\n",
+    ],
+)
+def test_the_forms_labels_may_take(write, text):
+    assert read_constraints(write(text)) == Constraints.from_labels(["a", "a", None, "b"])
+
+
+def test_weights_of_kinds(write):
+    c = read_constraints(write("i,j,kind,weight\n0,1,ml,2.5\n1,2,cl,0.5\n"))
+    assert c.strengths.tolist() == [2.5, -0.5]
+
+
+def test_labels_and_links_written_by_hand_are_united(write):
+    text = "i,label\n0,a\n1,a\n2,b\ni,j,kind\n0,1,ml\n2,3,ml\n"
+    united = Constraints.from_labels([0, 0, 1, -1]) | Constraints.from_pairs(4, [(0, 1), (2, 3)])
+    assert read_constraints(write(text)) == united
+    assert read_constraints(write(text)).strengths.max() == 1.0
+
+
+def test_the_number_of_samples_may_be_given(write):
+    path = write("i,j,strength\n0,1,1\n")
+    assert read_constraints(path).n_samples == 2
+    assert read_constraints(path, n_samples=100).n_samples == 100
+
+
+def test_a_file_about_other_samples_is_refused(tmp_path):
+    write_constraints(tmp_path / "c.csv", Constraints.none(5))
+    assert read_constraints(tmp_path / "c.csv") == Constraints.none(5)
+    with pytest.raises(ConstraintError, match="is about 5 samples, not 6"):
+        read_constraints(tmp_path / "c.csv", n_samples=6)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("i,j,strength\n0,1,1\n# note\n0,x,1\n", r"known\.csv, line 4: j 'x' is not a whole number"),
+        ("i,j,strength\n0,1,1\n0,1.5,1\n", r"line 3: j '1\.5' is not a whole number"),
+        ("i,j,strength\n0,1,much\n", r"line 2: strength 'much' is not a number"),
+        ("i,j,strength\n0,1,1\n1,2,0\n", r"line 3: strength 0\.0 must be finite and not 0"),
+        ("i,j,strength\n0,1,nan\n", r"line 2: strength nan"),
+        ("i,j,strength\n0,1\n", r"line 2: '0,1' has 2 columns, not 3 \(i,j,strength\)"),
+        ("i,j,strength\n3,3,1\n", r"line 2: \(3, 3\): a point cannot be linked with itself"),
+        ("i,j,strength\n0,-4,1\n", r"line 2: \[0, -4\] is not within the samples"),
+        ("i,j,strength\n0,30,1\n", r"line 2: \[0, 30\] is not within the samples 0 to 9"),
+        ("i,j,kind\n0,1,maybe\n", r"line 2: kind 'maybe' is neither must-link nor cannot-link"),
+        ("i,j,kind,weight\n0,1,ml,-2\n", r"line 2: weight -2\.0 must be positive"),
+        ("i,label\n0,a\n1,b\n0,b\n", r"line 4: sample 0 has label 'b' here and another one above"),
+        ("i,label\n0,a\nlabel_a,label_b\n0,a\n", r"line 4: label_a '0' is the label of no sample"),
+        ("i,label\n12,a\n", r"line 2: \[12\] is not within"),
+        ("i,j\n0,1\n", r"line 1: header 'i,j' is none of i,j,strength"),
+        ("i,i,strength\n0,1,1\n", r"line 1: header 'i,i,strength'"),
+        ("0,1\n1,2\n", r"line 1: '0,1' is neither a known header nor .* begin the file with"),
+        ("from,to,how\n1,2,3\n", r"line 1: 'from,to,how' is neither a known header"),
+        ("# sidecut constraints n_samples=many\ni,j,strength\n", r"n_samples=many"),
+        ("# sidecut constraints n_samples=10 weight=-1\ni,label\n0,1\n", r"weight = '-1'"),
+    ],
+)
+def test_errors_name_the_file_and_the_line(write, text, message):
+    with pytest.raises(ConstraintError, match=message):
+        read_constraints(write(text), n_samples=None if "n_samples=" in text else 10)
+
+
+def test_an_empty_file_needs_the_number_of_samples(write):
+    with pytest.raises(ConstraintError, match="names no samples: pass n_samples"):
+        read_constraints(write("i,j,strength\n"))
+    assert read_constraints(write(""), n_samples=3) == Constraints.none(3)
+
+
+def test_contradictions_in_a_file_are_refused_or_kept_as_asked(write):
+    path = write("0,1,ml\n1,2,ml\n0,2,cl\n")
+    with pytest.raises(ConflictError, match=r"known\.csv: cannot_link \(0, 2\).*0 - 1 - 2") as caught:
+        read_constraints(path)
+    assert caught.value.conflicts[0].chain == (0, 1, 2)
+    assert read_constraints(path, on_conflict="weigh").n_pairs == 3
+
+
+def test_a_label_file_is_one_line_per_label(tmp_path):
+    write_constraints(tmp_path / "c.csv", Constraints.from_labels([7] * 5000 + [8] * 5000))
+    assert len((tmp_path / "c.csv").read_text().splitlines()) == 10_002
