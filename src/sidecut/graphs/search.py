@@ -176,7 +176,8 @@ def _nearest(space: _Space, k: int, points: npt.NDArray[np.intp]) -> tuple[npt.N
 def _searched(space: _Space, k: int, points: npt.NDArray[np.intp], algorithm: str) -> npt.NDArray:
     coordinates = space.points.coordinates
     searcher = NearestNeighbors(n_neighbors=k + 1, metric=space.metric, algorithm=algorithm, n_jobs=-1)
-    asked = coordinates if points.size == space.points.n_points else coordinates[points]
+    everyone = np.array_equal(points, np.arange(space.points.n_points))
+    asked = coordinates if everyone else coordinates[points]
     found = searcher.fit(coordinates).kneighbors(asked, return_distance=False)
     return _without_self(found, points)
 
