@@ -34,6 +34,10 @@ def weighted_links(draw):
     return n, [(weight, sign, pair) for (sign, pair), weight in keys.items()]
 
 
+def signed_pairs(c):
+    return {(int(np.sign(s)), tuple(p)) for p, s in zip(c.pairs.tolist(), c.strengths, strict=True)}
+
+
 def build(n, links, on_conflict):
     sides = [[(pair, weight) for weight, sign, pair in links if sign == s] for s in (1, -1)]
     (must, must_weight), (cannot, cannot_weight) = (
@@ -93,6 +97,31 @@ def test_labels_are_kept_before_links():
         labels.restricted_to([0, 1, 2, 3]).as_matrix().toarray(),
     )
     np.testing.assert_array_equal(c.as_matrix().toarray()[4], [0, 0, 6, 0, 0])
+
+
+def test_thousands_of_classes_joined_by_links_are_counted_and_resolved():
+    n = 5000
+    labels = Constraints.from_labels(np.arange(n))
+    i = np.arange(n - 1)
+    links = Constraints.from_pairs(n, must_link=np.column_stack([i, i + 1]))
+    assert labels.merged_with(links, "weigh").n_conflicts == n * (n - 1) // 2
+    with pytest.warns(ConstraintWarning, match="dropped 4999 of 4999 links"):
+        assert labels.merged_with(links, "drop") == labels
+
+
+@quick
+@given(weighted_links(), st.integers(0, 999))
+def test_links_beside_labels_are_dropped_as_beside_stronger_links(case, seed):
+    n, links = case
+    links = list({link[2]: link for link in links}.values())
+    labels = Constraints.from_labels(np.random.default_rng(seed).integers(-1, 3, n))
+    told = signed_pairs(labels)
+    others = [link for link in links if link[2] not in {pair for _, pair in told}]
+    kept = greedy(n, [*((9.0, sign, pair) for sign, pair in told), *others])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstraintWarning)
+        merged = labels.merged_with(build(n, links, "weigh"), "drop")
+    assert signed_pairs(merged) == set(kept)
 
 
 def test_labels_that_contradict_labels_are_refused_whatever_is_asked():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,25 +74,21 @@ def contradicted_links(knowledge: Knowledge, component: IntArray) -> NDArray[np.
     return ends[:, 0] == ends[:, 1]
 
 
-def contradicted_relations(knowledge: Knowledge, component: IntArray) -> Iterator[tuple[int, int, float]]:
-    """Yield the nodes of every two groups that are apart yet in one component, and the strength of that."""
-    for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
-        upper = sparse.triu(groups.apart, k=1, format="coo")
-        listed = nodes[np.column_stack([upper.row, upper.col])]
-        for g, h in listed[component[listed[:, 0]] == component[listed[:, 1]]].tolist():
-            yield g, h, groups.weight
-        for crowd in _crowds(nodes[groups.exclusive], component):
-            for g, h in combinations(crowd.tolist(), 2):
-                yield g, h, groups.weight
+def contradicted_relations(groups: Groups, component: IntArray) -> IntArray:
+    """The listed pairs of groups that are apart yet in one component; `component` is that of each group."""
+    upper = sparse.triu(groups.apart, k=1, format="coo")
+    pairs = np.column_stack([upper.row, upper.col]).astype(np.int64)
+    return pairs[component[pairs[:, 0]] == component[pairs[:, 1]]]
 
 
-def _crowds(nodes: IntArray, component: IntArray) -> Iterator[IntArray]:
-    """Yield the sets of two or more nodes that share a component."""
-    _, place, counts = np.unique(component[nodes], return_inverse=True, return_counts=True)
-    crowded = nodes[counts[place] > 1]
+def crowds(groups: Groups, component: IntArray) -> list[IntArray]:
+    """The sets of two or more exclusive groups that share a component: all of each set should be apart."""
+    exclusive = np.flatnonzero(groups.exclusive)
+    _, place, counts = np.unique(component[exclusive], return_inverse=True, return_counts=True)
+    crowded = exclusive[counts[place] > 1]
     order = np.argsort(component[crowded], kind="stable")
     ends = np.flatnonzero(np.diff(component[crowded[order]])) + 1
-    yield from (crowd for crowd in np.split(crowded[order], ends) if len(crowd))
+    return [crowd for crowd in np.split(crowded[order], ends) if len(crowd)]
 
 
 def close(knowledge: Knowledge, weight: float = 1.0, diagonal: float = 1.0) -> Groups | None:

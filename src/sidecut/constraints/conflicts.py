@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, combinations, islice
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,7 @@ from sidecut.constraints.closure import (
     Knowledge,
     contradicted_links,
     contradicted_relations,
+    crowds,
     must_link_components,
     must_link_graph,
 )
@@ -72,8 +73,11 @@ def count_conflicts(knowledge: Knowledge) -> int:
     if not _says_apart(knowledge):
         return 0
     component = must_link_components(knowledge)
-    n_links = int(contradicted_links(knowledge, component).sum())
-    return n_links + sum(1 for _ in contradicted_relations(knowledge, component))
+    count = int(contradicted_links(knowledge, component).sum())
+    for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
+        count += len(contradicted_relations(groups, component[nodes]))
+        count += sum(len(crowd) * (len(crowd) - 1) // 2 for crowd in crowds(groups, component[nodes]))
+    return count
 
 
 def find_conflicts(knowledge: Knowledge, max_chains: int | None = 10) -> tuple[Conflict, ...]:
@@ -143,7 +147,11 @@ def _contradicted_statements(knowledge: Knowledge, component: IntArray) -> Itera
     bad = contradicted_links(knowledge, component)
     for (i, j), strength in zip(knowledge.cannot.pairs[bad], knowledge.cannot.strengths[bad], strict=True):
         yield int(i), int(j), float(strength)
-    yield from contradicted_relations(knowledge, component)
+    for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
+        listed = contradicted_relations(groups, component[nodes]).tolist()
+        crowded = (combinations(crowd.tolist(), 2) for crowd in crowds(groups, component[nodes]))
+        for g, h in chain(listed, chain.from_iterable(crowded)):
+            yield int(nodes[g]), int(nodes[h]), groups.weight
 
 
 def _prove(graph: sparse.csr_array, n_samples: int, start: int, end: int, strength: float) -> Conflict:
@@ -152,8 +160,8 @@ def _prove(graph: sparse.csr_array, n_samples: int, start: int, end: int, streng
     while path[-1] != start:
         path.append(int(previous[path[-1]]))
     # Nodes beyond the points stand for groups: between two points of a group, or before the first point.
-    chain = tuple(node for node in reversed(path) if node < n_samples)
-    return Conflict((chain[0], chain[-1]), chain, strength)
+    points = tuple(node for node in reversed(path) if node < n_samples)
+    return Conflict((points[0], points[-1]), points, strength)
 
 
 def _warn_dropped(knowledge: Knowledge, must_kept: np.ndarray, cannot_kept: np.ndarray) -> None:

@@ -11,6 +11,7 @@ from sidecut.constraints.closure import (
     Knowledge,
     contradicted_links,
     contradicted_relations,
+    crowds,
     must_link_components,
 )
 from sidecut.constraints.links import IntArray
@@ -24,6 +25,7 @@ class Alliances:
     def __init__(self) -> None:
         self._parent: dict[int, int] = {}
         self._enemies: defaultdict[int, set[int]] = defaultdict(set)
+        self._exclusive: set[int] = set()
 
     def leader(self, node: int) -> int:
         """Return the node that stands for the alliance of `node`."""
@@ -37,7 +39,7 @@ class Alliances:
     def join(self, first: int, second: int) -> bool:
         """Make two nodes allies, unless they are enemies."""
         a, b = self.leader(first), self.leader(second)
-        if b in self._enemies[a]:
+        if b in self._enemies[a] or (a != b and a in self._exclusive and b in self._exclusive):
             return False
         if a != b:
             if len(self._enemies[a]) < len(self._enemies[b]):
@@ -55,7 +57,13 @@ class Alliances:
         self._enemies[b].add(a)
         return True
 
+    def make_exclusive(self, node: int) -> None:
+        """Make the alliance of `node` an enemy of all others made exclusive, without listing them."""
+        self._exclusive.add(self.leader(node))
+
     def _inherit_enemies(self, heir: int, gone: int) -> None:
+        if gone in self._exclusive:
+            self._exclusive.add(heir)
         for enemy in self._enemies.pop(gone):
             self._enemies[enemy].discard(gone)
             self._enemies[enemy].add(heir)
@@ -99,8 +107,10 @@ def accept_strongest(knowledge: Knowledge) -> tuple[BoolArray, BoolArray]:
 def _torn_components(knowledge: Knowledge, component: IntArray) -> BoolArray:
     torn = np.zeros(int(component.max()) + 1, dtype=bool)
     torn[component[knowledge.cannot.pairs[contradicted_links(knowledge, component), 0]]] = True
-    for node, _, _ in contradicted_relations(knowledge, component):
-        torn[component[node]] = True
+    for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
+        torn[component[nodes[contradicted_relations(groups, component[nodes])[:, 0]]]] = True
+        for crowd in crowds(groups, component[nodes]):
+            torn[component[nodes[crowd[0]]]] = True
     return torn
 
 
@@ -110,6 +120,8 @@ def _alliances_of_groups(knowledge: Knowledge, component: IntArray, torn: BoolAr
         inside = torn[component[groups.points]]
         for point, node in zip(groups.points[inside], nodes[groups.group[inside]], strict=True):
             alliances.join(int(point), int(node))
-    for first, second, _ in contradicted_relations(knowledge, component):
-        alliances.part(first, second)
+        for first, second in nodes[contradicted_relations(groups, component[nodes])].tolist():
+            alliances.part(first, second)
+        for node in nodes[groups.exclusive & torn[component[nodes]]].tolist():
+            alliances.make_exclusive(node)
     return alliances
