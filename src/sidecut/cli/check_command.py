@@ -15,11 +15,10 @@ from sidecut.cli.points import Points, checked_names
 from sidecut.cli.side_information import conflict_words, read_named_constraints
 from sidecut.cli.summary import aligned
 from sidecut.cli.tables import TABLE_SUFFIXES, read_table
-from sidecut.constraints import Constraints
+from sidecut.constraints import Conflict, Constraints
+from sidecut.exceptions import ConflictError
 
 __all__ = ["run"]
-
-SHOWN_CONFLICTS = 10
 
 
 def run(args: Namespace) -> int:
@@ -36,8 +35,10 @@ def run(args: Namespace) -> int:
         0 if nothing contradicts, 2 otherwise.
     """
     points = _points(args)
-    constraints = read_named_constraints(args.constraints, points, "weigh")
-    findings = _findings(constraints, points)
+    try:
+        findings = _consistent(read_named_constraints(args.constraints, points, "raise"))
+    except ConflictError as error:
+        findings = _contradictory(args, points, error.conflicts)
     print(json.dumps(findings) if args.json else _words(findings))
     return BAD_INPUT if findings["contradictions"] else OK
 
@@ -60,31 +61,45 @@ def _points(args: Namespace) -> Points:
     return Points(np.empty((len(frame), 0)), args.data, names=names)
 
 
-def _findings(constraints: Constraints, points: Points) -> dict[str, Any]:
-    n_conflicts = constraints.n_conflicts
-    closed = None if n_conflicts else constraints.closed()
-    proofs = constraints.conflicts(SHOWN_CONFLICTS)
+def _counted(constraints: Constraints) -> dict[str, Any]:
     return {
         "n_samples": constraints.n_samples,
         "constrained_points": len(constraints.constrained_points),
         "must_links": constraints.n_must_link,
         "cannot_links": constraints.n_cannot_link,
-        "implied_must_links": None if closed is None else closed.n_must_link,
-        "implied_cannot_links": None if closed is None else closed.n_cannot_link,
-        "contradictions": n_conflicts,
-        "proofs": [conflict_words(conflict, points) for conflict in proofs],
+    }
+
+
+def _consistent(constraints: Constraints) -> dict[str, Any]:
+    closed = constraints.closed()
+    follows = {"implied_must_links": closed.n_must_link, "implied_cannot_links": closed.n_cannot_link}
+    return {**_counted(constraints), **follows, "contradictions": 0, "proofs": []}
+
+
+def _contradictory(args: Namespace, points: Points, conflicts: tuple[Conflict, ...]) -> dict[str, Any]:
+    # Weighed, opposite statements about one pair cancel and are no longer seen as a contradiction, so the
+    # proofs come from the refusal, and the larger of the two numbers is the better count.
+    weighed = read_named_constraints(args.constraints, points, "weigh")
+    return {
+        **_counted(weighed),
+        "implied_must_links": None,
+        "implied_cannot_links": None,
+        "contradictions": max(len(conflicts), weighed.n_conflicts),
+        "proofs": [conflict_words(conflict, points) for conflict in conflicts],
     }
 
 
 def _words(findings: dict[str, Any]) -> str:
-    rows = [
-        ("points", f"{findings['constrained_points']:,} of {findings['n_samples']:,} are constrained"),
-        ("given", _counts(findings["must_links"], findings["cannot_links"])),
-    ]
+    constrained = f"{findings['constrained_points']:,} of {findings['n_samples']:,} are constrained"
+    given = _counts(findings["must_links"], findings["cannot_links"])
     if findings["contradictions"]:
+        rows = [("points", constrained), ("given", f"{given} (opposite statements about one pair cancel)")]
         return "\n".join([aligned(rows), *_contradictions(findings)])
-    rows += [
-        ("with what follows", _counts(findings["implied_must_links"], findings["implied_cannot_links"])),
+    implied = _counts(findings["implied_must_links"], findings["implied_cannot_links"])
+    rows = [
+        ("points", constrained),
+        ("given", given),
+        ("with what follows", implied),
         ("contradictions", "none"),
     ]
     return aligned(rows)

@@ -104,17 +104,17 @@ def compute(args: Namespace, progress: Progress) -> ClusterRun:
         The fitted method and its comparison.
     """
     method_named(args.method or default_method(False))
-    with progress.stage(f"reading {args.data}"):
+    with progress.stage("reading", str(args.data)):
         points = _read(args)
-    with progress.stage("reading constraints"):
+    with progress.stage("reading constraints", str(args.constraints or "")):
         constraints = known_constraints(points, args.constraints, args.on_conflict)
     method = args.method or default_method(not constraints.is_empty)
     chosen = _chosen_parameters(args)
-    with progress.stage(f"clustering {points.n_samples:,} points ({method})"):
+    with progress.stage("clustering", f"{points.n_samples:,} points ({method})"):
         model = fit(points, constraints, method, chosen, args.set)
     baseline = None
     if not constraints.is_empty and method != "normalized-cut" and not args.no_compare:
-        with progress.stage("clustering without constraints, to compare"):
+        with progress.stage("comparing", "with no constraints"):
             baseline = fit_unconstrained(points, chosen, args.set)
     return ClusterRun(points, constraints, method, model, baseline)
 

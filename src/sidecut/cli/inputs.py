@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -81,8 +82,9 @@ def existing_file(path: Path) -> Path:
     if path.is_dir():
         raise UsageError(f"{path} is a directory; name a file in it.")
     if not path.exists():
-        beside = sorted(other.name for other in path.parent.glob(f"{path.stem}.*"))[:3]
-        hint = f"; did you mean {', '.join(beside)}?" if beside else "."
+        beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+        close = get_close_matches(path.name, beside, n=1, cutoff=0.75)
+        hint = f"; did you mean {close[0]}?" if close else "."
         raise UsageError(f"There is no file {path}{hint}")
     return path
 

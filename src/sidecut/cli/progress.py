@@ -30,7 +30,7 @@ class Progress:
     Examples
     --------
     >>> progress = Progress(is_shown=False)
-    >>> with progress.stage("thinking"):
+    >>> with progress.stage("thinking", "of a number"):
     ...     answer = 42
     >>> list(progress.seconds)
     ['thinking']
@@ -47,9 +47,9 @@ class Progress:
         return cls(is_shown=verbose or (sys.stderr.isatty() and not quiet))
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time what happens inside, and say so."""
-        self._write(f"  {name} ... ")
+    def stage(self, name: str, detail: str = "") -> Iterator[None]:
+        """Time what happens inside, and say so; programs find the time under the name alone."""
+        self._write(f"  {name}{' ' if detail else ''}{detail} ... ")
         start = time.perf_counter()
         try:
             yield

@@ -77,7 +77,7 @@ def read_named_constraints(path: Path, points: Points, on_conflict: str = "raise
     """
     existing_file(path)
     if points.names is None:
-        return read_constraints(path, points.n_samples, on_conflict)
+        return _read_numbered(path, points, on_conflict)
     text = _numbered(path, points)
     with tempfile.TemporaryDirectory() as directory:
         numbered = Path(directory) / path.name
@@ -89,6 +89,22 @@ def read_named_constraints(path: Path, points: Points, on_conflict: str = "raise
         except ConstraintError as error:
             # The lines correspond one to one, so the message holds for the file the user knows.
             raise UsageError(str(error).replace(str(numbered), str(path))) from error
+
+
+def _read_numbered(path: Path, points: Points, on_conflict: str) -> Constraints:
+    try:
+        return read_constraints(path, points.n_samples, on_conflict)
+    except ConflictError:
+        raise
+    except ConstraintError as error:
+        hint = "its points seem to be called by name: say which column holds the names with --id-column"
+        raise UsageError(f"{error} ({hint})" if _calls_by_name(path) else str(error)) from error
+
+
+def _calls_by_name(path: Path) -> bool:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        firsts = [row[0].strip() for row in csv.reader(file) if row and not row[0].startswith("#")]
+    return any(not first.lstrip("-").isdecimal() for first in firsts[1:])
 
 
 def _numbered(path: Path, points: Points) -> str:
@@ -139,11 +155,11 @@ def conflict_words(conflict: Conflict, points: Points) -> str:
 
 
 def _contradiction(conflicts: tuple[Conflict, ...], points: Points, path: Path | None) -> str:
-    where = "The labels" if path is None else str(path)
+    where = "The labels contradict themselves" if path is None else f"{path} contradicts itself"
     shown = "; ".join(conflict_words(conflict, points) for conflict in conflicts[:3])
     check = "" if path is None else " (sidecut check lists all)"
     return (
-        f"{where} contradict themselves: {shown}{check}. Correct them, or go on with --on-conflict drop "
+        f"{where}: {shown}{check}. Correct them, or go on with --on-conflict drop "
         "(keeps the "
         "strongest) or --on-conflict weigh (keeps all as beliefs)."
     )

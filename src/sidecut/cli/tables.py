@@ -205,7 +205,7 @@ def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> 
     column = text[0]
     row, value = _first_text(pandas, frame[column])
     others = f" (nor are {_listed(text[1:])})" if text[1:] else ""
-    drop = " ".join(f"--drop {_quoted(name)}" for name in text)
+    drop = f"--drop {','.join(_quoted(name) for name in text)}"
     raise UsageError(
         f"Column {column!r} of {source} is not a number{others}: row {row} holds {value!r}. Leave it out "
         f"with {drop}, "

@@ -1,0 +1,59 @@
+import json
+
+import pytest
+
+
+def test_counts_and_what_follows(shell):
+    shell.write("c.csv", "0,1,1\n1,2,1\n2,3,-1\n")
+    assert shell("check", "c.csv", "--samples", 10, "--json") == 0
+    assert json.loads(shell.out) == {
+        "n_samples": 10,
+        "constrained_points": 4,
+        "must_links": 2,
+        "cannot_links": 1,
+        "implied_must_links": 3,
+        "implied_cannot_links": 3,
+        "contradictions": 0,
+        "proofs": [],
+    }
+    assert shell("check", "c.csv", "--samples", 10) == 0
+    assert "with what follows  3 must-links, 3 cannot-links" in shell.out
+
+
+def test_contradictions_end_with_two_and_are_proved(shell):
+    shell.write("c.csv", "0,1,1\n1,2,1\n0,2,-1\n0,1,-1\n")
+    assert shell("check", "c.csv", "--samples", 3) == 2
+    assert "2 contradictions:" in shell.out
+    assert "0 and 2 cannot be linked, yet must-links join them: 0 - 1 - 2" in shell.out
+    assert "0 and 1 cannot be linked, yet must-links join them: 0 - 1" in shell.out
+
+
+def test_names_come_from_the_data(shell):
+    shell.write("d.csv", "x,who\n1,ann\n2,bob\n3,cat\n")
+    shell.write("c.csv", "ann,bob,1\nann,bob,-1\n")
+    assert shell("check", "c.csv", "--data", "d.csv", "--id-column", "who") == 2
+    assert "ann and bob cannot be linked, yet must-links join them: ann - bob" in shell.out
+
+
+def test_names_come_from_the_nodes_of_a_graph(shell):
+    shell.write("g.edges", "ann bob\nbob cat\n")
+    shell.write("c.csv", "person,label\nann,x\ncat,y\n")
+    assert shell("check", "c.csv", "--data", "g.edges") == 0
+    assert "2 of 3 are constrained" in shell.out
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("check", "c.csv"), "one of the arguments --samples --data is required"),
+        (("check", "no.csv", "--samples", 3), "no file no.csv"),
+        (("check", "c.csv", "--samples", 0), "at least one point"),
+        (("check", "c.csv", "--samples", 5), "9"),
+        (("check", "c.csv", "--data", "d.csv", "--id-column", "z"), "no column 'z'"),
+    ],
+)
+def test_bad_usage_ends_with_two(shell, words, complaint):
+    shell.write("c.csv", "0,9,1\n")
+    shell.write("d.csv", "x\n1\n")
+    assert shell(*words) == 2
+    assert complaint in shell.err

@@ -1,0 +1,184 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
+
+FAST = ("--no-report", "-k", 2, "--neighbors", 5)
+
+
+def agreement(labels, classes):
+    return adjusted_rand_score(classes, labels)
+
+
+def test_a_csv_is_clustered_and_its_points_are_named(shell, clouds_csv, two_clouds):
+    code = shell(
+        "cluster", clouds_csv, *FAST, "-o", "labels.csv", "--drop", "class,seen", "--id-column", "name"
+    )
+    assert code == 0
+    table = shell.table("labels.csv")
+    assert table[0] == ["name", "label"]
+    assert [row[0] for row in table[1:]] == [f"p{i}" for i in range(20)]
+    assert agreement(shell.labels(), two_clouds[1]) == 1
+
+
+def test_every_format_gives_the_same_labels(shell, two_clouds):
+    X, _ = two_clouds
+    frame = pd.DataFrame(X, columns=["x", "y"])
+    frame.to_csv("a.csv", index=False)
+    frame.to_csv("b.csv", index=False, header=False)
+    frame.to_csv("c.tsv", index=False, sep="\t")
+    frame.to_parquet("d.parquet")
+    np.save("e.npy", X)
+    np.savez("f.npz", X=X)
+    np.savez("g.npz", points=X, other=X[:2])
+    sparse.save_npz("h.npz", sparse.csr_array(X))
+    results = []
+    for name in ("a.csv", "b.csv", "c.tsv", "d.parquet", "e.npy", "f.npz", "g.npz", "h.npz"):
+        options = ("--key", "points") if name == "g.npz" else ()
+        assert shell("cluster", name, *FAST, *options, "-o", "labels.csv") == 0, shell.err
+        results.append(shell.labels())
+    assert all(result == results[0] for result in results)
+
+
+def test_a_graph_gives_the_same_labels_as_a_matrix_and_as_a_list_of_edges(shell, two_clouds):
+    X, classes = two_clouds
+    W = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 8)
+    np.fill_diagonal(W, 0)
+    np.save("w.npy", W)
+    pd.DataFrame(W).to_csv("w.csv", index=False, header=False)
+    sparse.save_npz("w.npz", sparse.csr_array(W))
+    rows = [f"{i},{j},{float(W[i, j])!r}" for i in range(20) for j in range(i) if W[i, j] > 0]
+    shell.write("w.edges", "\n".join(rows))
+    results = []
+    for name in ("w.npy", "w.csv", "w.npz", "w.edges"):
+        graph = () if name == "w.edges" else ("--graph",)
+        assert shell("cluster", name, "-k", 2, "--no-report", *graph, "-o", "labels.csv") == 0, shell.err
+        results.append(shell.labels())
+    assert all(result == results[0] for result in results)
+    assert agreement(results[0], classes) == 1
+
+
+@pytest.mark.parametrize("name", ["l.csv", "l.tsv", "l.npy", "l.parquet"])
+def test_every_output_format_holds_the_labels(shell, clouds_csv, two_clouds, name):
+    assert shell("cluster", clouds_csv, *FAST, "--columns", "x,y", "-o", name) == 0
+    readers = {"csv": pd.read_csv, "tsv": pd.read_table, "parquet": pd.read_parquet}
+    labels = np.load(name) if name.endswith("npy") else readers[name[2:]](name)["label"]
+    assert agreement(labels, two_clouds[1]) == 1
+
+
+def test_constraints_choose_the_method_and_are_told_of(shell, clouds_csv):
+    shell.write("known.csv", "name,label\np0,a\np1,b\n")
+    names = ("--drop", "class,seen", "--id-column", "name")
+    shell("cluster", clouds_csv, *FAST, *names, "-o", "l.csv", "--json")
+    assert json.loads(shell.out)["method"] == "normalized-cut"
+    shell("cluster", clouds_csv, *FAST, *names, "-o", "l.csv", "--json", "--constraints", "known.csv")
+    told = json.loads(shell.out)
+    assert told["method"] == "spectral-learning"
+    assert told["score"]["total"] == 1
+
+
+def test_json_tells_everything_and_nothing_else_is_on_stdout(shell, clouds_csv, two_clouds):
+    options = ("--label-column", "seen", "--truth-column", "class", "--drop", "name")
+    assert shell("cluster", clouds_csv, *FAST, *options, "-o", "labels.csv", "--json") == 0
+    told = json.loads(shell.out)
+    assert told["files"] == {"labels": "labels.csv"}
+    assert sorted(told["sizes"]) == [10, 10]
+    assert told["score"]["ari"] == 1
+    assert told["score"]["satisfaction"] == 1
+    assert told["score"]["total"] == 6
+    assert told["score_without_constraints"]["ari"] == 1
+    assert told["eigenvalues"] == sorted(told["eigenvalues"])
+    assert told["solver"] != "not reported"
+    assert told["certificate"] != "not reported"
+    assert set(told["seconds"]) == {"reading", "reading constraints", "clustering", "comparing", "writing"}
+
+
+def test_the_summary_is_short_and_progress_stays_on_stderr(shell, clouds_csv):
+    options = ("--label-column", "seen", "--truth-column", "class", "--drop", "name")
+    shell("cluster", clouds_csv, *FAST, *options, "-o", "labels.csv", "--verbose")
+    assert "constraints       6 of 6 satisfied" in shell.out
+    assert "..." not in shell.out
+    assert "clustering 20 points (spectral-learning) ... " in shell.err
+    assert len(shell.out.splitlines()) < 12
+
+
+def test_the_quiet_hear_nothing(shell, clouds_csv):
+    assert shell("cluster", clouds_csv, *FAST, "--columns", "x,y", "-o", "labels.csv", "--quiet") == 0
+    assert (shell.out, shell.err) == ("", "")
+
+
+def test_the_report_lies_beside_the_labels_and_the_picture_where_it_is_put(shell, clouds_csv):
+    words = ("-k", 2, "--neighbors", 5, "--columns", "x,y", "-o", "labels.csv", "--picture", "p.png")
+    assert shell("cluster", clouds_csv, *words) == 0
+    assert (shell.directory / "labels.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert (shell.directory / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_strict_runs_end_with_three_if_a_hard_constraint_is_violated(shell, clouds_csv, two_clouds):
+    # A must-link between two clouds far apart, and a method that is told nothing of it.
+    first, second = np.flatnonzero(two_clouds[1] == 0)[0], np.flatnonzero(two_clouds[1] == 1)[0]
+    words = ("cluster", clouds_csv, *FAST, "--columns", "x,y", "-o", "l.csv", "--method", "normalized-cut")
+    shell.write("hard.csv", f"{first},{second},1\n")
+    shell.write("soft.csv", f"{first},{second},0.5\n")
+    assert shell(*words, "--constraints", "hard.csv") == 0
+    assert shell(*words, "--constraints", "hard.csv", "--strict") == 3
+    assert shell.labels("l.csv")
+    assert shell(*words, "--constraints", "soft.csv", "--strict") == 0
+
+
+def test_the_same_seed_gives_the_same_labels(shell):
+    np.save("x.npy", np.random.default_rng(0).normal(size=(60, 3)))
+    results = []
+    for _ in range(2):
+        shell("cluster", "x.npy", "-k", 4, "--no-report", "-o", "l.npy", "--seed", 5)
+        results.append(np.load("l.npy"))
+    np.testing.assert_array_equal(*results)
+
+
+def test_standardizing_and_settings_reach_the_method(shell, clouds_csv):
+    words = ("--columns", "x,y", "-o", "l.csv", "--standardize", "--set", "n_neighbors=3")
+    assert shell("cluster", clouds_csv, "-k", 2, *words) == 0
+    report = (shell.directory / "l.html").read_text(encoding="utf-8")
+    assert '<th scope="row">n_neighbors</th><td>3</td>' in report
+
+
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        ("cluster cloud.csv -k 2 -o l.csv", "no file cloud.csv; did you mean clouds.csv?"),
+        ("cluster clouds.csv -k 2 -o l.csv", "--drop class,name,seen"),
+        ("cluster clouds.csv -k 2 -o l.xls", "cannot write '.xls' files"),
+        ("cluster clouds.csv -k 2 -o no/l.csv", "no directory no"),
+        ("cluster clouds.csv -k 2 -o clouds.csv", "overwrite an input"),
+        ("cluster clouds.csv -k 99 -o l.csv --columns x", "99 clusters of 20 points"),
+        ("cluster clouds.csv -k 0 -o l.csv --columns x", "0 clusters of 20 points"),
+        ("cluster clouds.csv -k 2 -o l.csv --method magic", "no method 'magic'"),
+        ("cluster clouds.csv -k 2 -o l.csv --columns x --set a=1", "no parameter 'a'"),
+        ("cluster clouds.csv -k 2 -o l.csv --report r.html --no-report", "leave one out"),
+        ("cluster clouds.csv -k 2 -o l.csv --picture p.gif", "cannot write '.gif'"),
+        ("cluster w.edges -k 2 -o l.csv --affinity knn", "is a graph already"),
+        ("cluster clouds.csv -k 2", "required: -o/--output"),
+        ("cluster clouds.csv -k 2 -o l.csv --columns x --constraints c.csv", "--id-column"),
+    ],
+)
+def test_bad_usage_ends_with_two_and_says_what_to_do(shell, clouds_csv, command, complaint):
+    shell.write("w.edges", "a b\nb c\n")
+    shell.write("c.csv", "i,j,kind\np1,p2,must\n")
+    assert shell(*command.split()) == 2
+    assert "error: " in shell.err
+    assert complaint in shell.err
+    assert "Traceback" not in shell.err
+    assert shell.out == ""
+
+
+def test_a_contradiction_ends_with_two_and_may_be_weighed(shell, clouds_csv):
+    shell.write("c.csv", "0,1,1\n1,2,1\n0,2,-1\n")
+    words = ("cluster", clouds_csv, *FAST, "--columns", "x,y", "-o", "l.csv", "--constraints", "c.csv")
+    assert shell(*words) == 2
+    assert "0 - 1 - 2" in shell.err
+    assert shell(*words, "--on-conflict", "weigh") == 0
+    assert shell(*words, "--on-conflict", "drop") == 0
+    assert "sidecut: warning: dropped 1 of 3 links" in shell.err

@@ -1,0 +1,94 @@
+import json
+import subprocess
+import sys
+from importlib.metadata import entry_points
+
+import numpy as np
+import pytest
+
+import sidecut.cli
+from sidecut.cli import methods_command
+from sidecut.cli.errors import UsageError
+from sidecut.cli.methods import METHODS, method_named
+from sidecut.exceptions import ConflictError, SpectralError
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (SpectralError("no convergence"), 1, "the computation failed: no convergence"),
+        (np.linalg.LinAlgError("singular"), 1, "the computation failed: singular"),
+        (MemoryError(), 1, "the computation failed: MemoryError"),
+        (KeyError("x"), 1, "KeyError: 'x' (this is unexpected; --debug shows where it happened)"),
+        (ConflictError("0 - 1"), 2, "0 - 1"),
+        (ValueError("two\n  lines"), 2, "two lines"),
+        (PermissionError(13, "Permission denied", "l.csv"), 2, "l.csv: Permission denied"),
+    ],
+)
+def test_errors_become_exit_codes_and_one_line(shell, monkeypatch, error, code, message):
+    def fail(args):
+        raise error
+
+    monkeypatch.setattr(methods_command, "run", fail)
+    assert shell("methods") == code
+    assert shell.err == f"sidecut: error: {message}\n"
+    assert shell("methods", "--debug") == code
+    assert "Traceback" in shell.err
+
+
+def test_version_and_help_name_the_exit_codes(shell):
+    assert shell("--version") == 0
+    assert shell.out == f"sidecut {sidecut.__version__}\n"
+    for command in ((), ("cluster",), ("check",), ("evaluate",), ("demo",), ("methods",)):
+        assert shell(*command, "--help") == 0
+        assert "3  done, but hard constraints are violated" in shell.out
+
+
+def test_no_command_is_bad_usage(shell):
+    assert shell() == 2
+
+
+def test_methods_are_listed_for_people_and_programs(shell):
+    assert shell("methods") == 0
+    assert all(name in shell.out and method.purpose in shell.out for name, method in METHODS.items())
+    assert shell("methods", "--json") == 0
+    assert list(json.loads(shell.out)) == list(METHODS)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_listed_is_a_clusterer_that_takes_constraints(name):
+    from inspect import signature
+
+    estimator = method_named(name).load()
+    assert "constraints" in signature(estimator.fit).parameters
+    assert "n_clusters" in estimator().get_params()
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(UsageError, match="no method 'magic'"):
+        method_named("magic")
+
+
+def test_it_runs_as_a_program(shell, two_clouds):
+    np.save("x.npy", two_clouds[0])
+    command = [sys.executable, "-m", "sidecut", "cluster", "x.npy", "-k", "2", "--neighbors", "5"]
+    done = subprocess.run(
+        [*command, "-o", "l.csv", "--no-report"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2 clusters" in done.stdout
+    failed = subprocess.run([*command, "l.gif"], capture_output=True, text=True, check=False)
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("sidecut: error: l.gif")
+
+
+def test_a_missing_package_is_named_with_the_cure(shell, monkeypatch):
+    shell.write("x.csv", "x\n1\n2\n")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert shell("cluster", "x.csv", "-k", 2, "-o", "l.csv") == 2
+    assert 'needs pandas, which is not installed: pip install "sidecut[cli]"' in shell.err
+
+
+def test_main_is_the_console_script():
+    (script,) = entry_points(group="console_scripts", name="sidecut")
+    assert script.load() is sidecut.cli.main

@@ -1,0 +1,104 @@
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+
+class Page(HTMLParser):
+    """What a reader of the page gets: its text, its links to elsewhere, its pictures."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.text, self.links, self.tags, self.alts, self._skip = "", [], [], [], False
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self._skip = tag == "style"
+        named = dict(attrs)
+        self.links += [named[key] for key in ("src", "href", "srcset") if key in named]
+        if tag == "img":
+            self.alts.append(named.get("alt"))
+
+    def handle_endtag(self, tag):
+        self._skip = False
+
+    def handle_data(self, data):
+        if not self._skip:
+            self.text += data
+
+
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def page(shell, two_clouds):
+    """The report of a run that was told to join two clouds far apart and was given a hostile name."""
+    X, classes = two_clouds
+    first, second = np.flatnonzero(classes == 0)[0], np.flatnonzero(classes == 1)[0]
+    names = [EVIL if i == first else f"p{i}" for i in range(20)]
+    rows = [f"{x},{y},{n},{c}" for (x, y), n, c in zip(X.tolist(), names, classes, strict=True)]
+    shell.write("clouds & co.csv", "\n".join(["x,y,name,class", *rows]))
+    shell.write("c.csv", f"i,j,strength\n{EVIL},p{second},1\n")
+    shell.options = (
+        "--id-column",
+        "name",
+        "--truth-column",
+        "class",
+        "--neighbors",
+        5,
+        "--constraints",
+        "c.csv",
+    )
+    words = ("-k", 2, "-o", "l.csv", "--method", "normalized-cut", *shell.options)
+    assert shell("cluster", "clouds & co.csv", *words) == 0, shell.err
+    return Page((shell.directory / "l.html").read_text(encoding="utf-8"))
+
+
+def test_it_tells_what_was_run_and_with_which_versions(page):
+    assert "clouds & co.csv in 2 clusters" in page.text
+    assert "sidecut cluster 'clouds & co.csv' -k 2" in page.text
+    assert re.search(r"sidecut \d.*Python 3.*numpy \d.*scikit-learn \d", page.text)
+
+
+def test_violated_constraints_are_listed_with_their_points(page):
+    assert "1 of 1 constraints are violated" in page.text
+    assert EVIL in page.text
+    assert re.search(r"in clusters (0 and 1|1 and 0)", page.text)
+
+
+def test_names_from_files_cannot_become_markup(page):
+    assert "script" not in page.tags
+
+
+def test_it_loads_nothing_from_anywhere(page):
+    assert page.links
+    assert all(link.startswith("data:image/png;base64,") for link in page.links)
+
+
+def test_every_picture_is_described(page):
+    assert len(page.alts) == 2
+    assert "20 points in 2 clusters" in page.alts[0]
+    assert "eigenvalues" in page.alts[1]
+
+
+def test_sizes_scores_and_spectrum_are_there(page):
+    for expected in ("Sizes", "adjusted Rand index, all points", "1.000", "The spectrum", "Certificate"):
+        assert expected in page.text
+
+
+def test_before_and_after_are_compared_when_constraints_are_used(shell, page):
+    assert shell("cluster", "clouds & co.csv", "-k", 2, "-o", "l.csv", *shell.options) == 0
+    compared = Page((shell.directory / "l.html").read_text(encoding="utf-8"))
+    assert "without constraints" in compared.text
+    assert "without constraints on the left" in compared.alts[0]
+
+
+def test_warnings_are_listed(shell, page):
+    shell.write("d.csv", f"i,j,strength\n{EVIL},p1,1\n{EVIL},p1,-0.5\n")
+    words = ("-k", 2, "-o", "l.csv", *shell.options, "--on-conflict", "drop", "--constraints", "d.csv")
+    assert shell("cluster", "clouds & co.csv", *words) == 0, shell.err
+    warned = Page((shell.directory / "l.html").read_text(encoding="utf-8"))
+    assert "Warnings" in warned.text
+    assert "dropped 1 of 2 links" in warned.text
