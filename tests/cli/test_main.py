@@ -82,11 +82,12 @@ def test_it_runs_as_a_program(shell, two_clouds):
     assert failed.stderr.startswith("sidecut: error: l.gif")
 
 
-def test_a_missing_package_is_named_with_the_cure(shell, monkeypatch):
+@pytest.mark.parametrize("package", ["pandas", "matplotlib"])
+def test_a_missing_package_is_named_with_the_cure(shell, monkeypatch, package):
     shell.write("x.csv", "x\n1\n2\n")
-    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.setitem(sys.modules, package, None)
     assert shell("cluster", "x.csv", "-k", 2, "-o", "l.csv") == 2
-    assert 'needs pandas, which is not installed: pip install "sidecut[cli]"' in shell.err
+    assert f'needs {package}, which is not installed: pip install "sidecut[cli]"' in shell.err
 
 
 def test_main_is_the_console_script():

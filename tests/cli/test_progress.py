@@ -32,3 +32,18 @@ def test_warnings_for_authors_of_libraries_are_not_passed_on():
         warnings.warn("old name", DeprecationWarning, stacklevel=1)
         warnings.warn("thin\n   ice", UserWarning, stacklevel=1)
     assert messages == ["thin ice"]
+
+
+def test_on_a_terminal_the_seconds_are_counted_and_then_replaced_by_the_time_taken(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    stream = Terminal()
+    progress = Progress(True, stream)
+    monkeypatch.setattr(progress, "tick", 0.001)
+    with progress.stage("counting", "sheep"):
+        while "sheep ... 2 s" not in stream.getvalue():
+            pass
+    last = stream.getvalue().split("\r")[-1]
+    assert last == f"  counting sheep ... {progress.seconds['counting']:.2f} s\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sidecut.cli.clustering import ClusterRun, fit, fit_unconstrained
-from sidecut.cli.errors import OK, VIOLATED, UsageError
+from sidecut.cli.errors import OK, VIOLATED, UsageError, require
 from sidecut.cli.inputs import read_points
 from sidecut.cli.methods import default_method, method_named
 from sidecut.cli.outputs import LABEL_SUFFIXES, checked_output, write_labels
@@ -161,6 +161,8 @@ def _planned_files(args: Namespace) -> dict[str, Path]:
         raise UsageError("--report and --no-report contradict each other; leave one out.")
     if args.picture is not None:
         files["picture"] = checked_output(args.picture, PICTURE_SUFFIXES)
+    if len(files) > 1:
+        require("matplotlib", "Drawing the report (unless --no-report) and the picture")
     if args.data in files.values() or args.constraints in files.values():
         raise UsageError("An output would overwrite an input; choose another name with -o or --report.")
     return files

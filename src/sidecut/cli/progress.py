@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -36,6 +37,9 @@ class Progress:
     ['thinking']
     """
 
+    tick = 1.0
+    """Seconds between two signs of life."""
+
     def __init__(self, is_shown: bool, stream: TextIO | None = None) -> None:
         self.is_shown = is_shown
         self.seconds: dict[str, float] = {}
@@ -49,10 +53,12 @@ class Progress:
     @contextmanager
     def stage(self, name: str, detail: str = "") -> Iterator[None]:
         """Time what happens inside, and say so; programs find the time under the name alone."""
-        self._write(f"  {name}{' ' if detail else ''}{detail} ... ")
+        words = f"  {name}{' ' if detail else ''}{detail} ... "
+        self._write(words)
         start = time.perf_counter()
         try:
-            yield
+            with self._ticking(words):
+                yield
         except BaseException:
             self._write("failed\n")
             raise
@@ -63,6 +69,28 @@ class Progress:
     def total(self) -> float:
         """Seconds of all stages together."""
         return sum(self.seconds.values())
+
+    @contextmanager
+    def _ticking(self, words: str) -> Iterator[None]:
+        """Count the seconds on a terminal, so that long work is seen to be alive."""
+        if not (self.is_shown and self._stream.isatty()):
+            yield
+            return
+        is_over = threading.Event()
+        clock = threading.Thread(target=self._tick, args=(words, is_over), daemon=True)
+        clock.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            clock.join()
+            self._write(f"\r{words}")
+
+    def _tick(self, words: str, is_over: threading.Event) -> None:
+        seconds = 0
+        while not is_over.wait(self.tick):
+            seconds += 1
+            self._write(f"\r{words}{seconds} s")
 
     def _write(self, text: str) -> None:
         if self.is_shown:
