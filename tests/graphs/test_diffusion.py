@@ -71,14 +71,18 @@ def test_heat_stays_in_its_component_and_isolated_nodes_stay_isolated():
     np.testing.assert_allclose(affinity.apply(null), null, atol=1e-14)
 
 
-def test_a_node_whose_heat_is_rounding_error_is_isolated():
+def test_nodes_whose_heat_is_rounding_error_are_isolated():
+    weak = np.arange(0, 30, 4)
     weights = WEIGHTS.copy()
-    weights[0] = weights[:, 0] = 0.0
-    weights[0, 1] = weights[1, 0] = 1e-100
-    graph = HeatGraph(as_graph(weights), 200.0)
-    np.testing.assert_array_equal(graph.isolated, [0])
-    values = np.linalg.eigvalsh(NormalizedAffinity(graph).apply(np.eye(30)))
-    assert values.max() <= 1 + 1e-12
+    weights[weak] = weights[:, weak] = 0.0
+    weights[weak, weak + 1] = weights[weak + 1, weak] = 1e-100
+    graphs = [HeatGraph(as_graph(weights), time) for time in (40.0, 50.0, 75.0, 100.0, 150.0, 300.0)]
+    residues = [graph.apply(np.ones(30))[weak] for graph in graphs]
+    assert np.max(residues) > 0  # errors of either sign, else this test would prove nothing
+    for graph in graphs:
+        np.testing.assert_array_equal(graph.isolated, weak)
+        values = np.linalg.eigvalsh(NormalizedAffinity(graph).apply(np.eye(30)))
+        assert values.max() <= 1 + 1e-12
 
 
 @pytest.mark.parametrize("time", [0.0, -1.0, np.nan, np.inf])

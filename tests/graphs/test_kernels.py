@@ -105,8 +105,9 @@ def test_widths_per_feature_are_the_product_of_one_dimensional_gaussians():
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
-def test_feature_std_standardises_at_any_scale_and_drops_constants(scale):
-    data = scale * np.column_stack([X, np.full(13, 0.1)])
+@pytest.mark.parametrize("constant", [0.1, 49.0, -1.7])
+def test_feature_std_standardises_at_any_scale_and_drops_constants(scale, constant):
+    data = scale * np.column_stack([X, np.full(13, constant)])
     expected = (X - X.mean(axis=0)) / X.std(axis=0)
     for found in (scaled_features(data, "feature_std"), scaled_features(sp.csr_array(data), "feature_std")):
         found = found.toarray() if sp.issparse(found) else found

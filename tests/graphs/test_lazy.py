@@ -58,6 +58,18 @@ def test_a_factor_knows_its_components_and_rows_that_share_nothing(form):
     np.testing.assert_allclose(NormalizedAffinity(graph).apply(null), null, atol=1e-14)
 
 
+def test_rounding_error_is_no_degree():
+    # Each row has three columns of its own; F Fᵀ 1 minus its diagonal leaves errors of either sign.
+    rows = np.random.default_rng(5).random((60, 3))
+    factor = np.zeros((62, 183))
+    for i, row in enumerate(rows):
+        factor[i, 3 * i : 3 * i + 3] = row
+    factor[60:, 180:] = 0.4
+    residue = FactorGraph(factor).apply(np.ones(62))[:60]
+    assert residue.max() > 0  # else this test would prove nothing
+    np.testing.assert_array_equal(FactorGraph(factor).isolated, np.arange(60))
+
+
 def test_a_factor_with_negative_entries_is_taken_as_connected():
     graph = FactorGraph(np.array([[1.0, -1.0], [1.0, -1.0], [2.0, 0.0]]))
     assert graph.n_components == 1

@@ -43,6 +43,8 @@ def test_close_pairs_keep_their_digits_beside_far_ones(form):
 def test_an_offset_costs_no_digits():
     X = np.random.default_rng(1).integers(0, 50, size=(20, 6)).astype(float)
     np.testing.assert_array_equal(distances(X + 2.0**40), distances(X))
+    points = as_points(X + 2.0**40)
+    assert points.unit**2 * points.squared_norms.max() <= 6 * 50**2  # moved to the origin
 
 
 def test_squared_distances_are_never_negative():
