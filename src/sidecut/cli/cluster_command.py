@@ -18,7 +18,6 @@ from sidecut.cli.methods import default_method, method_named
 from sidecut.cli.outputs import LABEL_SUFFIXES, checked_output, write_labels
 from sidecut.cli.points import Points
 from sidecut.cli.progress import Progress, collected_warnings
-from sidecut.cli.scores import hard_violations
 from sidecut.cli.side_information import known_constraints
 from sidecut.cli.summary import human_summary, json_summary
 from sidecut.cli.tables import ColumnRoles
@@ -63,7 +62,7 @@ def run(args: Namespace) -> int:
     """
     done = perform(args)
     _tell(done, args)
-    return VIOLATED if args.strict and hard_violations(done.result.violations) else OK
+    return VIOLATED if args.strict and done.result.n_hard_violations else OK
 
 
 def perform(args: Namespace) -> Performance:

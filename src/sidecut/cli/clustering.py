@@ -13,7 +13,7 @@ from sidecut.cli.errors import UsageError
 from sidecut.cli.methods import method_named
 from sidecut.cli.parameters import build_estimator, parse_setting
 from sidecut.cli.points import Points
-from sidecut.cli.scores import Score, Violation, score, violations
+from sidecut.cli.scores import MAX_LISTED, Score, Violation, hard_violations, score, violations
 from sidecut.constraints import Constraints
 
 __all__ = ["ClusterRun", "fit", "fit_unconstrained"]
@@ -66,6 +66,13 @@ class ClusterRun:
     def violations(self) -> list[Violation]:
         """The constraints not kept."""
         return violations(self.labels, self.constraints)
+
+    @property
+    def n_hard_violations(self) -> int:
+        """How many constraints meant without reserve are not kept; those too many to list are all hard."""
+        if self.score.total > MAX_LISTED:
+            return self.score.total - self.score.kept
+        return hard_violations(self.violations)
 
     @property
     def sizes(self) -> list[int]:

@@ -74,7 +74,9 @@ def coordinates(run: ClusterRun) -> tuple[NDArray[np.float64], str]:
     X = run.points.X
     if not run.points.is_graph and X.shape[1] <= 2:
         return project_for_picture(X), "the data itself"
-    return project_for_picture(run.model.embedding_), "the first two principal components of the embedding"
+    embedding = run.model.embedding_
+    words = "the embedding" if embedding.shape[1] <= 2 else "the embedding's first two principal components"
+    return project_for_picture(embedding), words
 
 
 def draw_points(run: ClusterRun) -> Any:

@@ -20,7 +20,7 @@ def picture_section(run: ClusterRun) -> str:
     links = ""
     if run.score.total:
         links = " Solid lines are must-links, dashed red lines cannot-links; bold ones are violated."
-    caption = f"Shown is {shown}; colours and shapes are clusters.{links}"
+    caption = f"The picture shows {shown}; colours and shapes are clusters.{links}"
     alt = f"Scatter plot of {run.points.n_samples:,} points in {run.model.n_clusters} clusters"
     if run.baseline is not None:
         alt += ", without constraints on the left and with constraints on the right"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sidecut.cli.clustering import ClusterRun
-from sidecut.cli.scores import Score, hard_violations
+from sidecut.cli.scores import Score
 
 __all__ = ["aligned", "human_summary", "json_summary", "solver_words"]
 
@@ -48,7 +48,7 @@ def json_summary(
         "n_clusters": run.model.n_clusters,
         "sizes": run.sizes,
         "score": run.score.as_dict(),
-        "hard_violations": hard_violations(run.violations),
+        "hard_violations": run.n_hard_violations,
         "score_without_constraints": None if run.baseline_score is None else run.baseline_score.as_dict(),
         "eigenvalues": run.eigenvalues,
         "solver": solver,
