@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sidecut.constraints import Conflict, Constraints
 from sidecut.exceptions import ConflictError, ConstraintError
 
-quick = settings(deadline=None, max_examples=100)
+quick = settings(deadline=None, max_examples=50)
 
 
 @st.composite

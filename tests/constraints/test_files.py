@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sidecut.constraints import Constraints, read_constraints, write_constraints
 from sidecut.exceptions import ConflictError, ConstraintError
 
-quick = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ANY = st.from_type(Constraints)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(deadline=None, max_examples=50)
 ANY = st.from_type(Constraints)
 
 
@@ -84,6 +84,15 @@ def test_permuting_there_and_back_changes_nothing(c, random):
     order = list(range(c.n_samples))
     random.shuffle(order)
     assert c.permuted(order).permuted(np.argsort(order)) == c
+
+
+@quick
+@given(ANY)
+def test_the_must_part_is_the_positive_part_and_the_diagonal(c):
+    expected = np.maximum(dense(c), 0)
+    np.fill_diagonal(expected, np.diag(dense(c)))
+    np.testing.assert_allclose(dense(c.must_part()), expected, atol=1e-15)
+    assert c.must_part().n_cannot_link == 0
 
 
 @quick

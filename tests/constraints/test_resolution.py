@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError, ConstraintWarning
 
-quick = settings(deadline=None, max_examples=100)
+quick = settings(deadline=None, max_examples=50)
 
 
 def consistent(n, links):

@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 from sidecut.constraints import Constraints, sample_labels, sample_pairs, sample_wrong_pairs
 from sidecut.exceptions import ConstraintError
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(deadline=None, max_examples=50)
 Y = np.array([0, 1, 0, 2, 1, 0, 2])
 LABELS = np.array([0, 0, 1, 1, 1, 0, 1])
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sidecut.constraints import Constraints
 
-quick = settings(deadline=None, max_examples=100)
+quick = settings(deadline=None, max_examples=50)
 ANY = st.from_type(Constraints)
 
 

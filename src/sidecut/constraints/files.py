@@ -158,7 +158,7 @@ def _n_samples(
         return _signed_n_samples(path, said["n_samples"])
     if n_samples is not None:
         return n_samples
-    largest = [table.points.max() for table in tables if "i" in table.columns and table.lines]
+    largest = [table.points.max() for table in tables if "i" in table]
     if not largest:
         raise ConstraintError(f"{path} names no samples: pass n_samples")
     return int(max(largest)) + 1
@@ -191,7 +191,7 @@ def _assemble(n: int, tables: list[Table], said: dict[str, str], on_conflict: st
 
 
 def _read_pairs(tables: list[Table]) -> tuple[IntArray, FloatArray]:
-    linked = [table for table in tables if "j" in table.columns and table.lines]
+    linked = [table for table in tables if "j" in table]
     pairs = [np.empty((0, 2), dtype=np.int64), *(table.points for table in linked)]
     strengths = [np.empty(0), *(table.signed_strengths() for table in linked)]
     return np.concatenate(pairs), np.concatenate(strengths)
@@ -222,24 +222,23 @@ def _read_labels(tables: list[Table]) -> tuple[dict[int, int], dict[str, int]]:
     label_of: dict[int, int] = {}
     number_of: dict[str, int] = {}
     for table in tables:
-        if "label" not in table.columns or not table.lines:
+        if "label" not in table:
             continue
         for row, (point, cell) in enumerate(
-            zip(table.integers("i").tolist(), table.columns["label"], strict=True)
+            zip(table.integers("i").tolist(), table.cells["label"], strict=True)
         ):
-            label = cell.strip()
-            if label.lower() not in UNKNOWN_LABELS:
-                number = number_of.setdefault(label, len(number_of))
+            if cell.lower() not in UNKNOWN_LABELS:
+                number = number_of.setdefault(cell, len(number_of))
                 if label_of.setdefault(point, number) != number:
-                    table.refuse(row, f"sample {point} has label {label!r} here and another one above")
+                    table.refuse(row, f"sample {point} has label {cell!r} here and another one above")
     return label_of, number_of
 
 
 def _label_numbers(tables: list[Table], name: str, number_of: dict[str, int]) -> IntArray:
     numbers = []
     for table in tables:
-        for row, cell in enumerate(table.columns.get(name, [])):
-            if cell.strip() not in number_of:
+        for row, cell in enumerate(table.cells[name] if name in table else []):
+            if cell not in number_of:
                 table.refuse(row, f"{name} {cell!r} is the label of no sample")
-            numbers.append(number_of[cell.strip()])
+            numbers.append(number_of[cell])
     return np.array(numbers, dtype=np.int64)

@@ -175,6 +175,16 @@ class Groups:
         """The same groups, `factor` times as strong."""
         return replace(self, weight=self.weight * factor, diagonal=self.diagonal * factor)
 
+    def without_relations(self) -> Groups:
+        """The same groups, none of them known to be apart."""
+        return make_groups(
+            self.points,
+            self.group,
+            exclusive=np.zeros(self.n_groups, dtype=bool),
+            weight=self.weight,
+            diagonal=self.diagonal,
+        )
+
     def with_diagonal(self, value: float) -> Groups:
         """The same groups with another diagonal."""
         return replace(self, diagonal=float(value))

@@ -11,7 +11,7 @@ from scipy import sparse
 from sidecut.constraints.grouped import Groups
 from sidecut.constraints.links import FloatArray, IntArray, canonical, check_positive, read_only
 from sidecut.constraints.satisfaction import Tally, tally
-from sidecut.constraints.selection import check_rows, check_scale, replace_diagonal, select
+from sidecut.constraints.selection import check_rows, check_scale, must_part, replace_diagonal, select
 from sidecut.constraints.spectrum import Spectrum, scaled_spectrum
 from sidecut.exceptions import ConstraintError
 
@@ -114,23 +114,24 @@ class ConstraintMatrix:
     @property
     def pairs(self) -> IntArray:
         """All pairs ``i < j`` about which something is believed, sorted, shape (n_pairs, 2)."""
-        upper = self._upper()
-        return read_only(np.column_stack([upper.row, upper.col]).astype(np.int64))
+        return self._listed()[0]
 
     @property
     def strengths(self) -> FloatArray:
         """The signed strength of each of the `pairs`."""
-        return read_only(self._upper().data)
+        return self._listed()[1]
 
     @property
     def must_link(self) -> IntArray:
         """The pairs believed together."""
-        return read_only(self.pairs[self.strengths > 0])
+        pairs, strengths = self._listed()
+        return read_only(pairs[strengths > 0])
 
     @property
     def cannot_link(self) -> IntArray:
         """The pairs believed apart."""
-        return read_only(self.pairs[self.strengths < 0])
+        pairs, strengths = self._listed()
+        return read_only(pairs[strengths < 0])
 
     def as_matrix(self) -> sparse.csr_array:
         """Return Q with every entry stored, as a fresh sparse matrix.
@@ -232,6 +233,20 @@ class ConstraintMatrix:
         groups = self._groups.with_diagonal(value)
         return type(self)(self._n_samples, replace_diagonal(self._links, diagonal), groups)
 
+    def must_part(self) -> Self:
+        """Return the beliefs that pairs belong together alone, with the same diagonal.
+
+        What is left, ``self @ X - self.must_part() @ X``, are the beliefs that pairs are apart, so that
+        methods that treat the two differently need not list either.
+
+        Examples
+        --------
+        >>> from sidecut.constraints import Constraints
+        >>> Constraints.from_labels([0, 0, 1, 1]).must_part()
+        Constraints(n_samples=4, 2 must-links, 0 cannot-links)
+        """
+        return type(self)(self._n_samples, *must_part(self._links, self._groups))
+
     def restricted_to(self, indices: ArrayLike) -> Self:
         """Return the constraints among some rows, for ``X[indices]``.
 
@@ -315,13 +330,17 @@ class ConstraintMatrix:
         """
         if not threshold >= 0:
             raise ConstraintError(f"threshold = {threshold}: it must not be negative; use spectrum() for all")
+        if n_largest is not None and not n_largest >= 1:
+            raise ConstraintError(f"n_largest = {n_largest}: ask for at least 1, or None for all")
         s = check_scale(scale, self._n_samples)
         return scaled_spectrum(
             self._links, self._groups, s, self.constrained_points, threshold=threshold, n_largest=n_largest
         )
 
-    def _upper(self) -> Any:
-        return sparse.triu(self.as_matrix(), k=1, format="csr").tocoo()
+    def _listed(self) -> tuple[IntArray, FloatArray]:
+        """All pairs and their strengths, in one pass over the matrix."""
+        upper = sparse.triu(self.as_matrix(), k=1, format="csr").tocoo()
+        return read_only(np.column_stack([upper.row, upper.col]).astype(np.int64)), read_only(upper.data)
 
     def _counts(self) -> Tally:
         return tally(self._links, self._groups, np.zeros(self._n_samples, dtype=np.int64))

@@ -69,6 +69,18 @@ def select(
     return canonical(links[rows][:, rows]), None if groups is None else groups.selected(rows)
 
 
+def must_part(links: sparse.csr_array, groups: Groups | None) -> tuple[sparse.csr_array, Groups | None]:
+    """Return links and groups of the pairs believed together alone, with the same diagonal."""
+    coo = links.tocoo()
+    known = np.zeros(coo.nnz)
+    if groups is not None:
+        known = groups.entry(coo.row.astype(np.int64), coo.col.astype(np.int64))
+        groups = groups.without_relations()
+    positive = np.maximum(coo.data + known, 0.0) - np.maximum(known, 0.0)
+    coo.data = np.where(coo.row == coo.col, coo.data, positive)
+    return canonical(coo), groups
+
+
 def replace_diagonal(matrix: sparse.csr_array, diagonal: FloatArray) -> sparse.csr_array:
     """Return the matrix with another diagonal."""
     coo = matrix.tocoo()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -46,26 +46,52 @@ class Table:
     ----------
     path : Path
         The file.
-    columns : dict of str to list of str
-        The cells, by name of column.
-    lines : list of int
-        The line of the file each row stands on.
+    names : list of str
+        The columns.
+    rows : list of str
+        The lines of text.
+    numbers : list of int
+        Where in the file each of them stands, from 1.
     """
 
     path: Path
-    columns: dict[str, list[str]]
-    lines: list[int]
+    names: list[str]
+    rows: list[str]
+    numbers: list[int]
 
     def refuse(self, row: int, message: str) -> NoReturn:
         """Raise ConstraintError about one row."""
-        raise ConstraintError(f"{self.path}, line {self.lines[row]}: {message}")
+        raise ConstraintError(f"{self.path}, line {self.numbers[row]}: {message}")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names and len(self.rows) > 0
+
+    @cached_property
+    def cells(self) -> dict[str, list[str]]:
+        """The text of every cell, by column."""
+        rows = [split_line(line) for line in self.rows]
+        for number, row in enumerate(rows):
+            if len(row) != len(self.names):
+                columns = f"{len(row)} columns, not {len(self.names)} ({','.join(self.names)})"
+                self.refuse(number, f"{self.rows[number]!r} has {columns}")
+        return {name: [row[k].strip() for row in rows] for k, name in enumerate(self.names)}
+
+    @cached_property
+    def _numeric(self) -> dict[str, FloatArray]:
+        """All columns at once, if the whole table is numbers: that is the fast way; else nothing."""
+        try:
+            values = np.loadtxt(self.rows, delimiter=",", comments=None, ndmin=2)
+        except ValueError:
+            return {}
+        same = values.shape == (len(self.rows), len(self.names))
+        return dict(zip(self.names, values.T, strict=True)) if same else {}
 
     def integers(self, name: str) -> IntArray:
         """Return a column of whole numbers; "3.0" is one."""
-        try:
-            return np.array(list(map(int, self.columns[name])), dtype=np.int64)
-        except (ValueError, OverflowError):
-            return self._converted(name, _whole, "is not a whole number").astype(np.int64)
+        values = self._converted(name, _whole, "is not a whole number")
+        if not np.all(np.isfinite(values)) or np.any(values != np.round(values)):
+            self._complain(name, _whole, "is not a whole number")
+        return values.astype(np.int64)
 
     def floats(self, name: str) -> FloatArray:
         """Return a column of finite numbers other than 0."""
@@ -80,11 +106,11 @@ class Table:
     @cached_property
     def points(self) -> IntArray:
         """The sample numbers, in one column or two."""
-        return np.column_stack([self.integers(name) for name in ("i", "j") if name in self.columns])
+        return np.column_stack([self.integers(name) for name in ("i", "j") if name in self])
 
     def check_points(self, n_samples: int, allow_diagonal: bool) -> None:
         """Refuse sample numbers out of range, and pairs of a sample with itself."""
-        if "i" not in self.columns:
+        if "i" not in self:
             return
         points = self.points
         outside = np.flatnonzero(((points < 0) | (points >= n_samples)).any(axis=1))
@@ -98,26 +124,35 @@ class Table:
 
     def signed_strengths(self) -> FloatArray:
         """Return signed strengths, given as such or as kind and weight."""
-        if "strength" in self.columns:
+        if "strength" in self:
             return self.floats("strength")
-        signs = self._converted("kind", _sign, "is neither must-link nor cannot-link")
-        if "weight" not in self.columns:
+        signs = np.array([SIGNS.get(cell.lower(), 0.0) for cell in self.cells["kind"]])
+        if len(bad := np.flatnonzero(signs == 0)):
+            cell = self.cells["kind"][bad[0]]
+            self.refuse(int(bad[0]), f"kind {cell!r} is neither must-link nor cannot-link")
+        if "weight" not in self:
             return signs
         weights = self.floats("weight")
         if len(negative := np.flatnonzero(weights < 0)):
             self.refuse(int(negative[0]), f"weight {weights[negative[0]]} must be positive")
         return signs * weights
 
-    def _converted(self, name: str, convert: Callable[[str], Any], complaint: str) -> FloatArray:
+    def _converted(self, name: str, convert: Callable[[str], float], complaint: str) -> FloatArray:
+        if name in self._numeric:
+            return self._numeric[name]
         try:
-            return np.array(list(map(convert, self.columns[name])), dtype=np.float64)
-        except (ValueError, KeyError, OverflowError):
-            for row, cell in enumerate(self.columns[name]):
-                try:
-                    convert(cell)
-                except (ValueError, KeyError, OverflowError):
-                    self.refuse(row, f"{name} {cell!r} {complaint}")
-            raise
+            return np.array(list(map(convert, self.cells[name])), dtype=np.float64)
+        except ValueError:
+            self._complain(name, convert, complaint)
+
+    def _complain(self, name: str, convert: Callable[[str], float], complaint: str) -> NoReturn:
+        """Find the first cell that cannot be converted, and refuse it."""
+        for row, cell in enumerate(self.cells[name]):
+            try:
+                convert(cell)
+            except ValueError:
+                self.refuse(row, f"{name} {cell!r} {complaint}")
+        raise ConstraintError(f"{self.path}: column {name} {complaint}")
 
 
 def read_tables(path: Path) -> tuple[list[str], list[Table]]:
@@ -138,7 +173,7 @@ def read_tables(path: Path) -> tuple[list[str], list[Table]]:
     Raises
     ------
     ConstraintError
-        Naming the line that has another number of columns than its header, or an unknown header.
+        Naming the line whose header is unknown.
     """
     comments, lines, numbers = [], [], []
     with path.open(encoding="utf-8-sig") as file:
@@ -149,60 +184,46 @@ def read_tables(path: Path) -> tuple[list[str], list[Table]]:
             elif line:
                 lines.append(line)
                 numbers.append(number)
-    try:
-        rows = [next(csv.reader((line,))) if '"' in line else line.split(",") for line in lines]
-    except csv.Error as error:
-        raise ConstraintError(f"{path}: {error}") from error
-    return comments, list(_tables(path, rows, numbers))
+    return comments, list(_tables(path, lines, numbers))
 
 
-def _tables(path: Path, rows: list[list[str]], numbers: list[int]) -> Iterator[Table]:
-    heads = [k for k, row in enumerate(rows) if not row[0][:1].isdigit() and _is_header(row)]
-    if rows and (not heads or heads[0] > 0):
-        end = heads[0] if heads else len(rows)
-        yield _table(path, _guess(path, rows[:end], numbers[0]), rows[:end], numbers[:end])
-    for head, end in pairwise([*heads, len(rows)]):
-        names = [COLUMN_NAMES[cell.strip().lower()] for cell in rows[head]]
-        if set(names) not in [set(header.split(",")) for header in HEADERS] or len(set(names)) < len(names):
+def split_line(line: str) -> list[str]:
+    """Split one line of CSV, quotes and all."""
+    return next(csv.reader((line,))) if '"' in line else line.split(",")
+
+
+def _tables(path: Path, lines: list[str], numbers: list[int]) -> Iterator[Table]:
+    heads = [k for k, line in enumerate(lines) if not line[0].isdigit() and _is_header(line)]
+    if lines and (not heads or heads[0] > 0):
+        end = heads[0] if heads else len(lines)
+        yield Table(path, _guess(path, lines[:end], numbers[0]), lines[:end], numbers[:end])
+    for head, end in pairwise([*heads, len(lines)]):
+        names = [COLUMN_NAMES[cell.strip().lower()] for cell in split_line(lines[head])]
+        if sorted(names) not in [sorted(header.split(",")) for header in HEADERS]:
             raise ConstraintError(
-                f"{path}, line {numbers[head]}: header {','.join(rows[head])!r} is none of "
-                f"{'; '.join(HEADERS)}"
+                f"{path}, line {numbers[head]}: header {lines[head]!r} is none of {'; '.join(HEADERS)}"
             )
-        yield _table(path, names, rows[head + 1 : end], numbers[head + 1 : end])
+        yield Table(path, names, lines[head + 1 : end], numbers[head + 1 : end])
 
 
-def _is_header(row: list[str]) -> bool:
-    return all(cell.strip().lower() in COLUMN_NAMES for cell in row)
+def _is_header(line: str) -> bool:
+    return all(cell.strip().lower() in COLUMN_NAMES for cell in split_line(line))
 
 
-def _guess(path: Path, rows: list[list[str]], line: int) -> list[str]:
+def _guess(path: Path, lines: list[str], number: int) -> list[str]:
     """Name the columns of a table without header."""
-    if len(rows[0]) == 3 and rows[0][0].strip().lstrip("+-")[:1].isdigit():
-        kinds = all(row[-1].strip().lower() in SIGNS for row in rows)
+    first = split_line(lines[0])
+    if len(first) == 3 and first[0].strip().lstrip("+-")[:1].isdigit():
+        kinds = all(line.rsplit(",", 1)[-1].strip('" ').lower() in SIGNS for line in lines)
         return ["i", "j", "kind" if kinds else "strength"]
     raise ConstraintError(
-        f"{path}, line {line}: {','.join(rows[0])!r} is neither a known header nor i,j,strength; begin the "
-        f"file with one of the headers {'; '.join(HEADERS[:4])}"
+        f"{path}, line {number}: {lines[0]!r} is neither a known header nor i,j,strength; begin the file "
+        f"with one of the headers {'; '.join(HEADERS[:4])}"
     )
 
 
-def _table(path: Path, names: list[str], rows: list[list[str]], numbers: list[int]) -> Table:
-    for row, number in zip(rows, numbers, strict=True):
-        if len(row) != len(names):
-            raise ConstraintError(
-                f"{path}, line {number}: {','.join(row)!r} has {len(row)} columns, not "
-                f"{len(names)} ({','.join(names)})"
-            )
-    cells = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    return Table(path, {name: list(column) for name, column in zip(names, cells, strict=True)}, numbers)
-
-
-def _whole(cell: str) -> int:
+def _whole(cell: str) -> float:
     value = float(cell)
-    if value != int(value):
+    if not value.is_integer():
         raise ValueError(cell)
-    return int(value)
-
-
-def _sign(cell: str) -> float:
-    return SIGNS[cell.strip().lower()]
+    return value

@@ -305,7 +305,7 @@ class Constraints(ConstraintMatrix):
         array([ True, False])
         """
         clusters = encode_clustering(labels, self.n_samples)
-        return read_only(satisfied_pairs(self.pairs, self.strengths, clusters))
+        return read_only(satisfied_pairs(*self._listed(), clusters))
 
     def satisfaction(self, labels: ArrayLike, weighted: bool = False) -> float:
         """Return the share of pairs a clustering respects, without listing them.
