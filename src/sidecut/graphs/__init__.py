@@ -12,6 +12,7 @@ from sidecut.graphs.laplacian import NormalizedAffinity
 from sidecut.graphs.lazy import FactorGraph, TiledGraph
 from sidecut.graphs.neighbors import nearest_by_affinity, symmetrized
 from sidecut.graphs.precomputed import as_graph
+from sidecut.graphs.products import SparseProduct
 from sidecut.graphs.recipes import Cosine, Gaussian, GraphRecipe, Heat, Neighbors, SelfTuning, recipe
 from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
 
@@ -31,6 +32,7 @@ __all__ = [
     "SelfTuning",
     "SelfTuningGraph",
     "SparseGraph",
+    "SparseProduct",
     "TiledGraph",
     "as_graph",
     "bandwidth",

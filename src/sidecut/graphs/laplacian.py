@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidecut.graphs.graph import FloatArray, Graph
+from sidecut.graphs.products import SparseProduct
 
 
 class NormalizedAffinity:
@@ -69,10 +70,14 @@ class NormalizedAffinity:
         shape = (self.n_nodes, self.graph.n_components)
         return sp.csr_array((values, (members, columns)), shape=shape)
 
+    @cached_property
+    def _product(self) -> SparseProduct:
+        return SparseProduct(self.matrix)
+
     def apply(self, block: FloatArray) -> FloatArray:
         """Return Ā @ block."""
         # Only a sparse Ā is worth a copy: a dense graph is not doubled in memory just to be applied.
-        if sp.issparse(self.graph.matrix) and self.matrix is not None:
-            return np.asarray(self.matrix @ block)
+        if sp.issparse(self.graph.matrix):
+            return self._product(block)
         scale = self.scale if block.ndim == 1 else self.scale[:, None]
         return scale * self.graph.apply(scale * block)

@@ -1,0 +1,264 @@
+"""The front door for symmetric definite pencils A v = μ B v."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, aslinearoperator, cg, eigsh
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from sidecut.exceptions import SpectralError, SpectralWarning
+from sidecut.spectral.certificate import ComplementBound, bound_complement
+from sidecut.spectral.dense import full_decomposition, solve_dense_pencil
+from sidecut.spectral.factorization import count_below, factorized, forecast
+from sidecut.spectral.laplacian import DENSE_NODES, FACTOR_MEMORY, FACTOR_WORK
+from sidecut.spectral.multigrid import multigrid_preconditioner
+from sidecut.spectral.result import Certificate, Eigenpairs, FloatArray, oriented
+
+#: Relative accuracy of the eigenvalues.
+TOLERANCE = 1e-10
+#: Systems with B are solved to this relative residual.
+SOLVE_TOLERANCE = 1e-12
+#: The certificate allows for a condition number of B up to this; it enters through its logarithm.
+CONDITION_ALLOWANCE = 1e12
+#: Products that may be spent on a certificate from a random start.
+CERTIFICATE_BUDGET = 400
+
+Solve = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class _Pencil:
+    """A v = μ B v with the largest μ wanted: what each solver needs to know of it."""
+
+    A: Any
+    B: Any
+    apply_A: Solve
+    apply_B: Solve
+    n: int
+
+    @property
+    def is_sparse(self) -> bool:
+        return sp.issparse(self.A) and sp.issparse(self.B)
+
+    def refine(self, basis: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return Ritz values (descending), B-orthonormal vectors and residual norms on a basis."""
+        image, weighed = self.apply_A(basis), self.apply_B(basis)
+        values, rotation = scipy.linalg.eigh(_symmetric(basis.T @ image), _symmetric(basis.T @ weighed))
+        values, rotation = values[::-1], rotation[:, ::-1]
+        residuals = np.linalg.norm(image @ rotation - (weighed @ rotation) * values, axis=0)
+        return values, basis @ rotation, residuals
+
+
+def pencil_eigenpairs(
+    A: Any,
+    B: Any,
+    n_vectors: int,
+    *,
+    which: str = "largest",
+    solve_B: Solve | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> Eigenpairs:
+    """Return the extreme eigenpairs of a symmetric definite pencil A v = μ B v, certified.
+
+    Parameters
+    ----------
+    A, B : dense arrays, sparse arrays or LinearOperators of shape (n, n)
+        A symmetric, B symmetric positive definite.
+    n_vectors : int
+        How many.
+    which : {"largest", "smallest"}, default="largest"
+        Which end of the spectrum.
+    solve_B : callable, optional
+        b -> B⁻¹ b, if the caller knows a good way; otherwise B is factorised, or solved by conjugate
+        gradients (with multigrid where B is sparse).
+    random_state : int, RandomState or None
+        Starting vectors.
+
+    Returns
+    -------
+    Eigenpairs
+        Values from the wanted end inwards; vectors with VᵀBV = I; the certificate speaks of eigenvalues above
+        (for "smallest": below) its bound.
+
+    Warns
+    -----
+    SpectralWarning
+        If the answer could not be certified.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.spectral import pencil_eigenpairs
+    >>> pairs = pencil_eigenpairs(np.diag([1.0, -4.0, 9.0]), np.diag([1.0, 1.0, 3.0]), 2)
+    >>> pairs.values
+    array([3., 1.])
+    """
+    if which == "smallest":
+        mirrored = pencil_eigenpairs(-A, B, n_vectors, solve_B=solve_B, random_state=random_state)
+        return _mirrored(mirrored)
+    if which != "largest":
+        raise ValueError(f"which={which!r}: choose 'largest' or 'smallest'.")
+    pencil = _pencil(A, B)
+    if not 1 <= n_vectors <= pencil.n:
+        raise ValueError(f"n_vectors={n_vectors} eigenvectors of an order-{pencil.n} pencil do not exist.")
+    with threadpool_limits(limits=1, user_api="blas"):
+        if pencil.n <= DENSE_NODES or 3 * n_vectors >= pencil.n:
+            return _solve_dense(pencil, n_vectors)
+        return _solve_iteratively(pencil, n_vectors, solve_B, check_random_state(random_state))
+
+
+def _solve_dense(pencil: _Pencil, count: int) -> Eigenpairs:
+    identity = np.eye(pencil.n)
+    A, B = _symmetric(pencil.apply_A(identity)), _symmetric(pencil.apply_B(identity))
+    try:
+        values, vectors = solve_dense_pencil(A, B, count)
+    except np.linalg.LinAlgError as error:
+        raise SpectralError("B is not positive definite, so A v = μ B v has no real spectrum.") from error
+    values, vectors, residuals = pencil.refine(vectors)
+    certificate = full_decomposition(count, float(values[-1]))
+    return Eigenpairs(values, oriented(vectors), residuals, "dense (LAPACK)", certificate)
+
+
+def _solve_iteratively(
+    pencil: _Pencil, wanted: int, solve_B: Solve | None, rng: np.random.RandomState
+) -> Eigenpairs:
+    solve, how = (solve_B, "given inverse") if solve_B else _inverse_of(pencil)
+    count = min(wanted + 2 + wanted // 4, pencil.n - 2)
+    values, vectors, residuals = pencil.refine(_krylov_eigenvectors(pencil, solve, count, rng))
+    certificate = _certify(pencil, solve, values, vectors, wanted, rng)
+    if not certificate.complete:
+        warnings.warn(
+            f"The pencil's eigenvectors could not be certified. {certificate}", SpectralWarning, stacklevel=3
+        )
+    return Eigenpairs(values, oriented(vectors), residuals, f"Lanczos, B by {how}", certificate).first(wanted)
+
+
+def _krylov_eigenvectors(pencil: _Pencil, solve: Solve, count: int, rng: np.random.RandomState) -> FloatArray:
+    shape = (pencil.n, pencil.n)
+    try:
+        _, vectors = eigsh(
+            LinearOperator(shape, matvec=pencil.apply_A, dtype=np.float64),
+            count,
+            M=LinearOperator(shape, matvec=pencil.apply_B, dtype=np.float64),
+            Minv=LinearOperator(shape, matvec=solve, dtype=np.float64),
+            which="LA",
+            v0=rng.standard_normal(pencil.n),
+            ncv=min(pencil.n - 1, max(2 * count + 1, count + 20)),
+            tol=TOLERANCE,
+        )
+    except (ArpackNoConvergence, ArpackError) as error:
+        raise SpectralError("Lanczos iteration on the pencil did not converge.") from error
+    return vectors
+
+
+def _inverse_of(pencil: _Pencil) -> tuple[Solve, str]:
+    """Return b -> B⁻¹ b and how it is done."""
+    if sp.issparse(pencil.B):
+        cost = forecast(sp.csr_array(pencil.B))
+        if cost.memory <= FACTOR_MEMORY and cost.work <= FACTOR_WORK:
+            return factorized(sp.csc_array(pencil.B)).solve, "sparse factorisation"
+        preconditioner = multigrid_preconditioner(sp.csr_array(pencil.B), np.ones(pencil.n))
+        return _gradients(pencil, preconditioner), "multigrid"
+    if isinstance(pencil.B, np.ndarray):
+        factor = scipy.linalg.cho_factor(pencil.B)
+        return lambda b: scipy.linalg.cho_solve(factor, b), "Cholesky factorisation"
+    return _gradients(pencil, None), "conjugate gradients"
+
+
+def _gradients(pencil: _Pencil, preconditioner: LinearOperator | None) -> Solve:
+    system = LinearOperator((pencil.n, pencil.n), matvec=pencil.apply_B, dtype=np.float64)
+
+    def solve(right: FloatArray) -> FloatArray:
+        solution, status = cg(system, right.ravel(), rtol=SOLVE_TOLERANCE, maxiter=5_000, M=preconditioner)
+        if status != 0:
+            raise SpectralError("Conjugate gradients with B did not converge; give solve_B.")
+        return solution
+
+    return solve
+
+
+def _certify(
+    pencil: _Pencil,
+    solve: Solve,
+    values: FloatArray,
+    vectors: FloatArray,
+    wanted: int,
+    rng: np.random.RandomState,
+) -> Certificate:
+    """Count by inertia where A - τB can be factorised, otherwise bound by a random start."""
+    if pencil.is_sparse and (exact := _certify_by_inertia(pencil, values, wanted)) is not None:
+        return exact
+    weighed = pencil.apply_B(vectors)
+    bound = bound_complement(
+        lambda v: solve(pencil.apply_A(v)),
+        lambda v: v - vectors @ (weighed.T @ v),
+        rng.standard_normal(pencil.n),
+        threshold=float(values[wanted - 1]),
+        max_steps=min(CERTIFICATE_BUDGET, pencil.n),
+        weigh=pencil.apply_B,
+        condition=CONDITION_ALLOWANCE,
+    )
+    return _certificate_of(bound, float(values[wanted - 1]))
+
+
+def _certify_by_inertia(pencil: _Pencil, values: FloatArray, wanted: int) -> Certificate | None:
+    """Return a certificate by Sylvester's inertia, or None where A - τB cannot be factorised well."""
+    cost = forecast(sp.csr_array(abs(pencil.A) + abs(pencil.B)))
+    if cost.memory > FACTOR_MEMORY or cost.work > FACTOR_WORK:
+        return None
+    gaps = -np.diff(values[wanted - 1 :])
+    if gaps.size == 0 or gaps.max() <= 1e-9 * max(abs(values[wanted - 1]), 1e-300):
+        return None
+    above = wanted + int(np.argmax(gaps))
+    shift = float(0.5 * (values[above - 1] + values[above]))
+    below = count_below(sp.csc_array(pencil.A), shift, sp.csc_array(pencil.B))
+    if below is None:
+        return None
+    counted = pencil.n - below
+    if counted != above:
+        detail = f"The pencil has {counted} eigenvalues above {shift:.6g}, but {above} were found."
+        return Certificate("inertia", np.inf, 1.0, False, detail)
+    detail = f"The pencil has exactly {above} eigenvalues above {shift:.6g} (Sylvester's inertia), all found."
+    return Certificate("inertia", shift, 0.0, True, detail)
+
+
+def _certificate_of(bound: ComplementBound, last: float) -> Certificate:
+    if bound.lower > last:
+        detail = f"An eigenvalue of at least {bound.lower:.6g} was missed (the last one found is {last:.6g})."
+        return Certificate("random start", np.inf, 1.0, False, detail)
+    detail = (
+        f"No eigenvalue above {bound.upper:.6g} was missed, but for a chance of "
+        f"{bound.failure_probability:.0e} ({bound.steps} products from a random start)."
+    )
+    return Certificate("random start", bound.upper, bound.failure_probability, bound.upper <= last, detail)
+
+
+def _pencil(A: Any, B: Any) -> _Pencil:
+    if A.shape != B.shape or len(A.shape) != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f"A and B must be square and of one size; got {A.shape} and {B.shape}.")
+    return _Pencil(A, B, aslinearoperator(A).dot, aslinearoperator(B).dot, int(A.shape[0]))
+
+
+def _symmetric(matrix: FloatArray) -> FloatArray:
+    return 0.5 * (matrix + matrix.T)
+
+
+def _mirrored(pairs: Eigenpairs) -> Eigenpairs:
+    """Turn the largest pairs of (-A, B) into the smallest of (A, B)."""
+    certificate = pairs.certificate
+    told = Certificate(
+        certificate.method,
+        -certificate.certified_below,
+        certificate.failure_probability,
+        certificate.complete,
+        f"For (-A, B): {certificate.detail}",
+    )
+    return Eigenpairs(-pairs.values, pairs.vectors, pairs.residuals, pairs.solver, told)

@@ -1,0 +1,76 @@
+"""The eigenproblem of a normalised Laplacian, its null space already known."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sidecut.graphs import Graph, NormalizedAffinity
+from sidecut.spectral.result import FloatArray
+
+
+class LaplacianProblem:
+    """Find the smallest eigenvalues of L̄ = I - Ā outside its null space.
+
+    The null space is spanned by D^{1/2} 1_C, one vector per connected component C, and is known exactly.
+    Solvers work on its complement only, so no zero eigenvalue can be lost or invented.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.affinity = NormalizedAffinity(graph)
+        self.n = graph.n_nodes
+        self.null = self.affinity.null_vectors
+        self.n_null = int(self.null.shape[1])
+
+    def apply_affinity(self, block: FloatArray) -> FloatArray:
+        """Return Ā @ block."""
+        return self.affinity.apply(block)
+
+    def apply_laplacian(self, block: FloatArray) -> FloatArray:
+        """Return L̄ @ block."""
+        return block - self.affinity.apply(block)
+
+    def project(self, block: FloatArray) -> FloatArray:
+        """Remove the null space from a vector or a block."""
+        return block - self.null @ (self.null.T @ block)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether L̄ exists as a sparse matrix."""
+        return sp.issparse(self.graph.matrix)
+
+    @cached_property
+    def laplacian(self) -> sp.csc_array:
+        """L̄ as a sparse matrix."""
+        return sp.csc_array(sp.eye_array(self.n) - sp.csc_array(self.affinity.matrix))
+
+    @property
+    def product_cost(self) -> float:
+        """The number of multiplications in one product with Ā."""
+        matrix: Any = self.affinity.matrix
+        return float(matrix.nnz if self.is_sparse else self.n**2)
+
+    def refine(self, basis: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the Ritz values, vectors and residual norms of L̄ on a basis (Rayleigh-Ritz).
+
+        Parameters
+        ----------
+        basis : array of shape (n, k)
+            Approximate eigenvectors; made orthonormal and cleared of the null space first.
+        """
+        basis, _ = np.linalg.qr(self.project(basis))
+        image = self.apply_laplacian(basis)
+        small = basis.T @ image
+        values, rotation = np.linalg.eigh(0.5 * (small + small.T))
+        vectors = basis @ rotation
+        residuals = np.linalg.norm(image @ rotation - vectors * values, axis=0)
+        return values, vectors, residuals
