@@ -178,6 +178,17 @@ class ConstraintMatrix:
             result[self._groups.points] += self._groups.apply(values[self._groups.points])
         return result
 
+    def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return the entries of Q at the given places, without listing the pairs."""
+        values = np.asarray(self._links[rows, columns], dtype=np.float64).ravel()
+        return values if self._groups is None else values + self._groups.entry(rows, columns)
+
+    def largest_strength(self) -> float:
+        """Return max |Q_ij| over pairs i ≠ j, 0 where nothing is known."""
+        links = sparse.coo_array(self._links)
+        largest = float(np.abs(links.data[links.row != links.col]).max(initial=0.0))
+        return largest if self._groups is None else max(largest, self._groups.weight)
+
     def __matmul__(self, X: ArrayLike) -> FloatArray:
         return self.apply(X)
 

@@ -4,6 +4,7 @@ A `Graph` is known by what it does to a block of vectors. Recipes (`Neighbors`, 
 `Heat`, `Cosine`) turn data into graphs; `as_graph` takes a matrix or a networkx graph as it is.
 """
 
+from sidecut.graphs.corrected import CorrectedGraph, corrected
 from sidecut.graphs.diffusion import HeatGraph
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
 from sidecut.graphs.health import warn_about
@@ -17,6 +18,7 @@ from sidecut.graphs.recipes import Cosine, Gaussian, GraphRecipe, Heat, Neighbor
 from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
 
 __all__ = [
+    "CorrectedGraph",
     "Cosine",
     "DenseGraph",
     "FactorGraph",
@@ -36,6 +38,7 @@ __all__ = [
     "TiledGraph",
     "as_graph",
     "bandwidth",
+    "corrected",
     "local_scales",
     "nearest_by_affinity",
     "nearest_neighbors",

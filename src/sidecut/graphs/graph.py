@@ -64,6 +64,16 @@ class Graph(ABC):
         """How many connected components there are, isolated nodes not counted."""
         return int(self.components.max(initial=-1)) + 1
 
+    def weights_at(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> FloatArray:
+        """Return the weights of some pairs of nodes; one product with W for every distinct row."""
+        weights = np.empty(len(rows))
+        for node in np.unique(rows):
+            unit = np.zeros(self.n_nodes)
+            unit[node] = 1.0
+            here = rows == node
+            weights[here] = self.apply(unit)[columns[here]]
+        return weights
+
     def to_dense(self) -> FloatArray:
         """Return W as a dense array; for small graphs only.
 
@@ -132,6 +142,10 @@ class SparseGraph(Graph):
         """Return W @ block."""
         return np.asarray(self._weights @ block)
 
+    def weights_at(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> FloatArray:
+        """Return the weights of some pairs of nodes."""
+        return np.asarray(self._weights[rows, columns], dtype=np.float64).ravel()
+
     @cached_property
     def components(self) -> npt.NDArray[np.intp]:
         """The connected component of every node, found exactly; isolated nodes are -1."""
@@ -162,6 +176,10 @@ class DenseGraph(Graph):
     def apply(self, block: FloatArray) -> FloatArray:
         """Return W @ block."""
         return self._weights @ block
+
+    def weights_at(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> FloatArray:
+        """Return the weights of some pairs of nodes."""
+        return np.asarray(self._weights[rows, columns], dtype=np.float64).ravel()
 
     @cached_property
     def components(self) -> npt.NDArray[np.intp]:

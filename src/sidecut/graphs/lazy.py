@@ -43,6 +43,14 @@ class TiledGraph(Graph):
             result[rows] = self.tile(rows) @ block
         return result
 
+    def weights_at(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> FloatArray:
+        """Return the weights of some pairs of nodes; one row of W for every distinct row."""
+        weights = np.empty(len(rows))
+        for node in np.unique(rows):
+            here = rows == node
+            weights[here] = self.tile(slice(node, node + 1))[0, columns[here]]
+        return weights
+
     def materialized(self) -> DenseGraph:
         """The same graph with its weights in memory."""
         weights = np.empty((self.n_nodes, self.n_nodes))

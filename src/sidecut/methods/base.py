@@ -1,0 +1,132 @@
+"""The walk every spectral method takes: data, graph, embedding, labels."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import Tags, check_random_state
+
+from sidecut.constraints import Constraints
+from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity, warn_about
+from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
+from sidecut.methods.inputs import build_graph, check_constraints, check_n_clusters
+from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class SpectralClusterer(ClusterMixin, BaseEstimator):
+    """The base of the spectral methods: the walk, with two hooks.
+
+    A method overrides `_constrain_graph` to rewrite the graph by what is known, or `_embed` to pose another
+    problem on it. Without constraints both give the normalised cut.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    affinity : str or GraphRecipe, default="knn"
+        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe such as
+        ``Neighbors(15, search="approximate")``, or "precomputed", where X is the graph itself: a matrix, a
+        networkx graph or a Graph.
+    n_neighbors : int, default=20
+        How many neighbours each point has in the graph of ``affinity="knn"``.
+    labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
+        How the embedding becomes labels; "sign" is for two clusters and takes the sign of the second
+        eigenvector.
+    unit_rows : bool, default=True
+        Scale every row of the embedding to length one before it is labelled. Without, k-means can collapse on
+        graphs of real data, where the rows differ in length by orders of magnitude.
+    n_init : int, default=10
+        How many starts the labelling has.
+    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
+        See `sidecut.spectral.laplacian_eigenpairs`.
+    random_state : int, RandomState or None, default=None
+        Starting vectors and k-means starts; an int makes the result reproducible.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        affinity: str | GraphRecipe = "knn",
+        n_neighbors: int = 20,
+        labelling: LabellingMethod = "kmeans",
+        unit_rows: bool = True,
+        n_init: int = 10,
+        eigen_solver: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.labelling = labelling
+        self.unit_rows = unit_rows
+        self.n_init = n_init
+        self.eigen_solver = eigen_solver
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Cluster the data.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The points; with affinity="precomputed" the graph itself.
+        y : ignored
+            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
+        constraints : Constraints, optional
+            What is known about the points.
+
+        Returns
+        -------
+        self
+            With `labels_`, `embedding_`, `eigenvalues_`, `eigenvectors_`, `affinity_matrix_`, `solution_`.
+        """
+        graph = build_graph(self, X)
+        constraints = check_constraints(constraints, graph.n_nodes)
+        n_clusters = check_n_clusters(self.n_clusters, graph.n_nodes)
+        rng = check_random_state(self.random_state)
+        if not constraints.is_empty:
+            graph = self._constrain_graph(graph, constraints)
+        warn_about(graph, n_clusters)
+        self.affinity_matrix_ = graph
+        self.embedding_ = self._embed(graph, constraints, rng)
+        self.labels_ = self._assign_labels(self.embedding_, rng)
+        return self
+
+    def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
+        """Hook 1: rewrite the graph by what is known."""
+        return graph
+
+    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
+        """Hook 2: the eigenvectors of the normalised cut, as D^{-1/2} V (Shi & Malik, 2000)."""
+        needed = max(self.n_clusters, 2) if self.labelling == "sign" else self.n_clusters
+        pairs = laplacian_eigenpairs(graph, needed, solver=self.eigen_solver, random_state=rng)
+        self._remember(pairs)
+        relaxed = NormalizedAffinity(graph).scale[:, None] * pairs.vectors
+        if self.labelling == "sign":
+            return relaxed[:, 1:]
+        return unit_rows(relaxed) if self.unit_rows else relaxed
+
+    def _remember(self, pairs: Eigenpairs) -> None:
+        self.solution_ = pairs
+        self.eigenvalues_ = pairs.values
+        self.eigenvectors_ = pairs.vectors
+
+    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> npt.NDArray[np.intp]:
+        if self.labelling not in ("kmeans", "rotation", "qr", "sign"):
+            raise ValueError(f"labelling={self.labelling!r}: choose 'kmeans', 'rotation', 'qr' or 'sign'.")
+        return assign_labels(
+            embedding, self.n_clusters, method=self.labelling, n_init=self.n_init, random_state=rng
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that sparse data are welcome and when X is a matrix of pairs."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.affinity, str) and self.affinity == "precomputed"
+        return tags

@@ -1,0 +1,81 @@
+"""The normalised cut: spectral clustering without constraints, the reference for all the others."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sidecut.constraints import Constraints
+from sidecut.exceptions import ConstraintError
+from sidecut.methods.base import SpectralClusterer
+
+
+class NormalizedCut(SpectralClusterer):
+    """Spectral clustering by the normalised cut (Shi & Malik, 2000; Ng, Jordan & Weiss, 2002).
+
+    The rows of the leading eigenvectors of D^{-1/2} W D^{-1/2}, scaled to length one, are clustered. It takes
+    no constraints, and is what every constrained method here gives when nothing is known.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    affinity : str or GraphRecipe, default="knn"
+        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
+        "precomputed".
+    n_neighbors : int, default=20
+        How many neighbours each point has in the graph of ``affinity="knn"``.
+    labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
+        How the embedding becomes labels.
+    unit_rows : bool, default=True
+        Scale every row of the embedding to length one before it is labelled.
+    n_init : int, default=10
+        How many starts the labelling has.
+    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
+        See `sidecut.spectral.laplacian_eigenpairs`.
+    random_state : int, RandomState or None, default=None
+        An int makes the result reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of every point, numbered in order of first appearance.
+    embedding_ : array of shape (n_samples, n_clusters)
+        What was handed to the labelling.
+    eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
+        Of the normalised Laplacian, smallest first, before any weighting.
+    affinity_matrix_ : Graph
+        The graph that was cut.
+    solution_ : Eigenpairs
+        The eigenpairs with their residuals, the solver that ran and its certificate.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sidecut import NormalizedCut
+    >>> X, y = make_moons(200, noise=0.05, random_state=0)
+    >>> model = NormalizedCut(n_clusters=2, n_neighbors=10, random_state=0).fit(X)
+    >>> abs(sum(model.labels_ == y) - 100)
+    np.int64(100)
+    >>> model.solution_.certificate.is_proof
+    True
+    """
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Cluster the data.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The points; with affinity="precomputed" the graph itself.
+        y : ignored
+            Present for scikit-learn's sake.
+        constraints : None
+            Present so that all methods can be called alike; constraints that say something are refused.
+        """
+        if constraints is not None and not (isinstance(constraints, Constraints) and constraints.is_empty):
+            raise ConstraintError(
+                "NormalizedCut cannot use constraints; choose a method that can, such as SpectralLearning."
+            )
+        return super().fit(X, constraints=constraints)
