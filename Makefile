@@ -1,0 +1,50 @@
+# The two commands: `make demo` shows what sidecut does, `make test` checks that it does it.
+# Both make their own environment in .venv; nothing need be installed beforehand but Python 3.11 or newer.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# Small problems and many test processes: one thread each is fastest.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test lint types unit bench format clean
+
+demo: $(VENV)/.demo-ready
+	$(BIN)/sidecut demo -o demo-output
+
+test: lint types unit
+
+lint: $(VENV)/.test-ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.test-ready
+	$(BIN)/mypy
+
+# Tests, doctests of the library and of the pages in docs/, and the layering test.
+unit: $(VENV)/.test-ready
+	$(BIN)/pytest -n auto -q
+
+# Speed against scikit-learn, as ratios within one run; DATA is a folder with mnist.npz, if there is one.
+bench: $(VENV)/.test-ready
+	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks.speed.normalized_cut $(if $(DATA),--data $(DATA))
+
+format: $(VENV)/.test-ready
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.demo-ready: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e ".[cli]"
+	touch $@
+
+$(VENV)/.test-ready: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e ".[test]"
+	touch $@ $(VENV)/.demo-ready
