@@ -118,9 +118,9 @@ def test_the_report_lies_beside_the_labels_and_the_picture_where_it_is_put(shell
 
 
 def test_strict_runs_end_with_three_if_a_hard_constraint_is_violated(shell, clouds_csv, two_clouds):
-    # A must-link between two clouds far apart, and a method that is told nothing of it.
+    # One must-link between two clouds far apart: cutting it is cheaper than cutting a cloud.
     first, second = np.flatnonzero(two_clouds[1] == 0)[0], np.flatnonzero(two_clouds[1] == 1)[0]
-    words = ("cluster", clouds_csv, *FAST, "--columns", "x,y", "-o", "l.csv", "--method", "normalized-cut")
+    words = ("cluster", clouds_csv, *FAST, "--columns", "x,y", "-o", "l.csv")
     shell.write("hard.csv", f"{first},{second},1\n")
     shell.write("soft.csv", f"{first},{second},0.5\n")
     assert shell(*words, "--constraints", "hard.csv") == 0
@@ -160,6 +160,10 @@ def test_standardizing_and_settings_reach_the_method(shell, clouds_csv):
         ("cluster clouds.csv -k 2 -o l.csv --report r.html --no-report", "leave one out"),
         ("cluster clouds.csv -k 2 -o l.csv --picture p.gif", "cannot write '.gif'"),
         ("cluster w.edges -k 2 -o l.csv --affinity knn", "is a graph already"),
+        (
+            "cluster clouds.csv -k 2 -o l.csv --columns x --constraints d.csv --method normalized-cut",
+            "cannot use",
+        ),
         ("cluster clouds.csv -k 2", "required: -o/--output"),
         ("cluster clouds.csv -k 2 -o l.csv --columns x --constraints c.csv", "--id-column"),
     ],
@@ -167,6 +171,7 @@ def test_standardizing_and_settings_reach_the_method(shell, clouds_csv):
 def test_bad_usage_ends_with_two_and_says_what_to_do(shell, clouds_csv, command, complaint):
     shell.write("w.edges", "a b\nb c\n")
     shell.write("c.csv", "i,j,kind\np1,p2,must\n")
+    shell.write("d.csv", "0,1,1\n")
     assert shell(*command.split()) == 2
     assert "error: " in shell.err
     assert complaint in shell.err

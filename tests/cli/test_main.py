@@ -72,9 +72,8 @@ def test_an_unknown_method_is_refused():
 def test_it_runs_as_a_program(shell, two_clouds):
     np.save("x.npy", two_clouds[0])
     command = [sys.executable, "-m", "sidecut", "cluster", "x.npy", "-k", "2", "--neighbors", "5"]
-    done = subprocess.run(
-        [*command, "-o", "l.csv", "--no-report"], capture_output=True, text=True, check=False
-    )
+    command += ["--no-report", "-o"]
+    done = subprocess.run([*command, "l.csv"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "2 clusters" in done.stdout
     failed = subprocess.run([*command, "l.gif"], capture_output=True, text=True, check=False)

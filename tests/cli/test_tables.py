@@ -77,9 +77,36 @@ def test_unusable_tables_are_refused_with_a_way_out(frame, roles, complaint):
         points(frame, **roles)
 
 
+def test_numbered_columns_are_not_guessed_to_be_a_heading_or_a_point(shell):
+    path = Path(shell.write("t.csv", "0,1\n5,6\n"))
+    with pytest.raises(UsageError, match=r"first line of t\.csv \(0,1\).*--header or --no-header"):
+        read_table(path)
+    assert read_table(path, has_heading=True).to_numpy().tolist() == [[5, 6]]
+    assert read_table(path, has_heading=False).to_numpy().tolist() == [[0, 1], [5, 6]]
+
+
+def test_names_and_classes_are_read_as_they_are_written(shell):
+    path = Path(shell.write("t.csv", "x,who,kind\n1,007,NA\n2,7,\n3,None,01\n"))
+    frame = read_table(path, as_text=["who", "kind"])
+    read = points_from_table(frame, path, ColumnRoles(label="kind", identity="who"))
+    assert read.names == ("007", "7", "None")
+    assert read.known_labels.tolist() == [1, -1, 0]
+
+
+def test_text_holds_the_same_numbers_as_arrays(shell):
+    values = np.random.default_rng(0).normal(size=200)
+    path = Path(shell.write("t.csv", "\n".join(["x", *map(repr, values.tolist())])))
+    np.testing.assert_allclose(read_table(path)["x"], values, rtol=4e-16)
+
+
+def test_a_gap_spelt_out_is_told_as_a_gap():
+    with pytest.raises(UsageError, match=r"row 1, column 'x' of t\.csv is 'NA'.*Fill the gap"):
+        points({"x": ["1", "NA"]})
+
+
 def test_numbers_hidden_in_text_are_found_by_row():
-    with pytest.raises(UsageError, match="row 2 holds 'n/a'"):
-        points({"x": ["1", "2", "n/a"]})
+    with pytest.raises(UsageError, match="row 2 holds 'two'"):
+        points({"x": ["1", "2", "two"]})
 
 
 @pytest.mark.parametrize("text", ["", "x,y\n"])

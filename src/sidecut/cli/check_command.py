@@ -51,7 +51,7 @@ def _points(args: Namespace) -> Points:
         return Points(np.empty((args.samples, 0)), Path(args.constraints))
     if existing_file(args.data).suffix.lower() not in TABLE_SUFFIXES:
         return read_points(args.data)
-    frame = read_table(args.data)
+    frame = read_table(args.data, as_text=[args.id_column] if args.id_column else [])
     if args.id_column is None:
         return Points(np.empty((len(frame), 0)), args.data)
     if args.id_column not in frame.columns:

@@ -7,11 +7,11 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sidecut.cli.clustering import ClusterRun, fit, fit_unconstrained
+from sidecut.cli.clustering import ClusterRun, fit, fit_unconstrained, graph_spectrum
 from sidecut.cli.errors import OK, VIOLATED, UsageError, require
 from sidecut.cli.inputs import read_points
 from sidecut.cli.methods import default_method, method_named
@@ -82,6 +82,9 @@ def perform(args: Namespace) -> Performance:
     progress = Progress.chosen(args.quiet, args.verbose)
     with collected_warnings() as messages:
         result = compute(args, progress)
+        if "report" in files:
+            with progress.stage("looking at the spectrum"):
+                result = replace(result, spectrum=graph_spectrum(result.model, args.seed))
     with progress.stage("writing"):
         _write(result, files, args, messages, progress)
     return Performance(result, files, messages, progress)
@@ -128,6 +131,7 @@ def _read(args: Namespace) -> Points:
     )
     return read_points(
         args.data,
+        has_heading=args.header,
         kind=args.input,
         key=args.key,
         roles=roles,
@@ -162,7 +166,8 @@ def _planned_files(args: Namespace) -> dict[str, Path]:
         files["picture"] = checked_output(args.picture, PICTURE_SUFFIXES)
     if len(files) > 1:
         require("matplotlib", "Drawing the report (unless --no-report) and the picture")
-    if args.data in files.values() or args.constraints in files.values():
+    written = [path.resolve() for path in files.values()]
+    if any(path is not None and path.resolve() in written for path in (args.data, args.constraints)):
         raise UsageError("An output would overwrite an input; choose another name with -o or --report.")
     return files
 

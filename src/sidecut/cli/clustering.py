@@ -15,8 +15,15 @@ from sidecut.cli.parameters import build_estimator, parse_setting
 from sidecut.cli.points import Points
 from sidecut.cli.scores import MAX_LISTED, Score, Violation, hard_violations, score, violations
 from sidecut.constraints import Constraints
+from sidecut.spectral import laplacian_eigenpairs
 
-__all__ = ["ClusterRun", "fit", "fit_unconstrained"]
+__all__ = ["ClusterRun", "fit", "fit_unconstrained", "graph_spectrum"]
+
+SHOWN_BEYOND = 5
+"""So many eigenvalues beyond the number of clusters show whether there is a gap."""
+
+MAX_SPECTRUM_POINTS = 20_000
+"""Beyond so many points a second look at the spectrum would take too long for a picture."""
 
 UNCONSTRAINED = "normalized-cut"
 
@@ -37,6 +44,8 @@ class ClusterRun:
         The fitted method.
     baseline : estimator or None
         The same graph cut without constraints, if that was compared.
+    spectrum : tuple of float
+        Eigenvalues of the graph that was cut, beyond those the clustering needs, to show the gap.
     """
 
     points: Points
@@ -44,6 +53,7 @@ class ClusterRun:
     method: str
     model: Any
     baseline: Any = None
+    spectrum: tuple[float, ...] = ()
 
     @property
     def labels(self) -> NDArray[np.intp]:
@@ -128,6 +138,36 @@ def fit_unconstrained(points: Points, chosen: dict[str, Any], settings: list[str
     shared = set(method_named(UNCONSTRAINED).load()().get_params(deep=False))
     kept = [text for text in settings if parse_setting(text)[0] in shared]
     return fit(points, Constraints.none(points.n_samples), UNCONSTRAINED, chosen, kept)
+
+
+def graph_spectrum(model: Any, random_state: int | None = None) -> tuple[float, ...]:
+    """Return the smallest eigenvalues of the graph that was cut, some more than there are clusters.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted method.
+    random_state : int, optional
+        Seed of the solver's start.
+
+    Returns
+    -------
+    tuple of float
+        Eigenvalues of the normalised Laplacian, ascending; none for large graphs.
+
+    Examples
+    --------
+    >>> from sidecut import NormalizedCut
+    >>> two_triangles = np.kron(np.eye(2), np.ones((3, 3)))
+    >>> model = NormalizedCut(2, affinity="precomputed", random_state=0).fit(two_triangles)
+    >>> np.round(graph_spectrum(model, 0), 6) + 0.0
+    array([0., 0., 1., 1., 1., 1.])
+    """
+    graph = getattr(model, "affinity_matrix_", None)
+    if graph is None or graph.n_nodes > MAX_SPECTRUM_POINTS:
+        return ()
+    n_values = min(model.n_clusters + SHOWN_BEYOND, graph.n_nodes)
+    return tuple(laplacian_eigenpairs(graph, n_values, random_state=random_state).values.tolist())
 
 
 def _with_graph(points: Points, chosen: dict[str, Any]) -> dict[str, Any]:

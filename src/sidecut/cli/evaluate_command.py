@@ -32,8 +32,8 @@ def run(args: Namespace) -> int:
     int
         Exit code.
     """
-    labels, names = read_labels(args.labels, args.column, args.id_column)
-    truth, true_names = read_labels(args.truth, args.truth_column, args.id_column)
+    labels, names = read_labels(args.labels, args.column, args.id_column, args.header)
+    truth, true_names = read_labels(args.truth, args.truth_column, args.id_column, args.header)
     if names is not None and true_names is not None:
         truth = _matched(names, true_names, truth, args)
     elif len(labels) != len(truth):

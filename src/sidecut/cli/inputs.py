@@ -28,6 +28,7 @@ def read_points(
     roles: ColumnRoles | None = None,
     is_graph: bool = False,
     standardize: bool = False,
+    has_heading: bool | None = None,
 ) -> Points:
     """Read points from a table, an array or an edge list.
 
@@ -45,6 +46,8 @@ def read_points(
         Whether the file holds weights between points; an edge list always does.
     standardize : bool
         Whether to give every feature mean 0 and variance 1.
+    has_heading : bool, optional
+        Whether the first line of a text file names its columns.
 
     Returns
     -------
@@ -64,7 +67,8 @@ def read_points(
     elif kind == "array":
         points = points_from_array_file(path, key, roles, is_graph=is_graph)
     else:
-        points = points_from_table(read_table(path), path, roles, is_graph=is_graph)
+        special = () if roles is None else roles.special
+        points = points_from_table(read_table(path, has_heading, special), path, roles, is_graph=is_graph)
     _check_shape(points)
     return _standardized(points) if standardize else points
 

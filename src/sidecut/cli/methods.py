@@ -52,14 +52,14 @@ class Method:
 
 METHODS: dict[str, Method] = {
     "normalized-cut": Method(
-        class_path="sidecut:NormalizedCut",
+        class_path="sidecut.methods:NormalizedCut",
         purpose="no side information: the clusters the graph itself suggests",
         takes="nothing",
         cost="k eigenvectors of the graph",
         citation="Shi and Malik 2000; Ng, Jordan and Weiss 2001",
     ),
     "spectral-learning": Method(
-        class_path="sidecut:SpectralLearning",
+        class_path="sidecut.methods:SpectralLearning",
         purpose="pairs or labels you are sure of, many enough to change the graph",
         takes="pairs, labels",
         cost="as normalized-cut",

@@ -82,7 +82,7 @@ def _write_text(path: Path, labels: NDArray[np.intp], points: Points, delimiter:
 
 
 def read_labels(
-    path: Path, column: str | None = None, id_column: str | None = None
+    path: Path, column: str | None = None, id_column: str | None = None, has_heading: bool | None = None
 ) -> tuple[NDArray[np.intp], list[str] | None]:
     """Read labels that this or another program wrote.
 
@@ -94,6 +94,8 @@ def read_labels(
         Which column of a table holds the labels: ``label`` by default, or the last of at most two.
     id_column : str, optional
         Which column names the points; without it the order of the rows counts.
+    has_heading : bool, optional
+        Whether the first line of a text file names its columns.
 
     Returns
     -------
@@ -112,7 +114,8 @@ def read_labels(
         if values.ndim != 1:
             raise UsageError(f"{path} has shape {values.shape}; labels are a list, one for each point.")
         return class_codes(values.tolist()), None
-    frame = read_table(path)
+    as_text = [name for name in (id_column, column) if name is not None]
+    frame = read_table(path, has_heading, as_text)
     chosen = _label_column(list(frame.columns), column, path)
     names = None
     if id_column is not None:

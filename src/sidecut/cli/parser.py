@@ -100,6 +100,7 @@ def _add_input_options(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--key", metavar="NAME", help="array of an .npz file that holds the points (default: X)"
     )
+    _add_header(group)
     group.add_argument(
         "--id-column", metavar="NAME", help="names of the points; constraints may then use them"
     )
@@ -114,6 +115,14 @@ def _add_input_options(command: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--drop", metavar="A,B", action="append", default=[], help="columns to leave out")
     group.add_argument("--standardize", action="store_true", help="give every column mean 0 and variance 1")
+
+
+def _add_header(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
+    group.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="whether the first line names the columns (default: unless it is all numbers)",
+    )
 
 
 def _add_constraint_options(command: argparse.ArgumentParser) -> None:
@@ -184,6 +193,7 @@ def _add_evaluate(commands: argparse._SubParsersAction) -> None:
         "labels", metavar="LABELS", type=Path, help="what sidecut cluster wrote, or any table of labels"
     )
     command.add_argument("truth", metavar="TRUTH", type=Path, help="true classes; empty or -1 where unknown")
+    _add_header(command)
     command.add_argument("--column", metavar="NAME", help="column of LABELS (default: label)")
     command.add_argument("--truth-column", metavar="NAME", help="column of TRUTH (default: label)")
     command.add_argument("--id-column", metavar="NAME", help="match rows of both files by this column")

@@ -122,7 +122,7 @@ def cluster_colours(run: ClusterRun) -> list[str]:
 
 
 def draw_eigenvalues(run: ClusterRun) -> Any:
-    """Draw the eigenvalues behind the embedding.
+    """Draw the eigenvalues of the graph, or those of the embedding where the graph's are not known.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def draw_eigenvalues(run: ClusterRun) -> Any:
         The picture.
     """
     require("matplotlib", "Drawing pictures")
-    return plot_eigenvalues(run.eigenvalues, run.model.n_clusters).figure
+    return plot_eigenvalues(run.spectrum or run.eigenvalues, run.model.n_clusters).figure
 
 
 def render(draw: Callable[[ClusterRun], Any], run: ClusterRun, theme: str = "light") -> bytes:

@@ -48,18 +48,19 @@ def size_section(run: ClusterRun) -> str:
 
 def eigenvalue_section(run: ClusterRun) -> str:
     """Show the eigenvalues, and say how they were found and how sure that is."""
-    if not run.eigenvalues:
+    shown = run.spectrum or run.eigenvalues
+    if not shown:
         return ""
     solver, certificate = solver_words(run)
     words = _gap_words(run)
-    alt = f"Stem plot of {len(run.eigenvalues)} eigenvalues. {words}"
-    how = f"Found by: {solver}. Certificate: {certificate.rstrip('.')}."
+    alt = f"Stem plot of {len(shown)} eigenvalues. {words}"
+    how = f"The embedding was found by {solver}. Certificate: {certificate.rstrip('.')}."
     picture = figure(*_both(draw_eigenvalues, run), alt, words, "small")
     return section("The spectrum", picture, paragraph(how))
 
 
 def _gap_words(run: ClusterRun) -> str:
-    values, k = np.sort(run.eigenvalues), run.model.n_clusters
+    values, k = np.sort(run.spectrum or run.eigenvalues), run.model.n_clusters
     if k >= len(values):
         return f"The {len(values)} eigenvalues of the embedding, from {values[0]:.3g} to {values[-1]:.3g}."
     gaps = np.diff(values)

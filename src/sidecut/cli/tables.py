@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TABLE_SUFFIXES", "ColumnRoles", "class_codes", "points_from_table", "read_table"]
 
+_MISSING = {"NA", "N/A", "<NA>", "NULL", "NONE", "?", "-"}
+
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 
 
@@ -46,15 +48,18 @@ class ColumnRoles:
         return tuple(column for column in (self.label, self.truth, self.identity) if column is not None)
 
 
-def read_table(path: Path) -> pd.DataFrame:
+def read_table(path: Path, has_heading: bool | None = None, as_text: Sequence[str] = ()) -> pd.DataFrame:
     """Read a CSV, TSV or Parquet file.
-
-    A text file whose first line is all numbers has no header; its columns are then called 0, 1, ...
 
     Parameters
     ----------
     path : Path
         File to read.
+    has_heading : bool, optional
+        Whether the first line of a text file names the columns. If not given, it does unless it is all
+        numbers; columns without names are called 0, 1, ...
+    as_text : sequence of str
+        Columns that are names or classes, in which 007 is not 7.
 
     Returns
     -------
@@ -64,7 +69,7 @@ def read_table(path: Path) -> pd.DataFrame:
     Raises
     ------
     UsageError
-        If the file is empty or not a table.
+        If the file is empty or not a table, or its first line could be a heading as well as a point.
     """
     pandas = require("pandas", "Reading tables")
     try:
@@ -72,7 +77,7 @@ def read_table(path: Path) -> pd.DataFrame:
             require("pyarrow", "Reading Parquet")
             frame = _with_index(pandas.read_parquet(path))
         else:
-            frame = _read_text(pandas, path)
+            frame = _read_text(pandas, path, has_heading, as_text)
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise UsageError(f"{path} could not be read as a table: {reason}") from error
@@ -82,11 +87,21 @@ def read_table(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _read_text(pandas: Any, path: Path) -> pd.DataFrame:
+def _read_text(pandas: Any, path: Path, has_heading: bool | None, as_text: Sequence[str]) -> pd.DataFrame:
     first_line = _first_line(path)
     separator = _separator(first_line, path.suffix)
-    header = None if _is_all_numbers(re.split(separator, first_line.strip())) else "infer"
-    return pandas.read_csv(path, sep=separator, header=header, encoding="utf-8-sig")
+    if has_heading is None:
+        has_heading = _looks_like_heading(re.split(separator, first_line.strip()), path)
+    return pandas.read_csv(
+        path,
+        sep=separator,
+        header="infer" if has_heading else None,
+        encoding="utf-8-sig",
+        dtype=dict.fromkeys(as_text, str),
+        # A class called NA is a class; only nothing and NaN are missing.
+        keep_default_na=False,
+        na_values=["", "nan", "NaN"],
+    )
 
 
 def _first_line(path: Path) -> str:
@@ -100,6 +115,19 @@ def _separator(line: str, suffix: str) -> str:
             return candidate
     # One column, whose heading may hold blanks; only plain text separates by them.
     return r"\s+" if suffix == ".txt" else ","
+
+
+def _looks_like_heading(cells: Sequence[str], path: Path) -> bool:
+    if not _is_all_numbers(cells):
+        return True
+    # pandas calls nameless columns 0, 1, 2, ... and writes that as a heading.
+    if [cell.strip() for cell in cells] == [str(column) for column in range(len(cells))]:
+        raise UsageError(
+            f"The first line of {path} ({','.join(cells[:4])}{', ...' * (len(cells) > 4)}) may number the "
+            "columns or be "
+            "the first row; say which with --header or --no-header."
+        )
+    return False
 
 
 def _is_all_numbers(cells: Sequence[str]) -> bool:
@@ -204,6 +232,12 @@ def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> 
         return
     column = text[0]
     row, value = _first_text(pandas, frame[column])
+    if str(value).strip().upper() in _MISSING:
+        raise UsageError(
+            f"The value in row {row}, column {column!r} of {source} is {value!r}, which is no number. Fill "
+            "the gap, "
+            f"remove the row, or leave the column out with --drop {_quoted(column)}."
+        )
     others = f" (nor are {_listed(text[1:])})" if text[1:] else ""
     drop = f"--drop {','.join(_quoted(name) for name in text)}"
     raise UsageError(
