@@ -14,6 +14,7 @@ from sidecut.cli.clustering import ClusterRun
 from sidecut.cli.markup import paragraph, section, table, tile
 from sidecut.cli.report_constraints import comparison_section, violations_section
 from sidecut.cli.report_pictures import eigenvalue_section, picture_section, size_section
+from sidecut.cli.summary import clusters_words
 
 __all__ = ["report_html", "write_report"]
 
@@ -52,7 +53,7 @@ def report_html(run: ClusterRun, command: str, messages: list[str], seconds: dic
     ]
     page = Template(files("sidecut.cli").joinpath("report.html").read_text(encoding="utf-8"))
     return page.substitute(
-        title=escape(f"{run.points.source.name} in {run.model.n_clusters} clusters"),
+        title=escape(f"{run.points.source.name} in {clusters_words(run)}"),
         lead=escape(_lead(run)),
         tiles="\n".join(_tiles(run)),
         sections="\n".join(filter(None, sections)),

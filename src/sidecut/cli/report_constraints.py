@@ -11,6 +11,7 @@ from sidecut.cli.scores import MAX_LISTED, Score
 __all__ = ["comparison_section", "violations_section"]
 
 SHOWN_VIOLATIONS = 50
+OPEN_VIOLATIONS = 10
 
 
 def comparison_section(run: ClusterRun) -> str:
@@ -80,7 +81,14 @@ def violations_section(run: ClusterRun) -> str:
     ]
     heads = ["kind", "point", "point", "strength", "where they are"]
     said = f"{_count(run)} {_culprits(run)}"
-    return section("Violated constraints", paragraph(said), table(heads, rows, "", [3]))
+    return section("Violated constraints", paragraph(said), _folded(table(heads, rows, "", [3]), len(rows)))
+
+
+def _folded(listing: str, n_rows: int) -> str:
+    """Fold a long list away, so that it does not bury what follows."""
+    if n_rows <= OPEN_VIOLATIONS:
+        return listing
+    return f"<details><summary>Show {n_rows} of them</summary>\n{listing}\n</details>"
 
 
 def _count(run: ClusterRun) -> str:

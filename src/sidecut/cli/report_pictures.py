@@ -54,7 +54,7 @@ def eigenvalue_section(run: ClusterRun) -> str:
     solver, certificate = solver_words(run)
     words = _gap_words(run)
     alt = f"Stem plot of {len(shown)} eigenvalues. {words}"
-    how = f"The embedding was found by {solver}. Certificate: {certificate.rstrip('.')}."
+    how = f"Solver: {solver}. Certificate: {certificate.rstrip('.')}."
     picture = figure(*_both(draw_eigenvalues, run), alt, words, "small")
     return section("The spectrum", picture, paragraph(how))
 

@@ -8,7 +8,12 @@ from typing import Any
 from sidecut.cli.clustering import ClusterRun
 from sidecut.cli.scores import Score
 
-__all__ = ["aligned", "human_summary", "json_summary", "solver_words"]
+__all__ = ["aligned", "clusters_words", "human_summary", "json_summary", "solver_words"]
+
+
+def clusters_words(run: ClusterRun) -> str:
+    """Return how many clusters there are, in words: 1 cluster, 2 clusters."""
+    return f"{run.model.n_clusters} cluster{'s' * (run.model.n_clusters != 1)}"
 
 
 def solver_words(run: ClusterRun) -> tuple[str, str]:
@@ -79,7 +84,7 @@ def human_summary(run: ClusterRun, files: dict[str, Path], seconds: float) -> st
     solver, certificate = solver_words(run)
     rows = [
         ("points", f"{run.points.n_samples:,} from {run.points.source}"),
-        ("method", f"{run.method}, {run.model.n_clusters} clusters, {seconds:.2f} s"),
+        ("method", f"{run.method}, {clusters_words(run)}, {seconds:.2f} s"),
         ("sizes", _sizes(run.sizes)),
         *_score_rows(run.score, run.baseline_score),
         ("solver", f"{solver}; {certificate}"),
