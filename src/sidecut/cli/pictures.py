@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sidecut.cli.clustering import ClusterRun
 from sidecut.cli.errors import UsageError, require
 from sidecut.cli.scores import listed_constraints
+from sidecut.cli.summary import clusters_words
 from sidecut.plots import (
     align_clusters,
     plot_before_after,
@@ -91,7 +92,7 @@ def draw_points(run: ClusterRun) -> Any:
     where, _ = coordinates(run)
     links = listed_constraints(run.constraints)
     if run.baseline is None:
-        title = f"{len(run.sizes)} clusters by {type(run.model).__name__}"
+        title = f"{clusters_words(run)} by {type(run.model).__name__}"
         return plot_embedding(where, run.labels, links, title=title, max_links=DRAWN_LINKS).figure
     axes = plot_before_after(
         where, run.baseline.labels_, run.labels, links, titles=_titles(run), max_links=DRAWN_LINKS

@@ -9,7 +9,7 @@ import numpy as np
 from sidecut.cli.clustering import ClusterRun
 from sidecut.cli.markup import figure, paragraph, section
 from sidecut.cli.pictures import cluster_colours, coordinates, draw_eigenvalues, draw_points, render
-from sidecut.cli.summary import solver_words
+from sidecut.cli.summary import clusters_words, solver_words
 
 __all__ = ["eigenvalue_section", "picture_section", "size_section"]
 
@@ -21,7 +21,7 @@ def picture_section(run: ClusterRun) -> str:
     if run.score.total:
         links = " Solid lines are must-links, dashed red lines cannot-links; bold ones are violated."
     caption = f"The picture shows {shown}; colours and shapes are clusters.{links}"
-    alt = f"Scatter plot of {run.points.n_samples:,} points in {run.model.n_clusters} clusters"
+    alt = f"Scatter plot of {run.points.n_samples:,} points in {clusters_words(run)}"
     if run.baseline is not None:
         alt += ", without constraints on the left and with constraints on the right"
     if run.score.total:
