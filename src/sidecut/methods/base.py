@@ -12,8 +12,21 @@ from sklearn.utils import Tags, check_random_state
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity, warn_about
 from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
-from sidecut.methods.inputs import build_graph, check_constraints, check_n_clusters
+from sidecut.methods.inputs import (
+    build_graph,
+    check_choice,
+    check_constraints,
+    check_data,
+    check_n_clusters,
+    is_precomputed,
+    n_points,
+    warn_about_duplicates,
+)
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
+from sidecut.spectral.laplacian import SOLVERS
+
+#: The affinities for which X must not be negative: weights of a graph, and word counts.
+NONNEGATIVE = ("precomputed", "cosine")
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -86,10 +99,14 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         self
             With `labels_`, `embedding_`, `eigenvalues_`, `eigenvectors_`, `affinity_matrix_`, `solution_`.
         """
-        graph = build_graph(self, X)
-        constraints = check_constraints(constraints, graph.n_nodes)
-        n_clusters = check_n_clusters(self.n_clusters, graph.n_nodes)
+        # The graph is the dearest step: whatever can be refused is refused before it is built.
+        self._check_parameters()
+        data = check_data(self, X)
+        constraints = check_constraints(constraints, n_points(data))
+        n_clusters = check_n_clusters(self.n_clusters, n_points(data))
         rng = check_random_state(self.random_state)
+        warn_about_duplicates(data, n_clusters)
+        graph = build_graph(self, data)
         if not constraints.is_empty:
             graph = self._constrain_graph(graph, constraints)
         warn_about(graph, n_clusters)
@@ -97,6 +114,11 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         self.embedding_ = self._embed(graph, constraints, rng)
         self.labels_ = self._assign_labels(self.embedding_, rng)
         return self
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense, whatever the data."""
+        check_choice("labelling", self.labelling, ("kmeans", "rotation", "qr", "sign"))
+        check_choice("eigen_solver", self.eigen_solver, SOLVERS)
 
     def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
         """Hook 1: rewrite the graph by what is known."""
@@ -118,8 +140,6 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         self.eigenvectors_ = pairs.vectors
 
     def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> npt.NDArray[np.intp]:
-        if self.labelling not in ("kmeans", "rotation", "qr", "sign"):
-            raise ValueError(f"labelling={self.labelling!r}: choose 'kmeans', 'rotation', 'qr' or 'sign'.")
         return assign_labels(
             embedding, self.n_clusters, method=self.labelling, n_init=self.n_init, random_state=rng
         )
@@ -128,5 +148,6 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         """Tell scikit-learn that sparse data are welcome and when X is a matrix of pairs."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.affinity, str) and self.affinity == "precomputed"
+        tags.input_tags.pairwise = is_precomputed(self)
+        tags.input_tags.positive_only = isinstance(self.affinity, str) and self.affinity in NONNEGATIVE
         return tags

@@ -2,31 +2,65 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError
+from sidecut.exceptions import ConstraintError, LabellingWarning
 from sidecut.graphs import Graph, as_graph, recipe
 
 
-def build_graph(estimator: BaseEstimator, X: Any) -> Graph:
-    """Return the graph an estimator is to cut: that of the points X, or X itself if it is the graph.
+def check_data(estimator: BaseEstimator, X: Any) -> Any:
+    """Return the points X as an array or sparse matrix, or the graph X where it is one.
 
     Parameters
     ----------
     estimator : BaseEstimator
-        Its `affinity` and `n_neighbors` say how; it learns `n_features_in_`.
+        Its `affinity` says what X is; it learns `n_features_in_`.
     X : array, sparse matrix, data frame; with affinity="precomputed" also a Graph or a networkx graph
         The data.
     """
-    if isinstance(estimator.affinity, str) and estimator.affinity == "precomputed":
-        return _precomputed(estimator, X)
-    X = validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-    return recipe(estimator.affinity, estimator.n_neighbors).build(X)
+    if not is_precomputed(estimator):
+        return validate_data(
+            estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
+        )
+    is_matrix = hasattr(X, "shape") or isinstance(X, list | tuple)
+    if is_matrix:
+        X = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+    graph = as_graph(X)
+    if not is_matrix:
+        estimator.n_features_in_ = graph.n_nodes
+    return graph
+
+
+def build_graph(estimator: BaseEstimator, data: Any) -> Graph:
+    """Return the graph an estimator is to cut, from what `check_data` let in.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Its `affinity` and `n_neighbors` say how.
+    data : array, sparse matrix or Graph
+        The points, or the graph itself, returned unchanged.
+    """
+    if isinstance(data, Graph):
+        return data
+    return recipe(estimator.affinity, estimator.n_neighbors).build(data)
+
+
+def is_precomputed(estimator: BaseEstimator) -> bool:
+    """Tell whether X is the graph itself."""
+    return isinstance(estimator.affinity, str) and estimator.affinity == "precomputed"
+
+
+def n_points(data: Any) -> int:
+    """Return how many points there are in what `check_data` let in."""
+    return data.n_nodes if isinstance(data, Graph) else int(data.shape[0])
 
 
 def check_constraints(constraints: Constraints | None, n_samples: int) -> Constraints:
@@ -59,11 +93,45 @@ def check_n_clusters(n_clusters: Any, n_samples: int) -> int:
     return int(n_clusters)
 
 
-def _precomputed(estimator: BaseEstimator, X: Any) -> Graph:
-    is_matrix = hasattr(X, "shape") or isinstance(X, list | tuple)
-    if is_matrix:
-        X = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
-    graph = as_graph(X)
-    if not is_matrix:
-        estimator.n_features_in_ = graph.n_nodes
-    return graph
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a parameter that is none of its choices.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, its value and the choices.
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, choices))}.")
+
+
+def warn_about_duplicates(data: Any, n_clusters: int) -> None:
+    """Warn where equal points would have to be told apart to make `n_clusters` clusters.
+
+    Eigenvectors separate equal points by nothing but rounding, yet k-means would find its clusters in that.
+    """
+    if isinstance(data, Graph):
+        return
+    n_distinct = _count_distinct(data, n_clusters)
+    if n_distinct < n_clusters:
+        warnings.warn(
+            f"n_clusters={n_clusters} is more than the number of different points in X, {n_distinct}: equal "
+            f"points are told apart by chance. Choose n_clusters <= {n_distinct}.",
+            LabellingWarning,
+            stacklevel=3,
+        )
+
+
+def _count_distinct(points: Any, enough: int) -> int:
+    """Count different rows, but no further than `enough`: in most data the first few rows suffice."""
+    seen: set[bytes] = set()
+    for row in range(points.shape[0]):
+        # Adding zero turns -0.0 into 0.0, which is equal but has other bytes.
+        seen.add((_dense_row(points, row) + 0.0).tobytes())
+        if len(seen) >= enough:
+            break
+    return len(seen)
+
+
+def _dense_row(points: Any, row: int) -> np.ndarray:
+    return points[[row]].toarray() if sp.issparse(points) else points[row]

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from sidecut.constraints import Constraints
 from sidecut.graphs import CorrectedGraph, Graph, GraphRecipe, SparseGraph, corrected
 from sidecut.labelling import LabellingMethod
-from sidecut.methods.base import SpectralClusterer
+from sidecut.methods.base import FloatArray, SpectralClusterer
+from sidecut.methods.inputs import check_choice
 
 #: Up to this many pairs are written into the graph; beyond, links within groups are only applied.
 LISTED_PAIRS = 2_000_000
@@ -40,13 +41,15 @@ def linked_affinity(graph: Graph, constraints: Constraints) -> Graph:
            [1. , 0. , 0. ],
            [0.5, 0. , 0. ]])
     """
-    strongest = constraints.largest_strength()
-    if strongest > 1.0:
-        constraints = constraints.scaled(1.0 / strongest)
-    if constraints.n_pairs > LISTED_PAIRS and sp.issparse(graph.matrix):
-        return _with_applied_links(graph, constraints)
+    n_pairs = constraints.n_pairs
+    if n_pairs == 0:
+        return graph
+    unit = max(1.0, constraints.largest_strength())
+    if n_pairs > LISTED_PAIRS and sp.issparse(graph.matrix):
+        return _with_applied_links(graph, constraints, unit)
     rows, columns = constraints.pairs.T
-    strengths = constraints.strengths
+    # Divided, not multiplied by 1 / unit: 49 * (1 / 49) < 1 would leave an edge of 1e-16 at a cannot-link.
+    strengths = constraints.strengths / unit
     change = np.maximum(strengths, 0.0) - np.abs(strengths) * graph.weights_at(rows, columns)
     upper = sp.csr_array((change, (rows, columns)), shape=(graph.n_nodes, graph.n_nodes))
     return corrected(graph, sp.csr_array(upper + upper.T))
@@ -109,7 +112,7 @@ class SpectralLearning(SpectralClusterer):
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
         Of the normalised Laplacian of the constrained graph, smallest first.
     affinity_matrix_ : Graph
-        The graph that was cut, links written into it.
+        The graph that was cut, links written into it (the self-loops of "additive" are not).
     solution_ : Eigenpairs
         The eigenpairs with their residuals, the solver that ran and its certificate.
     n_features_in_ : int
@@ -152,20 +155,27 @@ class SpectralLearning(SpectralClusterer):
         )
         self.normalization = normalization
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("normalization", self.normalization, ("sym", "additive"))
+
     def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
-        if self.normalization not in ("sym", "additive"):
-            raise ValueError(f"normalization={self.normalization!r}: choose 'sym' or 'additive'.")
-        graph = linked_affinity(graph, constraints)
-        return evenly_looped(graph) if self.normalization == "additive" else graph
+        return linked_affinity(graph, constraints)
+
+    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
+        # Self-loops change no cut, only the volumes it is measured by: they belong to the problem posed,
+        # with constraints or without, and not to what is known.
+        posed = evenly_looped(graph) if self.normalization == "additive" else graph
+        return super()._embed(posed, constraints, rng)
 
 
-def _with_applied_links(graph: Graph, constraints: Constraints) -> Graph:
+def _with_applied_links(graph: Graph, constraints: Constraints, unit: float) -> Graph:
     """Write Q into the edges there are, and apply the must-links, most of which are no edges, as groups."""
     edges = sp.coo_array(graph.matrix)
-    beliefs = np.abs(constraints.entries(edges.row, edges.col))
+    beliefs = np.abs(constraints.entries(edges.row, edges.col)) / unit
     weights = edges.data * np.where(edges.row == edges.col, 1.0, 1.0 - beliefs)
     kept = SparseGraph(sp.csr_array((weights, (edges.row, edges.col)), shape=edges.shape))
-    together = constraints.must_part().with_diagonal(0.0)
+    together = constraints.must_part().with_diagonal(0.0).scaled(1.0 / unit)
     return CorrectedGraph(kept, together.apply, _stars(together.must_link_components()))
 
 
