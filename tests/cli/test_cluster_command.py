@@ -129,6 +129,16 @@ def test_strict_runs_end_with_three_if_a_hard_constraint_is_violated(shell, clou
     assert shell(*words, "--constraints", "soft.csv", "--strict") == 0
 
 
+def test_a_numbered_heading_must_be_told_from_a_point(shell, two_clouds):
+    pd.DataFrame(two_clouds[0]).to_csv("x.csv", index=False)
+    assert shell("cluster", "x.csv", *FAST, "-o", "l.csv") == 2
+    assert "--header or --no-header" in shell.err
+    assert shell("cluster", "x.csv", *FAST, "-o", "l.csv", "--header") == 0
+    assert len(shell.labels("l.csv")) == 20
+    assert shell("cluster", "x.csv", *FAST, "-o", "l.csv", "--no-header") == 0
+    assert len(shell.labels("l.csv")) == 21
+
+
 def test_the_same_seed_gives_the_same_labels(shell):
     np.save("x.npy", np.random.default_rng(0).normal(size=(60, 3)))
     results = []

@@ -95,6 +95,16 @@ def test_before_and_after_are_compared_when_constraints_are_used(shell, page):
     assert "without constraints on the left" in compared.alts[0]
 
 
+def test_long_lists_are_folded_and_the_culprit_is_named(shell, page):
+    known = {row[2] for row in shell.table("clouds & co.csv")[1:]}
+    shell.write("c.csv", "".join(f"{EVIL},{name},-1\n" for name in sorted(known - {EVIL})))
+    assert shell("cluster", "clouds & co.csv", "-k", 1, "-o", "l.csv", "--no-compare", *shell.options) == 0
+    folded = Page((shell.directory / "l.html").read_text(encoding="utf-8"))
+    assert "19 of 19 constraints are violated" in folded.text
+    assert f"Points in most of them: {EVIL} (19)" in folded.text
+    assert "details" in folded.tags
+
+
 def test_warnings_are_listed(shell, page):
     shell.write("d.csv", f"i,j,strength\n{EVIL},p1,1\n{EVIL},p1,-0.5\n")
     words = ("-k", 2, "-o", "l.csv", *shell.options, "--on-conflict", "drop", "--constraints", "d.csv")

@@ -1,0 +1,62 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sidecut import NormalizedCut, SpectralLearning
+from sidecut.cli import clustering
+from sidecut.cli.clustering import ClusterRun, fit, fit_unconstrained, graph_spectrum
+from sidecut.cli.errors import UsageError
+from sidecut.cli.points import Points
+from sidecut.constraints import Constraints
+
+
+@pytest.fixture
+def points(two_clouds):
+    return Points(two_clouds[0], Path("clouds.csv"))
+
+
+CHOSEN = {"n_clusters": 2, "affinity": None, "n_neighbors": 5, "random_state": 0}
+
+
+def test_the_spectrum_is_that_of_the_graph_that_was_cut(two_clouds):
+    known = Constraints.from_pairs(20, must_link=[(0, 1)])
+    model = SpectralLearning(2, n_neighbors=5, random_state=0).fit(two_clouds[0], constraints=known)
+    W = model.affinity_matrix_.to_dense()
+    scale = 1 / np.sqrt(W.sum(axis=1))
+    expected = np.linalg.eigvalsh(np.eye(20) - scale[:, None] * W * scale)
+    np.testing.assert_allclose(graph_spectrum(model, 0), expected[:7], atol=1e-10)
+
+
+def test_large_graphs_are_not_looked_at_twice(two_clouds, monkeypatch):
+    model = NormalizedCut(2, n_neighbors=5, random_state=0).fit(two_clouds[0])
+    monkeypatch.setattr(clustering, "MAX_SPECTRUM_POINTS", 19)
+    assert graph_spectrum(model) == ()
+
+
+def test_the_comparison_shares_every_parameter_it_can(points):
+    settings = ["unit_rows=False", "normalization=additive", "n_init=3"]
+    before = fit_unconstrained(points, CHOSEN, settings)
+    assert isinstance(before, NormalizedCut)
+    assert (before.unit_rows, before.n_init, before.n_neighbors) == (False, 3, 5)
+
+
+def test_graphs_are_taken_as_they_are(two_clouds):
+    X, _ = two_clouds
+    W = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 8)
+    graph = Points(W, Path("w.npy"), is_graph=True)
+    model = fit(graph, Constraints.none(20), "normalized-cut", CHOSEN, [])
+    assert model.affinity == "precomputed"
+    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), W)
+    with pytest.raises(UsageError, match="is a graph already"):
+        fit(graph, Constraints.none(20), "normalized-cut", {**CHOSEN, "affinity": "knn"}, [])
+
+
+@pytest.mark.parametrize("limit", [10**6, 0])
+def test_hard_violations_are_counted_listed_or_not(points, monkeypatch, limit):
+    monkeypatch.setattr(clustering, "MAX_LISTED", limit)
+    model = NormalizedCut(2, n_neighbors=5, random_state=0).fit(points.X)
+    everything_together = Constraints.from_labels(np.zeros(20, dtype=int))
+    run = ClusterRun(points, everything_together, "normalized-cut", model)
+    assert run.sizes == [10, 10]
+    assert run.n_hard_violations == 100
