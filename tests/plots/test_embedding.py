@@ -31,10 +31,10 @@ def test_each_cluster_is_drawn_where_its_points_are(cloud):
 
 def test_constraints_are_drawn_and_explained(cloud):
     X, labels = cloud
-    constraints = Constraints.from_labels(np.r_[labels[:6], np.full(24, -1)])
+    constraints = Constraints.from_pairs(30, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3), (4, 9)])
     ax = plot_embedding(X, labels, constraints)
     lines = lines_of(ax)
-    assert sum(len(group.get_segments()) for group in lines.values()) == 15
+    assert sum(len(group.get_segments()) for group in lines.values()) == 4
     assert {text.get_text() for text in ax.get_legend().get_texts()} == set(lines)
 
 
@@ -50,10 +50,23 @@ def test_only_constrained_points_have_a_rim(cloud):
 
 def test_too_many_links_are_sampled_and_the_legend_says_so():
     n = 60
-    constraints = Constraints.from_labels(np.zeros(n, dtype=int))
+    constraints = Constraints.from_pairs(n, must_link=np.column_stack(np.triu_indices(n, k=1)))
     ax = plot_embedding(np.random.default_rng(0).normal(size=(n, 2)), np.zeros(n, dtype=int), constraints)
     (caption,) = lines_of(ax)
     assert caption == "must-link (200 of 1,770 drawn)"
+
+
+def test_known_labels_are_ringed_and_misplaced_ones_crossed_out():
+    X = np.array([[0.0, 0], [1, 0], [2, 0], [8, 0], [9, 0], [10, 0]])
+    known = Constraints.from_labels(["a", "a", "a", "b", "b", None])
+    # The cluster of "b" holds one point of class "a".
+    ax = plot_embedding(X, [1, 1, 0, 0, 0, 0], known)
+    drawn = points_of(ax)
+    assert lines_of(ax) == {}
+    np.testing.assert_array_equal(drawn["known"].get_offsets(), X[:5])
+    np.testing.assert_array_equal(drawn["misplaced"].get_offsets(), X[2:3])
+    captions = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert captions == ["label known (5)", "in the cluster of another class (1)"]
 
 
 @pytest.mark.parametrize(("n", "is_raster"), [(MANY_POINTS, False), (MANY_POINTS + 1, True)])

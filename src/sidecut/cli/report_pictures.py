@@ -10,6 +10,7 @@ from sidecut.cli.clustering import ClusterRun
 from sidecut.cli.markup import figure, paragraph, section
 from sidecut.cli.pictures import cluster_colours, coordinates, draw_eigenvalues, draw_points, render
 from sidecut.cli.summary import clusters_words, solver_words
+from sidecut.plots.known import are_labels
 
 __all__ = ["eigenvalue_section", "picture_section", "size_section"]
 
@@ -17,16 +18,22 @@ __all__ = ["eigenvalue_section", "picture_section", "size_section"]
 def picture_section(run: ClusterRun) -> str:
     """Show the points, their clusters and the constraints."""
     _, shown = coordinates(run)
-    links = ""
-    if run.score.total:
-        links = " Solid lines are must-links, dashed red lines cannot-links; bold ones are violated."
-    caption = f"The picture shows {shown}; colours and shapes are clusters.{links}"
+    caption = f"The picture shows {shown}; colours and shapes are clusters.{_explained(run)}"
     alt = f"Scatter plot of {run.points.n_samples:,} points in {clusters_words(run)}"
     if run.baseline is not None:
         alt += ", without constraints on the left and with constraints on the right"
     if run.score.total:
         alt += f"; {run.score.kept:,} of {run.score.total:,} constraints are satisfied"
     return section("The clusters", figure(*_both(draw_points, run), alt, caption))
+
+
+def _explained(run: ClusterRun) -> str:
+    """Say how the constraints are drawn."""
+    if not run.score.total:
+        return ""
+    if are_labels(run.constraints):
+        return " Points whose label is known are ringed; a cross is one in the cluster of another class."
+    return " Solid lines are must-links, dashed red lines cannot-links; bold ones are violated."
 
 
 def size_section(run: ClusterRun) -> str:

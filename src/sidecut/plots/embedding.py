@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sidecut.plots.canvas import axes_or_new, new_figure
+from sidecut.plots.known import are_labels, draw_known_labels
 from sidecut.plots.links import MAX_LINKS, draw_links, group_links
 from sidecut.plots.palette import align_clusters, cluster_styles, ink
 
@@ -36,7 +37,8 @@ def plot_embedding(
     """Draw points coloured by cluster, and the constraints between them.
 
     Must-links are thin solid lines, cannot-links thin dashed red ones; those that the labels violate
-    are drawn bold, above the points. Constrained points have a rim.
+    are drawn bold, above the points. Constrained points have a rim. Where labels of points are known rather
+    than pairs, these points are ringed, and crossed out if they lie in the cluster of another class.
 
     Parameters
     ----------
@@ -76,10 +78,13 @@ def plot_embedding(
     points, clusters = _checked(X2d, labels, constraints)
     ax = axes_or_new(ax)
     _draw_points(ax, points, clusters, _constrained(constraints))
-    if constraints is not None and len(constraints.pairs):
-        lines = draw_links(ax, points, group_links(constraints, clusters, max_links))
+    if constraints is not None and constraints.n_pairs:
+        if are_labels(constraints):
+            marks = draw_known_labels(ax, points, constraints, clusters)
+        else:
+            marks = draw_links(ax, points, group_links(constraints, clusters, max_links))
         if legend:
-            _explain(ax, lines)
+            _explain(ax, marks)
     _tidy(ax, title)
     return ax
 
@@ -157,9 +162,9 @@ def _checked(
 
 
 def _constrained(constraints: Constraints | None) -> NDArray[np.intp]:
-    if constraints is None or not len(constraints.pairs):
+    if constraints is None or constraints.is_empty or are_labels(constraints):
         return np.empty(0, dtype=np.intp)
-    return np.unique(np.asarray(constraints.pairs))
+    return np.asarray(constraints.constrained_points, dtype=np.intp)
 
 
 def _draw_points(
