@@ -1,36 +1,50 @@
 """A bound on what was missed: Lanczos from a random start, on the complement of what was found.
 
 Kuczyński and Woźniakowski (1992, theorem 4.2) bound the chance that the largest Ritz value θ of a random
-start is poor: for a positive semidefinite operator on n dimensions, after j steps,
+start is poor. The reason, which also tells what may be concluded from looking more than once: let C have its
+spectrum in [0, 1] with 1 attained, let b₁ be the part of the start along the eigenvector of 1 and r the rest.
+If θ < 1 - ε after j steps, then Σ bᵢ² p(λᵢ)² (λᵢ - 1 + ε) < 0 for every polynomial p of degree j - 1. The odd
+Chebyshev polynomial T of degree 2j - 1 in √(1 - ε - λ), divided by that root, is such a p; with it
 
-    P[θ < (1 - ε) λ_max] <= 1.648 √n exp(-√ε (2j - 1)).
+    |b₁| / ‖r‖ < 1 / sinh((2j - 1) artanh √ε),    which has probability <= √(2n/π) / sinh(...).
 
-Applied to C - λ_min and to λ_max - C, it holds at both ends of the spectrum of any self-adjoint C with the
-spread S = λ_max - λ_min in place of λ_max. So, with a chance of failure of at most 2δ,
+Take ε_j so that the right-hand side is one number t for all j: every failure, at whatever step, is then the
+same event |b₁| < t ‖r‖, and the iteration may stop when it likes. Applied to C - λ_min and to λ_max - C, this
+bounds both ends of the spectrum of any self-adjoint C, with S = λ_max - λ_min in place of 1. So, but for two
+such events,
 
     λ_max <= θ_max + ε S   and   S <= (θ_max - θ_min) / (1 - 2ε),
 
 which says how large an eigenvalue can hide in the complement of the vectors that were found.
+
+The vectors V that were found have residuals R = C V - V Θ. By Weyl's inequality the eigenvalues of C differ
+by at most ‖R‖ from those of Θ together with those of C on the complement of V; both bounds give way by that
+much.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from sidecut.spectral.result import FloatArray
+from sidecut.exceptions import SpectralError
+from sidecut.spectral.result import Certificate, FloatArray
 
 Operator = Callable[[FloatArray], FloatArray]
 
 #: The chance we accept that a certificate from a random start is wrong.
 FAILURE_PROBABILITY = 1e-8
+#: A certificate that reaches this share of the last eigenvalue asked for is accepted.
+NEARLY = 0.9
 #: Ritz values are looked at every so many steps.
 STEPS_PER_CHECK = 10
-#: Known vectors are projected out again at two steps out of so many.
-STEPS_PER_PROJECTION = 8
+#: Known vectors may creep back up to this share of a Lanczos vector; Ritz values feel its square.
+TOLERATED_DRIFT = 1e-5
+#: Every residual is taken to be at least this share of the operator's norm: the rounding of a long run.
+ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -40,7 +54,7 @@ class ComplementBound:
     Attributes
     ----------
     lower : float
-        The largest Ritz value: an eigenvalue at least this large is there for certain.
+        The largest Ritz value, less the residual: an eigenvalue at least this large is there for certain.
     upper : float
         No eigenvalue is larger than this, but for the chance `failure_probability`.
     steps : int
@@ -62,6 +76,9 @@ def bound_complement(
     *,
     threshold: float,
     max_steps: int,
+    acceptable: float | None = None,
+    known: float = np.inf,
+    residual: float = 0.0,
     weigh: Operator | None = None,
     condition: float = 1.0,
     failure_probability: float = FAILURE_PROBABILITY,
@@ -79,7 +96,14 @@ def bound_complement(
     threshold : float
         The question: is there an eigenvalue above this? The iteration stops as soon as that is answered.
     max_steps : int
-        It also stops after this many products.
+        It also stops after this many products, or when it can tell that they will not do.
+    acceptable : float, optional
+        A larger threshold to be content with where `threshold` is out of reach.
+    known : float, default=inf
+        The largest magnitude of the eigenvalues of the known vectors. It tells how fast rounding brings those
+        vectors back, so that they are not removed more often than need be; by default they are at each step.
+    residual : float, default=0.0
+        The norm of C V - V Θ for the known vectors V.
     weigh : callable, optional
         The inner product B in which C is self-adjoint; the ordinary one if left out.
     condition : float, default=1.0
@@ -93,6 +117,11 @@ def bound_complement(
     ComplementBound
         Bounds from both sides.
 
+    Raises
+    ------
+    SpectralError
+        If a vector turns out to have a negative norm in B.
+
     Examples
     --------
     >>> import numpy as np
@@ -104,57 +133,161 @@ def bound_complement(
     >>> bool(bound.lower > 2.0)
     True
     """
-    weigh = weigh or _unweighted
-    # Two events may fail, one at either end of the spectrum.
-    log_odds = np.log(2 * 1.648 * np.sqrt(start.size * condition) / failure_probability)
-    diagonal: list[float] = []
-    offdiagonal: list[float] = []
-    current = project(start)
-    current /= _norm(current, weigh)
-    previous, beta = np.zeros_like(current), 0.0
-    low, high = np.inf, -np.inf
-    upper = np.inf
-    while len(diagonal) < max_steps:
-        image = apply(current)
-        alpha = float(weigh(image) @ current)
-        image = image - alpha * current - beta * previous
-        diagonal.append(alpha)
-        # Rounding brings the known vectors back, and the three-term recurrence makes them grow; two
-        # consecutive steps have to be cleared for the recurrence to forget them.
-        if len(diagonal) % STEPS_PER_PROJECTION < 2:
-            image = project(image)
-        due = len(diagonal) % STEPS_PER_CHECK == 0 or len(diagonal) == max_steps
-        beta = _norm(image, weigh)
-        exhausted = beta <= 1e-13 * max(abs(alpha), abs(high) if np.isfinite(high) else 0.0, 1e-300)
-        if due or exhausted:
-            low, high = _extreme_ritz_values(diagonal, offdiagonal)
-            upper = high if exhausted else high + _slack(high - low, len(diagonal), log_odds)
-            if upper < threshold or high > threshold or exhausted:
-                break
-        offdiagonal.append(beta)
-        previous, current = current, image / beta
-    return ComplementBound(high, upper, len(diagonal), failure_probability)
+    odds = _Odds.of(start.size, condition, failure_probability)
+    acceptable = threshold if acceptable is None else max(acceptable, threshold)
+    space = _KrylovSpace(apply, project, weigh or _unweighted, known, residual)
+    if not space.begin(start):
+        return ComplementBound(-np.inf, -np.inf, 0, failure_probability)
+    while True:
+        space.extend()
+        if space.steps % STEPS_PER_CHECK and space.steps < max_steps and not space.is_exhausted:
+            continue
+        low, high = space.extreme_ritz_values()
+        give = space.give(max(abs(low), abs(high)))
+        upper = high + give + odds.slack(high - low, space.steps, space.beta)
+        # Ritz values only spread, so this is the best that can still come.
+        attainable = high + give + odds.slack(high - low, max_steps)
+        target = threshold if attainable < threshold else acceptable
+        if upper < target or high - give > threshold or attainable >= target:
+            break
+        if space.is_exhausted or space.steps >= max_steps:
+            break
+    return ComplementBound(high - give, upper, space.steps, failure_probability)
 
 
-def _slack(spread: float, steps: int, log_odds: float) -> float:
-    """Return ε S, how far the largest eigenvalue can lie above the largest Ritz value."""
-    epsilon = (log_odds / (2 * steps - 1)) ** 2
-    return epsilon * spread / (1 - 2 * epsilon) if epsilon < 0.5 else np.inf
+@dataclass(frozen=True)
+class _Odds:
+    """How much of the wanted eigenvector a random start holds, but for the accepted chance."""
+
+    reciprocal: float
+
+    @classmethod
+    def of(cls, n: int, condition: float, failure_probability: float) -> _Odds:
+        """Return 1/t with 2 √(2n/π) t = failure probability: either end of the spectrum may fail."""
+        return cls(2.0 * np.sqrt(2.0 * n * condition / np.pi) / failure_probability)
+
+    def slack(self, spread: float, steps: int, beta: float = np.inf) -> float:
+        """Return how far the largest eigenvalue can lie above the largest Ritz value.
+
+        That is ε S; or, where the Krylov space is all but invariant, β / t, because an eigenvector u of λ has
+        |λ - θ| |u·b| <= β for some Ritz value θ.
+        """
+        epsilon = np.tanh(np.arcsinh(self.reciprocal) / (2 * steps - 1)) ** 2
+        by_chebyshev = epsilon * spread / (1 - 2 * epsilon) if epsilon < 0.5 else np.inf
+        return float(min(by_chebyshev, beta * self.reciprocal))
 
 
-def _extreme_ritz_values(diagonal: list[float], offdiagonal: list[float]) -> tuple[float, float]:
-    order = len(diagonal)
-    if order == 1:
-        return diagonal[0], diagonal[0]
-    d, e = np.asarray(diagonal), np.asarray(offdiagonal[: order - 1])
-    low = eigh_tridiagonal(d, e, eigvals_only=True, select="i", select_range=(0, 0))[0]
-    high = eigh_tridiagonal(d, e, eigvals_only=True, select="i", select_range=(order - 1, order - 1))[0]
-    return float(low), float(high)
+@dataclass
+class _KrylovSpace:
+    """The Lanczos recurrence without reorthogonalisation, except against the known vectors."""
+
+    apply: Operator
+    project: Operator
+    weigh: Operator
+    known: float
+    residual: float
+    diagonal: list[float] = field(default_factory=list)
+    offdiagonal: list[float] = field(default_factory=list)
+
+    def begin(self, start: FloatArray) -> bool:
+        """Take the start; say whether anything of it lies outside the known vectors."""
+        current = self.project(start)
+        size = self._norm(current)
+        self.current, self.previous = current / (size or 1.0), np.zeros_like(current)
+        self.beta = self.scale = 0.0
+        self.drift = self.previous_drift = self._leak = max(self.residual, np.finfo(float).eps)
+        return size > 1e-10 * self._norm(start)
+
+    @property
+    def steps(self) -> int:
+        return len(self.diagonal)
+
+    @property
+    def is_exhausted(self) -> bool:
+        return self.beta <= ROUNDING * self.scale
+
+    def give(self, largest: float) -> float:
+        """Return how far Ritz values may be off: by the residual, by rounding, by what drifts back."""
+        drift = 4 * TOLERATED_DRIFT**2 * self.known if np.isfinite(self.known) else 0.0
+        return max(self.residual, ROUNDING * largest) + drift
+
+    def extend(self) -> None:
+        if self.steps:
+            self.offdiagonal.append(self.beta)
+        image = self.apply(self.current)
+        alpha = float(self.weigh(image) @ self.current)
+        image = image - alpha * self.current - self.beta * self.previous
+        before, self.beta = self.beta, self._norm(image)
+        if self._is_due(alpha, before):
+            image = self.project(image)
+            self.beta = self._norm(image)
+        self.diagonal.append(alpha)
+        self.scale = max(self.scale, abs(alpha), self.beta)
+        self.previous, self.current = self.current, image / (self.beta or 1.0)
+
+    def _is_due(self, alpha: float, before: float) -> bool:
+        """Follow the known vectors through the three-term recurrence; say when they are to be removed.
+
+        Two consecutive vectors have to be cleared for the recurrence to forget them.
+        """
+        grown = (self.known + abs(alpha)) * self.drift + before * self.previous_drift + self._leak
+        was_cleared = self.drift == self._leak and self.previous_drift > self._leak
+        self.previous_drift = self.drift
+        self.drift = grown / self.beta if self.beta > 0 else np.inf
+        if not (was_cleared or self.drift > TOLERATED_DRIFT):
+            return False
+        self.drift = self._leak
+        return True
+
+    def extreme_ritz_values(self) -> tuple[float, float]:
+        d, e = np.asarray(self.diagonal), np.asarray(self.offdiagonal)
+        if d.size == 1:
+            return float(d[0]), float(d[0])
+        ends = [
+            eigh_tridiagonal(d, e, eigvals_only=True, select="i", select_range=(i, i))[0]
+            for i in (0, d.size - 1)
+        ]
+        return float(ends[0]), float(ends[1])
+
+    def _norm(self, vector: FloatArray) -> float:
+        weighed = self.weigh(vector)
+        square = float(weighed @ vector)
+        if square < 0 and square < -1e-8 * np.linalg.norm(weighed) * np.linalg.norm(vector):
+            raise SpectralError("B is not positive definite: a vector has a negative norm in it.")
+        return float(np.sqrt(max(square, 0.0)))
+
+
+def random_start_certificate(
+    bound: ComplementBound, certified_below: float, smallest_seen: float, last_wanted: float
+) -> Certificate:
+    """Put the bound of a random start on what is left of L̄ into words.
+
+    Parameters
+    ----------
+    bound : ComplementBound
+        The bound, in terms of the operator that was applied.
+    certified_below, smallest_seen : float
+        The same bound in terms of eigenvalues of L̄: none below the first was missed; one at most as large
+        as the second was.
+    last_wanted : float
+        The largest eigenvalue that was asked for.
+    """
+    if smallest_seen < last_wanted:
+        detail = (
+            f"An eigenvalue of at most {smallest_seen:.3g} was missed; the last found is {last_wanted:.3g}."
+        )
+        return Certificate("random start", certified_below, 1.0, False, detail)
+    complete = certified_below >= last_wanted
+    detail = (
+        f"No eigenvalue below {max(certified_below, 0.0):.3g} was missed, but for a chance of "
+        f"{bound.failure_probability:.0e} ({bound.steps} products from a random start)."
+    )
+    if not complete:
+        detail += (
+            f" The last one asked for is {last_wanted:.3g}: others between the two may have as good a claim."
+        )
+    return Certificate("random start", certified_below, bound.failure_probability, complete, detail)
 
 
 def _unweighted(vector: FloatArray) -> FloatArray:
     return vector
-
-
-def _norm(vector: FloatArray, weigh: Operator) -> float:
-    return float(np.sqrt(max(float(weigh(vector) @ vector), 0.0)))

@@ -27,9 +27,9 @@ def solve_dense(problem: LaplacianProblem, count: int) -> Eigenpairs:
     laplacian += 3.0 * (null @ null.T)
     with threadpool_limits(limits=1):
         _, basis = scipy.linalg.eigh(laplacian, subset_by_index=(0, count - 1))
-    values, vectors, residuals = problem.refine(basis)
-    certificate = full_decomposition(count, float(values[-1]))
-    return Eigenpairs(values, oriented(vectors), residuals, "dense (LAPACK)", certificate)
+    pairs = problem.refine(basis)
+    certificate = full_decomposition(count, float(pairs.values[-1]))
+    return Eigenpairs(pairs.values, oriented(pairs.vectors), pairs.residuals, "dense (LAPACK)", certificate)
 
 
 def solve_dense_pencil(A: FloatArray, B: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import breadth_first_order
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import SuperLU, splu
 
 from sidecut.spectral.result import FloatArray
@@ -15,6 +15,10 @@ from sidecut.spectral.result import FloatArray
 #: twice the last, and more of them while one costs less than so many products with the matrix.
 FIRST_PROBE = 250
 PROBE_EFFORT = 20.0
+#: Steps of inverse iteration that show how far a count of eigenvalues can be trusted, and how many times its
+#: error the nearest eigenvalue must be away.
+INVERSE_STEPS = 4
+ERROR_MARGIN = 30.0
 #: The pieces have no far side to couple with, so they understate the fill of the whole.
 FORECAST_MARGIN = 1.5
 
@@ -94,7 +98,8 @@ def count_below(matrix: sp.csc_array, shift: float, metric: sp.csc_array | None 
     Returns
     -------
     int or None
-        The count, or None where the factorisation was not accurate enough to be believed.
+        The count, or None where the shift is so close to an eigenvalue, or the factorisation without pivoting
+        so inaccurate, that the count cannot be believed.
 
     Examples
     --------
@@ -114,13 +119,28 @@ def count_below(matrix: sp.csc_array, shift: float, metric: sp.csc_array | None 
     return int(np.count_nonzero(factor.U.diagonal() < 0))
 
 
+def is_positive_definite(factor: SuperLU) -> bool:
+    """Say whether the matrix that `factorized` took is positive definite: all its pivots are positive."""
+    return np.array_equal(factor.perm_r, factor.perm_c) and bool(np.all(factor.U.diagonal() > 0))
+
+
 def _is_accurate(factor: SuperLU, matrix: sp.csc_array) -> bool:
-    """Check the factors against the matrix on one vector: without pivoting, growth is possible."""
-    probe = np.cos(np.arange(matrix.shape[0]) * 0.7390851332151607)
-    solution = factor.solve(probe)
-    scale = abs(matrix).sum(axis=1).max() * np.linalg.norm(solution) + np.linalg.norm(probe)
-    error = np.linalg.norm(matrix @ solution - probe) / scale
-    return bool(np.isfinite(error) and error < 1e-10)
+    """Check that the error of the factors cannot have moved an eigenvalue of the matrix across zero.
+
+    The factors are exact for a matrix S + E. A few steps of inverse iteration turn to the eigenvectors
+    nearest zero: on the last vector they show how near those are, and how large E is there.
+    """
+    scale = float(abs(matrix).sum(axis=1).max())
+    vector = np.cos(np.arange(matrix.shape[0]) * 0.7390851332151607)
+    for _ in range(INVERSE_STEPS):
+        vector /= np.linalg.norm(vector)
+        image = factor.solve(vector)
+        size = float(np.linalg.norm(image))
+        if not np.isfinite(size) or size == 0:
+            return False
+        error = float(np.linalg.norm(matrix @ image - vector)) / size
+        vector = image
+    return 1.0 / size > ERROR_MARGIN * max(error, np.finfo(np.float64).eps * scale)
 
 
 def _probe(pattern: sp.csr_array, order: np.ndarray) -> tuple[list[int], list[float]]:
@@ -142,8 +162,10 @@ def work_of(n: int, fill: float) -> float:
 
 
 def _middle_of(pattern: sp.csr_array) -> int:
-    """Return the node of largest degree: it lies in a large component, away from dangling ends."""
-    return int(np.argmax(np.diff(pattern.indptr)))
+    """Return the node of largest degree in the largest component: it lies away from dangling ends."""
+    component = connected_components(pattern, directed=False)[1]
+    largest = np.bincount(component).argmax()
+    return int(np.argmax(np.where(component == largest, np.diff(pattern.indptr), -1)))
 
 
 def _ball_fill(pattern: sp.csr_array, nodes: np.ndarray) -> float:

@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 
 from sidecut.exceptions import SpectralError
-from sidecut.spectral.certificate import bound_complement
+from sidecut.spectral.arpack import largest_eigenvectors
+from sidecut.spectral.certificate import NEARLY, bound_complement, random_start_certificate
 from sidecut.spectral.factorization import count_below, factorized
-from sidecut.spectral.lanczos import random_start_certificate
-from sidecut.spectral.multigrid import inverse_by_gradients
+from sidecut.spectral.inertia import separating_shift
+from sidecut.spectral.multigrid import LaplacianInverse
 from sidecut.spectral.problem import LaplacianProblem
-from sidecut.spectral.result import Certificate, Eigenpairs, FloatArray, oriented
+from sidecut.spectral.result import Certificate, Eigenpairs, FloatArray, RitzPairs, oriented
 
 #: L̄ is shifted by this before it is inverted, so that its null space does no harm.
 SHIFT = 1e-8
 #: Relative accuracy of the eigenvalues of the inverse.
-TOLERANCE = 1e-10
+TOLERANCE = 1e-9
+#: Systems are solved to this relative residual where they are not factorised.
+SOLVE_TOLERANCE = 1e-10
+#: A certificate can live with less: what is left of a system loosens it by as much, relative to itself.
+CERTIFICATE_TOLERANCE = 1e-5
 #: Solves that may be spent on a certificate from a random start.
 CERTIFICATE_BUDGET = 150
 
@@ -38,10 +44,20 @@ def solve_factorized(
         How many pairs are asked for, and how many more to compute so that a gap can be found.
     rng : RandomState
         The starting vector.
+
+    Raises
+    ------
+    SpectralError
+        If the problem is not sparse, the factors do not fit, or the iteration does not converge.
     """
-    factor = factorized(_shifted(problem))
+    if not problem.is_sparse:
+        raise SpectralError("Only sparse graphs can be factorised; this one has no sparse matrix.")
+    try:
+        factor = factorized(_shifted(problem))
+    except (RuntimeError, MemoryError) as error:
+        raise SpectralError(f"The sparse factorisation failed: {error}.") from error
     pairs = _solve(problem, lambda b: problem.project(factor.solve(problem.project(b))), wanted + guards, rng)
-    certificate = certify_by_inertia(problem, pairs[0], wanted)
+    certificate = certify_by_inertia(problem, pairs, wanted)
     return _packed(pairs, "shift-invert (sparse factorisation)", certificate)
 
 
@@ -59,30 +75,36 @@ def solve_iterated(
     rng : RandomState
         Starting vectors.
     """
-    inverse = inverse_by_gradients(problem, SHIFT)
-    values, vectors, residuals = _solve(problem, inverse, wanted + guards, rng)
-    certificate = _certify_by_inverse(problem, inverse, values, vectors, wanted, rng)
-    how = "multigrid" if problem.is_sparse else "conjugate gradients"
-    return _packed((values, vectors, residuals), f"shift-invert ({how})", certificate)
+    inverse = LaplacianInverse(problem, SHIFT)
+    pairs = _solve(problem, lambda b: inverse(b, SOLVE_TOLERANCE), wanted + guards, rng)
+    certificate = certify_by_inverse(
+        problem, lambda b: inverse(b, CERTIFICATE_TOLERANCE), pairs, wanted, rng, CERTIFICATE_TOLERANCE
+    )
+    return _packed(pairs, f"shift-invert ({inverse.preconditioning})", certificate)
 
 
-def certify_by_inertia(problem: LaplacianProblem, values: FloatArray, wanted: int) -> Certificate:
-    """Count the eigenvalues of L̄ below a shift in a gap of `values`, and compare with what was found.
+def certify_by_inertia(problem: LaplacianProblem, pairs: RitzPairs, wanted: int) -> Certificate:
+    """Count the eigenvalues of L̄ below a shift in a gap of those found, and compare with what was found.
+
+    Orthonormal vectors with residuals R have as many eigenvalues within ‖R‖ of their Ritz values (Kahan), so
+    where the gap is wider than that, equal counts mean that all were found.
 
     Parameters
     ----------
     problem : LaplacianProblem
         A sparse problem.
-    values : array of shape (k,)
-        Nonzero eigenvalues found, ascending.
+    pairs : RitzPairs
+        What was found outside the null space, values ascending.
     wanted : int
-        How many of them the certificate must cover.
+        How many of the pairs the certificate must cover.
     """
-    below, shift = _widest_gap(values, wanted)
+    error = float(np.linalg.norm(pairs.residuals))
+    below, shift = separating_shift(pairs.values, wanted, error=error, bottom=0.0)
     counted = count_below(problem.laplacian, shift)
     expected = below + problem.n_null
     if counted is None:
-        return Certificate("inertia", 0.0, 1.0, False, "The factorisation at the shift was not accurate.")
+        detail = f"The factorisation at {shift:.3g} was not accurate enough to count eigenvalues."
+        return Certificate("inertia", 0.0, 1.0, False, detail)
     if counted != expected:
         detail = f"L̄ has {counted} eigenvalues below {shift:.3g}, but {expected} were found."
         return Certificate("inertia", 0.0, 1.0, False, detail)
@@ -91,73 +113,67 @@ def certify_by_inertia(problem: LaplacianProblem, values: FloatArray, wanted: in
     )
     if below < wanted:
         detail += (
-            f" Eigenvalues {below + 1} to {wanted} coincide with others: the graph does not single them out."
+            f" Eigenvalues {expected + 1} to {wanted + problem.n_null} coincide with others: the graph does "
+            "not single them out."
         )
     return Certificate("inertia", shift, 0.0, True, detail)
 
 
-def _widest_gap(values: FloatArray, wanted: int) -> tuple[int, float]:
-    """Return how many values lie below the shift, and the shift, in the widest gap past the wanted ones.
-
-    Where the last wanted value is as good as equal to all that follow, the gap before it must do.
-    """
-    gaps = np.diff(values)
-    past = gaps[wanted - 1 :]
-    if past.size and past.max() > 1e-6 * values[wanted - 1]:
-        below = wanted + int(np.argmax(past))
-        return below, float(0.5 * (values[below - 1] + values[below]))
-    apart = np.flatnonzero(gaps[: wanted - 1] > 1e-6 * values[wanted - 1])
-    below = int(apart[-1]) + 1 if apart.size else 0
-    lower = values[below - 1] if below else 0.0
-    return below, float(0.5 * (lower + values[below]))
-
-
-def _certify_by_inverse(
+def certify_by_inverse(
     problem: LaplacianProblem,
     inverse: Inverse,
-    values: FloatArray,
-    vectors: FloatArray,
+    pairs: RitzPairs,
     wanted: int,
     rng: np.random.RandomState,
+    tolerance: float = 0.0,
 ) -> Certificate:
-    """Bound what may hide near zero: a missed eigenvalue λ of L̄ is 1/(λ + shift) of the inverse."""
+    """Bound what may hide near zero: a missed eigenvalue λ of L̄ is 1/(λ + shift) of the inverse.
 
-    def project(vector: FloatArray) -> FloatArray:
-        vector = problem.project(vector)
-        return vector - vectors @ (vectors.T @ vector)
-
-    last = float(values[wanted - 1])
+    Parameters
+    ----------
+    problem : LaplacianProblem
+        The problem.
+    inverse : callable
+        b -> (L̄ + shift)⁻¹ b on the complement of the null space.
+    pairs : RitzPairs
+        What was found outside the null space, values ascending.
+    wanted : int
+        How many of the pairs the certificate must cover.
+    rng : RandomState
+        The random start.
+    tolerance : float, default=0.0
+        The relative residual to which `inverse` solves.
+    """
+    last = float(pairs.values[wanted - 1])
+    # With M the inverse, P the projection and R the residuals, P M V = -P M R / (Θ + shift): the residuals of
+    # M are at most ‖P M P‖ times this, and the question is whether ‖P M P‖ exceeds 1/(last + shift).
+    relative = float(np.linalg.norm(pairs.residuals / (pairs.values + SHIFT))) + 10.0 * tolerance
     bound = bound_complement(
         inverse,
-        project,
+        problem.without(pairs.vectors),
         rng.standard_normal(problem.n),
         threshold=1.0 / (last + SHIFT),
+        acceptable=1.0 / (NEARLY * last + SHIFT),
         max_steps=min(CERTIFICATE_BUDGET, problem.n),
+        residual=relative / (NEARLY * last + SHIFT),
     )
-    return random_start_certificate(bound, 1.0 / bound.upper - SHIFT, 1.0 / bound.lower - SHIFT, last)
+    return random_start_certificate(bound, _uninverted(bound.upper), _uninverted(bound.lower), last)
 
 
-def _shifted(problem: LaplacianProblem) -> FloatArray:
-    shifted = problem.laplacian.copy()
-    shifted.setdiag(shifted.diagonal() + SHIFT)
-    return shifted
+def _uninverted(value: float) -> float:
+    """Return the eigenvalue of L̄ that belongs to one of its inverse."""
+    return 1.0 / value - SHIFT if value > 0 else np.inf
 
 
-def _solve(
-    problem: LaplacianProblem, inverse: Inverse, count: int, rng: np.random.RandomState
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _shifted(problem: LaplacianProblem) -> sp.csc_array:
+    return sp.csc_array(problem.laplacian + SHIFT * sp.eye_array(problem.n))
+
+
+def _solve(problem: LaplacianProblem, inverse: Inverse, count: int, rng: np.random.RandomState) -> RitzPairs:
     operator = LinearOperator((problem.n, problem.n), matvec=inverse, dtype=np.float64)
     start = problem.project(rng.standard_normal(problem.n))
-    width = min(problem.n - 1, max(2 * count + 1, count + 20))
-    try:
-        _, basis = eigsh(operator, count, which="LA", v0=start, ncv=width, tol=TOLERANCE)
-    except (ArpackNoConvergence, ArpackError) as error:
-        raise SpectralError("Lanczos iteration on the inverse did not converge.") from error
-    return problem.refine(basis)
+    return problem.refine(largest_eigenvectors(operator, count, start, rng, tolerance=TOLERANCE))
 
 
-def _packed(
-    pairs: tuple[FloatArray, FloatArray, FloatArray], solver: str, certificate: Certificate
-) -> Eigenpairs:
-    values, vectors, residuals = pairs
-    return Eigenpairs(values, oriented(vectors), residuals, solver, certificate)
+def _packed(pairs: RitzPairs, solver: str, certificate: Certificate) -> Eigenpairs:
+    return Eigenpairs(pairs.values, oriented(pairs.vectors), pairs.residuals, solver, certificate)

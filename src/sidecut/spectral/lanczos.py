@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator
 
-from sidecut.exceptions import SpectralError
-from sidecut.spectral.certificate import ComplementBound, bound_complement
+from sidecut.spectral.arpack import largest_eigenvectors
+from sidecut.spectral.certificate import NEARLY, bound_complement, random_start_certificate
 from sidecut.spectral.problem import LaplacianProblem
-from sidecut.spectral.result import Certificate, Eigenpairs, FloatArray, oriented
+from sidecut.spectral.result import Certificate, Eigenpairs, FloatArray, RitzPairs, oriented
 
 #: Residuals are driven below this; eigenvalues of L̄ lie in [0, 2].
 TOLERANCE = 1e-7
@@ -45,73 +45,45 @@ def solve_lanczos(
     SpectralError
         If the iteration does not converge within the budget.
     """
-    basis = _krylov_eigenvectors(problem, wanted + guards, rng, budget)
-    values, vectors, residuals = problem.refine(basis)
-    certificate = certify_by_random_start(problem, values, vectors, wanted, rng)
-    return Eigenpairs(values, oriented(vectors), residuals, "Lanczos (ARPACK)", certificate)
+    pairs = problem.refine(_krylov_eigenvectors(problem, wanted + guards, rng, budget))
+    certificate = certify_by_random_start(problem, pairs, wanted, rng)
+    return Eigenpairs(pairs.values, oriented(pairs.vectors), pairs.residuals, "Lanczos (ARPACK)", certificate)
 
 
 def certify_by_random_start(
     problem: LaplacianProblem,
-    values: FloatArray,
-    vectors: FloatArray,
+    pairs: RitzPairs,
     wanted: int,
     rng: np.random.RandomState,
     budget: int = CERTIFICATE_BUDGET,
 ) -> Certificate:
-    """Bound the eigenvalues of L̄ that may hide outside the null space and `vectors`.
+    """Bound the eigenvalues of L̄ that may hide outside the null space and the pairs that were found.
 
     Parameters
     ----------
     problem : LaplacianProblem
         The problem.
-    values, vectors : arrays of shape (k,) and (n, k)
-        What was found.
+    pairs : RitzPairs
+        What was found, values ascending.
     wanted : int
-        How many of the values the certificate must cover.
+        How many of the pairs the certificate must cover.
     rng : RandomState
         The random start.
     budget : int, default=600
         The number of products to spend.
     """
+    last = float(pairs.values[wanted - 1])
     bound = bound_complement(
         problem.apply_affinity,
-        lambda v: _without(problem.project(v), vectors),
+        problem.without(pairs.vectors),
         rng.standard_normal(problem.n),
-        threshold=1.0 - float(values[wanted - 1]),
+        threshold=1.0 - last,
+        acceptable=1.0 - NEARLY * last,
         max_steps=min(budget, problem.n),
+        known=1.0,
+        residual=float(np.linalg.norm(pairs.residuals)),
     )
-    return random_start_certificate(bound, 1.0 - bound.upper, 1.0 - bound.lower, float(values[wanted - 1]))
-
-
-def random_start_certificate(
-    bound: ComplementBound, certified_below: float, smallest_seen: float, last_wanted: float
-) -> Certificate:
-    """Put the bound of a random start into words.
-
-    Parameters
-    ----------
-    bound : ComplementBound
-        The bound, in terms of the operator that was applied.
-    certified_below, smallest_seen : float
-        The same bound in terms of eigenvalues of L̄: none below the first was missed; one at most as large
-        as the second was.
-    last_wanted : float
-        The largest eigenvalue that was asked for.
-    """
-    if smallest_seen < last_wanted:
-        detail = (
-            f"An eigenvalue of at most {smallest_seen:.3g} was missed; the last found is {last_wanted:.3g}."
-        )
-        return Certificate("random start", certified_below, 1.0, False, detail)
-    complete = certified_below >= last_wanted
-    detail = (
-        f"No eigenvalue below {max(certified_below, 0.0):.3g} was missed, but for a chance of "
-        f"{bound.failure_probability:.0e} ({bound.steps} products from a random start)."
-    )
-    if not complete:
-        detail += f" The last one asked for, {last_wanted:.3g}, is not covered."
-    return Certificate("random start", certified_below, bound.failure_probability, complete, detail)
+    return random_start_certificate(bound, 1.0 - bound.upper, 1.0 - bound.lower, last)
 
 
 def _krylov_eigenvectors(
@@ -123,15 +95,5 @@ def _krylov_eigenvectors(
         matvec=lambda v: problem.apply_affinity(v) - 3.0 * (problem.null @ (problem.null.T @ v)),
         dtype=np.float64,
     )
-    width = min(problem.n - 1, max(2 * count + 1, count + 20))
     start = problem.project(rng.standard_normal(problem.n))
-    restarts = max(1, budget // (width - count))
-    try:
-        _, vectors = eigsh(operator, count, which="LA", v0=start, ncv=width, maxiter=restarts, tol=TOLERANCE)
-    except (ArpackNoConvergence, ArpackError) as error:
-        raise SpectralError(f"Lanczos iteration did not converge within {budget} products.") from error
-    return vectors
-
-
-def _without(vector: FloatArray, vectors: FloatArray) -> FloatArray:
-    return vector - vectors @ (vectors.T @ vector)
+    return largest_eigenvectors(operator, count, start, rng, tolerance=TOLERANCE, max_products=budget)

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from sidecut.exceptions import SpectralError, SpectralWarning
 from sidecut.graphs import Graph
+from sidecut.spectral.certificate import NEARLY
 from sidecut.spectral.dense import solve_dense
 from sidecut.spectral.factorization import FactorForecast, forecast
 from sidecut.spectral.inverse import solve_factorized, solve_iterated
@@ -27,9 +28,6 @@ FACTOR_MEMORY = 4e9
 FACTOR_WORK = 1e11
 #: A factorisation that costs no more than this many products with the graph is tried first.
 CHEAP_IN_PRODUCTS = 1_500
-
-#: A certificate that reaches this share of the last eigenvalue is accepted.
-NEARLY = 0.9
 
 SOLVERS = ("auto", "dense", "lanczos", "factorized", "iterated")
 
@@ -118,12 +116,15 @@ def _first_certified(
             return pairs.first(wanted)
         best = _better(best, pairs)
     if best is None:
-        raise SpectralError(" ".join(failures) + " Use solver='auto', or a graph with heavier weights.")
+        raise SpectralError(
+            " ".join(failures) + " Use solver='auto', or a better connected graph (more neighbours, a larger "
+            "sigma)."
+        )
     warnings.warn(
         f"The eigenvectors could not be certified. {best.certificate} Solver: {best.solver}. The graph may "
         "be cut differently by a missed eigenvector; more neighbours or a larger sigma widen the gap.",
         SpectralWarning,
-        stacklevel=4,
+        stacklevel=3,
     )
     return best.first(wanted)
 
@@ -136,6 +137,9 @@ def _attempts(problem: LaplacianProblem, count: int, solver: str) -> Iterator[At
         "factorized": solve_factorized,
         "iterated": solve_iterated,
     }
+    # An iteration that is to find every eigenvector has nothing to leave out.
+    if count + problem.n_null >= problem.n:
+        solver = "dense"
     if solver != "auto":
         yield named[solver]
         return
@@ -179,17 +183,22 @@ def _is_covered(pairs: Eigenpairs, wanted: int) -> bool:
 
     Where the last eigenvalues all but coincide with those that follow, no certificate can tell them apart,
     and it would mean little: the graph itself does not single them out. The certificate says how far
-    it reaches.
+    it reaches. An eigenvalue that is known to be missed is never accepted.
     """
     certificate = pairs.certificate
+    if certificate.failure_probability >= 1.0:
+        return False
     return certificate.complete or certificate.certified_below >= NEARLY * pairs.values[wanted - 1]
 
 
 def _better(one: Eigenpairs | None, other: Eigenpairs) -> Eigenpairs:
     """Return the answer whose certificate reaches further."""
-    if one is None or other.certificate.certified_below > one.certificate.certified_below:
-        return other
-    return one
+    return other if one is None or _reach(other) > _reach(one) else one
+
+
+def _reach(pairs: Eigenpairs) -> tuple[bool, float]:
+    """Return what answers without a full certificate are ranked by: none known to be missed comes first."""
+    return pairs.certificate.failure_probability < 1.0, pairs.certificate.certified_below
 
 
 def _null_pairs(problem: LaplacianProblem, n_vectors: int) -> Eigenpairs:

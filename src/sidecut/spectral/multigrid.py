@@ -1,8 +1,6 @@
-"""Solving with the Laplacian by conjugate gradients, with algebraic multigrid where it can be had."""
+"""Solving with the Laplacian by conjugate gradients, with algebraic multigrid where it helps."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,13 +11,14 @@ from sidecut.exceptions import SpectralError
 from sidecut.spectral.problem import LaplacianProblem
 from sidecut.spectral.result import FloatArray
 
-#: Linear systems are solved to this relative residual, well below what the eigenvectors need.
-SOLVE_TOLERANCE = 1e-11
 #: Conjugate gradients give up after this many steps.
 MAX_STEPS = 5_000
+#: Where the coarse levels together have so many times the nonzeros of the matrix, the graph is no grid but an
+#: expander: its coarse levels fill up, and conjugate gradients do better without them.
+MAX_COMPLEXITY = 2.5
 
 
-def multigrid_preconditioner(matrix: sp.csr_array, near_null: FloatArray) -> LinearOperator:
+def multigrid_preconditioner(matrix: sp.csr_array, near_null: FloatArray) -> LinearOperator | None:
     """Return an algebraic multigrid cycle for a symmetric positive (semi)definite matrix.
 
     Parameters
@@ -28,6 +27,11 @@ def multigrid_preconditioner(matrix: sp.csr_array, near_null: FloatArray) -> Lin
         The matrix.
     near_null : array of shape (n,)
         The vector it almost annihilates, D^{1/2} 1 for a normalised Laplacian: coarse levels keep it exactly.
+
+    Returns
+    -------
+    LinearOperator or None
+        The cycle, or None where it would cost more than it brings.
     """
     # "local" weighting needs no estimate of a spectral radius, so nothing here draws random numbers.
     hierarchy = smoothed_aggregation_solver(
@@ -36,11 +40,13 @@ def multigrid_preconditioner(matrix: sp.csr_array, near_null: FloatArray) -> Lin
         smooth=("jacobi", {"omega": 4.0 / 3.0, "weighting": "local"}),
         max_coarse=300,
     )
+    if hierarchy.operator_complexity() > MAX_COMPLEXITY:
+        return None
     return hierarchy.aspreconditioner(cycle="V")
 
 
-def inverse_by_gradients(problem: LaplacianProblem, shift: float) -> Callable[[FloatArray], FloatArray]:
-    """Return the map b -> (L̄ + shift I)⁻¹ b on the complement of the null space.
+class LaplacianInverse:
+    """The map b -> (L̄ + shift I)⁻¹ b on the complement of the null space.
 
     Parameters
     ----------
@@ -48,28 +54,38 @@ def inverse_by_gradients(problem: LaplacianProblem, shift: float) -> Callable[[F
         Sparse problems get a multigrid preconditioner, others none.
     shift : float
         A small positive number.
-
-    Raises
-    ------
-    SpectralError
-        From the returned map, if conjugate gradients do not converge.
     """
-    system = LinearOperator(
-        (problem.n, problem.n),
-        matvec=lambda v: problem.apply_laplacian(v) + shift * v,
-        dtype=np.float64,
-    )
-    preconditioner = None
-    if problem.is_sparse:
-        shifted = sp.csr_array(problem.laplacian + shift * sp.eye_array(problem.n))
-        degrees = problem.graph.degrees
-        preconditioner = multigrid_preconditioner(shifted, np.sqrt(np.where(degrees > 0, degrees, 1.0)))
 
-    def solve(right: FloatArray) -> FloatArray:
-        right = problem.project(right)
-        solution, status = cg(system, right, rtol=SOLVE_TOLERANCE, maxiter=MAX_STEPS, M=preconditioner)
+    def __init__(self, problem: LaplacianProblem, shift: float) -> None:
+        self.problem = problem
+        self.system = LinearOperator(
+            (problem.n, problem.n),
+            matvec=lambda v: problem.apply_laplacian(v) + shift * v,
+            dtype=np.float64,
+        )
+        self.preconditioner: LinearOperator | None = None
+        if problem.is_sparse:
+            shifted = sp.csr_array(problem.laplacian + shift * sp.eye_array(problem.n))
+            degrees = problem.graph.degrees
+            # Only the direction matters; scaled so that no square overflows.
+            near_null = np.sqrt(np.where(degrees > 0, degrees / degrees.max(initial=1e-300), 1.0))
+            self.preconditioner = multigrid_preconditioner(shifted, near_null)
+
+    @property
+    def preconditioning(self) -> str:
+        """What speeds up the solves, in words."""
+        return "conjugate gradients" if self.preconditioner is None else "multigrid"
+
+    def __call__(self, right: FloatArray, tolerance: float) -> FloatArray:
+        """Solve to a residual of `tolerance` relative to the right-hand side.
+
+        Raises
+        ------
+        SpectralError
+            If conjugate gradients do not converge.
+        """
+        right = self.problem.project(right)
+        solution, status = cg(self.system, right, rtol=tolerance, maxiter=MAX_STEPS, M=self.preconditioner)
         if status != 0:
             raise SpectralError(f"Conjugate gradients did not converge in {MAX_STEPS} steps.")
-        return problem.project(solution)
-
-    return solve
+        return self.problem.project(solution)

@@ -10,17 +10,19 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, aslinearoperator, cg, eigsh
+from scipy.sparse.linalg import LinearOperator, aslinearoperator, cg
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from sidecut.exceptions import SpectralError, SpectralWarning
+from sidecut.spectral.arpack import largest_eigenvectors
 from sidecut.spectral.certificate import ComplementBound, bound_complement
 from sidecut.spectral.dense import full_decomposition, solve_dense_pencil
-from sidecut.spectral.factorization import count_below, factorized, forecast
+from sidecut.spectral.factorization import count_below, factorized, forecast, is_positive_definite
+from sidecut.spectral.inertia import separating_shift
 from sidecut.spectral.laplacian import DENSE_NODES, FACTOR_MEMORY, FACTOR_WORK
 from sidecut.spectral.multigrid import multigrid_preconditioner
-from sidecut.spectral.result import Certificate, Eigenpairs, FloatArray, oriented
+from sidecut.spectral.result import Certificate, Eigenpairs, FloatArray, RitzPairs, oriented
 
 #: Relative accuracy of the eigenvalues.
 TOLERANCE = 1e-10
@@ -31,30 +33,41 @@ CONDITION_ALLOWANCE = 1e12
 #: Products that may be spent on a certificate from a random start.
 CERTIFICATE_BUDGET = 400
 
+#: Eigenvalues beyond the last one asked for by less than this share of it are taken to have as good a claim.
+NEARLY = 0.1
+
 Solve = Callable[[FloatArray], FloatArray]
+
+INDEFINITE = (
+    "B is not positive definite, so A v = μ B v has no real spectrum; add a multiple of the identity to B."
+)
 
 
 @dataclass(frozen=True)
 class _Pencil:
-    """A v = μ B v with the largest μ wanted: what each solver needs to know of it."""
+    """sign A v = μ B v with the largest μ wanted: what each solver needs to know of it."""
 
     A: Any
     B: Any
     apply_A: Solve
     apply_B: Solve
     n: int
+    sign: float
 
     @property
     def is_sparse(self) -> bool:
         return sp.issparse(self.A) and sp.issparse(self.B)
 
-    def refine(self, basis: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def refine(self, basis: FloatArray) -> RitzPairs:
         """Return Ritz values (descending), B-orthonormal vectors and residual norms on a basis."""
         image, weighed = self.apply_A(basis), self.apply_B(basis)
-        values, rotation = scipy.linalg.eigh(_symmetric(basis.T @ image), _symmetric(basis.T @ weighed))
+        try:
+            values, rotation = scipy.linalg.eigh(_symmetric(basis.T @ image), _symmetric(basis.T @ weighed))
+        except np.linalg.LinAlgError as error:
+            raise SpectralError(INDEFINITE) from error
         values, rotation = values[::-1], rotation[:, ::-1]
         residuals = np.linalg.norm(image @ rotation - (weighed @ rotation) * values, axis=0)
-        return values, basis @ rotation, residuals
+        return RitzPairs(values, basis @ rotation, residuals)
 
 
 def pencil_eigenpairs(
@@ -88,6 +101,11 @@ def pencil_eigenpairs(
         Values from the wanted end inwards; vectors with VᵀBV = I; the certificate speaks of eigenvalues above
         (for "smallest": below) its bound.
 
+    Raises
+    ------
+    SpectralError
+        If B is seen not to be positive definite, or the iteration does not converge.
+
     Warns
     -----
     SpectralWarning
@@ -101,18 +119,17 @@ def pencil_eigenpairs(
     >>> pairs.values
     array([3., 1.])
     """
-    if which == "smallest":
-        mirrored = pencil_eigenpairs(-A, B, n_vectors, solve_B=solve_B, random_state=random_state)
-        return _mirrored(mirrored)
-    if which != "largest":
+    if which not in ("largest", "smallest"):
         raise ValueError(f"which={which!r}: choose 'largest' or 'smallest'.")
-    pencil = _pencil(A, B)
+    pencil = _pencil(A, B, sign=1.0 if which == "largest" else -1.0)
     if not 1 <= n_vectors <= pencil.n:
         raise ValueError(f"n_vectors={n_vectors} eigenvectors of an order-{pencil.n} pencil do not exist.")
     with threadpool_limits(limits=1, user_api="blas"):
         if pencil.n <= DENSE_NODES or 3 * n_vectors >= pencil.n:
-            return _solve_dense(pencil, n_vectors)
-        return _solve_iteratively(pencil, n_vectors, solve_B, check_random_state(random_state))
+            pairs = _solve_dense(pencil, n_vectors)
+        else:
+            pairs = _solve_iteratively(pencil, n_vectors, solve_B, check_random_state(random_state))
+    return pairs if which == "largest" else _mirrored(pairs)
 
 
 def _solve_dense(pencil: _Pencil, count: int) -> Eigenpairs:
@@ -121,7 +138,7 @@ def _solve_dense(pencil: _Pencil, count: int) -> Eigenpairs:
     try:
         values, vectors = solve_dense_pencil(A, B, count)
     except np.linalg.LinAlgError as error:
-        raise SpectralError("B is not positive definite, so A v = μ B v has no real spectrum.") from error
+        raise SpectralError(INDEFINITE) from error
     values, vectors, residuals = pencil.refine(vectors)
     certificate = full_decomposition(count, float(values[-1]))
     return Eigenpairs(values, oriented(vectors), residuals, "dense (LAPACK)", certificate)
@@ -132,45 +149,65 @@ def _solve_iteratively(
 ) -> Eigenpairs:
     solve, how = (solve_B, "given inverse") if solve_B else _inverse_of(pencil)
     count = min(wanted + 2 + wanted // 4, pencil.n - 2)
-    values, vectors, residuals = pencil.refine(_krylov_eigenvectors(pencil, solve, count, rng))
-    certificate = _certify(pencil, solve, values, vectors, wanted, rng)
-    if not certificate.complete:
+    pairs = pencil.refine(_krylov_eigenvectors(pencil, solve, count, rng))
+    certificate = _certify(pencil, solve, pairs, wanted, rng)
+    if not _is_covered(certificate, float(pairs.values[wanted - 1])):
         warnings.warn(
             f"The pencil's eigenvectors could not be certified. {certificate}", SpectralWarning, stacklevel=3
         )
-    return Eigenpairs(values, oriented(vectors), residuals, f"Lanczos, B by {how}", certificate).first(wanted)
+    solver = f"Lanczos, B by {how}"
+    return Eigenpairs(pairs.values, oriented(pairs.vectors), pairs.residuals, solver, certificate).first(
+        wanted
+    )
+
+
+def _is_covered(certificate: Certificate, last: float) -> bool:
+    """Accept a certificate that covers all wanted eigenvalues, or all but some that are nearly the last."""
+    if certificate.failure_probability >= 1.0:
+        return False
+    return certificate.complete or certificate.certified_below <= last + NEARLY * abs(last)
 
 
 def _krylov_eigenvectors(pencil: _Pencil, solve: Solve, count: int, rng: np.random.RandomState) -> FloatArray:
-    shape = (pencil.n, pencil.n)
-    try:
-        _, vectors = eigsh(
-            LinearOperator(shape, matvec=pencil.apply_A, dtype=np.float64),
-            count,
-            M=LinearOperator(shape, matvec=pencil.apply_B, dtype=np.float64),
-            Minv=LinearOperator(shape, matvec=solve, dtype=np.float64),
-            which="LA",
-            v0=rng.standard_normal(pencil.n),
-            ncv=min(pencil.n - 1, max(2 * count + 1, count + 20)),
-            tol=TOLERANCE,
-        )
-    except (ArpackNoConvergence, ArpackError) as error:
-        raise SpectralError("Lanczos iteration on the pencil did not converge.") from error
-    return vectors
+    def operator(product: Solve) -> LinearOperator:
+        return LinearOperator((pencil.n, pencil.n), matvec=product, dtype=np.float64)
+
+    return largest_eigenvectors(
+        operator(pencil.apply_A),
+        count,
+        rng.standard_normal(pencil.n),
+        rng,
+        tolerance=TOLERANCE,
+        M=operator(pencil.apply_B),
+        Minv=operator(solve),
+    )
 
 
 def _inverse_of(pencil: _Pencil) -> tuple[Solve, str]:
     """Return b -> B⁻¹ b and how it is done."""
-    if sp.issparse(pencil.B):
-        cost = forecast(sp.csr_array(pencil.B))
-        if cost.memory <= FACTOR_MEMORY and cost.work <= FACTOR_WORK:
-            return factorized(sp.csc_array(pencil.B)).solve, "sparse factorisation"
-        preconditioner = multigrid_preconditioner(sp.csr_array(pencil.B), np.ones(pencil.n))
-        return _gradients(pencil, preconditioner), "multigrid"
     if isinstance(pencil.B, np.ndarray):
-        factor = scipy.linalg.cho_factor(pencil.B)
+        try:
+            factor = scipy.linalg.cho_factor(pencil.B)
+        except np.linalg.LinAlgError as error:
+            raise SpectralError(INDEFINITE) from error
         return lambda b: scipy.linalg.cho_solve(factor, b), "Cholesky factorisation"
-    return _gradients(pencil, None), "conjugate gradients"
+    if not sp.issparse(pencil.B):
+        return _gradients(pencil, None), "conjugate gradients"
+    cost = forecast(sp.csr_array(pencil.B))
+    if cost.memory <= FACTOR_MEMORY and cost.work <= FACTOR_WORK:
+        return _sparse_inverse(sp.csc_array(pencil.B)), "sparse factorisation"
+    preconditioner = multigrid_preconditioner(sp.csr_array(pencil.B), np.ones(pencil.n))
+    return _gradients(pencil, preconditioner), "multigrid" if preconditioner else "conjugate gradients"
+
+
+def _sparse_inverse(B: sp.csc_array) -> Solve:
+    try:
+        factor = factorized(B)
+    except RuntimeError as error:
+        raise SpectralError(INDEFINITE) from error
+    if not is_positive_definite(factor):
+        raise SpectralError(INDEFINITE)
+    return factor.solve
 
 
 def _gradients(pencil: _Pencil, preconditioner: LinearOperator | None) -> Solve:
@@ -186,40 +223,43 @@ def _gradients(pencil: _Pencil, preconditioner: LinearOperator | None) -> Solve:
 
 
 def _certify(
-    pencil: _Pencil,
-    solve: Solve,
-    values: FloatArray,
-    vectors: FloatArray,
-    wanted: int,
-    rng: np.random.RandomState,
+    pencil: _Pencil, solve: Solve, pairs: RitzPairs, wanted: int, rng: np.random.RandomState
 ) -> Certificate:
     """Count by inertia where A - τB can be factorised, otherwise bound by a random start."""
-    if pencil.is_sparse and (exact := _certify_by_inertia(pencil, values, wanted)) is not None:
+    if pencil.is_sparse and (exact := _certify_by_inertia(pencil, pairs, wanted)) is not None:
         return exact
+    values, vectors = pairs.values, pairs.vectors
     weighed = pencil.apply_B(vectors)
+    last = float(values[wanted - 1])
     bound = bound_complement(
         lambda v: solve(pencil.apply_A(v)),
         lambda v: v - vectors @ (weighed.T @ v),
         rng.standard_normal(pencil.n),
-        threshold=float(values[wanted - 1]),
+        threshold=last,
+        acceptable=last + NEARLY * abs(last),
         max_steps=min(CERTIFICATE_BUDGET, pencil.n),
+        residual=_residual(pencil, solve, pairs),
         weigh=pencil.apply_B,
         condition=CONDITION_ALLOWANCE,
     )
-    return _certificate_of(bound, float(values[wanted - 1]))
+    return _certificate_of(bound, last)
 
 
-def _certify_by_inertia(pencil: _Pencil, values: FloatArray, wanted: int) -> Certificate | None:
+def _residual(pencil: _Pencil, solve: Solve, pairs: RitzPairs) -> float:
+    """Return the norm of B⁻¹A V - V Θ in the inner product B, the errors of the solves included."""
+    images = [solve(column) for column in pencil.apply_A(pairs.vectors).T]
+    left = np.column_stack(images) - pairs.vectors * pairs.values
+    return float(np.sqrt(max(float(np.sum(left * pencil.apply_B(left))), 0.0)))
+
+
+def _certify_by_inertia(pencil: _Pencil, pairs: RitzPairs, wanted: int) -> Certificate | None:
     """Return a certificate by Sylvester's inertia, or None where A - τB cannot be factorised well."""
     cost = forecast(sp.csr_array(abs(pencil.A) + abs(pencil.B)))
     if cost.memory > FACTOR_MEMORY or cost.work > FACTOR_WORK:
         return None
-    gaps = -np.diff(values[wanted - 1 :])
-    if gaps.size == 0 or gaps.max() <= 1e-9 * max(abs(values[wanted - 1]), 1e-300):
-        return None
-    above = wanted + int(np.argmax(gaps))
-    shift = float(0.5 * (values[above - 1] + values[above]))
-    below = count_below(sp.csc_array(pencil.A), shift, sp.csc_array(pencil.B))
+    above, mirrored = separating_shift(-pairs.values, wanted)
+    shift = -mirrored
+    below = count_below(sp.csc_array(pencil.sign * pencil.A), shift, sp.csc_array(pencil.B))
     if below is None:
         return None
     counted = pencil.n - below
@@ -227,6 +267,8 @@ def _certify_by_inertia(pencil: _Pencil, values: FloatArray, wanted: int) -> Cer
         detail = f"The pencil has {counted} eigenvalues above {shift:.6g}, but {above} were found."
         return Certificate("inertia", np.inf, 1.0, False, detail)
     detail = f"The pencil has exactly {above} eigenvalues above {shift:.6g} (Sylvester's inertia), all found."
+    if above < wanted:
+        detail += f" Eigenvalues {above + 1} to {wanted} coincide with others: nothing singles them out."
     return Certificate("inertia", shift, 0.0, True, detail)
 
 
@@ -236,15 +278,19 @@ def _certificate_of(bound: ComplementBound, last: float) -> Certificate:
         return Certificate("random start", np.inf, 1.0, False, detail)
     detail = (
         f"No eigenvalue above {bound.upper:.6g} was missed, but for a chance of "
-        f"{bound.failure_probability:.0e} ({bound.steps} products from a random start)."
+        f"{bound.failure_probability:.0e} ({bound.steps} products from a random start; assuming that "
+        f"the condition number of B is below {CONDITION_ALLOWANCE:.0e})."
     )
+    if bound.upper > last:
+        detail += f" The last one asked for is {last:.6g}: others between the two may have as good a claim."
     return Certificate("random start", bound.upper, bound.failure_probability, bound.upper <= last, detail)
 
 
-def _pencil(A: Any, B: Any) -> _Pencil:
+def _pencil(A: Any, B: Any, sign: float) -> _Pencil:
     if A.shape != B.shape or len(A.shape) != 2 or A.shape[0] != A.shape[1]:
         raise ValueError(f"A and B must be square and of one size; got {A.shape} and {B.shape}.")
-    return _Pencil(A, B, aslinearoperator(A).dot, aslinearoperator(B).dot, int(A.shape[0]))
+    product = aslinearoperator(A).dot
+    return _Pencil(A, B, lambda v: sign * product(v), aslinearoperator(B).dot, int(A.shape[0]), sign)
 
 
 def _symmetric(matrix: FloatArray) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidecut.graphs import Graph, NormalizedAffinity
-from sidecut.spectral.result import FloatArray
+from sidecut.spectral.result import FloatArray, RitzPairs
 
 
 class LaplacianProblem:
@@ -59,7 +60,7 @@ class LaplacianProblem:
         matrix: Any = self.affinity.matrix
         return float(matrix.nnz if self.is_sparse else self.n**2)
 
-    def refine(self, basis: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def refine(self, basis: FloatArray) -> RitzPairs:
         """Return the Ritz values, vectors and residual norms of L̄ on a basis (Rayleigh-Ritz).
 
         Parameters
@@ -73,4 +74,14 @@ class LaplacianProblem:
         values, rotation = np.linalg.eigh(0.5 * (small + small.T))
         vectors = basis @ rotation
         residuals = np.linalg.norm(image @ rotation - vectors * values, axis=0)
-        return values, vectors, residuals
+        # L̄ has no negative eigenvalue; rounding alone could show one.
+        return RitzPairs(np.maximum(values, 0.0), vectors, residuals)
+
+    def without(self, vectors: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """Return the map that removes the null space and some orthonormal vectors from a vector."""
+
+        def project(vector: FloatArray) -> FloatArray:
+            vector = self.project(vector)
+            return vector - vectors @ (vectors.T @ vector)
+
+        return project

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
+
+
+class RitzPairs(NamedTuple):
+    """What Rayleigh-Ritz makes of a basis: values in order, orthonormal vectors, the norms of residuals."""
+
+    values: FloatArray
+    vectors: FloatArray
+    residuals: FloatArray
 
 
 @dataclass(frozen=True)
