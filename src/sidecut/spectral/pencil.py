@@ -197,7 +197,7 @@ def _inverse_of(pencil: _Pencil) -> tuple[Solve, str]:
     if cost.memory <= FACTOR_MEMORY and cost.work <= FACTOR_WORK:
         return _sparse_inverse(sp.csc_array(pencil.B)), "sparse factorisation"
     preconditioner = multigrid_preconditioner(sp.csr_array(pencil.B), np.ones(pencil.n))
-    return _gradients(pencil, preconditioner), "multigrid" if preconditioner else "conjugate gradients"
+    return _gradients(pencil, preconditioner), "multigrid"
 
 
 def _sparse_inverse(B: sp.csc_array) -> Solve:
