@@ -253,6 +253,7 @@ class CSP(SpectralClusterer):
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
         if constraints.is_empty:
+            self._forget_cuts()
             return super()._embed(graph, constraints, rng)
         cuts = feasible_cuts(
             graph,
@@ -293,6 +294,11 @@ class CSP(SpectralClusterer):
         certificate = Certificate("count", float(best.eigenvalues.max()), 0.0, complete, detail)
         solver = "Davidson on the surplus pencil"
         self._remember(Eigenpairs(best.eigenvalues, best.vectors, best.residuals, solver, certificate))
+
+    def _forget_cuts(self) -> None:
+        """Leave nothing of an earlier fit that had constraints."""
+        for name in ("cuts_", "beta_", "n_feasible_", "costs_", "indicator_"):
+            vars(self).pop(name, None)
 
     def _previous(self, n_nodes: int) -> FloatArray | None:
         if self.warm_start and hasattr(self, "cuts_") and self.cuts_.vectors.shape[0] == n_nodes:

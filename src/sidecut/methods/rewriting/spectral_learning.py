@@ -59,7 +59,8 @@ def evenly_looped(graph: Graph) -> Graph:
     """Return the graph with self-loops that make all degrees equal, A + d_max I - D.
 
     Its normalised affinity is the additive normalisation (A + d_max I - D) / d_max of Kamvar et al. (2003),
-    which has the eigenvectors of the unnormalised Laplacian D - A.
+    which has the eigenvectors of the unnormalised Laplacian D - A. Isolated points get no loop: with one,
+    each would be a component and take a cluster of its own.
 
     Examples
     --------
@@ -71,7 +72,8 @@ def evenly_looped(graph: Graph) -> Graph:
     array([2., 2., 2.])
     """
     degrees = graph.degrees
-    return corrected(graph, sp.csr_array(sp.diags_array(degrees.max() - degrees)))
+    loops = np.where(degrees > 0, degrees.max() - degrees, 0.0)
+    return corrected(graph, sp.csr_array(sp.diags_array(loops)))
 
 
 class SpectralLearning(SpectralClusterer):

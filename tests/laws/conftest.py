@@ -1,0 +1,122 @@
+"""The estimators the laws are about. A new estimator is one line in CASES."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from sidecut import CSP, Constraints, NormalizedCut, SpectralLearning
+
+#: What an estimator may promise beyond the laws that hold for all.
+CONSTRAINTS = "uses constraints"
+GRAPH = "cuts a graph of any form, and shows its eigenvalues"
+CUT = "is the normalised cut where nothing is known"
+ANY_K = "makes any number of clusters from 1 to n"
+ANY_DATA = "answers, or says why not, whatever the data"
+ALL = frozenset({CONSTRAINTS, GRAPH, CUT, ANY_K, ANY_DATA})
+
+
+@dataclass(frozen=True)
+class Case:
+    """An estimator with some settings, and the laws it promises to obey."""
+
+    estimator: type
+    settings: dict[str, Any] = field(default_factory=dict)
+    promises: frozenset[str] = ALL
+
+    def make(self, n_clusters=3, **more):
+        """Return the estimator, with a seed; parameters it does not have are left out."""
+        known = self.estimator().get_params()
+        settings = {"random_state": 0, **self.settings, **more}
+        return self.estimator(n_clusters, **{name: settings[name] for name in settings if name in known})
+
+    def reference(self, n_clusters=3, **more):
+        """Return the normalised cut with the same settings, as far as it has them."""
+        return Case(NormalizedCut, self.settings).make(n_clusters, **more)
+
+    def knows(self, constraints):
+        """Return what this estimator may be told: the constraints if it uses them, else nothing."""
+        return constraints if CONSTRAINTS in self.promises else None
+
+    def __str__(self):
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+        return f"{self.estimator.__name__}({settings})"
+
+
+CASES = [
+    Case(NormalizedCut, promises=ALL - {CONSTRAINTS}),
+    Case(NormalizedCut, {"labelling": "qr", "unit_rows": False}, promises=ALL - {CONSTRAINTS}),
+    Case(SpectralLearning),
+    Case(SpectralLearning, {"normalization": "additive"}, promises=ALL - {CUT}),
+    Case(SpectralLearning, {"labelling": "rotation"}),
+    # Where few clusters are spoken of, feasible cuts are few; on a graph that all but falls apart, eq. 13 is
+    # all but singular.
+    Case(CSP, promises=ALL - {ANY_DATA}),
+    Case(CSP, {"beta": "eq19", "weighting": "one_minus_cost"}, promises=ALL - {ANY_DATA}),
+]
+
+
+def _promising(*promises):
+    return [case for case in CASES if case.promises.issuperset(promises)]
+
+
+@pytest.fixture(scope="session")
+def cases():
+    return CASES
+
+
+@pytest.fixture(scope="session", params=CASES, ids=str)
+def case(request):
+    """Every estimator."""
+    return request.param
+
+
+@pytest.fixture(scope="session", params=_promising(CONSTRAINTS), ids=str)
+def constrained(request):
+    """Estimators that use constraints."""
+    return request.param
+
+
+@pytest.fixture(scope="session", params=_promising(CUT), ids=str)
+def cutting(request):
+    """Estimators that are the normalised cut where nothing is known."""
+    return request.param
+
+
+@pytest.fixture(scope="session", params=_promising(GRAPH), ids=str)
+def graph_case(request):
+    """Estimators that cut a graph."""
+    return request.param
+
+
+@pytest.fixture(scope="session", params=_promising(ANY_K), ids=str)
+def counting(request):
+    """Estimators that make any number of clusters."""
+    return request.param
+
+
+@pytest.fixture(scope="session", params=_promising(ANY_DATA), ids=str)
+def robust(request):
+    """Estimators that answer, or say why not, whatever the data."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def blobs():
+    """Three unmistakable clusters of 20 points, and which is which."""
+    X, y = make_blobs(60, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=0)
+    X.flags.writeable = False
+    return X, y
+
+
+@pytest.fixture(scope="session")
+def known(blobs):
+    """True links between some of the points, and labels of others."""
+    y = blobs[1]
+    pairs = np.random.default_rng(0).integers(0, 60, size=(30, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    together = y[pairs[:, 0]] == y[pairs[:, 1]]
+    links = Constraints.from_pairs(60, must_link=pairs[together], cannot_link=pairs[~together])
+    return links | Constraints.from_labels(np.where(np.arange(60) % 4 == 0, y, -1))
