@@ -298,7 +298,7 @@ class CSP(SpectralClusterer):
     def _forget_cuts(self) -> None:
         """Leave nothing of an earlier fit that had constraints."""
         for name in ("cuts_", "beta_", "n_feasible_", "costs_", "indicator_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
 
     def _previous(self, n_nodes: int) -> FloatArray | None:
         if self.warm_start and hasattr(self, "cuts_") and self.cuts_.vectors.shape[0] == n_nodes:

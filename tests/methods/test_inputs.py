@@ -1,0 +1,76 @@
+"""The front door: what may be handed to fit."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sidecut import Constraints, NormalizedCut
+from sidecut.exceptions import ConstraintError, LabellingWarning
+from sidecut.graphs import Gaussian, SparseGraph, as_graph
+from sidecut.methods.inputs import (
+    build_graph,
+    check_choice,
+    check_constraints,
+    check_data,
+    n_points,
+    warn_about_duplicates,
+)
+
+
+def test_points_become_arrays_and_graphs_stay_graphs():
+    estimator = NormalizedCut(affinity="precomputed")
+    graph = as_graph(np.ones((4, 4)))
+    assert check_data(estimator, graph) is graph
+    assert build_graph(estimator, graph) is graph
+    assert estimator.n_features_in_ == n_points(graph) == 4
+    points = check_data(NormalizedCut(), [[1, 2], [3, 4]])
+    assert points.dtype == np.float64
+    assert n_points(points) == 2
+
+
+@pytest.mark.parametrize("matrix", [sp.coo_matrix(np.ones((4, 4))), sp.csc_array(np.ones((4, 4)))])
+def test_sparse_weights_of_any_kind(matrix):
+    assert isinstance(check_data(NormalizedCut(affinity="precomputed"), matrix), SparseGraph)
+
+
+def test_a_recipe_builds_its_own_graph():
+    X = np.array([[0.0], [1.0], [3.0]])
+    graph = build_graph(NormalizedCut(affinity=Gaussian(2.0)), X)
+    np.testing.assert_allclose(graph.to_dense()[0], [0, np.exp(-1 / 8), np.exp(-9 / 8)])
+
+
+def test_n_neighbors_is_the_degree_of_knn():
+    X = np.random.default_rng(0).random((30, 2))
+    sparser = build_graph(NormalizedCut(n_neighbors=3), X)
+    denser = build_graph(NormalizedCut(n_neighbors=6), X)
+    assert 3 * 30 <= sparser.matrix.nnz < 2 * 3 * 30
+    assert denser.matrix.nnz > sparser.matrix.nnz
+
+
+def test_no_constraints_are_empty_constraints():
+    assert check_constraints(None, 5) == Constraints.none(5)
+    known = Constraints.from_pairs(5, must_link=[(0, 1)])
+    assert check_constraints(known, 5) is known
+
+
+def test_a_choice_must_be_a_word_on_the_list():
+    check_choice("taste", "sweet", ("sweet", "sour"))
+    for wrong in ("bitter", None, ["sweet"], 3):
+        with pytest.raises(ValueError, match=r"taste=.*: choose one of 'sweet', 'sour'"):
+            check_choice("taste", wrong, ("sweet", "sour"))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_equal_points_are_counted(kind):
+    points = kind(np.array([[0.0, 1.0], [-0.0, 1.0], [2.0, 0.0], [0.0, 1.0]]))
+    warn_about_duplicates(points, 2)
+    with pytest.warns(LabellingWarning, match=r"n_clusters=3 .* different points in X, 2"):
+        warn_about_duplicates(points, 3)
+
+
+def test_the_normalized_cut_refuses_what_it_would_ignore():
+    X = np.arange(10.0)[:, None]
+    known = Constraints.from_pairs(10, must_link=[(0, 9)])
+    for told in (known, [(0, 9)]):
+        with pytest.raises(ConstraintError, match="SpectralLearning"):
+            NormalizedCut(2, affinity="gaussian").fit(X, constraints=told)
