@@ -218,12 +218,23 @@ def test_house_rules(path):
 # Public names
 
 
+def rooms_there_are():
+    """The rooms that exist, and the house itself, as modules."""
+    rooms = [room for room in ROOMS if (HOUSE / room).is_dir()]
+    return [sidecut, *(importlib.import_module(f"sidecut.{room}") for room in rooms)]
+
+
 def public_names():
     """Every name in the __all__ of the package and of its rooms."""
-    modules = ["sidecut", *(f"sidecut.{room}" for room in ROOMS if (HOUSE / room).is_dir())]
-    for module in map(importlib.import_module, modules):
-        for name in module.__all__:
+    for module in rooms_there_are():
+        for name in getattr(module, "__all__", ()):
             yield pytest.param(module, name, id=f"{module.__name__}.{name}")
+
+
+@pytest.mark.parametrize("module", rooms_there_are(), ids=lambda module: module.__name__)
+def test_every_room_says_what_is_public(module):
+    assert module.__doc__, f"{module.__name__} has no docstring"
+    assert len(set(module.__all__)) == len(module.__all__) > 0
 
 
 def is_documented_kind(thing):
