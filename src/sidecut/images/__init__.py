@@ -1,0 +1,27 @@
+"""Pictures: pixels to a graph, marks to constraints, labels to pictures.
+
+`segment` does all of it; `pixel_graph` and `Seeds` are its parts, for any estimator with
+``affinity="precomputed"``. Reading and writing files needs Pillow, nothing else here does.
+"""
+
+from sidecut.images.examples import touching_discs
+from sidecut.images.files import read_image, write_image
+from sidecut.images.pixel_graph import color_width, pixel_graph
+from sidecut.images.pixels import as_pixels
+from sidecut.images.satisfaction import attainable_beta
+from sidecut.images.seeds import Box, Seeds
+from sidecut.images.segmentation import Segmentation, segment
+
+__all__ = [
+    "Box",
+    "Seeds",
+    "Segmentation",
+    "as_pixels",
+    "attainable_beta",
+    "color_width",
+    "pixel_graph",
+    "read_image",
+    "segment",
+    "touching_discs",
+    "write_image",
+]

@@ -1,0 +1,129 @@
+"""Segments and indicators as pictures, in plain arrays of RGB."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sidecut.images.pixels import FloatArray, as_rgb
+
+RGB = npt.NDArray[np.uint8]
+IntArray = npt.NDArray[np.intp]
+
+#: Colours that stay apart for colour-blind eyes (Okabe & Ito, 2008), blue and vermillion first: they are the
+#: two ends of the heat map.
+SEGMENT_COLORS = (
+    *((0, 114, 178), (213, 94, 0), (0, 158, 115), (240, 228, 66)),
+    *((204, 121, 167), (86, 180, 233), (230, 159, 0), (60, 60, 60)),
+)
+_BLUE, _RED = np.array([0.02, 0.22, 0.58]), np.array([0.70, 0.05, 0.10])
+#: Values beyond this quantile of the absolute indicator are shown in full colour.
+FULL_COLOR = 0.98
+
+
+def segment_colors(n_segments: int) -> RGB:
+    """Return one colour per segment; after eight they repeat, lighter each time.
+
+    Examples
+    --------
+    >>> from sidecut.images.drawing import segment_colors
+    >>> segment_colors(2).tolist()
+    [[0, 114, 178], [213, 94, 0]]
+    """
+    numbers = np.arange(n_segments)
+    base = np.array(SEGMENT_COLORS, dtype=np.float64)[numbers % len(SEGMENT_COLORS)]
+    light = 1.0 - 0.75 ** (numbers // len(SEGMENT_COLORS))
+    return np.round(base + (255.0 - base) * light[:, None]).astype(np.uint8)
+
+
+def draw_overlay(
+    image: npt.ArrayLike, labels: IntArray, codes: IntArray | None, opacity: float, enlarge: int
+) -> RGB:
+    """Return a picture with its segments in colour, the boundaries between them in white, and the marks.
+
+    Parameters
+    ----------
+    image : array
+        The picture.
+    labels : array of shape (height, width)
+        The segment of every pixel.
+    codes : array of shape (height, width) or None
+        The class of marked pixels, -1 elsewhere.
+    opacity : float
+        Of the colours.
+    enlarge : int
+        Show every pixel as a square of so many.
+    """
+    if not 0 <= opacity <= 1:
+        raise ValueError(f"opacity={opacity!r} must lie between 0 and 1.")
+    rgb = as_rgb(image)
+    if rgb.shape[:2] != labels.shape:
+        raise ValueError(f"The image has {rgb.shape[:2]} pixels, the segmentation {labels.shape}.")
+    colors = segment_colors(int(labels.max()) + 1) / 255.0
+    # Colours on grey: the hue tells the segment, the lightness the picture.
+    grey = rgb.mean(axis=2, keepdims=True)
+    mixed = (1.0 - opacity) * (0.5 * rgb + 0.5 * grey) + opacity * colors[labels]
+    mixed, labels = _enlarged(mixed, enlarge), _enlarged(labels, enlarge)
+    mixed[_borders(labels)] = 1.0
+    return _as_bytes(_with_marks(mixed, codes, enlarge))
+
+
+def draw_heat(indicator: FloatArray, codes: IntArray | None, enlarge: int) -> RGB:
+    """Return an indicator in colours: dark blue, white at zero, dark red.
+
+    Parameters
+    ----------
+    indicator : array of shape (height, width)
+        Any real numbers.
+    codes : array of shape (height, width) or None
+        The class of marked pixels, -1 elsewhere.
+    enlarge : int
+        Show every pixel as a square of so many.
+    """
+    full = float(np.quantile(np.abs(indicator), FULL_COLOR)) or float(np.abs(indicator).max()) or 1.0
+    share = np.clip(indicator / full, -1.0, 1.0)[..., None]
+    # The square root lets small values show their sign, which decides the segment.
+    strength = np.sqrt(np.abs(share))
+    mixed = 1.0 - strength * (1.0 - np.where(share < 0, _BLUE, _RED))
+    return _as_bytes(_with_marks(_enlarged(mixed, enlarge), codes, enlarge))
+
+
+def _enlarged(values: npt.NDArray, enlarge: int) -> npt.NDArray:
+    if enlarge < 1 or int(enlarge) != enlarge:
+        raise ValueError(f"enlarge={enlarge!r} must be a whole number, at least 1.")
+    return np.repeat(np.repeat(values, enlarge, axis=0), enlarge, axis=1)
+
+
+def _borders(labels: IntArray) -> npt.NDArray[np.bool_]:
+    """Tell which pixels have another label to their right or below."""
+    border = np.zeros(labels.shape, dtype=bool)
+    border[:-1] |= labels[:-1] != labels[1:]
+    border[:, :-1] |= labels[:, :-1] != labels[:, 1:]
+    return border
+
+
+def _with_marks(rgb: FloatArray, codes: IntArray | None, enlarge: int) -> FloatArray:
+    """Draw the marks in the colour of their class, with a black rim inside and a white one around."""
+    if codes is None or codes.max() < 0:
+        return rgb
+    marks = _enlarged(codes, enlarge)
+    inside = marks >= 0
+    colors = segment_colors(int(codes.max()) + 1) / 255.0
+    rgb[_grown(inside) & ~inside] = 1.0
+    rgb[inside] = colors[marks[inside]]
+    rgb[inside & _grown(~inside)] = 0.0
+    return rgb
+
+
+def _grown(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return a mask with the four neighbours of its pixels."""
+    grown = mask.copy()
+    grown[1:] |= mask[:-1]
+    grown[:-1] |= mask[1:]
+    grown[:, 1:] |= mask[:, :-1]
+    grown[:, :-1] |= mask[:, 1:]
+    return grown
+
+
+def _as_bytes(rgb: FloatArray) -> RGB:
+    return np.round(255.0 * np.clip(rgb, 0.0, 1.0)).astype(np.uint8)

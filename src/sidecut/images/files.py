@@ -1,0 +1,153 @@
+"""Pictures in files: PNG, JPEG and others through Pillow, arrays as .npy."""
+
+from __future__ import annotations
+
+import importlib
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidecut.images.drawing import segment_colors
+
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp")
+LABEL_SUFFIXES = (".npy", ".png")
+#: Modes of Pillow whose pixels are numbers as they are; all others become RGB or RGBA.
+_PLAIN_MODES = ("L", "RGB", "RGBA", "LA", "I;16", "I", "F")
+
+
+def read_image(path: str | PathLike[str]) -> npt.NDArray:
+    """Read a picture: any format Pillow knows, or an array in an ``.npy`` file.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    array of shape (height, width) or (height, width, channels)
+        As the file has it: 8 or 16 bits, grey or colour, with alpha if there is one.
+
+    Raises
+    ------
+    ValueError
+        If the file is no picture.
+    ImportError
+        If Pillow is needed and not installed.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from sidecut.images import read_image, write_image
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "grey.png"
+    ...     write_image(path, np.array([[0, 128], [255, 7]], dtype=np.uint8))
+    ...     read_image(path)
+    array([[  0, 128],
+           [255,   7]], dtype=uint8)
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".npy":
+        return _read_array(path)
+    pillow = _pillow()
+    try:
+        with pillow.open(path) as picture:
+            return _as_array(picture)
+    except pillow.UnidentifiedImageError as error:
+        raise ValueError(f"{path} is not an image that can be read; save it as PNG or JPEG.") from error
+
+
+def write_image(path: str | PathLike[str], rgb: npt.NDArray) -> None:
+    """Write a picture of 8 bits; the suffix chooses the format, ``.npy`` keeps the array.
+
+    Parameters
+    ----------
+    path : path
+        Where to write.
+    rgb : array of uint8, shape (height, width) or (height, width, 3 or 4)
+        The picture.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".npy":
+        np.save(path, rgb)
+        return
+    _check_suffix(path, IMAGE_SUFFIXES)
+    _pillow().fromarray(np.ascontiguousarray(rgb, dtype=np.uint8)).save(path)
+
+
+def write_labels(path: str | PathLike[str], labels: npt.NDArray[np.intp]) -> None:
+    """Write a label image: the labels themselves in ``.npy``, or in ``.png`` shown through a palette.
+
+    Parameters
+    ----------
+    path : path
+        Where to write.
+    labels : array of shape (height, width)
+        Numbers from 0, at most 255 for ``.png``.
+    """
+    path = Path(path)
+    _check_suffix(path, LABEL_SUFFIXES)
+    if path.suffix.lower() == ".npy":
+        np.save(path, labels)
+        return
+    if labels.max() > 255:
+        raise ValueError(f"{path}: a .png holds 256 segments, there are {labels.max() + 1}; use .npy.")
+    picture = _pillow().fromarray(labels.astype(np.uint8))
+    picture.putpalette(segment_colors(int(labels.max()) + 1).tobytes())
+    picture.save(path)
+
+
+def read_labels(path: str | PathLike[str]) -> npt.NDArray:
+    """Read a label image as `write_labels` wrote it.
+
+    Parameters
+    ----------
+    path : path
+        An ``.npy`` file, or a ``.png`` whose pixels are numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from sidecut.images.files import read_labels, write_labels
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "labels.png"
+    ...     write_labels(path, np.array([[0, 1], [2, 1]]))
+    ...     read_labels(path).tolist()
+    [[0, 1], [2, 1]]
+    """
+    if Path(path).suffix.lower() == ".npy":
+        return _read_array(Path(path))
+    with _pillow().open(path) as picture:
+        return np.asarray(picture)
+
+
+def _as_array(picture: Any) -> npt.NDArray:
+    if picture.mode not in _PLAIN_MODES:
+        has_alpha = "transparency" in picture.info or picture.mode.endswith("A")
+        picture = picture.convert("RGBA" if has_alpha else "L" if picture.mode == "1" else "RGB")
+    return np.asarray(picture)
+
+
+def _read_array(path: Path) -> npt.NDArray:
+    try:
+        return np.load(path, allow_pickle=False)
+    except ValueError as error:
+        raise ValueError(f"{path} is not an array of numbers: {error}") from error
+
+
+def _check_suffix(path: Path, suffixes: tuple[str, ...]) -> None:
+    if path.suffix.lower() not in suffixes:
+        raise ValueError(f"{path}: cannot write {path.suffix!r}; use {', '.join(suffixes)}.")
+
+
+def _pillow() -> Any:
+    try:
+        return importlib.import_module("PIL.Image")
+    except ImportError as error:
+        message = (
+            'Reading and writing pictures needs Pillow, which is not installed: pip install "sidecut[images]"'
+        )
+        raise ImportError(message) from error

@@ -1,0 +1,100 @@
+"""What a picture is to the maths: rows, columns and channels of finite floating-point numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def as_pixels(image: npt.ArrayLike) -> FloatArray:
+    """Return a picture as floats of shape (height, width, channels), without its alpha channel.
+
+    Parameters
+    ----------
+    image : array of shape (height, width) or (height, width, 1 to 4)
+        Grey, grey with alpha, RGB or RGBA. Unsigned integers are divided by the largest number of their type,
+        so that white is 1 whether a picture has 8 or 16 bits; other numbers are taken as they are.
+
+    Returns
+    -------
+    array of shape (height, width, 1 or 3)
+        Grey or colour.
+
+    Raises
+    ------
+    ValueError
+        If it has another shape, no pixels, or values that are not finite; the pixel is named.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.images import as_pixels
+    >>> as_pixels(np.array([[0, 255]], dtype=np.uint8))[..., 0]
+    array([[0., 1.]])
+    """
+    values = np.asarray(image)
+    _check_shape(values.shape)
+    _check_numbers(values)
+    pixels = values[..., None] if values.ndim == 2 else values
+    if pixels.shape[2] in (2, 4):
+        pixels = pixels[..., :-1]
+    return np.ascontiguousarray(pixels, dtype=np.float64) / white_of(values.dtype)
+
+
+def white_of(dtype: np.dtype[Any]) -> float:
+    """Return the value of white: the largest number of an unsigned integer type, 1 for any other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.images.pixels import white_of
+    >>> white_of(np.dtype(np.uint16)), white_of(np.dtype(float))
+    (65535.0, 1.0)
+    """
+    return float(np.iinfo(dtype).max) if dtype.kind == "u" else 1.0
+
+
+def as_rgb(image: npt.ArrayLike) -> FloatArray:
+    """Return a picture as RGB between 0 and 1, to be looked at; values beyond are stretched to fit.
+
+    Parameters
+    ----------
+    image : array
+        As for `as_pixels`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.images.pixels import as_rgb
+    >>> as_rgb(np.array([[0.0, 300.0]]))[..., 0]
+    array([[0., 1.]])
+    """
+    pixels = as_pixels(image)
+    low, high = min(float(pixels.min()), 0.0), max(float(pixels.max()), 1.0)
+    return np.broadcast_to((pixels - low) / (high - low), (*pixels.shape[:2], 3)).copy()
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    is_picture = len(shape) == 2 or (len(shape) == 3 and 1 <= shape[2] <= 4)
+    if not is_picture:
+        raise ValueError(
+            f"An image of shape {shape}: expected (height, width) for grey or (height, width, channels) with "
+            "at most 4 channels, the last axis being the colours."
+        )
+    if 0 in shape:
+        raise ValueError(f"An image of shape {shape} has no pixels.")
+
+
+def _check_numbers(values: npt.NDArray) -> None:
+    if values.dtype.kind not in "buif":
+        raise ValueError(f"An image of {values.dtype} values: expected real numbers.")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        where = tuple(int(index) for index in np.argwhere(~np.isfinite(values))[0])
+        raise ValueError(
+            f"image[{', '.join(map(str, where))}] = {values[where]}: every pixel must be a finite number. "
+            "Replace missing pixels first, for example by the mean of their neighbours."
+        )
