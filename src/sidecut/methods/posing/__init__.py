@@ -1,6 +1,7 @@
 """Methods that pose a problem on the graph as it is."""
 
-from sidecut.methods.posing.csp import CSP, FeasibleCuts, feasible_cuts
+from sidecut.methods.posing.csp import CSP
+from sidecut.methods.posing.cuts import FeasibleCuts, feasible_cuts
 from sidecut.methods.posing.normalized_cut import NormalizedCut
 
 __all__ = ["CSP", "FeasibleCuts", "NormalizedCut", "feasible_cuts"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,12 @@ Rule = float | str | tuple[str, float]
 
 #: How many leading eigenvalues of a large Q̄ are computed at first; twice as many as long as they are needed.
 FIRST_EIGENVALUES = 64
-#: β as a share of the largest that can be asked for. The papers ask for half or more; with less the graph has more
-#: of a say, which served better on most data (benchmarks/choices/csp_beta.py).
-USUAL_FRACTION = 0.1
+#: No further than this.
+MOST_EIGENVALUES = 2_048
+#: An eigenvalue of Q̄ that exceeds β/vol by less than this, relative to the largest, counts as equal to it.
+ROUNDING = 1e-12
+#: Eigenvalues closer than this, relatively, are not told apart by the rule "one".
+APART = 1e-9
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Satisfiability:
     values : array of shape (r,)
         The largest eigenvalues of Q̄, descending: all that are positive, or all above the β in question.
     total : float
-        1ᵀQ1 in the normalisation of Q̄.
+        What the trivial vector D^{1/2} 1 satisfies, 1ᵀD^{1/2} Q̄ D^{1/2}1: 1ᵀQ1 where Q̄ = D^{-1/2} Q D^{-1/2}.
     volume : float
         vol(G).
     n_entries : int
@@ -44,28 +48,44 @@ class Satisfiability:
     n_entries: int
     n_samples: int
 
+    def n_above(self, beta: float) -> int:
+        """Return how many eigenvalues of Q̄ exceed β/vol; one within rounding of it does not."""
+        rounding = ROUNDING * float(self.values[0]) if self.values.size else 0.0
+        return int(np.count_nonzero(self.values > beta / self.volume + rounding))
+
     def n_feasible(self, beta: float) -> int:
         """Return the exact number of feasible cuts, #{λ_i(Q̄) > β/vol} - [1ᵀQ1 > β].
 
         The trivial vector D^{1/2} 1 takes one of the positive directions when it satisfies the constraints by
         itself, as it does where must-links prevail; section 4.3 of the paper overlooks it.
         """
-        above = int(np.count_nonzero(self.values > beta / self.volume))
-        return max(above - int(self.total > beta), 0)
+        return max(self.n_above(beta) - int(self.total > beta), 0)
 
-    def largest_beta(self, n_cuts: int) -> float | None:
-        """Return the β below which there are at least `n_cuts` feasible cuts, or None if there is none."""
-        for position in (n_cuts, n_cuts + 1):
-            if position <= self.values.size:
-                beta = float(self.values[position - 1]) * self.volume
-                # Just below it, `position` eigenvalues lie above; the trivial vector may take one of them.
-                if position - int(self.total >= beta) >= n_cuts:
-                    return beta
-        return None
+    def bound(self, position: int) -> float | None:
+        """Return λ vol with λ the eigenvalue of Q̄ at a position from 1, or None if it is not positive."""
+        if not 1 <= position <= self.values.size:
+            return None
+        return float(self.values[position - 1]) * self.volume
+
+    def range_leaving(self, n_cuts: int) -> tuple[float, float] | None:
+        """Return the highest range of β that leaves at least `n_cuts` feasible cuts, or None if none does.
+
+        Past 1ᵀQ1 the trivial vector stops taking one direction. So there may be two ranges with a gap in
+        between: from 0 to λ_{m+1} vol, and from 1ᵀQ1 to λ_m vol.
+        """
+        upper, lower = self.bound(n_cuts), self.bound(n_cuts + 1)
+        if upper is not None and self.total < upper:
+            connected = self.total <= 0 or (lower is not None and self.total < lower)
+            return (0.0 if connected else self.total), upper
+        return None if lower is None else (0.0, lower)
 
 
 def satisfiability(
-    constraints: Constraints, scale: FloatArray, volume: float, beta: Rule, n_clusters: int
+    constraints: Constraints,
+    scale: FloatArray,
+    degrees: FloatArray,
+    beta: Rule,
+    n_clusters: int,
 ) -> tuple[Satisfiability, Spectrum]:
     """Return what can be asked of constraints, and the leading eigenvectors of Q̄ = S Q S.
 
@@ -74,17 +94,22 @@ def satisfiability(
     constraints : Constraints
         Q.
     scale : array of shape (n,)
-        The diagonal of S, D^{-1/2}.
-    volume : float
-        vol(G).
+        The diagonal of S: D^{-1/2}, or that of a source graph.
+    degrees : array of shape (n,)
+        The diagonal of D.
     beta : number or rule
         Needed where Q̄ is so large that only the eigenvalues above β/vol are computed.
     n_clusters : int
         K.
+
+    Raises
+    ------
+    ConstraintError
+        If Q̄ is so large that its spectrum is not computed at once, and β leaves thousands of cuts.
     """
-    # Isolated nodes have no degree and take no part.
-    placed = (scale > 0).astype(np.float64)
-    total = float(placed @ constraints.apply(placed))
+    # S D^{1/2} 1 is 1 for Q̄ = D^{-1/2} Q D^{-1/2}, but 0 at isolated nodes, which take no part.
+    trivial = scale * np.sqrt(degrees)
+    total, volume = float(trivial @ constraints.apply(trivial)), float(degrees.sum())
 
     def described(values: FloatArray) -> Satisfiability:
         return Satisfiability(values, total, volume, constraints.n_entries(), constraints.n_samples)
@@ -93,14 +118,40 @@ def satisfiability(
         spectrum = constraints.positive_spectrum(scale)
         return described(spectrum.values), spectrum
     except ConstraintError:
+        # Too many points hang together for their whole spectrum.
         count = max(FIRST_EIGENVALUES, 2 * n_clusters)
-    while True:
+    while count <= MOST_EIGENVALUES:
         spectrum = constraints.positive_spectrum(scale, n_largest=count)
         known = described(spectrum.values)
         reached = chosen_beta(beta, known, n_clusters) / volume
         if spectrum.values.size < count or spectrum.values[-1] <= reached:
             return known, spectrum
         count *= 2
+    raise ConstraintError(
+        f"beta={beta!r} leaves more than {MOST_EIGENVALUES} feasible cuts of constraints that tie more than "
+        f"4000 points together. Choose a larger beta: up to {known.bound(1):.4g} leaves at least one."
+    )
+
+
+def check_rule(rule: Any) -> None:
+    """Refuse what is neither a positive number nor the name of a rule.
+
+    Raises
+    ------
+    ValueError
+        Naming the value and the choices.
+
+    Examples
+    --------
+    >>> from sidecut.methods.posing.beta import check_rule
+    >>> check_rule(("fraction", 0.9))
+    """
+    if not _is_number(rule):
+        _parsed(rule)
+    elif not (np.isfinite(rule) and rule > 0):
+        raise ValueError(
+            f"beta={rule!r} must be finite and positive: otherwise nearly all cuts are feasible."
+        )
 
 
 def chosen_beta(rule: Rule, known: Satisfiability, n_clusters: int) -> float:
@@ -110,8 +161,8 @@ def chosen_beta(rule: Rule, known: Satisfiability, n_clusters: int) -> float:
     ----------
     rule : number, "eq19", "one", "fraction" or ("fraction", number)
         β itself; eq. 19, λ vol (0.5 + 0.4 nnz(Q) / N²); as large as leaves one feasible cut (section 7.3);
-        a fraction of λ vol, a tenth of it if no number is given. λ is λ_{K-1}(Q̄), the largest value that leaves
-        K - 1 feasible cuts, which is λ_max for two clusters.
+        a fraction of λ vol, half of it if no number is given. λ is λ_{K-1}(Q̄), or λ_K(Q̄) where the trivial
+        vector takes one direction, so that K - 1 feasible cuts are left if so many are possible.
     known : Satisfiability
         The spectrum of Q̄.
     n_clusters : int
@@ -123,10 +174,11 @@ def chosen_beta(rule: Rule, known: Satisfiability, n_clusters: int) -> float:
     >>> from sidecut.methods.posing.beta import Satisfiability, chosen_beta
     >>> known = Satisfiability(np.array([4.0, 3.0, 1.0]), total=0.0, volume=10.0, n_entries=6, n_samples=20)
     >>> chosen_beta("fraction", known, n_clusters=3), chosen_beta("one", known, n_clusters=3)
-    (3.0, 35.0)
+    (15.0, 35.0)
     """
-    if isinstance(rule, int | float | np.integer | np.floating) and not isinstance(rule, bool):
-        return _finite(float(rule))
+    check_rule(rule)
+    if _is_number(rule):
+        return float(rule)  # type: ignore[arg-type]
     name, fraction = _parsed(rule)
     if known.values.size == 0:
         raise ConstraintError(
@@ -135,43 +187,47 @@ def chosen_beta(rule: Rule, known: Satisfiability, n_clusters: int) -> float:
         )
     if name == "one":
         return _leaving_one(known)
-    bound = _bound(known, n_clusters)
     if name == "eq19":
         fraction = 0.5 + 0.4 * known.n_entries / known.n_samples**2
-    return fraction * bound
+    return _share(known, fraction, max(n_clusters - 1, 1))
 
 
-def _bound(known: Satisfiability, n_clusters: int) -> float:
-    """Return λ vol, with the largest λ that leaves K - 1 feasible cuts, or as many as there can be."""
-    for n_cuts in range(max(n_clusters - 1, 1), 0, -1):
-        beta = known.largest_beta(n_cuts)
-        if beta is not None:
-            return beta
-    return float(known.values[0]) * known.volume
+def _share(known: Satisfiability, fraction: float, most_cuts: int) -> float:
+    """Return f λ vol, with the largest λ for which it leaves `most_cuts` cuts, or as many as there can be."""
+    for n_cuts in range(most_cuts, 0, -1):
+        allowed = known.range_leaving(n_cuts)
+        for position in (n_cuts, n_cuts + 1):
+            upper = known.bound(position)
+            if allowed is None or upper is None or upper > allowed[1]:
+                continue
+            # Between the two ranges of β there is a gap with fewer cuts.
+            if known.n_feasible(fraction * upper) >= n_cuts:
+                return fraction * upper
+    lower, upper = known.range_leaving(1) or (0.0, float(known.values[0]) * known.volume)
+    return lower + fraction * (upper - lower)
 
 
 def _leaving_one(known: Satisfiability) -> float:
-    """Return the β in the middle of the range that leaves exactly one feasible cut."""
-    upper = _bound(known, 2)
-    below = known.values[known.values * known.volume < upper * (1 - 1e-9)]
-    lower = float(below[0]) * known.volume if below.size else 0.0
-    if lower < known.total < upper:
-        # Past 1ᵀQ1 the trivial vector stops taking one direction, so the range ends there.
-        lower = known.total
-    return 0.5 * (lower + upper)
+    """Return the middle of the highest range of β that leaves one feasible cut, or as few as can be."""
+    ends = np.append(known.values * known.volume, [max(known.total, 0.0), 0.0])
+    ends = np.unique(ends)[::-1]
+    middles = [0.5 * (high + low) for high, low in pairwise(ends) if low < high * (1 - APART)]
+    counts = [known.n_feasible(beta) for beta in middles]
+    # Where eigenvalues coincide no β may leave exactly one.
+    fewest = min((count for count in counts if count > 0), default=0)
+    return float(middles[counts.index(fewest)])
+
+
+def _is_number(rule: Any) -> bool:
+    return isinstance(rule, int | float | np.integer | np.floating) and not isinstance(rule, bool)
 
 
 def _parsed(rule: Any) -> tuple[str, float]:
     if isinstance(rule, str) and rule in ("eq19", "one", "fraction"):
-        return rule, USUAL_FRACTION
-    if isinstance(rule, tuple) and len(rule) == 2 and rule[0] == "fraction" and 0 < rule[1] < 1:
+        return rule, 0.5
+    is_pair = isinstance(rule, tuple) and len(rule) == 2 and rule[0] == "fraction" and _is_number(rule[1])
+    if is_pair and 0 < rule[1] < 1:
         return "fraction", float(rule[1])
     raise ValueError(
         f"beta={rule!r}: give a number, 'eq19', 'one', 'fraction', or ('fraction', f) with 0 < f < 1."
     )
-
-
-def _finite(beta: float) -> float:
-    if not np.isfinite(beta):
-        raise ValueError(f"beta={beta!r} must be finite.")
-    return beta
