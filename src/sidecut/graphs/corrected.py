@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.graphs.graph import DenseGraph, FloatArray, Graph, SparseGraph, without_isolated
+from sidecut.graphs.lazy import ROUNDING
 
 
 class CorrectedGraph(Graph):
@@ -41,6 +42,12 @@ class CorrectedGraph(Graph):
     def apply(self, block: FloatArray) -> FloatArray:
         """Return (W + C) @ block."""
         return self.graph.apply(block) + self.apply_correction(block)
+
+    @cached_property
+    def degrees(self) -> FloatArray:
+        """The weighted degrees; what rounding leaves where a correction cuts a node off counts as zero."""
+        degrees = self.apply(np.ones(self.n_nodes))
+        return np.where(degrees > ROUNDING * self.graph.degrees, degrees, 0.0)
 
     @cached_property
     def components(self) -> npt.NDArray[np.intp]:

@@ -124,6 +124,7 @@ class SparseGraph(Graph):
             # A copy first: the arrays may still belong to the caller.
             self._weights = self._weights.copy()
             self._weights.eliminate_zeros()
+        self._weights = _with_short_indices(self._weights)
         self.n_nodes = int(self._weights.shape[0])
         self.recall = recall
 
@@ -144,6 +145,8 @@ class SparseGraph(Graph):
 
     def weights_at(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> FloatArray:
         """Return the weights of some pairs of nodes."""
+        if len(rows) == 0:
+            return np.empty(0)
         return np.asarray(self._weights[rows, columns], dtype=np.float64).ravel()
 
     @cached_property
@@ -189,6 +192,14 @@ class DenseGraph(Graph):
     def to_dense(self) -> FloatArray:
         """Return a copy of W."""
         return self._weights.copy()
+
+
+def _with_short_indices(weights: sp.csr_array) -> sp.csr_array:
+    """Return the matrix with 32-bit indices where they suffice: half the memory to move in every product."""
+    if weights.indices.dtype == np.int32 or max(weights.nnz, *weights.shape) > np.iinfo(np.int32).max:
+        return weights
+    indices, starts = weights.indices.astype(np.int32), weights.indptr.astype(np.int32)
+    return sp.csr_array((weights.data, indices, starts), shape=weights.shape)
 
 
 def _dense_components(weights: FloatArray) -> npt.NDArray[np.intp]:

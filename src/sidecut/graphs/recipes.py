@@ -166,6 +166,15 @@ class SelfTuning(GraphRecipe):
     ----------
     neighbor : int, default=7
         σ_i is the distance to this neighbour.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import SelfTuning
+    >>> SelfTuning(neighbor=1).build(np.array([[0.0], [1.0], [3.0]])).to_dense().round(4)
+    array([[0.    , 0.3679, 0.0111],
+           [0.3679, 0.    , 0.1353],
+           [0.0111, 0.1353, 0.    ]])
     """
 
     def __init__(self, neighbor: int = 7) -> None:
@@ -190,6 +199,15 @@ class Heat(GraphRecipe):
     neighbors : Neighbors or None, default=None
         The graph heat flows on; None is the ten-nearest-neighbour graph with cosine weights for sparse
         data and self-tuning ones otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import Heat, Neighbors
+    >>> line = np.arange(6.0)[:, None]
+    >>> heat = Heat(time=1.0, neighbors=Neighbors(2, weights="binary")).build(line)
+    >>> heat.apply(np.eye(6)[0]).round(2)  # how much heat has come from the first point
+    array([0.45, 0.26, 0.16, 0.03, 0.  , 0.  ])
     """
 
     def __init__(self, time: float = 20.0, *, neighbors: Neighbors | None = None) -> None:
@@ -203,7 +221,18 @@ class Heat(GraphRecipe):
 
 
 class Cosine(GraphRecipe):
-    """The full cosine affinity of nonnegative features such as word counts, applied through its factor."""
+    """The full cosine affinity of nonnegative features such as word counts, applied through its factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import Cosine
+    >>> words = np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 3.0]])
+    >>> Cosine().build(words).to_dense().round(3)
+    array([[0.   , 0.707, 0.   ],
+           [0.707, 0.   , 0.707],
+           [0.   , 0.707, 0.   ]])
+    """
 
     def build(self, X: npt.NDArray) -> FactorGraph:
         """Return the graph of cosines between the rows of X."""
