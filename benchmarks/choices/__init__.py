@@ -1,0 +1,1 @@
+"""The evidence behind defaults that depart from a paper."""

@@ -1,0 +1,192 @@
+"""CSP: against the dense solver of the paper, against unconstrained spectral clustering, and how it grows.
+
+    python -m benchmarks.speed.csp --data FOLDER
+
+(a) the feasible cuts by `feasible_cuts` and by scipy.linalg.eig on eq. 13, as printed;
+(b) whole fits on the k-NN graph of all of MNIST with 100, 500 and 1,000 labels, against scikit-learn's
+    SpectralClustering(eigen_solver="amg") and "lobpcg" on the same graph in the same run;
+(c) whole fits on MNIST from 10,000 to 70,000 points, with the exponent of n that fits the times;
+(d) the peak of memory of the largest fit beyond the data and the graph, in a process of its own;
+(e) fitting again with ten more labels, from scratch and from the previous vectors (warm start).
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scipy.linalg
+import scipy.sparse as sp
+from sklearn.cluster import SpectralClustering
+from sklearn.datasets import make_blobs
+
+from benchmarks.machine import facts
+from benchmarks.speed.graphs import mnist
+from sidecut import CSP, Constraints
+from sidecut.constraints import sample_labels
+from sidecut.evaluation import clustering_accuracy
+from sidecut.graphs import Graph, NormalizedAffinity, SparseGraph
+from sidecut.graphs.recipes import Neighbors
+from sidecut.methods.posing import feasible_cuts
+
+RESULTS = Path(__file__).parent / "results"
+LABELS = (100, 500, 1_000)
+
+
+def seconds(work: Callable[[], object], repeats: int) -> float:
+    """Return the median time of some work."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
+
+
+def dense_cuts(graph: Graph, known: Constraints, beta: float) -> np.ndarray:
+    """Return the positive eigenvalues of eq. 13 by the dense generalised eigensolver of the paper."""
+    scale = NormalizedAffinity(graph).scale
+    laplacian = np.eye(graph.n_nodes) - scale[:, None] * graph.to_dense() * scale
+    beliefs = scale[:, None] * known.as_matrix().toarray() * scale
+    values = scipy.linalg.eig(laplacian, beliefs - beta / graph.volume * np.eye(graph.n_nodes), right=True)[0]
+    return np.sort(values.real[values.real > 1e-9])
+
+
+def against_dense(sizes: list[int]) -> list[dict]:
+    """(a)."""
+    rows = []
+    for n in sizes:
+        X, y = make_blobs(n, 20, centers=10, cluster_std=6.0, random_state=0)
+        graph, known = Neighbors(20).build(X), sample_labels(y, 100, random_state=0)
+        cuts = feasible_cuts(graph, known, n_clusters=10)
+        ours = seconds(lambda g=graph, c=known: feasible_cuts(g, c, n_clusters=10), 3)
+        start = time.perf_counter()
+        dense = dense_cuts(graph, known, cuts.beta)
+        theirs = time.perf_counter() - start
+        gap = float(np.abs(np.sort(cuts.eigenvalues) / dense[: cuts.eigenvalues.size] - 1).max())
+        rows.append({"part": "a", "points": n, "sidecut": ours, "dense": theirs, "ratio": theirs / ours})
+        rows[-1]["note"] = f"eigenvalues agree to {gap:.0e}"
+        print(rows[-1], flush=True)
+    return rows
+
+
+def against_unconstrained(graph: SparseGraph, y: np.ndarray, draws: int) -> list[dict]:
+    """(b)."""
+    matrix = sp.csr_matrix(graph.matrix)
+    reference = {}
+    for solver in ("amg", "lobpcg"):
+        model = SpectralClustering(10, affinity="precomputed", eigen_solver=solver, random_state=0)
+        reference[solver] = seconds(lambda m=model: m.fit(matrix), 3)
+    rows = []
+    for c in LABELS:
+        known = [sample_labels(y, c, random_state=draw) for draw in range(draws)]
+        models = [CSP(10, affinity="precomputed", random_state=0) for _ in known]
+        ours = [
+            seconds(lambda m=m, k=k: m.fit(graph, constraints=k), 1)
+            for m, k in zip(models, known, strict=True)
+        ]
+        accuracy = np.mean([clustering_accuracy(y, m.labels_) for m in models])
+        hidden = np.mean(
+            [clustering_accuracy(y, m.labels_, constraints=k) for m, k in zip(models, known, strict=True)]
+        )
+        row = {"part": "b", "points": len(y), "labels": c, "sidecut": float(np.median(ours))}
+        row |= {"scikit-learn amg": reference["amg"], "scikit-learn lobpcg": reference["lobpcg"]}
+        row["ratio"] = row["sidecut"] / reference["amg"]
+        row["note"] = f"ACC {accuracy:.3f}, on unlabelled points {hidden:.3f}, mean of {draws} draws"
+        rows.append(row)
+        print(row, flush=True)
+    return rows
+
+
+def growth(data: Path, sizes: list[int]) -> list[dict]:
+    """(c)."""
+    times, rows = [], []
+    for n in sizes:
+        graph, y = mnist(data, n)
+        known = sample_labels(y, 500, random_state=0)
+        model = CSP(10, affinity="precomputed", random_state=0)
+        times.append(seconds(lambda m=model, g=graph, c=known: m.fit(g, constraints=c), 5))
+        rows.append({"part": "c", "points": n, "labels": 500, "sidecut": times[-1]})
+        print(rows[-1], flush=True)
+    exponent = np.polyfit(np.log(sizes), np.log(times), 1)[0]
+    rows.append({"part": "c", "note": f"time grows as n^{exponent:.2f}"})
+    print(rows[-1], flush=True)
+    return rows
+
+
+def peak_memory(graph: SparseGraph, y: np.ndarray) -> list[dict]:
+    """(d)."""
+    with tempfile.TemporaryDirectory() as folder:
+        sp.save_npz(Path(folder) / "graph.npz", sp.csr_matrix(graph.matrix), compressed=False)
+        np.save(Path(folder) / "y.npy", y)
+        command = [sys.executable, "-m", "benchmarks.speed.csp", "--memory-of", folder]
+        megabytes = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    row = {
+        "part": "d",
+        "points": len(y),
+        "labels": 1_000,
+        "note": f"peak {megabytes:.0f} MB beyond the graph",
+    }
+    print(row, flush=True)
+    return [row]
+
+
+def measure_memory(folder: Path) -> None:
+    """Print how far the peak of memory rises during one fit, in megabytes."""
+    graph, y = SparseGraph(sp.load_npz(folder / "graph.npz")), np.load(folder / "y.npy")
+    known = sample_labels(y, 1_000, random_state=0)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    CSP(10, affinity="precomputed", random_state=0).fit(graph, constraints=known)
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+
+
+def warm_start(graph: SparseGraph, y: np.ndarray) -> list[dict]:
+    """(e)."""
+    order = np.random.default_rng(0).permutation(len(y))
+    known = [np.where(np.isin(np.arange(len(y)), order[:c]), y, -1) for c in (500, 510)]
+    first, second = (Constraints.from_labels(labels) for labels in known)
+    cold = seconds(lambda: feasible_cuts(graph, second, n_clusters=10), 3)
+    start = feasible_cuts(graph, first, n_clusters=10).vectors
+    warm = seconds(lambda: feasible_cuts(graph, second, n_clusters=10, start=start), 3)
+    row = {"part": "e", "points": len(y), "labels": 510, "sidecut": warm, "dense": None, "ratio": cold / warm}
+    row["note"] = f"cold {cold:.2f} s"
+    print(row, flush=True)
+    return [row]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--data", type=Path, help="folder that holds mnist.npz; without it only part (a) runs"
+    )
+    parser.add_argument("--dense-sizes", type=int, nargs="*", default=[1_000, 2_000, 4_000])
+    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--memory-of", type=Path, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if args.memory_of:
+        measure_memory(args.memory_of)
+        return
+    rows = []
+    if args.data:
+        graph, y = mnist(args.data, 70_000)
+        rows += against_unconstrained(graph, y, args.draws) + warm_start(graph, y) + peak_memory(graph, y)
+        rows += growth(args.data, [10_000, 20_000, 40_000, 70_000])
+    rows += against_dense(args.dense_sizes)
+    table = pd.DataFrame(rows).round(3)
+    RESULTS.mkdir(exist_ok=True)
+    table.to_csv(RESULTS / "csp.csv", index=False)
+    (RESULTS / "csp.txt").write_text(f"{facts()}\n\n{table.to_string(index=False, na_rep='')}\n")
+
+
+if __name__ == "__main__":
+    main()
