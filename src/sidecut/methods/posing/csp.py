@@ -38,7 +38,7 @@ class CSP(SpectralClusterer):
     beta : number or rule, default="fraction"
         How far the constraints must be satisfied, uᵀQu > β. A number; "eq19", β = λ vol (0.5 + 0.4 nnz(Q) /
         N²); "one", as large as leaves one feasible cut (section 7.3); "fraction" or ("fraction", f), β = f λ
-        vol with f = 0.1. λ is λ_{K-1}(Q̄), the largest that leaves K - 1 cuts.
+        vol with f = 0.2. λ is λ_{K-1}(Q̄), the largest that leaves K - 1 cuts.
     normalization : {"target", "source"}, default="target"
         Q̄ is Q scaled by the degrees of the graph, or by its own (transfer from a source graph, section 6.3).
     weighting : {"none", "one_minus_cost", "sign", "sign_cost"}, default="none"
