@@ -199,15 +199,15 @@ def _share(known: Satisfiability, fraction: float, most_cuts: int) -> float:
     """Return f λ vol, with the largest λ for which it leaves `most_cuts` cuts, or as many as there can be."""
     for n_cuts in range(most_cuts, 0, -1):
         allowed = known.range_leaving(n_cuts)
-        for position in (n_cuts, n_cuts + 1):
-            upper = known.bound(position)
-            if allowed is None or upper is None or upper > allowed[1]:
-                continue
-            # Between the two ranges of β there is a gap with fewer cuts.
-            if known.n_feasible(fraction * upper) >= n_cuts:
-                return fraction * upper
-    lower, upper = known.range_leaving(1) or (0.0, float(known.values[0]) * known.volume)
-    return lower + fraction * (upper - lower)
+        if allowed is None:
+            continue
+        low, high = allowed
+        for bound in (known.bound(n_cuts), known.bound(n_cuts + 1)):
+            # Below 1ᵀQ1 there may be a gap with fewer cuts.
+            if bound is not None and bound <= high and known.n_feasible(fraction * bound) >= n_cuts:
+                return fraction * bound
+        return low + fraction * (high - low)
+    return fraction * float(known.values[0]) * known.volume
 
 
 def _leaving_one(known: Satisfiability) -> float:
