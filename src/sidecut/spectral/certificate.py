@@ -145,8 +145,9 @@ def bound_complement(
         low, high = space.extreme_ritz_values()
         give = space.give(max(abs(low), abs(high)))
         upper = high + give + odds.slack(high - low, space.steps, space.beta)
-        # Ritz values only spread, so this is the best that can still come.
-        attainable = high + give + odds.slack(high - low, max_steps)
+        # Ritz values only spread, so this is the best that can still come; unless the space can be exhausted.
+        hope = odds.slack(high - low, max_steps) if max_steps < start.size else 0.0
+        attainable = high + give + hope
         target = threshold if attainable < threshold else acceptable
         if upper < target or high - give > threshold or attainable >= target:
             break

@@ -8,6 +8,9 @@ from sidecut.spectral.result import FloatArray
 
 #: Eigenvalues closer than this, relative to the last one asked for, are taken to coincide.
 COINCIDENCE = 1e-6
+#: Where in the gap the shift is put. Not in the middle: where the spectrum is symmetric that would often be
+#: 1, where the diagonal of L̄ - 1 and with it every pivot is zero.
+PLACE = 0.45
 #: Where no gap follows the wanted values, the shift is put this close before the value they share.
 CLOSE = 1e-3
 
@@ -36,7 +39,7 @@ def separating_shift(
     >>> import numpy as np
     >>> from sidecut.spectral.inertia import separating_shift
     >>> separating_shift(np.array([1.0, 2.0, 4.0]), 1)
-    (2, 3.0)
+    (2, 2.9)
     >>> separating_shift(np.array([1.0, 2.0, 2.0, 2.0]), 2)
     (1, 1.998)
     """
@@ -45,7 +48,7 @@ def separating_shift(
     past = gaps[wanted - 1 :]
     if past.size and past.max() > resolution:
         below = wanted + int(np.argmax(past))
-        return below, float(0.5 * (values[below - 1] + values[below]))
+        return below, float((1 - PLACE) * values[below - 1] + PLACE * values[below])
     apart = np.flatnonzero(gaps[: wanted - 1] > resolution)
     below = int(apart[-1]) + 1 if apart.size else 0
     lower = values[below - 1] if below else bottom

@@ -27,6 +27,9 @@ SOLVE_TOLERANCE = 1e-10
 CERTIFICATE_TOLERANCE = 1e-5
 #: Solves that may be spent on a certificate from a random start.
 CERTIFICATE_BUDGET = 150
+#: Where eigenvectors were missed, so many more are looked for in what is left, so many times.
+REPAIR = 3
+MAX_REPAIRS = 3
 
 Inverse = Callable[[FloatArray], FloatArray]
 
@@ -56,9 +59,19 @@ def solve_factorized(
         factor = factorized(_shifted(problem))
     except (RuntimeError, MemoryError) as error:
         raise SpectralError(f"The sparse factorisation failed: {error}.") from error
-    pairs = _solve(problem, lambda b: problem.project(factor.solve(problem.project(b))), wanted + guards, rng)
-    certificate = certify_by_inertia(problem, pairs, wanted)
-    return _packed(pairs, "shift-invert (sparse factorisation)", certificate)
+
+    def inverse(right: FloatArray) -> FloatArray:
+        return problem.project(factor.solve(problem.project(right)))
+
+    pairs = _solve(problem, inverse, wanted + guards, rng)
+    return _completed(
+        problem,
+        inverse,
+        pairs,
+        lambda found: certify_by_inertia(problem, found, wanted),
+        "shift-invert (sparse factorisation)",
+        rng,
+    )
 
 
 def solve_iterated(
@@ -75,12 +88,17 @@ def solve_iterated(
     rng : RandomState
         Starting vectors.
     """
-    inverse = LaplacianInverse(problem, SHIFT)
-    pairs = _solve(problem, lambda b: inverse(b, SOLVE_TOLERANCE), wanted + guards, rng)
-    certificate = certify_by_inverse(
-        problem, lambda b: inverse(b, CERTIFICATE_TOLERANCE), pairs, wanted, rng, CERTIFICATE_TOLERANCE
-    )
-    return _packed(pairs, f"shift-invert ({inverse.preconditioning})", certificate)
+    solve = LaplacianInverse(problem, SHIFT)
+
+    def certify(found: RitzPairs) -> Certificate:
+        tolerance = CERTIFICATE_TOLERANCE
+        return certify_by_inverse(problem, lambda b: solve(b, tolerance), found, wanted, rng, tolerance)
+
+    def inverse(right: FloatArray) -> FloatArray:
+        return solve(right, SOLVE_TOLERANCE)
+
+    pairs = _solve(problem, inverse, wanted + guards, rng)
+    return _completed(problem, inverse, pairs, certify, f"shift-invert ({solve.preconditioning})", rng)
 
 
 def certify_by_inertia(problem: LaplacianProblem, pairs: RitzPairs, wanted: int) -> Certificate:
@@ -170,10 +188,41 @@ def _shifted(problem: LaplacianProblem) -> sp.csc_array:
 
 
 def _solve(problem: LaplacianProblem, inverse: Inverse, count: int, rng: np.random.RandomState) -> RitzPairs:
+    return problem.refine(_krylov_eigenvectors(problem, inverse, count, rng))
+
+
+def _completed(
+    problem: LaplacianProblem,
+    inverse: Inverse,
+    pairs: RitzPairs,
+    certify: Callable[[RitzPairs], Certificate],
+    solver: str,
+    rng: np.random.RandomState,
+) -> Eigenpairs:
+    """Certify; where eigenvectors were missed, look for them in the complement of those found.
+
+    A Krylov space holds one vector of each eigenspace, and rounding has to bring the others in; without those
+    that are there already, they come first.
+    """
+    certificate = certify(pairs)
+    for _ in range(MAX_REPAIRS):
+        more = min(REPAIR, problem.n - problem.n_null - pairs.values.size - 1)
+        if certificate.failure_probability < 1.0 or more < 1:
+            break
+        found = _krylov_eigenvectors(problem, _outside(problem, pairs.vectors, inverse), more, rng)
+        pairs = problem.refine(np.hstack([pairs.vectors, found]))
+        certificate = certify(pairs)
+    return Eigenpairs(pairs.values, oriented(pairs.vectors), pairs.residuals, solver, certificate)
+
+
+def _outside(problem: LaplacianProblem, vectors: FloatArray, inverse: Inverse) -> Inverse:
+    clear = problem.without(vectors)
+    return lambda right: clear(inverse(clear(right)))
+
+
+def _krylov_eigenvectors(
+    problem: LaplacianProblem, inverse: Inverse, count: int, rng: np.random.RandomState
+) -> FloatArray:
     operator = LinearOperator((problem.n, problem.n), matvec=inverse, dtype=np.float64)
     start = problem.project(rng.standard_normal(problem.n))
-    return problem.refine(largest_eigenvectors(operator, count, start, rng, tolerance=TOLERANCE))
-
-
-def _packed(pairs: RitzPairs, solver: str, certificate: Certificate) -> Eigenpairs:
-    return Eigenpairs(pairs.values, oriented(pairs.vectors), pairs.residuals, solver, certificate)
+    return largest_eigenvectors(operator, count, start, rng, tolerance=TOLERANCE)
