@@ -62,6 +62,8 @@ def _run(args: Namespace) -> int:
     # Commands are imported when they are used: --help and --version should not wait for them.
     if args.command == "cluster":
         from sidecut.cli.cluster_command import run
+    elif args.command == "segment":
+        from sidecut.cli.segment_command import run
     elif args.command == "methods":
         from sidecut.cli.methods_command import run
     elif args.command == "evaluate":

@@ -28,6 +28,8 @@ examples:
   sidecut cluster points.csv --clusters 3 --constraints pairs.csv -o labels.csv
   sidecut cluster points.csv --clusters 3 --label-column known --truth-column species -o labels.csv
   sidecut cluster friends.edges --clusters 2 --constraints known.csv -o labels.csv
+  sidecut segment photo.jpg --scribbles strokes.png -o cut.png
+  sidecut segment photo.jpg --box sky,5,10,8,8 --box sea,90,10,8,8 -o cut.png
 
 """
 
@@ -55,6 +57,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"sidecut {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_cluster(commands)
+    _add_segment(commands)
     _add_methods(commands)
     _add_evaluate(commands)
     _add_check(commands)
@@ -174,6 +177,88 @@ def _add_output_options(command: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--no-compare", action="store_true", help="do not also cluster without the constraints"
+    )
+    group.add_argument("--json", action="store_true", help="print one JSON object instead of the summary")
+    group.add_argument("--quiet", "-q", action="store_true", help="no progress and no summary")
+    group.add_argument(
+        "--verbose", "-v", action="store_true", help="show progress even when not at a terminal"
+    )
+
+
+def _add_segment(commands: argparse._SubParsersAction) -> None:
+    command = _add_command(commands, "segment", "cut a picture into segments, by what is marked on it")
+    command.add_argument(
+        "image", metavar="IMAGE", type=Path, help="a picture (.png, .jpg, ...) or an .npy array"
+    )
+    command.add_argument(
+        "-o", "--output", metavar="OUT", type=Path, required=True, help="the picture with its segments, .png"
+    )
+    _add_mark_options(command)
+    _add_pixel_options(command)
+    _add_segment_outputs(command)
+
+
+def _add_mark_options(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("marks")
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
+        "--scribbles",
+        metavar="FILE",
+        type=Path,
+        help="strokes of plain colours, or an image of class numbers (0: unknown), as large as IMAGE",
+    )
+    either.add_argument(
+        "--box",
+        metavar="CLASS,ROW,COLUMN,HEIGHT,WIDTH",
+        action="append",
+        default=[],
+        help="pixels of one class, as often as needed; row 0 and column 0 are the upper left pixel",
+    )
+    group.add_argument("--strict", action="store_true", help="exit with 3 if a mark is not kept")
+
+
+def _add_pixel_options(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("method")
+    group.add_argument(
+        "--segments",
+        "-k",
+        metavar="K",
+        type=int,
+        help="number of segments (default: classes marked, at least 2)",
+    )
+    group.add_argument(
+        "--method",
+        metavar="NAME",
+        help=f"csp, {', '.join(m for m in METHODS if m != 'csp')} (default: csp with marks)",
+    )
+    group.add_argument(
+        "--radius", metavar="R", type=float, default=5.0, help="link pixels so near (default: 5)"
+    )
+    group.add_argument(
+        "--neighbors", metavar="N", type=int, help="link each pixel with its N nearest in position and colour"
+    )
+    group.add_argument("--sigma-position", metavar="S", type=float, help="width in pixels (default: 0.8 R)")
+    group.add_argument(
+        "--sigma-color", metavar="S", type=float, help="width in colour (default: from the picture)"
+    )
+    group.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="seed of everything random (default: 0)"
+    )
+    group.add_argument(
+        "--set", metavar="NAME=VALUE", action="append", default=[], help="any other parameter of the method"
+    )
+
+
+def _add_segment_outputs(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("output")
+    group.add_argument(
+        "--labels", metavar="FILE", type=Path, help="also write the label image (.npy or .png)"
+    )
+    group.add_argument(
+        "--heat", metavar="FILE", type=Path, help="also write the relaxed indicator in colours"
+    )
+    group.add_argument(
+        "--enlarge", metavar="N", type=int, default=1, help="show each pixel as N x N (default: 1)"
     )
     group.add_argument("--json", action="store_true", help="print one JSON object instead of the summary")
     group.add_argument("--quiet", "-q", action="store_true", help="no progress and no summary")

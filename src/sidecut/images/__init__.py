@@ -4,11 +4,11 @@
 ``affinity="precomputed"``. Reading and writing files needs Pillow, nothing else here does.
 """
 
+from sidecut.images.balance import attainable_beta
 from sidecut.images.examples import touching_discs
 from sidecut.images.files import read_image, write_image
 from sidecut.images.pixel_graph import color_width, pixel_graph
 from sidecut.images.pixels import as_pixels
-from sidecut.images.satisfaction import attainable_beta
 from sidecut.images.seeds import Box, Seeds
 from sidecut.images.segmentation import Segmentation, segment
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
+from sidecut.images.balance import balanced_constraints
 from sidecut.images.strokes import stroke_classes
 
 UNKNOWN = -1
@@ -175,13 +176,24 @@ class Seeds:
         """How many pixels are marked."""
         return int(np.count_nonzero(self.codes != UNKNOWN))
 
-    def constraints(self) -> Constraints:
-        """Return what the marks say about pairs of pixels, in memory proportional to the marked pixels."""
-        return Constraints.from_labels(self.codes.ravel())
+    @property
+    def counts(self) -> IntArray:
+        """How many pixels of each class are marked."""
+        return np.bincount(self.codes[self.codes != UNKNOWN], minlength=len(self.classes))
+
+    def constraints(self, *, balanced: bool = False) -> Constraints:
+        """Return what the marks say about pairs of pixels.
+
+        Parameters
+        ----------
+        balanced : bool, default=False
+            Weigh the pairs so that every class counts alike, see `balanced_constraints`. Otherwise all pairs
+            count alike, and memory is proportional to the marked pixels, not to their pairs.
+        """
+        return balanced_constraints(self.codes) if balanced else Constraints.from_labels(self.codes.ravel())
 
     def __repr__(self) -> str:
-        counts = np.bincount(self.codes[self.codes != UNKNOWN], minlength=len(self.classes))
-        said = ", ".join(f"{name}: {count}" for name, count in zip(self.classes, counts, strict=True))
+        said = ", ".join(f"{name}: {count}" for name, count in zip(self.classes, self.counts, strict=True))
         height, width = self.codes.shape
         return f"Seeds({height} x {width}, {said or 'nothing marked'})"
 

@@ -15,12 +15,13 @@ from sklearn.base import clone
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import NormalizedAffinity, SparseGraph
+from sidecut.images.balance import attainable_beta
 from sidecut.images.drawing import draw_heat, draw_overlay
 from sidecut.images.files import write_labels
 from sidecut.images.pixel_graph import pixel_graph
 from sidecut.images.pixels import FloatArray
-from sidecut.images.satisfaction import attainable_beta
 from sidecut.images.seeds import IntArray, Seeds, as_seeds
+from sidecut.labelling import LabellingMethod
 from sidecut.methods import CSP, NormalizedCut
 
 #: Relative residual of the cut: its sign does not change below this, and pixels are many.
@@ -41,7 +42,7 @@ class Segmentation:
     graph : SparseGraph
         The graph of the pixels.
     constraints : Constraints
-        What the marks say about pairs of pixels.
+        What the marks say about pairs of pixels, as the method was told.
     seeds : Seeds or None
         The marks.
     model : estimator
@@ -134,6 +135,7 @@ def segment(
     boxes: Iterable[Any] | None = None,
     n_segments: int | None = None,
     method: Any = None,
+    balance: bool | None = None,
     graph: SparseGraph | None = None,
     radius: float = 5.0,
     n_neighbors: int | None = None,
@@ -156,6 +158,9 @@ def segment(
     method : estimator, optional
         Any estimator of sidecut, such as ``CSP(beta="eq19")``; its `n_clusters` and `affinity` are set here.
         By default CSP with marks, its β from `attainable_beta`, and the normalised cut without.
+    balance : bool, optional
+        Let every class count alike, however many of its pixels are marked, see `Seeds.constraints`. By
+        default for CSP only: other methods take labels as facts.
     graph : SparseGraph, optional
         The graph of the pixels, if it exists already: cutting again with more marks saves building it.
     radius, n_neighbors, sigma_position, sigma_color : optional
@@ -186,7 +191,7 @@ def segment(
     True
     """
     seeds = as_seeds(scribbles, boxes, image)
-    n_segments = _number_of_segments(n_segments, seeds)
+    n_segments = number_of_segments(n_segments, seeds)
     if graph is None:
         graph = pixel_graph(
             image,
@@ -201,9 +206,10 @@ def segment(
             f"graph has {graph.n_nodes} nodes, the image {shape[0]} x {shape[1]} pixels: they do not belong "
             "together."
         )
-    constraints = Constraints.none(graph.n_nodes) if seeds is None else seeds.constraints()
     if method is None:
-        method = _usual_method(graph, constraints, seeds, n_segments, random_state)
+        method = usual_method(seeds, n_segments, random_state)
+    balanced = isinstance(method, CSP) if balance is None else balance
+    constraints = Constraints.none(graph.n_nodes) if seeds is None else seeds.constraints(balanced=balanced)
     model = clone(method).set_params(n_clusters=n_segments, affinity="precomputed")
     model.fit(graph, constraints=constraints)
     names = _names_by_marks(model.labels_, seeds, n_segments)
@@ -214,33 +220,68 @@ def segment(
     return Segmentation(labels, indicator, graph, constraints, seeds, model)
 
 
-def _number_of_segments(n_segments: int | None, seeds: Seeds | None) -> int:
+def usual_method(
+    seeds: Seeds | None, n_segments: int, random_state: int | np.random.RandomState | None = 0
+) -> CSP | NormalizedCut:
+    """Return the method `segment` uses when none is given.
+
+    Parameters
+    ----------
+    seeds : Seeds or None
+        The marks: with any, CSP with β from `attainable_beta`; without, the normalised cut.
+    n_segments : int
+        K.
+    random_state : int, RandomState or None, default=0
+        For the method.
+
+    Examples
+    --------
+    >>> from sidecut.images.segmentation import usual_method
+    >>> usual_method(None, 2)
+    NormalizedCut(labelling='sign', n_clusters=2, random_state=0)
+    """
+    if seeds is None:
+        labelling: LabellingMethod = "sign" if n_segments == 2 else "kmeans"
+        return NormalizedCut(n_segments, labelling=labelling, random_state=random_state)
+    beta = attainable_beta(seeds.counts, seeds.codes.size)
+    return CSP(n_segments, beta=beta, tol=TOLERANCE, random_state=random_state)
+
+
+def number_of_segments(n_segments: int | None, seeds: Seeds | None) -> int:
+    """Return how many segments there are to be: as many as asked for, or as there are classes, at least two.
+
+    Parameters
+    ----------
+    n_segments : int or None
+        What was asked for.
+    seeds : Seeds or None
+        The marks.
+
+    Raises
+    ------
+    ConstraintError
+        If nothing is marked, or more classes than segments.
+
+    Examples
+    --------
+    >>> from sidecut.images.segmentation import number_of_segments
+    >>> number_of_segments(None, None)
+    2
+    """
     n_classes = 0 if seeds is None else len(seeds.classes)
     if seeds is not None and n_classes == 0:
-        raise ConstraintError("Nothing is marked: every pixel of the scribbles is unknown.")
+        raise ConstraintError(
+            "Nothing is marked: every pixel of the scribbles is unknown. Draw with plain saturated colours, "
+            "or give class numbers from 1."
+        )
     if n_segments is None:
         return max(n_classes, 2)
-    if n_segments < n_classes and seeds is not None:
-        named = ", ".join(map(str, seeds.classes))
+    if seeds is not None and n_segments < n_classes:
         raise ConstraintError(
-            f"The marks are of {n_classes} classes ({named}), n_segments={n_segments} is fewer: ask for at "
-            f"least {n_classes} segments, or mark fewer classes."
+            f"The marks are of {n_classes} classes ({', '.join(map(str, seeds.classes))}), and {n_segments} "
+            f"segments are fewer: ask for at least {n_classes}, or mark fewer classes."
         )
     return n_segments
-
-
-def _usual_method(
-    graph: SparseGraph,
-    constraints: Constraints,
-    seeds: Seeds | None,
-    n_segments: int,
-    random_state: int | np.random.RandomState | None,
-) -> CSP | NormalizedCut:
-    if seeds is None:
-        labelling = "sign" if n_segments == 2 else "kmeans"
-        return NormalizedCut(n_segments, labelling=labelling, random_state=random_state)
-    beta = attainable_beta(graph, constraints, n_segments, seeds.n_known)
-    return CSP(n_segments, beta=beta, tol=TOLERANCE, random_state=random_state)
 
 
 def _names_by_marks(labels: npt.NDArray, seeds: Seeds | None, n_segments: int) -> IntArray:

@@ -1,0 +1,233 @@
+"""``sidecut segment``: a picture and marks in, segments out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidecut.cli.errors import OK, VIOLATED, UsageError
+from sidecut.cli.inputs import existing_file
+from sidecut.cli.methods import method_named
+from sidecut.cli.outputs import checked_output
+from sidecut.cli.parameters import build_estimator
+from sidecut.cli.progress import Progress, collected_warnings
+from sidecut.cli.summary import aligned
+from sidecut.images import Box, Segmentation, pixel_graph, read_image, segment, write_image
+from sidecut.images.files import IMAGE_SUFFIXES, LABEL_SUFFIXES
+from sidecut.images.seeds import Seeds, as_seeds
+from sidecut.images.segmentation import number_of_segments, usual_method
+
+__all__ = ["parse_box", "run"]
+
+
+@dataclass(frozen=True)
+class SegmentRun:
+    """A picture that was cut.
+
+    Parameters
+    ----------
+    image : array
+        The picture.
+    result : Segmentation
+        Its segments.
+    messages : list of str
+        What was warned of.
+    """
+
+    image: NDArray
+    result: Segmentation
+    messages: list[str]
+
+    @property
+    def n_lost(self) -> int:
+        """How many marked pixels are not in the segment of their class."""
+        seeds = self.result.seeds
+        if seeds is None:
+            return 0
+        return int(np.count_nonzero((seeds.codes >= 0) & (seeds.codes != self.result.labels)))
+
+
+def run(args: Namespace) -> int:
+    """Cut a picture, write what was asked for, and tell of it.
+
+    Parameters
+    ----------
+    args : Namespace
+        The parsed command line.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
+    files = _planned_files(args)
+    progress = Progress.chosen(args.quiet, args.verbose)
+    with collected_warnings() as messages:
+        image, result = _compute(args, progress)
+    done = SegmentRun(image, result, messages)
+    with progress.stage("writing"):
+        _write(done, files, args.enlarge)
+    _tell(done, files, progress, args)
+    return VIOLATED if args.strict and done.n_lost else OK
+
+
+def parse_box(text: str) -> Box:
+    """Read CLASS,ROW,COLUMN,HEIGHT,WIDTH.
+
+    Parameters
+    ----------
+    text : str
+        What followed ``--box``.
+
+    Raises
+    ------
+    UsageError
+        If it has other than five parts, or parts that are no whole numbers.
+
+    Examples
+    --------
+    >>> parse_box("sky,5,10,8,8")
+    Box(label='sky', row=5, column=10, height=8, width=8)
+    """
+    label, *place = (part.strip() for part in text.split(","))
+    try:
+        row, column, height, width = (int(part) for part in place)
+    except ValueError as error:
+        raise UsageError(
+            f"--box {text}: write CLASS,ROW,COLUMN,HEIGHT,WIDTH with whole numbers, for example "
+            "--box sky,5,10,8,8."
+        ) from error
+    if not label:
+        raise UsageError(f"--box {text} names no class; write it as CLASS,ROW,COLUMN,HEIGHT,WIDTH.")
+    return Box(label, row, column, height, width)
+
+
+def _compute(args: Namespace, progress: Progress) -> tuple[NDArray, Segmentation]:
+    with progress.stage("reading", str(args.image)):
+        image = _read(args.image)
+        seeds = _seeds(args, image)
+        n_segments = number_of_segments(args.segments, seeds)
+        method = _method(args, seeds, n_segments)
+    with progress.stage("linking pixels", " x ".join(map(str, image.shape[:2]))):
+        graph = pixel_graph(
+            image,
+            radius=args.radius,
+            n_neighbors=args.neighbors,
+            sigma_position=args.sigma_position,
+            sigma_color=args.sigma_color,
+        )
+    with progress.stage("cutting", f"into {n_segments} segments ({type(method).__name__})"):
+        return image, segment(image, seeds, n_segments=n_segments, method=method, graph=graph)
+
+
+def _read(path: Path) -> NDArray:
+    try:
+        return read_image(existing_file(path))
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+
+
+def _seeds(args: Namespace, image: NDArray) -> Seeds | None:
+    if args.scribbles is not None:
+        return as_seeds(_read(args.scribbles), None, image)
+    boxes = [parse_box(text) for text in args.box]
+    return as_seeds(None, boxes, image) if boxes else None
+
+
+def _method(args: Namespace, seeds: Seeds | None, n_segments: int) -> Any:
+    """Return the method asked for, not fitted, with the settings asked for."""
+    chosen = usual_method(seeds, n_segments, args.seed)
+    if args.method is not None and args.method.lower() != "csp":
+        chosen = method_named(args.method).load()(n_segments, random_state=args.seed)
+    elif args.method is not None and seeds is None:
+        raise UsageError("--method csp cuts by marks; give --scribbles or --box, or leave --method out.")
+    return build_estimator(type(chosen), chosen.get_params(deep=False), args.set)
+
+
+def _planned_files(args: Namespace) -> dict[str, Path]:
+    """Check where everything goes before any time is spent on computing it."""
+    files = {"overlay": checked_output(args.output, IMAGE_SUFFIXES)}
+    if args.labels is not None:
+        files["labels"] = checked_output(args.labels, LABEL_SUFFIXES)
+    if args.heat is not None:
+        files["heat"] = checked_output(args.heat, IMAGE_SUFFIXES)
+    written = [path.resolve() for path in files.values()]
+    if any(path is not None and path.resolve() in written for path in (args.image, args.scribbles)):
+        raise UsageError("An output would overwrite an input; choose another name.")
+    if len(set(written)) < len(written):
+        raise UsageError("Two outputs have the same name; give each its own.")
+    if args.enlarge < 1:
+        raise UsageError(f"--enlarge {args.enlarge}: pixels are shown as squares of 1 or more.")
+    return files
+
+
+def _write(done: SegmentRun, files: dict[str, Path], enlarge: int) -> None:
+    write_image(files["overlay"], done.result.overlay(done.image, enlarge=enlarge))
+    if "labels" in files:
+        done.result.save(files["labels"])
+    if "heat" in files:
+        write_image(files["heat"], done.result.heat_map(enlarge=enlarge))
+
+
+def _tell(done: SegmentRun, files: dict[str, Path], progress: Progress, args: Namespace) -> None:
+    if args.json:
+        print(json.dumps(_json_summary(done, files, progress, args.image)))
+        return
+    if not args.quiet:
+        print(aligned(_summary_rows(done, files, progress, args.image)))
+    for message in done.messages:
+        print(f"sidecut: warning: {message}", file=sys.stderr)
+
+
+def _json_summary(
+    done: SegmentRun, files: dict[str, Path], progress: Progress, source: Path
+) -> dict[str, Any]:
+    result, seeds = done.result, done.result.seeds
+    return {
+        "image": str(source),
+        "height": result.shape[0],
+        "width": result.shape[1],
+        "method": type(result.model).__name__,
+        "n_segments": result.model.n_clusters,
+        "sizes": result.sizes.tolist(),
+        "classes": [] if seeds is None else [str(name) for name in seeds.classes],
+        "n_marked": 0 if seeds is None else seeds.n_known,
+        "n_marks_lost": done.n_lost,
+        "n_edges": result.graph.n_edges,
+        "solver": result.model.solution_.solver,
+        "certificate": str(result.model.solution_.certificate),
+        "files": {purpose: str(path) for purpose, path in files.items()},
+        "warnings": done.messages,
+        "seconds": {stage: round(time, 4) for stage, time in progress.seconds.items()},
+    }
+
+
+def _summary_rows(
+    done: SegmentRun, files: dict[str, Path], progress: Progress, source: Path
+) -> list[tuple[str, str]]:
+    result, seeds = done.result, done.result.seeds
+    solution = result.model.solution_
+    rows = [
+        ("image", f"{source}, {result.shape[0]} x {result.shape[1]} pixels, {result.graph.n_edges:,} edges"),
+        ("method", f"{type(result.model).__name__}, {progress.total:.2f} s"),
+        ("segments", _named_sizes(result)),
+    ]
+    if seeds is not None:
+        rows.append(("marks", f"{seeds.n_known - done.n_lost:,} of {seeds.n_known:,} pixels kept"))
+    rows.append(("solver", f"{solution.solver}; {solution.certificate}"))
+    return [*rows, *((purpose, str(path)) for purpose, path in files.items())]
+
+
+def _named_sizes(result: Segmentation) -> str:
+    names = () if result.seeds is None else result.seeds.classes
+    return ", ".join(
+        f"{names[number]}: {size:,}" if number < len(names) else f"{size:,}"
+        for number, size in enumerate(result.sizes)
+    )
