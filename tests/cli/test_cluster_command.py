@@ -76,7 +76,7 @@ def test_constraints_choose_the_method_and_are_told_of(shell, clouds_csv):
     assert json.loads(shell.out)["method"] == "normalized-cut"
     shell("cluster", clouds_csv, *FAST, *names, "-o", "l.csv", "--json", "--constraints", "known.csv")
     told = json.loads(shell.out)
-    assert told["method"] == "spectral-learning"
+    assert told["method"] == "csp"
     assert told["score"]["total"] == 1
 
 
@@ -101,7 +101,7 @@ def test_the_summary_is_short_and_progress_stays_on_stderr(shell, clouds_csv):
     shell("cluster", clouds_csv, *FAST, *options, "-o", "labels.csv", "--verbose")
     assert "constraints       6 of 6 satisfied" in shell.out
     assert "..." not in shell.out
-    assert "clustering 20 points (spectral-learning) ... " in shell.err
+    assert "clustering 20 points (csp) ... " in shell.err
     assert len(shell.out.splitlines()) < 12
 
 
@@ -120,7 +120,7 @@ def test_the_report_lies_beside_the_labels_and_the_picture_where_it_is_put(shell
 def test_strict_runs_end_with_three_if_a_hard_constraint_is_violated(shell, clouds_csv, two_clouds):
     # One must-link between two clouds far apart: cutting it is cheaper than cutting a cloud.
     first, second = np.flatnonzero(two_clouds[1] == 0)[0], np.flatnonzero(two_clouds[1] == 1)[0]
-    words = ("cluster", clouds_csv, *FAST, "--columns", "x,y", "-o", "l.csv")
+    words = ("cluster", clouds_csv, *FAST, "--columns", "x,y", "-o", "l.csv", "--method", "spectral-learning")
     shell.write("hard.csv", f"{first},{second},1\n")
     shell.write("soft.csv", f"{first},{second},0.5\n")
     assert shell(*words, "--constraints", "hard.csv") == 0

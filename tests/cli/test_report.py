@@ -51,7 +51,7 @@ def page(shell, two_clouds):
         "--constraints",
         "c.csv",
     )
-    words = ("-k", 2, "-o", "l.csv", "--no-compare", *shell.options)
+    words = ("-k", 2, "-o", "l.csv", "--no-compare", "--method", "spectral-learning", *shell.options)
     assert shell("cluster", "clouds & co.csv", *words) == 0, shell.err
     return Page((shell.directory / "l.html").read_text(encoding="utf-8"))
 

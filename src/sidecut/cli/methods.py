@@ -58,6 +58,13 @@ METHODS: dict[str, Method] = {
         cost="k eigenvectors of the graph",
         citation="Shi and Malik 2000; Ng, Jordan and Weiss 2001",
     ),
+    "csp": Method(
+        class_path="sidecut.methods:CSP",
+        purpose="any beliefs, sure or not, few or many: satisfied as far as you ask, at the least cut",
+        takes="pairs, labels, degrees of belief, a second graph",
+        cost="about 20 products with the graph for each of k - 1 cuts",
+        citation="Wang, Qian and Davidson 2014",
+    ),
     "spectral-learning": Method(
         class_path="sidecut.methods:SpectralLearning",
         purpose="pairs or labels you are sure of, many enough to change the graph",
@@ -105,6 +112,6 @@ def default_method(has_constraints: bool) -> str:
     Examples
     --------
     >>> default_method(True), default_method(False)
-    ('spectral-learning', 'normalized-cut')
+    ('csp', 'normalized-cut')
     """
-    return "spectral-learning" if has_constraints else "normalized-cut"
+    return "csp" if has_constraints else "normalized-cut"
