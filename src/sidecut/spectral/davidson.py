@@ -225,7 +225,7 @@ class _Basis:
 
 
 def _unavoidable(pencil: SurplusPencil, mu: FloatArray) -> FloatArray:
-    """Return the relative residuals that rounding leaves: that of L̄ v, times μ, for cuts of almost no cost."""
+    """Return the relative residuals that rounding leaves: that of L̄ v, times μ."""
     return UNIT_ROUNDING * np.abs(mu) / pencil.b
 
 

@@ -163,8 +163,12 @@ def test_beliefs_that_no_cut_satisfies_are_refused():
 
 def test_a_beta_equal_to_what_the_trivial_cut_satisfies_is_singular(make_clouds):
     graph, _ = make_clouds(60, 2, seed=0)
-    with pytest.raises(SpectralError, match="singular"):
-        # Transfer of the graph to itself with β = vol: D^{1/2} 1 is in the null space of both sides.
+    known = Constraints.from_pairs(60, must_link=[(0, 1), (2, 3), (4, 5)])
+    with pytest.raises(SpectralError, match=r"singular.*1ᵀQ1=6"):
+        feasible_cuts(graph, known, 6.0)
+    assert feasible_cuts(graph, known, 6.001).n_feasible == feasible_cuts(graph, known, 5.999).n_feasible + 1
+    # Transfer of a graph to itself: D^{1/2} 1 is the only direction left, null on both sides.
+    with pytest.raises(ConstraintError, match="no feasible cut"):
         feasible_cuts(graph, Constraints.from_graph(graph.matrix), graph.volume)
 
 
