@@ -229,13 +229,17 @@ def _unavoidable(pencil: SurplusPencil, mu: FloatArray) -> FloatArray:
     return UNIT_ROUNDING * np.abs(mu) / pencil.b
 
 
+def few_positive(mu: FloatArray, count: int) -> str:
+    """Say that fewer eigenvalues are positive than there must be."""
+    return (
+        f"There must be {count} feasible cuts, but only {np.count_nonzero(mu > 0)} were found: an eigenvalue "
+        "of Q̄ may coincide with beta/vol up to rounding. Choose a slightly different beta."
+    )
+
+
 def _failure(mu: FloatArray, sizes: FloatArray, count: int, rounds: int, tolerance: float) -> str:
-    n_positive = int(np.count_nonzero(mu > 0))
-    if n_positive < count:
-        return (
-            f"There must be {count} feasible cuts, but only {n_positive} were found in {rounds} rounds: an "
-            "eigenvalue of Q̄ may coincide with beta/vol up to rounding. Choose a slightly different beta."
-        )
+    if np.count_nonzero(mu > 0) < count:
+        return few_positive(mu, count)
     return (
         f"The constrained cut did not converge in {rounds} rounds: the worst relative residual is "
         f"{sizes.max():.1e}, asked for {tolerance:.1e}. Raise tol, or choose a larger beta."

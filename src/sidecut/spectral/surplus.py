@@ -21,8 +21,9 @@ import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse as sp
 
+from sidecut.exceptions import SpectralError
 from sidecut.graphs import Graph
-from sidecut.spectral.davidson import Apply, largest_of_pencil, solve_davidson, symmetric, unit
+from sidecut.spectral.davidson import Apply, few_positive, largest_of_pencil, solve_davidson, symmetric, unit
 from sidecut.spectral.problem import LaplacianProblem
 from sidecut.spectral.result import FloatArray
 
@@ -166,7 +167,7 @@ def feasible_pairs(
     Raises
     ------
     SpectralError
-        If the iteration does not converge.
+        If the iteration does not converge, or fewer than `count` are positive.
     """
     if pencil.n <= DENSE_NODES or 4 * count >= pencil.n:
         return _solve_dense(pencil, count)
@@ -182,6 +183,8 @@ def _solve_dense(pencil: SurplusPencil, count: int) -> SurplusPairs:
     image = pencil.null_image.toarray()
     surplus = symmetric(pencil.apply_surplus(identity)) - image @ np.linalg.solve(pencil.null_form, image.T)
     mu, blocks = largest_of_pencil(symmetric(surplus), laplacian, count)
+    if not mu[-1] > np.finfo(np.float64).eps * pencil.n * np.abs(mu).max():
+        raise SpectralError(few_positive(mu, count))
     vectors = unit(pencil.completed(pencil.problem.project(blocks)))
     residuals = pencil.residuals(mu, vectors)
     return SurplusPairs(mu, vectors, residuals, 0, pencil.n_products, "dense (LAPACK)")

@@ -161,7 +161,8 @@ class CSP(SpectralClusterer):
         if self.n_clusters == 2:
             return relaxed
         weighed = weighed_cuts(relaxed, best.costs, self.weighting)
-        return unit_rows(weighed) if self.unit_rows else weighed
+        # Of a single cut, unit rows would leave nothing but its sign.
+        return unit_rows(weighed) if self.unit_rows and weighed.shape[1] > 1 else weighed
 
     def _remember_cuts(self, cuts: FeasibleCuts, best: FeasibleCuts) -> None:
         missing = self.n_clusters - 1 - best.costs.size
