@@ -144,7 +144,9 @@ def bound_complement(
             continue
         low, high = space.extreme_ritz_values()
         give = space.give(max(abs(low), abs(high)))
-        upper = high + give + odds.slack(high - low, space.steps, space.beta)
+        upper = high + give + odds.slack(high - low, space.steps)
+        if space.is_exhausted:
+            upper = min(upper, high + give + space.invariant_slack(odds))
         # Ritz values only spread, so this is the best that can still come; unless the space can be exhausted.
         hope = odds.slack(high - low, max_steps) if max_steps < start.size else 0.0
         attainable = high + give + hope
@@ -167,15 +169,10 @@ class _Odds:
         """Return 1/t with 2 √(2n/π) t = failure probability: either end of the spectrum may fail."""
         return cls(2.0 * np.sqrt(2.0 * n * condition / np.pi) / failure_probability)
 
-    def slack(self, spread: float, steps: int, beta: float = np.inf) -> float:
-        """Return how far the largest eigenvalue can lie above the largest Ritz value.
-
-        That is ε S; or, where the Krylov space is all but invariant, β / t, because an eigenvector u of λ has
-        |λ - θ| |u·b| <= β for some Ritz value θ.
-        """
+    def slack(self, spread: float, steps: int) -> float:
+        """Return ε S, how far the largest eigenvalue can lie above the largest Ritz value."""
         epsilon = np.tanh(np.arcsinh(self.reciprocal) / (2 * steps - 1)) ** 2
-        by_chebyshev = epsilon * spread / (1 - 2 * epsilon) if epsilon < 0.5 else np.inf
-        return float(min(by_chebyshev, beta * self.reciprocal))
+        return float(epsilon * spread / (1 - 2 * epsilon)) if epsilon < 0.5 else np.inf
 
 
 @dataclass
@@ -249,6 +246,25 @@ class _KrylovSpace:
             for i in (0, d.size - 1)
         ]
         return float(ends[0]), float(ends[1])
+
+    def invariant_slack(self, odds: _Odds) -> float:
+        """Return how far the largest eigenvalue can lie above the Ritz values of a space that is closed.
+
+        The part of the start in the eigenvector of λ is (β₁ ... β_j) / |(λ - θ₁) ... (λ - θ_j)| times a
+        number of at most one, and that part is at least t. The largest such λ is found by bisection.
+        """
+        if self.beta == 0.0:
+            return 0.0
+        betas = np.array([*self.offdiagonal, self.beta])
+        below = eigh_tridiagonal(np.asarray(self.diagonal), betas[:-1], eigvals_only=True)
+        below = below[-1] - below
+        allowed = np.log(odds.reciprocal) + np.log(betas).sum()
+        low, high = 0.0, float(np.exp(allowed / betas.size))
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            reached = middle > 0 and np.log(middle + below).sum() > allowed
+            low, high = (low, middle) if reached else (middle, high)
+        return high
 
     def _norm(self, vector: FloatArray) -> float:
         weighed = self.weigh(vector)

@@ -52,5 +52,6 @@ def separating_shift(
     apart = np.flatnonzero(gaps[: wanted - 1] > resolution)
     below = int(apart[-1]) + 1 if apart.size else 0
     lower = values[below - 1] if below else bottom
-    scale = abs(values[below]) or float(np.abs(values).max()) or 1.0
+    # The shared value may be zero up to rounding; the others say what is close to it.
+    scale = max(abs(values[below]), CLOSE * float(np.abs(values).max())) or 1.0
     return below, float(values[below] - min(CLOSE * scale, 0.5 * (values[below] - lower)))

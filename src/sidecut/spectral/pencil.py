@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from sidecut.exceptions import SpectralError, SpectralWarning
 from sidecut.spectral.arpack import largest_eigenvectors
-from sidecut.spectral.certificate import ComplementBound, bound_complement
+from sidecut.spectral.certificate import FAILURE_PROBABILITY, ComplementBound, bound_complement
 from sidecut.spectral.dense import full_decomposition, solve_dense_pencil
 from sidecut.spectral.factorization import count_below, factorized, forecast, is_positive_definite
 from sidecut.spectral.inertia import separating_shift
@@ -28,8 +28,8 @@ from sidecut.spectral.result import Certificate, Eigenpairs, FloatArray, RitzPai
 TOLERANCE = 1e-10
 #: Systems with B are solved to this relative residual.
 SOLVE_TOLERANCE = 1e-12
-#: The certificate allows for a condition number of B up to this; it enters through its logarithm.
-CONDITION_ALLOWANCE = 1e12
+#: Products with B, and solves, that may be spent on a bound of its condition number.
+CONDITION_BUDGET = 60
 #: Products that may be spent on a certificate from a random start.
 CERTIFICATE_BUDGET = 400
 
@@ -226,23 +226,43 @@ def _certify(
     pencil: _Pencil, solve: Solve, pairs: RitzPairs, wanted: int, rng: np.random.RandomState
 ) -> Certificate:
     """Count by inertia where A - τB can be factorised, otherwise bound by a random start."""
-    if pencil.is_sparse and (exact := _certify_by_inertia(pencil, pairs, wanted)) is not None:
+    residual = _residual(pencil, solve, pairs)
+    if pencil.is_sparse and (exact := _certify_by_inertia(pencil, pairs, wanted, residual)) is not None:
         return exact
-    values, vectors = pairs.values, pairs.vectors
-    weighed = pencil.apply_B(vectors)
-    last = float(values[wanted - 1])
+    weighed = pencil.apply_B(pairs.vectors)
+    last = float(pairs.values[wanted - 1])
     bound = bound_complement(
         lambda v: solve(pencil.apply_A(v)),
-        lambda v: v - vectors @ (weighed.T @ v),
+        lambda v: v - pairs.vectors @ (weighed.T @ v),
         rng.standard_normal(pencil.n),
         threshold=last,
         acceptable=last + NEARLY * abs(last),
         max_steps=min(CERTIFICATE_BUDGET, pencil.n),
-        residual=_residual(pencil, solve, pairs),
+        residual=residual,
         weigh=pencil.apply_B,
-        condition=CONDITION_ALLOWANCE,
+        condition=_condition(pencil, solve, rng),
+        failure_probability=FAILURE_PROBABILITY / 3,
     )
     return _certificate_of(bound, last)
+
+
+def _condition(pencil: _Pencil, solve: Solve, rng: np.random.RandomState) -> float:
+    """Return an upper bound of the condition number of B; a factor of two matters little.
+
+    Together with the bound that needs it, three statements may fail, so each gets a third of the chance.
+    """
+    ends = [
+        bound_complement(
+            operator,
+            lambda v: v,
+            rng.standard_normal(pencil.n),
+            threshold=np.inf,
+            max_steps=CONDITION_BUDGET,
+            failure_probability=FAILURE_PROBABILITY / 3,
+        ).upper
+        for operator in (pencil.apply_B, solve)
+    ]
+    return max(1.0, ends[0] * ends[1])
 
 
 def _residual(pencil: _Pencil, solve: Solve, pairs: RitzPairs) -> float:
@@ -252,12 +272,15 @@ def _residual(pencil: _Pencil, solve: Solve, pairs: RitzPairs) -> float:
     return float(np.sqrt(max(float(np.sum(left * pencil.apply_B(left))), 0.0)))
 
 
-def _certify_by_inertia(pencil: _Pencil, pairs: RitzPairs, wanted: int) -> Certificate | None:
+def _certify_by_inertia(
+    pencil: _Pencil, pairs: RitzPairs, wanted: int, residual: float
+) -> Certificate | None:
     """Return a certificate by Sylvester's inertia, or None where A - τB cannot be factorised well."""
     cost = forecast(sp.csr_array(abs(pencil.A) + abs(pencil.B)))
     if cost.memory > FACTOR_MEMORY or cost.work > FACTOR_WORK:
         return None
-    above, mirrored = separating_shift(-pairs.values, wanted)
+    rounding = 1e-12 * float(np.abs(pairs.values).max())
+    above, mirrored = separating_shift(-pairs.values, wanted, error=max(residual, rounding))
     shift = -mirrored
     below = count_below(sp.csc_array(pencil.sign * pencil.A), shift, sp.csc_array(pencil.B))
     if below is None:
@@ -277,13 +300,12 @@ def _certificate_of(bound: ComplementBound, last: float) -> Certificate:
         detail = f"An eigenvalue of at least {bound.lower:.6g} was missed (the last one found is {last:.6g})."
         return Certificate("random start", np.inf, 1.0, False, detail)
     detail = (
-        f"No eigenvalue above {bound.upper:.6g} was missed, but for a chance of "
-        f"{bound.failure_probability:.0e} ({bound.steps} products from a random start; assuming that "
-        f"the condition number of B is below {CONDITION_ALLOWANCE:.0e})."
+        f"No eigenvalue above {bound.upper:.6g} was missed, but for a chance of {FAILURE_PROBABILITY:.0e} "
+        f"({bound.steps} products from a random start)."
     )
     if bound.upper > last:
         detail += f" The last one asked for is {last:.6g}: others between the two may have as good a claim."
-    return Certificate("random start", bound.upper, bound.failure_probability, bound.upper <= last, detail)
+    return Certificate("random start", bound.upper, FAILURE_PROBABILITY, bound.upper <= last, detail)
 
 
 def _pencil(A: Any, B: Any, sign: float) -> _Pencil:
