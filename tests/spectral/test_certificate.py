@@ -47,7 +47,10 @@ def long_run(apply, project, start, steps, *, known=np.inf, residual=0.0, weigh=
             break
     low, high = space.extreme_ritz_values()
     give = space.give(max(abs(low), abs(high)))
-    slack = _Odds.of(start.size, condition, 1e-8).slack(high - low, space.steps, space.beta)
+    odds = _Odds.of(start.size, condition, 1e-8)
+    slack = odds.slack(high - low, space.steps)
+    if space.is_exhausted:
+        slack = min(slack, space.invariant_slack(odds))
     return ComplementBound(high - give, high + give + slack, space.steps, 1e-8)
 
 
@@ -234,9 +237,7 @@ def test_residuals_loosen_both_bounds():
     diagonal = np.linspace(0, 1, 200)
     start = np.random.default_rng(0).standard_normal(200)
     sharp, loose = (
-        bound_complement(
-            lambda v: diagonal * v, lambda v: v, start, threshold=1.0, max_steps=200, residual=residual
-        )
+        long_run(lambda v: diagonal * v, lambda v: v, start, 60, residual=residual)
         for residual in (0.0, 1e-3)
     )
     assert loose.lower == pytest.approx(sharp.lower - 1e-3, abs=1e-9)
@@ -263,6 +264,16 @@ def test_an_empty_complement_hides_nothing():
     start = np.random.default_rng(0).standard_normal(5)
     bound = bound_complement(lambda v: v, np.zeros_like, start, threshold=0.0, max_steps=5)
     assert (bound.lower, bound.upper, bound.steps) == (-np.inf, -np.inf, 0)
+
+
+@pytest.mark.parametrize("hidden", [1e-3, 1e-6, 1e-9])
+def test_a_closed_space_does_not_hide_an_eigenvalue(hidden):
+    # The start has so little of the largest eigenvalue that the space all but closes without it.
+    diagonal = np.r_[np.repeat([0.0, 1.0, 2.0], 50), 2.5]
+    start = np.random.default_rng(0).standard_normal(151)
+    start[-1] = hidden
+    bound = long_run(lambda v: diagonal * v, lambda v: v, start, 20)
+    assert bound.lower <= 2.5 <= bound.upper
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -3.0, 1e-200])

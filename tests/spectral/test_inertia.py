@@ -38,3 +38,9 @@ def test_without_a_bottom_there_is_room_below():
     assert below == 0
     assert shift < -3.0
     assert separating_shift(np.zeros(3), 2)[1] < 0
+
+
+def test_a_shared_value_of_zero_up_to_rounding():
+    below, shift = separating_shift(np.array([-5.0, -1e-17, 0.0, 1e-17]), 3, error=1e-12)
+    assert below == 1
+    assert -1e-3 < shift < -1e-8
