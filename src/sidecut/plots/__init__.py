@@ -7,6 +7,8 @@ it is given or on a figure of its own, and returns the axes.
 from sidecut.plots.affinity import plot_affinity
 from sidecut.plots.eigenvalues import plot_eigenvalues
 from sidecut.plots.embedding import plot_before_after, plot_embedding
+from sidecut.plots.indicator import plot_indicator
+from sidecut.plots.numerical_range import plot_numerical_range
 from sidecut.plots.palette import align_clusters
 from sidecut.plots.projection import project_for_picture
 
@@ -16,5 +18,7 @@ __all__ = [
     "plot_before_after",
     "plot_eigenvalues",
     "plot_embedding",
+    "plot_indicator",
+    "plot_numerical_range",
     "project_for_picture",
 ]
