@@ -4,6 +4,7 @@ A `Graph` is known by what it does to a block of vectors. Recipes (`Neighbors`, 
 `Heat`, `Cosine`) turn data into graphs; `as_graph` takes a matrix or a networkx graph as it is.
 """
 
+from sidecut.graphs.adjusted import AdjustedGraph, adjusted, adjusted_weights
 from sidecut.graphs.corrected import CorrectedGraph, corrected
 from sidecut.graphs.diffusion import HeatGraph
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
@@ -11,13 +12,17 @@ from sidecut.graphs.health import warn_about
 from sidecut.graphs.kernels import GaussianGraph, SelfTuningGraph, bandwidth, local_scales
 from sidecut.graphs.laplacian import NormalizedAffinity
 from sidecut.graphs.lazy import FactorGraph, TiledGraph
+from sidecut.graphs.lowrank import AgreementMatrix, LowRankMatrix
 from sidecut.graphs.neighbors import nearest_by_affinity, symmetrized
+from sidecut.graphs.positive import positive_part
 from sidecut.graphs.precomputed import as_graph
 from sidecut.graphs.products import SparseProduct
 from sidecut.graphs.recipes import Cosine, Gaussian, GraphRecipe, Heat, Neighbors, SelfTuning, recipe
 from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
 
 __all__ = [
+    "AdjustedGraph",
+    "AgreementMatrix",
     "CorrectedGraph",
     "Cosine",
     "DenseGraph",
@@ -28,6 +33,7 @@ __all__ = [
     "GraphRecipe",
     "Heat",
     "HeatGraph",
+    "LowRankMatrix",
     "NearestNeighborLists",
     "Neighbors",
     "NormalizedAffinity",
@@ -36,12 +42,15 @@ __all__ = [
     "SparseGraph",
     "SparseProduct",
     "TiledGraph",
+    "adjusted",
+    "adjusted_weights",
     "as_graph",
     "bandwidth",
     "corrected",
     "local_scales",
     "nearest_by_affinity",
     "nearest_neighbors",
+    "positive_part",
     "recipe",
     "symmetrized",
     "warn_about",
