@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from sidecut.exceptions import SpectralError
 from sidecut.graphs import Graph, SparseGraph
 
 
@@ -88,6 +89,15 @@ def chained(blocks, weight, seed=0):
     return SparseGraph(joined.tocsr())
 
 
+def failing(message):
+    """A solver that gives up."""
+
+    def solve(*args, **kwargs):
+        raise SpectralError(message)
+
+    return solve
+
+
 @pytest.fixture(scope="session")
 def textbook():
     return SimpleNamespace(
@@ -99,4 +109,5 @@ def textbook():
         ring=ring,
         regular=regular,
         chained=chained,
+        failing=failing,
     )

@@ -11,8 +11,8 @@ from sklearn.datasets import make_moons
 from sidecut.datasets import stochastic_block_graph
 from sidecut.exceptions import SpectralError, SpectralWarning
 from sidecut.graphs import DenseGraph, GaussianGraph, Neighbors, SparseGraph, TiledGraph, as_graph
-from sidecut.spectral import Certificate, Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral import laplacian as front_door
+from sidecut.spectral import laplacian_eigenpairs
 
 SOLVERS = ["dense", "lanczos", "factorized", "iterated"]
 
@@ -203,7 +203,7 @@ def test_blocks_on_weak_bridges(solver, textbook):
 def test_blocks_too_dear_to_factorise(textbook, monkeypatch):
     monkeypatch.setattr(front_door, "FACTOR_WORK", 0.0)
     monkeypatch.setattr(front_door, "LAST_RESORT_NODES", 0)
-    monkeypatch.setattr(front_door, "solve_lanczos", failing("no Lanczos"))
+    monkeypatch.setattr(front_door, "solve_lanczos", textbook.failing("no Lanczos"))
     adjacency, _ = stochastic_block_graph([500] * 4, 0.03, 0.0, random_state=0)
     blocks = [adjacency[500 * b : 500 * (b + 1)][:, 500 * b : 500 * (b + 1)] for b in range(4)]
     graph = textbook.chained(blocks, 1e-3)
@@ -310,98 +310,3 @@ def test_the_graph_is_left_alone(textbook):
     before = weights.copy()
     laplacian_eigenpairs(SparseGraph(weights), 4, random_state=0)
     assert (weights != before).nnz == 0
-
-
-# The ladder of solvers.
-
-
-def failing(message):
-    def solve(*args, **kwargs):
-        raise SpectralError(message)
-
-    return solve
-
-
-def answering(certificate):
-    def solve(problem, wanted, guards, rng, **kwargs):
-        vectors = np.linalg.qr(problem.project(rng.standard_normal((problem.n, wanted))))[0]
-        values = np.full(wanted, 0.5)
-        return Eigenpairs(values, vectors, np.ones(wanted), certificate.detail, certificate)
-
-    return solve
-
-
-def certificate(reach, *, complete=False, chance=1e-8, name="stub"):
-    return Certificate("random start", reach, chance, complete, name)
-
-
-@pytest.fixture
-def hard_graph(textbook):
-    return SparseGraph(textbook.regular(1_000, 8, 0))
-
-
-def test_the_next_solver_takes_over(hard_graph, monkeypatch):
-    monkeypatch.setattr(front_door, "solve_lanczos", failing("first"))
-    monkeypatch.setattr(front_door, "solve_factorized", failing("second"))
-    monkeypatch.setattr(front_door, "LAST_RESORT_NODES", 0)
-    pairs = laplacian_eigenpairs(hard_graph, 3, random_state=0)
-    assert pairs.solver.startswith("shift-invert (")
-    monkeypatch.setattr(front_door, "solve_iterated", failing("third"))
-    with pytest.raises(SpectralError, match=r"first second|second first"):
-        laplacian_eigenpairs(hard_graph, 3, random_state=0)
-    monkeypatch.setattr(front_door, "LAST_RESORT_NODES", 5_000)
-    assert laplacian_eigenpairs(hard_graph, 3, random_state=0).solver == "dense (LAPACK)"
-
-
-@pytest.mark.parametrize(
-    "refused",
-    [
-        certificate(0.4, name="short of it"),
-        certificate(0.49, chance=1.0, name="known to be missed"),
-        certificate(0.0, chance=1.0, name="no count"),
-    ],
-    ids=str,
-)
-def test_an_answer_that_is_not_covered_is_passed_over(refused, hard_graph, monkeypatch):
-    for name in ("solve_lanczos", "solve_factorized"):
-        monkeypatch.setattr(front_door, name, answering(refused))
-    assert laplacian_eigenpairs(hard_graph, 3, random_state=0).solver == "dense (LAPACK)"
-
-
-@pytest.mark.parametrize(
-    "accepted", [certificate(0.6, complete=True), certificate(0.46)], ids=["all", "nearly"]
-)
-def test_an_answer_that_is_covered_is_taken(accepted, hard_graph, monkeypatch):
-    for name in ("solve_lanczos", "solve_factorized"):
-        monkeypatch.setattr(front_door, name, answering(accepted))
-    assert laplacian_eigenpairs(hard_graph, 3, random_state=0).certificate == accepted
-
-
-def test_the_best_answer_comes_with_a_warning_when_none_is_certified(hard_graph, monkeypatch):
-    monkeypatch.setattr(front_door, "LAST_RESORT_NODES", 0)
-    monkeypatch.setattr(front_door, "solve_lanczos", answering(certificate(0.2, name="reaches 0.2")))
-    monkeypatch.setattr(front_door, "solve_factorized", failing("broken"))
-    missed = certificate(0.44, chance=1.0, name="missed one")
-    monkeypatch.setattr(front_door, "solve_iterated", answering(missed))
-    with pytest.warns(
-        SpectralWarning, match=r"could not be certified. reaches 0.2 .*more neighbours"
-    ) as caught:
-        pairs = laplacian_eigenpairs(hard_graph, 3, random_state=0)
-    assert pairs.solver == "reaches 0.2"
-    assert caught[0].filename == __file__
-
-
-@pytest.mark.parametrize("n_vectors", [0, -1, 6])
-def test_impossible_numbers_are_named(n_vectors):
-    with pytest.raises(ValueError, match=f"n_vectors={n_vectors} eigenvectors of a graph with 5 nodes"):
-        laplacian_eigenpairs(as_graph(np.ones((5, 5))), n_vectors)
-
-
-def test_unknown_solvers_are_named():
-    with pytest.raises(ValueError, match="solver='lobpcg': choose one of auto, dense, lanczos"):
-        laplacian_eigenpairs(as_graph(np.ones((5, 5))), 2, solver="lobpcg")
-
-
-def test_only_sparse_graphs_are_factorised():
-    with pytest.raises(SpectralError, match="no sparse matrix"):
-        laplacian_eigenpairs(as_graph(np.ones((50, 50))), 2, solver="factorized")

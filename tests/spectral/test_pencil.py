@@ -141,6 +141,11 @@ def test_a_B_that_is_not_definite(n, form, eigenvalue):
         pencil_eigenpairs(A, B, 2, random_state=0)
 
 
+def test_definiteness_is_seen_before_any_iteration():
+    with pytest.raises(SpectralError, match="B is not positive definite"):
+        pencil._sparse_inverse(sp.diags_array([1.0, -1e-6, 1.0], format="csc"))
+
+
 def test_an_operator_B_that_is_not_definite():
     diagonal = np.where(np.arange(ORDER) % 2, 1.0, -1.0)
     A = sp.diags_array(np.arange(float(ORDER)))

@@ -224,15 +224,11 @@ class _KrylovSpace:
         self.previous, self.current = self.current, image / (self.beta or 1.0)
 
     def _is_due(self, alpha: float, before: float) -> bool:
-        """Follow the known vectors through the three-term recurrence; say when they are to be removed.
-
-        Two consecutive vectors have to be cleared for the recurrence to forget them.
-        """
+        """Follow the known vectors through the three-term recurrence; say when they are to be removed."""
         grown = (self.known + abs(alpha)) * self.drift + before * self.previous_drift + self._leak
-        was_cleared = self.drift == self._leak and self.previous_drift > self._leak
         self.previous_drift = self.drift
         self.drift = grown / self.beta if self.beta > 0 else np.inf
-        if not (was_cleared or self.drift > TOLERATED_DRIFT):
+        if self.drift <= TOLERATED_DRIFT:
             return False
         self.drift = self._leak
         return True

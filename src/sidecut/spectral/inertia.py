@@ -38,8 +38,8 @@ def separating_shift(
     --------
     >>> import numpy as np
     >>> from sidecut.spectral.inertia import separating_shift
-    >>> separating_shift(np.array([0.0, 1.0, 3.0]), 1)
-    (2, 1.9)
+    >>> separating_shift(np.array([0.0, 1.0, 5.0]), 1)
+    (2, 2.8)
     >>> separating_shift(np.array([1.0, 2.0, 2.0, 2.0]), 2)
     (1, 1.998)
     """
