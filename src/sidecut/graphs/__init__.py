@@ -5,6 +5,7 @@ A `Graph` is known by what it does to a block of vectors. Recipes (`Neighbors`, 
 """
 
 from sidecut.graphs.adjusted import AdjustedGraph, adjusted, adjusted_weights
+from sidecut.graphs.conditioned import ConditionedGraph, columns_of, rows_of
 from sidecut.graphs.corrected import CorrectedGraph, corrected
 from sidecut.graphs.diffusion import HeatGraph
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
@@ -23,6 +24,7 @@ from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
 __all__ = [
     "AdjustedGraph",
     "AgreementMatrix",
+    "ConditionedGraph",
     "CorrectedGraph",
     "Cosine",
     "DenseGraph",
@@ -46,12 +48,14 @@ __all__ = [
     "adjusted_weights",
     "as_graph",
     "bandwidth",
+    "columns_of",
     "corrected",
     "local_scales",
     "nearest_by_affinity",
     "nearest_neighbors",
     "positive_part",
     "recipe",
+    "rows_of",
     "symmetrized",
     "warn_about",
 ]

@@ -2,6 +2,6 @@
 
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.posing import CSP, NormalizedCut
-from sidecut.methods.rewriting import SpectralLearning
+from sidecut.methods.rewriting import CSAP, SpectralLearning
 
-__all__ = ["CSP", "NormalizedCut", "SpectralClusterer", "SpectralLearning"]
+__all__ = ["CSAP", "CSP", "NormalizedCut", "SpectralClusterer", "SpectralLearning"]
