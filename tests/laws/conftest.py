@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from sidecut import CSAP, CSP, Constraints, NormalizedCut, SpectralLearning
+from sidecut import CSAP, CSP, E2CP, Constraints, NormalizedCut, SpectralLearning
 
 #: What an estimator may promise beyond the laws that hold for all.
 CONSTRAINTS = "uses constraints"
@@ -53,6 +53,8 @@ CASES = [
     Case(SpectralLearning, {"labelling": "rotation"}),
     Case(CSAP),
     Case(CSAP, {"eps_must": 0.1, "eps_cannot": 0.2}),
+    Case(E2CP),
+    Case(E2CP, {"rescale": False, "eigenvectors": "nontrivial"}, promises=ALL - {CUT}),
     # Where few clusters are spoken of, feasible cuts are few; on a graph that all but falls apart, eq. 13 is
     # all but singular.
     Case(CSP, promises=ALL - {ANY_DATA}),

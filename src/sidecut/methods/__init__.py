@@ -2,6 +2,6 @@
 
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.posing import CSP, NormalizedCut
-from sidecut.methods.rewriting import CSAP, SpectralLearning
+from sidecut.methods.rewriting import CSAP, E2CP, SpectralLearning
 
-__all__ = ["CSAP", "CSP", "NormalizedCut", "SpectralClusterer", "SpectralLearning"]
+__all__ = ["CSAP", "CSP", "E2CP", "NormalizedCut", "SpectralClusterer", "SpectralLearning"]

@@ -1,6 +1,22 @@
 """Methods that rewrite the graph by what is known, then cut it."""
 
 from sidecut.methods.rewriting.csap import CSAP
+from sidecut.methods.rewriting.e2cp import E2CP, nontrivial
+from sidecut.methods.rewriting.propagation import (
+    PropagatedConstraints,
+    propagated,
+    propagated_by_iteration,
+    spread,
+)
 from sidecut.methods.rewriting.spectral_learning import SpectralLearning
 
-__all__ = ["CSAP", "SpectralLearning"]
+__all__ = [
+    "CSAP",
+    "E2CP",
+    "PropagatedConstraints",
+    "SpectralLearning",
+    "nontrivial",
+    "propagated",
+    "propagated_by_iteration",
+    "spread",
+]

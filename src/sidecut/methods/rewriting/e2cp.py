@@ -1,0 +1,191 @@
+"""E2CP, exhaustive and efficient constraint propagation (Lu & Ip, 2010), without an N x N matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidecut.constraints import Constraints
+from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity, adjusted
+from sidecut.labelling import LabellingMethod, unit_rows
+from sidecut.methods.base import FloatArray, SpectralClusterer
+from sidecut.methods.inputs import check_choice
+from sidecut.methods.rewriting.propagation import propagated
+from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
+
+EIGENVECTORS = ("leading", "nontrivial")
+
+
+class E2CP(SpectralClusterer):
+    """Exhaustive and efficient constraint propagation (Lu & Ip, 2010).
+
+    What is known about some pairs is propagated along the graph to all pairs, F = P Z P (eq. 3); then every
+    weight is raised or lowered by what has arrived (eq. 4), and the graph is cut. Constraints reach the
+    neighbours of their ends, so a few move a whole cluster. F has entries everywhere but low rank: it is kept
+    as a factor, and the adjusted graph is only applied where it would not fit in memory.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        K, the number of clusters.
+    alpha : float, default=0.8
+        How far constraints spread, between 0 and 1 (α of eq. 3).
+    rescale : bool, default=True
+        Divide F by its largest |F_ij| before eq. 4. As printed, without, few constraints spread over many
+        points become too faint to matter.
+    eigenvectors : {"leading", "nontrivial"}, default="leading"
+        The K leading eigenvectors, or as printed the K that follow D̃^{1/2} 1.
+    affinity : str or GraphRecipe, default="knn"
+        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
+        "precomputed". Weights above 1 are taken relative to the largest.
+    n_neighbors : int, default=20
+        How many neighbours each point has in the graph of ``affinity="knn"``.
+    labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
+        How the embedding becomes labels.
+    unit_rows : bool, default=True
+        Scale every row of the embedding to length one before it is labelled.
+    n_init : int, default=10
+        How many starts the labelling has.
+    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
+        See `sidecut.spectral.laplacian_eigenpairs`.
+    random_state : int, RandomState or None, default=None
+        An int makes the result reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of every point, numbered in order of first appearance.
+    propagated_constraints_ : PropagatedConstraints
+        F of eq. 3, not rescaled; `strongest` lists its strongest pairs, `sample` draws constraints that
+        other learners can use.
+    embedding_ : array of shape (n_samples, n_clusters)
+        What was handed to the labelling.
+    eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
+        Of the normalised Laplacian of the adjusted graph, smallest first.
+    affinity_matrix_ : Graph
+        W̃ of eq. 4, the graph that was cut.
+    solution_ : Eigenpairs
+        The eigenpairs with their residuals, the solver that ran and its certificate.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sidecut import E2CP
+    >>> from sidecut.constraints import sample_labels
+    >>> X, y = make_moons(300, noise=0.15, random_state=0)
+    >>> known = sample_labels(y, 10, random_state=0)
+    >>> model = E2CP(n_clusters=2, random_state=0).fit(X, constraints=known)
+    >>> bool((model.labels_ == model.labels_[y.argmin()])[y == 0].mean() > 0.95)
+    True
+    >>> model.propagated_constraints_
+    PropagatedConstraints(n_samples=300, rank=2)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        alpha: float = 0.8,
+        rescale: bool = True,
+        eigenvectors: str = "leading",
+        affinity: str | GraphRecipe = "knn",
+        n_neighbors: int = 20,
+        labelling: LabellingMethod = "kmeans",
+        unit_rows: bool = True,
+        n_init: int = 10,
+        eigen_solver: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            affinity=affinity,
+            n_neighbors=n_neighbors,
+            labelling=labelling,
+            unit_rows=unit_rows,
+            n_init=n_init,
+            eigen_solver=eigen_solver,
+            random_state=random_state,
+        )
+        self.alpha = alpha
+        self.rescale = rescale
+        self.eigenvectors = eigenvectors
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_alpha(self.alpha)
+        check_choice("eigenvectors", self.eigenvectors, EIGENVECTORS)
+
+    def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
+        self.propagated_constraints_ = propagated(graph, constraints, self.alpha)
+        beliefs = self.propagated_constraints_.matrix
+        largest = beliefs.largest() if self.rescale else 1.0
+        return adjusted(graph, beliefs.scaled(largest) if largest > 0 else beliefs, unit_weight(graph))
+
+    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
+        if constraints.is_empty:
+            self.propagated_constraints_ = propagated(graph, constraints, self.alpha)
+        if self.eigenvectors == "leading" or self.labelling == "sign":
+            return super()._embed(graph, constraints, rng)
+        count = min(self.n_clusters + 1, graph.n_nodes)
+        pairs = laplacian_eigenpairs(graph, count, solver=self.eigen_solver, random_state=rng)
+        pairs = nontrivial(graph, pairs)
+        self._remember(pairs)
+        relaxed = NormalizedAffinity(graph).scale[:, None] * pairs.vectors
+        return unit_rows(relaxed) if self.unit_rows else relaxed
+
+
+def nontrivial(graph: Graph, pairs: Eigenpairs) -> Eigenpairs:
+    """Return eigenpairs without the trivial D^{1/2} 1, one fewer.
+
+    In a graph of several components eigenvalue 0 is multiple and no eigenvector is D^{1/2} 1 itself; so it is
+    projected out of their span.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    pairs : Eigenpairs
+        Of its normalised Laplacian, smallest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import as_graph
+    >>> from sidecut.methods.rewriting import nontrivial
+    >>> from sidecut.spectral import laplacian_eigenpairs
+    >>> two = as_graph(np.kron(np.eye(2), np.ones((2, 2))))
+    >>> np.abs(nontrivial(two, laplacian_eigenpairs(two, 2)).vectors.ravel())
+    array([0.5, 0.5, 0.5, 0.5])
+    """
+    share = pairs.vectors.T @ np.sqrt(graph.degrees)
+    # Eigenvectors of other eigenvalues are orthogonal to D^{1/2} 1 but for rounding.
+    share[pairs.values > pairs.values[0]] = 0.0
+    # The other columns of an orthogonal matrix whose first is along the share span what is left.
+    complement = np.linalg.qr(np.column_stack([share, np.eye(share.size)[:, 1:]]))[0][:, 1:]
+    return Eigenpairs(
+        values=pairs.values[1:],
+        vectors=pairs.vectors @ complement,
+        residuals=np.abs(complement).T @ pairs.residuals,
+        solver=pairs.solver,
+        certificate=pairs.certificate,
+    )
+
+
+def check_alpha(alpha: float) -> None:
+    """Refuse an α that is not between 0 and 1."""
+    is_number = isinstance(alpha, int | float | np.number) and not isinstance(alpha, bool)
+    if not is_number or not 0.0 < alpha < 1.0:
+        raise ValueError(
+            f"alpha={alpha!r} must lie between 0 and 1, both excluded: 0 propagates nothing, 1 without end."
+        )
+
+
+def unit_weight(graph: Graph) -> float:
+    """Return the weight a fact has: 1, or the largest weight of the graph where that is more.
+
+    Eq. 4 takes weights in [0, 1]. Where they are larger it would lower the weight of pairs that belong
+    together; so it is applied to W divided by its largest weight, which changes no cut.
+    """
+    weights = graph.matrix
+    return 1.0 if weights is None else max(1.0, float(weights.max()))
