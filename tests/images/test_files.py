@@ -55,6 +55,11 @@ def test_too_many_labels_for_a_png_are_refused(tmp_path):
         write_labels(tmp_path / "l.png", np.arange(257)[None, :])
 
 
+def test_floats_are_not_cut_to_bytes_in_silence(tmp_path):
+    with pytest.raises(ValueError, match="a picture of float64"):
+        write_image(tmp_path / "f.png", np.full((2, 2), 0.5))
+
+
 def test_what_is_no_picture_is_named(tmp_path):
     (tmp_path / "a.png").write_text("hello")
     with pytest.raises(ValueError, match=r"a.png is not an image"):

@@ -107,6 +107,14 @@ def test_a_graph_made_before_gives_the_same_segments(discs, boxes):
         segment(image, boxes=boxes, graph=pixel_graph(np.zeros((3, 4))))
 
 
+def test_large_pictures_without_marks_are_linked_less(monkeypatch, discs, boxes):
+    image, _ = discs
+    monkeypatch.setattr("sidecut.images.defaults.LARGE", image.size - 1)
+    assert segment(image).graph.n_edges == pixel_graph(image, radius=2).n_edges
+    assert segment(image, radius=3).graph.n_edges == pixel_graph(image, radius=3).n_edges
+    assert segment(image, boxes=boxes).graph.n_edges == pixel_graph(image).n_edges
+
+
 def test_more_segments_than_classes_and_not_fewer(discs, boxes):
     image, _ = discs
     result = segment(image, n_segments=3)

@@ -232,7 +232,10 @@ def _add_pixel_options(command: argparse.ArgumentParser) -> None:
         help=f"csp, {', '.join(m for m in METHODS if m != 'csp')} (default: csp with marks)",
     )
     group.add_argument(
-        "--radius", metavar="R", type=float, default=5.0, help="link pixels so near (default: 5)"
+        "--radius",
+        metavar="R",
+        type=float,
+        help="link pixels so near (default: 5, or 2 if large and unmarked)",
     )
     group.add_argument(
         "--neighbors", metavar="N", type=int, help="link each pixel with its N nearest in position and colour"

@@ -20,9 +20,9 @@ from sidecut.cli.parameters import build_estimator
 from sidecut.cli.progress import Progress, collected_warnings
 from sidecut.cli.summary import aligned
 from sidecut.images import Box, Segmentation, pixel_graph, read_image, segment, write_image
+from sidecut.images.defaults import number_of_segments, usual_method, usual_radius
 from sidecut.images.files import IMAGE_SUFFIXES, LABEL_SUFFIXES
 from sidecut.images.seeds import Seeds, as_seeds
-from sidecut.images.segmentation import number_of_segments, usual_method
 
 __all__ = ["parse_box", "run"]
 
@@ -118,7 +118,7 @@ def _compute(args: Namespace, progress: Progress) -> tuple[NDArray, Segmentation
     with progress.stage("linking pixels", " x ".join(map(str, image.shape[:2]))):
         graph = pixel_graph(
             image,
-            radius=args.radius,
+            radius=usual_radius(image, seeds) if args.radius is None else args.radius,
             n_neighbors=args.neighbors,
             sigma_position=args.sigma_position,
             sigma_color=args.sigma_color,

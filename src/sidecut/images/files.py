@@ -69,13 +69,30 @@ def write_image(path: str | PathLike[str], rgb: npt.NDArray) -> None:
         Where to write.
     rgb : array of uint8, shape (height, width) or (height, width, 3 or 4)
         The picture.
+
+    Raises
+    ------
+    ValueError
+        If the values are not of 8 bits, or the suffix is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from sidecut.images import segment, touching_discs, write_image
+    >>> image, _ = touching_discs(random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_image(pathlib.Path(folder) / "cut.png", segment(image).overlay(image))
     """
     path = Path(path)
+    if rgb.dtype != np.uint8:
+        raise ValueError(
+            f"{path}: a picture of {rgb.dtype}; pictures are written with 8 bits (uint8), 255 is white."
+        )
     if path.suffix.lower() == ".npy":
         np.save(path, rgb)
         return
     _check_suffix(path, IMAGE_SUFFIXES)
-    _pillow().fromarray(np.ascontiguousarray(rgb, dtype=np.uint8)).save(path)
+    _pillow().fromarray(np.ascontiguousarray(rgb)).save(path)
 
 
 def write_labels(path: str | PathLike[str], labels: npt.NDArray[np.intp]) -> None:

@@ -13,19 +13,14 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError
 from sidecut.graphs import NormalizedAffinity, SparseGraph
-from sidecut.images.balance import attainable_beta
+from sidecut.images.defaults import number_of_segments, usual_method, usual_radius
 from sidecut.images.drawing import draw_heat, draw_overlay
 from sidecut.images.files import write_labels
 from sidecut.images.pixel_graph import pixel_graph
 from sidecut.images.pixels import FloatArray
 from sidecut.images.seeds import IntArray, Seeds, as_seeds
-from sidecut.labelling import LabellingMethod
-from sidecut.methods import CSP, NormalizedCut
-
-#: Relative residual of the cut: its sign does not change below this, and pixels are many.
-TOLERANCE = 1e-5
+from sidecut.methods import CSP
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +132,7 @@ def segment(
     method: Any = None,
     balance: bool | None = None,
     graph: SparseGraph | None = None,
-    radius: float = 5.0,
+    radius: float | None = None,
     n_neighbors: int | None = None,
     sigma_position: float | None = None,
     sigma_color: float | None = None,
@@ -163,7 +158,9 @@ def segment(
         default for CSP only: other methods take labels as facts.
     graph : SparseGraph, optional
         The graph of the pixels, if it exists already: cutting again with more marks saves building it.
-    radius, n_neighbors, sigma_position, sigma_color : optional
+    radius : float, optional
+        See `pixel_graph`; by default `usual_radius`.
+    n_neighbors, sigma_position, sigma_color : optional
         See `pixel_graph`.
     random_state : int, RandomState or None, default=0
         For the methods chosen here.
@@ -195,7 +192,7 @@ def segment(
     if graph is None:
         graph = pixel_graph(
             image,
-            radius=radius,
+            radius=usual_radius(image, seeds) if radius is None else radius,
             n_neighbors=n_neighbors,
             sigma_position=sigma_position,
             sigma_color=sigma_color,
@@ -218,70 +215,6 @@ def segment(
     if indicator is not None:
         indicator = _positive_in_one(indicator.reshape(shape), labels)
     return Segmentation(labels, indicator, graph, constraints, seeds, model)
-
-
-def usual_method(
-    seeds: Seeds | None, n_segments: int, random_state: int | np.random.RandomState | None = 0
-) -> CSP | NormalizedCut:
-    """Return the method `segment` uses when none is given.
-
-    Parameters
-    ----------
-    seeds : Seeds or None
-        The marks: with any, CSP with β from `attainable_beta`; without, the normalised cut.
-    n_segments : int
-        K.
-    random_state : int, RandomState or None, default=0
-        For the method.
-
-    Examples
-    --------
-    >>> from sidecut.images.segmentation import usual_method
-    >>> usual_method(None, 2)
-    NormalizedCut(labelling='sign', n_clusters=2, random_state=0)
-    """
-    if seeds is None:
-        labelling: LabellingMethod = "sign" if n_segments == 2 else "kmeans"
-        return NormalizedCut(n_segments, labelling=labelling, random_state=random_state)
-    beta = attainable_beta(seeds.counts, seeds.codes.size)
-    return CSP(n_segments, beta=beta, tol=TOLERANCE, random_state=random_state)
-
-
-def number_of_segments(n_segments: int | None, seeds: Seeds | None) -> int:
-    """Return how many segments there are to be: as many as asked for, or as there are classes, at least two.
-
-    Parameters
-    ----------
-    n_segments : int or None
-        What was asked for.
-    seeds : Seeds or None
-        The marks.
-
-    Raises
-    ------
-    ConstraintError
-        If nothing is marked, or more classes than segments.
-
-    Examples
-    --------
-    >>> from sidecut.images.segmentation import number_of_segments
-    >>> number_of_segments(None, None)
-    2
-    """
-    n_classes = 0 if seeds is None else len(seeds.classes)
-    if seeds is not None and n_classes == 0:
-        raise ConstraintError(
-            "Nothing is marked: every pixel of the scribbles is unknown. Draw with plain saturated colours, "
-            "or give class numbers from 1."
-        )
-    if n_segments is None:
-        return max(n_classes, 2)
-    if seeds is not None and n_segments < n_classes:
-        raise ConstraintError(
-            f"The marks are of {n_classes} classes ({', '.join(map(str, seeds.classes))}), and {n_segments} "
-            f"segments are fewer: ask for at least {n_classes}, or mark fewer classes."
-        )
-    return n_segments
 
 
 def _names_by_marks(labels: npt.NDArray, seeds: Seeds | None, n_segments: int) -> IntArray:
