@@ -1,7 +1,9 @@
 """Methods that rewrite the graph by what is known, then cut it."""
 
 from sidecut.methods.rewriting.csap import CSAP
+from sidecut.methods.rewriting.divergence import minimum_divergence
 from sidecut.methods.rewriting.e2cp import E2CP, nontrivial
+from sidecut.methods.rewriting.linked_kernel import equivalent_kernel, linked_kernel
 from sidecut.methods.rewriting.propagation import (
     PropagatedConstraints,
     propagated,
@@ -15,6 +17,9 @@ __all__ = [
     "E2CP",
     "PropagatedConstraints",
     "SpectralLearning",
+    "equivalent_kernel",
+    "linked_kernel",
+    "minimum_divergence",
     "nontrivial",
     "propagated",
     "propagated_by_iteration",
