@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from sidecut.graphs.conditioned import rows_of
 from sidecut.graphs.graph import DenseGraph, FloatArray, Graph, SparseGraph, without_isolated
 from sidecut.graphs.lazy import TiledGraph
 from sidecut.graphs.lowrank import LowRankMatrix
@@ -84,7 +84,7 @@ class AdjustedGraph(TiledGraph):
     def tile(self, rows: slice) -> FloatArray:
         """Return some rows of the weights."""
         beliefs = self.beliefs.block(rows, slice(None))
-        return adjusted_weights(_rows_of(self.graph, rows), beliefs, self.unit)
+        return adjusted_weights(rows_of(self.graph, rows), beliefs, self.unit)
 
     def weights_at(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> FloatArray:
         """Return the weights of some pairs of nodes."""
@@ -162,16 +162,3 @@ def _adjusted_edges(graph: Graph, beliefs: LowRankMatrix) -> sp.csr_array:
     kept = sp.csr_array(0.5 * (kept + kept.T))
     kept.eliminate_zeros()
     return kept
-
-
-def _rows_of(graph: Graph, rows: slice) -> FloatArray:
-    """Return some rows of a graph in any form."""
-    if isinstance(graph, TiledGraph):
-        return graph.tile(rows)
-    if graph.matrix is None:
-        # All that is known of such a graph is what it does to vectors.
-        units = np.zeros((graph.n_nodes, rows.stop - rows.start))
-        units[np.arange(rows.start, rows.stop), np.arange(units.shape[1])] = 1.0
-        return graph.apply(units).T
-    part: Any = graph.matrix[rows]
-    return part.toarray() if sp.issparse(part) else np.asarray(part)
