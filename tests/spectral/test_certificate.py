@@ -48,9 +48,7 @@ def long_run(apply, project, start, steps, *, known=np.inf, residual=0.0, weigh=
     low, high = space.extreme_ritz_values()
     give = space.give(max(abs(low), abs(high)))
     odds = _Odds.of(start.size, condition, 1e-8)
-    slack = odds.slack(high - low, space.steps)
-    if space.is_exhausted:
-        slack = min(slack, space.invariant_slack(odds))
+    slack = min(odds.slack(high - low, space.steps), space.hidden_slack(odds))
     return ComplementBound(high - give, high + give + slack, space.steps, 1e-8)
 
 

@@ -219,7 +219,7 @@ def test_blocks_too_dear_to_factorise(textbook, monkeypatch):
 def test_multigrid_on_a_grid_too_dear_to_factorise(textbook, monkeypatch):
     monkeypatch.setattr(front_door, "FACTOR_WORK", 0.0)
     monkeypatch.setattr(front_door, "LAST_RESORT_NODES", 0)
-    graph = SparseGraph(textbook.grid(150, 40))
+    graph = SparseGraph(textbook.grid(400, 20))
     pairs = laplacian_eigenpairs(graph, 4, random_state=0)
     assert pairs.solver == "shift-invert (multigrid)"
     exact = laplacian_eigenpairs(graph, 4, solver="factorized", random_state=0)
