@@ -19,6 +19,14 @@ def test_marks_decide_the_method():
     assert usual_method(None, 3).labelling == "kmeans"
 
 
+def test_beta_counts_the_marks_that_take_part():
+    codes = np.full((200, 200), -1)
+    codes[:50], codes[100:150] = 0, 1
+    seeds = Seeds(codes, ("a", "b"))
+    assert seeds.constraints(balanced=True).n_entries() == 1_000**2
+    assert usual_method(seeds, 2).beta == ("fraction", pytest.approx(0.5 * 1_000 / 40_000))
+
+
 def test_classes_decide_the_number_of_segments():
     assert number_of_segments(None, SEEDS) == 2
     assert number_of_segments(None, Seeds.from_boxes([("a", 0, 0, 1, 1)], (2, 2))) == 2

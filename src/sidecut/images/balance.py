@@ -10,8 +10,10 @@ import scipy.sparse as sp
 
 from sidecut.constraints import Constraints
 
-#: Beliefs of unequal weight are kept pair by pair, so at most so many marked pixels of a class take part.
+#: Beliefs of unequal weight are kept pair by pair, so at most so many marked pixels take part, of a class
+#: and in all.
 MOST_OF_A_CLASS = 500
+MOST_IN_ALL = 2_000
 #: The share of what a perfect cut attains that β asks for.
 SHARE = 0.5
 
@@ -27,8 +29,8 @@ def balanced_constraints(codes: npt.NDArray[np.intp]) -> Constraints:
     Parameters
     ----------
     codes : array of any shape
-        The class of every pixel, -1 where it is unknown. Of classes with more than 500 marks, 500 take part,
-        evenly spread, unless all classes have equally many.
+        The class of every pixel, -1 where it is unknown. Of classes with more than 500 marks (or 2,000 by the
+        number of classes, if that is fewer), so many take part, evenly spread.
 
     Returns
     -------
@@ -45,10 +47,7 @@ def balanced_constraints(codes: npt.NDArray[np.intp]) -> Constraints:
            [-1.125 , -1.125 ,  2.25  ,  0.    ],
            [ 0.    ,  0.    ,  0.    ,  0.    ]])
     """
-    codes = codes.ravel()
-    if _are_equal(codes):
-        return Constraints.from_labels(codes)
-    codes = _thinned(codes)
+    codes = _thinned(codes.ravel())
     if _are_equal(codes):
         return Constraints.from_labels(codes)
     points = np.flatnonzero(codes >= 0)
@@ -59,6 +58,18 @@ def balanced_constraints(codes: npt.NDArray[np.intp]) -> Constraints:
     rows, columns = np.repeat(points, points.size), np.tile(points, points.size)
     shape = (codes.size, codes.size)
     return Constraints.from_matrix(sp.csr_array((beliefs.ravel(), (rows, columns)), shape=shape))
+
+
+def most_of_a_class(n_classes: int) -> int:
+    """Return how many marks of each class take part in balanced constraints, at most.
+
+    Examples
+    --------
+    >>> from sidecut.images.balance import most_of_a_class
+    >>> most_of_a_class(2), most_of_a_class(10)
+    (500, 200)
+    """
+    return max(1, min(MOST_OF_A_CLASS, MOST_IN_ALL // max(n_classes, 1)))
 
 
 def attainable_beta(counts: Sequence[int] | npt.NDArray[np.intp], n_pixels: int) -> tuple[str, float]:
@@ -73,7 +84,7 @@ def attainable_beta(counts: Sequence[int] | npt.NDArray[np.intp], n_pixels: int)
     Parameters
     ----------
     counts : sequence of int
-        The number of marks of every class.
+        The number of marks of every class that take part.
     n_pixels : int
         N.
 
@@ -109,9 +120,11 @@ def _are_equal(codes: npt.NDArray[np.intp]) -> bool:
 def _thinned(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     """Return the codes with at most so many marks of every class, evenly spread in reading order."""
     thinned = np.full_like(codes, -1)
-    for code in np.unique(codes[codes >= 0]):
+    present = np.unique(codes[codes >= 0])
+    for code in present:
         marks = np.flatnonzero(codes == code)
-        if marks.size > MOST_OF_A_CLASS:
-            marks = marks[np.linspace(0, marks.size - 1, MOST_OF_A_CLASS).round().astype(np.intp)]
+        most = most_of_a_class(present.size)
+        if marks.size > most:
+            marks = marks[np.linspace(0, marks.size - 1, most).round().astype(np.intp)]
         thinned[marks] = code
     return thinned

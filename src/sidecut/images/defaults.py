@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidecut.exceptions import ConstraintError
-from sidecut.images.balance import attainable_beta
+from sidecut.images.balance import attainable_beta, most_of_a_class
 from sidecut.images.seeds import Seeds
 from sidecut.labelling import LabellingMethod
 from sidecut.methods import CSP, NormalizedCut
@@ -64,7 +64,8 @@ def usual_method(
     if seeds is None:
         labelling: LabellingMethod = "sign" if n_segments == 2 else "kmeans"
         return NormalizedCut(n_segments, labelling=labelling, random_state=random_state)
-    beta = attainable_beta(seeds.counts, seeds.codes.size)
+    counts = np.minimum(seeds.counts, most_of_a_class(len(seeds.classes)))
+    beta = attainable_beta(counts, seeds.codes.size)
     return CSP(n_segments, beta=beta, tol=TOLERANCE, random_state=random_state)
 
 
