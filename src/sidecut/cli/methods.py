@@ -58,6 +58,13 @@ METHODS: dict[str, Method] = {
         cost="k eigenvectors of the graph",
         citation="Shi and Malik 2000; Ng, Jordan and Weiss 2001",
     ),
+    "csap": Method(
+        class_path="sidecut.methods:CSAP",
+        purpose="few pairs or labels, hard or soft, that should tell about the points around them too",
+        takes="pairs, labels",
+        cost="affinities among the neighbours of linked points, then as normalized-cut",
+        citation="Lu and Carreira-Perpiñán 2008",
+    ),
     "csp": Method(
         class_path="sidecut.methods:CSP",
         purpose="any beliefs, sure or not, few or many: satisfied as far as you ask, at the least cut",
