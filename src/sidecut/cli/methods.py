@@ -72,6 +72,13 @@ METHODS: dict[str, Method] = {
         cost="about 20 products with the graph for each of k - 1 cuts",
         citation="Wang, Qian and Davidson 2014",
     ),
+    "e2cp": Method(
+        class_path="sidecut.methods:E2CP",
+        purpose="a few pairs or labels that should reach all points around them",
+        takes="pairs, labels, degrees of belief",
+        cost="one linear system per class of labels, or per point with pairs",
+        citation="Lu and Ip 2010",
+    ),
     "spectral-learning": Method(
         class_path="sidecut.methods:SpectralLearning",
         purpose="pairs or labels you are sure of, many enough to change the graph",

@@ -142,14 +142,16 @@ def adjusted(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0) -> Graph:
            [1.  , 1.  , 0.25],
            [0.25, 0.25, 0.25]])
     """
-    if graph.n_nodes <= IN_MEMORY and not isinstance(graph, TiledGraph):
-        weights = adjusted_weights(graph.to_dense(), beliefs.to_dense(), unit)
-        is_sparse = sp.issparse(graph.matrix) and (
-            graph.n_nodes <= SMALL or np.count_nonzero(weights) < SPARSE_SHARE * weights.size
-        )
-        return SparseGraph(sp.csr_array(weights)) if is_sparse else DenseGraph(weights)
     lazy = AdjustedGraph(graph, beliefs, unit)
-    return SparseGraph(lazy.edges) if lazy.edges is not None and lazy.joined is None else lazy
+    if lazy.edges is not None and lazy.joined is None:
+        return SparseGraph(lazy.edges)
+    if graph.n_nodes > IN_MEMORY or isinstance(graph, TiledGraph):
+        return lazy
+    weights = lazy.materialized().matrix
+    is_sparse = graph.n_nodes <= SMALL or np.count_nonzero(weights) < SPARSE_SHARE * weights.size
+    if sp.issparse(graph.matrix) and is_sparse:
+        return SparseGraph(sp.csr_array(weights))
+    return DenseGraph(weights)
 
 
 def _adjusted_edges(graph: Graph, beliefs: LowRankMatrix) -> sp.csr_array:
