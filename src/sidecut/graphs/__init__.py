@@ -19,6 +19,7 @@ from sidecut.graphs.positive import positive_part
 from sidecut.graphs.precomputed import as_graph
 from sidecut.graphs.products import SparseProduct
 from sidecut.graphs.recipes import Cosine, Gaussian, GraphRecipe, Heat, Neighbors, SelfTuning, recipe
+from sidecut.graphs.resolvent import Resolvent, ResolventGraph
 from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
 
 __all__ = [
@@ -39,6 +40,8 @@ __all__ = [
     "NearestNeighborLists",
     "Neighbors",
     "NormalizedAffinity",
+    "Resolvent",
+    "ResolventGraph",
     "SelfTuning",
     "SelfTuningGraph",
     "SparseGraph",

@@ -11,7 +11,17 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import CSAP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConstraintError
-from sidecut.graphs import DenseGraph, Gaussian, GaussianGraph, Heat, Neighbors, SelfTuning, as_graph
+from sidecut.graphs import (
+    DenseGraph,
+    Gaussian,
+    GaussianGraph,
+    Heat,
+    Neighbors,
+    NormalizedAffinity,
+    Resolvent,
+    SelfTuning,
+    as_graph,
+)
 from sidecut.methods.rewriting import csap
 from sidecut.methods.rewriting.csap import Links, prior_columns
 from sidecut.methods.rewriting.linked_kernel import linked_kernel
@@ -178,6 +188,31 @@ def test_heat_is_a_covariance_and_neighbours_need_not_be():
         assert model.diagonal_shift_ == pytest.approx(shift)
         assert adjusted_rand_score(Y, model.labels_) == 1.0
     assert CSAP(3, random_state=0, n_neighbors=8).fit(X).diagonal_shift_ == 0.0
+
+
+@pytest.mark.parametrize("algorithm", ["A", "B"])
+def test_the_kernel_with_a_sparse_inverse(algorithm):
+    """K = (Δ + σI)⁻¹: links add to its inverse, which stays as sparse as the graph and the links are."""
+    graph = Neighbors(6).build(X)
+    scale = NormalizedAffinity(graph).matrix.toarray()
+    known = Constraints.from_pairs(36, PAIRS.must_link, PAIRS.cannot_link[:1])
+    precision = 1.3 * np.eye(36) - scale
+    for pairs, sign in ((known.must_link, -1), (known.cannot_link, 1)):
+        for i, j in pairs:
+            a = np.eye(36)[i] + sign * np.eye(36)[j]
+            precision += np.outer(a, a) / (1e-2 if sign < 0 else 2e-2) ** 2
+    expected = np.maximum(np.linalg.inv(precision), 0.0)
+    got = affinity_of(known, algorithm, affinity=Resolvent(0.3, neighbors=Neighbors(6)))
+    np.testing.assert_allclose(got, expected, atol=1e-9)
+
+
+def test_a_kernel_that_is_only_applied_and_too_large_for_memory(monkeypatch):
+    heat = Heat(3.0, neighbors=Neighbors(6))
+    expected = affinity_of(PAIRS, "B", affinity=heat)
+    monkeypatch.setattr(csap, "APPLIED_IN_MEMORY", 10)
+    model = CSAP(3, eps_must=1e-2, eps_cannot=2e-2, affinity=heat, random_state=0).fit(X, constraints=PAIRS)
+    assert model.affinity_matrix_.matrix is None
+    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, atol=1e-11)
 
 
 def test_a_point_left_without_affinity_keeps_the_one_it_had():

@@ -27,8 +27,9 @@ from sidecut.methods.rewriting.linked_kernel import (
 
 IntArray = npt.NDArray[np.integer]
 
-#: An affinity of up to this many points is kept in memory (128 MB); beyond, it is evaluated in tiles.
-IN_MEMORY = 4_000
+#: Up to this many points A is kept in memory (1.2 GB) where W is only applied, as heat is: a row of it costs as
+#: much as a product. Where W is in memory, so is A; where W is computed in tiles, A is too.
+APPLIED_IN_MEMORY = 12_000
 #: Algorithm B takes up to this many cannot-links one by one; beyond, one for every two linked groups.
 LISTED_CANNOT_LINKS = 2_000
 #: Must-links with noise up to this make their points one, so that one cannot-link speaks for all of them.
@@ -165,7 +166,7 @@ def _kept(conditioned: ConditionedGraph) -> Graph:
     graph = conditioned.graph
     if sp.issparse(graph.matrix):
         return conditioned.as_sparse()
-    is_small = graph.n_nodes <= IN_MEMORY and not isinstance(graph, TiledGraph)
+    is_small = graph.n_nodes <= APPLIED_IN_MEMORY and not isinstance(graph, TiledGraph)
     return conditioned.materialized() if is_small or graph.matrix is not None else conditioned
 
 
