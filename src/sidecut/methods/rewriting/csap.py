@@ -27,8 +27,8 @@ from sidecut.methods.rewriting.linked_kernel import (
 
 IntArray = npt.NDArray[np.integer]
 
-#: Up to this many points A is kept in memory (1.2 GB) where W is only applied, as heat is: a row of it costs as
-#: much as a product. Where W is in memory, so is A; where W is computed in tiles, A is too.
+#: Up to this many points A is kept in memory (1.2 GB) where W is only applied, as heat is: a row of it costs
+#: as much as a product. Where W is in memory, so is A; where W is computed in tiles, A is too.
 APPLIED_IN_MEMORY = 12_000
 #: Algorithm B takes up to this many cannot-links one by one; beyond, one for every two linked groups.
 LISTED_CANNOT_LINKS = 2_000
