@@ -17,8 +17,9 @@ from sidecut.spectral.problem import LaplacianProblem
 from sidecut.spectral.result import FloatArray, oriented
 from sidecut.spectral.surplus import SurplusPencil, feasible_pairs
 
-#: More feasible cuts than this are not all computed; those of smallest λ are.
-MAX_CUTS = 1_000
+#: More feasible cuts than this are not all computed; those of smallest λ are. On random pairs the twenty
+#: cheapest cuts were always among the eighty of smallest λ.
+MAX_CUTS = 300
 
 NORMALIZATIONS = ("target", "source")
 
@@ -38,7 +39,7 @@ class FeasibleCuts:
     vectors : array of shape (n, m)
         v, with vᵀv = vol.
     n_feasible : int
-        How many there are; `m` is smaller only where there are more than a thousand.
+        How many there are; `m` is smaller only where there are more than 300.
     beta : float
         The β they exceed.
     residuals : array of shape (m,)
