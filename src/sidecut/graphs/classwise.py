@@ -79,9 +79,9 @@ class ClasswisePart:
         n_found = 0
         index_type = np.int32 if self.n_nodes <= np.iinfo(np.int32).max else np.int64
         for members in self.classes:
+            nodes = members.points.astype(index_type)
             for rows, columns, tile in members.doubtful_tiles():
                 i, j = np.nonzero(tile)
-                nodes = members.points.astype(index_type)
                 found.append((nodes[rows][i], nodes[columns][j], tile[i, j]))
                 n_found += i.size
                 if n_found > limit:

@@ -11,6 +11,7 @@ from sidecut.plots.indicator import plot_indicator
 from sidecut.plots.numerical_range import plot_numerical_range
 from sidecut.plots.palette import align_clusters
 from sidecut.plots.projection import project_for_picture
+from sidecut.plots.propagated import plot_propagated
 
 __all__ = [
     "align_clusters",
@@ -20,5 +21,6 @@ __all__ = [
     "plot_embedding",
     "plot_indicator",
     "plot_numerical_range",
+    "plot_propagated",
     "project_for_picture",
 ]
