@@ -189,11 +189,12 @@ def with_stranded_points(affinity: Graph, graph: Graph, links: Links) -> Graph:
     if stranded.size == 0:
         return affinity
     before = columns_of(graph, stranded)
-    place = {int(node): column for column, node in enumerate(stranded)}
-    for pair in links.points[links.cannot]:
-        for node, other in (pair, pair[::-1]):
-            if int(node) in place:
-                before[other, place[int(node)]] = 0.0
+    place = np.full(graph.n_nodes, -1)
+    place[stranded] = np.arange(stranded.size)
+    ends = links.points[links.cannot]
+    for node, other in (ends.T, ends.T[::-1]):
+        here = place[node] >= 0
+        before[other[here], place[node[here]]] = 0.0
     rows, columns = np.nonzero(before)
     restored = sp.csr_array((before[rows, columns], (rows, stranded[columns])), shape=(graph.n_nodes,) * 2)
     # A pair of stranded points is in it twice, any other once: the larger of the two mirror images is both.
