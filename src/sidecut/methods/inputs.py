@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
@@ -44,13 +45,23 @@ def build_graph(estimator: BaseEstimator, data: Any) -> Graph:
     Parameters
     ----------
     estimator : BaseEstimator
-        Its `affinity` and `n_neighbors` say how.
+        Its `affinity` and `n_neighbors` say how; with `warm_start`, where it has one, the graph is kept and
+        used again for the same data.
     data : array, sparse matrix or Graph
         The points, or the graph itself, returned unchanged.
     """
     if isinstance(data, Graph):
         return data
-    return recipe(estimator.affinity, estimator.n_neighbors).build(data)
+    how = recipe(estimator.affinity, estimator.n_neighbors)
+    if not getattr(estimator, "warm_start", False):
+        return how.build(data)
+    # joblib tells apart the same values in another memory layout.
+    points = data if sp.issparse(data) else np.ascontiguousarray(data)
+    fingerprint = (type(how), joblib.hash(how.get_params()), joblib.hash(points))
+    kept = getattr(estimator, "_kept_graph", (None, None))
+    if kept[0] != fingerprint:
+        kept = estimator._kept_graph = (fingerprint, how.build(data))
+    return kept[1]
 
 
 def is_precomputed(estimator: BaseEstimator) -> bool:

@@ -78,6 +78,8 @@ def test_the_largest_eigenvalue_goes_to_the_trivial_cut_where_must_links_prevail
     known = known_with([1.0, 0.8, 0.5], total=10.0)
     assert known.range_leaving(1) == (0.0, 8.0)
     assert chosen_beta(("fraction", 0.5), known, 2) == pytest.approx(4.0)
+    share = known.n_entries / known.n_samples**2
+    assert chosen_beta("usual", known, 2) == pytest.approx(8.0 * (0.2 + 0.7 * share))
 
 
 def test_what_the_trivial_cut_satisfies_in_the_normalisation_of_the_source():
@@ -86,7 +88,7 @@ def test_what_the_trivial_cut_satisfies_in_the_normalisation_of_the_source():
     source = Neighbors(9).build(rng.normal(size=(40, 2)))
     known = Constraints.from_graph(source.matrix)
     scale = 1 / np.sqrt(source.degrees)
-    told, _ = satisfiability(known, scale, graph.degrees, "fraction", 2)
+    told, _ = satisfiability(known, scale, graph.degrees, "usual", 2)
     trivial = np.sqrt(graph.degrees)
     assert told.total == pytest.approx(trivial @ (scale * (source.to_dense() @ (scale * trivial))))
 
@@ -102,7 +104,7 @@ def test_a_beta_that_is_not_positive_is_refused(rule):
     ["half", None, True, ("fraction", 0), ("fraction", 1.0), ("fraction", "x"), ["one"]],
 )
 def test_a_rule_that_does_not_exist_is_refused_before_anything_is_computed(rule):
-    with pytest.raises(ValueError, match="'eq19', 'one', 'fraction'"):
+    with pytest.raises(ValueError, match="'usual', 'eq19', 'one'"):
         CSP(2, beta=rule).fit(np.zeros((5, 2)), constraints=Constraints.from_pairs(5, [(0, 1)]))
 
 

@@ -221,3 +221,19 @@ def test_without_constraints_it_is_the_normalised_cut(moons):
     np.testing.assert_array_equal(model.labels_, plain.labels_)
     np.testing.assert_array_equal(model.embedding_, plain.embedding_)
     assert not hasattr(model, "cuts_")
+
+
+def test_a_warm_start_builds_the_graph_once_per_data_and_recipe(digits, monkeypatch):
+    X, y = digits
+    built = []
+    original = Neighbors.build
+    monkeypatch.setattr(Neighbors, "build", lambda self, X: built.append(len(X)) or original(self, X))
+    model = CSP(3, warm_start=True, random_state=0)
+    known = grown(y[:300], 40)
+    model.fit(X[:300], constraints=known).fit(X[:300].copy(), constraints=known)
+    assert built == [300]
+    model.fit(X[1:301], constraints=grown(y[1:301], 40))
+    model.set_params(n_neighbors=9).fit(X[1:301], constraints=grown(y[1:301], 40))
+    assert built == [300, 300, 300]
+    cold = CSP(3, n_neighbors=9, random_state=0).fit(X[1:301], constraints=grown(y[1:301], 40))
+    assert (model.affinity_matrix_.matrix != cold.affinity_matrix_.matrix).nnz == 0

@@ -14,7 +14,7 @@ from sidecut.methods.posing import cuts as cuts_module
 from sidecut.methods.posing.cuts import feasible_cuts
 from sidecut.spectral import surplus
 
-RULES = ("fraction", ("fraction", 0.9), ("fraction", 0.2), "one", "eq19", ("fraction", 0.99))
+RULES = ("usual", ("fraction", 0.9), ("fraction", 0.2), "one", "eq19", ("fraction", 0.99))
 
 
 @pytest.fixture(params=["dense", "fast"])
@@ -151,7 +151,7 @@ def test_in_the_gap_below_the_trivial_cut_there_is_none_and_the_message_leads_ou
 
 def test_the_rules_avoid_the_gap(gap):
     graph, known = gap
-    for rule in ("fraction", "eq19", "one", ("fraction", 0.6)):
+    for rule in ("usual", "eq19", "one", ("fraction", 0.6)):
         assert feasible_cuts(graph, known, rule).n_feasible >= 1
 
 

@@ -25,6 +25,8 @@ APART = 1e-9
 #: β as a share of the largest that can be asked for. The papers ask for half or more; with less the graph has
 #: more of a say, which served better on most data (benchmarks/choices/csp_beta.py).
 USUAL_FRACTION = 0.2
+#: Where all pairs are known there is nothing left for the graph to say; eq. 19 goes as far.
+SURE_FRACTION = 0.9
 
 
 @dataclass(frozen=True)
@@ -162,10 +164,10 @@ def chosen_beta(rule: Rule, known: Satisfiability, n_clusters: int) -> float:
 
     Parameters
     ----------
-    rule : number, "eq19", "one", "fraction" or ("fraction", number)
-        β itself; eq. 19, λ vol (0.5 + 0.4 nnz(Q) / N²); as large as leaves one feasible cut (section 7.3);
-        a fraction of λ vol, a fifth of it if no number is given. λ is λ_{K-1}(Q̄), or λ_K(Q̄) where the trivial
-        vector takes one direction, so that K - 1 feasible cuts are left if so many are possible.
+    rule : number, "usual", "eq19", "one" or ("fraction", number)
+        β itself; λ vol (0.2 + 0.7 nnz(Q) / N²); eq. 19, λ vol (0.5 + 0.4 nnz(Q) / N²); as large as leaves one
+        feasible cut (section 7.3); a fraction of λ vol. λ is λ_{K-1}(Q̄), or λ_K(Q̄) where the trivial vector
+        takes one direction, so that K - 1 feasible cuts are left if so many are possible.
     known : Satisfiability
         The spectrum of Q̄.
     n_clusters : int
@@ -176,7 +178,7 @@ def chosen_beta(rule: Rule, known: Satisfiability, n_clusters: int) -> float:
     >>> import numpy as np
     >>> from sidecut.methods.posing.beta import Satisfiability, chosen_beta
     >>> known = Satisfiability(np.array([4.0, 3.0, 1.0]), total=0.0, volume=10.0, n_entries=6, n_samples=20)
-    >>> chosen_beta("fraction", known, n_clusters=3), chosen_beta("one", known, n_clusters=3)
+    >>> chosen_beta(("fraction", 0.2), known, n_clusters=3), chosen_beta("one", known, n_clusters=3)
     (6.0, 35.0)
     """
     check_rule(rule)
@@ -190,8 +192,11 @@ def chosen_beta(rule: Rule, known: Satisfiability, n_clusters: int) -> float:
         )
     if name == "one":
         return _leaving_one(known)
+    share_known = known.n_entries / known.n_samples**2
     if name == "eq19":
-        fraction = 0.5 + 0.4 * known.n_entries / known.n_samples**2
+        fraction = 0.5 + 0.4 * share_known
+    elif name == "usual":
+        fraction = USUAL_FRACTION + (SURE_FRACTION - USUAL_FRACTION) * share_known
     return _share(known, fraction, max(n_clusters - 1, 1))
 
 
@@ -226,11 +231,11 @@ def _is_number(rule: Any) -> bool:
 
 
 def _parsed(rule: Any) -> tuple[str, float]:
-    if isinstance(rule, str) and rule in ("eq19", "one", "fraction"):
-        return rule, USUAL_FRACTION
+    if isinstance(rule, str) and rule in ("usual", "eq19", "one"):
+        return rule, np.nan
     is_pair = isinstance(rule, tuple) and len(rule) == 2 and rule[0] == "fraction" and _is_number(rule[1])
     if is_pair and 0 < rule[1] < 1:
         return "fraction", float(rule[1])
     raise ValueError(
-        f"beta={rule!r}: give a number, 'eq19', 'one', 'fraction', or ('fraction', f) with 0 < f < 1."
+        f"beta={rule!r}: give a number, 'usual', 'eq19', 'one', or ('fraction', f) with 0 < f < 1."
     )

@@ -35,10 +35,10 @@ class CSP(SpectralClusterer):
     n_clusters : int, default=8
         K. Two clusters are the sign of the best cut (algorithm 1); for more, the K - 1 best cuts are an
         embedding that is clustered (algorithm 2).
-    beta : number or rule, default="fraction"
-        How far the constraints must be satisfied, uᵀQu > β. A number; "eq19", β = λ vol (0.5 + 0.4 nnz(Q) /
-        N²); "one", as large as leaves one feasible cut (section 7.3); "fraction" or ("fraction", f), β = f λ
-        vol with f = 0.2. λ is λ_{K-1}(Q̄), the largest that leaves K - 1 cuts.
+    beta : number or rule, default="usual"
+        How far the constraints must be satisfied, uᵀQu > β. A number; "usual", β = λ vol (0.2 + 0.7 nnz(Q) /
+        N²); "eq19", β = λ vol (0.5 + 0.4 nnz(Q) / N²); "one", as large as leaves one feasible cut (section
+        7.3); ("fraction", f), β = f λ vol. λ is λ_{K-1}(Q̄), the largest that leaves K - 1 cuts.
     normalization : {"target", "source"}, default="target"
         Q̄ is Q scaled by the degrees of the graph, or by its own (transfer from a source graph, section 6.3).
     weighting : {"none", "one_minus_cost", "sign", "sign_cost"}, default="none"
@@ -47,8 +47,8 @@ class CSP(SpectralClusterer):
     tol : float, default=1e-6
         Relative residual of the eigenvectors.
     warm_start : bool, default=False
-        Start from the eigenvectors of the previous fit, if it had as many points: cheaper where constraints
-        are added a few at a time.
+        Use the graph of the previous fit again if the data are the same, and start from its eigenvectors:
+        many times cheaper where constraints are added a few at a time, since the graph is the dearest step.
     affinity : str or GraphRecipe, default="knn"
         How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
         "precomputed".
@@ -107,7 +107,7 @@ class CSP(SpectralClusterer):
         self,
         n_clusters: int = 8,
         *,
-        beta: Rule = "fraction",
+        beta: Rule = "usual",
         normalization: str = "target",
         weighting: str = "none",
         tol: float = 1e-6,

@@ -85,7 +85,7 @@ class FeasibleCuts:
 def feasible_cuts(
     graph: Graph,
     constraints: Constraints,
-    beta: Rule = "fraction",
+    beta: Rule = "usual",
     *,
     n_clusters: int = 2,
     normalization: str = "target",
@@ -100,7 +100,7 @@ def feasible_cuts(
         The graph to cut.
     constraints : Constraints
         Q, any real beliefs.
-    beta : number or rule, default="fraction"
+    beta : number or rule, default="usual"
         See `CSP`.
     n_clusters : int, default=2
         K, for the rules.

@@ -205,7 +205,11 @@ class PropagatedConstraints:
         return kept.pairs, kept.strengths
 
     def sample(
-        self, n: int, *, random_state: int | np.random.Generator | None = None, hard: bool = False
+        self,
+        n: int,
+        *,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        hard: bool = False,
     ) -> Constraints:
         """Draw n different pairs, with probability proportional to |F_ij|, as constraints for any learner.
 
@@ -213,7 +217,7 @@ class PropagatedConstraints:
         ----------
         n : int
             How many pairs; fewer if fewer have F_ij ≠ 0.
-        random_state : int, Generator or None
+        random_state : int, Generator, RandomState or None
             An int makes the draw reproducible.
         hard : bool, default=False
             Give every pair the strength 1 or -1 in place of F_ij.
@@ -223,6 +227,8 @@ class PropagatedConstraints:
         Constraints
             Degrees of belief, which may contradict each other.
         """
+        if isinstance(random_state, np.random.RandomState):
+            random_state = int(random_state.randint(2**31 - 1))
         rng = np.random.default_rng(random_state)
         kept = _Kept(_check_count(n))
         for first, second, values in self.matrix.blocks_above(lambda: 0.0):
