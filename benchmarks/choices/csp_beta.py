@@ -71,6 +71,8 @@ def main() -> None:
             for fraction in FRACTIONS:
                 model = CSP(**common, beta=("fraction", fraction))
                 row[f"CSP {fraction:g}"] = np.nanmean([score(model, graph, y, c) for c in drawn])
+            usual = CSP(**common)
+            row["CSP usual"] = np.mean([score(usual, graph, y, c) for c in drawn])
             learner = SpectralLearning(**common)
             row["SpectralLearning"] = np.mean([score(learner, graph, y, c) for c in drawn])
             rows.append(row)

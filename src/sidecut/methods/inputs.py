@@ -58,7 +58,7 @@ def build_graph(estimator: BaseEstimator, data: Any) -> Graph:
     # joblib tells apart the same values in another memory layout.
     points = data if sp.issparse(data) else np.ascontiguousarray(data)
     fingerprint = (type(how), joblib.hash(how.get_params()), joblib.hash(points))
-    kept = getattr(estimator, "_kept_graph", (None, None))
+    kept: tuple[Any, Any] = getattr(estimator, "_kept_graph", (None, None))
     if kept[0] != fingerprint:
         kept = estimator._kept_graph = (fingerprint, how.build(data))
     return kept[1]
