@@ -79,6 +79,12 @@ def test_a_sparse_graph_changes_only_where_links_reach():
     assert changed.matrix.nnz < 30 * 30 / 2
 
 
+def test_a_sparse_graph_that_nothing_is_taken_from():
+    graph = Neighbors(4).build(X)
+    same = ConditionedGraph(graph, np.zeros((30, 2)), np.zeros((30, 1))).as_sparse()
+    np.testing.assert_array_equal(same.to_dense(), graph.to_dense())
+
+
 def test_what_rounding_leaves_is_no_edge():
     # Two points of a kernel that is used up: 1 - Σ u² is zero in theory and 1e-16 or so in floating point.
     u = np.full((2, 7), np.sqrt(1 / 7))

@@ -71,6 +71,8 @@ class ConditionedGraph(TiledGraph):
         """
         W = sp.csr_array(self.graph.matrix)
         reached = np.flatnonzero(self._sizes > 0)
+        if reached.size == 0:
+            return SparseGraph(W)
         among = SparseGraph(W[reached][:, reached])
         changed = ConditionedGraph(among, self.factor[reached], self.rivals[reached])
         kept = sp.vstack([sp.csr_array(changed.tile(rows)) for rows in changed.tiles()], format="coo")
