@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
@@ -75,6 +75,7 @@ def test_every_form_is_eq4(form, kind):
 
 
 @given(st.floats(0, 1), st.floats(-1, 1))
+@settings(deadline=None)
 def test_proposition_1_as_amended(w, f):
     """Nonnegative; not less than W where F >= 0, not more where F < 0, and less unless W is zero."""
     changed = float(adjusted_weights(np.array(w), np.array(f)))
@@ -89,6 +90,7 @@ def test_proposition_1_as_amended(w, f):
 
 
 @given(st.floats(0, 1), st.floats(-5, 5), st.floats(0.1, 100))
+@settings(deadline=None)
 def test_the_unit_of_weights_does_not_matter(w, f, unit):
     scaled = adjusted_weights(np.array(unit * w), np.array(f), unit)
     np.testing.assert_allclose(
@@ -113,6 +115,7 @@ def test_what_is_in_memory_has_the_form_of_the_graph():
 
 
 @given(seed=st.integers(0, 200), n_parts=st.integers(2, 70))
+@settings(deadline=None)
 def test_components_are_those_of_the_dense_graph(seed, n_parts):
     """Parts without an edge between them, joined or not by beliefs; one part in five has no edges at all."""
     rng = np.random.default_rng(seed)

@@ -13,7 +13,7 @@ from sidecut.graphs.conditioned import rows_of
 from sidecut.graphs.graph import DenseGraph, FloatArray, Graph, SparseGraph, without_isolated
 from sidecut.graphs.lazy import TiledGraph
 from sidecut.graphs.lowrank import LowRankMatrix
-from sidecut.graphs.positive import positive_part
+from sidecut.graphs.positive import PositivePart, positive_part
 
 #: Up to this many nodes an adjusted graph is kept in memory (128 MB), if the graph itself is.
 IN_MEMORY = 4_000
@@ -72,7 +72,11 @@ class AdjustedGraph(TiledGraph):
         self.unit = unit
         self.n_nodes = graph.n_nodes
         self.edges = _adjusted_edges(graph, beliefs) if sp.issparse(graph.matrix) else None
-        self.joined = positive_part(beliefs)
+
+    @cached_property
+    def joined(self) -> PositivePart | None:
+        """The map X -> max(F, 0) X, or None where F has no positive entry."""
+        return positive_part(self.beliefs)
 
     def apply(self, block: FloatArray) -> FloatArray:
         """Return the product with a vector or a block of vectors."""

@@ -8,7 +8,7 @@ nothing is negative, class by class for labels, and tile by tile otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,9 @@ import scipy.sparse as sp
 from sidecut.graphs.classwise import ClasswisePart
 from sidecut.graphs.graph import FloatArray
 from sidecut.graphs.lowrank import AgreementMatrix, LowRankMatrix, slices
+
+#: Tiles are kept up to this many bytes: all of them up to 11,000 nodes.
+KEPT_BYTES = 512 * 2**20
 
 PositivePart = Callable[[FloatArray], FloatArray]
 
@@ -49,21 +52,44 @@ def positive_part(matrix: LowRankMatrix) -> PositivePart | None:
     return TiledPart(matrix)
 
 
-@dataclass(frozen=True)
 class TiledPart:
-    """F⁺ tile by tile: O(n) memory, O(n² rank) time a product, half of it saved by symmetry."""
+    """F⁺ tile by tile: O(n² rank) time a product, half of it saved by symmetry.
 
-    matrix: LowRankMatrix
+    Making a tile costs far more than using it, so tiles are kept, as many as fit in 512 MB, and only the
+    others are made again in every product.
+
+    Parameters
+    ----------
+    matrix : LowRankMatrix
+        F.
+    """
+
+    def __init__(self, matrix: LowRankMatrix) -> None:
+        self.matrix = matrix
+        self._kept: dict[tuple[int, int], FloatArray] = {}
+        self._kept_bytes = 0
 
     def __call__(self, block: FloatArray) -> FloatArray:
         """Return F⁺ @ block."""
-        factor, result = self.matrix.factor, np.zeros(block.shape)
+        result = np.zeros(block.shape)
         for rows in slices(self.matrix.n_nodes):
-            left = self.matrix.left(rows)
             for columns in slices(self.matrix.n_nodes, rows.start):
-                tile = left @ factor[columns].T
-                np.clip(tile, 0.0, 1.0, out=tile)
+                tile = self._tile(rows, columns)
                 result[rows] += tile @ block[columns]
                 if columns.start > rows.start:
                     result[columns] += tile.T @ block[rows]
         return result
+
+    def _tile(self, rows: slice, columns: slice) -> FloatArray:
+        tile = self._kept.get((rows.start, columns.start))
+        if tile is None:
+            tile = self.matrix.block(rows, columns)
+            np.clip(tile, 0.0, 1.0, out=tile)
+            if self._kept_bytes + tile.nbytes <= KEPT_BYTES:
+                self._kept[rows.start, columns.start] = tile
+                self._kept_bytes += tile.nbytes
+        return tile
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What can be made again is not worth half a gigabyte of a file.
+        return {"matrix": self.matrix, "_kept": {}, "_kept_bytes": 0}

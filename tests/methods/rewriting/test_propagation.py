@@ -179,6 +179,8 @@ def test_samples_hold_propagated_strengths():
     np.testing.assert_allclose(drawn.strengths, F.entries(*drawn.pairs.T), rtol=1e-9)
     assert drawn == F.sample(40, random_state=0)
     assert drawn != F.sample(40, random_state=1)
+    states = [np.random.RandomState(0) for _ in range(2)]
+    assert F.sample(40, random_state=states[0]) == F.sample(40, random_state=states[1])
     hard = F.sample(40, random_state=0, hard=True)
     np.testing.assert_array_equal(hard.pairs, drawn.pairs)
     np.testing.assert_array_equal(hard.strengths, np.sign(drawn.strengths))
