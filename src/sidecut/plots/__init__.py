@@ -5,6 +5,7 @@ it is given or on a figure of its own, and returns the axes.
 """
 
 from sidecut.plots.affinity import plot_affinity
+from sidecut.plots.distances import plot_distances
 from sidecut.plots.eigenvalues import plot_eigenvalues
 from sidecut.plots.embedding import plot_before_after, plot_embedding
 from sidecut.plots.indicator import plot_indicator
@@ -17,6 +18,7 @@ __all__ = [
     "align_clusters",
     "plot_affinity",
     "plot_before_after",
+    "plot_distances",
     "plot_eigenvalues",
     "plot_embedding",
     "plot_indicator",

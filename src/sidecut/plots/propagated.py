@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sidecut.plots.canvas import axes_or_new
+from sidecut.plots.pair_matrix import frame_clusters, sorted_points
 from sidecut.plots.palette import ink
 
 if TYPE_CHECKING:
@@ -69,34 +70,17 @@ def plot_propagated(
     [1.0, 1.0, -1.0, -1.0]
     """
     n = propagated.n_samples
-    clusters = np.zeros(n, dtype=np.intp) if labels is None else np.asarray(labels)
-    if clusters.shape != (n,):
-        raise ValueError(f"labels has shape {clusters.shape}: one label for each of {n} points.")
-    shown = _sample(n, random_state)
-    shown = shown[np.argsort(clusters[shown], kind="stable")]
+    shown, clusters = sorted_points(n, labels, MAX_PROPAGATED_POINTS, random_state)
     rows, columns = np.meshgrid(shown, shown, indexing="ij")
     values = propagated.entries(rows.ravel(), columns.ravel()).reshape(rows.shape)
     pixels = np.sign(values) * np.sqrt(np.abs(values))
     ceiling = _ceiling(np.abs(pixels))
     ax = axes_or_new(ax, 5.0, 5.0)
     ax.imshow(pixels, cmap="RdBu", interpolation="nearest", vmin=-ceiling, vmax=ceiling)
-    for boundary in np.flatnonzero(np.diff(np.unique(clusters[shown], return_inverse=True)[1])) + 0.5:
-        ax.axhline(boundary, color=ink(), linewidth=0.6)
-        ax.axvline(boundary, color=ink(), linewidth=0.6)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    if shown.size < n:
-        ax.set_title(f"{shown.size:,} of {n:,} points", loc="left", fontsize="small", color=ink())
+    frame_clusters(ax, clusters, n, ink())
     return ax
 
 
 def _ceiling(sizes: NDArray[np.float64]) -> float:
     # The pairs that were given stand out so far that the others would be invisible beside them.
     return float(np.quantile(sizes[sizes > 0], 0.99)) if sizes.any() else 1.0
-
-
-def _sample(n: int, random_state: int) -> NDArray[np.intp]:
-    if n <= MAX_PROPAGATED_POINTS:
-        return np.arange(n)
-    chosen = np.random.default_rng(random_state).choice(n, MAX_PROPAGATED_POINTS, replace=False)
-    return np.sort(chosen).astype(np.intp)
