@@ -127,6 +127,12 @@ def test_only_the_leading_eigenvalues_of_large_constraints_are_computed(monkeypa
     np.testing.assert_allclose(part.values, whole.values[: part.values.size], rtol=1e-8)
     beta = chosen_beta(rule, part, 2)
     assert part.n_feasible(beta) == whole.n_feasible(beta)
+    # The count is the same, but it is not proved, and the estimator says so.
+    assert whole.is_exact
+    assert not part.is_exact
+    model = CSP(2, beta=rule, affinity="precomputed").fit(graph, constraints=known)
+    assert not model.solution_.certificate.complete
+    assert "not proved" in str(model.solution_.certificate)
     monkeypatch.setattr(beta_module, "MOST_EIGENVALUES", 8)
     with pytest.raises(ConstraintError, match="Choose a larger beta"):
         satisfiability(known, scale, graph.degrees, ("fraction", 0.05), 2)

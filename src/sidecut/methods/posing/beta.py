@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -45,6 +45,8 @@ class Satisfiability:
         nnz(Q), the number of constraints of eq. 19.
     n_samples : int
         N.
+    is_exact : bool
+        Whether the values come from a full decomposition; those of a very large Q̄ come from Lanczos.
     """
 
     values: FloatArray
@@ -52,6 +54,7 @@ class Satisfiability:
     volume: float
     n_entries: int
     n_samples: int
+    is_exact: bool = True
 
     def n_above(self, beta: float) -> int:
         """Return how many eigenvalues of Q̄ exceed β/vol; one within rounding of it does not."""
@@ -127,7 +130,7 @@ def satisfiability(
         count = max(FIRST_EIGENVALUES, 2 * n_clusters)
     while count <= MOST_EIGENVALUES:
         spectrum = constraints.positive_spectrum(scale, n_largest=count)
-        known = described(spectrum.values)
+        known = replace(described(spectrum.values), is_exact=False)
         reached = chosen_beta(beta, known, n_clusters) / volume
         if spectrum.values.size < count or spectrum.values[-1] <= reached:
             return known, spectrum

@@ -202,6 +202,12 @@ def _certificate(cuts: FeasibleCuts) -> Certificate:
     if not cuts.complete:
         detail = f"{cuts.costs.size} of {cuts.n_feasible} feasible cuts were computed, those of smallest λ."
         return Certificate("count", furthest, 1.0, False, detail)
+    if not cuts.count_is_exact:
+        detail = (
+            f"{cuts.n_feasible} feasible cuts were found, as many as Lanczos finds eigenvalues of Q̄ above "
+            "beta/vol; for constraints that tie so many points together that count is not proved."
+        )
+        return Certificate("none", furthest, 1.0, False, detail)
     detail = (
         f"All {cuts.n_feasible} feasible cuts were found: Sylvester's law counts as many positive "
         "eigenvalues, and as many Ritz values are positive with small residuals."

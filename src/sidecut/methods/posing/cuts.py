@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -46,6 +46,8 @@ class FeasibleCuts:
         Relative residuals of eq. 13.
     solver : str
         How they were found, in words.
+    count_is_exact : bool
+        Whether `n_feasible` is proved; the spectrum of a very large Q̄ comes from Lanczos iteration.
     """
 
     eigenvalues: FloatArray
@@ -56,6 +58,7 @@ class FeasibleCuts:
     beta: float
     residuals: FloatArray
     solver: str
+    count_is_exact: bool = True
 
     @property
     def complete(self) -> bool:
@@ -70,15 +73,13 @@ class FeasibleCuts:
 
     def first(self, count: int) -> FeasibleCuts:
         """Return the `count` cuts of least cost."""
-        return FeasibleCuts(
-            self.eigenvalues[:count],
-            self.costs[:count],
-            self.satisfactions[:count],
-            np.ascontiguousarray(self.vectors[:, :count]),
-            self.n_feasible,
-            self.beta,
-            self.residuals[:count],
-            self.solver,
+        return replace(
+            self,
+            eigenvalues=self.eigenvalues[:count],
+            costs=self.costs[:count],
+            satisfactions=self.satisfactions[:count],
+            vectors=np.ascontiguousarray(self.vectors[:, :count]),
+            residuals=self.residuals[:count],
         )
 
 
@@ -149,7 +150,8 @@ def feasible_cuts(
         points = constraints.constrained_points
         pencil = SurplusPencil(problem, _scaled(constraints, scale), threshold / graph.volume, points)
         _check_regular(pencil, known, threshold)
-        return _solved(pencil, count, _seeds(spectrum, count, start), tol, threshold)
+        cuts = _solved(pencil, count, _seeds(spectrum, count, start), tol, threshold)
+        return replace(cuts, count_is_exact=known.is_exact)
 
 
 def _solved(pencil: SurplusPencil, count: int, seeds: FloatArray, tol: float, beta: float) -> FeasibleCuts:
