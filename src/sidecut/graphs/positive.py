@@ -69,6 +69,12 @@ class TiledPart:
         self._kept: dict[tuple[int, int], FloatArray] = {}
         self._kept_bytes = 0
 
+    @property
+    def product_cost(self) -> float:
+        """The number of multiplications for the tiles that are made again in every product."""
+        n_entries = self.matrix.n_nodes**2 / 2
+        return max(0.0, n_entries - KEPT_BYTES / 8) * self.matrix.rank
+
     def __call__(self, block: FloatArray) -> FloatArray:
         """Return F⁺ @ block."""
         result = np.zeros(block.shape)

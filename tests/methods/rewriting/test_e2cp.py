@@ -10,8 +10,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import E2CP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.graphs import AdjustedGraph, DenseGraph, Neighbors, SparseGraph, adjusted, as_graph
-from sidecut.methods.rewriting import nontrivial
+from sidecut.exceptions import ConstraintWarning
+from sidecut.graphs import AdjustedGraph, DenseGraph, Neighbors, SparseGraph, adjusted, as_graph, positive
+from sidecut.methods.rewriting import e2cp, nontrivial
 from sidecut.spectral import laplacian_eigenpairs
 
 X, Y = make_blobs(150, centers=4, cluster_std=2.0, random_state=0)
@@ -207,3 +208,16 @@ def test_nothing_known_propagates_nothing():
     model = E2CP(4, random_state=0).fit(X)
     assert model.propagated_constraints_.max_abs == 0
     assert model.propagated_constraints_.to_dense().shape == (150, 150)
+
+
+def test_hours_of_work_are_announced(monkeypatch):
+    known = knowledge("pairs", Y)
+    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setattr(positive, "KEPT_BYTES", 0)
+    E2CP(4, random_state=0).fit(X, constraints=known)
+    monkeypatch.setattr(e2cp, "DEAR_PRODUCT", 150**2 / 2 * known.constrained_points.size - 1)
+    with pytest.warns(
+        ConstraintWarning, match="of 150 points: every product with the adjusted graph costs 9e"
+    ):
+        E2CP(4, random_state=0).fit(X, constraints=known)
+    E2CP(4, random_state=0).fit(X, constraints=knowledge("labels", Y))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from sidecut.constraints import Constraints
-from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity, adjusted
+from sidecut.exceptions import ConstraintWarning
+from sidecut.graphs import AdjustedGraph, Graph, GraphRecipe, NormalizedAffinity, adjusted
+from sidecut.graphs.positive import TiledPart
 from sidecut.labelling import LabellingMethod, unit_rows
 from sidecut.methods.base import FloatArray, SpectralClusterer
 from sidecut.methods.inputs import check_choice
@@ -13,6 +17,8 @@ from sidecut.methods.rewriting.propagation import propagated
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 EIGENVECTORS = ("leading", "nontrivial")
+#: A product with the adjusted graph that costs more multiplications than this takes a minute or more.
+DEAR_PRODUCT = 1e12
 
 
 class E2CP(SpectralClusterer):
@@ -120,7 +126,9 @@ class E2CP(SpectralClusterer):
         self.propagated_constraints_ = propagated(graph, constraints, self.alpha)
         beliefs = self.propagated_constraints_.matrix
         largest = beliefs.largest() if self.rescale else 1.0
-        return adjusted(graph, beliefs.scaled(largest) if largest > 0 else beliefs, unit_weight(graph))
+        changed = adjusted(graph, beliefs.scaled(largest) if largest > 0 else beliefs, unit_weight(graph))
+        warn_about_cost(changed)
+        return changed
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
         if constraints.is_empty:
@@ -189,3 +197,18 @@ def unit_weight(graph: Graph) -> float:
     """
     weights = graph.matrix
     return 1.0 if weights is None else max(1.0, float(weights.max()))
+
+
+def warn_about_cost(graph: Graph) -> None:
+    """Warn where every product with an adjusted graph takes so long that a fit takes hours."""
+    if not isinstance(graph, AdjustedGraph) or not isinstance(graph.joined, TiledPart):
+        return
+    cost = graph.joined.product_cost
+    if cost > DEAR_PRODUCT:
+        warnings.warn(
+            f"Constraints on {graph.beliefs.rank:,} of {graph.n_nodes:,} points: every product with the "
+            f"adjusted graph costs {cost:.0e} multiplications, and eigenvectors need a hundred or more. Labels "
+            "in place of pairs, pairs on fewer points, or a sample of the points cost a fraction.",
+            ConstraintWarning,
+            stacklevel=4,
+        )
