@@ -207,8 +207,8 @@ def warn_about_cost(graph: Graph) -> None:
     if cost > DEAR_PRODUCT:
         warnings.warn(
             f"Constraints on {graph.beliefs.rank:,} of {graph.n_nodes:,} points: every product with the "
-            f"adjusted graph costs {cost:.0e} multiplications, and eigenvectors need a hundred or more. Labels "
-            "in place of pairs, pairs on fewer points, or a sample of the points cost a fraction.",
+            f"adjusted graph costs {cost:.0e} multiplications, and eigenvectors need a hundred or more. "
+            "Labels in place of pairs, pairs on fewer points, or a sample of the points cost a fraction.",
             ConstraintWarning,
             stacklevel=4,
         )
