@@ -106,3 +106,15 @@ def test_pickled_is_the_same():
     part = ClasswisePart(AgreementMatrix(memberships(50, 3, 0)))
     block = np.random.default_rng(0).normal(size=(50, 2))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(part))(block), part(block))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_rescaled_agreement_is_never_clipped(seed):
+    """Divided by its largest entry, which the bound on entries exceeds, it still has sure entries."""
+    matrix = AgreementMatrix(memberships(80, 4, seed, decided=3.0))
+    rescaled = matrix.scaled(matrix.largest())
+    part = ClasswisePart(rescaled)
+    assert not any(members.is_clipped for members in part.classes)
+    np.testing.assert_allclose(part(np.eye(80)), dense_part(rescaled), atol=1e-12)
+    doubled = matrix.scaled(matrix.largest() / 2)
+    assert any(members.is_clipped for members in ClasswisePart(doubled).classes)

@@ -17,6 +17,8 @@ from sidecut.graphs.lowrank import AgreementMatrix, slices
 STORED_PER_NODE = 200
 #: Running sums over a class take about this many numbers at a time.
 RUNNING_NUMBERS = 4_000_000
+#: By so much an entry may exceed 1 from rounding alone.
+ROUNDING = 1e-13
 
 Tile = tuple[slice, slice, FloatArray]
 
@@ -39,7 +41,7 @@ class ClasswisePart:
     many, and otherwise computed again in every product.
 
     Also F_ij <= t_i t_j with t_i = √w s_i (2 x_i - 1), since p_i·p_j <= x y + (1 - x)(1 - y). In a class
-    where that may exceed 1 and has to be clipped, no entry is taken as sure.
+    where that exceeds 1, so that entries may have to be clipped, none is taken as sure.
 
     Parameters
     ----------
@@ -147,9 +149,11 @@ def _sorted_classes(matrix: AgreementMatrix) -> Iterator[_Class]:
     shares = np.zeros(matrix.n_nodes)
     np.divide(matrix.factor.max(axis=1), sums, out=shares, where=sums > 0)
     tops = matrix.weight * (sums * (2.0 * shares - 1.0)) ** 2
+    # The bound is not tight: a matrix divided by its largest entry has none above 1, whatever the bound says.
+    is_bounded = matrix.largest() <= 1.0 + ROUNDING
     for k in range(matrix.rank):
         points = np.flatnonzero((leading == k) & (shares > 0.5))
         if points.size:
             points = points[np.argsort(-shares[points], kind="stable")]
-            is_clipped = bool(tops[points].max() > 1.0)
+            is_clipped = not is_bounded and bool(tops[points].max() > 1.0)
             yield _Class(points, matrix.factor[points], matrix.left(points), shares[points], is_clipped)
