@@ -152,6 +152,7 @@ def test_loose_links_change_nothing_and_hard_ones_make_points_one():
 def test_beyond_the_limit_one_cannot_link_speaks_for_two_groups(monkeypatch):
     labels = Constraints.from_labels(np.where(np.arange(36) % 2 == 0, Y, -1))
     listed = affinity_of(labels, "B", 1e-5, 1e-5)
+    monkeypatch.setattr(csap, "FEW_CANNOT_LINKS", 5)
     monkeypatch.setattr(csap, "LISTED_CANNOT_LINKS", 5)
     links = Links.of(labels, 1e-5, 1e-5)
     assert links.cannot_observations_apart().size == 3 < len(links.cannot)
@@ -161,7 +162,7 @@ def test_beyond_the_limit_one_cannot_link_speaks_for_two_groups(monkeypatch):
 
 
 def test_the_hardest_cannot_link_speaks(monkeypatch):
-    monkeypatch.setattr(csap, "LISTED_CANNOT_LINKS", 1)
+    monkeypatch.setattr(csap, "FEW_CANNOT_LINKS", 1)
     known = Constraints.from_pairs(6, [(0, 1), (2, 3)], [(0, 2), (1, 3), (4, 5)], 1.0, [1.0, 9.0, 1.0])
     seen = Links.of(known, 1e-5, 1.0).cannot_observations_apart()
     np.testing.assert_allclose(np.sort(seen.variances), [1 / 9, 1.0])

@@ -30,7 +30,10 @@ IntArray = npt.NDArray[np.integer]
 #: Up to this many points A is kept in memory (1.2 GB) where W is only applied, as heat is: a row of it costs
 #: as much as a product. Where W is in memory, so is A; where W is computed in tiles, A is too.
 APPLIED_IN_MEMORY = 12_000
-#: Algorithm B takes up to this many cannot-links one by one; beyond, one for every two linked groups.
+#: Algorithm B takes up to this many cannot-links one by one; beyond, one for every two groups that hard
+#: must-links make, which says the same to the order of ε² and costs less by the square of their size.
+FEW_CANNOT_LINKS = 200
+#: Where must-links are soft and their points differ, Algorithm B takes at most this many, one by one.
 LISTED_CANNOT_LINKS = 2_000
 #: Must-links with noise up to this make their points one, so that one cannot-link speaks for all of them.
 HARD = 1e-3
@@ -79,9 +82,10 @@ class Links:
 
     def _speakers(self) -> npt.NDArray[np.intp]:
         """The cannot-links to be taken one by one: all, or the hardest between every two linked groups."""
-        if len(self.cannot) <= LISTED_CANNOT_LINKS:
+        is_soft = self.eps_must.max(initial=0.0) > HARD
+        if len(self.cannot) <= (LISTED_CANNOT_LINKS if is_soft else FEW_CANNOT_LINKS):
             return np.arange(len(self.cannot))
-        if self.eps_must.max(initial=0.0) > HARD:
+        if is_soft:
             raise ConstraintError(
                 f"Algorithm B takes cannot-links one by one; there are {len(self.cannot):,}, more than "
                 f"{LISTED_CANNOT_LINKS:,}. With must-links of noise up to {HARD:g} one would do for two "
