@@ -61,7 +61,7 @@ def measure(family: str, n_points: int, data: Path | None, repeats: int) -> list
                 "points": n_points,
                 "solver": name,
                 "seconds": round(seconds, 2),
-                "times the fastest of scikit-learn": round(seconds / fastest, 2),
+                "times the fastest of scikit-learn": round(float(seconds / fastest), 2),
                 "missed": missed,
                 "certificate": ours.solution_.certificate.method if name == "sidecut" else "",
             }
@@ -85,8 +85,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder that holds mnist.npz")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 30_000, 70_000])
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--families", nargs="+", default=["blobs", "moons", "mnist"])
     args = parser.parse_args()
-    families = ["blobs", "moons"] + (["mnist"] if args.data else [])
+    families = [family for family in args.families if args.data or family != "mnist"]
     warnings.simplefilter("ignore")
     rows = [
         row
@@ -95,8 +96,13 @@ def main() -> None:
         for row in measure(family, size, args.data, args.repeats)
     ]
     RESULTS.mkdir(exist_ok=True)
-    table = pd.DataFrame(rows)
-    table.to_csv(RESULTS / "normalized_cut.csv", index=False)
+    table, path = pd.DataFrame(rows), RESULTS / "normalized_cut.csv"
+    if path.exists():
+        before = pd.read_csv(path)
+        table = pd.concat([before[~before["graph"].isin(families)], table]).sort_values(
+            "graph", kind="stable"
+        )
+    table.to_csv(path, index=False)
     (RESULTS / "normalized_cut.txt").write_text(f"{facts()}\n\n{table.to_string(index=False)}\n")
 
 

@@ -27,7 +27,7 @@ LAST_RESORT_NODES = 8_000
 FACTOR_MEMORY = 4e9
 FACTOR_WORK = 1e11
 #: A factorisation that costs no more than this many products with the graph is tried first.
-CHEAP_IN_PRODUCTS = 1_500
+CHEAP_IN_PRODUCTS = 2_500
 
 SOLVERS = ("auto", "dense", "lanczos", "factorized", "iterated")
 
