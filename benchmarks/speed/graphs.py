@@ -36,7 +36,13 @@ def graph(family: str, n_points: int, data: Path | None) -> SparseGraph:
 
 def mnist(data: Path, n_points: int) -> tuple[SparseGraph, np.ndarray]:
     """Return the 20-nearest-neighbour graph of the first points of MNIST, shuffled once, and the digits."""
+    X, y = mnist_points(data, n_points)
+    return Neighbors(20).build(X), y
+
+
+def mnist_points(data: Path, n_points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first points of MNIST, shuffled once, and the digits."""
     with np.load(data / "mnist.npz") as file:
         X, y = file["X"], file["y"]
     chosen = np.random.default_rng(0).permutation(len(X))[:n_points]
-    return Neighbors(20).build(X[chosen].astype(np.float32)), y[chosen]
+    return X[chosen].astype(np.float32), y[chosen]
