@@ -190,14 +190,15 @@ def on_mnist(data: Path, parts: str, draws: int) -> list[dict]:
     return rows
 
 
-def write(rows: list[dict], parts: str) -> None:
-    """Write the results beside those of parts that were not run."""
+def write(rows: list[dict]) -> None:
+    """Write the results beside those of other parts and sizes."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / "csp.csv"
+    table = pd.DataFrame(rows)
     if path.exists():
-        before = pd.read_csv(path)
-        rows = before[~before["part"].isin(list(parts))].to_dict("records") + rows
-    table = pd.DataFrame(rows).round(4).sort_values("part", kind="stable")
+        keys = ["part", "points", "labels"]
+        table = pd.concat([pd.read_csv(path), table]).drop_duplicates(keys, keep="last")
+    table = table.round(4).sort_values(["part", "points"], kind="stable")
     table.to_csv(path, index=False)
     (RESULTS / "csp.txt").write_text(f"{facts()}\n\n{table.to_string(index=False, na_rep='')}\n")
 
@@ -219,7 +220,7 @@ def main() -> None:
     rows = against_dense(args.dense_sizes) if "a" in args.parts else []
     if args.data and set(args.parts) - {"a"}:
         rows += on_mnist(args.data, args.parts, args.draws)
-    write(rows, args.parts)
+    write(rows)
 
 
 if __name__ == "__main__":
