@@ -106,7 +106,7 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         n_clusters = check_n_clusters(self.n_clusters, n_points(data))
         rng = check_random_state(self.random_state)
         warn_about_duplicates(data, n_clusters)
-        graph = build_graph(self, data)
+        graph = self._build_graph(data)
         if not constraints.is_empty:
             graph = self._constrain_graph(graph, constraints)
         warn_about(graph, n_clusters)
@@ -119,6 +119,10 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         """Refuse parameters that make no sense, whatever the data."""
         check_choice("labelling", self.labelling, ("kmeans", "rotation", "qr", "sign"))
         check_choice("eigen_solver", self.eigen_solver, SOLVERS)
+
+    def _build_graph(self, data: Any) -> Graph:
+        """Make the graph the affinity names, from what `check_data` let in."""
+        return build_graph(self, data)
 
     def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
         """Hook 1: rewrite the graph by what is known."""
