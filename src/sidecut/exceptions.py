@@ -21,8 +21,16 @@ class LabellingWarning(SidecutWarning):
     """Labels came out, but not as many clusters as were asked for."""
 
 
+class ProgrammeWarning(SidecutWarning):
+    """A semidefinite programme was solved, but less exactly than asked for."""
+
+
 class SpectralError(RuntimeError):
     """No solver reached the eigenvectors asked for."""
+
+
+class ProgrammeError(RuntimeError):
+    """A semidefinite programme could not be solved."""
 
 
 class ConstraintError(ValueError):
