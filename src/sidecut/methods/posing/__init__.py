@@ -1,7 +1,8 @@
 """Methods that pose a problem on the graph as it is."""
 
+from sidecut.methods.posing.ccsr import CCSR
 from sidecut.methods.posing.csp import CSP
 from sidecut.methods.posing.cuts import FeasibleCuts, feasible_cuts
 from sidecut.methods.posing.normalized_cut import NormalizedCut
 
-__all__ = ["CSP", "FeasibleCuts", "NormalizedCut", "feasible_cuts"]
+__all__ = ["CCSR", "CSP", "FeasibleCuts", "NormalizedCut", "feasible_cuts"]
