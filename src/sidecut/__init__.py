@@ -12,8 +12,8 @@ an estimator turns it into clusters:
 """
 
 from sidecut.constraints import Constraints
-from sidecut.methods import CSAP, CSP, E2CP, NormalizedCut, SpectralLearning
+from sidecut.methods import CCSR, CSAP, CSP, E2CP, NormalizedCut, SpectralLearning
 
 __version__ = "0.1.0"
 
-__all__ = ["CSAP", "CSP", "E2CP", "Constraints", "NormalizedCut", "SpectralLearning", "__version__"]
+__all__ = ["CCSR", "CSAP", "CSP", "E2CP", "Constraints", "NormalizedCut", "SpectralLearning", "__version__"]

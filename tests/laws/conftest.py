@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from sidecut import CSAP, CSP, E2CP, Constraints, NormalizedCut, SpectralLearning
+from sidecut import CCSR, CSAP, CSP, E2CP, Constraints, NormalizedCut, SpectralLearning
 
 #: What an estimator may promise beyond the laws that hold for all.
 CONSTRAINTS = "uses constraints"
@@ -59,6 +59,7 @@ CASES = [
     # all but singular.
     Case(CSP, promises=ALL - {ANY_DATA}),
     Case(CSP, {"beta": "eq19", "weighting": "one_minus_cost"}, promises=ALL - {ANY_DATA}),
+    Case(CCSR),
 ]
 
 
