@@ -51,3 +51,19 @@ class ConflictError(ConstraintError):
     def __init__(self, message: str, conflicts: tuple = ()) -> None:
         super().__init__(message)
         self.conflicts = conflicts
+
+
+class InfeasibleError(ConstraintError):
+    """No clustering with so many clusters satisfies the constraints, or none was found.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong and what to do.
+    cannot_link : array of shape (m, 2), optional
+        Cannot-links that cannot all be satisfied; None where that is not proved.
+    """
+
+    def __init__(self, message: str, cannot_link: object = None) -> None:
+        super().__init__(message)
+        self.cannot_link = cannot_link

@@ -1,0 +1,7 @@
+"""The methods the papers compare with that are not spectral."""
+
+from sidecut.baselines.constrained_gmm import ConstrainedGMM
+from sidecut.baselines.cop_kmeans import COPKMeans
+from sidecut.baselines.metric_kmeans import MetricKMeans, learn_diagonal_metric
+
+__all__ = ["COPKMeans", "ConstrainedGMM", "MetricKMeans", "learn_diagonal_metric"]

@@ -1,0 +1,180 @@
+"""Lloyd's iteration on heavy points of which some must be apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.cluster import kmeans_plusplus
+from sklearn.metrics.pairwise import euclidean_distances
+
+from sidecut.baselines.assignment import Assigner
+from sidecut.baselines.conflict_graph import IntArray
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class HeavyPoints:
+    """Points with weights, some of them apart from each other.
+
+    Parameters
+    ----------
+    places : array or sparse matrix of shape (m, n_features)
+        Where they are: the mean of the points in each lump.
+    weights : ndarray of shape (m,)
+        How many points each stands for.
+    linked : ndarray
+        The points that are apart from others.
+    assigner : Assigner or None
+        What assigns the linked points; None if there are none.
+    """
+
+    places: Any
+    weights: FloatArray
+    linked: IntArray
+    assigner: Assigner | None
+
+    def costs(self, centres: FloatArray) -> FloatArray:
+        """Return the weighted squared distance of every point to every centre."""
+        centres = centres.astype(self.places.dtype, copy=False)
+        return self.weights[:, None] * euclidean_distances(self.places, centres, squared=True)
+
+    def assigned(self, costs: FloatArray, previous: IntArray | None) -> IntArray:
+        """Return the cheapest clusters: of linked points, at most as dear as before."""
+        clusters = costs.argmin(axis=1)
+        if self.assigner is not None:
+            before = None if previous is None else previous[self.linked]
+            clusters[self.linked] = self.assigner.assign(costs[self.linked], before)
+        return clusters
+
+    def means(self, clusters: IntArray, centres: FloatArray) -> FloatArray:
+        """Return the weighted mean of each cluster; an empty one keeps its centre."""
+        shape = (len(centres), len(clusters))
+        member = sparse.csr_array((self.weights, (clusters, np.arange(len(clusters)))), shape=shape)
+        total = np.asarray(member.sum(axis=1)).ravel()
+        sums = member @ self.places
+        sums = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
+        return np.where(total[:, None] > 0, sums / np.maximum(total, 1e-300)[:, None], centres)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The end of one run of Lloyd's iteration.
+
+    Parameters
+    ----------
+    clusters : ndarray of shape (m,)
+        The cluster of every heavy point.
+    centres : ndarray of shape (n_clusters, n_features)
+        The centres.
+    objective : ndarray of shape (n_iter,)
+        The sum of squares after each iteration, never growing.
+    converged : bool
+        Whether it came to rest.
+    """
+
+    clusters: IntArray
+    centres: FloatArray
+    objective: FloatArray
+    converged: bool
+
+
+def run_lloyd(points: HeavyPoints, centres: FloatArray, max_iter: int, tol: float) -> Run:
+    """Assign, average, and again, until nothing moves.
+
+    Parameters
+    ----------
+    points : HeavyPoints
+        What to cluster.
+    centres : ndarray of shape (n_clusters, n_features)
+        Where to begin.
+    max_iter : int
+        How often to assign at most.
+    tol : float
+        Stop when the centres move by less, as the sum of their squared steps.
+
+    Returns
+    -------
+    Run
+        With assignments that respect what must be apart, from the first on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> places = np.array([[0.0], [1.0], [9.0]])
+    >>> line = HeavyPoints(places, np.ones(3), np.empty(0, dtype=int), None)
+    >>> run_lloyd(line, np.array([[0.0], [1.0]]), 10, 0.0).objective
+    array([32. ,  0.5])
+    """
+    clusters: IntArray | None = None
+    objective: list[float] = []
+    for _ in range(max_iter):
+        costs = points.costs(centres)
+        if clusters is not None:
+            objective.append(_paid(costs, clusters).sum())
+        assigned = fill_empty(costs, points.assigned(costs, clusters))
+        if clusters is not None and np.array_equal(assigned, clusters):
+            return Run(assigned, centres, np.array(objective), True)
+        clusters = assigned
+        moved = points.means(clusters, centres)
+        step = float(((moved - centres) ** 2).sum())
+        centres = moved
+        if step <= tol:
+            break
+    # Let the last centres have their say, so that every free point is with the nearest of them.
+    costs = points.costs(centres)
+    clusters = points.assigned(costs, clusters)
+    return Run(clusters, centres, np.array([*objective, _paid(costs, clusters).sum()]), step <= tol)
+
+
+def _paid(costs: FloatArray, clusters: IntArray) -> FloatArray:
+    return costs[np.arange(len(clusters)), clusters]
+
+
+def fill_empty(costs: FloatArray, clusters: IntArray) -> IntArray:
+    """Give every empty cluster the point that is farthest from its centre.
+
+    An empty cluster holds nothing a point could be apart from, and the mean of the one point is the point
+    itself, so this breaks no cannot-link and never makes the sum of squares of the means greater. Clusters
+    are not emptied for it, and points that lie on their centre stay.
+    """
+    counts = np.bincount(clusters, minlength=costs.shape[1])
+    empty = np.flatnonzero(counts == 0)
+    if len(empty) == 0:
+        return clusters
+    clusters = clusters.copy()
+    paid = _paid(costs, clusters)
+    for point in np.argsort(-paid, kind="stable"):
+        if len(empty) == 0 or paid[point] <= 0:
+            break
+        if counts[clusters[point]] > 1:
+            counts[clusters[point]] -= 1
+            clusters[point], empty = empty[0], empty[1:]
+    return clusters
+
+
+def spread_centres(
+    points: HeavyPoints, n_clusters: int, n_init: int, rng: np.random.RandomState
+) -> list[FloatArray]:
+    """Return first centres that lie far apart (k-means++), one set per start.
+
+    With fewer points than clusters every point is a centre, and some are twice.
+    """
+    n_points = points.places.shape[0]
+    if n_points < n_clusters:
+        return [dense_rows(points.places[np.resize(np.arange(n_points), n_clusters)])]
+    return [
+        dense_rows(
+            kmeans_plusplus(points.places, n_clusters, sample_weight=points.weights, random_state=rng)[0]
+        )
+        for _ in range(n_init)
+    ]
+
+
+def dense_rows(rows: Any) -> FloatArray:
+    """Return rows as an array, sparse or not."""
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
