@@ -111,3 +111,22 @@ def test_a_matrix_of_rank_zero():
 def test_too_large_to_be_dense():
     with pytest.raises(MemoryError, match=r"20,001 nodes would need 3\.2 GB"):
         LowRankMatrix(np.zeros((20_001, 1)), np.ones((1, 1))).to_dense()
+
+
+def test_a_factor_in_single_precision_stays_so():
+    double = random_matrix(60, 5, seed=7, sparse_core=True)
+    single = LowRankMatrix(double.factor.astype(np.float32), double.core)
+    dense = dense_of(double)
+    unit = np.abs(dense).max()
+    rng = np.random.default_rng(8)
+    rows, columns = rng.integers(0, 60, size=(2, 100))
+    block = rng.normal(size=(60, 3))
+    assert single.block(slice(0, 5), slice(0, 5)).dtype == np.float32
+    assert single.scaled(2.0).factor is single.factor
+    for made in (single.to_dense(), single.apply(block), single.entries(rows, columns)):
+        assert made.dtype == np.float64
+    np.testing.assert_allclose(single.to_dense(), dense, atol=1e-6 * unit)
+    np.testing.assert_allclose(single.apply(block), dense @ block, atol=1e-5 * unit)
+    np.testing.assert_allclose(single.apply(block[:, 0]), dense @ block[:, 0], atol=1e-5 * unit)
+    np.testing.assert_allclose(single.entries(rows, columns), dense[rows, columns], atol=1e-6 * unit)
+    assert single.largest() == pytest.approx(unit, rel=1e-6)

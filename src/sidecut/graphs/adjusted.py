@@ -160,11 +160,11 @@ def adjusted(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0) -> Graph:
 
 def _adjusted_edges(graph: Graph, beliefs: LowRankMatrix) -> sp.csr_array:
     """Return W (1 - |F|), which lives on the edges of W."""
-    edges = sp.coo_array(graph.matrix)
+    # One half and its mirror image: a graph is symmetric to the last bit.
+    edges = sp.coo_array(sp.triu(graph.matrix))
     strengths = np.abs(beliefs.entries(edges.row, edges.col))
     weights = edges.data * np.maximum(1.0 - strengths, 0.0)
-    kept = sp.csr_array((weights, (edges.row, edges.col)), shape=edges.shape)
-    # Mirrored entries of F are sums in different orders; a graph is symmetric to the last bit.
-    kept = sp.csr_array(0.5 * (kept + kept.T))
+    half = sp.csr_array((weights, (edges.row, edges.col)), shape=edges.shape)
+    kept = sp.csr_array(half + sp.triu(half, k=1).T)
     kept.eliminate_zeros()
     return kept

@@ -27,7 +27,7 @@ class LowRankMatrix:
     Parameters
     ----------
     factor : array of shape (n, rank)
-        A.
+        A; kept in single precision if it comes so, which is how precise the entries then are.
     core : dense or sparse array of shape (rank, rank)
         C, symmetric.
 
@@ -44,7 +44,8 @@ class LowRankMatrix:
     """
 
     def __init__(self, factor: FloatArray, core: FloatArray | sp.csr_array) -> None:
-        self.factor = np.ascontiguousarray(factor, dtype=np.float64)
+        precision = np.float32 if np.asarray(factor).dtype == np.float32 else np.float64
+        self.factor: npt.NDArray[Any] = np.ascontiguousarray(factor, dtype=precision)
         self.core: Any = core
         self.n_nodes = int(self.factor.shape[0])
 
@@ -59,14 +60,21 @@ class LowRankMatrix:
 
     def apply(self, block: FloatArray) -> FloatArray:
         """Return F @ block for a vector or a block, in O(n rank) per column."""
-        return self.factor @ np.asarray(self.core @ (self.factor.T @ block))
+        if self.factor.dtype == np.float64:
+            return self.factor @ np.asarray(self.core @ (self.factor.T @ block))
+        # A product of two precisions copies the first into the second: a tile at a time.
+        inner = np.zeros((self.rank, *block.shape[1:]))
+        for rows in slices(self.n_nodes):
+            inner += self.factor[rows].T @ block[rows]
+        inner = np.asarray(self.core @ inner)
+        return np.concatenate([self.factor[rows] @ inner for rows in slices(self.n_nodes)])
 
-    def left(self, rows: Rows) -> FloatArray:
-        """Return the rows of A C."""
-        return np.asarray(self.factor[rows] @ self.core)
+    def left(self, rows: Rows) -> npt.NDArray[Any]:
+        """Return the rows of A C, in the precision of A."""
+        return np.asarray(self.factor[rows] @ self.core, dtype=self.factor.dtype)
 
-    def block(self, rows: Rows, columns: Rows) -> FloatArray:
-        """Return F[rows, columns]."""
+    def block(self, rows: Rows, columns: Rows) -> npt.NDArray[Any]:
+        """Return F[rows, columns], in the precision of A."""
         return self.left(rows) @ self.factor[columns].T
 
     def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -75,7 +83,8 @@ class LowRankMatrix:
         at_once = max(1, PICKED_NUMBERS // max(self.rank, 1))
         for start in range(0, len(rows), at_once):
             part = slice(start, start + at_once)
-            values[part] = np.einsum("ir,ir->i", self.left(rows[part]), self.factor[columns[part]])
+            some, place = np.unique(rows[part], return_inverse=True)
+            values[part] = np.einsum("ir,ir->i", self.left(some)[place], self.factor[columns[part]])
         return values
 
     def diagonal(self) -> FloatArray:
@@ -138,7 +147,7 @@ class LowRankMatrix:
             )
         dense = self.block(slice(None), slice(None))
         # Mirrored entries are sums in different orders.
-        return 0.5 * (dense + dense.T)
+        return np.asarray(0.5 * (dense + dense.T), dtype=np.float64)
 
 
 class AgreementMatrix(LowRankMatrix):

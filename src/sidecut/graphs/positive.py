@@ -8,17 +8,14 @@ nothing is negative, class by class for labels, and tile by tile otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from sidecut.graphs.classwise import ClasswisePart
 from sidecut.graphs.graph import FloatArray
-from sidecut.graphs.lowrank import AgreementMatrix, LowRankMatrix, slices
-
-#: Tiles are kept up to this many bytes: all of them up to 11,000 nodes.
-KEPT_BYTES = 512 * 2**20
+from sidecut.graphs.lowrank import AgreementMatrix, LowRankMatrix
+from sidecut.graphs.tiles import TiledPart
 
 PositivePart = Callable[[FloatArray], FloatArray]
 
@@ -50,52 +47,3 @@ def positive_part(matrix: LowRankMatrix) -> PositivePart | None:
     if isinstance(matrix, AgreementMatrix):
         return ClasswisePart(matrix)
     return TiledPart(matrix)
-
-
-class TiledPart:
-    """F⁺ tile by tile: O(n² rank) time a product, half of it saved by symmetry.
-
-    Making a tile costs far more than using it, so tiles are kept, as many as fit in 512 MB, and only the
-    others are made again in every product.
-
-    Parameters
-    ----------
-    matrix : LowRankMatrix
-        F.
-    """
-
-    def __init__(self, matrix: LowRankMatrix) -> None:
-        self.matrix = matrix
-        self._kept: dict[tuple[int, int], FloatArray] = {}
-        self._kept_bytes = 0
-
-    @property
-    def product_cost(self) -> float:
-        """The number of multiplications for the tiles that are made again in every product."""
-        n_entries = self.matrix.n_nodes**2 / 2
-        return max(0.0, n_entries - KEPT_BYTES / 8) * self.matrix.rank
-
-    def __call__(self, block: FloatArray) -> FloatArray:
-        """Return F⁺ @ block."""
-        result = np.zeros(block.shape)
-        for rows in slices(self.matrix.n_nodes):
-            for columns in slices(self.matrix.n_nodes, rows.start):
-                tile = self._tile(rows, columns)
-                result[rows] += tile @ block[columns]
-                if columns.start > rows.start:
-                    result[columns] += tile.T @ block[rows]
-        return result
-
-    def _tile(self, rows: slice, columns: slice) -> FloatArray:
-        tile = self._kept.get((rows.start, columns.start))
-        if tile is None:
-            tile = self.matrix.block(rows, columns)
-            np.clip(tile, 0.0, 1.0, out=tile)
-            if self._kept_bytes + tile.nbytes <= KEPT_BYTES:
-                self._kept[rows.start, columns.start] = tile
-                self._kept_bytes += tile.nbytes
-        return tile
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What can be made again is not worth half a gigabyte of a file.
-        return {"matrix": self.matrix, "_kept": {}, "_kept_bytes": 0}

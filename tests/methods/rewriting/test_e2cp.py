@@ -11,8 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import E2CP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConstraintWarning
-from sidecut.graphs import AdjustedGraph, DenseGraph, Neighbors, SparseGraph, adjusted, as_graph, positive
-from sidecut.methods.rewriting import e2cp, nontrivial
+from sidecut.graphs import AdjustedGraph, DenseGraph, Neighbors, SparseGraph, adjusted, as_graph, tiles
+from sidecut.methods.rewriting import e2cp, nontrivial, spreading
 from sidecut.spectral import laplacian_eigenpairs
 
 X, Y = make_blobs(150, centers=4, cluster_std=2.0, random_state=0)
@@ -101,6 +101,27 @@ def test_never_formed_is_the_same_as_dense(larger, kind, rescale, monkeypatch):
     block = np.random.default_rng(0).normal(size=(2000, 3))
     np.testing.assert_allclose(lazy.apply(block), expected @ block, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(lazy.degrees, expected.sum(axis=1), rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["labels", "pairs", "soft pairs"])
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_input_of_either_precision(larger, kind, precision, monkeypatch):
+    """A graph that comes in single precision, and a factor that is kept in it."""
+    graph, y = larger
+    known = knowledge(kind, y)
+    given = sp.csr_array(graph.matrix, dtype=precision)
+    expected = dense_e2cp(given.toarray().astype(np.float64), known.as_matrix().toarray(), rescale=True)
+    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    if precision == np.float32:
+        monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
+    model = E2CP(10, affinity="precomputed", random_state=0).fit(given, constraints=known)
+    assert model.propagated_constraints_.matrix.factor.dtype == precision
+    lazy = model.affinity_matrix_
+    assert isinstance(lazy, AdjustedGraph)
+    np.testing.assert_allclose(lazy.apply(np.eye(2000)[:, :200]), expected[:, :200], atol=1e-6)
+    root = 1 / np.sqrt(expected.sum(axis=1))
+    difference = root[:, None] * (lazy.apply(np.eye(2000)) - expected) * root
+    assert np.linalg.norm(difference, 2) < (1e-6 if precision == np.float32 else 1e-10)
 
 
 def test_labels_and_eigenvalues_at_scale_are_those_in_memory(larger, monkeypatch):
@@ -213,7 +234,7 @@ def test_nothing_known_propagates_nothing():
 def test_hours_of_work_are_announced(monkeypatch):
     known = knowledge("pairs", Y)
     monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
-    monkeypatch.setattr(positive, "KEPT_BYTES", 0)
+    monkeypatch.setattr(tiles, "KEPT_BYTES", 0)
     E2CP(4, random_state=0).fit(X, constraints=known)
     monkeypatch.setattr(e2cp, "DEAR_PRODUCT", 150**2 / 2 * known.constrained_points.size - 1)
     with pytest.warns(

@@ -18,7 +18,7 @@ from sidecut.graphs import (
     as_graph,
     lowrank,
 )
-from sidecut.methods.rewriting import propagated, propagated_by_iteration, propagation, spread
+from sidecut.methods.rewriting import propagated, propagated_by_iteration, spread, spreading
 
 X, Y = make_moons(90, noise=0.1, random_state=0)
 
@@ -133,7 +133,7 @@ def test_labels_have_the_rank_of_their_classes():
 def test_right_hand_sides_in_several_blocks(monkeypatch):
     graph, known = FORMS["sparse"](), KNOWLEDGE["pairs"]
     at_once = propagated(graph, known).to_dense()
-    monkeypatch.setattr(propagation, "COLUMNS_AT_ONCE", 7)
+    monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 7)
     np.testing.assert_allclose(propagated(graph, known).to_dense(), at_once, atol=1e-14)
 
 

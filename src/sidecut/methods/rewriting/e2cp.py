@@ -9,7 +9,7 @@ import numpy as np
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning
 from sidecut.graphs import AdjustedGraph, Graph, GraphRecipe, NormalizedAffinity, adjusted
-from sidecut.graphs.positive import TiledPart
+from sidecut.graphs.tiles import TiledPart
 from sidecut.labelling import LabellingMethod, unit_rows
 from sidecut.methods.base import FloatArray, SpectralClusterer
 from sidecut.methods.inputs import check_choice
@@ -53,6 +53,9 @@ class E2CP(SpectralClusterer):
         How many starts the labelling has.
     eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
         See `sidecut.spectral.laplacian_eigenpairs`.
+    hard : bool, default=False
+        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
+        what it took.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -71,6 +74,8 @@ class E2CP(SpectralClusterer):
         W̃ of eq. 4, the graph that was cut.
     solution_ : Eigenpairs
         The eigenpairs with their residuals, the solver that ran and its certificate.
+    repair_ : Repair
+        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
     n_features_in_ : int
         Number of features seen in fit.
 
@@ -101,6 +106,7 @@ class E2CP(SpectralClusterer):
         unit_rows: bool = True,
         n_init: int = 10,
         eigen_solver: str = "auto",
+        hard: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -111,6 +117,7 @@ class E2CP(SpectralClusterer):
             unit_rows=unit_rows,
             n_init=n_init,
             eigen_solver=eigen_solver,
+            hard=hard,
             random_state=random_state,
         )
         self.alpha = alpha

@@ -11,54 +11,9 @@ import scipy.sparse as sp
 from sidecut.constraints import Constraints
 from sidecut.graphs import AgreementMatrix, Graph, LowRankMatrix, NormalizedAffinity
 from sidecut.methods.base import FloatArray
+from sidecut.methods.rewriting.spreading import spread_units
 
 IntArray = npt.NDArray[np.intp]
-
-#: Linear systems are solved to this residual relative to the right-hand side.
-TOLERANCE = 1e-14
-#: So many right-hand sides are solved at once.
-COLUMNS_AT_ONCE = 64
-
-
-def spread(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
-    """Return P @ block with P = (1 - α)(I - α L̄)⁻¹, the limit of label propagation on a graph.
-
-    L̄ = D^{-1/2} W D^{-1/2} has its eigenvalues in [-1, 1], so the condition number of the system is at most
-    (1 + α)/(1 - α), 9 for α = 0.8: a few dozen steps of conjugate gradients reach rounding error.
-
-    Parameters
-    ----------
-    graph : Graph
-        W, in any form.
-    block : array of shape (n,) or (n, b)
-        What is known at some points.
-    alpha : float
-        How far it spreads, between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.rewriting import spread
-    >>> path = as_graph(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]))
-    >>> spread(path, np.array([1.0, 0.0, 0.0]), alpha=0.5).round(4)
-    array([0.5833, 0.2357, 0.0833])
-    """
-    columns = block.reshape(block.shape[0], -1)
-    affinity = NormalizedAffinity(graph)
-    solution, residual = np.zeros(columns.shape), (1.0 - alpha) * columns
-    direction, square = residual.copy(), (residual**2).sum(axis=0)
-    target = TOLERANCE**2 * square
-    for _ in range(_enough_steps(alpha)):
-        if np.all(square <= target):
-            break
-        image = direction - alpha * affinity.apply(direction)
-        step = _ratio(square, (direction * image).sum(axis=0))
-        solution += step * direction
-        residual -= step * image
-        before, square = square, (residual**2).sum(axis=0)
-        direction = residual + _ratio(square, before) * direction
-    return solution.reshape(block.shape)
 
 
 def propagated(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> PropagatedConstraints:
@@ -93,12 +48,12 @@ def propagated(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> Pr
     labels, weight = constraints.labels, constraints.largest_strength()
     if labels is not None and Constraints.from_labels(labels, weight) == constraints:
         points = np.flatnonzero(labels >= 0)
-        memberships = _carried(graph, points, labels[points], alpha)
+        memberships = spread_units(graph, points, labels[points], alpha)
         return PropagatedConstraints(AgreementMatrix(memberships, weight))
     if constraints.is_empty:
         return PropagatedConstraints(LowRankMatrix(np.zeros((graph.n_nodes, 0)), np.zeros((0, 0))))
     known, points = constraints.restricted()
-    factor = _carried(graph, points, np.arange(points.size), alpha)
+    factor = spread_units(graph, points, np.arange(points.size), alpha)
     return PropagatedConstraints(LowRankMatrix(factor, known.as_matrix()))
 
 
@@ -273,30 +228,6 @@ class _Kept:
         scores = np.concatenate([self.scores, scores])
         best = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))[: self.n]
         self.pairs, self.strengths, self.scores = pairs[best], strengths[best], scores[best]
-
-
-def _carried(graph: Graph, points: npt.NDArray, column: npt.NDArray, alpha: float) -> FloatArray:
-    """Return P Y, where Y has a one for each of the points, in the column given."""
-    factor = np.empty((graph.n_nodes, int(column.max()) + 1))
-    for start in range(0, factor.shape[1], COLUMNS_AT_ONCE):
-        part = factor[:, start : start + COLUMNS_AT_ONCE]
-        unit = np.zeros(part.shape)
-        here = (column >= start) & (column < start + part.shape[1])
-        unit[points[here], column[here] - start] = 1.0
-        # P = (1 - α) Σ αᵗ L̄ᵗ has no negative entry; rounding alone could make one.
-        part[:] = np.maximum(spread(graph, unit, alpha), 0.0)
-    return factor
-
-
-def _enough_steps(alpha: float) -> int:
-    """Return after how many steps conjugate gradients are exact to rounding (the Chebyshev bound)."""
-    root = np.sqrt((1.0 + alpha) / (1.0 - alpha))
-    return int(np.ceil(np.log(2.0 * root / TOLERANCE) / np.log1p(2.0 / max(root - 1.0, 1e-16)))) + 1
-
-
-def _ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """Return the quotient, zero where both are: a column that is solved stays so."""
-    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
 
 
 def _iterated(
