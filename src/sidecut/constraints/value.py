@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sidecut.constraints.beliefs import check_belief_matrix, check_graph
 from sidecut.constraints.closure import Knowledge, close, must_link_components
 from sidecut.constraints.conflicts import Conflict, count_conflicts, find_conflicts, refuse_conflicts
+from sidecut.constraints.contraction import Contraction, contract
 from sidecut.constraints.grouped import make_groups
 from sidecut.constraints.labels import UNKNOWN, encode_clustering, encode_labels
 from sidecut.constraints.links import (
@@ -219,6 +220,23 @@ class Constraints(ConstraintMatrix):
         array([0, 1, 0, 2])
         """
         return read_only(must_link_components(self._knowledge())[: self.n_samples].copy())
+
+    def contracted(self) -> Contraction:
+        """Return the must-link components as nodes, and the cannot-links between them as edges.
+
+        Raises
+        ------
+        ConflictError
+            If the constraints contradict each other.
+
+        Examples
+        --------
+        >>> Constraints.from_labels([0, 0, -1, 1, 2]).contracted().apart.tolist()
+        [[0, 1], [0, 2], [1, 2]]
+        """
+        knowledge = self._knowledge()
+        refuse_conflicts(knowledge, "call without_conflicts() first, or correct them")
+        return contract(knowledge)
 
     @property
     def n_conflicts(self) -> int:

@@ -1,12 +1,14 @@
-"""Embedding to labels: k-means, sign, argmax, rotation and pivoted QR.
+"""Embedding to labels: k-means, sign, argmax, rotation and pivoted QR; and labels that satisfy links.
 
-`assign_labels` is the front door; each rule is also a function of its own.
+`assign_labels` is the front door; each rule is also a function of its own. `satisfy_links` repairs labels.
 """
 
 from sidecut.labelling.argmax import argmax_labels
 from sidecut.labelling.assign import LabellingMethod, assign_labels
 from sidecut.labelling.embedding import unit_rows
-from sidecut.labelling.kmeans import kmeans_labels
+from sidecut.labelling.hard import Repair, satisfy_links
+from sidecut.labelling.kmeans import kmeans_centers, kmeans_labels
+from sidecut.labelling.lloyd import chunked_kmeans, nearest_centers
 from sidecut.labelling.qr import qr_labels
 from sidecut.labelling.renaming import rename_by_first_appearance
 from sidecut.labelling.rotation import rotation_labels
@@ -14,12 +16,17 @@ from sidecut.labelling.sign import sign_labels
 
 __all__ = [
     "LabellingMethod",
+    "Repair",
     "argmax_labels",
     "assign_labels",
+    "chunked_kmeans",
+    "kmeans_centers",
     "kmeans_labels",
+    "nearest_centers",
     "qr_labels",
     "rename_by_first_appearance",
     "rotation_labels",
+    "satisfy_links",
     "sign_labels",
     "unit_rows",
 ]

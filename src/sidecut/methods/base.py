@@ -12,6 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity, warn_about
 from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
+from sidecut.methods.finish import finish, refuse_contradictions
 from sidecut.methods.inputs import (
     build_graph,
     check_choice,
@@ -57,6 +58,9 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         How many starts the labelling has.
     eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
         See `sidecut.spectral.laplacian_eigenpairs`.
+    hard : bool, default=False
+        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
+        what it took.
     random_state : int, RandomState or None, default=None
         Starting vectors and k-means starts; an int makes the result reproducible.
     """
@@ -71,6 +75,7 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         unit_rows: bool = True,
         n_init: int = 10,
         eigen_solver: str = "auto",
+        hard: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -80,6 +85,7 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         self.unit_rows = unit_rows
         self.n_init = n_init
         self.eigen_solver = eigen_solver
+        self.hard = hard
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
@@ -103,6 +109,7 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         self._check_parameters()
         data = check_data(self, X)
         constraints = check_constraints(constraints, n_points(data))
+        refuse_contradictions(self, constraints)
         n_clusters = check_n_clusters(self.n_clusters, n_points(data))
         rng = check_random_state(self.random_state)
         warn_about_duplicates(data, n_clusters)
@@ -113,6 +120,7 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         self.affinity_matrix_ = graph
         self.embedding_ = self._embed(graph, constraints, rng)
         self.labels_ = self._assign_labels(self.embedding_, rng)
+        finish(self, self.embedding_, constraints)
         return self
 
     def _check_parameters(self) -> None:

@@ -61,6 +61,9 @@ class CSP(SpectralClusterer):
         How many starts k-means has.
     eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
         For the unconstrained case only.
+    hard : bool, default=False
+        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
+        what it took.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -86,6 +89,8 @@ class CSP(SpectralClusterer):
         The graph that was cut.
     solution_ : Eigenpairs
         The eigenpairs with their residuals, the solver that ran and its certificate.
+    repair_ : Repair
+        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
     n_features_in_ : int
         Number of features seen in fit.
 
@@ -117,6 +122,7 @@ class CSP(SpectralClusterer):
         unit_rows: bool = True,
         n_init: int = 10,
         eigen_solver: str = "auto",
+        hard: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -126,6 +132,7 @@ class CSP(SpectralClusterer):
             unit_rows=unit_rows,
             n_init=n_init,
             eigen_solver=eigen_solver,
+            hard=hard,
             random_state=random_state,
         )
         self.beta = beta

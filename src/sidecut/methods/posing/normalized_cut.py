@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
+
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
+from sidecut.graphs import GraphRecipe
+from sidecut.labelling import LabellingMethod
 from sidecut.methods.base import SpectralClusterer
 
 
@@ -61,6 +65,30 @@ class NormalizedCut(SpectralClusterer):
     >>> model.solution_.certificate.is_proof
     True
     """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        affinity: str | GraphRecipe = "knn",
+        n_neighbors: int = 20,
+        labelling: LabellingMethod = "kmeans",
+        unit_rows: bool = True,
+        n_init: int = 10,
+        eigen_solver: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        # Without links there is nothing that `hard` could satisfy, so it is no parameter here.
+        super().__init__(
+            n_clusters,
+            affinity=affinity,
+            n_neighbors=n_neighbors,
+            labelling=labelling,
+            unit_rows=unit_rows,
+            n_init=n_init,
+            eigen_solver=eigen_solver,
+            random_state=random_state,
+        )
 
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Cluster the data.

@@ -102,6 +102,9 @@ class SpectralLearning(SpectralClusterer):
         How many starts the labelling has.
     eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
         See `sidecut.spectral.laplacian_eigenpairs`.
+    hard : bool, default=False
+        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
+        what it took.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -117,6 +120,8 @@ class SpectralLearning(SpectralClusterer):
         The graph that was cut, links written into it (the self-loops of "additive" are not).
     solution_ : Eigenpairs
         The eigenpairs with their residuals, the solver that ran and its certificate.
+    repair_ : Repair
+        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
     n_features_in_ : int
         Number of features seen in fit.
 
@@ -143,6 +148,7 @@ class SpectralLearning(SpectralClusterer):
         unit_rows: bool = True,
         n_init: int = 10,
         eigen_solver: str = "auto",
+        hard: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -153,6 +159,7 @@ class SpectralLearning(SpectralClusterer):
             unit_rows=unit_rows,
             n_init=n_init,
             eigen_solver=eigen_solver,
+            hard=hard,
             random_state=random_state,
         )
         self.normalization = normalization

@@ -1,0 +1,181 @@
+"""Finishing with labels that satisfy the links: must-links all, cannot-links as many as can be."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidecut.constraints import Constraints, Contraction
+from sidecut.exceptions import ConstraintWarning
+from sidecut.labelling.colouring import colour
+from sidecut.labelling.infeasible import infeasible_core
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """What it took to satisfy the links.
+
+    Parameters
+    ----------
+    moved : ndarray of int
+        The points whose label changed, sorted.
+    cost : float
+        By how much the sum of squared distances to the centres of the clusters grew.
+    cost_before : float
+        What that sum was before.
+    violated_before, violated : int
+        How many pairs the labels violated before, and violate now; only cannot-links can be left.
+    is_least : bool
+        Whether it is proved that the cannot-links cannot be violated less.
+    core : ndarray of shape (m, 2)
+        Where cannot-links are left: pairs that cannot all be satisfied with so many clusters, though any one
+        fewer could be; empty where no such proof was found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.labelling import satisfy_links
+    >>> rows = np.array([[0.0], [0.1], [0.2], [4.0], [4.1]])
+    >>> links = Constraints.from_pairs(5, must_link=[(2, 3)], cannot_link=[(0, 3)])
+    >>> labels, repair = satisfy_links(np.array([0, 0, 0, 1, 1]), rows, links, 2)
+    >>> labels
+    array([0, 0, 1, 1, 1])
+    >>> print(repair)
+    1 label changed; the sum of squares grew by 14.81 from 0.025; all links are satisfied
+    """
+
+    moved: IntArray
+    cost: float
+    cost_before: float
+    violated_before: int
+    violated: int
+    is_least: bool
+    core: IntArray
+
+    def __str__(self) -> str:
+        if len(self.moved) == 0:
+            changed = "no label changed"
+        else:
+            labels = "1 label" if len(self.moved) == 1 else f"{len(self.moved)} labels"
+            changed = (
+                f"{labels} changed; the sum of squares grew by {self.cost:.4g} from {self.cost_before:.4g}"
+            )
+        left = "all links are satisfied" if self.violated == 0 else f"{self.violated} cannot-links are not"
+        return f"{changed}; {left}"
+
+
+def satisfy_links(
+    labels: NDArray[np.intp], rows: FloatArray, constraints: Constraints, n_clusters: int
+) -> tuple[NDArray[np.intp], Repair]:
+    """Change as little as possible so that labels satisfy the links.
+
+    Points joined by must-links move as one. Each such set has a cost in each cluster, the squared distances
+    of its rows to the centre; sets that cannot be together get different clusters at the least total cost.
+    Points about which nothing is known keep their labels.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_samples,)
+        Labels 0 .. n_clusters-1.
+    rows : ndarray of shape (n_samples, n_components)
+        What was clustered.
+    constraints : Constraints
+        The links; every positive belief counts as a must-link, every negative one as a cannot-link.
+    n_clusters : int
+        The number of clusters.
+
+    Returns
+    -------
+    labels : ndarray of intp
+        Labels that satisfy all must-links, and the cannot-links as far as `repair` says.
+    repair : Repair
+        What changed, what it cost, and what could not be satisfied.
+
+    Raises
+    ------
+    ConflictError
+        If a chain of must-links contradicts a cannot-link.
+
+    Warns
+    -----
+    ConstraintWarning
+        If cannot-links remain violated, with those that make it impossible where that can be proved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.labelling import satisfy_links
+    >>> rows = np.array([[0.0], [0.1], [4.0], [4.2]])
+    >>> apart = Constraints.from_pairs(4, cannot_link=[(2, 3)])
+    >>> satisfy_links(np.array([0, 0, 1, 1]), rows, apart, 2)[0]
+    array([0, 0, 0, 1])
+    """
+    links = constraints.contracted()
+    points = links.points
+    labels = np.asarray(labels)
+    centres = _centres(rows, labels, n_clusters)
+    distances = _squared_distances(rows[points], centres)
+    colouring = colour(links.summed(distances), links.apart, links.strengths)
+    repaired = labels.astype(np.intp, copy=True)
+    repaired[points] = colouring.colours[links.component]
+    own = np.arange(len(points))
+    repair = Repair(
+        moved=np.flatnonzero(repaired != labels),
+        cost=float((distances[own, repaired[points]] - distances[own, labels[points]]).sum()),
+        cost_before=float(np.square(rows - centres[labels]).sum()),
+        violated_before=_n_violated(constraints, labels),
+        violated=_n_violated(constraints, repaired),
+        is_least=colouring.is_least,
+        core=_core(links, n_clusters) if colouring.violated > 0 else links.witnesses[:0],
+    )
+    _warn_about_rest(repair, n_clusters)
+    return repaired, repair
+
+
+def _centres(rows: FloatArray, labels: NDArray[np.intp], n_clusters: int) -> FloatArray:
+    """The mean of every cluster."""
+    counts = np.bincount(labels, minlength=n_clusters)
+    sums = np.stack([np.bincount(labels, weights=column, minlength=n_clusters) for column in rows.T], axis=1)
+    # An empty cluster sits in the middle of the data: there it may be taken, but is nobody's first choice.
+    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], rows.mean(axis=0))
+
+
+def _squared_distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
+    return np.stack([np.square(rows - centre).sum(axis=1) for centre in centres], axis=1)
+
+
+def _n_violated(constraints: Constraints, labels: NDArray[np.intp]) -> int:
+    return round(constraints.n_pairs * (1.0 - constraints.satisfaction(labels)))
+
+
+def _core(links: Contraction, n_clusters: int) -> IntArray:
+    core = infeasible_core(links.apart, links.n_components, n_clusters)
+    return links.witnesses[:0] if core is None else links.witnesses[core]
+
+
+def _warn_about_rest(repair: Repair, n_clusters: int) -> None:
+    if repair.violated == 0:
+        return
+    if len(repair.core):
+        shown = ", ".join(f"({i}, {j})" for i, j in repair.core[:12].tolist())
+        more = f" and {len(repair.core) - 12} more" if len(repair.core) > 12 else ""
+        reason = (
+            f"n_clusters={n_clusters} cannot satisfy the cannot-links {shown}{more} all at once (points "
+            "joined by must-links count as one); use more clusters or drop one of them"
+        )
+    else:
+        proved = (
+            "no assignment violates fewer" if repair.is_least else "the search found no better assignment"
+        )
+        reason = f"{proved}; use more than n_clusters={n_clusters} clusters or drop some"
+    warnings.warn(
+        f"{repair.violated} cannot-links remain violated: {reason}.", ConstraintWarning, stacklevel=4
+    )
