@@ -139,6 +139,9 @@ class CCSR(SpectralClusterer):
         How many starts k-means has.
     eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
         See `sidecut.spectral.laplacian_eigenpairs`.
+    hard : bool, default=False
+        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
+        what it took.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -156,6 +159,8 @@ class CCSR(SpectralClusterer):
         The graph that was cut.
     solution_ : Eigenpairs
         The eigenpairs with their residuals, the solver that ran and its certificate.
+    repair_ : Repair
+        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
     n_features_in_ : int
         Number of features seen in fit.
 
@@ -184,6 +189,7 @@ class CCSR(SpectralClusterer):
         unit_rows: bool = True,
         n_init: int = 10,
         eigen_solver: str = "auto",
+        hard: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -193,6 +199,7 @@ class CCSR(SpectralClusterer):
             unit_rows=unit_rows,
             n_init=n_init,
             eigen_solver=eigen_solver,
+            hard=hard,
             random_state=random_state,
         )
         self.n_eigenvectors = n_eigenvectors
