@@ -3,5 +3,6 @@
 from sidecut.baselines.constrained_gmm import ConstrainedGMM
 from sidecut.baselines.cop_kmeans import COPKMeans
 from sidecut.baselines.metric_kmeans import MetricKMeans, learn_diagonal_metric
+from sidecut.baselines.sskk import SSKK
 
-__all__ = ["COPKMeans", "ConstrainedGMM", "MetricKMeans", "learn_diagonal_metric"]
+__all__ = ["SSKK", "COPKMeans", "ConstrainedGMM", "MetricKMeans", "learn_diagonal_metric"]
