@@ -11,9 +11,20 @@ an estimator turns it into clusters:
 (150,)
 """
 
+from sidecut.baselines import SSKK
 from sidecut.constraints import Constraints
 from sidecut.methods import CCSR, CSAP, CSP, E2CP, NormalizedCut, SpectralLearning
 
 __version__ = "0.1.0"
 
-__all__ = ["CCSR", "CSAP", "CSP", "E2CP", "Constraints", "NormalizedCut", "SpectralLearning", "__version__"]
+__all__ = [
+    "CCSR",
+    "CSAP",
+    "CSP",
+    "E2CP",
+    "SSKK",
+    "Constraints",
+    "NormalizedCut",
+    "SpectralLearning",
+    "__version__",
+]

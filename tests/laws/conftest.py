@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from sidecut import CCSR, CSAP, CSP, E2CP, Constraints, NormalizedCut, SpectralLearning
+from sidecut import CCSR, CSAP, CSP, E2CP, SSKK, Constraints, NormalizedCut, SpectralLearning
 
 #: What an estimator may promise beyond the laws that hold for all.
 CONSTRAINTS = "uses constraints"
@@ -60,6 +60,9 @@ CASES = [
     Case(CSP, promises=ALL - {ANY_DATA}),
     Case(CSP, {"beta": "eq19", "weighting": "one_minus_cost"}, promises=ALL - {ANY_DATA}),
     Case(CCSR),
+    # Kernel k-means ends in the nearest of many minima, and has no eigenvalues.
+    Case(SSKK, promises=frozenset({CONSTRAINTS, ANY_K})),
+    Case(SSKK, {"weighting": "degree", "init": "spectral"}, promises=frozenset({CONSTRAINTS, ANY_K})),
 ]
 
 
