@@ -19,11 +19,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sidecut.baselines.gaussians import COVARIANCE_TYPES, CovarianceType
+from sidecut.baselines.likely_labels import satisfy_likely
 from sidecut.baselines.lumps import Lumps, lump_together, warn_about_lumps
 from sidecut.baselines.mean_field import MeanField
-from sidecut.baselines.mixture import Mixture, first_beliefs, hard_labels, log_shares, run_em
+from sidecut.baselines.mixture import Mixture, first_beliefs, log_shares, run_em
 from sidecut.baselines.parameters import check_not_negative, check_whole
 from sidecut.constraints import Constraints
+from sidecut.methods.finish import refuse_contradictions
 from sidecut.methods.inputs import check_choice, check_constraints, check_n_clusters, warn_about_duplicates
 
 FloatArray = npt.NDArray[np.float64]
@@ -49,7 +51,8 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
     penalty : float, default=100.0
         What a violated link of strength 1 costs, in units of log-likelihood.
     hard : bool, default=False
-        Finish with the most likely labels that satisfy all links.
+        Finish with the most likely labels that satisfy all must-links and as many cannot-links as possible;
+        `repair_` tells what it took.
     n_init : int, default=5
         How many starts; the one with the highest bound is kept. Each starts from constrained k-means.
     max_iter : int, default=100
@@ -82,8 +85,6 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
     ------
     ConflictError
         From `fit`, if must-links contradict a cannot-link and either must_links="chunklets" or hard=True.
-    InfeasibleError
-        From `fit` with hard=True, if no `n_clusters` clusters satisfy all cannot-links.
 
     Examples
     --------
@@ -144,6 +145,7 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
         self._check_parameters()
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         constraints = check_constraints(constraints, len(X))
+        refuse_contradictions(self, constraints)
         n_clusters = check_n_clusters(self.n_clusters, len(X))
         rng = check_random_state(self.random_state)
         lumps, field = self._linked(constraints)
@@ -153,8 +155,10 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
         fits = [self._run(X, lumps, field, beliefs) for beliefs in starts]
         best = max(fits, key=lambda mixture: mixture.bounds[-1])
         self._remember(best, lumps)
-        if self.hard:
-            self.labels_ = hard_labels(X, best, lump_together(constraints), n_clusters)
+        self.labels_ = self.responsibilities_.argmax(axis=1).astype(np.intp)
+        self.__dict__.pop("repair_", None)
+        if self.hard and not constraints.is_empty:
+            self.labels_, self.repair_ = satisfy_likely(X, best, self.labels_, constraints)
         return self
 
     def _check_parameters(self) -> None:
@@ -199,7 +203,6 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
         self.weights_, self.means_ = best.weights, best.gaussians.means
         self.covariances_ = best.gaussians.covariances
         self.responsibilities_ = best.beliefs[lumps.of_point]
-        self.labels_ = self.responsibilities_.argmax(axis=1).astype(np.intp)
         self.objective_ = np.array(best.bounds)
         self.lower_bound_ = best.bounds[-1]
         self.n_iter_, self.converged_ = len(best.bounds), best.converged

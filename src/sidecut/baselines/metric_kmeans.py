@@ -15,12 +15,13 @@ from sklearn.metrics.pairwise import pairwise_distances_argmin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sidecut.baselines.cop_kmeans import COPKMeans
 from sidecut.baselines.diagonal_metric import DiagonalProblem
 from sidecut.baselines.differences import must_spread, pairs_apart, squared_differences, variances
+from sidecut.baselines.lloyd import dense_rows
 from sidecut.baselines.parameters import check_not_negative, check_whole
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning
+from sidecut.methods.finish import finish, refuse_contradictions
 from sidecut.methods.inputs import check_constraints, check_n_clusters, warn_about_duplicates
 
 FloatArray = npt.NDArray[np.float64]
@@ -43,7 +44,8 @@ class MetricKMeans(ClusterMixin, BaseEstimator):
     max_pairs : int, default=10_000
         The cannot-links are sampled down to this many; must-links all count, however many there are.
     hard : bool, default=False
-        Cluster by `COPKMeans` under the learned metric, so that every link holds.
+        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
+        what it took.
     n_init : int, default=10
         How many starts k-means has.
     max_iter : int, default=300
@@ -68,8 +70,8 @@ class MetricKMeans(ClusterMixin, BaseEstimator):
     ------
     ConstraintError
         From `fit`, if regularization=0 and some feature varies over cannot-links but over no must-link.
-    ConflictError, InfeasibleError
-        From `fit` with hard=True, as from `COPKMeans`.
+    ConflictError
+        From `fit` with hard=True, if must-links contradict a cannot-link.
 
     Examples
     --------
@@ -127,6 +129,7 @@ class MetricKMeans(ClusterMixin, BaseEstimator):
             check_whole(name, getattr(self, name))
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
         constraints = check_constraints(constraints, X.shape[0])
+        refuse_contradictions(self, constraints)
         n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
         rng = check_random_state(self.random_state)
         warn_about_duplicates(X, n_clusters)
@@ -139,20 +142,19 @@ class MetricKMeans(ClusterMixin, BaseEstimator):
                 max_pairs=self.max_pairs,
                 random_state=rng,
             )
-        self._cluster(X, constraints, n_clusters, rng)
+        self._cluster(X, n_clusters, rng)
+        points = self._weighted(X)
+        # Features without weight add nothing to any distance.
+        finish(self, dense_rows(points[:, self.metric_ > 0]) if self.hard else points, constraints)
         return self
 
-    def _cluster(self, X: Any, constraints: Constraints, n_clusters: int, rng: np.random.RandomState) -> None:
-        """Cluster under the metric, as k-means does or with every link."""
-        shared: dict[str, Any] = {"n_init": self.n_init, "max_iter": self.max_iter, "random_state": rng}
-        points = self._weighted(X)
-        if self.hard:
-            model = COPKMeans(n_clusters, **shared).fit(points, constraints=constraints)
-        else:
-            with warnings.catch_warnings():
-                # Equal points are our own warning, in terms of X.
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                model = KMeans(n_clusters, **shared).fit(points)
+    def _cluster(self, X: Any, n_clusters: int, rng: np.random.RandomState) -> None:
+        """Cluster by k-means under the metric."""
+        model = KMeans(n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng)
+        with warnings.catch_warnings():
+            # Equal points are our own warning, in terms of X.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(self._weighted(X))
         self.labels_ = model.labels_.astype(np.intp)
         self.inertia_, self.n_iter_ = float(model.inertia_), int(model.n_iter_)
         self.cluster_centers_ = _means(X, self.labels_, n_clusters)

@@ -1,4 +1,4 @@
-"""Gaussian mixtures of chunklets: expectation and maximisation, where to begin, and labels at the end.
+"""Gaussian mixtures of chunklets: expectation and maximisation, and where to begin.
 
 Shental, Bar-Hillel, Hertz & Weinshall (2003): points known to share a label are one draw of a label.
 """
@@ -20,8 +20,6 @@ FloatArray = npt.NDArray[np.float64]
 
 #: The search for a start that respects all cannot-links gives up after so many steps.
 START_STEPS = 10_000
-#: The search for labels that satisfy every link gives up after so many.
-HARD_STEPS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,19 +130,3 @@ def first_beliefs(
         np.eye(n_clusters)[run_lloyd(points, centres, 100, tol).clusters]
         for centres in spread_centres(points, n_clusters, n_init, rng)
     ]
-
-
-def hard_labels(X: FloatArray, mixture: Mixture, lumps: Lumps, n_clusters: int) -> npt.NDArray[np.intp]:
-    """Return the most likely labels under which every link holds.
-
-    Raises
-    ------
-    InfeasibleError
-        If no labels satisfy all cannot-links.
-    """
-    scores = mixture.scores(X, lumps)
-    clusters = scores.argmax(axis=1)
-    if len(lumps.linked):
-        assigner = lumps.assigner(n_clusters, HARD_STEPS)
-        clusters[lumps.linked] = assigner.assign(-scores[lumps.linked])
-    return clusters[lumps.of_point].astype(np.intp)
