@@ -1,16 +1,29 @@
 """From data to a graph: kernels, neighbours, diffusion, graphs that need not exist in memory.
 
 A `Graph` is known by what it does to a block of vectors. Recipes (`Neighbors`, `Gaussian`, `SelfTuning`,
-`Heat`, `Cosine`) turn data into graphs; `as_graph` takes a matrix or a networkx graph as it is.
+`Heat`, `Cosine`, `Landmarks`) turn data into graphs; `as_graph` takes a matrix or a networkx graph as it is.
 """
 
 from sidecut.graphs.adjusted import AdjustedGraph, adjusted, adjusted_weights
+from sidecut.graphs.chunks import RowChunks, each_chunk
 from sidecut.graphs.conditioned import ConditionedGraph, columns_of, rows_of
+from sidecut.graphs.contracted import ContractedGraph, contracted
 from sidecut.graphs.corrected import CorrectedGraph, corrected
 from sidecut.graphs.diffusion import HeatGraph
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
 from sidecut.graphs.health import warn_about
 from sidecut.graphs.kernels import GaussianGraph, SelfTuningGraph, bandwidth, local_scales
+from sidecut.graphs.landmark_codes import (
+    LandmarkCoder,
+    LandmarkSums,
+    NearestLandmarks,
+    coded,
+    constraint_gram,
+    landmark_sums,
+)
+from sidecut.graphs.landmark_graph import LandmarkGraph, Landmarks, landmark_components
+from sidecut.graphs.landmark_rows import CodedRows, SpooledNearest, code_rows
+from sidecut.graphs.landmarks import choose_landmarks
 from sidecut.graphs.laplacian import NormalizedAffinity
 from sidecut.graphs.lazy import FactorGraph, TiledGraph
 from sidecut.graphs.lowrank import AgreementMatrix, LowRankMatrix
@@ -25,7 +38,9 @@ from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
 __all__ = [
     "AdjustedGraph",
     "AgreementMatrix",
+    "CodedRows",
     "ConditionedGraph",
+    "ContractedGraph",
     "CorrectedGraph",
     "Cosine",
     "DenseGraph",
@@ -36,23 +51,38 @@ __all__ = [
     "GraphRecipe",
     "Heat",
     "HeatGraph",
+    "LandmarkCoder",
+    "LandmarkGraph",
+    "LandmarkSums",
+    "Landmarks",
     "LowRankMatrix",
+    "NearestLandmarks",
     "NearestNeighborLists",
     "Neighbors",
     "NormalizedAffinity",
     "Resolvent",
     "ResolventGraph",
+    "RowChunks",
     "SelfTuning",
     "SelfTuningGraph",
     "SparseGraph",
     "SparseProduct",
+    "SpooledNearest",
     "TiledGraph",
     "adjusted",
     "adjusted_weights",
     "as_graph",
     "bandwidth",
+    "choose_landmarks",
+    "code_rows",
+    "coded",
     "columns_of",
+    "constraint_gram",
+    "contracted",
     "corrected",
+    "each_chunk",
+    "landmark_components",
+    "landmark_sums",
     "local_scales",
     "nearest_by_affinity",
     "nearest_neighbors",

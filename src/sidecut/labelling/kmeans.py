@@ -77,11 +77,11 @@ def kmeans_labels(
     rows = to_unit_rows(embedding) if unit_rows else _near_one(check_embedding(embedding))
     n_clusters = check_n_clusters(n_clusters, len(rows))
     placed = _rows_to_fit(rows, fit_rows, n_clusters)
-    labels = _fit(rows[placed], n_clusters, n_init, random_state)
+    labels = _fit(rows[placed], n_clusters, n_init, random_state).labels_.astype(np.intp)
     if fit_rows is None and not placed.all() and _n_found(labels) < n_clusters:
         # The origin is then a position like any other, and needed to make n_clusters of them.
         placed = np.ones(len(rows), dtype=bool)
-        labels = _fit(rows, n_clusters, n_init, random_state)
+        labels = _fit(rows, n_clusters, n_init, random_state).labels_.astype(np.intp)
     if _n_found(labels) < n_clusters:
         n_distinct = len(np.unique(rows[placed], axis=0))
         reason = (
@@ -89,6 +89,47 @@ def kmeans_labels(
         )
         warn_if_clusters_are_missing(labels, n_clusters, "kmeans", reason)
     return rename_by_first_appearance(join_nearest_cluster(rows, labels, placed))
+
+
+def kmeans_centers(
+    embedding: ArrayLike,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    random_state: int | np.random.RandomState | None = None,
+) -> NDArray[np.float64]:
+    """Return the centres of the clusters k-means finds among the rows of an embedding.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_components)
+        One row per point. Rows of zeros have no say, unless the others have too few different values.
+    n_clusters : int
+        The number of clusters.
+    n_init : int, default=10
+        Number of k-means++ starts; the one with the smallest sum of squares is kept.
+    random_state : int, RandomState instance or None
+        Seed of the starts.
+
+    Returns
+    -------
+    ndarray of shape (n_found, n_components)
+        One centre per cluster; fewer than `n_clusters` where there are fewer different rows.
+
+    Examples
+    --------
+    >>> from sidecut.labelling import kmeans_centers
+    >>> kmeans_centers([[1.0], [1.2], [5.0]], 2, random_state=0)
+    array([[1.1],
+           [5. ]])
+    """
+    rows = check_embedding(embedding)
+    n_clusters = check_n_clusters(n_clusters, len(rows))
+    placed = _rows_to_fit(rows, None, n_clusters)
+    model = _fit(rows[placed], n_clusters, n_init, random_state)
+    if not placed.all() and _n_found(model.labels_) < n_clusters:
+        model = _fit(rows, n_clusters, n_init, random_state)
+    return model.cluster_centers_[np.unique(model.labels_)]
 
 
 def _near_one(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -116,13 +157,13 @@ def _rows_to_fit(rows: NDArray[np.float64], fit_rows: ArrayLike | None, n_cluste
 
 def _fit(
     rows: NDArray[np.float64], n_clusters: int, n_init: int, random_state: int | np.random.RandomState | None
-) -> NDArray[np.intp]:
+) -> KMeans:
     model = KMeans(n_clusters, n_init=n_init, random_state=random_state)
     n_threads: Literal[1] | None = 1 if len(rows) * n_clusters < _WORTH_THREADS else None
     with threadpool_limits(limits=n_threads), warnings.catch_warnings():
         # Missing clusters are reported by the caller, in terms of the embedding.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(rows).labels_.astype(np.intp)
+        return model.fit(rows)
 
 
 def _n_found(labels: NDArray[np.intp]) -> int:

@@ -1,0 +1,207 @@
+"""Rows that come in chunks: arrays, memory maps, Parquet folders, anything that can be read again.
+
+Whatever the source, chunks have the same boundaries, so that sums over chunks are the same to the last bit
+whether the rows lie in memory or on a disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed, effective_n_jobs
+
+#: Rows in a chunk. Sums over chunks depend on it in their last digits.
+CHUNK_ROWS = 8_192
+
+Chunk = Any
+Result = TypeVar("Result")
+
+
+class RowChunks:
+    """The rows of a source, in chunks of a fixed size, as often as one likes.
+
+    Parameters
+    ----------
+    source : array, memory map, sparse matrix, path, iterable or callable
+        A matrix of numbers; a Parquet file or a folder of them; or chunks of rows (arrays, data frames) of
+        any sizes: a collection that can be iterated again, or a function without arguments that returns a
+        fresh iterator.
+    chunk_rows : int, default=8192
+        Rows in a chunk; the last may have fewer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import RowChunks
+    >>> pieces = [np.zeros((3, 2)), np.ones((4, 2))]
+    >>> [chunk.shape for chunk in RowChunks(pieces, chunk_rows=5)]
+    [(5, 2), (2, 2)]
+    """
+
+    def __init__(self, source: Any, chunk_rows: int = CHUNK_ROWS) -> None:
+        self.source = source
+        self.chunk_rows = chunk_rows
+        self._opened = _opener(source, chunk_rows)
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are, where that is known without reading them."""
+        return int(self.source.shape[0]) if _is_matrix(self.source) else None
+
+    def __iter__(self) -> Iterator[Chunk]:
+        pieces = self._opened()
+        n_seen, n_features = 0, None
+        for chunk in pieces if _is_matrix(self.source) else _rechunked(pieces, self.chunk_rows):
+            if n_features is not None and chunk.shape[1] != n_features:
+                raise ValueError(
+                    f"the chunk from row {n_seen} on has {chunk.shape[1]} features, those before it have "
+                    f"{n_features}; all chunks must have the same columns."
+                )
+            n_features = chunk.shape[1]
+            _refuse_nonfinite(chunk, n_seen)
+            n_seen += chunk.shape[0]
+            yield chunk
+
+    def take(self, indices: np.ndarray) -> Chunk:
+        """Return some rows, in the order asked for."""
+        if _is_matrix(self.source):
+            return _as_rows(self.source[indices])
+        order = np.argsort(indices, kind="stable")
+        parts, start = [], 0
+        for chunk in self:
+            inside = order[slice(*np.searchsorted(indices[order], [start, start + chunk.shape[0]]))]
+            if inside.size:
+                parts.append(chunk[indices[inside] - start])
+            start += chunk.shape[0]
+        if indices.size and not 0 <= indices.min() <= indices.max() < start:
+            raise IndexError(f"row {indices.max()} was asked for, but the source has {start} rows.")
+        return stacked(parts)[np.argsort(order, kind="stable")]
+
+
+def each_chunk(
+    function: Callable[[Chunk], Result], chunks: Iterable[Chunk], n_jobs: int | None = -1
+) -> Iterator[Result]:
+    """Apply a function to chunks on several threads, results in the order of the chunks.
+
+    BLAS and OpenMP should be held to one thread meanwhile. Only a few chunks are alive at any time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import RowChunks, each_chunk
+    >>> [float(total) for total in each_chunk(np.sum, RowChunks(np.ones((5, 2)), chunk_rows=2))]
+    [4.0, 4.0, 2.0]
+    """
+    chunks = iter(chunks)
+    first = list(islice(chunks, 2))
+    n_workers = effective_n_jobs(n_jobs)
+    if n_workers == 1 or len(first) == 1:
+        yield from (function(chunk) for chunk in first)
+        yield from (function(chunk) for chunk in chunks)
+        return
+    parallel = Parallel(
+        n_workers, prefer="threads", return_as="generator", pre_dispatch="2*n_jobs", batch_size=1
+    )
+    yield from parallel(delayed(function)(chunk) for chunk in _chained(first, chunks))
+
+
+def stacked(parts: list[Chunk]) -> Chunk:
+    """Put chunks on top of each other, dense or sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs.chunks import stacked
+    >>> stacked([np.ones((1, 2)), np.zeros((2, 2))]).shape
+    (3, 2)
+    """
+    if len(parts) == 1:
+        return parts[0]
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+
+
+def _chained(first: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
+    yield from first
+    yield from rest
+
+
+def _is_matrix(source: Any) -> bool:
+    return isinstance(source, np.ndarray) or sp.issparse(source)
+
+
+def _opener(source: Any, chunk_rows: int) -> Callable[[], Iterator[Chunk]]:
+    if _is_matrix(source):
+        return lambda: (
+            _as_rows(source[start : start + chunk_rows]) for start in range(0, source.shape[0], chunk_rows)
+        )
+    if isinstance(source, str | Path):
+        return lambda: _parquet_chunks(Path(source), chunk_rows)
+    if callable(source):
+        return lambda: iter(source())
+    if isinstance(source, Iterator):
+        raise TypeError(
+            f"the source is a {type(source).__name__}, which can be read only once, but rows are read twice: "
+            "give a list, or a function that returns a fresh iterator."
+        )
+    if isinstance(source, Iterable):
+        return lambda: iter(source)
+    raise TypeError(
+        f"the source is a {type(source).__name__}; give an array, a memory map, a folder of Parquet files, a "
+        "collection of chunks, or a function that returns an iterator of chunks."
+    )
+
+
+def _parquet_chunks(path: Path, chunk_rows: int) -> Iterator[np.ndarray]:
+    try:
+        from pyarrow import dataset  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise ImportError('reading Parquet needs pyarrow: pip install "sidecut[cli]".') from error
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file or folder {str(path)!r} to read rows from.")
+    for batch in dataset.dataset(path, format="parquet").to_batches(batch_size=chunk_rows):
+        if batch.num_rows:
+            yield np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
+
+
+def _rechunked(pieces: Iterable[Any], chunk_rows: int) -> Iterator[Chunk]:
+    """Cut chunks of one size out of pieces of any."""
+    waiting: list[Chunk] = []
+    n_waiting = 0
+    for piece in pieces:
+        rows, start = _as_rows(piece), 0
+        while start < rows.shape[0]:
+            part = rows[start : start + chunk_rows - n_waiting]
+            waiting.append(part)
+            n_waiting += part.shape[0]
+            start += part.shape[0]
+            if n_waiting == chunk_rows:
+                yield stacked(waiting)
+                waiting, n_waiting = [], 0
+    if waiting:
+        yield stacked(waiting)
+
+
+def _as_rows(piece: Any) -> Chunk:
+    rows = sp.csr_array(piece) if sp.issparse(piece) else np.asarray(piece)
+    if rows.ndim != 2:
+        raise ValueError(f"a chunk has shape {rows.shape}; give matrices with one row per point.")
+    if rows.dtype.kind not in "fiub":
+        raise ValueError(f"a chunk has dtype {rows.dtype}; rows must be real numbers.")
+    return rows
+
+
+def _refuse_nonfinite(chunk: Chunk, start: int) -> None:
+    values = chunk.data if sp.issparse(chunk) else chunk
+    if values.dtype.kind != "f" or np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
+        return
+    dense = chunk.toarray() if sp.issparse(chunk) else chunk
+    row, column = np.argwhere(~np.isfinite(dense))[0]
+    raise ValueError(
+        f"X[{start + row}, {column}] = {dense[row, column]}: every value must be finite, not NaN or infinity."
+        " Impute missing values or leave the row out."
+    )

@@ -1,0 +1,296 @@
+"""Points coded over landmarks, a chunk of rows at a time (SCACS, eq. 3), and the sums that follow from it.
+
+Every function here takes a chunk and returns a value, so that rows in memory, on disk and on other machines
+are one and the same reduction: nearest landmarks, then σ, then codes, then sums of codes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from sidecut.constraints import Constraints
+from sidecut.graphs.graph import FloatArray
+from sidecut.graphs.landmarks import check_count
+from sidecut.graphs.points import CLOSE
+
+#: Distances are computed for so many rows at a time: 500 landmarks then fit in the cache.
+TILE_ROWS = 512
+#: Up to so many nearest landmarks are found one after the other, which is many times faster than sorting.
+FEW_NEAREST = 12
+#: Columns of the constraint matrix are made so that about this many numbers are dense at a time.
+BLOCK_NUMBERS = 4_000_000
+
+
+@dataclass(frozen=True)
+class NearestLandmarks:
+    """The nearest landmarks of a chunk of rows, the nearest first.
+
+    Attributes
+    ----------
+    indices : array of int32, shape (n, r)
+        Which landmarks.
+    squared : array of shape (n, r)
+        Their squared distances, from the differences themselves, so that equal points are at zero.
+    total : float
+        The sum of the distances of these rows to all p landmarks, from which σ is made.
+    """
+
+    indices: npt.NDArray[np.int32]
+    squared: FloatArray
+    total: float
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.indices.shape[0])
+
+
+@dataclass(frozen=True)
+class LandmarkSums:
+    """What the codes of some rows add up to: all that the p x p problem knows of the unconstrained points.
+
+    Attributes
+    ----------
+    degrees : array of shape (p,)
+        D_ii = Σ_j Z_ij, the degrees of the landmarks.
+    gram : array of shape (p, p)
+        S = Z Zᵀ.
+    n_rows : int
+        How many rows they are the sum of.
+    """
+
+    degrees: FloatArray
+    gram: FloatArray
+    n_rows: int
+
+    def __add__(self, other: LandmarkSums) -> LandmarkSums:
+        return LandmarkSums(self.degrees + other.degrees, self.gram + other.gram, self.n_rows + other.n_rows)
+
+    def restricted(self, kept: npt.NDArray[np.intp]) -> LandmarkSums:
+        """Return the sums for some of the landmarks."""
+        return LandmarkSums(self.degrees[kept], self.gram[np.ix_(kept, kept)], self.n_rows)
+
+
+class LandmarkCoder:
+    """Finds the nearest landmarks of rows.
+
+    Parameters
+    ----------
+    landmarks : array or sparse matrix of shape (p, d)
+        The landmarks, all different.
+    n_nearest : int, default=3
+        r, how many landmarks code a point; no more than there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import LandmarkCoder
+    >>> coder = LandmarkCoder(np.array([[0.0], [1.0], [5.0]]), n_nearest=2)
+    >>> near = coder.nearest(np.array([[1.0], [4.0]]))
+    >>> near.indices.tolist(), near.squared.tolist(), near.total
+    ([[1, 0], [2, 1]], [[0.0, 1.0], [1.0, 9.0]], 13.0)
+    """
+
+    def __init__(self, landmarks: Any, n_nearest: int = 3) -> None:
+        self.landmarks = landmarks
+        self.n_landmarks, self.n_features = (int(size) for size in landmarks.shape)
+        self.n_nearest = min(check_count("n_nearest", n_nearest), self.n_landmarks)
+        is_sparse = sp.issparse(landmarks)
+        # A common shift changes no distance, and keeps the digits large coordinates would swallow; a power of
+        # two keeps squares from overflowing without rounding anything.
+        values = landmarks.data if is_sparse else landmarks
+        self._exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
+        self._shift = np.zeros(self.n_features) if is_sparse else self._scaled(landmarks).mean(axis=0)
+        self._coordinates = self._prepared(landmarks)
+        self._norms = _squared_rows(self._coordinates)
+
+    def restricted(self, kept: npt.NDArray[np.intp]) -> LandmarkCoder:
+        """Return a coder that knows only some of the landmarks."""
+        return LandmarkCoder(self.landmarks[kept], self.n_nearest)
+
+    def nearest(self, rows: Any) -> NearestLandmarks:
+        """Return the nearest landmarks of a chunk of rows.
+
+        Ties go to the landmark that comes first. Where rounding of the matrix product could blur the order,
+        because a row lies very close to its landmarks, distances come from differences.
+        """
+        if rows.shape[1] != self.n_features:
+            raise ValueError(f"the rows have {rows.shape[1]} features, the landmarks have {self.n_features}.")
+        tiles = [self._tile(rows[start : start + TILE_ROWS]) for start in range(0, rows.shape[0], TILE_ROWS)]
+        return NearestLandmarks(
+            np.concatenate([tile.indices for tile in tiles]),
+            np.concatenate([tile.squared for tile in tiles]),
+            float(np.sum([tile.total for tile in tiles])),
+        )
+
+    def _tile(self, rows: Any) -> NearestLandmarks:
+        rows = self._prepared(rows)
+        norms = _squared_rows(rows)
+        squared = self._squared_distances(rows, norms)
+        total = float(np.sqrt(squared).sum())
+        if not np.isfinite(total):
+            raise ValueError(
+                f"a row lies {np.ldexp(np.sqrt(norms.max()), self._exponent):.3g} from the landmarks, so far "
+                "that distances overflow. Rescale X, or leave the row out."
+            )
+        indices = _smallest(squared, self.n_nearest)
+        near = self._squared_differences(rows, indices)
+        blurred = np.flatnonzero(near.max(axis=1) < CLOSE * norms)
+        if blurred.size:
+            indices[blurred], near[blurred] = self._exactly_nearest(rows[blurred])
+        order = np.lexsort((indices, near), axis=-1)
+        return NearestLandmarks(
+            np.take_along_axis(indices, order, 1).astype(np.int32),
+            np.ldexp(np.take_along_axis(near, order, 1), 2 * self._exponent),
+            float(np.ldexp(total, self._exponent)),
+        )
+
+    def _scaled(self, rows: Any) -> Any:
+        if sp.issparse(rows):
+            data = np.ldexp(rows.data.astype(np.float64), -self._exponent)
+            return sp.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+        return np.ldexp(rows.astype(np.float64), -self._exponent)
+
+    def _prepared(self, rows: Any) -> Any:
+        scaled = self._scaled(rows)
+        if sp.issparse(scaled) and self._shift.any():
+            scaled = scaled.toarray()
+        return scaled if sp.issparse(scaled) else scaled - self._shift
+
+    def _squared_distances(self, rows: Any, norms: FloatArray) -> FloatArray:
+        products = rows @ self._coordinates.T
+        squared = products.toarray() if sp.issparse(products) else np.asarray(products)
+        squared *= -2.0
+        squared += norms[:, None]
+        squared += self._norms
+        return np.maximum(squared, 0.0, out=squared)
+
+    def _squared_differences(self, rows: Any, indices: npt.NDArray[np.intp]) -> FloatArray:
+        """Return ‖x - u‖² of rows and their landmarks, free of cancellation."""
+        columns = [_squared_rows(rows - self._coordinates[column]) for column in indices.T]
+        return np.column_stack(columns)
+
+    def _exactly_nearest(self, rows: Any) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        everyone = np.broadcast_to(np.arange(self.n_landmarks), (rows.shape[0], self.n_landmarks))
+        squared = self._squared_differences(rows, everyone)
+        nearest = np.argsort(squared, axis=1, kind="stable")[:, : self.n_nearest]
+        return nearest, np.take_along_axis(squared, nearest, 1)
+
+
+def mean_distance(total: float, n_rows: int, n_landmarks: int) -> float:
+    """Return σ, the mean distance between all points and all landmarks (section 5.2).
+
+    Examples
+    --------
+    >>> from sidecut.graphs.landmark_codes import mean_distance
+    >>> mean_distance(13.0, n_rows=2, n_landmarks=3)
+    2.1666666666666665
+    """
+    return total / (n_rows * n_landmarks)
+
+
+def coded(nearest: NearestLandmarks, sigma: float, n_landmarks: int) -> sp.csr_array:
+    """Return the codes of a chunk, eq. 3: Gaussian weights on the nearest landmarks, rows that sum to one.
+
+    Parameters
+    ----------
+    nearest : NearestLandmarks
+        Of the chunk.
+    sigma : float
+        σ of exp(-d²/(2σ²)). If it is zero all points are equal, and weights are too.
+    n_landmarks : int
+        p.
+
+    Returns
+    -------
+    csr_array of shape (n, p)
+        Zᵀ for these rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import LandmarkCoder, coded
+    >>> near = LandmarkCoder(np.array([[0.0], [1.0], [5.0]]), n_nearest=2).nearest(np.array([[0.5], [5.0]]))
+    >>> coded(near, sigma=2.0, n_landmarks=3).toarray().round(3)
+    array([[0.5  , 0.5  , 0.   ],
+           [0.   , 0.119, 0.881]])
+    """
+    # Only differences of exponents matter; from the nearest on, none of them overflows and one of them is 0.
+    gaps = (nearest.squared - nearest.squared[:, :1]) / (2.0 * sigma**2 if sigma > 0 else 1.0)
+    weights = np.exp(-gaps)
+    weights /= weights.sum(axis=1, keepdims=True)
+    n_rows, r = nearest.indices.shape
+    starts = np.arange(0, n_rows * r + 1, r)
+    codes = sp.csr_array((weights.ravel(), nearest.indices.ravel(), starts), shape=(n_rows, n_landmarks))
+    codes.sort_indices()
+    return codes
+
+
+def landmark_sums(codes: sp.csr_array) -> LandmarkSums:
+    """Return the degrees of the landmarks and Z Zᵀ for a chunk of codes.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from sidecut.graphs import landmark_sums
+    >>> sums = landmark_sums(sp.csr_array([[0.5, 0.5], [0.0, 1.0]]))
+    >>> sums.degrees, sums.gram
+    (array([0.5, 1.5]), array([[0.25, 0.25],
+           [0.25, 1.25]]))
+    """
+    degrees = np.asarray(codes.sum(axis=0), dtype=np.float64)
+    return LandmarkSums(degrees, (codes.T @ codes).toarray(), int(codes.shape[0]))
+
+
+def constraint_gram(codes: sp.csr_array, constraints: Constraints) -> FloatArray:
+    """Return Z Q Zᵀ from the codes of the constrained points alone (step 4, before D^{-1/2}).
+
+    Parameters
+    ----------
+    codes : csr_array of shape (c, p)
+        Codes of the constrained points.
+    constraints : Constraints
+        Restricted to those points, in that order.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from sidecut import Constraints
+    >>> from sidecut.graphs import constraint_gram
+    >>> constraint_gram(sp.csr_array([[1.0, 0.0], [0.5, 0.5]]), Constraints.from_labels([0, 1]))
+    array([[ 0.25, -0.25],
+           [-0.25,  0.25]])
+    """
+    n_points, n_landmarks = codes.shape
+    width = max(1, BLOCK_NUMBERS // max(n_points, 1))
+    by_landmark, transposed = codes.tocsc(), codes.T.tocsr()
+    columns = [
+        transposed @ constraints.apply(by_landmark[:, start : start + width].toarray())
+        for start in range(0, n_landmarks, width)
+    ]
+    gram = np.hstack(columns)
+    return 0.5 * (gram + gram.T)
+
+
+def _smallest(values: FloatArray, count: int) -> npt.NDArray[np.intp]:
+    """Return the columns of the smallest values of every row, ties to the lower; may overwrite the values."""
+    if count > FEW_NEAREST:
+        return np.argpartition(values, count - 1, axis=1)[:, :count]
+    rows = np.arange(values.shape[0])
+    found = np.empty((values.shape[0], count), dtype=np.intp)
+    for place in range(count):
+        found[:, place] = values.argmin(axis=1)
+        values[rows, found[:, place]] = np.inf
+    return found
+
+
+def _squared_rows(rows: Any) -> FloatArray:
+    if sp.issparse(rows):
+        return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+    rows = np.asarray(rows)
+    return np.einsum("ij,ij->i", rows, rows)

@@ -1,0 +1,158 @@
+"""Choosing landmarks: a few points that stand for all (SCACS, step 2; Chen & Cai, 2011)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.cluster import KMeans, kmeans_plusplus
+from sklearn.utils import check_random_state
+
+from sidecut.graphs.chunks import Chunk, RowChunks, stacked
+
+#: The rules look at this many rows per landmark; more change the landmarks little and cost much.
+SAMPLED_PER_LANDMARK = 20
+#: Lloyd steps of the rule "kmeans". Landmarks need not be optimal, only well spread.
+KMEANS_STEPS = 10
+
+RULES = ("random", "kmeans", "kmeans++")
+
+
+def choose_landmarks(
+    rows: RowChunks,
+    landmarks: str | npt.ArrayLike = "random",
+    n_landmarks: int = 500,
+    random_state: int | np.random.RandomState | None = None,
+) -> Any:
+    """Return the landmarks, one per row, each different from the others.
+
+    Parameters
+    ----------
+    rows : RowChunks
+        The points; read once, or not at all if the landmarks are given.
+    landmarks : {"random", "kmeans", "kmeans++"}, row numbers, or array of shape (p, d)
+        "random" draws points; "kmeans" takes the centres of a few steps of k-means on a sample of the
+        points; "kmeans++" draws points far from each other out of such a sample. Row numbers or the
+        landmarks themselves may be given instead.
+    n_landmarks : int, default=500
+        p, for the rules; no more than there are different points.
+    random_state : int, RandomState or None
+        For the rules. The same seed draws the same rows whatever the form of the source.
+
+    Returns
+    -------
+    array or csr_array of shape (p, d)
+        In float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import RowChunks, choose_landmarks
+    >>> rows = RowChunks(np.arange(10.0)[:, None])
+    >>> choose_landmarks(rows, [7, 2]).ravel()
+    array([7., 2.])
+    >>> choose_landmarks(rows, "random", 3, random_state=0).shape
+    (3, 1)
+    """
+    if isinstance(landmarks, str):
+        if landmarks not in RULES:
+            raise ValueError(
+                f"landmarks={landmarks!r}: choose {', '.join(map(repr, RULES))}, row numbers, or an array of "
+                "landmarks."
+            )
+        return _by_rule(rows, landmarks, check_count("n_landmarks", n_landmarks), random_state)
+    given = sp.csr_array(landmarks) if sp.issparse(landmarks) else np.asarray(landmarks)
+    if given.ndim == 1 and given.size and given.dtype.kind in "iu":
+        return distinct(rows.take(_checked_rows(given, rows.n_rows)))
+    if given.ndim != 2 or 0 in given.shape:
+        raise ValueError(
+            f"landmarks has shape {given.shape} and dtype {given.dtype}; give row numbers, shape (p,), or "
+            "points, shape (p, d)."
+        )
+    return distinct(given)
+
+
+def check_count(name: str, value: Any) -> int:
+    """Return a positive whole number, or say what was given instead.
+
+    Examples
+    --------
+    >>> from sidecut.graphs.landmarks import check_count
+    >>> check_count("n_landmarks", 500)
+    500
+    """
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_whole or value < 1:
+        raise ValueError(f"{name}={value!r} must be a whole number, at least 1.")
+    return int(value)
+
+
+def distinct(points: Chunk) -> Any:
+    """Return the different rows in float64, each where it first appears.
+
+    A point would spend its nearest landmarks on copies of one, and copies beyond them would be nobody's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs.landmarks import distinct
+    >>> distinct(np.array([[2.0], [1.0], [2.0]])).ravel()
+    array([2., 1.])
+    """
+    points = points.astype(np.float64)
+    # Adding zero turns -0.0 into 0.0, which is equal but has other bytes.
+    keys = [
+        (points[[i]].toarray() if sp.issparse(points) else points[i]) + 0.0 for i in range(points.shape[0])
+    ]
+    first = {key.tobytes(): i for i, key in reversed(list(enumerate(keys)))}
+    return points[np.sort(np.fromiter(first.values(), dtype=np.intp))]
+
+
+def sampled_rows(rows: RowChunks, size: int, rng: np.random.RandomState) -> Chunk:
+    """Return `size` rows drawn without replacement in one pass, in the order of the source.
+
+    Every row gets a random number, and those with the smallest are kept; so the number of rows need not be
+    known beforehand, and the draw does not depend on the form of the source.
+    """
+    numbers, kept = np.empty(0), []
+    for chunk in rows:
+        numbers = np.concatenate([numbers, rng.random_sample(chunk.shape[0])])
+        threshold = np.inf if numbers.size <= size else np.partition(numbers, size - 1)[size - 1]
+        fresh = numbers[-chunk.shape[0] :] <= threshold
+        kept.append(chunk[np.flatnonzero(fresh)])
+        numbers = np.concatenate([numbers[: -chunk.shape[0]], numbers[-chunk.shape[0] :][fresh]])
+        if numbers.size > 2 * size:
+            numbers, kept = _thinned(numbers, kept, size)
+    numbers, kept = _thinned(numbers, kept, size)
+    return kept[0]
+
+
+def _thinned(numbers: np.ndarray, kept: list[Chunk], size: int) -> tuple[np.ndarray, list[Chunk]]:
+    everything = stacked(kept)
+    if numbers.size <= size:
+        return numbers, [everything]
+    smallest = np.sort(np.argpartition(numbers, size - 1)[:size])
+    return numbers[smallest], [everything[smallest]]
+
+
+def _by_rule(
+    rows: RowChunks, rule: str, n_landmarks: int, random_state: int | np.random.RandomState | None
+) -> Any:
+    rng = check_random_state(random_state)
+    size = n_landmarks if rule == "random" else SAMPLED_PER_LANDMARK * n_landmarks
+    sample = distinct(sampled_rows(rows, size, rng))
+    if rule == "random" or sample.shape[0] <= n_landmarks:
+        return sample
+    if rule == "kmeans++":
+        return sample[kmeans_plusplus(sample, n_landmarks, random_state=rng)[1]]
+    model = KMeans(n_landmarks, init="random", n_init=1, max_iter=KMEANS_STEPS, random_state=rng)
+    return distinct(model.fit(sample).cluster_centers_)
+
+
+def _checked_rows(indices: np.ndarray, n_rows: int | None) -> np.ndarray:
+    if indices.min() < 0 or (n_rows is not None and indices.max() >= n_rows):
+        outside = indices.min() if indices.min() < 0 else indices.max()
+        raise ValueError(f"landmarks names row {outside}; rows are numbered from 0 to n_samples - 1.")
+    return indices.astype(np.intp)
