@@ -11,9 +11,9 @@ an estimator turns it into clusters:
 (150,)
 """
 
-from sidecut.baselines import SSKK
+from sidecut.baselines import SSKK, ConstrainedGMM, COPKMeans, MetricKMeans
 from sidecut.constraints import Constraints
-from sidecut.methods import CCSR, CSAP, CSP, E2CP, NormalizedCut, SpectralLearning
+from sidecut.methods import CCSR, CSAP, CSP, E2CP, LSC, SCACS, NormalizedCut, SpectralLearning
 
 __version__ = "0.1.0"
 
@@ -22,8 +22,13 @@ __all__ = [
     "CSAP",
     "CSP",
     "E2CP",
+    "LSC",
+    "SCACS",
     "SSKK",
+    "COPKMeans",
+    "ConstrainedGMM",
     "Constraints",
+    "MetricKMeans",
     "NormalizedCut",
     "SpectralLearning",
     "__version__",

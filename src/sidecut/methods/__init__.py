@@ -1,7 +1,17 @@
 """The methods: those that rewrite the graph, and those that pose another problem on it."""
 
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.posing import CCSR, CSP, NormalizedCut
+from sidecut.methods.posing import CCSR, CSP, LSC, SCACS, NormalizedCut
 from sidecut.methods.rewriting import CSAP, E2CP, SpectralLearning
 
-__all__ = ["CCSR", "CSAP", "CSP", "E2CP", "NormalizedCut", "SpectralClusterer", "SpectralLearning"]
+__all__ = [
+    "CCSR",
+    "CSAP",
+    "CSP",
+    "E2CP",
+    "LSC",
+    "SCACS",
+    "NormalizedCut",
+    "SpectralClusterer",
+    "SpectralLearning",
+]

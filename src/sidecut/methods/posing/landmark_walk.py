@@ -1,0 +1,245 @@
+"""The walk of the landmark methods: rows, codes, the p x p problem, embedding, centres, labels.
+
+It is the walk of `SpectralClusterer` for rows that may come in chunks: everything about n points is a sum
+over chunks, so that data larger than memory give the same labels as data in memory.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from sidecut.constraints import Constraints
+from sidecut.graphs import (
+    CodedRows,
+    LandmarkCoder,
+    LandmarkGraph,
+    RowChunks,
+    SpooledNearest,
+    choose_landmarks,
+    code_rows,
+    coded,
+    each_chunk,
+    warn_about,
+)
+from sidecut.graphs.landmark_rows import Progress
+from sidecut.graphs.landmarks import RULES, check_count
+from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_appearance
+from sidecut.labelling.missing import warn_if_clusters_are_missing
+from sidecut.methods.finish import finish, refuse_contradictions
+from sidecut.methods.inputs import check_constraints, check_n_clusters, warn_about_duplicates
+from sidecut.spectral.result import FloatArray
+
+IntArray = npt.NDArray[np.intp]
+
+
+class LandmarkClusterer(ClusterMixin, BaseEstimator):
+    """The base of the methods on landmark graphs. A method says which vectors u embed the points."""
+
+    n_clusters: int
+    n_landmarks: int
+    n_nearest: int
+    landmarks: Any
+    sigma: float | str
+    unit_rows: bool
+    n_init: int
+    hard: bool
+    n_jobs: int | None
+    random_state: int | np.random.RandomState | None
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Cluster the data.
+
+        Parameters
+        ----------
+        X : array, memory map, sparse matrix or data frame of shape (n_samples, n_features)
+            The points. They are read a few thousand rows at a time; a memory map is never copied as a whole.
+        y : ignored
+            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
+        constraints : Constraints, optional
+            What is known about the points.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
+        constraints = check_constraints(constraints, X.shape[0])
+        refuse_contradictions(self, constraints)
+        check_n_clusters(self.n_clusters, X.shape[0])
+        warn_about_duplicates(X, self.n_clusters)
+        seeds = self._seeds()
+        with threadpool_limits(limits=1):
+            codes = self._coded(RowChunks(X), seeds[0])
+            graph = LandmarkGraph(codes.matrix, codes.sums)
+            warn_about(graph, self.n_clusters)
+            self.affinity_matrix_ = graph
+            self._learn(codes, constraints)
+            parts = list(codes.each(self._embedded))
+            self._find_centers(lambda: parts, codes.n_rows, seeds[1])
+        self.embedding_ = np.concatenate(parts)
+        self.labels_ = self._labelled(parts)
+        finish(self, self.embedding_, constraints)
+        return self
+
+    def fit_chunks(
+        self,
+        source: Any,
+        *,
+        constraints: Constraints | None = None,
+        progress: Progress | bool | None = None,
+        scratch: str | None = None,
+    ) -> Self:
+        """Cluster rows that do not fit in memory.
+
+        Rows are read twice: once to choose landmarks, unless they are given, and once to code them. What is
+        kept of a row is its r nearest landmarks, in a temporary file; memory is for a few chunks, p x p
+        matrices and the labels. Given the landmarks and `random_state`, the labels are those of `fit`.
+
+        Parameters
+        ----------
+        source : array, memory map, path, iterable or callable
+            A matrix; a Parquet file or a folder of them; a collection of chunks of rows; or a function that
+            returns a fresh iterator over chunks. See `sidecut.graphs.RowChunks`.
+        constraints : Constraints, optional
+            What is known about the rows, numbered in the order they come.
+        progress : True or callable, optional
+            Wraps an iterable to show how far it has come: True is tqdm, or give another with its signature.
+        scratch : str, optional
+            Folder of the temporary file, 12 `n_nearest` bytes per row.
+
+        Returns
+        -------
+        self
+            Without `embedding_` and `affinity_matrix_`, which would be as long as the data.
+        """
+        self._check_parameters()
+        if self.hard:
+            raise ValueError("hard=True needs the embedding of all points: use fit, or hard=False.")
+        shown, rows, seeds = _progress(progress), RowChunks(source), self._seeds()
+        for name in ("embedding_", "affinity_matrix_"):
+            self.__dict__.pop(name, None)
+        with threadpool_limits(limits=1):
+            codes = self._coded(rows, seeds[0], SpooledNearest(scratch), shown)
+            constraints = check_constraints(constraints, codes.n_rows)
+            check_n_clusters(self.n_clusters, codes.n_rows)
+            self.n_features_in_ = codes.coder.n_features
+            self._learn(codes, constraints)
+            self._find_centers(lambda: codes.each(self._embedded), codes.n_rows, seeds[1])
+            self.labels_ = self._labelled(codes.each(self._embedded))
+        return self
+
+    def predict(self, X: Any) -> IntArray:
+        """Return the cluster of every row of X: coded over the landmarks, embedded, the nearest centre.
+
+        For rows of the training data it is their label, unless `hard` changed it.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (any, n_features)
+            The points.
+
+        Returns
+        -------
+        array of int
+            Numbered as `labels_`.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric")
+        with threadpool_limits(limits=1):
+            return np.concatenate(list(each_chunk(self._predicted, RowChunks(X), self.n_jobs)))
+
+    def _predicted(self, rows: Any) -> IntArray:
+        codes = coded(self._coder.nearest(rows), self.sigma_, self._coder.n_landmarks)
+        return nearest_centers(self._embedded(codes), self.cluster_centers_)
+
+    @abstractmethod
+    def _solve(self, codes: CodedRows, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
+        """Return vectors u of shape (p, m) and how much each weighs in the embedding."""
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense, whatever the data."""
+        check_count("n_landmarks", self.n_landmarks)
+        check_count("n_nearest", self.n_nearest)
+        check_count("n_init", self.n_init)
+        if isinstance(self.landmarks, str) and self.landmarks not in RULES:
+            raise ValueError(
+                f"landmarks={self.landmarks!r}: choose {', '.join(map(repr, RULES))}, row numbers, or points."
+            )
+
+    def _seeds(self) -> tuple[int, int]:
+        """Return a seed for the landmarks and one for k-means: given landmarks do not change the latter."""
+        rng = check_random_state(self.random_state)
+        first, second = rng.randint(np.iinfo(np.int32).max, size=2)
+        return int(first), int(second)
+
+    def _coded(
+        self,
+        rows: RowChunks,
+        seed: int,
+        spool: SpooledNearest | None = None,
+        progress: Progress | None = None,
+    ) -> CodedRows:
+        """Choose landmarks and code all rows over them (steps 2 and 3)."""
+        chosen = choose_landmarks(rows, self.landmarks, self.n_landmarks, seed)
+        coder = LandmarkCoder(chosen, self.n_nearest)
+        return code_rows(rows, coder, sigma=self.sigma, spool=spool, progress=progress, n_jobs=self.n_jobs)
+
+    def _learn(self, codes: CodedRows, constraints: Constraints) -> None:
+        """Solve the p x p problem, and keep what embeds a coded point."""
+        self._coder, self.sigma_ = codes.coder, codes.sigma
+        self.landmarks_ = codes.coder.landmarks
+        vectors, weights = self._solve(codes, constraints)
+        # A code z over landmarks becomes D^{-1/2} z, then v = uᵀD^{-1/2} z.
+        self._projection = vectors * weights / np.sqrt(codes.sums.degrees)[:, None]
+
+    def _embedded(self, codes: sp.csr_array) -> FloatArray:
+        """Return the embedding of coded rows (steps 11 and 12)."""
+        rows = np.asarray(codes @ self._projection)
+        if not self.unit_rows:
+            return rows
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        lengths[lengths == 0] = 1.0
+        return rows / lengths[:, None]
+
+    def _find_centers(self, chunks: Callable[[], Iterable[FloatArray]], n_rows: int, seed: int) -> None:
+        self.cluster_centers_ = chunked_kmeans(
+            chunks, n_rows, self.n_clusters, n_init=self.n_init, random_state=seed
+        )
+
+    def _labelled(self, chunks: Iterable[FloatArray]) -> IntArray:
+        """Return the nearest centre of every row; clusters and centres are numbered by first appearance."""
+        found = np.concatenate([nearest_centers(rows, self.cluster_centers_) for rows in chunks])
+        labels = rename_by_first_appearance(found)
+        order = np.full(len(self.cluster_centers_), len(self.cluster_centers_))
+        order[found] = labels
+        self.cluster_centers_ = self.cluster_centers_[np.argsort(order, kind="stable")]
+        reason = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"
+        warn_if_clusters_are_missing(labels, self.n_clusters, "kmeans", reason)
+        return labels
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that sparse data are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _progress(progress: Progress | bool | None) -> Progress | None:
+    if progress is True:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError as error:
+            raise ImportError("progress=True needs tqdm: pip install tqdm, or give another.") from error
+        return tqdm
+    return progress or None
