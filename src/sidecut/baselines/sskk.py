@@ -54,7 +54,7 @@ def link_penalty(constraints: Constraints, n_clusters: int) -> float:
     >>> link_penalty(Constraints.from_pairs(60, must_link=[(0, 1)], cannot_link=[(2, 3), (2, 4), (2, 5)]), 3)
     5.0
     """
-    total = 0.5 * _strengths(constraints).sum()
+    total = 0.5 * float(_strengths(constraints).sum())
     return constraints.n_samples / (n_clusters * total) if total > 0 else 0.0
 
 
