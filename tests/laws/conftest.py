@@ -7,7 +7,21 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from sidecut import CCSR, CSAP, CSP, E2CP, SSKK, Constraints, NormalizedCut, SpectralLearning
+from sidecut import (
+    CCSR,
+    CSAP,
+    CSP,
+    E2CP,
+    LSC,
+    SCACS,
+    SSKK,
+    ConstrainedGMM,
+    Constraints,
+    COPKMeans,
+    MetricKMeans,
+    NormalizedCut,
+    SpectralLearning,
+)
 
 #: What an estimator may promise beyond the laws that hold for all.
 CONSTRAINTS = "uses constraints"
@@ -15,7 +29,9 @@ GRAPH = "cuts a graph of any form, and shows its eigenvalues"
 CUT = "is the normalised cut where nothing is known"
 ANY_K = "makes any number of clusters from 1 to n"
 ANY_DATA = "answers, or says why not, whatever the data"
-ALL = frozenset({CONSTRAINTS, GRAPH, CUT, ANY_K, ANY_DATA})
+EMBEDDING = "shows the embedding it labelled"
+SPARSE = "takes sparse points"
+ALL = frozenset({CONSTRAINTS, GRAPH, CUT, ANY_K, ANY_DATA, EMBEDDING, SPARSE})
 
 
 @dataclass(frozen=True)
@@ -60,9 +76,32 @@ CASES = [
     Case(CSP, promises=ALL - {ANY_DATA}),
     Case(CSP, {"beta": "eq19", "weighting": "one_minus_cost"}, promises=ALL - {ANY_DATA}),
     Case(CCSR),
+    # Landmarks make their own graph, on which no point is isolated.
+    Case(LSC, promises=frozenset({ANY_K, EMBEDDING, SPARSE})),
+    Case(SCACS, promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE})),
+    Case(
+        SCACS,
+        {"landmarks": "kmeans", "step9": "project"},
+        promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE}),
+    ),
     # Kernel k-means ends in the nearest of many minima, and has no eigenvalues.
-    Case(SSKK, promises=frozenset({CONSTRAINTS, ANY_K})),
-    Case(SSKK, {"weighting": "degree", "init": "spectral"}, promises=frozenset({CONSTRAINTS, ANY_K})),
+    Case(SSKK, promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE})),
+    Case(
+        SSKK,
+        {"weighting": "degree", "init": "spectral"},
+        promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE}),
+    ),
+    # No graph, no embedding; three classes of labels in two clusters are refused.
+    Case(COPKMeans, promises=frozenset({CONSTRAINTS, ANY_K, SPARSE})),
+    Case(COPKMeans, {"init": "random"}, promises=frozenset({CONSTRAINTS, ANY_K, SPARSE})),
+    Case(ConstrainedGMM, promises=frozenset({CONSTRAINTS, ANY_K})),
+    Case(
+        ConstrainedGMM,
+        {"covariance_type": "diag", "must_links": "penalty", "hard": True},
+        promises=frozenset({CONSTRAINTS, ANY_K}),
+    ),
+    Case(MetricKMeans, promises=frozenset({CONSTRAINTS, ANY_K, SPARSE})),
+    Case(MetricKMeans, {"hard": True}, promises=frozenset({CONSTRAINTS, ANY_K, SPARSE})),
 ]
 
 
@@ -96,6 +135,28 @@ def cutting(request):
 @pytest.fixture(scope="session", params=_promising(GRAPH), ids=str)
 def graph_case(request):
     """Estimators that cut a graph."""
+    return request.param
+
+
+@pytest.fixture(scope="session", params=_promising(CONSTRAINTS, EMBEDDING), ids=str)
+def embedding(request):
+    """Estimators that use constraints and show the embedding they labelled."""
+    return request.param
+
+
+@pytest.fixture(
+    scope="session",
+    params=[case for case in _promising(CONSTRAINTS) if "affinity" in case.estimator().get_params()],
+    ids=str,
+)
+def building(request):
+    """Estimators that use constraints and build the graph an affinity names."""
+    return request.param
+
+
+@pytest.fixture(scope="session", params=_promising(SPARSE), ids=str)
+def sparse_case(request):
+    """Estimators that take sparse points."""
     return request.param
 
 

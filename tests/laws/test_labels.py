@@ -14,6 +14,10 @@ def test_labels_are_whole_numbers_from_zero(counting, blobs, known, n_clusters):
     assert model.labels_.shape == (60,)
     assert model.labels_.dtype.kind == "i"
     assert set(model.labels_) == set(range(n_clusters))
+
+
+def test_embeddings_are_numbers(embedding, blobs, known):
+    model = embedding.make(affinity=Gaussian(1.5)).fit(blobs[0], constraints=known)
     assert np.isfinite(model.embedding_).all()
     assert model.embedding_.shape[0] == 60
 

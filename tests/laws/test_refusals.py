@@ -69,12 +69,12 @@ class Costly(GraphRecipe):
         raise AssertionError("the graph was built for nothing")
 
 
-def test_what_is_refused_is_refused_before_the_graph_is_built(constrained, blobs, known):
+def test_what_is_refused_is_refused_before_the_graph_is_built(building, blobs, known):
     X, _ = blobs
     for model, knowledge in [
-        (constrained.make(affinity=Costly()), Constraints.none(59)),
-        (constrained.make(61, affinity=Costly()), known),
-        (constrained.make(affinity=Costly(), eigen_solver="guess"), known),
+        (building.make(affinity=Costly()), Constraints.none(59)),
+        (building.make(61, affinity=Costly()), known),
+        (building.make(affinity=Costly(), eigen_solver="guess"), known),
     ]:
         with pytest.raises(ValueError, match=r"samples|eigen_solver"):
             model.fit(X, constraints=knowledge)

@@ -94,10 +94,10 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
     >>> known = Constraints.from_labels([0, -1, -1, -1, -1, 1])
     >>> model = ConstrainedGMM(n_clusters=2, random_state=0).fit(X, constraints=known)
     >>> model.labels_
-    array([0, 0, 0, 1, 1, 1])
+    array([1, 1, 1, 0, 0, 0])
     >>> model.predict_proba([[0.2], [4.8]]).round(3)
-    array([[1., 0.],
-           [0., 1.]])
+    array([[0., 1.],
+           [1., 0.]])
     """
 
     def __init__(
