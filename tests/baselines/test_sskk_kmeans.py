@@ -127,7 +127,8 @@ def test_bold_steps_leave_a_start_where_the_full_shift_is_stuck():
     free = kernel_kmeans(kernel, start, 2, shift=shift)
     np.testing.assert_array_equal(stuck.labels, start)
     np.testing.assert_array_equal(free.labels, np.repeat([0, 1], 6))
-    assert free.objective == pytest.approx(-4.0) < stuck.objective
+    assert free.objective == pytest.approx(-4.0)
+    assert stuck.objective > -3.5
 
 
 @given(seed=seeds)
