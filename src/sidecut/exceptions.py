@@ -25,6 +25,10 @@ class ProgrammeWarning(SidecutWarning):
     """A semidefinite programme was solved, but less exactly than asked for."""
 
 
+class ConvergenceWarning(SidecutWarning):
+    """An iteration ended before it converged; the result is where it happened to stand."""
+
+
 class SpectralError(RuntimeError):
     """No solver reached the eigenvectors asked for."""
 
@@ -67,3 +71,11 @@ class InfeasibleError(ConstraintError):
     def __init__(self, message: str, cannot_link: object = None) -> None:
         super().__init__(message)
         self.cannot_link = cannot_link
+
+
+class DatasetWarning(SidecutWarning):
+    """A data set was found, but it is not the copy the stored results were made with."""
+
+
+class DataUnavailableError(OSError):
+    """A data set could not be had: neither bundled, nor in the folder, nor from the network."""
