@@ -1,0 +1,105 @@
+"""One door to the data of the papers: bundled, from a folder, or from the network."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidecut.datasets.catalogue import CATALOGUE, Entry
+from sidecut.datasets.dataset import Dataset
+from sidecut.datasets.folder import read_npz
+from sidecut.datasets.openml import fetch
+from sidecut.datasets.variants import variant
+from sidecut.exceptions import DatasetWarning, DataUnavailableError
+
+__all__ = ["load"]
+
+#: The environment variable that names a folder of data sets.
+FOLDER = "SIDECUT_DATA"
+
+
+def load(name: str, folder: str | Path | None = None) -> Dataset:
+    """Return a data set of the papers by its name.
+
+    It is looked for in this order: bundled with scikit-learn; as ``<name>.npz`` in a folder; at openml.org,
+    whose data are kept once fetched. Features are as they come: see `Dataset.scaled`.
+
+    Parameters
+    ----------
+    name : str
+        A name of the catalogue, such as "wine" or "usps", or a subset of one after a slash:
+        "iris/without-setosa", "wine/without-class-3", "glass/windows", "usps/first-300", "letter/classes-5",
+        "usps/3-8", "20news_18828_comp2/even-1000".
+    folder : str or Path, optional
+        Where .npz files with X and y are; by default what the environment variable SIDECUT_DATA names.
+
+    Returns
+    -------
+    Dataset
+        The points and their classes, 0 to k - 1.
+
+    Raises
+    ------
+    DataUnavailableError
+        If it is to be had nowhere; the message says where it was looked for.
+    ValueError
+        If there is no data set or subset of that name, or a copy has another shape.
+
+    Examples
+    --------
+    >>> from sidecut.datasets import load
+    >>> load("wine/without-class-3")
+    Dataset('wine/without-class-3', 130 points, 13 features, 2 classes)
+    """
+    base, _, which = name.partition("/")
+    if base not in CATALOGUE:
+        raise ValueError(f"there is no data set {base!r}; choose one of {', '.join(CATALOGUE)}")
+    entry = CATALOGUE[base]
+    X, y = _found(base, entry, folder)
+    _check_shape(base, entry, X, y)
+    data = Dataset(base, X, y, entry.description)
+    return variant(data, which) if which else data
+
+
+def _found(name: str, entry: Entry, folder: str | Path | None) -> tuple[Any, NDArray[np.intp]]:
+    if entry.bundled is not None:
+        X, y = entry.bundled(return_X_y=True)
+        return X.astype(np.float64), (1 - y if entry.flipped else y).astype(np.intp)
+    place = folder if folder is not None else os.environ.get(FOLDER)
+    path = None if place is None else Path(place) / f"{name}.npz"
+    if path is not None and path.exists():
+        X, y = read_npz(path)
+        return (X / entry.divisor if entry.divisor != 1 else X), y
+    return _fetched(name, entry, path)
+
+
+def _fetched(name: str, entry: Entry, path: Path | None) -> tuple[Any, NDArray[np.intp]]:
+    looked = f"there is no {path}" if path is not None else f"no folder was given ({FOLDER} is not set)"
+    way_out = f"put {name}.npz with X and y into a folder and name it by the argument or by {FOLDER}"
+    if entry.openml is None:
+        raise DataUnavailableError(f"data set {name!r}: {looked}, and it is not at openml.org; {way_out}")
+    try:
+        X, y = fetch(entry.openml, complete=entry.complete)
+    except DataUnavailableError as error:
+        raise DataUnavailableError(f"data set {name!r}: {looked}, and {error}; {way_out}") from error
+    if entry.checksum is not None and Dataset(name, X, y, "").checksum != entry.checksum:
+        warnings.warn(
+            f"data set {name!r} from openml.org/d/{entry.openml} is not the copy that the stored results "
+            "were made with (its checksum differs: another order of rows, scale or coding); expect small "
+            "differences",
+            DatasetWarning,
+            stacklevel=3,
+        )
+    return X, y
+
+
+def _check_shape(name: str, entry: Entry, X: Any, y: NDArray[np.intp]) -> None:
+    found = (*X.shape, len(np.unique(y)))
+    if found != entry.shape or len(y) != X.shape[0]:
+        wanted, got = ("{} points, {} features, {} classes".format(*shape) for shape in (entry.shape, found))
+        raise ValueError(f"data set {name!r} must have {wanted}; this copy has {got}")
