@@ -12,7 +12,9 @@ from sidecut import (
     CSAP,
     CSP,
     E2CP,
+    LCSC,
     LSC,
+    NCSC,
     SCACS,
     SSKK,
     ConstrainedGMM,
@@ -76,19 +78,24 @@ CASES = [
     Case(CSP, promises=ALL - {ANY_DATA}),
     Case(CSP, {"beta": "eq19", "weighting": "one_minus_cost"}, promises=ALL - {ANY_DATA}),
     Case(CCSR),
+    Case(LCSC, {"cannot_links": "ignore"}),
+    # Without links, nonnegativity makes another problem of the normalised cut.
+    Case(NCSC, promises=ALL - {CUT}),
+    Case(NCSC, {"gamma_must": 2.0, "gamma_cannot": 1.0, "init": "kmeans"}, promises=ALL - {CUT}),
+    Case(NCSC, {"nonnegative": False, "gamma_cannot": 0}),
     # Landmarks make their own graph, on which no point is isolated.
-    Case(LSC, promises=frozenset({ANY_K, EMBEDDING, SPARSE})),
-    Case(SCACS, promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE})),
+    Case(LSC, {"n_nearest": 12}, promises=frozenset({ANY_K, EMBEDDING, SPARSE})),
+    Case(SCACS, {"n_nearest": 12}, promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE})),
     Case(
         SCACS,
-        {"landmarks": "kmeans", "step9": "project"},
+        {"n_nearest": 12, "landmarks": "kmeans", "step9": "project"},
         promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE}),
     ),
     # Kernel k-means ends in the nearest of many minima, and has no eigenvalues.
     Case(SSKK, promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE})),
     Case(
         SSKK,
-        {"weighting": "degree", "init": "spectral"},
+        {"weighting": "none", "init": "spectral"},
         promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE}),
     ),
     # No graph, no embedding; three classes of labels in two clusters are refused.

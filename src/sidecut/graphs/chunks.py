@@ -197,7 +197,12 @@ def _as_rows(piece: Any) -> Chunk:
 
 def _refuse_nonfinite(chunk: Chunk, start: int) -> None:
     values = chunk.data if sp.issparse(chunk) else chunk
-    if values.dtype.kind != "f" or np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
+    if values.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        # A sum is cheaper than a look at every value, and finite if they are, but for overflow.
+        total = values.sum(dtype=np.float64)
+    if np.isfinite(total) or np.isfinite(values).all():
         return
     dense = chunk.toarray() if sp.issparse(chunk) else chunk
     row, column = np.argwhere(~np.isfinite(dense))[0]

@@ -6,6 +6,7 @@ are one and the same reduction: nearest landmarks, then σ, then codes, then sum
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,14 +35,14 @@ class NearestLandmarks:
     ----------
     indices : array of int32, shape (n, r)
         Which landmarks.
-    squared : array of shape (n, r)
-        Their squared distances, from the differences themselves, so that equal points are at zero.
+    distances : array of shape (n, r)
+        How far they are, from the differences themselves, so that equal points are at zero.
     total : float
         The sum of the distances of these rows to all p landmarks, from which σ is made.
     """
 
     indices: npt.NDArray[np.int32]
-    squared: FloatArray
+    distances: FloatArray
     total: float
 
     @property
@@ -92,8 +93,8 @@ class LandmarkCoder:
     >>> from sidecut.graphs import LandmarkCoder
     >>> coder = LandmarkCoder(np.array([[0.0], [1.0], [5.0]]), n_nearest=2)
     >>> near = coder.nearest(np.array([[1.0], [4.0]]))
-    >>> near.indices.tolist(), near.squared.tolist(), near.total
-    ([[1, 0], [2, 1]], [[0.0, 1.0], [1.0, 9.0]], 13.0)
+    >>> near.indices.tolist(), near.distances.tolist(), near.total
+    ([[1, 0], [2, 1]], [[0.0, 1.0], [1.0, 3.0]], 13.0)
     """
 
     def __init__(self, landmarks: Any, n_nearest: int = 3) -> None:
@@ -110,8 +111,12 @@ class LandmarkCoder:
         self._norms = _squared_rows(self._coordinates)
 
     def restricted(self, kept: npt.NDArray[np.intp]) -> LandmarkCoder:
-        """Return a coder that knows only some of the landmarks."""
-        return LandmarkCoder(self.landmarks[kept], self.n_nearest)
+        """Return a coder that knows only some of the landmarks, and measures to the same last bit."""
+        other = copy(self)
+        other.landmarks, other.n_landmarks = self.landmarks[kept], int(kept.size)
+        other.n_nearest = min(self.n_nearest, other.n_landmarks)
+        other._coordinates, other._norms = self._coordinates[kept], self._norms[kept]
+        return other
 
     def nearest(self, rows: Any) -> NearestLandmarks:
         """Return the nearest landmarks of a chunk of rows.
@@ -124,7 +129,7 @@ class LandmarkCoder:
         tiles = [self._tile(rows[start : start + TILE_ROWS]) for start in range(0, rows.shape[0], TILE_ROWS)]
         return NearestLandmarks(
             np.concatenate([tile.indices for tile in tiles]),
-            np.concatenate([tile.squared for tile in tiles]),
+            np.concatenate([tile.distances for tile in tiles]),
             float(np.sum([tile.total for tile in tiles])),
         )
 
@@ -146,7 +151,7 @@ class LandmarkCoder:
         order = np.lexsort((indices, near), axis=-1)
         return NearestLandmarks(
             np.take_along_axis(indices, order, 1).astype(np.int32),
-            np.ldexp(np.take_along_axis(near, order, 1), 2 * self._exponent),
+            np.ldexp(np.sqrt(np.take_along_axis(near, order, 1)), self._exponent),
             float(np.ldexp(total, self._exponent)),
         )
 
@@ -220,9 +225,13 @@ def coded(nearest: NearestLandmarks, sigma: float, n_landmarks: int) -> sp.csr_a
     array([[0.5  , 0.5  , 0.   ],
            [0.   , 0.119, 0.881]])
     """
-    # Only differences of exponents matter; from the nearest on, none of them overflows and one of them is 0.
-    gaps = (nearest.squared - nearest.squared[:, :1]) / (2.0 * sigma**2 if sigma > 0 else 1.0)
-    weights = np.exp(-gaps)
+    # Only differences of exponents matter. Counted from the nearest, one of them is zero, so that a point far
+    # from all landmarks still has a code.
+    far, near = nearest.distances, nearest.distances[:, :1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = sigma if sigma > 0 else 1.0
+        exponents = np.where(far > near, 0.5 * ((far - near) / width) * ((far + near) / width), 0.0)
+    weights = np.exp(-exponents)
     weights /= weights.sum(axis=1, keepdims=True)
     n_rows, r = nearest.indices.shape
     starts = np.arange(0, n_rows * r + 1, r)

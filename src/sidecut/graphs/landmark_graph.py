@@ -110,7 +110,7 @@ class Landmarks(GraphRecipe):
     Parameters
     ----------
     n_landmarks : int, default=500
-        p, how many landmarks are chosen; no more than there are different points.
+        p, how many landmarks are chosen; no more than half as many as there are points.
     n_nearest : int, default=3
         r, how many landmarks code a point.
     landmarks : {"random", "kmeans", "kmeans++"}, row numbers or array of shape (p, d), default="random"

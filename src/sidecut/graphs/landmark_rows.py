@@ -45,16 +45,16 @@ class SpooledNearest:
     def append(self, nearest: NearestLandmarks) -> None:
         """Keep the nearest landmarks of one more chunk."""
         np.save(self._file, nearest.indices)
-        np.save(self._file, nearest.squared)
+        np.save(self._file, nearest.distances)
         self._n_chunks += 1
 
     def __iter__(self) -> Iterator[NearestLandmarks]:
         position = 0
         for _ in range(self._n_chunks):
             self._file.seek(position)
-            indices, squared = np.load(self._file), np.load(self._file)
+            indices, distances = np.load(self._file), np.load(self._file)
             position = self._file.tell()
-            yield NearestLandmarks(indices, squared, total=np.nan)
+            yield NearestLandmarks(indices, distances, total=np.nan)
 
 
 class CodedRows:
@@ -112,7 +112,7 @@ class CodedRows:
             first, last = np.searchsorted(points, [start, start + nearest.n_rows])
             if last > first:
                 here = points[first:last] - start
-                some = NearestLandmarks(nearest.indices[here], nearest.squared[here], total=np.nan)
+                some = NearestLandmarks(nearest.indices[here], nearest.distances[here], total=np.nan)
                 parts.append(self._codes(some))
             start += nearest.n_rows
         return stacked(parts)

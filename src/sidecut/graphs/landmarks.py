@@ -37,7 +37,7 @@ def choose_landmarks(
         points; "kmeans++" draws points far from each other out of such a sample. Row numbers or the
         landmarks themselves may be given instead.
     n_landmarks : int, default=500
-        p, for the rules; no more than there are different points.
+        p, for the rules; no more than half as many as there are points, so that a landmark joins some.
     random_state : int, RandomState or None
         For the rules. The same seed draws the same rows whatever the form of the source.
 
@@ -110,14 +110,15 @@ def distinct(points: Chunk) -> Any:
     return points[np.sort(np.fromiter(first.values(), dtype=np.intp))]
 
 
-def sampled_rows(rows: RowChunks, size: int, rng: np.random.RandomState) -> Chunk:
-    """Return `size` rows drawn without replacement in one pass, in the order of the source.
+def sampled_rows(rows: RowChunks, size: int, rng: np.random.RandomState) -> tuple[Chunk, int]:
+    """Return `size` rows drawn without replacement in one pass, and how many rows there are.
 
     Every row gets a random number, and those with the smallest are kept; so the number of rows need not be
     known beforehand, and the draw does not depend on the form of the source.
     """
-    numbers, kept = np.empty(0), []
+    numbers, kept, n_rows = np.empty(0), [], 0
     for chunk in rows:
+        n_rows += chunk.shape[0]
         numbers = np.concatenate([numbers, rng.random_sample(chunk.shape[0])])
         threshold = np.inf if numbers.size <= size else np.partition(numbers, size - 1)[size - 1]
         fresh = numbers[-chunk.shape[0] :] <= threshold
@@ -126,7 +127,7 @@ def sampled_rows(rows: RowChunks, size: int, rng: np.random.RandomState) -> Chun
         if numbers.size > 2 * size:
             numbers, kept = _thinned(numbers, kept, size)
     numbers, kept = _thinned(numbers, kept, size)
-    return kept[0]
+    return kept[0], n_rows
 
 
 def _thinned(numbers: np.ndarray, kept: list[Chunk], size: int) -> tuple[np.ndarray, list[Chunk]]:
@@ -142,9 +143,13 @@ def _by_rule(
 ) -> Any:
     rng = check_random_state(random_state)
     size = n_landmarks if rule == "random" else SAMPLED_PER_LANDMARK * n_landmarks
-    sample = distinct(sampled_rows(rows, size, rng))
-    if rule == "random" or sample.shape[0] <= n_landmarks:
+    sample, n_rows = sampled_rows(rows, size, rng)
+    sample = distinct(sample)
+    n_landmarks = min(n_landmarks, max(n_rows // 2, 1))
+    if sample.shape[0] <= n_landmarks:
         return sample
+    if rule == "random":
+        return sample[np.sort(rng.choice(sample.shape[0], n_landmarks, replace=False))]
     if rule == "kmeans++":
         return sample[kmeans_plusplus(sample, n_landmarks, random_state=rng)[1]]
     model = KMeans(n_landmarks, init="random", n_init=1, max_iter=KMEANS_STEPS, random_state=rng)

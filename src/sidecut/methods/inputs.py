@@ -116,13 +116,14 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, choices))}.")
 
 
-def warn_about_duplicates(data: Any, n_clusters: int) -> None:
+def warn_about_duplicates(data: Any, n_clusters: int) -> bool:
     """Warn where equal points would have to be told apart to make `n_clusters` clusters.
 
     Eigenvectors separate equal points by nothing but rounding, yet k-means would find its clusters in that.
+    Returns whether there was anything to warn about.
     """
     if isinstance(data, Graph):
-        return
+        return False
     n_distinct = _count_distinct(data, n_clusters)
     if n_distinct < n_clusters:
         warnings.warn(
@@ -131,6 +132,7 @@ def warn_about_duplicates(data: Any, n_clusters: int) -> None:
             LabellingWarning,
             stacklevel=3,
         )
+    return n_distinct < n_clusters
 
 
 def _count_distinct(points: Any, enough: int) -> int:

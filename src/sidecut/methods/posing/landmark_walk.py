@@ -77,7 +77,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         constraints = check_constraints(constraints, X.shape[0])
         refuse_contradictions(self, constraints)
         check_n_clusters(self.n_clusters, X.shape[0])
-        warn_about_duplicates(X, self.n_clusters)
+        warned = warn_about_duplicates(X, self.n_clusters)
         seeds = self._seeds()
         with threadpool_limits(limits=1):
             codes = self._coded(RowChunks(X), seeds[0])
@@ -88,7 +88,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
             parts = list(codes.each(self._embedded))
             self._find_centers(lambda: parts, codes.n_rows, seeds[1])
         self.embedding_ = np.concatenate(parts)
-        self.labels_ = self._labelled(parts)
+        self.labels_ = self._labelled(parts, warned)
         finish(self, self.embedding_, constraints)
         return self
 
@@ -217,7 +217,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
             chunks, n_rows, self.n_clusters, n_init=self.n_init, random_state=seed
         )
 
-    def _labelled(self, chunks: Iterable[FloatArray]) -> IntArray:
+    def _labelled(self, chunks: Iterable[FloatArray], warned: bool = False) -> IntArray:
         """Return the nearest centre of every row; clusters and centres are numbered by first appearance."""
         found = np.concatenate([nearest_centers(rows, self.cluster_centers_) for rows in chunks])
         labels = rename_by_first_appearance(found)
@@ -225,7 +225,8 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         order[found] = labels
         self.cluster_centers_ = self.cluster_centers_[np.argsort(order, kind="stable")]
         reason = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"
-        warn_if_clusters_are_missing(labels, self.n_clusters, "kmeans", reason)
+        if not warned:
+            warn_if_clusters_are_missing(labels, self.n_clusters, "kmeans", reason)
         return labels
 
     def __sklearn_tags__(self) -> Tags:

@@ -35,7 +35,7 @@ class SCACS(LandmarkClusterer):
     n_clusters : int, default=8
         k.
     n_landmarks : int, default=500
-        p, how many landmarks are chosen; no more than there are different points.
+        p, how many landmarks are chosen; no more than half as many as there are points.
     n_nearest : int, default=3
         r, how many landmarks code a point.
     beta0 : number or "known_share", default=0.1

@@ -1,0 +1,102 @@
+"""Landmarks: as many as asked for, different, and the same for the same seed."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from sidecut.graphs import RowChunks, choose_landmarks
+from sidecut.graphs.landmarks import distinct, sampled_rows
+
+X = np.random.default_rng(0).normal(size=(300, 3))
+RULES = ("random", "kmeans", "kmeans++")
+
+
+def as_set(rows):
+    return {row.tobytes() for row in rows}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_gives_so_many_different_landmarks(rule):
+    chosen = choose_landmarks(RowChunks(X), rule, 20, random_state=0)
+    assert chosen.shape == (20, 3)
+    assert len(as_set(chosen)) == 20
+    if rule != "kmeans":
+        assert as_set(chosen) <= as_set(X)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_seed_decides_and_the_form_of_the_source_does_not(rule):
+    first = choose_landmarks(RowChunks(X, chunk_rows=64), rule, 20, random_state=3)
+    again = choose_landmarks(RowChunks([X[:11], X[11:]], chunk_rows=64), rule, 20, random_state=3)
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, choose_landmarks(RowChunks(X), rule, 20, random_state=4))
+
+
+def test_every_row_is_drawn_as_often_as_any_other():
+    rows, rng = RowChunks(np.arange(40.0)[:, None], chunk_rows=7), np.random.RandomState(0)
+    drawn = np.zeros(40)
+    for _ in range(2_000):
+        sample, n_rows = sampled_rows(rows, 10, rng)
+        assert sample.shape == (10, 1)
+        assert n_rows == 40
+        assert (np.diff(sample.ravel()) > 0).all()
+        drawn[sample.ravel().astype(int)] += 1
+    # Each is drawn 500 times, with a standard deviation of √(2000 ¼ ¾) = 19.
+    assert np.abs(drawn - 500).max() < 5 * 19.4
+
+
+def test_the_rule_kmeans_pp_spreads_landmarks_farther_than_chance():
+    lumps = np.concatenate([X, X[:20] + 30.0])
+
+    def farthest(rule, seed):
+        chosen = choose_landmarks(RowChunks(lumps), rule, 20, random_state=seed)
+        return np.sqrt(((lumps[:, None] - chosen) ** 2).sum(axis=2)).min(axis=1).max()
+
+    assert np.mean([farthest("kmeans++", s) for s in range(5)]) < np.mean(
+        [farthest("random", s) for s in range(5)]
+    )
+
+
+def test_given_rows_and_given_points_are_taken_as_they_are():
+    np.testing.assert_array_equal(choose_landmarks(RowChunks(X), [5, 2, 9]), X[[5, 2, 9]])
+    np.testing.assert_array_equal(choose_landmarks(RowChunks(X), X[:4] + 1), X[:4] + 1)
+
+
+def test_equal_landmarks_count_once():
+    twice = np.array([[1.0], [0.0], [-0.0], [1.0], [2.0]])
+    np.testing.assert_array_equal(distinct(twice), [[1.0], [0.0], [2.0]])
+    heap = np.repeat(X[:4], 50, axis=0)
+    assert len(choose_landmarks(RowChunks(heap), "random", 60, random_state=0)) == 4
+
+
+def test_no_more_than_half_the_points_become_landmarks():
+    for rule in RULES:
+        assert len(choose_landmarks(RowChunks(X[:30]), rule, 500, random_state=0)) == 15
+
+
+def test_landmarks_of_sparse_points():
+    matrix = sp.csr_array(np.maximum(X, 0))
+    chosen = choose_landmarks(RowChunks(matrix), "random", 20, random_state=0)
+    dense = choose_landmarks(RowChunks(np.maximum(X, 0)), "random", 20, random_state=0)
+    np.testing.assert_array_equal(chosen.toarray(), dense)
+
+
+@pytest.mark.parametrize(
+    ("landmarks", "message"),
+    [
+        ("best", "landmarks='best': choose 'random', 'kmeans', 'kmeans\\+\\+'"),
+        ([300], "row 300"),
+        ([-1], "row -1"),
+        ([0.5], r"shape \(1,\) and dtype float64"),
+        (np.empty((0, 3)), r"shape \(0, 3\)"),
+    ],
+)
+def test_what_are_no_landmarks(landmarks, message):
+    with pytest.raises(ValueError, match=message):
+        choose_landmarks(RowChunks(X), landmarks)
+
+
+@pytest.mark.parametrize("number", [0, -3, 2.5, True, "3"])
+def test_what_is_no_number_of_landmarks(number):
+    with pytest.raises(ValueError, match=r"n_landmarks=.* whole number"):
+        choose_landmarks(RowChunks(X), "random", number)
