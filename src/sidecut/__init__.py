@@ -13,7 +13,7 @@ an estimator turns it into clusters:
 
 from sidecut.baselines import SSKK, ConstrainedGMM, COPKMeans, MetricKMeans
 from sidecut.constraints import Constraints
-from sidecut.methods import CCSR, CSAP, CSP, E2CP, LSC, SCACS, NormalizedCut, SpectralLearning
+from sidecut.methods import CCSR, CSAP, CSP, E2CP, LCSC, LSC, NCSC, SCACS, NormalizedCut, SpectralLearning
 
 __version__ = "0.1.0"
 
@@ -22,7 +22,9 @@ __all__ = [
     "CSAP",
     "CSP",
     "E2CP",
+    "LCSC",
     "LSC",
+    "NCSC",
     "SCACS",
     "SSKK",
     "COPKMeans",

@@ -1,7 +1,7 @@
 """The methods: those that rewrite the graph, and those that pose another problem on it."""
 
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.posing import CCSR, CSP, LSC, SCACS, NormalizedCut
+from sidecut.methods.posing import CCSR, CSP, LCSC, LSC, NCSC, SCACS, NormalizedCut
 from sidecut.methods.rewriting import CSAP, E2CP, SpectralLearning
 
 __all__ = [
@@ -9,7 +9,9 @@ __all__ = [
     "CSAP",
     "CSP",
     "E2CP",
+    "LCSC",
     "LSC",
+    "NCSC",
     "SCACS",
     "NormalizedCut",
     "SpectralClusterer",

@@ -1,0 +1,143 @@
+"""The multiplicative updates of NCSC (eq. 11), with the guards they need to run at all."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from sidecut.graphs import SparseGraph
+from sidecut.methods.posing.descent import Descent
+from sidecut.methods.posing.penalized_cut import PenalizedCut
+from sidecut.spectral.result import FloatArray
+
+#: Entries below this are zero: their products would underflow, and 0 / 0 is no number.
+UNDERFLOW = 1e-150
+#: Up to this many nodes the largest eigenvalue is computed densely.
+SMALL = 64
+#: Relative accuracy of the largest eigenvalue; σ is taken larger by as much, so that it is a bound.
+SIGMA_TOLERANCE = 1e-4
+
+
+class SignedParts:
+    """H = G - (σ/d_min) D as H⁺ - H⁻ with sparse nonnegative parts (eqs. 7 to 11).
+
+    Where the weights are an explicit matrix, what an edge of W and a cannot-link on the same pair have in
+    common is taken from both, so that the parts are those of eq. 11. A graph that is only applied, or whose
+    nodes are contracted, is not looked into; there W and γ_c Qᶜ are the parts as they are, which leaves every
+    fixed point where it is.
+
+    Parameters
+    ----------
+    cut : PenalizedCut
+        The problem.
+    sigma : float
+        σ, at least the largest eigenvalue of G.
+    """
+
+    def __init__(self, cut: PenalizedCut, sigma: float) -> None:
+        self.cut = cut
+        positive = cut.degrees[cut.degrees > 0]
+        self.shift = sigma / float(positive.min())
+        self.step_scale = 1.0 / self.shift
+        diagonal = cut.degrees + cut.gamma_must * cut.links.must_degrees - self.shift * cut.degrees
+        self.plus_diagonal = np.maximum(diagonal, 0.0)
+        self.minus_diagonal = np.maximum(-diagonal, 0.0)
+        self.shared = _shared_pairs(cut)
+
+    def plus(self, Y: FloatArray) -> FloatArray:
+        """Return H⁺ @ Y."""
+        result = self.plus_diagonal[:, None] * Y + self.cut.gamma_cannot * self.cut.links.cannot(Y)
+        return result if self.shared is None else np.maximum(result - self.shared.apply(Y), 0.0)
+
+    def minus(self, Y: FloatArray) -> FloatArray:
+        """Return H⁻ @ Y."""
+        cut = self.cut
+        result = self.minus_diagonal[:, None] * Y + cut.graph.apply(Y)
+        if cut.gamma_must:
+            result += cut.gamma_must * cut.links.must(Y)
+        return result if self.shared is None else np.maximum(result - self.shared.apply(Y), 0.0)
+
+
+def largest_eigenvalue(cut: PenalizedCut, rng: np.random.RandomState) -> float:
+    """Return σ: the largest eigenvalue of G, or slightly more."""
+    n = cut.n_nodes
+    if n <= SMALL:
+        return float(scipy.linalg.eigvalsh(cut.apply(np.eye(n)))[-1])
+    operator = LinearOperator((n, n), matvec=lambda x: cut.apply(x.reshape(-1, 1)).ravel(), dtype=np.float64)
+    start = rng.uniform(-1.0, 1.0, n)
+    top = eigsh(operator, 1, which="LA", tol=SIGMA_TOLERANCE, v0=start, return_eigenvectors=False)
+    return float(top[0]) * (1.0 + SIGMA_TOLERANCE)
+
+
+def multiplier(parts: SignedParts, Y: FloatArray) -> FloatArray:
+    """Return Λ = -YᵀHY."""
+    return Y.T @ parts.minus(Y) - Y.T @ parts.plus(Y)
+
+
+def multiplicative_step(parts: SignedParts, Y: FloatArray) -> FloatArray:
+    """Return Y after one update by eq. 11, with Λ = -YᵀHY.
+
+    Entries below 1e-150 become zero, and an entry whose denominator is zero stays as it is: as printed, the
+    update is 0 / 0 there.
+    """
+    plus, minus = parts.plus(Y), parts.minus(Y)
+    Lambda = Y.T @ minus - Y.T @ plus
+    DY = parts.cut.degrees[:, None] * Y
+    above = minus + DY @ np.maximum(-Lambda, 0.0)
+    below = plus + DY @ np.maximum(Lambda, 0.0)
+    ratio = np.ones_like(Y)
+    np.divide(above, below, out=ratio, where=below > 0)
+    updated = Y * np.sqrt(ratio)
+    updated[updated < UNDERFLOW] = 0.0
+    return updated
+
+
+def descend_multiplicatively(
+    cut: PenalizedCut, start: FloatArray, *, tol: float, max_iter: int, rng: np.random.RandomState
+) -> Descent:
+    """Repeat eq. 11 until Y hardly moves for the size of its steps.
+
+    One update moves Y by about d_min/σ of what it would have to move, so a change below `tol` means nothing
+    unless it is measured in that unit.
+
+    Parameters
+    ----------
+    cut : PenalizedCut
+        The problem.
+    start : array of shape (n_nodes, n_clusters)
+        Y at the start, nonnegative; zeros stay zero.
+    tol : float
+        Stop when the relative change of Y falls below ``tol * d_min / σ``.
+    max_iter : int
+        The largest number of updates.
+    rng : RandomState
+        For the iteration that finds σ.
+    """
+    parts = SignedParts(cut, largest_eigenvalue(cut, rng))
+    Y = np.where(cut.degrees[:, None] > 0, start, 0.0)
+    trace = [cut.objective(Y)]
+    enough = tol * min(1.0, parts.step_scale)
+    converged = False
+    for _ in range(max_iter):
+        previous, Y = Y, multiplicative_step(parts, Y)
+        trace.append(cut.objective(Y))
+        converged = bool(np.linalg.norm(Y - previous) <= enough * np.linalg.norm(previous))
+        if converged:
+            break
+    return Descent(Y, Y, np.array(trace), len(trace) - 1, converged, parts.step_scale)
+
+
+def _shared_pairs(cut: PenalizedCut) -> SparseGraph | None:
+    """Return min(W, γ_c Qᶜ) entry by entry, or None where there is none or it cannot be known."""
+    weights, points = cut.graph.matrix, cut.links.points
+    if weights is None or not cut.gamma_cannot or cut.is_contracted or not len(points):
+        return None
+    among = sp.coo_array(weights[points][:, points])
+    belief = cut.links.both.entries(among.row.astype(np.int64), among.col.astype(np.int64))
+    shared = np.minimum(among.data, cut.gamma_cannot * np.maximum(-belief, 0.0))
+    if not shared.any():
+        return None
+    ends = (points[among.row], points[among.col])
+    return SparseGraph(sp.csr_array((shared, ends), shape=(cut.n_nodes, cut.n_nodes)))
