@@ -53,7 +53,9 @@ class Gaussians:
         """Squared Mahalanobis lengths, and half the logarithm of the determinant of the covariance."""
         if self.kind in ("diag", "spherical"):
             variances = np.broadcast_to(self.covariances[number], difference.shape[1:])
-            _refuse_degenerate(variances.min() <= 0, number)
+            # A variance that rounding of the mean alone explains is none.
+            rounding = np.square(100 * np.finfo(np.float64).eps * self.means[number])
+            _refuse_degenerate(bool((variances <= rounding).any()), number)
             return (difference**2) @ (1.0 / variances), 0.5 * float(np.log(variances).sum())
         covariance = self.covariances if self.kind == "tied" else self.covariances[number]
         factor = _cholesky(covariance, number)
