@@ -86,6 +86,27 @@ METHODS: dict[str, Method] = {
         cost="as normalized-cut",
         citation="Kamvar, Klein and Manning 2003",
     ),
+    "cop-kmeans": Method(
+        class_path="sidecut.baselines:COPKMeans",
+        purpose="round clusters of points in which every link must hold; says which links cannot",
+        takes="pairs, labels",
+        cost="k-means, and an assignment of the linked points in every iteration; no graph",
+        citation="Wagstaff, Cardie, Rogers and Schroedl 2001",
+    ),
+    "constrained-gmm": Method(
+        class_path="sidecut.baselines:ConstrainedGMM",
+        purpose="elliptic clusters of points, and how sure each membership is",
+        takes="pairs, labels, degrees of belief",
+        cost="EM with a covariance per cluster; no graph",
+        citation="Shental, Bar-Hillel, Hertz and Weinshall 2003; Lu and Leen 2007",
+    ),
+    "metric-kmeans": Method(
+        class_path="sidecut.baselines:MetricKMeans",
+        purpose="points with features of which only some matter: a few links teach which",
+        takes="pairs, labels, degrees of belief",
+        cost="a convex problem in the features, then k-means; no graph",
+        citation="Xing, Ng, Jordan and Russell 2002",
+    ),
 }
 
 
