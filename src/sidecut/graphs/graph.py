@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
+
+if TYPE_CHECKING:
+    from sidecut.graphs.extension import NeighborExtension
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -106,6 +110,8 @@ class SparseGraph(Graph):
         Symmetric, nonnegative. `as_graph` checks this; the class trusts it.
     recall : float, optional
         The share of true nearest neighbours among the edges, where they were searched approximately.
+    extension : NeighborExtension, optional
+        What is needed to link new points to those of a neighbour graph.
 
     Examples
     --------
@@ -118,7 +124,12 @@ class SparseGraph(Graph):
     1
     """
 
-    def __init__(self, weights: sp.sparray | sp.spmatrix, recall: float | None = None) -> None:
+    def __init__(
+        self,
+        weights: sp.sparray | sp.spmatrix,
+        recall: float | None = None,
+        extension: NeighborExtension | None = None,
+    ) -> None:
         self._weights = sp.csr_array(weights, dtype=np.float64)
         if self._weights.nnz != self._weights.count_nonzero():
             # A copy first: the arrays may still belong to the caller.
@@ -127,6 +138,7 @@ class SparseGraph(Graph):
         self._weights = _with_short_indices(self._weights)
         self.n_nodes = int(self._weights.shape[0])
         self.recall = recall
+        self.extension = extension
 
     @property
     def matrix(self) -> sp.csr_array:

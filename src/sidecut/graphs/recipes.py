@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 
 from sidecut.exceptions import GraphWarning
 from sidecut.graphs.diffusion import HeatGraph
+from sidecut.graphs.extension import NeighborExtension
 from sidecut.graphs.graph import FloatArray, Graph, SparseGraph
 from sidecut.graphs.kernels import (
     GaussianGraph,
@@ -99,7 +100,19 @@ class Neighbors(GraphRecipe):
             random_state=self.random_state,
         )
         directed = lists.with_weights(self._edge_weights(lists))
-        return SparseGraph(symmetrized(directed, self.symmetrize), recall=lists.recall)
+        weights = symmetrized(directed, self.symmetrize)
+        return SparseGraph(weights, recall=lists.recall, extension=self._extension(lists.distances))
+
+    def _extension(self, distances: FloatArray) -> NeighborExtension:
+        n_points, n_neighbors = distances.shape
+        scales = np.ones(n_points)
+        if self.weights == "self_tuning":
+            scales = local_scales(distances)
+        elif self.weights == "gaussian":
+            scales = np.full(n_points, self._width(distances))
+        return NeighborExtension(
+            n_neighbors, self.weights, self.symmetrize, np.ascontiguousarray(distances[:, -1]), scales
+        )
 
     def _edge_weights(self, lists: NearestNeighborLists) -> FloatArray:
         distances = lists.distances

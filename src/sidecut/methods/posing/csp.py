@@ -6,12 +6,14 @@ import warnings
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning
 from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
 from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer
+from sidecut.methods.extension import OutOfSample, weighted_means
 from sidecut.methods.inputs import check_choice
 from sidecut.methods.posing.beta import Rule, check_rule
 from sidecut.methods.posing.cuts import NORMALIZATIONS, FeasibleCuts, feasible_cuts
@@ -23,7 +25,7 @@ __all__ = ["CSP", "FeasibleCuts", "feasible_cuts", "weighed_cuts"]
 WEIGHTINGS = ("none", "one_minus_cost", "sign", "sign_cost")
 
 
-class CSP(SpectralClusterer):
+class CSP(OutOfSample, SpectralClusterer):
     """Flexible constrained spectral clustering (Wang, Qian & Davidson, 2014).
 
     Among the cuts that satisfy the constraints to at least β, those of least normalised cut. Constraints are
@@ -165,11 +167,7 @@ class CSP(SpectralClusterer):
         self._remember_cuts(cuts, best)
         relaxed = NormalizedAffinity(graph).scale[:, None] * best.vectors
         self.indicator_ = relaxed[:, 0].copy()
-        if self.n_clusters == 2:
-            return relaxed
-        weighed = weighed_cuts(relaxed, best.costs, self.weighting)
-        # Of a single cut, unit rows would leave nothing but its sign.
-        return unit_rows(weighed) if self.unit_rows and weighed.shape[1] > 1 else weighed
+        return self._embedded(relaxed)
 
     def _remember_cuts(self, cuts: FeasibleCuts, best: FeasibleCuts) -> None:
         missing = self.n_clusters - 1 - best.costs.size
@@ -191,6 +189,22 @@ class CSP(SpectralClusterer):
         """Leave nothing of an earlier fit that had constraints."""
         for name in ("cuts_", "beta_", "n_feasible_", "costs_", "indicator_"):
             self.__dict__.pop(name, None)
+
+    def _extended(self, edges: sp.csr_array) -> FloatArray:
+        if not hasattr(self, "cuts_"):
+            return super()._extended(edges)
+        graph = self.affinity_matrix_
+        relaxed = NormalizedAffinity(graph).scale[:, None] * self.eigenvectors_
+        rows = weighted_means(edges, relaxed) / (1.0 + self.eigenvalues_ * self.beta_ / graph.volume)
+        return self._embedded(rows)
+
+    def _embedded(self, relaxed: FloatArray) -> FloatArray:
+        """Return the rows that are labelled, from those of D^{-1/2} V."""
+        if self.n_clusters == 2:
+            return relaxed
+        weighed = weighed_cuts(relaxed, self.costs_, self.weighting)
+        # Of a single cut, unit rows would leave nothing but its sign.
+        return unit_rows(weighed) if self.unit_rows and weighed.shape[1] > 1 else weighed
 
     def _previous(self, n_nodes: int) -> FloatArray | None:
         if self.warm_start and hasattr(self, "cuts_") and self.cuts_.vectors.shape[0] == n_nodes:

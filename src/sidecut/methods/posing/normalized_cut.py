@@ -11,9 +11,10 @@ from sidecut.exceptions import ConstraintError
 from sidecut.graphs import GraphRecipe
 from sidecut.labelling import LabellingMethod
 from sidecut.methods.base import SpectralClusterer
+from sidecut.methods.extension import OutOfSample
 
 
-class NormalizedCut(SpectralClusterer):
+class NormalizedCut(OutOfSample, SpectralClusterer):
     """Spectral clustering by the normalised cut (Shi & Malik, 2000; Ng, Jordan & Weiss, 2002).
 
     The rows of the leading eigenvectors of D^{-1/2} W D^{-1/2}, scaled to length one, are clustered. It takes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import scipy.sparse as sp
 
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning
@@ -12,7 +13,9 @@ from sidecut.graphs import AdjustedGraph, Graph, GraphRecipe, NormalizedAffinity
 from sidecut.graphs.tiles import TiledPart
 from sidecut.labelling import LabellingMethod, unit_rows
 from sidecut.methods.base import FloatArray, SpectralClusterer
+from sidecut.methods.extension import OutOfSample
 from sidecut.methods.inputs import check_choice
+from sidecut.methods.rewriting.arrivals import extended_rows
 from sidecut.methods.rewriting.propagation import propagated
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
@@ -21,7 +24,7 @@ EIGENVECTORS = ("leading", "nontrivial")
 DEAR_PRODUCT = 1e12
 
 
-class E2CP(SpectralClusterer):
+class E2CP(OutOfSample, SpectralClusterer):
     """Exhaustive and efficient constraint propagation (Lu & Ip, 2010).
 
     What is known about some pairs is propagated along the graph to all pairs, F = P Z P (eq. 3); then every
@@ -131,15 +134,18 @@ class E2CP(SpectralClusterer):
 
     def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
         self.propagated_constraints_ = propagated(graph, constraints, self.alpha)
-        beliefs = self.propagated_constraints_.matrix
-        largest = beliefs.largest() if self.rescale else 1.0
-        changed = adjusted(graph, beliefs.scaled(largest) if largest > 0 else beliefs, unit_weight(graph))
+        self._beliefs = self.propagated_constraints_.matrix
+        largest = self._beliefs.largest() if self.rescale else 1.0
+        if largest > 0:
+            self._beliefs = self._beliefs.scaled(largest)
+        changed = adjusted(graph, self._beliefs, unit_weight(graph))
         warn_about_cost(changed)
         return changed
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
         if constraints.is_empty:
             self.propagated_constraints_ = propagated(graph, constraints, self.alpha)
+            self._beliefs = self.propagated_constraints_.matrix
         if self.eigenvectors == "leading" or self.labelling == "sign":
             return super()._embed(graph, constraints, rng)
         count = min(self.n_clusters + 1, graph.n_nodes)
@@ -148,6 +154,15 @@ class E2CP(SpectralClusterer):
         self._remember(pairs)
         relaxed = NormalizedAffinity(graph).scale[:, None] * pairs.vectors
         return unit_rows(relaxed) if self.unit_rows else relaxed
+
+    def _extended(self, edges: sp.csr_array) -> FloatArray:
+        before = self._seen[1]
+        relaxed = NormalizedAffinity(self.affinity_matrix_).scale[:, None] * self.eigenvectors_
+        unit = unit_weight(before)
+        rows = extended_rows(edges, before, self._beliefs, self.alpha, unit, relaxed, self.eigenvalues_)
+        if self.labelling == "sign":
+            return rows[:, 1:]
+        return unit_rows(rows) if self.unit_rows else rows
 
 
 def nontrivial(graph: Graph, pairs: Eigenpairs) -> Eigenpairs:
