@@ -330,11 +330,12 @@ def _check_regular(inner: FloatArray, beta: float, total: float) -> None:
 
 
 def _warn_if_idle(gamma: FloatArray, beta: float) -> None:
-    if gamma[-1] > beta:
+    n_above = int(np.count_nonzero(gamma > beta))
+    if 2 * n_above > gamma.size:
         warnings.warn(
-            f"beta={beta:.4g} is below every eigenvalue γ of the constraints, of which the smallest is "
-            f"{gamma[-1]:.4g}: every cut is feasible, the constraints have little say. With diagonal='all' "
-            "(eq. 20) that is so for any beta < 1; use diagonal='known' or a larger beta.",
+            f"beta={beta:.4g} leaves {n_above} of {gamma.size} directions feasible, so that the constraints "
+            "have little say. With diagonal='all' (eq. 20) that is so for any beta < 1; use diagonal='known' "
+            "or a larger beta.",
             ConstraintWarning,
             stacklevel=5,
         )

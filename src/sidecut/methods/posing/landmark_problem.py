@@ -78,8 +78,8 @@ def landmark_basis(sums: LandmarkSums, n_vectors: int | None = None) -> Landmark
     null, trivial = _null_vectors(sums)
     p, n_null = null.shape
     n_more = p - n_null if n_vectors is None else min(max(n_vectors - n_null, 0), p - n_null)
-    # Without them, the null vectors have eigenvalue zero and come last.
-    deflated = normalized_gram(sums) - null @ null.T
+    # The null vectors move to eigenvalue -1, away from small ones, with which they would mix at 0.
+    deflated = normalized_gram(sums) - 2.0 * null @ null.T
     whole = n_more > p // 4
     chosen = None if whole else (p - n_more, p - 1)
     if n_more == 0:
