@@ -102,7 +102,7 @@ def test_the_strength_of_all_links_together_does_not_matter(iris):
 def test_the_shift_is_the_smallest_eigenvalue(iris):
     X, y = iris
     known = sample_pairs(y, 40, random_state=0)
-    model = SSKK(3, random_state=0).fit(X, constraints=known)
+    model = SSKK(3, weighting="none", random_state=0).fit(X, constraints=known)
     kernel = model.affinity_matrix_.to_dense() + model.penalty_ * known.as_matrix().toarray()
     assert -np.linalg.eigvalsh(kernel)[0] <= model.shift_ <= -1.03 * np.linalg.eigvalsh(kernel)[0]
 
@@ -183,7 +183,7 @@ def test_nothing_is_wider_than_the_number_of_clusters(iris):
 def test_similarities_to_clusters_are_told(iris):
     X, y = iris
     known = sample_labels(y, 30, random_state=0)
-    model = SSKK(3, random_state=0).fit(X, constraints=known)
+    model = SSKK(3, weighting="none", random_state=0).fit(X, constraints=known)
     kernel = model.affinity_matrix_.to_dense() + model.penalty_ * known.with_diagonal(0).as_matrix().toarray()
     for c in range(3):
         np.testing.assert_allclose(model.embedding_[:, c], kernel[:, model.labels_ == c].mean(axis=1))

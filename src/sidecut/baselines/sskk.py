@@ -112,9 +112,10 @@ class SSKK(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, default=8
         The number of clusters, k.
-    weighting : {"none", "degree"}, default="none"
-        All points weigh the same, and it is kernel k-means on S + W + σI; or each as much as its degree, and
-        the objective is the normalised cut with links.
+    weighting : {"degree", "none"}, default="degree"
+        Points weigh as much as their degree, and the objective is the normalised cut with links; or all the
+        same, and it is kernel k-means on S + W + σI, which on large sparse graphs gathers most points in one
+        cluster.
     penalty : float or None, default=None
         What a link of unit strength changes a similarity by; None is n / (k C), with C links.
     shift : {"adaptive", "full"}, default="adaptive"
@@ -177,7 +178,7 @@ class SSKK(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int = 8,
         *,
-        weighting: str = "none",
+        weighting: str = "degree",
         penalty: float | None = None,
         shift: str = "adaptive",
         init: str | npt.ArrayLike = "auto",
@@ -239,7 +240,7 @@ class SSKK(ClusterMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        check_choice("weighting", self.weighting, ("none", "degree"))
+        check_choice("weighting", self.weighting, ("degree", "none"))
         check_choice("eigen_solver", self.eigen_solver, SOLVERS)
         check_choice("shift", self.shift, ("adaptive", "full"))
         if isinstance(self.init, str):

@@ -21,7 +21,8 @@ from sidecut.spectral import laplacian_eigenpairs
 
 __all__ = ["CCSR", "KernelProgramme", "ProgrammeSolution", "link_squares", "point_squares"]
 
-#: Eigenvectors beyond the number of clusters, where none are asked for: 15 for ten clusters, as in the paper.
+#: How many eigenvectors are adapted, as in the paper; and how many more than clusters where there are many.
+USUAL_EIGENVECTORS = 15
 SPARE_EIGENVECTORS = 5
 #: Rows whose products are held in memory at once.
 CHUNK = 8192
@@ -122,7 +123,7 @@ class CCSR(SpectralClusterer):
     n_clusters : int, default=8
         The number of clusters.
     n_eigenvectors : int or None, default=None
-        m. None is five more than there are clusters; the paper takes 15.
+        m. None is 15, as in the paper, or five more than there are clusters if that is more.
     ridge : float, default=0.5
         How strongly M is pulled towards the normalised cut's own, 1 on the first `n_clusters` eigenvectors
         and 0 on the others, relative to the mean curvature of the squares. 0 is the paper's programme, which
@@ -175,7 +176,7 @@ class CCSR(SpectralClusterer):
     >>> known.satisfaction(model.labels_) > 0.9
     True
     >>> model.programme_.status, model.programme_.matrix.shape
-    ('Solved', (8, 8))
+    ('Solved', (15, 15))
     """
 
     def __init__(
@@ -225,7 +226,7 @@ class CCSR(SpectralClusterer):
 
     def _n_vectors(self, n_nodes: int) -> int:
         if self.n_eigenvectors is None:
-            return min(self.n_clusters + SPARE_EIGENVECTORS, n_nodes)
+            return min(max(USUAL_EIGENVECTORS, self.n_clusters + SPARE_EIGENVECTORS), n_nodes)
         if self.n_eigenvectors > n_nodes:
             raise ValueError(
                 f"n_eigenvectors={self.n_eigenvectors} is more than the n_samples={n_nodes} points there are."
@@ -252,7 +253,7 @@ def _check_n_eigenvectors(n_eigenvectors: Any) -> None:
     if n_eigenvectors is not None and (not is_whole or n_eigenvectors < 1):
         raise ValueError(
             f"n_eigenvectors={n_eigenvectors!r} must be a whole number, at least 1, or None for "
-            f"n_clusters + {SPARE_EIGENVECTORS}."
+            f"{USUAL_EIGENVECTORS}, and more with many clusters."
         )
 
 
