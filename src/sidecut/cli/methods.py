@@ -65,6 +65,13 @@ METHODS: dict[str, Method] = {
         cost="affinities among the neighbours of linked points, then as normalized-cut",
         citation="Lu and Carreira-Perpiñán 2008",
     ),
+    "ccsr": Method(
+        class_path="sidecut.methods:CCSR",
+        purpose="pairs or labels that should bend the eigenvectors, none of them much alone",
+        takes="pairs, labels, degrees of belief",
+        cost="a semidefinite programme of fixed size, beside a few more eigenvectors",
+        citation="Li, Liu and Tang 2009",
+    ),
     "csp": Method(
         class_path="sidecut.methods:CSP",
         purpose="any beliefs, sure or not, few or many: satisfied as far as you ask, at the least cut",
@@ -85,6 +92,13 @@ METHODS: dict[str, Method] = {
         takes="pairs, labels",
         cost="as normalized-cut",
         citation="Kamvar, Klein and Manning 2003",
+    ),
+    "sskk": Method(
+        class_path="sidecut.baselines:SSKK",
+        purpose="labels of every cluster on a large graph, as penalties that may be broken",
+        takes="pairs, labels, degrees of belief",
+        cost="about 20 products with the graph, from labels without any eigenvectors",
+        citation="Kulis, Basu, Dhillon and Mooney 2005, 2009",
     ),
     "cop-kmeans": Method(
         class_path="sidecut.baselines:COPKMeans",
