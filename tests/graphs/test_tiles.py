@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sidecut.graphs import LowRankMatrix, lowrank, tiles
+from sidecut.graphs import LowRankMatrix, lowrank, strips
 from sidecut.graphs.tiles import TiledPart
 
 
@@ -37,7 +37,7 @@ def _tile_side(request, monkeypatch):
 @pytest.mark.parametrize("kept", [0, 3000, 2**30], ids="{} bytes kept".format)
 @pytest.mark.parametrize("weight", [0.01, 1.0])
 def test_tile_by_tile_is_exact(weight, kept, monkeypatch):
-    monkeypatch.setattr(tiles, "KEPT_BYTES", kept)
+    monkeypatch.setattr(strips, "KEPT_BYTES", kept)
     matrix = signed_matrix(weight=weight)
     block = np.random.default_rng(1).normal(size=(50, 3))
     part = TiledPart(matrix)
@@ -52,17 +52,17 @@ def test_the_number_of_threads_does_not_matter(n_threads, monkeypatch):
     monkeypatch.setattr(lowrank, "TILE_SIDE", 8)
     block = np.random.default_rng(1).normal(size=(50, 3))
     expected = TiledPart(signed_matrix())(block)
-    monkeypatch.setattr(tiles, "cpu_count", lambda: n_threads)
+    monkeypatch.setattr(strips, "cpu_count", lambda: n_threads)
     np.testing.assert_array_equal(TiledPart(signed_matrix())(block), expected)
 
 
 def test_no_more_entries_are_kept_than_fit(monkeypatch):
     """Strips of 40, 30, 20 and 10 columns; the first two do not fit together."""
     monkeypatch.setattr(lowrank, "TILE_SIDE", 10)
-    monkeypatch.setattr(tiles, "cpu_count", lambda: 1)
+    monkeypatch.setattr(strips, "cpu_count", lambda: 1)
     matrix = LowRankMatrix(np.linspace(0.1, 0.9, 40)[:, None], np.array([[1.0]]))
     # 12 bytes an entry and 4 for each of 11 row pointers.
-    monkeypatch.setattr(tiles, "KEPT_BYTES", 12 * 355 + 44 + 12 * 155 + 44)
+    monkeypatch.setattr(strips, "KEPT_BYTES", 12 * 355 + 44 + 12 * 155 + 44)
     made = counted_tiles(matrix, monkeypatch)
     part = TiledPart(matrix)
     part(np.ones(40))
@@ -76,7 +76,7 @@ def test_single_precision_is_kept_and_as_good_as_it_can_be():
     double = LowRankMatrix(matrix.factor.astype(np.float64), matrix.core)
     part = TiledPart(matrix)
     np.testing.assert_allclose(part(np.eye(50)), dense_part(double), atol=1e-6)
-    assert {strip.dtype for strip in part._kept.values()} == {np.dtype(np.float32)}
+    assert {strip.dtype for strip in part._strips.kept.values()} == {np.dtype(np.float32)}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -91,5 +91,5 @@ def test_the_cost_of_a_product_is_that_of_what_does_not_fit(monkeypatch):
     part = TiledPart(matrix)
     assert part.product_cost == 0.0
     everything = 100**2 / 2 * 12
-    monkeypatch.setattr(tiles, "KEPT_BYTES", everything / 4)
+    monkeypatch.setattr(strips, "KEPT_BYTES", everything / 4)
     assert part.product_cost == pytest.approx(0.75 * 100**2 / 2 * 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,11 @@ from sidecut.graphs.graph import DenseGraph, FloatArray, Graph, SparseGraph, wit
 from sidecut.graphs.lazy import TiledGraph
 from sidecut.graphs.lowrank import LowRankMatrix
 from sidecut.graphs.positive import PositivePart, positive_part
+from sidecut.graphs.products import SparseProduct
+from sidecut.graphs.strips import KeptTiledGraph
 
-#: Up to this many nodes an adjusted graph is kept in memory (128 MB), if the graph itself is.
-IN_MEMORY = 4_000
+#: Up to this many nodes an adjusted graph is kept in memory (32 MB), if the graph itself is.
+IN_MEMORY = 2_000
 #: Up to this many nodes it has the form of the graph; beyond, it is kept sparse if so small a share of its
 #: entries is not zero.
 SMALL = 800
@@ -49,7 +52,7 @@ def adjusted_weights(weights: FloatArray, beliefs: FloatArray, unit: float = 1.0
     return weights * (1.0 - np.abs(clipped)) + unit * np.maximum(clipped, 0.0)
 
 
-class AdjustedGraph(TiledGraph):
+class AdjustedGraph(KeptTiledGraph):
     """The graph W (1 - |F|) + max(F, 0) of eq. 4, where F is known by its factor and has entries everywhere.
 
     If W is sparse, so is the first term; the second is applied through the structure of F, see
@@ -82,8 +85,16 @@ class AdjustedGraph(TiledGraph):
         """Return the product with a vector or a block of vectors."""
         if self.edges is None:
             return super().apply(block)
-        kept = np.asarray(self.edges @ block)
+        kept = self._edge_product(block)
         return kept if self.joined is None else kept + self.unit * self.joined(block)
+
+    @cached_property
+    def _edge_product(self) -> SparseProduct:
+        return SparseProduct(self.edges)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Threads cannot be written to a file.
+        return {name: value for name, value in super().__getstate__().items() if name != "_edge_product"}
 
     def tile(self, rows: slice) -> FloatArray:
         """Return some rows of the weights."""
@@ -132,7 +143,7 @@ def adjusted(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0) -> Graph:
     Returns
     -------
     Graph
-        In memory up to 4,000 nodes, unless W is evaluated in tiles, and sparse where F joins no pairs or
+        In memory up to 2,000 nodes, unless W is evaluated in tiles, and sparse where F joins no pairs or
         few; otherwise an `AdjustedGraph`.
 
     Examples

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from joblib import cpu_count
 
 from sidecut.graphs.graph import FloatArray
 from sidecut.graphs.lowrank import AgreementMatrix, slices
+from sidecut.graphs.products import SparseProduct
 
 #: Positive entries that are not sure beforehand are stored, if there are at most so many for every node.
 STORED_PER_NODE = 200
@@ -57,11 +61,21 @@ class ClasswisePart:
     def __call__(self, block: FloatArray) -> FloatArray:
         """Return F⁺ @ block."""
         columns = block.reshape(self.n_nodes, -1)
-        result = np.zeros(columns.shape)
-        for members in self.classes:
-            result[members.points] = members.sure_product(columns[members.points])
-        result += self._doubtful_product(columns) if self.stored is None else self.stored @ columns
+        doubtful = self._doubtful_product if self.stored is None else self._stored_product
+        result = doubtful(columns)
+        with ThreadPoolExecutor(cpu_count()) as pool:
+            sure = pool.map(lambda members: members.sure_product(columns[members.points]), self.classes)
+            for members, product in zip(self.classes, sure, strict=True):
+                result[members.points] += product
         return result.reshape(block.shape)
+
+    @cached_property
+    def _stored_product(self) -> SparseProduct:
+        return SparseProduct(self.stored)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Threads cannot be written to a file.
+        return {name: value for name, value in vars(self).items() if name != "_stored_product"}
 
     @property
     def n_computed(self) -> int:

@@ -8,17 +8,18 @@ import scipy.sparse as sp
 
 from sidecut.graphs.graph import DenseGraph, FloatArray, Graph, SparseGraph
 from sidecut.graphs.lazy import ROUNDING, TiledGraph
+from sidecut.graphs.strips import KeptTiledGraph, halved
 
 #: The running maximum works on blocks of this many entries, so that they stay in the cache.
 BLOCK_ENTRIES = 2**15
 
 
-class ConditionedGraph(TiledGraph):
-    """The graph max(0, W - F Fᵀ - max_k g_k g_kᵀ), computed again whenever it is applied.
+class ConditionedGraph(KeptTiledGraph):
+    """The graph max(0, W - F Fᵀ - max_k g_k g_kᵀ), computed when it is applied and kept as far as it fits.
 
-    It costs O(n (rank + n_rivals)) memory and O(n² (rank + n_rivals)) time a product. What a subtraction
-    leaves below its own rounding error counts as zero: otherwise parts without any affinity between them
-    would seem connected.
+    It costs O(n² (rank + n_rivals)) time to make: once, or beyond 21,000 nodes in part in every product. What
+    a subtraction leaves below its own rounding error counts as zero: otherwise parts without any affinity
+    between them would seem connected.
 
     Parameters
     ----------
@@ -50,6 +51,9 @@ class ConditionedGraph(TiledGraph):
     def tile(self, rows: slice) -> FloatArray:
         """Return the weights of some rows."""
         return self._block(rows, slice(0, self.n_nodes))
+
+    def _upper_strip(self, rows: slice) -> FloatArray:
+        return halved(self._block(rows, slice(rows.start, self.n_nodes)))
 
     def materialized(self) -> DenseGraph:
         """The same graph with its weights in memory; only one half of them is computed."""

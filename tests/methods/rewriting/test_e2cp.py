@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import E2CP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConstraintWarning
-from sidecut.graphs import AdjustedGraph, DenseGraph, Neighbors, SparseGraph, adjusted, as_graph, tiles
+from sidecut.graphs import AdjustedGraph, DenseGraph, Neighbors, SparseGraph, adjusted, as_graph, strips
 from sidecut.methods.rewriting import e2cp, nontrivial, spreading
 from sidecut.spectral import laplacian_eigenpairs
 
@@ -234,7 +234,7 @@ def test_nothing_known_propagates_nothing():
 def test_hours_of_work_are_announced(monkeypatch):
     known = knowledge("pairs", Y)
     monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
-    monkeypatch.setattr(tiles, "KEPT_BYTES", 0)
+    monkeypatch.setattr(strips, "KEPT_BYTES", 0)
     E2CP(4, random_state=0).fit(X, constraints=known)
     monkeypatch.setattr(e2cp, "DEAR_PRODUCT", 150**2 / 2 * known.constrained_points.size - 1)
     with pytest.warns(
