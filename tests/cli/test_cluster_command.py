@@ -197,3 +197,22 @@ def test_a_contradiction_ends_with_two_and_may_be_weighed(shell, clouds_csv):
     assert shell(*words, "--on-conflict", "weigh") == 0
     assert shell(*words, "--on-conflict", "drop") == 0
     assert "sidecut: warning: dropped 1 of 3 links" in shell.err
+
+
+@pytest.mark.parametrize("method", ["cop-kmeans", "constrained-gmm", "metric-kmeans"])
+def test_methods_without_a_graph_tell_of_their_clusters_too(shell, two_clouds, method):
+    X, classes = two_clouds
+    wide = np.column_stack([X, np.random.default_rng(1).normal(size=(20, 2))])
+    rows = [
+        f"{','.join(map(repr, row))},{c if i < 4 else ''}"
+        for i, (row, c) in enumerate(zip(wide.tolist(), classes, strict=True))
+    ]
+    shell.write("wide.csv", "\n".join(["a,b,c,d,seen", *rows]) + "\n")
+    words = ("cluster", "wide.csv", "-k", 2, "--label-column", "seen", "--no-compare", "--method", method)
+    assert shell(*words, "-o", "labels.csv", "--report", "report.html") == 0, shell.err
+    assert agreement(shell.labels(), classes) == 1
+    report = (shell.directory / "report.html").read_text(encoding="utf-8")
+    assert "the data's first two principal components" in report.replace("&#x27;", "'")
+    np.save("w.npy", np.ones((20, 20)))
+    assert shell("cluster", "w.npy", "--graph", "-k", 2, "--method", method, "-o", "labels.csv") == 2
+    assert "has no parameter 'affinity'" in shell.err

@@ -58,7 +58,7 @@ def coordinates(run: ClusterRun) -> tuple[NDArray[np.float64], str]:
     """Choose where the points are drawn, and say in words what is seen.
 
     Data of one or two features is shown as it is. Anything else is shown by the principal components of the
-    embedding the labels were read from.
+    embedding the labels were read from, or of the data where a method has none.
 
     Parameters
     ----------
@@ -75,7 +75,9 @@ def coordinates(run: ClusterRun) -> tuple[NDArray[np.float64], str]:
     X = run.points.X
     if not run.points.is_graph and X.shape[1] <= 2:
         return project_for_picture(X), "the data itself"
-    embedding = run.model.embedding_
+    embedding = getattr(run.model, "embedding_", None)
+    if embedding is None:
+        return project_for_picture(X), "the data's first two principal components"
     words = "the embedding" if embedding.shape[1] <= 2 else "the embedding's first two principal components"
     return project_for_picture(embedding), words
 
