@@ -136,6 +136,7 @@ def joined_eigenpairs(
     *,
     solver: str = "auto",
     random_state: int | np.random.RandomState | None = None,
+    joined: Graph | None = None,
 ) -> Eigenpairs:
     """Return the smallest eigenpairs of the normalised Laplacian among vectors constant on sets of points.
 
@@ -153,6 +154,8 @@ def joined_eigenpairs(
         How many; fewer come back, with a warning, where there are fewer sets.
     solver, random_state
         As in `sidecut.spectral.laplacian_eigenpairs`.
+    joined : Graph, optional
+        The contracted graph, where the caller has it already.
 
     Returns
     -------
@@ -174,7 +177,7 @@ def joined_eigenpairs(
     >>> pairs.values.round(6) + 0.0
     array([0., 1.])
     """
-    small = contracted(graph, sets)
+    small = contracted(graph, sets) if joined is None else joined
     if small.n_nodes < n_vectors:
         warnings.warn(
             f"must-links join the {graph.n_nodes} points into {small.n_nodes} sets, fewer than the "

@@ -131,7 +131,8 @@ def descend_multiplicatively(
 
 def _shared_pairs(cut: PenalizedCut) -> SparseGraph | None:
     """Return min(W, γ_c Qᶜ) entry by entry, or None where there is none or it cannot be known."""
-    weights, points = cut.graph.matrix, cut.links.points
+    # Where nothing is contracted, linked nodes and constrained points are the same, in the same order.
+    weights, points = cut.graph.matrix, cut.links.nodes
     if weights is None or not cut.gamma_cannot or cut.is_contracted or not len(points):
         return None
     among = sp.coo_array(weights[points][:, points])

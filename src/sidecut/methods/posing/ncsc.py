@@ -235,7 +235,9 @@ class NCSC(SpectralClusterer):
         if cut.gamma_must:
             pairs = laplacian_eigenpairs(TiedGraph(cut), k, solver=self.eigen_solver, random_state=rng)
         else:
-            pairs = joined_eigenpairs(graph, cut.sets, k, solver=self.eigen_solver, random_state=rng)
+            pairs = joined_eigenpairs(
+                graph, cut.sets, k, solver=self.eigen_solver, random_state=rng, joined=cut.graph
+            )
         rows = joined_rows(graph, cut.sets, pairs.vectors)
         return pairs, unit_rows(rows) if self.unit_rows else rows
 

@@ -38,28 +38,46 @@ class Links:
     def __init__(self, constraints: Constraints, nodes: IntArray, heard: IntArray | None = None) -> None:
         self.n_nodes = int(np.max(nodes)) + 1
         heard = constraints.constrained_points if heard is None else heard
-        self.points = nodes[heard]
+        #: The nodes that have links; all work is done on their rows alone.
+        self.nodes, place = np.unique(nodes[heard], return_inverse=True)
         if len(heard):
             # The diagonal of Q says nothing about pairs: Qᵐ and Qᶜ of eqs. 4 and 5 have none.
             self.both = constraints.restricted_to(heard).with_diagonal(0.0)
             self.together = self.both.must_part()
-            self.place = sp.csr_array(
-                (np.ones(len(heard)), self.points, np.arange(len(heard) + 1)),
-                shape=(len(heard), self.n_nodes),
-            )
+            self.place = membership(place)
+
+    def must_among(self, rows: FloatArray) -> FloatArray:
+        """Return Qᵐ @ rows, for the rows of the linked nodes."""
+        if not len(self.nodes):
+            return np.zeros_like(rows)
+        return np.asarray(self.place.T @ self.together.apply(self.place @ rows))
+
+    def cannot_among(self, rows: FloatArray) -> FloatArray:
+        """Return Qᶜ @ rows, for the rows of the linked nodes."""
+        if not len(self.nodes):
+            return np.zeros_like(rows)
+        told = self.place @ rows
+        return np.asarray(self.place.T @ (self.together.apply(told) - self.both.apply(told)))
 
     def must(self, block: FloatArray) -> FloatArray:
         """Return Qᵐ @ block."""
-        if not len(self.points):
-            return np.zeros_like(block)
-        return np.asarray(self.place.T @ self.together.apply(self.place @ block))
+        result = np.zeros_like(block)
+        result[self.nodes] = self.must_among(block[self.nodes])
+        return result
 
     def cannot(self, block: FloatArray) -> FloatArray:
         """Return Qᶜ @ block."""
-        if not len(self.points):
-            return np.zeros_like(block)
-        rows = self.place @ block
-        return np.asarray(self.place.T @ (self.together.apply(rows) - self.both.apply(rows)))
+        result = np.zeros_like(block)
+        result[self.nodes] = self.cannot_among(block[self.nodes])
+        return result
+
+    def must_matrix(self) -> sp.csr_array:
+        """Return Qᵐ with every entry stored; for few links only."""
+        points = sp.csr_array(
+            (np.ones(self.place.shape[0]), self.nodes[self.place.indices], self.place.indptr),
+            shape=(self.place.shape[0], self.n_nodes),
+        )
+        return sp.csr_array(points.T @ self.together.as_matrix() @ points)
 
     def violated(self, labels: IntArray) -> float:
         """Return the total strength of the links a clustering of the nodes violates, each pair twice."""
@@ -121,7 +139,7 @@ class PenalizedCut:
         self.graph = contracted(graph, self.sets)
         self.links = Links(constraints, self.sets, heard)
         # Contraction has satisfied every must-link; what is left of them are loops, which cost nothing.
-        is_settled = np.isinf(gamma_must) or not len(self.links.points)
+        is_settled = np.isinf(gamma_must) or not len(self.links.nodes)
         self.gamma_must = 0.0 if is_settled else float(gamma_must)
         self.gamma_cannot = float(gamma_cannot)
         self.n_nodes = self.graph.n_nodes
@@ -146,24 +164,28 @@ class PenalizedCut:
 
     def apply(self, Y: FloatArray) -> FloatArray:
         """Return G @ Y."""
-        return self.degrees[:, None] * Y - self.graph.apply(Y) + self.apply_links(Y)
-
-    def apply_links(self, Y: FloatArray) -> FloatArray:
-        """Return (γ_m (Dᵐ - Qᵐ) + γ_c Qᶜ) @ Y."""
-        result = np.zeros_like(Y)
-        if self.gamma_must:
-            result += self.gamma_must * (self.links.must_degrees[:, None] * Y - self.links.must(Y))
-        if self.gamma_cannot:
-            result += self.gamma_cannot * self.links.cannot(Y)
+        result = self.degrees[:, None] * Y - self.graph.apply(Y)
+        linked = self.links.nodes
+        result[linked] += self._priced(Y[linked])
         return result
 
     def apply_normalized(self, V: FloatArray) -> FloatArray:
         """Return Ḡ @ V, Ḡ = D^{-1/2} G D^{-1/2}; V = D^{1/2} Y."""
-        scale = self.affinity.scale[:, None]
         result = V - self.affinity.apply(V)
-        if len(self.links.points):
-            touched = np.unique(self.links.points)
-            result[touched] += scale[touched] * self.apply_links(scale * V)[touched]
+        linked = self.links.nodes
+        scale = self.affinity.scale[linked, None]
+        result[linked] += scale * self._priced(scale * V[linked])
+        return result
+
+    def _priced(self, rows: FloatArray) -> FloatArray:
+        """Return (γ_m (Dᵐ - Qᵐ) + γ_c Qᶜ) @ rows, for the rows of the linked nodes."""
+        links, result = self.links, np.zeros_like(rows)
+        if self.gamma_must:
+            result += self.gamma_must * (
+                links.must_degrees[links.nodes, None] * rows - links.must_among(rows)
+            )
+        if self.gamma_cannot:
+            result += self.gamma_cannot * links.cannot_among(rows)
         return result
 
     def objective(self, Y: FloatArray) -> float:

@@ -37,7 +37,7 @@ LEAST_PRICE = 1e-3
 #: A perfect cut has energy 0, of which no share can be gained; less than this does not count.
 NOTHING = 1e-9
 #: Iterations that shape the indicators once the clusters are settled.
-POLISH = 10
+POLISH = 5
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class OverlapEnergy:
     def __init__(self, cut: PenalizedCut, alpha: float) -> None:
         self.cut = cut
         self.alpha = alpha
-        self.linked = np.unique(cut.links.points)
+        self.linked = cut.links.nodes
         self.per_degree = cut.affinity.scale[self.linked] ** 2
         self.ties = 2.0 * cut.gamma_must * cut.links.must_degrees[self.linked] * self.per_degree
 
@@ -96,8 +96,9 @@ class OverlapEnergy:
 
     def _link_curvature(self, V: FloatArray, safe: bool) -> FloatArray:
         """Return what links add to S, for the linked nodes."""
-        near = np.ones_like(V) if safe else (V > 0).astype(np.float64)
-        apart = self.cut.gamma_cannot * self.cut.links.cannot(near)[self.linked]
+        rows = V[self.linked]
+        near = np.ones_like(rows) if safe else (rows > 0).astype(np.float64)
+        apart = self.cut.gamma_cannot * self.cut.links.cannot_among(near)
         return self.ties[:, None] + self.per_degree[:, None] * apart
 
 

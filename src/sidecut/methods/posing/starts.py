@@ -60,9 +60,8 @@ class TiedGraph(Graph):
         weights: Any = self.graph.matrix
         if not sp.issparse(weights) or 2 * self.links.together.n_must_link > max(weights.nnz, LISTED):
             return None
-        place, ties = self.links.place, self.links.must_degrees
-        pulled = place.T @ self.links.together.as_matrix() @ place - sp.diags_array(ties)
-        return sp.csr_array(weights + self.gamma_must * pulled)
+        pull = self.links.must_matrix() - sp.diags_array(self.links.must_degrees)
+        return sp.csr_array(weights + self.gamma_must * pull)
 
     @cached_property
     def degrees(self) -> FloatArray:
