@@ -1,9 +1,12 @@
 """SSKK: what links do to the objective, where it starts, what it refuses."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -12,8 +15,8 @@ from sidecut import SSKK, Constraints, NormalizedCut
 from sidecut.baselines.sskk import link_penalty, linked_similarities
 from sidecut.baselines.sskk_kmeans import kernel_kmeans
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.exceptions import ConflictError
-from sidecut.graphs import DenseGraph, Graph, Neighbors
+from sidecut.exceptions import ConflictError, SidecutWarning
+from sidecut.graphs import DenseGraph, Gaussian, Graph, Neighbors, SelfTuning
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +181,53 @@ def test_nothing_is_wider_than_the_number_of_clusters(iris):
     assert graph.widths == {1, 3}
     plain = SSKK(3, affinity="precomputed", random_state=0)
     np.testing.assert_array_equal(model.labels_, plain.fit(Neighbors(10).build(X), constraints=known).labels_)
+
+
+@pytest.mark.parametrize("form", [lambda graph: graph.to_dense(), lambda graph: graph.matrix])
+def test_the_form_of_the_graph_does_not_matter(iris, form):
+    X, y = iris
+    known = sample_pairs(y, 50, random_state=0)
+    model = SSKK(3, affinity="precomputed", random_state=0)
+    expected = SSKK(3, random_state=0).fit(X, constraints=known)
+    graph = expected.affinity_matrix_
+    np.testing.assert_array_equal(model.fit(form(graph), constraints=known).labels_, expected.labels_)
+    assert model.objective_trace_[-1] == pytest.approx(expected.objective_trace_[-1])
+
+
+#: Duplicates, components, constant features and points far away, as in the laws.
+ugly_points = hnp.arrays(
+    np.float64,
+    st.tuples(st.integers(6, 16), st.integers(1, 3)),
+    elements=st.sampled_from([0.0, 0.0, 1.0, 1.0, 2.0, 5.0, -3.0, 1e6]),
+)
+AFFINITIES = [Neighbors(3), Neighbors(2, weights="binary", symmetrize="mutual"), Gaussian(1e-2), SelfTuning()]
+
+
+@given(
+    X=ugly_points,
+    affinity=st.sampled_from(AFFINITIES),
+    n_clusters=st.integers(1, 4),
+    weighting=st.sampled_from(["degree", "none"]),
+    init=st.sampled_from(["auto", "farthest_first", "spectral"]),
+    data=st.data(),
+)
+@settings(max_examples=80, deadline=None)
+def test_ugly_data_give_clusters_or_a_clear_error(X, affinity, n_clusters, weighting, init, data):
+    told = data.draw(st.lists(st.sampled_from([-1, -1, 0, 1, 2]), min_size=len(X), max_size=len(X)))
+    model = SSKK(n_clusters, affinity=affinity, weighting=weighting, init=init, n_init=2, random_state=0)
+    with warnings.catch_warnings():
+        # Any warning that is not ours would be numbers going wrong unnoticed.
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", SidecutWarning)
+        try:
+            model.fit(X, constraints=Constraints.from_labels(told))
+        except ValueError as error:
+            if not str(error).startswith(("None of the", "all ")):
+                raise
+            return
+    assert set(model.labels_) == set(range(n_clusters))
+    assert np.isfinite(model.embedding_).all()
+    assert (np.diff(model.objective_trace_) < 0).all()
 
 
 def test_similarities_to_clusters_are_told(iris):
