@@ -20,7 +20,7 @@ import pandas as pd
 from benchmarks.machine import facts
 from sidecut import Constraints
 from sidecut.graphs import DenseGraph, Gaussian
-from sidecut.methods.rewriting.csap import Links, linked_graph, prior_columns
+from sidecut.methods.rewriting.linked_graph import Links, linked_graph, prior_columns
 
 RESULTS = Path(__file__).parent / "results"
 EPS = 1e-5

@@ -79,7 +79,7 @@ class KeptStrips:
 
     def _products(self, block: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray]:
         """Return what a strip contributes to its rows, and by symmetry to the rows from its first on."""
-        strip = self._strip(rows)
+        strip = _double(self._strip(rows))
         return strip @ block[rows.start :], strip.T @ block[rows]
 
     def _strip(self, rows: slice) -> Strip:
@@ -140,6 +140,14 @@ def n_bytes(strip: Strip) -> int:
     if isinstance(strip, np.ndarray):
         return strip.nbytes
     return int(strip.data.nbytes + strip.indices.nbytes + strip.indptr.nbytes)
+
+
+def _double(strip: Strip) -> Strip:
+    """Return a strip in double precision: at once, or each of its two products would do it again."""
+    if strip.dtype == np.float64 or not sp.issparse(strip):
+        return strip
+    entries = (strip.data.astype(np.float64), strip.indices, strip.indptr)
+    return sp.csr_array(entries, shape=strip.shape)
 
 
 def _compact(strip: Strip) -> Strip:

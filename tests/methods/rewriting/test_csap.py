@@ -23,8 +23,9 @@ from sidecut.graphs import (
     TiledGraph,
     as_graph,
 )
-from sidecut.methods.rewriting import csap
-from sidecut.methods.rewriting.csap import Links, linked_graph, prior_columns
+from sidecut.methods.rewriting import linked_graph as linking
+from sidecut.methods.rewriting import minimum_divergence
+from sidecut.methods.rewriting.linked_graph import Links, linked_graph, prior_columns, with_stranded_points
 from sidecut.methods.rewriting.linked_kernel import linked_kernel
 
 
@@ -152,8 +153,8 @@ def test_loose_links_change_nothing_and_hard_ones_make_points_one():
 def test_beyond_the_limit_one_cannot_link_speaks_for_two_groups(monkeypatch):
     labels = Constraints.from_labels(np.where(np.arange(36) % 2 == 0, Y, -1))
     listed = affinity_of(labels, "B", 1e-5, 1e-5)
-    monkeypatch.setattr(csap, "FEW_CANNOT_LINKS", 5)
-    monkeypatch.setattr(csap, "LISTED_CANNOT_LINKS", 5)
+    monkeypatch.setattr(linking, "FEW_CANNOT_LINKS", 5)
+    monkeypatch.setattr(linking, "LISTED_CANNOT_LINKS", 5)
     links = Links.of(labels, 1e-5, 1e-5)
     assert links.cannot_observations_apart().size == 3 < len(links.cannot)
     np.testing.assert_allclose(affinity_of(labels, "B", 1e-5, 1e-5), listed, atol=1e-8)
@@ -162,7 +163,7 @@ def test_beyond_the_limit_one_cannot_link_speaks_for_two_groups(monkeypatch):
 
 
 def test_the_hardest_cannot_link_speaks(monkeypatch):
-    monkeypatch.setattr(csap, "FEW_CANNOT_LINKS", 1)
+    monkeypatch.setattr(linking, "FEW_CANNOT_LINKS", 1)
     known = Constraints.from_pairs(6, [(0, 1), (2, 3)], [(0, 2), (1, 3), (4, 5)], 1.0, [1.0, 9.0, 1.0])
     seen = Links.of(known, 1e-5, 1.0).cannot_observations_apart()
     np.testing.assert_allclose(np.sort(seen.variances), [1 / 9, 1.0])
@@ -223,7 +224,7 @@ def test_the_kernel_with_a_sparse_inverse(algorithm):
 def test_a_kernel_that_is_only_applied_and_too_large_for_memory(monkeypatch):
     heat = Heat(3.0, neighbors=Neighbors(6))
     expected = affinity_of(PAIRS, "B", affinity=heat)
-    monkeypatch.setattr(csap, "APPLIED_IN_MEMORY", 10)
+    monkeypatch.setattr(linking, "APPLIED_IN_MEMORY", 10)
     model = CSAP(3, eps_must=1e-2, eps_cannot=2e-2, affinity=heat, random_state=0).fit(X, constraints=PAIRS)
     assert model.affinity_matrix_.matrix is None
     np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, atol=1e-11)
@@ -242,7 +243,7 @@ def test_a_point_left_without_affinity_keeps_the_one_it_had():
     links = Links.of(known, 1e-5, 1e-5)
     columns, _ = prior_columns(as_graph(weights), links.points)
     for graph in (as_graph(sp.csr_array(weights)), OnlyTiles(weights)):
-        again = linked_graph(graph, columns, links, "B")
+        again = with_stranded_points(linked_graph(graph, columns, links, "B"), graph, links)
         np.testing.assert_allclose(again.to_dense(), affinity, atol=1e-12)
 
 
@@ -298,3 +299,86 @@ def test_links_of_one_graph_do_not_change_it():
     weights = K.copy()
     CSAP(3, affinity="precomputed", random_state=0).fit(as_graph(weights), constraints=PAIRS)
     np.testing.assert_array_equal(weights, K)
+
+
+BOUNDS = {"must_bound": 0.3, "cannot_bound": 0.5}
+
+
+def bounded_model(constraints, algorithm, data=X, **others):
+    model = CSAP(
+        3, algorithm=algorithm, form="divergence", affinity=LOOPS, random_state=0, **(BOUNDS | others)
+    )
+    return model.fit(data, constraints=constraints)
+
+
+def variance(kernel, pairs, sign):
+    i, j = pairs.T
+    return kernel[i, i] + kernel[j, j] + 2 * sign * kernel[i, j]
+
+
+def test_bounds_on_all_links_are_the_nearest_kernel():
+    model = bounded_model(PAIRS, "A")
+    nearest = minimum_divergence(K, PAIRS.must_link, 0.3, PAIRS.cannot_link, 0.5)
+    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), np.maximum(nearest.kernel, 0), atol=1e-7)
+    together = PAIRS.strengths > 0
+    np.testing.assert_allclose(model.multipliers_[together], nearest.must_multipliers, atol=1e-6)
+    np.testing.assert_allclose(model.multipliers_[~together], nearest.cannot_multipliers, atol=1e-6)
+
+
+@pytest.mark.parametrize("algorithm", ["A", "B"])
+def test_multipliers_are_the_noise_of_links(algorithm):
+    """Karush-Kuhn-Tucker: K̄ is that of noise 1/(2λ), all bounds hold, those with λ > 0 exactly."""
+    model = bounded_model(PAIRS, algorithm)
+    together, active = PAIRS.strengths > 0, model.multipliers_ > 0
+    assert (model.multipliers_ >= 0).all()
+    assert 0 < active.sum() < active.size
+    eps = 1 / np.sqrt(2 * model.multipliers_[active])
+    must, cannot = PAIRS.pairs[together & active], PAIRS.pairs[~together & active]
+    eps_must, eps_cannot = eps[together[active]], eps[~together[active]]
+    first = linked_kernel(K, must, eps_must=eps_must)
+    if algorithm == "A":
+        kernels = [linked_kernel(K, must, cannot, eps_must, eps_cannot)]
+        assert (variance(kernels[0], PAIRS.cannot_link, 1) <= 0.5 * (1 + 1e-6)).all()
+        np.testing.assert_allclose(variance(kernels[0], cannot, 1), 0.5, rtol=1e-6)
+        np.testing.assert_allclose(variance(kernels[0], must, -1), 0.3, rtol=1e-6)
+    else:
+        kernels = [
+            linked_kernel(first, cannot_link=[pair], eps_cannot=e)
+            for pair, e in zip(cannot, eps_cannot, strict=True)
+        ]
+        for pair, kernel in zip(cannot, kernels, strict=True):
+            np.testing.assert_allclose(variance(kernel, pair[None, :], 1), 0.5, rtol=1e-6)
+        np.testing.assert_allclose(variance(first, must, -1), 0.3, rtol=1e-6)
+        assert (variance(first, PAIRS.must_link, -1) <= 0.3 * (1 + 1e-6)).all()
+        idle = PAIRS.pairs[~together & ~active]
+        assert (variance(first, idle, 1) <= 0.5 * (1 + 1e-6)).all()
+    expected = np.maximum(np.min(kernels, axis=0), 0.0)
+    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, atol=1e-8)
+
+
+def test_bounds_that_hold_anyway_change_nothing():
+    model = bounded_model(PAIRS, "B", must_bound=5.0, cannot_bound=5.0)
+    assert (model.multipliers_ == 0).all()
+    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), K, atol=1e-12)
+
+
+def test_stronger_beliefs_have_tighter_bounds():
+    pair = Constraints.from_pairs(36, must_link=[(0, 20)])
+    strong = bounded_model(pair.scaled(3.0), "A", must_bound=0.3)
+    tight = bounded_model(pair, "A", must_bound=0.1)
+    np.testing.assert_allclose(strong.multipliers_, tight.multipliers_)
+    np.testing.assert_allclose(
+        strong.affinity_matrix_.to_dense(), tight.affinity_matrix_.to_dense(), atol=1e-12
+    )
+
+
+def test_more_bounds_than_can_be_met(monkeypatch):
+    monkeypatch.setattr(linking, "BOUNDED_LINKS", 19)
+    with pytest.raises(ConstraintError, match=r"takes up to 19 links, .* there are 20"):
+        bounded_model(PAIRS, "A")
+
+
+@pytest.mark.parametrize("name", ["must_bound", "cannot_bound"])
+def test_bounds_must_be_positive(name):
+    with pytest.raises(ValueError, match=f"{name}=0"):
+        CSAP(2, **{name: 0.0}).fit(X)

@@ -2,207 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
-from scipy.linalg import eigvalsh
 
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError
-from sidecut.graphs import ConditionedGraph, Graph, GraphRecipe, TiledGraph, columns_of, corrected
+from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import LabellingMethod
 from sidecut.methods.base import FloatArray, SpectralClusterer
 from sidecut.methods.inputs import check_choice
-from sidecut.methods.rewriting.linked_kernel import (
-    Observations,
-    joined,
-    observed_links,
-    rival_updates,
-    spent_factor,
-)
-
-IntArray = npt.NDArray[np.integer]
-
-#: Up to this many points A is kept in memory (1.2 GB) where W is only applied, as heat is: a row of it costs
-#: as much as a product. Where W is in memory, so is A; where W is computed in tiles, A is too.
-APPLIED_IN_MEMORY = 12_000
-#: Algorithm B takes up to this many cannot-links one by one; beyond, one for every two groups that hard
-#: must-links make, which says the same to the order of ε² and costs less by the square of their size.
-FEW_CANNOT_LINKS = 200
-#: Where must-links are soft and their points differ, Algorithm B takes at most this many, one by one.
-LISTED_CANNOT_LINKS = 2_000
-#: Must-links with noise up to this make their points one, so that one cannot-link speaks for all of them.
-HARD = 1e-3
-#: A negative eigenvalue below this share of the largest is not rounding: the graph is no covariance there.
-INDEFINITE = 1e-10
-
-
-@dataclass(frozen=True)
-class Links:
-    """The links among the constrained points, numbered among themselves, with the noise of each."""
-
-    points: IntArray
-    must: npt.NDArray[np.int64]
-    cannot: npt.NDArray[np.int64]
-    eps_must: FloatArray
-    eps_cannot: FloatArray
-    groups: npt.NDArray[np.int64]
-
-    @classmethod
-    def of(cls, constraints: Constraints, eps_must: float, eps_cannot: float) -> Links:
-        """Return the links of constraints; a pair of strength q has noise ε / √|q|, so M grows with q."""
-        among, points = constraints.restricted()
-        pairs, strengths = among.pairs, among.strengths
-        together = strengths > 0
-        return cls(
-            points,
-            pairs[together],
-            pairs[~together],
-            eps_must / np.sqrt(strengths[together]),
-            eps_cannot / np.sqrt(-strengths[~together]),
-            among.must_link_components(),
-        )
-
-    def must_observations(self) -> Observations:
-        """What the must-links observe together."""
-        return observed_links(len(self.points), self.must, self.eps_must, sign=-1)
-
-    def cannot_observations(self) -> Observations:
-        """What the cannot-links observe together."""
-        return observed_links(len(self.points), self.cannot, self.eps_cannot, sign=1)
-
-    def cannot_observations_apart(self) -> Observations:
-        """What every cannot-link observes alone."""
-        kept = self._speakers()
-        return observed_links(len(self.points), self.cannot[kept], self.eps_cannot[kept], sign=1, merge=False)
-
-    def _speakers(self) -> npt.NDArray[np.intp]:
-        """The cannot-links to be taken one by one: all, or the hardest between every two linked groups."""
-        is_soft = self.eps_must.max(initial=0.0) > HARD
-        if len(self.cannot) <= (LISTED_CANNOT_LINKS if is_soft else FEW_CANNOT_LINKS):
-            return np.arange(len(self.cannot))
-        if is_soft:
-            raise ConstraintError(
-                f"Algorithm B takes cannot-links one by one; there are {len(self.cannot):,}, more than "
-                f"{LISTED_CANNOT_LINKS:,}. With must-links of noise up to {HARD:g} one would do for two "
-                f"linked groups, but theirs is up to {self.eps_must.max():g}. Use a smaller eps_must, fewer "
-                "links, or algorithm='A'."
-            )
-        order = np.argsort(self.eps_cannot, kind="stable")
-        between = np.sort(self.groups[self.cannot[order]], axis=1)
-        return np.sort(order[np.unique(between, axis=0, return_index=True)[1]])
-
-
-def prior_columns(graph: Graph, points: IntArray) -> tuple[FloatArray, float]:
-    """Return the columns of the covariance K at some points, and how much its diagonal was raised.
-
-    K is the affinity of the graph, where a point without a self-loop has affinity one with itself, as in a
-    Gaussian kernel. Where the affinities between the points are no covariance even so (k-nearest-neighbour
-    and self-tuning graphs need not be), the diagonal is raised by the least that makes them one.
-
-    Parameters
-    ----------
-    graph : Graph
-        The affinities.
-    points : array of shape (c,)
-        The points.
-
-    Returns
-    -------
-    columns : array of shape (n, c)
-        K[:, points].
-    shift : float
-        What was added to every K_ii beyond the ones.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.rewriting.csap import prior_columns
-    >>> prior_columns(as_graph(np.array([[0.0, 0.5], [0.5, 0.0]])), np.array([0, 1]))
-    (array([[1. , 0.5],
-           [0.5, 1. ]]), 0.0)
-    """
-    columns = columns_of(graph, points)
-    here = (points, np.arange(len(points)))
-    columns[here] = np.where(columns[here] > 0, columns[here], 1.0)
-    values = eigvalsh(columns[points])
-    shift = -float(values[0]) if values[0] < -INDEFINITE * values[-1] else 0.0
-    columns[here] += shift
-    return columns, shift
-
-
-def linked_graph(graph: Graph, columns: FloatArray, links: Links, algorithm: str) -> Graph:
-    """Return the affinity A of Algorithm A or B, in memory if the graph is or could be.
-
-    Algorithm A is max(0, K̄) with all links observed together. Algorithm B observes the must-links, which
-    gives Kᵐ, and then every cannot-link alone. Each is a rank-one update u_k u_kᵀ of Kᵐ, so that the
-    smallest of all is A_ij = max(0, Kᵐ_ij - max_k u_ik u_jk).
-
-    Parameters
-    ----------
-    graph : Graph
-        The affinities.
-    columns : array of shape (n, c)
-        The covariance at the linked points, see `prior_columns`.
-    links : Links
-        The links.
-    algorithm : {"A", "B"}
-        Which.
-    """
-    must = links.must_observations()
-    if algorithm == "A":
-        spent, rivals = spent_factor(columns, links.points, joined(must, links.cannot_observations())), None
-    else:
-        spent = spent_factor(columns, links.points, must)
-        left = columns - spent @ spent[links.points].T
-        rivals = rival_updates(left, links.points, links.cannot_observations_apart())
-    conditioned = ConditionedGraph(graph, spent, rivals)
-    return with_stranded_points(_kept(conditioned), graph, links)
-
-
-def _kept(conditioned: ConditionedGraph) -> Graph:
-    """Return A in the form W has, sparse, dense or in tiles; in memory if W is small and only applied."""
-    graph = conditioned.graph
-    if sp.issparse(graph.matrix):
-        return conditioned.as_sparse()
-    is_small = graph.n_nodes <= APPLIED_IN_MEMORY and not isinstance(graph, TiledGraph)
-    return conditioned.materialized() if is_small or graph.matrix is not None else conditioned
-
-
-def with_stranded_points(affinity: Graph, graph: Graph, links: Links) -> Graph:
-    """Give points that links left without any affinity the one they had, their cannot-links apart.
-
-    Clipping can leave a cannot-linked point nothing at all, and a cut can say nothing about such a point. It
-    then keeps its row of W, but for the points that it cannot be with.
-
-    Parameters
-    ----------
-    affinity : Graph
-        A, where points may be stranded.
-    graph : Graph
-        W.
-    links : Links
-        The links.
-    """
-    stranded = np.setdiff1d(affinity.isolated, graph.isolated)
-    if stranded.size == 0:
-        return affinity
-    before = columns_of(graph, stranded)
-    place = np.full(graph.n_nodes, -1)
-    place[stranded] = np.arange(stranded.size)
-    ends = links.points[links.cannot]
-    for node, other in (ends.T, ends.T[::-1]):
-        here = place[node] >= 0
-        before[other[here], place[node[here]]] = 0.0
-    rows, columns = np.nonzero(before)
-    restored = sp.csr_array((before[rows, columns], (rows, stranded[columns])), shape=(graph.n_nodes,) * 2)
-    # A pair of stranded points is in it twice, any other once: the larger of the two mirror images is both.
-    return corrected(affinity, sp.csr_array(restored.maximum(restored.T)))
+from sidecut.methods.rewriting.linked_graph import Links, linked_graph, prior_columns, with_stranded_points
 
 
 class CSAP(SpectralClusterer):
@@ -223,6 +33,12 @@ class CSAP(SpectralClusterer):
     eps_must, eps_cannot : float, default=1e-5
         ε_m and ε_c of eq. 3, the standard deviation of the noise; small is hard. A pair of strength q has
         noise ε / √|q|.
+    form : {"likelihood", "divergence"}, default="likelihood"
+        What a link says: that f_i - f_j (or f_i + f_j) is zero up to noise ε, or, as in the paper's appendix,
+        that its variance is at most a bound, in the Gaussian nearest to the first one.
+    must_bound, cannot_bound : float, default=0.01
+        α and β of eq. 9, the bounds of ``form="divergence"``. A pair of strength q has the bound divided by
+        |q|.
     affinity : str or GraphRecipe, default="knn"
         How data become a graph: "knn", "gaussian", "heat", "self_tuning", "cosine", a recipe, or
         "precomputed". The paper's are ``Gaussian(sigma, self_loops=True)`` with a width that suits the data,
@@ -237,6 +53,9 @@ class CSAP(SpectralClusterer):
         How many starts the labelling has.
     eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
         See `sidecut.spectral.laplacian_eigenpairs`.
+    hard : bool, default=False
+        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
+        what it took.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -249,12 +68,17 @@ class CSAP(SpectralClusterer):
     diagonal_shift_ : float
         What the variance of every point was raised by so that the graph is a covariance on the constrained
         points; 0 for Gaussian and heat kernels.
+    multipliers_ : array of shape (n_pairs,)
+        With ``form="divergence"``, λ of eq. 9 for every pair of the constraints: 0 where the bound holds
+        anyway, otherwise the link acts as one with noise ε² = 1/(2λ).
     embedding_ : array of shape (n_samples, n_clusters)
         What was handed to the labelling.
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
         Of the normalised Laplacian of A, smallest first.
     solution_ : Eigenpairs
         The eigenpairs with their residuals, the solver that ran and its certificate.
+    repair_ : Repair
+        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
     n_features_in_ : int
         Number of features seen in fit.
 
@@ -279,12 +103,16 @@ class CSAP(SpectralClusterer):
         algorithm: str = "auto",
         eps_must: float = 1e-5,
         eps_cannot: float = 1e-5,
+        form: str = "likelihood",
+        must_bound: float = 0.01,
+        cannot_bound: float = 0.01,
         affinity: str | GraphRecipe = "knn",
         n_neighbors: int = 20,
         labelling: LabellingMethod = "kmeans",
         unit_rows: bool = True,
         n_init: int = 10,
         eigen_solver: str = "auto",
+        hard: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -295,11 +123,15 @@ class CSAP(SpectralClusterer):
             unit_rows=unit_rows,
             n_init=n_init,
             eigen_solver=eigen_solver,
+            hard=hard,
             random_state=random_state,
         )
         self.algorithm = algorithm
         self.eps_must = eps_must
         self.eps_cannot = eps_cannot
+        self.form = form
+        self.must_bound = must_bound
+        self.cannot_bound = cannot_bound
 
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Cluster the data; see `SpectralClusterer.fit`."""
@@ -309,14 +141,35 @@ class CSAP(SpectralClusterer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("algorithm", self.algorithm, ("auto", "A", "B"))
-        for name, eps in (("eps_must", self.eps_must), ("eps_cannot", self.eps_cannot)):
-            if not isinstance(eps, Real) or not 0 < eps < np.inf:
-                raise ValueError(f"{name}={eps!r}: the noise of links must be a positive finite number.")
+        check_choice("form", self.form, ("likelihood", "divergence"))
+        for name in ("eps_must", "eps_cannot", "must_bound", "cannot_bound"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+                what = "noise" if name.startswith("eps") else "bound"
+                raise ValueError(f"{name}={value!r}: the {what} of links must be a positive finite number.")
 
     def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
         if constraints.n_pairs == 0:
             return graph
-        links = Links.of(constraints, self.eps_must, self.eps_cannot)
+        links = self._links(constraints)
         columns, self.diagonal_shift_ = prior_columns(graph, links.points)
         chosen = ("A" if self.n_clusters <= 2 else "B") if self.algorithm == "auto" else self.algorithm
-        return linked_graph(graph, columns, links, chosen)
+        heard = links
+        if self.form == "divergence":
+            heard, multipliers = links.within_bounds(columns, chosen)
+            self.multipliers_ = _in_order_of_pairs(multipliers, constraints)
+        return with_stranded_points(linked_graph(graph, columns, heard, chosen), graph, links)
+
+    def _links(self, constraints: Constraints) -> Links:
+        """Return the links, ε² of each being its noise or its bound."""
+        if self.form == "divergence":
+            return Links.of(constraints, np.sqrt(self.must_bound), np.sqrt(self.cannot_bound))
+        return Links.of(constraints, self.eps_must, self.eps_cannot)
+
+
+def _in_order_of_pairs(multipliers: FloatArray, constraints: Constraints) -> FloatArray:
+    """Return the multipliers of must-links, then cannot-links, in the order of the pairs."""
+    order = np.argsort(constraints.strengths < 0, kind="stable")
+    result = np.empty_like(multipliers)
+    result[order] = multipliers
+    return result

@@ -91,7 +91,7 @@ def minimum_divergence(
     must = observed_links(len(K), must_link, np.sqrt(alpha), sign=-1, merge=False)
     cannot = observed_links(len(K), cannot_link, np.sqrt(beta), sign=1, merge=False)
     both = joined(must, cannot)
-    start = both.directions.T @ K @ both.directions
+    start = both.covariance(K)
     multipliers, n_sweeps, violation = projected(start, both.variances, tol, max_sweeps)
     kernel = _kernel_of(K, both.directions, multipliers)
     return BoundedKernel(
@@ -153,6 +153,26 @@ def projected(
             stacklevel=3,
         )
     return multipliers, n_sweeps, violation
+
+
+def bounded_alone(variances: FloatArray, bounds: FloatArray) -> FloatArray:
+    """Return the multiplier μ that each bound needs if it is the only one: 1/b - 1/v where v exceeds b.
+
+    Parameters
+    ----------
+    variances : array of shape (m,)
+        The variance of every observation before.
+    bounds : array of shape (m,)
+        The most each may be.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.methods.rewriting.divergence import bounded_alone
+    >>> bounded_alone(np.array([2.0, 1.0]), np.array([0.5, 4.0]))
+    array([1.5, 0. ])
+    """
+    return np.where(variances > bounds, 1.0 / bounds - 1.0 / np.maximum(variances, bounds), 0.0)
 
 
 def optimality_gap(covariance: FloatArray, bounds: FloatArray, multipliers: FloatArray) -> float:

@@ -43,6 +43,10 @@ class Observations:
         """How many there are."""
         return int(self.variances.size)
 
+    def covariance(self, kernel: FloatArray) -> FloatArray:
+        """Return EᵀKE, the covariance of what is observed, K being the kernel at the c points."""
+        return self.directions.T @ kernel @ self.directions
+
 
 def observed_links(
     n_points: int, pairs: npt.ArrayLike, eps: float | FloatArray, sign: int, merge: bool = True
