@@ -1,0 +1,72 @@
+"""Run the experiments of the five papers.
+
+    python -m benchmarks.papers --data FOLDER [--only csp-fig9 ncsc] [--quick] [--jobs 2]
+
+Finished cells are kept in benchmarks/papers/results/raw and not run again; summaries are written beside.
+`python -m benchmarks.papers.report` then redraws the figures and writes the pages in docs/results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+# Processes, not threads, share the machine; read before numpy is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from benchmarks.papers.catalogue import experiments
+from benchmarks.papers.experiment import Protocol
+from benchmarks.papers.running import run, tell
+from benchmarks.papers.storing import RESULTS, Store
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser; `sidecut bench papers` hands its arguments on to it."""
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.papers",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--data", type=Path, help="folder of .npz files (default: SIDECUT_DATA)")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="experiments whose names begin so")
+    parser.add_argument("--list", action="store_true", help="list the experiments and do nothing")
+    parser.add_argument("--quick", action="store_true", help="three draws, three sizes")
+    parser.add_argument("--draws", type=int, help="number of draws (default: the paper's)")
+    parser.add_argument("--jobs", type=int, default=1, help="number of processes (default: 1)")
+    parser.add_argument("--retry", action="store_true", help="run methods again that failed before")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of results")
+    honest = parser.add_argument_group("protocols the papers lack")
+    honest.add_argument(
+        "--pairs", choices=("paper", "random"), default="paper", help="random: uniformly from all pairs"
+    )
+    honest.add_argument("--noise", type=float, default=0.0, help="share of pairs told wrongly")
+    honest.add_argument(
+        "--choose",
+        choices=("labels", "held-out"),
+        default="labels",
+        help="tune by the true labels, as the papers do, or by held-out constraints",
+    )
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    args = build_parser().parse_args(argv)
+    protocol = Protocol(args.pairs, args.noise, args.choose)
+    chosen = experiments(args.only)
+    if args.list:
+        print("\n".join(f"{e.name:28} {e.draws:4} draws x {len(e.sizes):2} sizes  {e.data}" for e in chosen))
+        return 0
+    store, skipped = Store(args.results), []
+    for experiment in chosen:
+        setting = experiment.under(protocol).shortened(args.draws, quick=args.quick)
+        if not run(setting, store, folder=args.data, n_jobs=args.jobs, retry=args.retry):
+            skipped.append(experiment.name)
+    if skipped:
+        tell(f"left out for want of data: {', '.join(skipped)}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,131 @@
+"""Where results are kept: every cell in results/raw (not versioned), summaries beside it (versioned).
+
+A summary is one tidy table per experiment, a row for each method, setting and size, with the configuration
+that made it as JSON beside it. A cell is finished when the raw table has a row of the same method, size, draw
+and fingerprint of the configuration; changing the settings of one method makes only its cells run again.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from benchmarks.machine import facts
+from benchmarks.papers.experiment import Contender, Experiment
+
+RESULTS = Path(__file__).parent / "results"
+COLUMNS = [
+    "method",
+    "setting",
+    "size",
+    "draw",
+    "n_must",
+    "n_cannot",
+    "ari",
+    "rand",
+    "acc",
+    "ari_free",
+    "rand_free",
+    "acc_free",
+    "kept",
+    "seconds",
+    "failure",
+    "config",
+]
+#: Scores told by mean, standard deviation, least and greatest; the rest by their mean.
+SPREAD = ("ari", "rand", "acc", "kept")
+MEANS = ("ari_free", "rand_free", "acc_free", "seconds")
+
+
+@dataclass(frozen=True)
+class Store:
+    """The results of all experiments, in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are.
+    """
+
+    folder: Path = RESULTS
+
+    def raw_path(self, name: str) -> Path:
+        """Where the cells of an experiment are."""
+        return self.folder / "raw" / f"{name}.csv"
+
+    def summary_path(self, name: str) -> Path:
+        """Where the summary of an experiment is."""
+        return self.folder / name.partition("-")[0] / f"{name}.csv"
+
+    def cells(self, name: str) -> pd.DataFrame:
+        """Return all rows of an experiment, none if it was never run."""
+        path = self.raw_path(name)
+        if not path.exists():
+            return pd.DataFrame(columns=COLUMNS)
+        return pd.read_csv(path, dtype={"config": str, "setting": str}, keep_default_na=False, na_values=[""])
+
+    def append(self, name: str, rows: list[dict[str, Any]]) -> None:
+        """Add rows to an experiment; what was there stays."""
+        path = self.raw_path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not path.exists()
+        table = pd.DataFrame(rows, columns=COLUMNS)
+        table.to_csv(path, mode="a", header=is_new, index=False, lineterminator="\n")
+
+    def missing(
+        self, experiment: Experiment, contenders: list[Contender], *, retry: bool = False
+    ) -> list[tuple[Any, int, list[Contender]]]:
+        """Return the cells that are not finished, as size, draw and the contenders still to run.
+
+        Draws are outermost, so that a run cut short has all sizes with fewer draws. Methods that failed have
+        finished too, unless they are to be tried again.
+        """
+        done = self.cells(experiment.name)
+        if retry:
+            done = done[done.failure.isna()]
+        keys = set(zip(done.method, done.config, done["size"].astype(float), done.draw, strict=True))
+        marks = {contender.label: experiment.fingerprint(contender) for contender in contenders}
+        cells = []
+        for draw in range(experiment.draws):
+            for size in experiment.sizes:
+                left = [c for c in contenders if (c.label, marks[c.label], float(size), draw) not in keys]
+                if left:
+                    cells.append((size, draw, left))
+        return cells
+
+    def summarise(self, experiment: Experiment, checksum: str) -> Path | None:
+        """Write the summary of the cells that belong to the experiment as it is configured now."""
+        cells = self.cells(experiment.name)
+        marks = {c.label: experiment.fingerprint(c) for c in experiment.contenders}
+        valid = cells[cells.method.map(marks) == cells.config]
+        if valid.empty:
+            return None
+        path = self.summary_path(experiment.name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        summary(valid, list(marks)).to_csv(path, index=False, lineterminator="\n")
+        made = {"data_checksum": checksum, "made_with": facts(), **experiment.configuration()}
+        path.with_suffix(".json").write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+        return path
+
+
+def summary(cells: pd.DataFrame, order: list[str]) -> pd.DataFrame:
+    """Return means and spreads over draws, a row per method, setting and size."""
+    cells = cells.drop_duplicates(["method", "setting", "size", "draw"], keep="last")
+    cells = cells.assign(setting=cells.setting.fillna(""), failed=cells.failure.fillna("") != "")
+    groups = cells.groupby(["method", "setting", "size"])
+    table = pd.DataFrame({"draws": groups.size(), "failures": groups.failed.sum()})
+    table["links"] = (groups.n_must.mean() + groups.n_cannot.mean()).round(1)
+    for score in SPREAD:
+        spread = groups[score].agg(["mean", "std", "min", "max"])
+        for column in spread:
+            table[f"{score}_{column}"] = spread[column].round(4)
+    for score in MEANS:
+        table[f"{score}_mean"] = groups[score].mean().round(4)
+    rank = {label: place for place, label in enumerate(order)}
+    return table.reset_index().sort_values(
+        ["method", "setting", "size"], key=lambda c: c.map(rank) if c.name == "method" else c
+    )

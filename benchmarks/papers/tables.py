@@ -1,0 +1,76 @@
+"""Read the stored summaries: curves of a method over sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import pandas as pd
+
+from benchmarks.papers.storing import RESULTS, Store
+
+
+@dataclass(frozen=True)
+class Results:
+    """The stored summaries, read only.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are.
+    score : {"ari", "rand", "acc", "err", None}
+        What is compared; None is what each experiment's paper reports.
+    free : bool
+        Score only the points the constraints say nothing about.
+    """
+
+    folder: Path = RESULTS
+    free: bool = False
+
+    def table(self, name: str) -> pd.DataFrame | None:
+        """Return the summary of an experiment, or None if it was never run."""
+        path = Store(self.folder).summary_path(name)
+        return _read(path, path.stat().st_mtime_ns) if path.exists() else None
+
+    def curve(self, name: str, method: str, score: str) -> pd.Series | None:
+        """Return the mean of a score by size; of a tuned method, of the best setting at each size.
+
+        "err" is 1 - "acc"; "seconds" and "kept" are scores too.
+        """
+        table = self.table(name)
+        if table is None or method not in set(table.method):
+            return None
+        rows = table[table.method == method]
+        column = f"{'acc' if score == 'err' else score}{self._suffix(score)}_mean"
+        means = (
+            rows.groupby("size")[column].min() if score == "seconds" else rows.groupby("size")[column].max()
+        )
+        return 1 - means if score == "err" else means
+
+    def spread(self, name: str, method: str, score: str) -> pd.DataFrame | None:
+        """Return mean, std, min and max by size, of the best setting."""
+        table = self.table(name)
+        if table is None or method not in set(table.method):
+            return None
+        kind = "acc" if score == "err" else score
+        rows = table[table.method == method]
+        best = rows.loc[rows.groupby("size")[f"{kind}_mean"].idxmax().dropna()].set_index("size")
+        return best[[f"{kind}_{part}" for part in ("mean", "std", "min", "max")]].rename(
+            columns=lambda column: column.removeprefix(f"{kind}_")
+        )
+
+    def mean(self, names: list[str], method: str, score: str) -> float | None:
+        """Return the mean of a score over experiments and sizes, or None if any is missing."""
+        curves = [self.curve(name, method, score) for name in names]
+        if not curves or any(curve is None for curve in curves):
+            return None
+        return float(pd.concat(curves).mean())  # type: ignore[arg-type]
+
+    def _suffix(self, score: str) -> str:
+        return "_free" if self.free and score in ("ari", "rand", "acc", "err") else ""
+
+
+@lru_cache(256)
+def _read(path: Path, _changed: int) -> pd.DataFrame:
+    return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"method": str})
