@@ -8,11 +8,13 @@ from sidecut.plots.affinity import plot_affinity
 from sidecut.plots.distances import plot_distances
 from sidecut.plots.eigenvalues import plot_eigenvalues
 from sidecut.plots.embedding import plot_before_after, plot_embedding
+from sidecut.plots.equivalent_kernel import plot_equivalent_kernel
 from sidecut.plots.indicator import plot_indicator
 from sidecut.plots.numerical_range import plot_numerical_range
 from sidecut.plots.palette import align_clusters
 from sidecut.plots.projection import project_for_picture
 from sidecut.plots.propagated import plot_propagated
+from sidecut.plots.propagated_links import plot_propagated_links
 
 __all__ = [
     "align_clusters",
@@ -21,8 +23,10 @@ __all__ = [
     "plot_distances",
     "plot_eigenvalues",
     "plot_embedding",
+    "plot_equivalent_kernel",
     "plot_indicator",
     "plot_numerical_range",
     "plot_propagated",
+    "plot_propagated_links",
     "project_for_picture",
 ]
