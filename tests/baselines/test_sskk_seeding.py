@@ -77,7 +77,8 @@ def test_what_no_path_leads_to_is_farthest():
     seeds[0] = 0
     growth = grow(path_graph(4, 3), seeds, 2)
     assert growth.labels.tolist() == [0, 0, 0, 0, -1, -1, -1]
-    assert growth.farthest(np.random.RandomState(0)) in (4, 5, 6)
+    assert growth.farthest(np.arange(7), np.random.RandomState(0)) in (4, 5, 6)
+    assert growth.farthest(np.arange(4), np.random.RandomState(0)) == 3
 
 
 @pytest.mark.parametrize("seed", range(5))

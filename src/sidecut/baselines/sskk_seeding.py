@@ -35,9 +35,9 @@ class Growth:
     rounds: LabelArray
     affinities: FloatArray
 
-    def farthest(self, rng: np.random.RandomState) -> int:
-        """Return a point that was reached last, of these one least similar to what reached it."""
-        last = np.flatnonzero(self.rounds == self.rounds.max())
+    def farthest(self, candidates: LabelArray, rng: np.random.RandomState) -> int:
+        """Return the candidate that was reached last, of several one least similar to what reached it."""
+        last = candidates[self.rounds[candidates] == self.rounds[candidates].max()]
         least = self.affinities[last]
         return int(rng.choice(last[least <= least.min()]))
 
@@ -152,11 +152,10 @@ def seeded_labels(
 
 
 def _next_seed(graph: Graph, seeds: LabelArray, n_clusters: int, rng: np.random.RandomState) -> int:
+    # Points without any neighbour are far from everything, and no start for a cluster if there are others.
+    free = np.flatnonzero((seeds == UNKNOWN) & (graph.degrees > 0))
+    if free.size == 0:
+        free = np.flatnonzero(seeds == UNKNOWN)
     if (seeds == UNKNOWN).all():
-        return int(rng.choice(np.flatnonzero(graph.degrees > 0)))
-    growth = grow(graph, seeds, n_clusters)
-    if (seeds == UNKNOWN).sum() > len(graph.isolated) and (growth.labels == UNKNOWN).any():
-        # Points without any neighbour are far from everything, and no start for a cluster.
-        growth.rounds[graph.isolated] = 0
-        growth.affinities[graph.isolated] = np.inf
-    return growth.farthest(rng)
+        return int(rng.choice(free))
+    return grow(graph, seeds, n_clusters).farthest(free, rng)
