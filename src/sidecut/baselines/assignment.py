@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components, dijkstra
 
+from sidecut.baselines.colouring import peel
 from sidecut.baselines.conflict_graph import ConflictGraph, IntArray
 from sidecut.baselines.search import search
 
@@ -128,14 +129,51 @@ def _least_of_others(cost: FloatArray) -> FloatArray:
 
 def _untie(graph: ConflictGraph, cost: FloatArray, clusters: IntArray, *, is_first: bool) -> IntArray:
     """Improve the assignment of a knot."""
-    if is_first and graph.n_nodes > SMALL_KNOT:
-        # The feasible assignment at hand knows nothing of the costs: one that does is a better beginning.
-        guided = search(graph, cost, 2 * graph.n_nodes, first_only=True).colours
-        clusters = _cheaper(cost, clusters, guided)
+    if is_first:
+        clusters = _cheaper(cost, clusters, begin_cheaply(graph, cost, clusters))
     clusters = exchange_chains(graph, cost, clusters)
     if graph.n_nodes > SMALL_KNOT:
         return clusters
     return _cheaper(cost, clusters, search(graph, cost, KNOT_STEPS, incumbent=clusters).colours)
+
+
+def begin_cheaply(graph: ConflictGraph, cost: FloatArray, feasible: IntArray) -> IntArray:
+    """Turn an assignment that knows nothing of costs into one that does, in one pass.
+
+    Parameters
+    ----------
+    graph : ConflictGraph
+        Which nodes are apart.
+    cost : ndarray of shape (n_nodes, n_clusters)
+        What each cluster costs at each node.
+    feasible : ndarray of shape (n_nodes,)
+        An assignment that respects the graph.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,)
+        In the core, the same with clusters renamed in the cheapest way; all other nodes, which have fewer
+        neighbours than there are clusters when it is their turn, in the cheapest cluster left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> graph = ConflictGraph(3, np.array([[0, 1]]))
+    >>> begin_cheaply(graph, np.array([[9, 0], [5, 1], [0, 2.0]]), np.array([0, 1, 1]))
+    array([1, 0, 0])
+    """
+    n_clusters = cost.shape[1]
+    peeled, core = peel(graph, n_clusters)
+    clusters = np.full(graph.n_nodes, -1, dtype=np.int64)
+    if len(core):
+        totals = np.stack([cost[core[feasible[core] == c]].sum(axis=0) for c in range(n_clusters)])
+        clusters[core] = linear_sum_assignment(totals)[1][feasible[core]]
+    for node in reversed(peeled):
+        left = cost[node].copy()
+        taken = clusters[graph.neighbours(node)]
+        left[taken[taken >= 0]] = np.inf
+        clusters[node] = np.argmin(left)
+    return clusters
 
 
 def _cheaper(cost: FloatArray, one: IntArray, other: IntArray | None) -> IntArray:

@@ -73,7 +73,7 @@ def find_colouring(graph: ConflictGraph, n_colours: int, max_steps: int) -> Verd
     inner = graph.induced(core)
     for island in inner.islands() if len(core) else []:
         part = inner.induced(island)
-        clique = greedy_clique(part)
+        clique = greedy_clique(part, n_colours + 1)
         if len(clique) > n_colours:
             return Verdict(None, core[island[np.sort(clique)]], n_steps)
         nothing = np.zeros((part.n_nodes, n_colours))
@@ -115,17 +115,19 @@ def peel(graph: ConflictGraph, n_colours: int) -> tuple[list[int], IntArray]:
     return peeled, np.flatnonzero(~gone)
 
 
-def greedy_clique(graph: ConflictGraph, n_starts: int = 50) -> IntArray:
-    """Return a large set of nodes all apart, grown from each of the nodes of highest degree."""
+def greedy_clique(graph: ConflictGraph, enough: int, n_starts: int = 50) -> IntArray:
+    """Return up to `enough` nodes all apart, grown from each of the nodes of highest degree."""
     best: list[int] = []
     for start in np.argsort(-graph.degrees, kind="stable")[:n_starts]:
         clique, candidates = [int(start)], graph.neighbours(int(start))
-        while len(candidates):
+        while len(candidates) and len(clique) < enough:
             node = int(candidates[np.argmax(graph.degrees[candidates])])
             clique.append(node)
             candidates = np.intersect1d(candidates, graph.neighbours(node), assume_unique=True)
         if len(clique) > len(best):
             best = clique
+        if len(best) == enough:
+            break
     return np.array(best, dtype=np.int64)
 
 

@@ -95,9 +95,10 @@ class _Search:
         everyone = np.arange(graph.n_nodes)
         self.best_cost = np.inf if incumbent is None else float(cost[everyone, incumbent].sum())
         self.colours = np.full(graph.n_nodes, -1, dtype=np.int64)
-        # How many neighbours of a node have a colour.
-        self.blocked = np.zeros(cost.shape, dtype=np.int64)
-        self.tie_break = graph.degrees / (graph.degrees.max(initial=0) + 1.0)
+        # How many neighbours of a node have a colour, and how many colours none of them has.
+        self.blocked = np.zeros(cost.shape, dtype=np.int32)
+        self.urgency = cost.shape[1] - graph.degrees / (graph.degrees.max(initial=0) + 1.0)
+        self.n_open = graph.n_nodes
 
     def run(self) -> Found:
         steps = 0
@@ -112,7 +113,7 @@ class _Search:
                 return Found(self.best, False, steps)
             steps += 1
             self._colour(node, choices.pop())
-            if (self.colours >= 0).all():
+            if self.n_open == 0:
                 self._keep()
                 if self.first_only:
                     return Found(self.best, False, steps)
@@ -122,33 +123,41 @@ class _Search:
 
     def _choices(self) -> tuple[int, list[int]]:
         """The next node, and its colours, the cheapest last; no colours where this branch is hopeless."""
-        open_nodes = np.flatnonzero(self.colours < 0)
-        left = np.where(self.blocked[open_nodes] > 0, np.inf, self.cost[open_nodes])
-        n_left = np.isfinite(left).sum(axis=1)
-        place = int(np.argmin(n_left - self.tie_break[open_nodes]))
-        node = int(open_nodes[place])
-        if n_left[place] == 0:
-            return node, []
-        cheapest = left.min(axis=1)
-        others = self._spent() + float(cheapest.sum()) - float(cheapest[place])
-        options = left[place]
-        order = np.argsort(options, kind="stable")[: n_left[place]]
+        node = int(np.argmin(np.where(self.colours < 0, self.urgency, np.inf)))
+        free = np.flatnonzero(self.blocked[node] == 0)
         if self.interchangeable:
-            order = order[order <= self.colours.max(initial=-1) + 1]
-        return node, [int(colour) for colour in order[::-1] if others + options[colour] < self.best_cost]
+            free = free[free <= self.colours.max(initial=-1) + 1]
+        order = free[np.argsort(-self.cost[node, free], kind="stable")]
+        limit = self._limit(node) if np.isfinite(self.best_cost) else np.inf
+        return node, [int(colour) for colour in order if self.cost[node, colour] < limit]
+
+    def _limit(self, node: int) -> float:
+        """What the colour of a node may cost at most, if the others cost what they must, to beat the best."""
+        others = np.flatnonzero(self.colours < 0)
+        others = others[others != node]
+        left = np.where(self.blocked[others] > 0, np.inf, self.cost[others])
+        return self.best_cost - self._spent() - float(left.min(axis=1).sum())
 
     def _spent(self) -> float:
         done = np.flatnonzero(self.colours >= 0)
         return float(self.cost[done, self.colours[done]].sum())
 
     def _colour(self, node: int, colour: int) -> None:
+        around = self.graph.neighbours(node)
         self.colours[node] = colour
-        self.blocked[self.graph.neighbours(node), colour] += 1
+        self.urgency[around[self.blocked[around, colour] == 0]] -= 1
+        self.blocked[around, colour] += 1
+        self.n_open -= 1
 
     def _uncolour(self, node: int) -> None:
-        if self.colours[node] >= 0:
-            self.blocked[self.graph.neighbours(node), self.colours[node]] -= 1
-            self.colours[node] = -1
+        colour = int(self.colours[node])
+        if colour < 0:
+            return
+        around = self.graph.neighbours(node)
+        self.colours[node] = -1
+        self.blocked[around, colour] -= 1
+        self.urgency[around[self.blocked[around, colour] == 0]] += 1
+        self.n_open += 1
 
     def _keep(self) -> None:
         spent = self._spent()
