@@ -19,8 +19,6 @@ class Results:
     ----------
     folder : Path
         Where they are.
-    score : {"ari", "rand", "acc", "err", None}
-        What is compared; None is what each experiment's paper reports.
     free : bool
         Score only the points the constraints say nothing about.
     """

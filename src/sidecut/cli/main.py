@@ -70,6 +70,8 @@ def _run(args: Namespace) -> int:
         from sidecut.cli.evaluate_command import run
     elif args.command == "check":
         from sidecut.cli.check_command import run
+    elif args.command == "bench":
+        from sidecut.cli.bench_command import run
     else:
         from sidecut.cli.demo_command import run
     return run(args)

@@ -62,6 +62,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_evaluate(commands)
     _add_check(commands)
     _add_demo(commands)
+    _add_bench(commands)
     return parser
 
 
@@ -312,4 +313,15 @@ def _add_demo(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--quiet", "-q", action="store_true", help="no progress")
     command.add_argument(
         "--verbose", "-v", action="store_true", help="show progress even when not at a terminal"
+    )
+
+
+def _add_bench(commands: argparse._SubParsersAction) -> None:
+    command = _add_command(commands, "bench", "run the experiments of the papers again, in a clone")
+    command.add_argument("suite", choices=("papers",), help="which benchmarks")
+    command.add_argument(
+        "arguments",
+        metavar="...",
+        nargs=argparse.REMAINDER,
+        help="what they take, such as --only csp --quick; see sidecut bench papers --help",
     )
