@@ -8,14 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.datasets import load_digits, load_iris
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from sidecut import SSKK, Constraints, NormalizedCut
 from sidecut.baselines.sskk import link_penalty, linked_similarities
 from sidecut.baselines.sskk_kmeans import kernel_kmeans
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.exceptions import ConflictError, SidecutWarning
+from sidecut.exceptions import ConflictError, ConvergenceWarning, SidecutWarning
 from sidecut.graphs import DenseGraph, Gaussian, Graph, Neighbors, SelfTuning
 
 

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 
 from sidecut.baselines.parameters import check_not_negative, check_whole
@@ -21,6 +20,7 @@ from sidecut.baselines.sskk_kmeans import (
 )
 from sidecut.baselines.sskk_seeding import farthest_first, neighbourhoods, seeded_labels
 from sidecut.constraints import Constraints
+from sidecut.exceptions import ConvergenceWarning
 from sidecut.graphs import Graph, GraphRecipe, warn_about
 from sidecut.labelling import kmeans_labels, rename_by_first_appearance, unit_rows
 from sidecut.methods.base import NONNEGATIVE
