@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Small problems and many test processes: one thread each is fastest.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types unit bench format clean
+.PHONY: demo test lint types unit bench papers peers format clean
 
 demo: $(VENV)/.demo-ready
 	$(BIN)/sidecut demo -o demo-output
@@ -26,9 +26,19 @@ types: $(VENV)/.test-ready
 unit: $(VENV)/.test-ready
 	$(BIN)/pytest -n auto -q
 
-# Speed against scikit-learn, as ratios within one run; DATA is a folder with mnist.npz, if there is one.
+# Speed as ratios within one run; DATA is a folder with mnist.npz, if there is one, QUICK=1 ends in minutes.
 bench: $(VENV)/.test-ready
-	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks.speed.normalized_cut $(if $(DATA),--data $(DATA))
+	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks.speed $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA))
+
+# Other people's packages on the same work, each in its own environment under .peers.
+peers: $(VENV)/.test-ready
+	nice $(BIN)/python -m benchmarks.peers $(if $(DATA),--data $(DATA))
+
+# The experiments of the five papers, then their figures and pages in docs/results. DATA is a folder of .npz files;
+# OPTIONS such as "--quick --jobs 4" or "--only csp". What is finished is not run again.
+papers: $(VENV)/.test-ready
+	$(BIN)/python -m benchmarks.papers $(if $(DATA),--data $(DATA)) $(OPTIONS)
+	$(BIN)/python -m benchmarks.papers.report
 
 format: $(VENV)/.test-ready
 	$(BIN)/ruff format .

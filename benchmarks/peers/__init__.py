@@ -1,0 +1,1 @@
+"""Other people's packages on the same work, each in its own environment: ``python -m benchmarks.peers``."""
