@@ -74,7 +74,7 @@ def contracted(graph: Graph, sets: npt.NDArray[np.integer]) -> Graph:
     array([[0., 3.],
            [3., 0.]])
     """
-    if np.max(sets) + 1 == graph.n_nodes:
+    if np.array_equal(sets, np.arange(graph.n_nodes)):
         return graph
     weights = graph.matrix
     if weights is None:

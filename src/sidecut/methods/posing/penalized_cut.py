@@ -147,8 +147,8 @@ class PenalizedCut:
 
     @property
     def is_contracted(self) -> bool:
-        """Whether some nodes are more than one point."""
-        return self.n_nodes < len(self.sets)
+        """Whether nodes are sets of points, not the points themselves."""
+        return self.graph is not self.points_graph
 
     @property
     def degrees(self) -> FloatArray:
@@ -166,7 +166,7 @@ class PenalizedCut:
         """Return G @ Y."""
         result = self.degrees[:, None] * Y - self.graph.apply(Y)
         linked = self.links.nodes
-        result[linked] += self._priced(Y[linked])
+        result[linked] += self.priced(Y[linked])
         return result
 
     def apply_normalized(self, V: FloatArray) -> FloatArray:
@@ -174,10 +174,10 @@ class PenalizedCut:
         result = V - self.affinity.apply(V)
         linked = self.links.nodes
         scale = self.affinity.scale[linked, None]
-        result[linked] += scale * self._priced(scale * V[linked])
+        result[linked] += scale * self.priced(scale * V[linked])
         return result
 
-    def _priced(self, rows: FloatArray) -> FloatArray:
+    def priced(self, rows: FloatArray) -> FloatArray:
         """Return (γ_m (Dᵐ - Qᵐ) + γ_c Qᶜ) @ rows, for the rows of the linked nodes."""
         links, result = self.links, np.zeros_like(rows)
         if self.gamma_must:

@@ -24,20 +24,18 @@ import numpy as np
 import numpy.typing as npt
 
 from sidecut.methods.posing.descent import Descent
+from sidecut.methods.posing.inside import CURVATURE_BOUND, without_overlap
 from sidecut.methods.posing.penalized_cut import PenalizedCut
 from sidecut.spectral.result import FloatArray
 
 #: λ_max(L̄) <= 2, and 1 is nearly always enough: W has few negative eigenvalues.
 CURVATURE = 1.0
-CURVATURE_BOUND = 2.0
 #: How often a price that lets a cluster vanish is raised, each time by this factor.
 RAISES, RAISE = 8, 4.0
 #: Where the start cuts nothing, overlap still has a price.
 LEAST_PRICE = 1e-3
 #: A perfect cut has energy 0, of which no share can be gained; less than this does not count.
 NOTHING = 1e-9
-#: Iterations that shape the indicators once the clusters are settled.
-POLISH = 5
 
 
 @dataclass(frozen=True)
@@ -192,21 +190,6 @@ def usual_overlap_price(cut: PenalizedCut, start: FloatArray) -> float:
     costs = np.sum(Y * (cut.degrees[:, None] * Y - cut.graph.apply(Y)), axis=0)
     present = Y.any(axis=0)
     return max(0.5 * float(costs[present].mean()), LEAST_PRICE)
-
-
-def without_overlap(cut: PenalizedCut, V: FloatArray, labels: npt.NDArray[np.intp], tol: float) -> FloatArray:
-    """Return the best V found that has its columns where the labels say, and nowhere else."""
-    inside = np.zeros(V.shape, dtype=bool)
-    np.put_along_axis(inside, labels[:, None], True, axis=1)
-    energy = OverlapEnergy(cut, 0.0)
-    state = energy.at(np.where(inside, V, 0.0))
-    for _ in range(POLISH):
-        after = energy.at(np.where(inside, energy.step(state, safe=True), 0.0))
-        gain = state.energy - after.energy
-        if gain <= tol * abs(state.energy):
-            return after.V if gain > 0 else state.V
-        state = after
-    return state.V
 
 
 def column_norms(V: FloatArray) -> FloatArray:
