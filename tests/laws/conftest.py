@@ -71,6 +71,7 @@ CASES = [
     Case(SpectralLearning, {"labelling": "rotation"}),
     Case(CSAP),
     Case(CSAP, {"eps_must": 0.1, "eps_cannot": 0.2}),
+    Case(CSAP, {"form": "divergence", "must_bound": 0.2, "cannot_bound": 0.2}),
     Case(E2CP),
     Case(E2CP, {"rescale": False, "eigenvectors": "nontrivial"}, promises=ALL - {CUT}),
     # Where few clusters are spoken of, feasible cuts are few; on a graph that all but falls apart, eq. 13 is
@@ -88,7 +89,7 @@ CASES = [
     Case(SCACS, {"n_nearest": 12}, promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE})),
     Case(
         SCACS,
-        {"n_nearest": 12, "landmarks": "kmeans", "step9": "project"},
+        {"n_nearest": 12, "landmarks": "random", "step9": "project"},
         promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE}),
     ),
     # Kernel k-means ends in the nearest of many minima, and has no eigenvalues.

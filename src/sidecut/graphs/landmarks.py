@@ -13,16 +13,16 @@ from sklearn.utils import check_random_state
 from sidecut.graphs.chunks import Chunk, RowChunks, stacked
 
 #: The rules look at this many rows per landmark; more change the landmarks little and cost much.
-SAMPLED_PER_LANDMARK = 20
+SAMPLED_PER_LANDMARK = 10
 #: Lloyd steps of the rule "kmeans". Landmarks need not be optimal, only well spread.
-KMEANS_STEPS = 10
+KMEANS_STEPS = 5
 
 RULES = ("random", "kmeans", "kmeans++")
 
 
 def choose_landmarks(
     rows: RowChunks,
-    landmarks: str | npt.ArrayLike = "random",
+    landmarks: str | npt.ArrayLike = "kmeans",
     n_landmarks: int = 500,
     random_state: int | np.random.RandomState | None = None,
 ) -> Any:
@@ -32,10 +32,10 @@ def choose_landmarks(
     ----------
     rows : RowChunks
         The points; read once, or not at all if the landmarks are given.
-    landmarks : {"random", "kmeans", "kmeans++"}, row numbers, or array of shape (p, d)
-        "random" draws points; "kmeans" takes the centres of a few steps of k-means on a sample of the
-        points; "kmeans++" draws points far from each other out of such a sample. Row numbers or the
-        landmarks themselves may be given instead.
+    landmarks : {"kmeans", "random", "kmeans++"}, row numbers, or array of shape (p, d), default="kmeans"
+        "random" draws points, as the paper does; "kmeans" takes the centres of a few steps of k-means on a
+        sample of the points; "kmeans++" draws points far from each other out of such a sample. Row numbers or
+        the landmarks themselves may be given instead.
     n_landmarks : int, default=500
         p, for the rules; no more than half as many as there are points, so that a landmark joins some.
     random_state : int, RandomState or None

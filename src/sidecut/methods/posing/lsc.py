@@ -29,7 +29,7 @@ class LSC(LandmarkClusterer):
         p, how many landmarks are chosen; no more than half as many as there are points.
     n_nearest : int, default=3
         r, how many landmarks code a point.
-    landmarks : {"random", "kmeans", "kmeans++"}, row numbers or array of shape (p, d), default="random"
+    landmarks : {"kmeans", "random", "kmeans++"}, row numbers or array of shape (p, d), default="kmeans"
         How landmarks are chosen, see `sidecut.graphs.choose_landmarks`, or which they are.
     sigma : float or "mean", default="mean"
         The width of the Gaussian weights; "mean" is the mean distance between all points and landmarks.
@@ -81,7 +81,7 @@ class LSC(LandmarkClusterer):
         *,
         n_landmarks: int = 500,
         n_nearest: int = 3,
-        landmarks: str | npt.ArrayLike = "random",
+        landmarks: str | npt.ArrayLike = "kmeans",
         sigma: float | str = "mean",
         unit_rows: bool = True,
         n_init: int = 10,

@@ -52,7 +52,7 @@ class SCACS(LandmarkClusterer):
         are removed, as printed, which leaves none as a rule.
     weighting : {"one_minus_cost", "none"}, default="one_minus_cost"
         How cuts are weighed before they are clustered (step 11).
-    landmarks : {"random", "kmeans", "kmeans++"}, row numbers or array of shape (p, d), default="random"
+    landmarks : {"kmeans", "random", "kmeans++"}, row numbers or array of shape (p, d), default="kmeans"
         How landmarks are chosen, see `sidecut.graphs.choose_landmarks`, or which they are.
     sigma : float or "mean", default="mean"
         The width of the Gaussian weights; "mean" is the mean distance between all points and landmarks.
@@ -121,7 +121,7 @@ class SCACS(LandmarkClusterer):
         diagonal: str = "known",
         step9: str = "nontrivial",
         weighting: str = "one_minus_cost",
-        landmarks: str | npt.ArrayLike = "random",
+        landmarks: str | npt.ArrayLike = "kmeans",
         sigma: float | str = "mean",
         unit_rows: bool = True,
         n_init: int = 10,
