@@ -115,7 +115,7 @@ class Store:
 def summary(cells: pd.DataFrame, order: list[str]) -> pd.DataFrame:
     """Return means and spreads over draws, a row per method, setting and size."""
     cells = cells.drop_duplicates(["method", "setting", "size", "draw"], keep="last")
-    cells = cells.assign(setting=cells.setting.fillna(""), failed=cells.failure.fillna("") != "")
+    cells = cells.assign(setting=cells.setting.fillna(""), failed=cells.failure.notna())
     groups = cells.groupby(["method", "setting", "size"])
     table = pd.DataFrame({"draws": groups.size(), "failures": groups.failed.sum()})
     table["links"] = (groups.n_must.mean() + groups.n_cannot.mean()).round(1)

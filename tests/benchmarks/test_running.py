@@ -1,0 +1,123 @@
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.papers import cells, running
+from benchmarks.papers.experiment import Contender, Protocol
+from benchmarks.papers.running import run
+from sidecut.datasets import load
+from sidecut.evaluation import adjusted_rand_index
+from sidecut.exceptions import DataUnavailableError
+
+
+def test_a_run_fills_all_cells(toy, store):
+    assert run(toy, store)
+    found = store.cells(toy.name)
+    assert len(found) == 2 * 2 * 2
+    assert found.failure.isna().all()
+    assert set(found["size"]) == {10, 40}
+    assert (found.n_must + found.n_cannot == found["size"]).all()
+    summary = pd.read_csv(store.summary_path(toy.name))
+    means = found.groupby(["method", "size"]).ari.mean()
+    for _, row in summary.iterrows():
+        assert row.ari_mean == pytest.approx(means[row.method, row["size"]], abs=1e-4)
+        assert row.draws == 2
+
+
+def test_a_score_is_that_of_the_method_itself(toy, store):
+    from sidecut import NormalizedCut
+
+    run(replace(toy, draws=1), store)
+    iris = load("iris")
+    labels = NormalizedCut(3, n_neighbors=10, random_state=0).fit(iris.X).labels_
+    row = store.cells(toy.name).query("method == 'NC'").iloc[0]
+    assert row.ari == pytest.approx(adjusted_rand_index(iris.y, labels), abs=1e-5)
+
+
+def test_finished_cells_are_not_run_again(toy, store, monkeypatch):
+    run(replace(toy, draws=1), store)
+    before = store.raw_path(toy.name).read_text()
+    ran = []
+
+    def watched(*arguments):
+        ran.append((arguments[1], arguments[2], [c.label for c in arguments[3]]))
+        return cells.run_cell(*arguments)
+
+    monkeypatch.setattr(running, "run_cell", watched)
+    run(toy, store)
+    assert ran == [(10, 1, ["NC", "SL"]), (40, 1, ["NC", "SL"])]
+    assert store.raw_path(toy.name).read_text().startswith(before)
+    ran.clear()
+    changed = replace(toy.contenders[1], settings={"n_init": 3})
+    run(replace(toy, contenders=(toy.contenders[0], changed)), store)
+    assert [labels for _, _, labels in ran] == [["SL"]] * 4
+
+
+def test_a_summary_is_of_the_present_settings_only(toy, store):
+    run(toy, store)
+    changed = replace(toy.contenders[1], settings={"n_init": 3})
+    later = replace(toy, contenders=(toy.contenders[0], changed), draws=1)
+    run(later, store)
+    summary = pd.read_csv(store.summary_path(toy.name))
+    assert summary.groupby("method").draws.max().to_dict() == {"NC": 2, "SL": 1}
+
+
+def test_results_do_not_depend_on_the_number_of_processes(toy, tmp_path, store):
+    other = type(store)(tmp_path / "parallel")
+    run(toy, store)
+    run(toy, other, n_jobs=2)
+    keys = ["method", "size", "draw"]
+    one, two = (s.cells(toy.name).sort_values(keys).reset_index(drop=True) for s in (store, other))
+    pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"))
+
+
+def test_a_method_that_fails_is_kept_as_a_failure_and_retried_on_request(toy, store):
+    broken = replace(toy, contenders=(Contender("bad", "SpectralLearning", {"n_init": -1}),), draws=1)
+    run(broken, store)
+    found = store.cells(toy.name)
+    assert found.failure.notna().all()
+    assert found.ari.isna().all()
+    assert store.missing(broken, list(broken.contenders)) == []
+    assert len(store.missing(broken, list(broken.contenders), retry=True)) == 2
+
+
+def test_a_method_that_is_not_there_is_named_and_left_out(toy, store, capsys):
+    run(replace(toy, contenders=(*toy.contenders, Contender("X", "NoSuchMethod"))), store)
+    assert "sidecut has no NoSuchMethod; left out" in capsys.readouterr().err
+    assert set(store.cells(toy.name).method) == {"NC", "SL"}
+
+
+def test_data_that_cannot_be_had_are_named_and_left_out(toy, store, capsys, monkeypatch):
+    def unavailable(*arguments):
+        raise DataUnavailableError("set SIDECUT_DATA")
+
+    monkeypatch.setattr(running, "points", unavailable)
+    assert not run(toy, store)
+    assert "left out: set SIDECUT_DATA" in capsys.readouterr().err
+
+
+def test_a_grid_is_a_row_per_setting_or_the_one_held_out_constraints_favour(toy, store):
+    tuned = Contender("SL", "SpectralLearning", {}, {"n_init": [1, 2]})
+    experiment = replace(toy, contenders=(tuned,), draws=1, sizes=(40,))
+    run(experiment, store)
+    assert list(store.cells(experiment.name).setting) == ["n_init=1", "n_init=2"]
+    held = experiment.under(Protocol(choose="held-out"))
+    run(held, store)
+    assert len(store.cells(held.name)) == 1
+
+
+def test_a_sweep_varies_a_parameter_and_keeps_the_constraints(toy, store):
+    sweep = replace(toy, sweep="n_init", sizes=(1, 3), fixed=20, contenders=toy.contenders[1:], draws=1)
+    run(sweep, store)
+    found = store.cells(sweep.name)
+    assert (found.n_must + found.n_cannot == 20).all()
+    assert list(found["size"]) == [1, 3]
+
+
+def test_generated_data_change_with_the_sample(toy, store):
+    moons = replace(toy, data="made:sparse_moons", sets_per_sample=1)
+    run(moons, store)
+    unconstrained = store.cells(moons.name).query("method == 'NC'").groupby("draw").ari.first()
+    assert np.ptp(unconstrained) > 0
