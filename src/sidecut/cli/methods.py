@@ -98,7 +98,7 @@ METHODS: dict[str, Method] = {
         purpose="pairs or labels of both kinds, must-links kept and cannot-links at a price",
         takes="pairs, labels, degrees of belief",
         cost="about 40 products with the graph, beside normalized-cut",
-        citation="CITATION",
+        citation="Hu, Zhou, Feng and Zhou 2012",
     ),
     "lsc": Method(
         class_path="sidecut.methods:LSC",
