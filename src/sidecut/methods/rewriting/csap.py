@@ -69,8 +69,8 @@ class CSAP(SpectralClusterer):
         What the variance of every point was raised by so that the graph is a covariance on the constrained
         points; 0 for Gaussian and heat kernels.
     multipliers_ : array of shape (n_pairs,)
-        With ``form="divergence"``, λ of eq. 9 for every pair of the constraints: 0 where the bound holds
-        anyway, otherwise the link acts as one with noise ε² = 1/(2λ).
+        λ of eq. 9 for every pair of the constraints: 0 where the bound holds anyway, otherwise the link acts
+        as one with noise ε² = 1/(2λ). Empty unless ``form="divergence"``.
     embedding_ : array of shape (n_samples, n_clusters)
         What was handed to the labelling.
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
@@ -136,6 +136,7 @@ class CSAP(SpectralClusterer):
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Cluster the data; see `SpectralClusterer.fit`."""
         self.diagonal_shift_ = 0.0
+        self.multipliers_ = np.zeros(0)
         return super().fit(X, y, constraints=constraints)
 
     def _check_parameters(self) -> None:

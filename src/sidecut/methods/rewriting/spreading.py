@@ -15,7 +15,7 @@ from sidecut.graphs import Graph, NormalizedAffinity
 from sidecut.methods.base import FloatArray
 
 IntArray = npt.NDArray[np.integer]
-SingleArray = npt.NDArray[np.float32]
+Product = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 
 #: Linear systems are solved to this residual relative to the right-hand side; in single precision to the
 #: second, below its rounding.
@@ -27,7 +27,7 @@ COLUMNS_AT_ONCE = 16
 DOUBLE_BYTES = 2**30
 #: Smaller entries count as zero in single precision: products of two of them would be denormal numbers, with
 #: which a processor is a hundred times slower.
-FAINT = np.float32(1e-18)
+FAINT = 1e-18
 
 
 def spread(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
@@ -104,65 +104,68 @@ def spread_units(graph: Graph, points: IntArray, column: IntArray, alpha: float)
            [0.0833, 0.5833]])
     """
     shape = (graph.n_nodes, int(column.max()) + 1)
-    if 8 * shape[0] * shape[1] > DOUBLE_BYTES:
-        return _spread_in_single_precision(graph, points, column, alpha, shape)
-    result = np.empty(shape)
-    for part in _column_slices(shape[1]):
-        unit = np.zeros((shape[0], part.stop - part.start))
-        unit[_places(points, column, part)] = 1.0
-        # P = (1 - α) Σ αᵗ L̄ᵗ has no negative entry; rounding alone could make one.
-        result[:, part] = np.maximum(spread(graph, unit, alpha), 0.0)
-    return result
+    if shape[1] > COLUMNS_AT_ONCE:
+        precision = np.dtype(np.float64 if 8 * shape[0] * shape[1] <= DOUBLE_BYTES else np.float32)
+        return _spread_in_threads(graph, points, column, alpha, shape, precision)
+    units = np.zeros(shape)
+    units[points, column] = 1.0
+    # P = (1 - α) Σ αᵗ L̄ᵗ has no negative entry; rounding alone could make one.
+    return np.maximum(spread(graph, units, alpha), 0.0)
 
 
-def _spread_in_single_precision(
-    graph: Graph, points: IntArray, column: IntArray, alpha: float, shape: tuple[int, int]
-) -> SingleArray:
-    """Return P Y in single precision, blocks of columns shared out among threads."""
-    multiply = _single_product(graph)
-    result = np.empty(shape, dtype=np.float32)
+def _spread_in_threads(
+    graph: Graph,
+    points: IntArray,
+    column: IntArray,
+    alpha: float,
+    shape: tuple[int, int],
+    precision: np.dtype,
+) -> npt.NDArray[Any]:
+    """Return P Y for many columns, blocks of them shared out among threads."""
+    multiply = _product(graph, precision)
+    result = np.empty(shape, dtype=precision)
+    faint = FAINT if precision == np.float32 else 0.0
 
     def solve(part: slice) -> None:
         ones = _places(points, column, part)
-        block = _chebyshev(multiply, ones, (shape[0], part.stop - part.start), alpha)
-        result[:, part] = np.where(block > FAINT, block, np.float32(0.0))
+        start = np.zeros((shape[0], part.stop - part.start), dtype=precision)
+        block = _chebyshev(multiply, ones, start, alpha)
+        result[:, part] = np.where(block > faint, block, 0.0)
 
     with ThreadPoolExecutor(cpu_count()) as pool:
         list(pool.map(solve, _column_slices(shape[1])))
     return result
 
 
-def _single_product(graph: Graph) -> Callable[[SingleArray], SingleArray]:
-    """Return the map X -> L̄ X in single precision, where L̄ is sparse; elsewhere rounded to it."""
+def _product(graph: Graph, precision: np.dtype) -> Product:
+    """Return the map X -> L̄ X in some precision, where L̄ is sparse; elsewhere rounded to it."""
     affinity = NormalizedAffinity(graph)
     if sp.issparse(graph.matrix):
-        matrix = sp.csr_array(affinity.matrix, dtype=np.float32)
+        matrix = sp.csr_array(affinity.matrix, dtype=precision)
         return lambda block: matrix @ block
-    return lambda block: affinity.apply(block.astype(np.float64)).astype(np.float32)
+    return lambda block: affinity.apply(block.astype(np.float64)).astype(precision)
 
 
 def _chebyshev(
-    multiply: Callable[[SingleArray], SingleArray],
-    ones: tuple[IntArray, IntArray],
-    shape: tuple[int, int],
-    alpha: float,
-) -> SingleArray:
+    multiply: Product, ones: tuple[IntArray, IntArray], zeros: npt.NDArray[Any], alpha: float
+) -> npt.NDArray[Any]:
     """Solve (I - α L̄) X = (1 - α) Y by Chebyshev's semi-iteration, Y given by the places of its ones.
 
     The eigenvalues of α L̄ lie in [-α, α], so the error falls by (1 + √(1 - α²))/α in every step, 2 for
     α = 0.8. Unlike conjugate gradients it needs no inner products, which are most of the work beside a
-    sparse product, and one more block of memory.
+    sparse product.
     """
-    before, current = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
-    np.add.at(current, ones, np.float32(1.0 - alpha))
+    number = zeros.dtype.type
+    before, current = zeros, zeros.copy()
+    np.add.at(current, ones, number(1.0 - alpha))
     weight = 2.0
-    for _ in range(_chebyshev_steps(alpha)):
+    for _ in range(_chebyshev_steps(alpha, zeros.dtype)):
         weight = 1.0 / (1.0 - 0.25 * alpha**2 * weight)
         image = multiply(current)
-        image *= np.float32(weight * alpha)
-        before *= np.float32(1.0 - weight)
+        image *= number(weight * alpha)
+        before *= number(1.0 - weight)
         before += image
-        np.add.at(before, ones, np.float32(weight * (1.0 - alpha)))
+        np.add.at(before, ones, number(weight * (1.0 - alpha)))
         before, current = current, before
     return current
 
@@ -184,10 +187,11 @@ def _enough_steps(alpha: float) -> int:
     return int(np.ceil(np.log(2.0 * root / TOLERANCE) / np.log1p(2.0 / max(root - 1.0, 1e-16)))) + 1
 
 
-def _chebyshev_steps(alpha: float) -> int:
-    """Return after how many steps Chebyshev's semi-iteration is exact to single precision."""
+def _chebyshev_steps(alpha: float, precision: np.dtype) -> int:
+    """Return after how many steps Chebyshev's semi-iteration is exact to rounding."""
+    tolerance = SINGLE_TOLERANCE if precision == np.float32 else 0.1 * TOLERANCE
     rate = (1.0 + np.sqrt(1.0 - alpha**2)) / alpha
-    return int(np.ceil(np.log(2.0 / SINGLE_TOLERANCE) / np.log(rate)))
+    return int(np.ceil(np.log(2.0 / tolerance) / np.log(rate)))
 
 
 def _ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
