@@ -17,21 +17,14 @@ from benchmarks.machine import facts
 from benchmarks.speed import growth, history, suite
 
 
-def results(scripts: list[suite.Script], args: argparse.Namespace) -> pd.DataFrame:
-    """Return the results of all scripts, run or stored; a script that is missing is named."""
-    tables = []
+def run(scripts: list[suite.Script], quick: bool, data: Path | None) -> pd.DataFrame:
+    """Run scripts, and return their results; a script that is missing is named."""
+    tables = [pd.DataFrame(columns=suite.COLUMNS)]
     for script in scripts:
-        path = suite.RESULTS / f"{script.name}.csv"
-        if not (path.exists() if args.stored else script.exists):
-            print(
-                f"{script.name}: {'no stored results' if args.stored else 'no such script yet'}", flush=True
-            )
-        elif args.stored:
-            tables.append(suite.tidy(script.name, pd.read_csv(path)))
-        else:
-            print(f"{script.name}:", flush=True)
-            tables.append(suite.run(script, args.quick, args.data))
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=suite.COLUMNS)
+        print(f"{script.name}:" if script.exists else f"{script.name}: no such script yet", flush=True)
+        if script.exists:
+            tables.append(suite.run(script, quick, data))
+    return pd.concat(tables[1:] or tables, ignore_index=True)
 
 
 def write(table: pd.DataFrame, folder: Path, picture: Path, conditions: str) -> None:
@@ -53,13 +46,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder that holds mnist.npz")
     parser.add_argument("--stored", action="store_true", help="run nothing, use the stored results")
     args = parser.parse_args()
-    table = results(suite.chosen(args.only), args)
-    if table.empty:
-        parser.exit(1, "nothing was measured.\n")
-    folder = suite.QUICK_RESULTS if args.quick else suite.RESULTS
-    write(table, folder, folder / "growth.svg" if args.quick else growth.PICTURE, facts())
+    folder, picture, past = suite.RESULTS, growth.PICTURE, history.HISTORY
+    if args.quick:
+        folder = suite.QUICK_RESULTS
+        picture, past = folder / "growth.svg", folder / "history.csv"
     if not args.stored:
-        history.append(table, folder / "history.csv" if args.quick else history.HISTORY)
+        history.append(run(suite.chosen(args.only), args.quick, args.data), past)
+    write(suite.collected(folder), folder, picture, facts())
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def draw(table: pd.DataFrame, title: str, path: Path = PICTURE) -> None:
         for name, rows in growing(table).items():
             points, seconds = rows["points"].to_numpy(), rows["seconds"].to_numpy()
             axes.loglog(points, seconds, "o-", label=f"{name}: n^{exponent(points, seconds):.2f}")
-        axes.set(xlabel="points", ylabel="seconds", title="Time of a fit against the number of points")
+        axes.set(xlabel="points", ylabel="seconds", title="How the time of each measurement grows")
         axes.grid(True, which="both", alpha=0.2)
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), fontsize="small", frameon=False)
         figure.text(0.01, -0.02, title, fontsize="x-small", color="gray")

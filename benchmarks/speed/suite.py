@@ -14,6 +14,8 @@ RESULTS = Path(__file__).parent / "results"
 #: Quick runs leave the stored results alone.
 QUICK_RESULTS = RESULTS / "raw" / "quick"
 COLUMNS = ["name", "points", "seconds", "against", "ratio"]
+#: How the columns begin that hold the seconds of something else.
+OTHERS = ("scikit-learn", "dense", "stack", "spectralcluster")
 #: Columns of a script's table that tell what was measured rather than how long it took.
 LABELS = ("part", "graph", "known", "labels", "cannot-links", "links", "landmarks", "solver")
 
@@ -96,7 +98,7 @@ def tidy(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """
     wide = by_solver(table) if "solver" in table else table
     wide = wide[wide["sidecut"].notna() & wide["points"].notna()]
-    others = [column for column in wide if column.startswith(("scikit-learn", "dense", "stack"))]
+    others = [column for column in wide if column.startswith(OTHERS)]
     rows = []
     for _, row in wide.iterrows():
         shared = {"name": series_name(name, row), "points": int(row["points"]), "seconds": row["sidecut"]}
@@ -105,6 +107,13 @@ def tidy(name: str, table: pd.DataFrame) -> pd.DataFrame:
         if not compared:
             rows.append(shared | {"against": "", "ratio": float("nan")})
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def collected(folder: Path) -> pd.DataFrame:
+    """Return all results that a folder holds, in the common form."""
+    paths = {script.name: folder / f"{script.name}.csv" for script in SCRIPTS}
+    tables = [tidy(name, pd.read_csv(path)) for name, path in paths.items() if path.exists()]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
 
 
 def by_solver(table: pd.DataFrame) -> pd.DataFrame:

@@ -41,13 +41,17 @@ def test_what_is_compared_with_nothing_has_no_ratio_and_no_history():
     assert history.entries(table, "2026-01-01", "abc").empty
 
 
-@pytest.mark.parametrize("path", sorted(suite.RESULTS.glob("*.csv")), ids=lambda path: path.stem)
-def test_every_stored_result_of_a_listed_script_can_be_read(path):
-    listed = {script.name for script in suite.SCRIPTS}
-    table = pd.read_csv(path)
-    tidy = suite.tidy(path.stem, table) if path.stem in listed else table
-    assert len(tidy) > 0
-    assert (tidy["seconds"] >= 0).all() if "seconds" in tidy else "seconds" not in table
+def test_stored_results_are_collected_in_the_order_of_the_scripts(tmp_path):
+    for script in ("csap", "csp"):
+        table = pd.DataFrame({"points": [1000], "sidecut": [1.0], "dense": [4.0]})
+        table.to_csv(tmp_path / f"{script}.csv", index=False)
+    assert suite.collected(tmp_path)[["name", "ratio"]].to_numpy().tolist() == [["csp", 0.25], ["csap", 0.25]]
+
+
+def test_what_is_stored_in_the_project_can_be_read():
+    table = suite.collected(suite.RESULTS)
+    assert {"normalized_cut, moons", "csp, part a"} <= set(table["name"])
+    assert (table["seconds"] >= 0).all()
 
 
 def test_an_unknown_script_is_refused_by_name():
