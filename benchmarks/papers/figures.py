@@ -42,6 +42,7 @@ COLOURS = {
     "E2CP": "#0072B2",
     "CSP": "#D55E00",
     "SCACS": "#D55E00",
+    "SCACS, default": "#F0E442",
     "NCSC": "#D55E00",
 }
 STYLE = {

@@ -25,6 +25,23 @@ Written by `python -m benchmarks.papers.report` from the tables in `benchmarks/p
 and every verdict is computed from them. “(paper)” is a method as it is printed; the same name without is our
 default, or a method the paper does not have. A method is best in a cell (a data set and a size) if no rival
 is better by more than 0.005."""
+OVERVIEW = """\
+# The papers' experiments, run again
+
+Five papers, their experiments, the same protocol, all methods on the same graph and the same constraints;
+then each of their claims with a verdict and the number it rests on.
+
+    make papers DATA=folder                          # all of it: hours; what is finished is not run again
+    make papers DATA=folder OPTIONS="--quick --jobs 4"
+    sidecut bench papers --only csp-fig9-wine        # one curve
+    sidecut bench papers --list
+
+DATA is a folder of `.npz` files with X and y; without it, what scikit-learn bundles is used and the rest is
+fetched from openml.org where it can be had (`sidecut.datasets.load`). Results are kept cell by cell in
+`benchmarks/papers/results/raw`, and summed up in tidy tables beside it, each with the configuration that
+made it. What the papers' protocol lacks is a switch: `--pairs random` instead of pairs that were clustered
+wrongly, `--noise 0.1` for one pair in ten told wrongly, `--choose held-out` to tune by constraints instead
+of by the true labels; scores on unconstrained points are always kept beside those on all."""
 HONEST = """\
 Means over all sizes. The first column is the paper's protocol; the second leaves out the points that were
 told. The others are run with `--pairs random`, `--noise 0.1` and `--choose held-out`, and shown where they
@@ -137,6 +154,11 @@ def _sections(name: str, paper: ModuleType, results: Results, docs: Path) -> Ite
         yield f"![figure {number}, redrawn]({name}-fig{number}.svg)"
         if score is None:
             yield from _panels(group, results)
+    for title, file in getattr(paper, "TABLES", {}).items():
+        if (results.folder / file).exists():
+            yield f"## {title}"
+            table = pd.read_csv(results.folder / file)
+            yield markdown(table.set_index(table.columns[0]))
     run = [e for e in paper.EXPERIMENTS if results.table(e.name) is not None and e.sweep is None]
     if run:
         yield "## Under more honest protocols"
@@ -153,6 +175,19 @@ def _panels(group: list[Experiment], results: Results) -> Iterator[str]:
         yield run_facts(experiment, results)
 
 
+def overview(results: Results) -> str:
+    """Write the page that leads to the others: how many of each paper's claims hold."""
+    counts = {}
+    for name, paper in PAPERS.items():
+        found = [claim.check(results) for claim in paper.CLAIMS]
+        words = [verdict.word.strip("*") if verdict else "not run" for verdict in found]
+        kinds = ("holds", "partly", "does not hold", "not run")
+        counts[f"[{paper.TITLE}]({name}.md)"] = {kind: words.count(kind) for kind in kinds}
+    table = pd.DataFrame(counts).T
+    table.index.name = "what the paper says"
+    return f"{OVERVIEW}\n\n{markdown(table)}\n"
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -162,6 +197,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     results = Results(args.results)
     args.docs.mkdir(parents=True, exist_ok=True)
+    (args.docs / "README.md").write_text(overview(results), encoding="utf-8")
     for name, paper in PAPERS.items():
         (args.docs / f"{name}.md").write_text(page(name, paper, results, args.docs), encoding="utf-8")
         print(args.docs / f"{name}.md")
