@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from sidecut.graphs import RowChunks, choose_landmarks
-from sidecut.graphs.landmarks import distinct, sampled_rows
+from sidecut.graphs.landmarks import distinct
 
 X = np.random.default_rng(0).normal(size=(300, 3))
 RULES = ("random", "kmeans", "kmeans++")
@@ -36,7 +36,7 @@ def test_every_row_is_drawn_as_often_as_any_other():
     rows, rng = RowChunks(np.arange(40.0)[:, None], chunk_rows=7), np.random.RandomState(0)
     drawn = np.zeros(40)
     for _ in range(2_000):
-        sample, n_rows = sampled_rows(rows, 10, rng)
+        sample, n_rows = rows.sampled(10, rng)
         assert sample.shape == (10, 1)
         assert n_rows == 40
         assert (np.diff(sample.ravel()) > 0).all()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,20 @@ CHUNK_ROWS = 8_192
 
 Chunk = Any
 Result = TypeVar("Result")
+
+
+class RowSource(Protocol):
+    """Where rows lie: here, on a disk, on other machines. Rows are numbered in the order they have there."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are, where that is known without reading them."""
+
+    def take(self, indices: np.ndarray) -> Chunk:
+        """Return some rows, in the order asked for."""
+
+    def sampled(self, size: int, rng: np.random.RandomState) -> tuple[Chunk, int]:
+        """Return `size` rows drawn without replacement, and how many rows there are."""
 
 
 class RowChunks:
@@ -63,14 +77,14 @@ class RowChunks:
                     f"{n_features}; all chunks must have the same columns."
                 )
             n_features = chunk.shape[1]
-            _refuse_nonfinite(chunk, n_seen)
+            refuse_nonfinite(chunk, n_seen)
             n_seen += chunk.shape[0]
             yield chunk
 
     def take(self, indices: np.ndarray) -> Chunk:
         """Return some rows, in the order asked for."""
         if _is_matrix(self.source):
-            return _as_rows(self.source[indices])
+            return as_rows(self.source[indices])
         order = np.argsort(indices, kind="stable")
         parts, start = [], 0
         for chunk in self:
@@ -81,6 +95,25 @@ class RowChunks:
         if indices.size and not 0 <= indices.min() <= indices.max() < start:
             raise IndexError(f"row {indices.max()} was asked for, but the source has {start} rows.")
         return stacked(parts)[np.argsort(order, kind="stable")]
+
+    def sampled(self, size: int, rng: np.random.RandomState) -> tuple[Chunk, int]:
+        """Return `size` rows drawn without replacement in one pass, and how many rows there are.
+
+        Every row gets a random number, and those with the smallest are kept; so the number of rows need not
+        be known beforehand, and the draw does not depend on the form of the source.
+        """
+        numbers, kept, n_rows = np.empty(0), [], 0
+        for chunk in self:
+            n_rows += chunk.shape[0]
+            numbers = np.concatenate([numbers, rng.random_sample(chunk.shape[0])])
+            threshold = np.inf if numbers.size <= size else np.partition(numbers, size - 1)[size - 1]
+            fresh = numbers[-chunk.shape[0] :] <= threshold
+            kept.append(chunk[np.flatnonzero(fresh)])
+            numbers = np.concatenate([numbers[: -chunk.shape[0]], numbers[-chunk.shape[0] :][fresh]])
+            if numbers.size > 2 * size:
+                numbers, kept = _thinned(numbers, kept, size)
+        numbers, kept = _thinned(numbers, kept, size)
+        return kept[0], n_rows
 
 
 def each_chunk(
@@ -134,10 +167,18 @@ def _is_matrix(source: Any) -> bool:
     return isinstance(source, np.ndarray) or sp.issparse(source)
 
 
+def _thinned(numbers: np.ndarray, kept: list[Chunk], size: int) -> tuple[np.ndarray, list[Chunk]]:
+    everything = stacked(kept)
+    if numbers.size <= size:
+        return numbers, [everything]
+    smallest = np.sort(np.argpartition(numbers, size - 1)[:size])
+    return numbers[smallest], [everything[smallest]]
+
+
 def _opener(source: Any, chunk_rows: int) -> Callable[[], Iterator[Chunk]]:
     if _is_matrix(source):
         return lambda: (
-            _as_rows(source[start : start + chunk_rows]) for start in range(0, source.shape[0], chunk_rows)
+            as_rows(source[start : start + chunk_rows]) for start in range(0, source.shape[0], chunk_rows)
         )
     if isinstance(source, str | Path):
         return lambda: _parquet_chunks(Path(source), chunk_rows)
@@ -173,7 +214,7 @@ def _rechunked(pieces: Iterable[Any], chunk_rows: int) -> Iterator[Chunk]:
     waiting: list[Chunk] = []
     n_waiting = 0
     for piece in pieces:
-        rows, start = _as_rows(piece), 0
+        rows, start = as_rows(piece), 0
         while start < rows.shape[0]:
             part = rows[start : start + chunk_rows - n_waiting]
             waiting.append(part)
@@ -186,7 +227,15 @@ def _rechunked(pieces: Iterable[Any], chunk_rows: int) -> Iterator[Chunk]:
         yield stacked(waiting)
 
 
-def _as_rows(piece: Any) -> Chunk:
+def as_rows(piece: Any) -> Chunk:
+    """Return a piece as a matrix of real numbers, or say what it is instead.
+
+    Examples
+    --------
+    >>> from sidecut.graphs.chunks import as_rows
+    >>> as_rows([[1, 2], [3, 4]]).shape
+    (2, 2)
+    """
     rows = sp.csr_array(piece) if sp.issparse(piece) else np.asarray(piece)
     if rows.ndim != 2:
         raise ValueError(f"a chunk has shape {rows.shape}; give matrices with one row per point.")
@@ -195,7 +244,15 @@ def _as_rows(piece: Any) -> Chunk:
     return rows
 
 
-def _refuse_nonfinite(chunk: Chunk, start: int) -> None:
+def refuse_nonfinite(chunk: Chunk, start: int) -> None:
+    """Refuse a chunk with NaN or infinity in it, naming the row, counted from `start`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs.chunks import refuse_nonfinite
+    >>> refuse_nonfinite(np.ones((2, 2)), start=0)
+    """
     values = chunk.data if sp.issparse(chunk) else chunk
     if values.dtype.kind != "f":
         return

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.utils import check_random_state
 
-from sidecut.graphs.chunks import Chunk, RowChunks, stacked
+from sidecut.graphs.chunks import Chunk, RowSource
 
 #: The rules look at this many rows per landmark; more change the landmarks little and cost much.
 SAMPLED_PER_LANDMARK = 10
@@ -21,7 +21,7 @@ RULES = ("random", "kmeans", "kmeans++")
 
 
 def choose_landmarks(
-    rows: RowChunks,
+    rows: RowSource,
     landmarks: str | npt.ArrayLike = "kmeans",
     n_landmarks: int = 500,
     random_state: int | np.random.RandomState | None = None,
@@ -30,8 +30,8 @@ def choose_landmarks(
 
     Parameters
     ----------
-    rows : RowChunks
-        The points; read once, or not at all if the landmarks are given.
+    rows : RowSource
+        The points, such as `RowChunks`; read once, or not at all if the landmarks are given.
     landmarks : {"kmeans", "random", "kmeans++"}, row numbers, or array of shape (p, d), default="kmeans"
         "random" draws points, as the paper does; "kmeans" takes the centres of a few steps of k-means on a
         sample of the points; "kmeans++" draws points far from each other out of such a sample. Row numbers or
@@ -110,40 +110,12 @@ def distinct(points: Chunk) -> Any:
     return points[np.sort(np.fromiter(first.values(), dtype=np.intp))]
 
 
-def sampled_rows(rows: RowChunks, size: int, rng: np.random.RandomState) -> tuple[Chunk, int]:
-    """Return `size` rows drawn without replacement in one pass, and how many rows there are.
-
-    Every row gets a random number, and those with the smallest are kept; so the number of rows need not be
-    known beforehand, and the draw does not depend on the form of the source.
-    """
-    numbers, kept, n_rows = np.empty(0), [], 0
-    for chunk in rows:
-        n_rows += chunk.shape[0]
-        numbers = np.concatenate([numbers, rng.random_sample(chunk.shape[0])])
-        threshold = np.inf if numbers.size <= size else np.partition(numbers, size - 1)[size - 1]
-        fresh = numbers[-chunk.shape[0] :] <= threshold
-        kept.append(chunk[np.flatnonzero(fresh)])
-        numbers = np.concatenate([numbers[: -chunk.shape[0]], numbers[-chunk.shape[0] :][fresh]])
-        if numbers.size > 2 * size:
-            numbers, kept = _thinned(numbers, kept, size)
-    numbers, kept = _thinned(numbers, kept, size)
-    return kept[0], n_rows
-
-
-def _thinned(numbers: np.ndarray, kept: list[Chunk], size: int) -> tuple[np.ndarray, list[Chunk]]:
-    everything = stacked(kept)
-    if numbers.size <= size:
-        return numbers, [everything]
-    smallest = np.sort(np.argpartition(numbers, size - 1)[:size])
-    return numbers[smallest], [everything[smallest]]
-
-
 def _by_rule(
-    rows: RowChunks, rule: str, n_landmarks: int, random_state: int | np.random.RandomState | None
+    rows: RowSource, rule: str, n_landmarks: int, random_state: int | np.random.RandomState | None
 ) -> Any:
     rng = check_random_state(random_state)
     size = n_landmarks if rule == "random" else SAMPLED_PER_LANDMARK * n_landmarks
-    sample, n_rows = sampled_rows(rows, size, rng)
+    sample, n_rows = rows.sampled(size, rng)
     sample = distinct(sample)
     n_landmarks = min(n_landmarks, max(n_rows // 2, 1))
     if sample.shape[0] <= n_landmarks:
