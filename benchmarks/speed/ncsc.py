@@ -6,7 +6,7 @@ On the k-NN graph of MNIST with 1,000 labels; without data on blobs.
 
 (a) one iteration of each solver (all columns, links included) against the bare product of the graph with as
     many columns, SciPy's on one core and ours on all;
-(b) whole fits, NCSC and LCSC, against scikit-learn's SpectralClustering and against NormalizedCut, on the same
+(b) whole fits of NormalizedCut, LCSC and NCSC, against scikit-learn's SpectralClustering on the same
     graph in the same run; "ratio" is to the fastest of scikit-learn's;
 (c) the peak of what a fit allocates, beyond the graph (tracemalloc), against the graph itself.
 """
