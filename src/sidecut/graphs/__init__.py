@@ -32,7 +32,7 @@ from sidecut.graphs.positive import positive_part
 from sidecut.graphs.precomputed import as_graph
 from sidecut.graphs.products import SparseProduct
 from sidecut.graphs.recipes import Cosine, Gaussian, GraphRecipe, Heat, Neighbors, SelfTuning, recipe
-from sidecut.graphs.resolvent import Resolvent, ResolventGraph
+from sidecut.graphs.resolvent import JoinedResolventGraph, Resolvent, ResolventGraph
 from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "GraphRecipe",
     "Heat",
     "HeatGraph",
+    "JoinedResolventGraph",
     "LandmarkCoder",
     "LandmarkGraph",
     "LandmarkSums",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from sidecut.graphs.diffusion import SERIES_TOLERANCE, HeatGraph
-from sidecut.graphs.graph import FloatArray, Graph
+from sidecut.graphs.graph import FloatArray, Graph, without_isolated
 from sidecut.graphs.recipes import GraphRecipe, Neighbors
 
 
@@ -44,6 +47,55 @@ class ResolventGraph(HeatGraph):
         self.time = 1.0 / sigma
         self.sigma = float(sigma)
         self.coefficients = _resolvent_coefficients(self.sigma)
+
+
+class JoinedResolventGraph(Graph):
+    """The kernel (Δ + σI + M)⁻¹, M = Σ (e_i - e_j)(e_i - e_j)ᵀ / ε²: the resolvent once points are joined.
+
+    Δ + σI + M is positive definite and has no positive entry off its diagonal, as neither Δ nor M has one: it
+    is an M-matrix, whose inverse has no negative entry. So nothing needs to be clipped, and the kernel is
+    applied at the price of the resolvent, whatever the number of nodes.
+
+    Parameters
+    ----------
+    kernel : ResolventGraph
+        K = (Δ + σI)⁻¹.
+    factor : array of shape (n, rank)
+        F with (Δ + σI + M)⁻¹ = K - F Fᵀ.
+    pairs : array of shape (m, 2)
+        The points joined, none of them isolated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import JoinedResolventGraph, ResolventGraph, as_graph
+    >>> pair = ResolventGraph(as_graph(np.array([[0.0, 1.0], [1.0, 0.0]])), sigma=1.0)
+    >>> apart = np.array([[1.0], [-1.0]]) * np.sqrt(1 / 3 / 2)  # what an exact link takes away
+    >>> JoinedResolventGraph(pair, apart, np.array([[0, 1]])).to_dense().round(4)
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+
+    def __init__(self, kernel: ResolventGraph, factor: FloatArray, pairs: npt.NDArray[np.integer]) -> None:
+        self.kernel = kernel
+        self.factor = np.asarray(factor, dtype=np.float64)
+        self.pairs = pairs
+        self.n_nodes = kernel.n_nodes
+
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return (K - F Fᵀ) @ block."""
+        return self.kernel.apply(block) - self.factor @ (self.factor.T @ block)
+
+    @cached_property
+    def components(self) -> npt.NDArray[np.intp]:
+        """The connected component of every node: those of the graph, joined by the pairs."""
+        before = self.kernel.components
+        ends = before[self.pairs].T
+        joints = sp.csr_array(
+            (np.ones(len(self.pairs)), tuple(ends)), shape=(before.max(initial=-1) + 1,) * 2
+        )
+        number = connected_components(joints, directed=False)[1]
+        return without_isolated(np.where(before >= 0, number[before], -1), self.isolated)
 
 
 class Resolvent(GraphRecipe):

@@ -10,15 +10,17 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CSAP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.exceptions import ConstraintError
+from sidecut.exceptions import ConstraintError, GraphWarning
 from sidecut.graphs import (
     DenseGraph,
     Gaussian,
     GaussianGraph,
     Heat,
+    JoinedResolventGraph,
     Neighbors,
     NormalizedAffinity,
     Resolvent,
+    ResolventGraph,
     SelfTuning,
     TiledGraph,
     as_graph,
@@ -382,3 +384,32 @@ def test_more_bounds_than_can_be_met(monkeypatch):
 def test_bounds_must_be_positive(name):
     with pytest.raises(ValueError, match=f"{name}=0"):
         CSAP(2, **{name: 0.0}).fit(X)
+
+
+def test_must_links_on_a_large_resolvent_are_never_formed(monkeypatch):
+    """(Δ + σI + M)⁻¹ is the inverse of an M-matrix: nothing is clipped, and it need not exist."""
+    kernel = Resolvent(0.3, neighbors=Neighbors(6))
+    known = PAIRS.must_part()
+    expected = affinity_of(known, "B", affinity=kernel)
+    monkeypatch.setattr(linking, "APPLIED_IN_MEMORY", 10)
+    model = CSAP(3, eps_must=1e-2, affinity=kernel, random_state=0).fit(X, constraints=known)
+    assert isinstance(model.affinity_matrix_, JoinedResolventGraph)
+    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, atol=1e-11)
+    both = CSAP(3, eps_must=1e-2, affinity=kernel, random_state=0).fit(X, constraints=PAIRS)
+    assert not isinstance(both.affinity_matrix_, JoinedResolventGraph)
+
+
+def test_must_links_join_the_parts_of_a_resolvent(monkeypatch):
+    monkeypatch.setattr(linking, "APPLIED_IN_MEMORY", 10)
+    parts = np.concatenate([np.linspace(0, 1, 8) + 50 * k for k in range(4)] + [np.array([1e6])])[:, None]
+    weights = (np.abs(parts - parts.T) < 0.5) * (1.0 - np.eye(33))
+    kernel = ResolventGraph(as_graph(sp.csr_array(weights)), 0.3)
+    known = Constraints.from_pairs(33, must_link=[(0, 8), (17, 25)])
+    with pytest.warns(GraphWarning):
+        model = CSAP(2, affinity="precomputed", random_state=0).fit(kernel, constraints=known)
+    assert isinstance(model.affinity_matrix_, JoinedResolventGraph)
+    np.testing.assert_array_equal(model.affinity_matrix_.components, np.repeat([0, 1, -1], [16, 16, 1]))
+    lonely = CSAP(2, affinity="precomputed", random_state=0).fit(
+        kernel, constraints=Constraints.from_pairs(33, must_link=[(0, 32)])
+    )
+    assert not isinstance(lonely.affinity_matrix_, JoinedResolventGraph)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,15 @@ from scipy.linalg import eigvalsh
 
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
-from sidecut.graphs import ConditionedGraph, Graph, TiledGraph, columns_of, corrected
+from sidecut.graphs import (
+    ConditionedGraph,
+    Graph,
+    JoinedResolventGraph,
+    ResolventGraph,
+    TiledGraph,
+    columns_of,
+    corrected,
+)
 from sidecut.methods.base import FloatArray
 from sidecut.methods.rewriting.divergence import bounded_alone, projected
 from sidecut.methods.rewriting.linked_kernel import (
@@ -211,7 +220,15 @@ def linked_graph(graph: Graph, columns: FloatArray, links: Links, algorithm: str
         spent = spent_factor(columns, links.points, must)
         left = columns - spent @ spent[links.points].T
         rivals = rival_updates(left, links.points, links.cannot_observations_apart())
+    if _stays_positive(graph, links):
+        return JoinedResolventGraph(graph, spent, links.points[links.must])
     return _kept(ConditionedGraph(graph, spent, rivals))
+
+
+def _stays_positive(graph: Graph, links: Links) -> TypeGuard[ResolventGraph]:
+    """Say whether a kernel too large for memory can be applied as it is, as nothing in it will be clipped."""
+    is_resolvent = isinstance(graph, ResolventGraph) and graph.n_nodes > APPLIED_IN_MEMORY
+    return is_resolvent and len(links.cannot) == 0 and not np.isin(links.points, graph.isolated).any()
 
 
 def _kept(conditioned: ConditionedGraph) -> Graph:
