@@ -123,7 +123,7 @@ def draw_figure(
         What is drawn; by default what the paper reports.
     """
     score = score or experiments[0].metric
-    n_columns = min(len(experiments), MOST_COLUMNS)
+    n_columns = 2 if len(experiments) == 4 else min(len(experiments), MOST_COLUMNS)
     n_rows = -(-len(experiments) // n_columns)
     with mpl.rc_context(STYLE):
         figure = Figure((PANEL_WIDTH * n_columns + 1.7, PANEL_HEIGHT * n_rows + 0.2), layout="constrained")
