@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +25,32 @@ TOLERANCE = 1e-4
 Rows = NDArray[np.float64]
 #: Gives a fresh iterator over the chunks of rows, always the same.
 Chunks = Callable[[], Iterable[Rows]]
+
+
+@dataclass(frozen=True)
+class CenterSums:
+    """What the rows nearest to each centre add up to: all that Lloyd's step knows of them.
+
+    Attributes
+    ----------
+    sums : array of shape (k, m)
+        Sums of the rows.
+    counts : array of shape (k,)
+        How many there are; rows of zeros have no say and do not count.
+    """
+
+    sums: Rows
+    counts: Rows
+
+    def __add__(self, other: CenterSums) -> CenterSums:
+        return CenterSums(self.sums + other.sums, self.counts + other.counts)
+
+    def moved(self, centers: Rows) -> Rows:
+        """Return every centre at the mean of the rows nearest to it; one nobody is nearest to stays."""
+        there = self.counts > 0
+        moved = centers.copy()
+        moved[there] = self.sums[there] / self.counts[there, None]
+        return moved
 
 
 def chunked_kmeans(
@@ -66,14 +95,53 @@ def chunked_kmeans(
     array([[0.1, 2. ],
            [5.1, 0. ]])
     """
+    return reduced_kmeans(
+        lambda chosen: _rows_at(chunks, chosen),
+        lambda centers: reduce(add, (center_sums(rows, centers) for rows in chunks())),
+        n_rows,
+        n_clusters,
+        n_init=n_init,
+        random_state=random_state,
+    )
+
+
+def reduced_kmeans(
+    rows_at: Callable[[NDArray[np.intp]], Rows],
+    total: Callable[[Rows], CenterSums],
+    n_rows: int,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    random_state: int | np.random.RandomState | None = None,
+) -> Rows:
+    """Return the centres k-means finds for rows that lie anywhere, see `chunked_kmeans`.
+
+    Parameters
+    ----------
+    rows_at : callable
+        Takes row numbers in ascending order, returns those rows.
+    total : callable
+        Takes centres, returns the `CenterSums` of all rows.
+    n_rows, n_clusters, n_init, random_state
+        As in `chunked_kmeans`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.labelling.lloyd import center_sums, reduced_kmeans
+    >>> rows = np.array([[0.0, 2.0], [0.2, 2.0], [5.0, 0.0], [5.2, 0.0]])
+    >>> centers = reduced_kmeans(rows.__getitem__, lambda c: center_sums(rows, c), 4, 2, random_state=0)
+    >>> np.sort(centers[:, 0]).round(3)
+    array([0.1, 5.1])
+    """
     rng = check_random_state(random_state)
-    sample = _sampled(chunks, n_rows, rng)
+    sample = rows_at(_sampled(n_rows, rng))
     centers = kmeans_centers(sample, n_clusters, n_init=n_init, random_state=rng)
     if n_rows <= SAMPLE_ROWS:
         return centers
     enough = TOLERANCE * float(sample.var(axis=0).mean())
     for _ in range(MAX_STEPS):
-        moved = _step(chunks, centers)
+        moved = total(centers).moved(centers)
         shift = float(((moved - centers) ** 2).sum())
         centers = moved
         if shift <= enough:
@@ -101,27 +169,33 @@ def nearest_centers(rows: Rows, centers: Rows) -> NDArray[np.intp]:
     return labels
 
 
-def _step(chunks: Chunks, centers: Rows) -> Rows:
-    """Move every centre to the mean of the rows nearest to it; one nobody is nearest to stays."""
-    sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
-    for rows in chunks():
-        labels = nearest_centers(rows, centers)
-        told = np.any(rows != 0, axis=1).astype(np.float64)
-        shape = (len(rows), len(centers))
-        member = sparse.csr_array((told, labels, np.arange(len(rows) + 1)), shape=shape)
-        sums += member.T @ rows
-        counts += np.bincount(labels, weights=told, minlength=len(centers))
-    there = counts > 0
-    moved = centers.copy()
-    moved[there] = sums[there] / counts[there, None]
-    return moved
+def center_sums(rows: Rows, centers: Rows) -> CenterSums:
+    """Return what the rows nearest to each centre add up to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.labelling.lloyd import center_sums
+    >>> center_sums(np.array([[1.0], [2.0], [7.0]]), np.array([[1.0], [9.0]]))
+    CenterSums(sums=array([[3.],
+           [7.]]), counts=array([2., 1.]))
+    """
+    labels = nearest_centers(rows, centers)
+    told = np.any(rows != 0, axis=1).astype(np.float64)
+    shape = (len(rows), len(centers))
+    member = sparse.csr_array((told, labels, np.arange(len(rows) + 1)), shape=shape)
+    counts = np.bincount(labels, weights=told, minlength=len(centers)).astype(np.float64, copy=False)
+    return CenterSums(member.T @ rows, counts)
 
 
-def _sampled(chunks: Chunks, n_rows: int, rng: np.random.RandomState) -> Rows:
-    """Return all rows if they are few, and otherwise so many drawn without replacement, in their order."""
+def _sampled(n_rows: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Return the numbers of all rows if they are few, and otherwise of so many drawn, in their order."""
     if n_rows <= SAMPLE_ROWS:
-        return np.concatenate(list(chunks()))
-    chosen = np.sort(sample_without_replacement(n_rows, SAMPLE_ROWS, random_state=rng))
+        return np.arange(n_rows)
+    return np.sort(sample_without_replacement(n_rows, SAMPLE_ROWS, random_state=rng))
+
+
+def _rows_at(chunks: Chunks, chosen: NDArray[np.intp]) -> Rows:
     parts, start = [], 0
     for rows in chunks():
         first, last = np.searchsorted(chosen, [start, start + len(rows)])

@@ -41,6 +41,9 @@ from sidecut.spectral.result import FloatArray
 
 IntArray = npt.NDArray[np.intp]
 
+#: Why there may be fewer clusters than were asked for, and what to do about it.
+WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"
+
 
 class LandmarkClusterer(ClusterMixin, BaseEstimator):
     """The base of the methods on landmark graphs. A method says which vectors u embed the points."""
@@ -126,7 +129,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         self._check_parameters()
         if self.hard:
             raise ValueError("hard=True needs the embedding of all points: use fit, or hard=False.")
-        shown, rows, seeds = _progress(progress), RowChunks(source), self._seeds()
+        shown, rows, seeds = shown_by(progress), RowChunks(source), self._seeds()
         for name in ("embedding_", "affinity_matrix_"):
             self.__dict__.pop(name, None)
         with threadpool_limits(limits=1):
@@ -204,13 +207,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         self._projection = vectors * weights / np.sqrt(codes.sums.degrees)[:, None]
 
     def _embedded(self, codes: sp.csr_array) -> FloatArray:
-        """Return the embedding of coded rows (steps 11 and 12)."""
-        rows = np.asarray(codes @ self._projection)
-        if not self.unit_rows:
-            return rows
-        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        lengths[lengths == 0] = 1.0
-        return rows / lengths[:, None]
+        return embedded(codes, self._projection, self.unit_rows)
 
     def _find_centers(self, chunks: Callable[[], Iterable[FloatArray]], n_rows: int, seed: int) -> None:
         self.cluster_centers_ = chunked_kmeans(
@@ -224,9 +221,8 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         order = np.full(len(self.cluster_centers_), len(self.cluster_centers_))
         order[found] = labels
         self.cluster_centers_ = self.cluster_centers_[np.argsort(order, kind="stable")]
-        reason = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"
         if not warned:
-            warn_if_clusters_are_missing(labels, self.n_clusters, "kmeans", reason)
+            warn_if_clusters_are_missing(labels, self.n_clusters, "kmeans", WHY_MISSING)
         return labels
 
     def __sklearn_tags__(self) -> Tags:
@@ -236,7 +232,35 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         return tags
 
 
-def _progress(progress: Progress | bool | None) -> Progress | None:
+def embedded(codes: sp.csr_array, projection: FloatArray, unit_rows: bool) -> FloatArray:
+    """Return the embedding of coded rows (steps 11 and 12).
+
+    Parameters
+    ----------
+    codes : csr_array of shape (n, p)
+        Zᵀ for these rows.
+    projection : array of shape (p, m)
+        D^{-1/2} u, weighted.
+    unit_rows : bool
+        Whether rows are scaled to length one; rows of zeros stay.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from sidecut.methods.posing.landmark_walk import embedded
+    >>> embedded(sp.csr_array([[0.5, 0.5]]), np.array([[3.0, 4.0], [3.0, 4.0]]), unit_rows=True)
+    array([[0.6, 0.8]])
+    """
+    rows = np.asarray(codes @ projection)
+    if not unit_rows:
+        return rows
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    lengths[lengths == 0] = 1.0
+    return rows / lengths[:, None]
+
+
+def shown_by(progress: Progress | bool | None) -> Progress | None:
+    """Return what shows progress: tqdm for True, nothing for None and False."""
     if progress is True:
         try:
             from tqdm.auto import tqdm

@@ -112,12 +112,12 @@ class LSC(LandmarkClusterer):
         constraints : None
             Present so that all methods can be called alike; constraints that say something are refused.
         """
-        _refuse(constraints)
+        refuse_constraints(constraints)
         return super().fit(X, constraints=constraints)
 
     def fit_chunks(self, source: Any, *, constraints: Constraints | None = None, **settings: Any) -> Self:
         """Cluster rows that do not fit in memory, see `SCACS.fit_chunks`."""
-        _refuse(constraints)
+        refuse_constraints(constraints)
         return super().fit_chunks(source, constraints=constraints, **settings)
 
     def _solve(self, codes: CodedRows, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
@@ -132,7 +132,14 @@ def solve_unconstrained(model: LandmarkClusterer, codes: CodedRows) -> tuple[Flo
     return model.eigenvectors_, np.ones(model.eigenvalues_.size)
 
 
-def _refuse(constraints: Constraints | None) -> None:
+def refuse_constraints(constraints: Constraints | None) -> None:
+    """Refuse constraints that say something.
+
+    Raises
+    ------
+    ConstraintError
+        Naming the method that takes them.
+    """
     if constraints is not None and not (isinstance(constraints, Constraints) and constraints.is_empty):
         raise ConstraintError(
             "LSC cannot use constraints; choose a method that can, such as SCACS, its constrained form."
