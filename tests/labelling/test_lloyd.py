@@ -19,7 +19,7 @@ def blobs():
 
 
 def in_chunks(rows, size):
-    return lambda: (rows[start : start + size] for start in range(0, len(rows), size))
+    return lambda function: (function(rows[start : start + size]) for start in range(0, len(rows), size))
 
 
 def test_the_nearest_centre_is_nearest(blobs):
@@ -60,5 +60,5 @@ def test_zero_rows_have_no_say_and_lonely_centres_stay():
 
 def test_fewer_different_rows_than_clusters_give_fewer_centres():
     rows = np.repeat(np.eye(3), 5, axis=0)
-    centers = chunked_kmeans(lambda: [rows], 15, 5, random_state=0)
+    centers = chunked_kmeans(lambda function: [function(rows)], 15, 5, random_state=0)
     assert sorted(map(tuple, centers.round(6))) == sorted(map(tuple, np.eye(3)))

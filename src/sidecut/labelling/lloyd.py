@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,8 @@ MAX_STEPS = 20
 TOLERANCE = 1e-4
 
 Rows = NDArray[np.float64]
-#: Gives a fresh iterator over the chunks of rows, always the same.
-Chunks = Callable[[], Iterable[Rows]]
+#: Applies a function to every chunk of rows, in one thread or in many; results in the order of the chunks.
+Each = Callable[[Callable[[Rows], Any]], Iterable[Any]]
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class CenterSums:
 
 
 def chunked_kmeans(
-    chunks: Chunks,
+    each: Each,
     n_rows: int,
     n_clusters: int,
     *,
@@ -69,8 +70,9 @@ def chunked_kmeans(
 
     Parameters
     ----------
-    chunks : callable
-        Without arguments; returns an iterable over arrays of shape (any, m), always the same.
+    each : callable
+        Takes a function, applies it to every chunk, an array of shape (any, m), and returns an iterable over
+        the results in the order of the chunks. The chunks must be the same each time.
     n_rows : int
         How many rows there are in all.
     n_clusters : int
@@ -90,14 +92,15 @@ def chunked_kmeans(
     >>> import numpy as np
     >>> from sidecut.labelling import chunked_kmeans
     >>> rows = np.array([[0.0, 2.0], [0.2, 2.0], [5.0, 0.0], [5.2, 0.0]])
-    >>> centers = chunked_kmeans(lambda: [rows[:1], rows[1:]], 4, 2, random_state=0)
+    >>> each = lambda function: map(function, [rows[:1], rows[1:]])
+    >>> centers = chunked_kmeans(each, 4, 2, random_state=0)
     >>> centers[np.argsort(centers[:, 0])].round(3)
     array([[0.1, 2. ],
            [5.1, 0. ]])
     """
     return reduced_kmeans(
-        lambda chosen: _rows_at(chunks, chosen),
-        lambda centers: reduce(add, (center_sums(rows, centers) for rows in chunks())),
+        lambda chosen: _rows_at(each, chosen),
+        lambda centers: reduce(add, each(partial(center_sums, centers=centers))),
         n_rows,
         n_clusters,
         n_init=n_init,
@@ -195,10 +198,14 @@ def _sampled(n_rows: int, rng: np.random.RandomState) -> NDArray[np.intp]:
     return np.sort(sample_without_replacement(n_rows, SAMPLE_ROWS, random_state=rng))
 
 
-def _rows_at(chunks: Chunks, chosen: NDArray[np.intp]) -> Rows:
+def _rows_at(each: Each, chosen: NDArray[np.intp]) -> Rows:
     parts, start = [], 0
-    for rows in chunks():
+    for rows in each(_itself):
         first, last = np.searchsorted(chosen, [start, start + len(rows)])
         parts.append(rows[chosen[first:last] - start])
         start += len(rows)
     return np.concatenate(parts)
+
+
+def _itself(rows: Rows) -> Rows:
+    return rows

@@ -7,7 +7,7 @@ over chunks, so that data larger than memory give the same labels as data in mem
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -34,6 +34,7 @@ from sidecut.graphs import (
 from sidecut.graphs.landmark_rows import Progress
 from sidecut.graphs.landmarks import RULES, check_count
 from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_appearance
+from sidecut.labelling.lloyd import Each
 from sidecut.labelling.missing import warn_if_clusters_are_missing
 from sidecut.methods.finish import finish, refuse_contradictions
 from sidecut.methods.inputs import check_constraints, check_n_clusters, warn_about_duplicates
@@ -89,7 +90,9 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
             self.affinity_matrix_ = graph
             self._learn(codes, constraints)
             parts = list(codes.each(self._embedded))
-            self._find_centers(lambda: parts, codes.n_rows, seeds[1])
+            self._find_centers(
+                lambda function: each_chunk(function, parts, self.n_jobs), codes.n_rows, seeds[1]
+            )
         self.embedding_ = np.concatenate(parts)
         self.labels_ = self._labelled(parts, warned)
         finish(self, self.embedding_, constraints)
@@ -138,7 +141,11 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
             check_n_clusters(self.n_clusters, codes.n_rows)
             self.n_features_in_ = codes.coder.n_features
             self._learn(codes, constraints)
-            self._find_centers(lambda: codes.each(self._embedded), codes.n_rows, seeds[1])
+            self._find_centers(
+                lambda function: codes.each(lambda chunk: function(self._embedded(chunk))),
+                codes.n_rows,
+                seeds[1],
+            )
             self.labels_ = self._labelled(codes.each(self._embedded))
         return self
 
@@ -209,9 +216,9 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
     def _embedded(self, codes: sp.csr_array) -> FloatArray:
         return embedded(codes, self._projection, self.unit_rows)
 
-    def _find_centers(self, chunks: Callable[[], Iterable[FloatArray]], n_rows: int, seed: int) -> None:
+    def _find_centers(self, each: Each, n_rows: int, seed: int) -> None:
         self.cluster_centers_ = chunked_kmeans(
-            chunks, n_rows, self.n_clusters, n_init=self.n_init, random_state=seed
+            each, n_rows, self.n_clusters, n_init=self.n_init, random_state=seed
         )
 
     def _labelled(self, chunks: Iterable[FloatArray], warned: bool = False) -> IntArray:

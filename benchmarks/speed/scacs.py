@@ -1,0 +1,187 @@
+"""SCACS: against LSC, against k-means on the raw points, against its own distances, and how it grows.
+
+    python -m benchmarks.speed.scacs --data FOLDER
+
+(a) whole fits on the six data sets of the paper with 100 labels, p = 500, r = 3, with landmarks by k-means
+    and at random: against LSC with the same settings, and against scikit-learn's KMeans(n_init=1) on X;
+(b) where the time of a fit goes, against the bare cost of multiplying all points with all landmarks;
+(c) fits on 1 and 10 million points x 2 features, each in a process of its own, with its peak of memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+from threadpoolctl import threadpool_limits
+
+from benchmarks.machine import facts
+from sidecut import LSC, SCACS, Constraints
+from sidecut.constraints import sample_labels
+from sidecut.graphs import LandmarkCoder, RowChunks, choose_landmarks, code_rows, each_chunk
+from sidecut.labelling import chunked_kmeans
+from sidecut.methods.posing.landmark_cuts import constrained_problem, landmark_cuts
+from sidecut.methods.posing.landmark_problem import landmark_basis
+
+RESULTS = Path(__file__).parent / "results"
+NAMES = ("segment", "usps", "pendigits", "letter", "mnist", "covtype")
+N_LABELS = 100
+
+
+def seconds(work: Callable[[], object], repeats: int) -> float:
+    """Return the median time of some work."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
+
+
+def stored(data: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points and classes of a data set."""
+    with np.load(data / f"{name}.npz") as file:
+        return file["X"], file["y"].astype(int)
+
+
+def whole_fits(data: Path, names: list[str], repeats: int) -> list[dict]:
+    """(a)."""
+    rows = []
+    for name in names:
+        X, y = stored(data, name)
+        k, known = len(np.unique(y)), sample_labels(y, N_LABELS, random_state=0)
+        raw = seconds(lambda X=X, k=k: KMeans(k, n_init=1, random_state=0).fit(X), repeats)
+        for rule in ("kmeans", "random"):
+            common = {"n_clusters": k, "landmarks": rule, "random_state": 0}
+            plain = seconds(lambda X=X, c=common: LSC(**c).fit(X), repeats)
+            ours = seconds(lambda X=X, c=common, q=known: SCACS(**c).fit(X, constraints=q), repeats)
+            row = {"part": f"a {name}", "landmarks": rule, "points": len(y), "sidecut": ours, "LSC": plain}
+            row |= {"scikit-learn KMeans": raw, "SCACS / LSC": ours / plain, "ratio": ours / raw}
+            rows.append(row)
+            print(row, flush=True)
+    return rows
+
+
+def bare_products(rows: RowChunks, landmarks: np.ndarray) -> float:
+    """Return how long it takes to multiply all points with all landmarks, in double precision."""
+
+    def product(chunk: np.ndarray) -> float:
+        total = 0.0
+        for start in range(0, len(chunk), 512):
+            total += (chunk[start : start + 512].astype(np.float64) @ landmarks.T)[0, 0]
+        return total
+
+    with threadpool_limits(limits=1):
+        return seconds(lambda: sum(each_chunk(product, rows)), 3)
+
+
+def where_time_goes(data: Path, names: list[str]) -> list[dict]:
+    """(b)."""
+    return [_stages(name, *stored(data, name)) for name in names if name in ("mnist", "covtype", "letter")]
+
+
+def _stages(name: str, X: np.ndarray, y: np.ndarray) -> dict:
+    k, known = len(np.unique(y)), sample_labels(y, N_LABELS, random_state=0)
+    rows, laps = RowChunks(X), {}
+
+    def lap(stage: str, work: Callable[[], object]) -> object:
+        start = time.perf_counter()
+        result = work()
+        laps[stage] = time.perf_counter() - start
+        return result
+
+    with threadpool_limits(limits=1):
+        landmarks = lap("landmarks", lambda: choose_landmarks(rows, "kmeans", 500, 0))
+        codes = lap("coding", lambda: code_rows(rows, LandmarkCoder(landmarks, 3)))
+        inside, points = known.restricted()
+        basis = lap("eigenvectors of Ŝ", lambda: landmark_basis(codes.sums))
+        cuts = lap(
+            "feasible cuts",
+            lambda: landmark_cuts(constrained_problem(basis, codes.sums, codes.take(points), inside), k),
+        )
+        projection = cuts.first(k - 1).vectors / np.sqrt(codes.sums.degrees)[:, None]
+        parts = lap("embedding", lambda: list(codes.each(lambda chunk: chunk @ projection)))
+        lap(
+            "k-means",
+            lambda: chunked_kmeans(lambda function: each_chunk(function, parts), len(y), k, random_state=0),
+        )
+    row = {"part": f"b {name}", "points": len(y), "sidecut": sum(laps.values())}
+    row["bare products"] = bare_products(rows, landmarks)
+    row["ratio"] = row["sidecut"] / row["bare products"]
+    row["note"] = ", ".join(f"{stage} {spent:.2f}" for stage, spent in laps.items())
+    print(row, flush=True)
+    return row
+
+
+def growth(sizes: list[int]) -> list[dict]:
+    """(c)."""
+    rows = []
+    for n in sizes:
+        command = [sys.executable, "-m", "benchmarks.speed.scacs", "--fit-one", str(n)]
+        spent, peak = map(
+            float, subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+        )
+        rows.append(
+            {"part": "c", "points": n, "sidecut": spent, "note": f"peak {peak:.2f} GB, data included"}
+        )
+        if len(rows) > 1:
+            rows[-1]["growth"] = spent / rows[0]["sidecut"]
+        print(rows[-1], flush=True)
+    return rows
+
+
+def fit_one(n: int) -> None:
+    """Print the seconds of one fit on n points x 2 features, and the peak of memory in gigabytes."""
+    X, y = make_blobs(n, 2, centers=10, cluster_std=1.5, random_state=0)
+    known = np.full(n, -1)
+    known[:1_000] = y[:1_000]
+    constraints = Constraints.from_labels(known)
+    spent = seconds(lambda: SCACS(10, random_state=0).fit(X, constraints=constraints), 1)
+    print(spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+
+
+def write(rows: list[dict]) -> None:
+    """Write the results beside those of other parts and sizes."""
+    RESULTS.mkdir(exist_ok=True)
+    path, table = RESULTS / "scacs.csv", pd.DataFrame(rows)
+    if path.exists():
+        keys = [key for key in ("part", "landmarks", "points") if key in table]
+        table = pd.concat([pd.read_csv(path), table]).drop_duplicates(keys, keep="last")
+    table = table.round(4).sort_values(["part", "points"], kind="stable")
+    table.to_csv(path, index=False)
+    (RESULTS / "scacs.txt").write_text(f"{facts()}\n\n{table.to_string(index=False, na_rep='')}\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder of the data sets; without it only part (c) runs")
+    parser.add_argument("--names", nargs="*", default=list(NAMES), choices=NAMES)
+    parser.add_argument("--parts", default="abc", help="which of the parts (a) to (c); all by default")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[1_000_000, 10_000_000])
+    parser.add_argument("--fit-one", type=int, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if args.fit_one:
+        fit_one(args.fit_one)
+        return
+    rows = whole_fits(args.data, args.names, args.repeats) if args.data and "a" in args.parts else []
+    if args.data and "b" in args.parts:
+        rows += where_time_goes(args.data, args.names)
+    if "c" in args.parts:
+        rows += growth(args.sizes)
+    write(rows)
+
+
+if __name__ == "__main__":
+    main()
