@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.cluster import kmeans_plusplus
-from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils.extmath import row_norms
 
 from sidecut.baselines.assignment import Assigner
 from sidecut.baselines.conflict_graph import IntArray
@@ -40,8 +41,17 @@ class HeavyPoints:
 
     def costs(self, centres: FloatArray) -> FloatArray:
         """Return the weighted squared distance of every point to every centre."""
+        # In the precision of the points, as scikit-learn's k-means does: a second copy would be dear.
         centres = centres.astype(self.places.dtype, copy=False)
-        return self.weights[:, None] * euclidean_distances(self.places, centres, squared=True)
+        squared = np.asarray(self.places @ centres.T)
+        squared *= -2.0
+        squared += self._norms[:, None]
+        squared += row_norms(centres, squared=True)
+        return self.weights[:, None] * np.maximum(squared, 0.0, out=squared)
+
+    @cached_property
+    def _norms(self) -> FloatArray:
+        return np.asarray(row_norms(self.places, squared=True))
 
     def assigned(self, costs: FloatArray, previous: IntArray | None) -> IntArray:
         """Return the cheapest clusters: of linked points, at most as dear as before."""
@@ -54,8 +64,9 @@ class HeavyPoints:
     def means(self, clusters: IntArray, centres: FloatArray) -> FloatArray:
         """Return the weighted mean of each cluster; an empty one keeps its centre."""
         shape = (len(centres), len(clusters))
-        member = sparse.csr_array((self.weights, (clusters, np.arange(len(clusters)))), shape=shape)
-        total = np.asarray(member.sum(axis=1)).ravel()
+        weights = self.weights.astype(self.places.dtype, copy=False)
+        member = sparse.csr_array((weights, (clusters, np.arange(len(clusters)))), shape=shape)
+        total = np.bincount(clusters, weights=self.weights, minlength=len(centres))
         sums = member @ self.places
         sums = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
         return np.where(total[:, None] > 0, sums / np.maximum(total, 1e-300)[:, None], centres)
