@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, reduce
 from operator import add
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,17 @@ from sidecut.graphs.landmark_codes import (
 
 #: Wraps an iterable to show how far it has come, as tqdm does.
 Progress = Callable[..., Iterable[Any]]
+
+
+class RowCodes(Protocol):
+    """What the p x p problem asks of coded rows, wherever they lie: here, on a disk, on other machines."""
+
+    coder: LandmarkCoder
+    sigma: float
+    sums: LandmarkSums
+
+    def take(self, points: npt.NDArray[np.integer]) -> sp.csr_array:
+        """Return the codes of some rows, given in ascending order."""
 
 
 class SpooledNearest:

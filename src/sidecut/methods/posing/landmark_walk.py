@@ -31,7 +31,7 @@ from sidecut.graphs import (
     each_chunk,
     warn_about,
 )
-from sidecut.graphs.landmark_rows import Progress
+from sidecut.graphs.landmark_rows import Progress, RowCodes
 from sidecut.graphs.landmarks import RULES, check_count
 from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_appearance
 from sidecut.labelling.lloyd import Each
@@ -59,6 +59,9 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
     hard: bool
     n_jobs: int | None
     random_state: int | np.random.RandomState | None
+    # Arrays after `fit`, dask arrays after `sidecut.distributed.fit`.
+    labels_: Any
+    embedding_: Any
 
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Cluster the data.
@@ -174,7 +177,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         return nearest_centers(self._embedded(codes), self.cluster_centers_)
 
     @abstractmethod
-    def _solve(self, codes: CodedRows, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
+    def _solve(self, codes: RowCodes, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
         """Return vectors u of shape (p, m) and how much each weighs in the embedding."""
 
     def _check_parameters(self) -> None:
@@ -205,7 +208,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         coder = LandmarkCoder(chosen, self.n_nearest)
         return code_rows(rows, coder, sigma=self.sigma, spool=spool, progress=progress, n_jobs=self.n_jobs)
 
-    def _learn(self, codes: CodedRows, constraints: Constraints) -> None:
+    def _learn(self, codes: RowCodes, constraints: Constraints) -> None:
         """Solve the p x p problem, and keep what embeds a coded point."""
         self._coder, self.sigma_ = codes.coder, codes.sigma
         self.landmarks_ = codes.coder.landmarks

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
-from sidecut.graphs import CodedRows
+from sidecut.graphs.landmark_rows import RowCodes
 from sidecut.methods.posing.landmark_problem import landmark_basis
 from sidecut.methods.posing.landmark_walk import LandmarkClusterer
 from sidecut.spectral.result import FloatArray
@@ -120,11 +120,11 @@ class LSC(LandmarkClusterer):
         refuse_constraints(constraints)
         return super().fit_chunks(source, constraints=constraints, **settings)
 
-    def _solve(self, codes: CodedRows, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
+    def _solve(self, codes: RowCodes, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
         return solve_unconstrained(self, codes)
 
 
-def solve_unconstrained(model: LandmarkClusterer, codes: CodedRows) -> tuple[FloatArray, FloatArray]:
+def solve_unconstrained(model: LandmarkClusterer, codes: RowCodes) -> tuple[FloatArray, FloatArray]:
     """Let a model remember the k vectors of least cost, and return them with equal weights."""
     basis = landmark_basis(codes.sums, model.n_clusters)
     model.eigenvalues_ = basis.costs[: model.n_clusters]

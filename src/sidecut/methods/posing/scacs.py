@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning
-from sidecut.graphs import CodedRows
+from sidecut.graphs.landmark_rows import RowCodes
 from sidecut.methods.inputs import check_choice
 from sidecut.methods.posing.cuts import FeasibleCuts
 from sidecut.methods.posing.landmark_cuts import STEP9, Rule, constrained_problem, landmark_cuts
@@ -152,7 +152,7 @@ class SCACS(LandmarkClusterer):
         check_choice("weighting", self.weighting, WEIGHTINGS)
         check_beta(self.beta0, self.beta)
 
-    def _solve(self, codes: CodedRows, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
+    def _solve(self, codes: RowCodes, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
         if constraints.is_empty:
             self._forget_cuts()
             return solve_unconstrained(self, codes)

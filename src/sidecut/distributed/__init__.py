@@ -1,0 +1,20 @@
+"""SCACS and LSC on Dask: the same estimators, on rows that lie on other machines.
+
+`fit` takes an estimator and a dask array or data frame, and returns the estimator fitted, with `labels_` and
+`embedding_` as dask arrays; `predict` labels further dask rows. `constraints_by_key` and
+`constraints_by_label` make constraints of what is known under the keys, or in a column, of a dask frame.
+"""
+
+try:
+    import dask.array
+    import dask.dataframe  # noqa: F401
+    import distributed  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        f'sidecut.distributed needs dask and distributed ({error}): pip install "sidecut[distributed]".'
+    ) from error
+
+from sidecut.distributed.fitting import fit, predict
+from sidecut.distributed.keys import constraints_by_key, constraints_by_label
+
+__all__ = ["constraints_by_key", "constraints_by_label", "fit", "predict"]

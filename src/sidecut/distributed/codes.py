@@ -1,0 +1,143 @@
+"""The codes of rows on a cluster: what `CodedRows` is for rows on one machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from dask.delayed import Delayed
+from dask.sizeof import sizeof
+
+from sidecut.distributed.cluster import shared
+from sidecut.distributed.partitions import PartitionedRows
+from sidecut.graphs import LandmarkCoder, LandmarkSums, NearestLandmarks, coded, landmark_sums
+from sidecut.graphs.chunks import stacked
+from sidecut.graphs.kernels import positive_width
+from sidecut.graphs.landmark_codes import mean_distance
+from sidecut.labelling.lloyd import CenterSums
+from sidecut.methods.posing.landmark_walk import embedded
+
+
+class PartitionedCodes:
+    """The nearest landmarks of all rows, held by the workers, and what their codes add up to.
+
+    As `CodedRows`, it has `coder`, `sigma`, `sums`, `n_rows` and `take`, so that the p x p problem is posed
+    and solved by the same code.
+
+    Parameters
+    ----------
+    rows : PartitionedRows
+        The points.
+    coder : LandmarkCoder
+        Knows the landmarks.
+    sigma : float or "mean"
+        σ of the Gaussian weights, or the mean distance between all points and landmarks.
+    """
+
+    def __init__(self, rows: PartitionedRows, coder: LandmarkCoder, sigma: float | str = "mean") -> None:
+        self.rows, self.n_rows = rows, rows.n_rows
+        self._n_all = coder.n_landmarks
+        cluster, nearest = rows.cluster, dask.delayed(nearest_landmarks)
+        everywhere = shared(coder)
+        self._nearest = cluster.keep([nearest(everywhere, block) for block in rows.blocks], "coding")
+        self.sigma = self._width(sigma)
+        sums: LandmarkSums = cluster.total(self._each(landmark_sums))
+        self.kept = np.flatnonzero(sums.degrees > 0)
+        self.sums = sums.restricted(self.kept)
+        self.coder = coder if self.kept.size == coder.n_landmarks else coder.restricted(self.kept)
+
+    def _width(self, sigma: float | str) -> float:
+        if isinstance(sigma, str) and sigma != "mean":
+            raise ValueError(f"sigma={sigma!r} is not a rule; use a positive number or 'mean'.")
+        if sigma != "mean":
+            return positive_width(float(sigma))
+        totals = self.rows.cluster.fetch([dask.delayed(total_of)(nearest) for nearest in self._nearest])
+        return mean_distance(sum(totals), self.n_rows, self._n_all)
+
+    def _each(self, function: Any, *arguments: Any) -> list[Delayed]:
+        """Return tasks that apply a function to the codes of every partition."""
+        task = dask.delayed(applied)
+        kept = getattr(self, "kept", None)
+        return [task(function, n, self.sigma, self._n_all, kept, *arguments) for n in self._nearest]
+
+    def take(self, points: npt.NDArray[np.integer]) -> sp.csr_array:
+        """Return the codes of some rows, given in ascending order; only they travel."""
+        wanted = self.rows.located(points)
+        pick, task = dask.delayed(nearest_of), dask.delayed(applied)
+        parts = self.rows.cluster.fetch(
+            [
+                task(unchanged, pick(self._nearest[place], here), self.sigma, self._n_all, self.kept)
+                for place, here in wanted.items()
+            ]
+        )
+        return stacked([sp.csr_array((0, self.kept.size)), *parts])
+
+    def embedded(self, projection: npt.NDArray[np.float64], unit_rows: bool) -> list[Delayed]:
+        """Return the embedding of every partition, held by the workers."""
+        tasks = self._each(embedded, shared(projection), unit_rows)
+        return self.rows.cluster.keep(tasks, "embedding")
+
+
+def nearest_landmarks(coder: LandmarkCoder, rows: Any) -> NearestLandmarks:
+    """Return the nearest landmarks of a partition, which may be empty."""
+    if rows.shape[0]:
+        return coder.nearest(rows)
+    shape = (0, coder.n_nearest)
+    return NearestLandmarks(np.empty(shape, dtype=np.int32), np.empty(shape), total=0.0)
+
+
+def nearest_of(nearest: NearestLandmarks, indices: npt.NDArray[np.integer]) -> NearestLandmarks:
+    """Return the nearest landmarks of some rows of a partition."""
+    return NearestLandmarks(nearest.indices[indices], nearest.distances[indices], total=np.nan)
+
+
+def total_of(nearest: NearestLandmarks) -> float:
+    """Return the sum of all distances between rows and landmarks."""
+    return nearest.total
+
+
+def applied(
+    function: Any,
+    nearest: NearestLandmarks,
+    sigma: float,
+    n_landmarks: int,
+    kept: npt.NDArray[np.intp] | None,
+    *arguments: Any,
+) -> Any:
+    """Return a function of the codes of a partition, over the landmarks that are kept."""
+    codes = coded(nearest, sigma, n_landmarks)
+    if kept is not None and kept.size < n_landmarks:
+        codes = sp.csr_array(codes[:, kept])
+    return function(codes, *arguments)
+
+
+def unchanged(codes: sp.csr_array) -> sp.csr_array:
+    """Return the codes themselves."""
+    return codes
+
+
+# Dask moves and spills results by their size, and would take these for a few bytes each.
+
+
+@sizeof.register(NearestLandmarks)
+def _(nearest: NearestLandmarks) -> int:
+    return int(nearest.indices.nbytes + nearest.distances.nbytes)
+
+
+@sizeof.register(LandmarkSums)
+def _(sums: LandmarkSums) -> int:
+    return int(sums.degrees.nbytes + sums.gram.nbytes)
+
+
+@sizeof.register(LandmarkCoder)
+def _(coder: LandmarkCoder) -> int:
+    # The landmarks, and the same again in the coordinates distances are measured in.
+    return 16 * coder.n_landmarks * coder.n_features
+
+
+@sizeof.register(CenterSums)
+def _(sums: CenterSums) -> int:
+    return int(sums.sums.nbytes + sums.counts.nbytes)

@@ -1,0 +1,202 @@
+"""The walk of the landmark methods on a cluster: rows, codes, the p x p problem, embedding, labels."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import dask
+import dask.array as da
+import numpy as np
+import numpy.typing as npt
+from distributed import Client
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from sidecut.constraints import Constraints
+from sidecut.distributed.cluster import Cluster, current_client, shared
+from sidecut.distributed.codes import PartitionedCodes, applied, nearest_landmarks
+from sidecut.distributed.labels import named_labels, partitioned_kmeans
+from sidecut.distributed.partitions import PartitionedRows, Partitions, as_dask_array, numbers, partitions
+from sidecut.graphs import LandmarkCoder, choose_landmarks
+from sidecut.graphs.landmark_rows import Progress
+from sidecut.labelling import nearest_centers
+from sidecut.labelling.missing import warn_if_clusters_are_missing
+from sidecut.methods import LSC
+from sidecut.methods.inputs import check_constraints, check_n_clusters
+from sidecut.methods.posing.landmark_walk import WHY_MISSING, LandmarkClusterer, embedded, shown_by
+from sidecut.methods.posing.lsc import refuse_constraints
+
+Model = TypeVar("Model", bound=LandmarkClusterer)
+
+
+def fit(
+    model: Model,
+    X: Any,
+    *,
+    constraints: Constraints | None = None,
+    client: Client | None = None,
+    progress: Progress | bool | None = None,
+) -> Model:
+    """Cluster rows on a Dask cluster.
+
+    Landmarks go to every worker, which codes its rows over them; what the codes add up to comes back, and
+    the p x p problem is solved here. Embedding and labels stay on the workers. On the same landmarks the
+    labels are those of `model.fit` on the same rows in memory; the landmarks drawn are the same, too.
+
+    Parameters
+    ----------
+    model : SCACS or LSC
+        The method with its parameters. It is fitted in place, as by its own `fit`; `hard=True` is refused
+        and `n_jobs` does nothing.
+    X : dask array or dask data frame of shape (n_samples, n_features)
+        The points, numbers only. A data frame may have partitions of unknown length: they are counted.
+    constraints : Constraints, optional
+        What is known about the rows, numbered through all partitions. See `constraints_by_key`.
+    client : Client, optional
+        The cluster to work on; the one in use by default.
+    progress : True or callable, optional
+        Wraps an iterable to show how far it has come: True is tqdm, or give another with its signature.
+
+    Returns
+    -------
+    model
+        Fitted. `labels_` and `embedding_` are dask arrays, with chunks as the partitions of X, held by the
+        workers; `affinity_matrix_` is not there. Everything else, and `predict`, is as after `fit`.
+
+    Raises
+    ------
+    TypeError
+        If the method is no landmark method, or X is no dask collection.
+    ValueError
+        If no cluster is in use, a value of X is not finite, or a parameter makes no sense.
+    ConstraintError
+        If the constraints are for other data, or no cut satisfies them.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import make_moons
+    >>> from sidecut import SCACS
+    >>> from sidecut.constraints import sample_labels
+    >>> from sidecut.distributed import fit
+    >>> X, y = make_moons(2000, noise=0.15, random_state=0)
+    >>> known = sample_labels(y, 20, random_state=0)
+    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    ...     model = fit(SCACS(2, n_landmarks=200, random_state=0), da.from_array(X, 500), constraints=known)
+    ...     model.labels_.chunks
+    ...     known.satisfaction(model.labels_.compute())
+    ((500, 500, 500, 500),)
+    1.0
+    """
+    _check_model(model, constraints)
+    cluster = Cluster(current_client(client), shown_by(progress))
+    rows, seeds = PartitionedRows(X, cluster), model._seeds()
+    constraints = check_constraints(constraints, rows.n_rows)
+    check_n_clusters(model.n_clusters, rows.n_rows)
+    _forget(model)
+    with threadpool_limits(limits=1):
+        chosen = choose_landmarks(rows, model.landmarks, model.n_landmarks, seeds[0])
+        codes = PartitionedCodes(rows, LandmarkCoder(chosen, model.n_nearest), model.sigma)
+        model._learn(codes, constraints)
+    _describe_features(model, rows.partitions)
+    parts = codes.embedded(model._projection, model.unit_rows)
+    centers = partitioned_kmeans(parts, rows, model.n_clusters, n_init=model.n_init, random_state=seeds[1])
+    labels, model.cluster_centers_, n_found = named_labels(parts, rows, centers)
+    warn_if_clusters_are_missing(np.arange(n_found), model.n_clusters, "kmeans", WHY_MISSING)
+    sizes = rows.sizes.tolist()
+    model.embedding_ = as_dask_array(parts, sizes, np.float64, model._projection.shape[1])
+    model.labels_ = as_dask_array(labels, sizes, np.intp)
+    return model
+
+
+def predict(model: LandmarkClusterer, X: Any) -> da.Array:
+    """Return the cluster of every row of a dask collection, lazily.
+
+    Parameters
+    ----------
+    model : SCACS or LSC
+        Fitted, here or in memory.
+    X : dask array or dask data frame of shape (any, n_features)
+        The points.
+
+    Returns
+    -------
+    dask array of int
+        With chunks as the partitions of X. It is computed by whatever dask computes with, at every
+        `compute`, `persist` or `to_zarr` anew.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sklearn.datasets import make_moons
+    >>> from sidecut import LSC
+    >>> from sidecut.distributed import predict
+    >>> X, y = make_moons(1000, noise=0.05, random_state=0)
+    >>> model = LSC(2, n_landmarks=100, random_state=0).fit(X)
+    >>> labels = predict(model, da.from_array(X, 300))
+    >>> bool((labels.compute() == model.labels_).all())
+    True
+    """
+    check_is_fitted(model)
+    pieces = partitions(X)
+    if pieces.n_features != model.n_features_in_:
+        raise ValueError(
+            f"X has {pieces.n_features} features, but {type(model).__name__} was fitted on "
+            f"{model.n_features_in_}."
+        )
+    coder = shared(model._coder)
+    projection, label = shared(model._projection), dask.delayed(predicted)
+    parts = [
+        label(block, place, start, coder, model.sigma_, projection, model.unit_rows, model.cluster_centers_)
+        for place, (block, start) in enumerate(zip(pieces.blocks, _starts(pieces), strict=True))
+    ]
+    return as_dask_array(parts, pieces.sizes, np.intp)
+
+
+def predicted(
+    block: Any,
+    partition: int,
+    start: int | None,
+    coder: LandmarkCoder,
+    sigma: float,
+    projection: npt.NDArray[np.float64],
+    unit_rows: bool,
+    centers: npt.NDArray[np.float64],
+) -> npt.NDArray[np.intp]:
+    """Return the cluster of every row of a partition: coded, embedded, the nearest centre."""
+    nearest = nearest_landmarks(coder, numbers(block, partition, start))
+    rows = applied(embedded, nearest, sigma, coder.n_landmarks, None, projection, unit_rows)
+    return nearest_centers(rows, centers)
+
+
+def _starts(pieces: Partitions) -> list[int | None]:
+    if not pieces.has_known_sizes:
+        return [None] * len(pieces.blocks)
+    sizes = np.asarray(pieces.sizes, dtype=np.intp)
+    return (np.cumsum(sizes) - sizes).tolist()
+
+
+def _check_model(model: Any, constraints: Constraints | None) -> None:
+    if not isinstance(model, LandmarkClusterer):
+        raise TypeError(
+            f"{type(model).__name__} cannot run on a cluster: its graph does not come apart into rows. The "
+            "methods on landmarks can: SCACS, and LSC without constraints."
+        )
+    model._check_parameters()
+    if model.hard:
+        raise ValueError("hard=True needs the embedding of all points in one place: use fit, or hard=False.")
+    if isinstance(model, LSC):
+        refuse_constraints(constraints)
+
+
+def _forget(model: LandmarkClusterer) -> None:
+    """Leave nothing of an earlier fit that this one does not make."""
+    for name in ("labels_", "embedding_", "affinity_matrix_", "repair_", "feature_names_in_"):
+        model.__dict__.pop(name, None)
+
+
+def _describe_features(model: LandmarkClusterer, pieces: Partitions) -> None:
+    model.n_features_in_ = pieces.n_features
+    if pieces.names is not None:
+        model.feature_names_in_ = pieces.names
