@@ -3,7 +3,8 @@
     python -m benchmarks.papers.ncsc_iris
 
 Accuracy, mean over draws, on the graph of section 5 (20 neighbours, self-tuning). "NCSC, eq. 11" is
-the printed solver at γ_m = 10 and γ_c = 5, where it moves; the paper's γ_m = 10⁴ is in the experiments of the figures.
+the printed solver at γ_m = 10 and γ_c = 5, where it moves; the paper's γ_m = 10⁴ is in the experiments of the
+figures.
 """
 
 from __future__ import annotations
