@@ -119,8 +119,8 @@ class Experiment:
         The methods.
     scaling : str
         What is done to the features first.
-    sets_per_sample : int, optional
-        Of generated data: how many draws of side information share one sample of points.
+    samples : int
+        Of generated data: how many samples of points there are; draws take turns on them.
     fixed : int
         The amount that stays fixed where something else varies.
     sweep : str, optional
@@ -142,7 +142,7 @@ class Experiment:
     metric: Metric
     contenders: tuple[Contender, ...]
     scaling: Scaling = "none"
-    sets_per_sample: int | None = None
+    samples: int = 1
     fixed: int = 0
     sweep: str | None = None
     note: str = ""
@@ -163,7 +163,7 @@ class Experiment:
 
     def sample_of(self, draw: int) -> int:
         """Tell which sample of generated points a draw is about."""
-        return 0 if self.sets_per_sample is None else draw // self.sets_per_sample
+        return draw % self.samples
 
     def configuration(self) -> dict[str, Any]:
         """Return everything that makes the results, ready for JSON."""

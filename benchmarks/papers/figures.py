@@ -61,10 +61,10 @@ PANEL_WIDTH, PANEL_HEIGHT, MOST_COLUMNS = 2.4, 1.9, 3
 def numbers_of(figure: str) -> list[str]:
     """Return the numbers of the figures an experiment belongs to.
 
-    >>> numbers_of("figs. 9 and 10"), numbers_of("fig. 1 a")
-    (['9', '10'], ['1'])
+    >>> numbers_of("figs. 9 and 10"), numbers_of("fig. 1 a"), numbers_of("fig. 9n")
+    (['9', '10'], ['1'], ['9n'])
     """
-    return re.findall(r"\d+", figure)
+    return re.findall(r"\d+n?", figure)
 
 
 def panels(paper: str, experiments: list[Experiment], results: Results) -> dict[str, list[Experiment]]:

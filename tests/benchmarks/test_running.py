@@ -117,7 +117,7 @@ def test_a_sweep_varies_a_parameter_and_keeps_the_constraints(toy, store):
 
 
 def test_generated_data_change_with_the_sample(toy, store):
-    moons = replace(toy, data="made:sparse_moons", sets_per_sample=1)
+    moons = replace(toy, data="made:sparse_moons", samples=2)
     run(moons, store)
     unconstrained = store.cells(moons.name).query("method == 'NC'").groupby("draw").ari.first()
     assert np.ptp(unconstrained) > 0
