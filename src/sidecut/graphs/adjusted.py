@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from sidecut.graphs.classwise import ClasswisePart
 from sidecut.graphs.conditioned import rows_of
 from sidecut.graphs.graph import DenseGraph, FloatArray, Graph, SparseGraph, without_isolated
 from sidecut.graphs.lazy import TiledGraph
@@ -67,19 +68,37 @@ class AdjustedGraph(KeptTiledGraph):
         F, with a factor that is not negative.
     unit : float, default=1.0
         The largest weight there can be, see `adjusted_weights`.
+    exact : bool, default=True
+        Whether products may not leave out entries of F, if it is an agreement of labels, for the sake of
+        linear time; `error` tells how much they do.
     """
 
-    def __init__(self, graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0) -> None:
+    def __init__(self, graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact: bool = True) -> None:
         self.graph = graph
         self.beliefs = beliefs
         self.unit = unit
+        self.exact = exact
         self.n_nodes = graph.n_nodes
         self.edges = _adjusted_edges(graph, beliefs) if sp.issparse(graph.matrix) else None
 
     @cached_property
     def joined(self) -> PositivePart | None:
         """The map X -> max(F, 0) X, or None where F has no positive entry."""
-        return positive_part(self.beliefs)
+        return positive_part(self.beliefs, self.exact)
+
+    @property
+    def error(self) -> float:
+        """A bound δ on the share of any node's degree that products leave out; 0 where they are exact.
+
+        With d the degrees that are there, e those that are missing, e <= δ d, and f any vector, the cut fᵀLf
+        lacks at most 2 Σ e f² <= 2δ Σ d f², and Σ d f² at most the share δ. So every eigenvalue λ of the
+        exact normalised Laplacian has λ' / (1 + δ) <= λ <= λ' + 2δ, λ' the one that is found (Courant and
+        Fischer).
+        """
+        if self.edges is None or not isinstance(self.joined, ClasswisePart):
+            return 0.0
+        missing = self.unit * self.joined.left_out
+        return float(np.max(np.divide(missing, self.degrees, out=np.zeros_like(missing), where=missing > 0)))
 
     def apply(self, block: FloatArray) -> FloatArray:
         """Return the product with a vector or a block of vectors."""
@@ -128,7 +147,7 @@ class AdjustedGraph(KeptTiledGraph):
         return connected_components(sp.csr_array(touching), directed=False)[1][number]
 
 
-def adjusted(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0) -> Graph:
+def adjusted(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact: bool = True) -> Graph:
     """Return a graph adjusted by eq. 4 in the form that suits it.
 
     Parameters
@@ -139,6 +158,8 @@ def adjusted(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0) -> Graph:
         F, with a factor that is not negative.
     unit : float, default=1.0
         The largest weight there can be, see `adjusted_weights`.
+    exact : bool, default=True
+        Whether an `AdjustedGraph` may not leave out entries.
 
     Returns
     -------
@@ -157,7 +178,7 @@ def adjusted(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0) -> Graph:
            [1.  , 1.  , 0.25],
            [0.25, 0.25, 0.25]])
     """
-    lazy = AdjustedGraph(graph, beliefs, unit)
+    lazy = AdjustedGraph(graph, beliefs, unit, exact)
     if lazy.edges is not None and lazy.joined is None:
         return SparseGraph(lazy.edges)
     if graph.n_nodes > IN_MEMORY or isinstance(graph, TiledGraph):

@@ -47,15 +47,21 @@ class ClasswisePart:
     Also F_ij <= t_i t_j with t_i = √w s_i (2 x_i - 1), since p_i·p_j <= x y + (1 - x)(1 - y). In a class
     where that exceeds 1, so that entries may have to be clipped, none is taken as sure.
 
+    The search for the doubtful entries is all that takes more than linear time. Without it they are left out
+    and t_i Σ_j t_j over the doubtful j of a row, by running sums, bounds what is missing.
+
     Parameters
     ----------
     matrix : AgreementMatrix
         F.
+    exact : bool, default=True
+        Whether doubtful entries are looked at. Where entries may have to be clipped they always are.
     """
 
-    def __init__(self, matrix: AgreementMatrix) -> None:
+    def __init__(self, matrix: AgreementMatrix, exact: bool = True) -> None:
         self.n_nodes = matrix.n_nodes
         self.classes = list(_sorted_classes(matrix))
+        self.searched = [members for members in self.classes if exact or members.is_clipped]
         self.stored = self._stored_doubts(STORED_PER_NODE * matrix.n_nodes)
 
     def __call__(self, block: FloatArray) -> FloatArray:
@@ -80,11 +86,20 @@ class ClasswisePart:
     @property
     def n_computed(self) -> int:
         """How many entries are computed one by one in every product."""
-        return 0 if self.stored is not None else sum(members.n_doubtful for members in self.classes)
+        return 0 if self.stored is not None else sum(members.n_doubtful for members in self.searched)
+
+    @cached_property
+    def left_out(self) -> FloatArray:
+        """For every node a bound on the sum of the entries in its row that are left out; zero if exact."""
+        bound = np.zeros(self.n_nodes)
+        for members in self.classes:
+            if not any(members is other for other in self.searched):
+                bound[members.points] = members.doubtful_sums()
+        return bound
 
     def _doubtful_product(self, block: FloatArray) -> FloatArray:
         result = np.zeros(block.shape)
-        for members in self.classes:
+        for members in self.searched:
             for rows, columns, tile in members.doubtful_tiles():
                 result[members.points[rows]] += tile @ block[members.points[columns]]
         return result
@@ -94,7 +109,7 @@ class ClasswisePart:
         found: list[tuple[npt.NDArray, npt.NDArray, FloatArray]] = []
         n_found = 0
         index_type = np.int32 if self.n_nodes <= np.iinfo(np.int32).max else np.int64
-        for members in self.classes:
+        for members in self.searched:
             nodes = members.points.astype(index_type)
             for rows, columns, tile in members.doubtful_tiles():
                 i, j = np.nonzero(tile)
@@ -117,6 +132,7 @@ class _Class:
     factor: FloatArray
     left: FloatArray
     shares: FloatArray
+    tops: FloatArray
     is_clipped: bool
 
     @cached_property
@@ -133,6 +149,11 @@ class _Class:
     def n_doubtful(self) -> int:
         """How many entries are not sure beforehand."""
         return int((self.points.size - self.n_sure).sum())
+
+    def doubtful_sums(self) -> FloatArray:
+        """Return Σ t_i t_j over the doubtful columns j of every row i: at least the sum of its entries."""
+        sums = np.concatenate([[0.0], np.cumsum(self.tops)])
+        return self.tops * (sums[-1] - sums[self.n_sure])
 
     def sure_product(self, block: FloatArray) -> FloatArray:
         """Return the product of the sure entries with the rows of a block that belong to the class."""
@@ -162,7 +183,7 @@ def _sorted_classes(matrix: AgreementMatrix) -> Iterator[_Class]:
     leading = matrix.factor.argmax(axis=1)
     shares = np.zeros(matrix.n_nodes)
     np.divide(matrix.factor.max(axis=1), sums, out=shares, where=sums > 0)
-    tops = matrix.weight * (sums * (2.0 * shares - 1.0)) ** 2
+    tops = np.sqrt(matrix.weight) * sums * (2.0 * shares - 1.0)
     # The bound is not tight: a matrix divided by its largest entry has none above 1, whatever the bound says.
     is_bounded = matrix.largest() <= 1.0 + ROUNDING
     for k in range(matrix.rank):
@@ -170,4 +191,5 @@ def _sorted_classes(matrix: AgreementMatrix) -> Iterator[_Class]:
         if points.size:
             points = points[np.argsort(-shares[points], kind="stable")]
             is_clipped = not is_bounded and bool(tops[points].max() > 1.0)
-            yield _Class(points, matrix.factor[points], matrix.left(points), shares[points], is_clipped)
+            rows = matrix.factor[points], matrix.left(points)
+            yield _Class(points, *rows, shares[points], tops[points], is_clipped)

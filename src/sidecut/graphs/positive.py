@@ -20,13 +20,16 @@ from sidecut.graphs.tiles import TiledPart
 PositivePart = Callable[[FloatArray], FloatArray]
 
 
-def positive_part(matrix: LowRankMatrix) -> PositivePart | None:
+def positive_part(matrix: LowRankMatrix, exact: bool = True) -> PositivePart | None:
     """Return the map X -> F⁺ X, or None where F has no positive entry.
 
     Parameters
     ----------
     matrix : LowRankMatrix
         F, with a factor that is not negative.
+    exact : bool, default=True
+        Whether an agreement of labels may not leave out entries for the sake of linear time, see
+        `sidecut.graphs.classwise.ClasswisePart`.
 
     Examples
     --------
@@ -45,5 +48,5 @@ def positive_part(matrix: LowRankMatrix) -> PositivePart | None:
     if np.all(values >= 0) and matrix.largest() <= 1.0:
         return matrix.apply
     if isinstance(matrix, AgreementMatrix):
-        return ClasswisePart(matrix)
+        return ClasswisePart(matrix, exact)
     return TiledPart(matrix)

@@ -114,6 +114,7 @@ def test_input_of_either_precision(larger, kind, precision, monkeypatch):
     monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
     if precision == np.float32:
         monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
+        monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 4)
     model = E2CP(10, affinity="precomputed", random_state=0).fit(given, constraints=known)
     assert model.propagated_constraints_.matrix.factor.dtype == precision
     lazy = model.affinity_matrix_
@@ -242,3 +243,40 @@ def test_hours_of_work_are_announced(monkeypatch):
     ):
         E2CP(4, random_state=0).fit(X, constraints=known)
     E2CP(4, random_state=0).fit(X, constraints=knowledge("labels", Y))
+
+
+def test_the_approximation_states_its_error(larger, monkeypatch):
+    """The share of degrees left out, and with it every eigenvalue, is within what is stated."""
+    graph, y = larger
+    known = sample_labels(y, 30, random_state=0)
+    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    exact, linear = (
+        E2CP(10, affinity="precomputed", approximate=approximate, random_state=0).fit(
+            graph, constraints=known
+        )
+        for approximate in (False, True)
+    )
+    error = linear.approximation_error_
+    assert exact.approximation_error_ == 0.0
+    assert 0.0 < error < 0.5
+    degrees = exact.affinity_matrix_.degrees, linear.affinity_matrix_.degrees
+    shares = (degrees[0] - degrees[1]) / degrees[1]
+    assert shares.min() >= -1e-12
+    assert 0.0 < shares.max() <= error
+    found, true = linear.eigenvalues_, exact.eigenvalues_
+    assert (true >= found / (1 + error) - 1e-9).all()
+    assert (true <= found + 2 * error + 1e-9).all()
+    assert np.abs(true - found).max() > 1e-9
+
+
+def test_small_graphs_are_never_approximated():
+    model = E2CP(4, approximate=True, random_state=0).fit(X, constraints=knowledge("labels", Y))
+    assert model.approximation_error_ == 0.0
+    expected = E2CP(4, random_state=0).fit(X, constraints=knowledge("labels", Y))
+    np.testing.assert_array_equal(model.affinity_matrix_.to_dense(), expected.affinity_matrix_.to_dense())
+
+
+def test_pairs_are_never_approximated(monkeypatch):
+    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    model = E2CP(4, approximate=True, random_state=0).fit(X, constraints=knowledge("pairs", Y))
+    assert model.approximation_error_ == 0.0

@@ -42,6 +42,7 @@ def test_both_precisions_are_the_inverse(form, alpha, monkeypatch):
 @pytest.mark.parametrize("double_bytes", [0, 2**30])
 def test_points_of_a_column_add_up(double_bytes, monkeypatch):
     monkeypatch.setattr(spreading, "DOUBLE_BYTES", double_bytes)
+    monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 2)
     graph = FORMS["sparse"]()
     column = np.arange(40) % 3
     Y = np.zeros((80, 3))
@@ -62,6 +63,7 @@ def test_the_number_of_threads_does_not_matter(monkeypatch):
 def test_no_denormal_numbers(monkeypatch):
     """Along a path of 300 points entries fall by two from each to the next: to 2^-300 in exact numbers."""
     monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
+    monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 1)
     path = SparseGraph(np.eye(300, k=1) + np.eye(300, k=-1))
     single = spread_units(path, np.array([0, 299]), np.array([0, 1]), 0.8)
     faint = single[single > 0].min()
@@ -74,4 +76,6 @@ def test_isolated_points_keep_what_they_have(monkeypatch):
     unit = np.array([0.0, 0.0, 1.0])
     np.testing.assert_allclose(spread(graph, unit, 0.8), 0.2 * unit)
     monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
-    np.testing.assert_allclose(spread_units(graph, np.array([2]), np.array([0]), 0.8).ravel(), 0.2 * unit)
+    monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 1)
+    spread_out = spread_units(graph, np.array([2, 0]), np.array([0, 1]), 0.8)
+    np.testing.assert_allclose(spread_out[:, 0], 0.2 * unit)

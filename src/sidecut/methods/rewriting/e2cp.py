@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,6 +44,9 @@ class E2CP(OutOfSample, SpectralClusterer):
         points become too faint to matter.
     eigenvectors : {"leading", "nontrivial"}, default="leading"
         The K leading eigenvectors, or as printed the K that follow D̃^{1/2} 1.
+    approximate : bool, default=False
+        With labels on more than 2,000 points, leave out those propagated constraints that would have to be
+        searched for, so that time is linear; `approximation_error_` says how much that is.
     affinity : str or GraphRecipe, default="knn"
         How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
         "precomputed". Weights above 1 are taken relative to the largest.
@@ -69,6 +73,9 @@ class E2CP(OutOfSample, SpectralClusterer):
     propagated_constraints_ : PropagatedConstraints
         F of eq. 3, not rescaled; `strongest` lists its strongest pairs, `sample` draws constraints that
         other learners can use.
+    approximation_error_ : float
+        The largest share of any point's degree in W̃ that was left out is at most this, δ; 0 unless
+        `approximate`. Every eigenvalue of the exact graph lies between λ / (1 + δ) and λ + 2δ.
     embedding_ : array of shape (n_samples, n_clusters)
         What was handed to the labelling.
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
@@ -103,6 +110,7 @@ class E2CP(OutOfSample, SpectralClusterer):
         alpha: float = 0.8,
         rescale: bool = True,
         eigenvectors: str = "leading",
+        approximate: bool = False,
         affinity: str | GraphRecipe = "knn",
         n_neighbors: int = 20,
         labelling: LabellingMethod = "kmeans",
@@ -126,6 +134,12 @@ class E2CP(OutOfSample, SpectralClusterer):
         self.alpha = alpha
         self.rescale = rescale
         self.eigenvectors = eigenvectors
+        self.approximate = approximate
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Cluster the data; see `SpectralClusterer.fit`."""
+        self.approximation_error_ = 0.0
+        return super().fit(X, y, constraints=constraints)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -138,8 +152,10 @@ class E2CP(OutOfSample, SpectralClusterer):
         largest = self._beliefs.largest() if self.rescale else 1.0
         if largest > 0:
             self._beliefs = self._beliefs.scaled(largest)
-        changed = adjusted(graph, self._beliefs, unit_weight(graph))
+        changed = adjusted(graph, self._beliefs, unit_weight(graph), exact=not self.approximate)
         warn_about_cost(changed)
+        if isinstance(changed, AdjustedGraph):
+            self.approximation_error_ = changed.error
         return changed
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
