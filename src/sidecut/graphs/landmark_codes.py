@@ -23,6 +23,8 @@ from sidecut.graphs.points import CLOSE
 TILE_ROWS = 512
 #: Up to so many nearest landmarks are found one after the other, which is many times faster than sorting.
 FEW_NEAREST = 12
+#: Differences of coordinates are held for about so many numbers at a time.
+BUFFER_NUMBERS = 65_536
 #: Columns of the constraint matrix are made so that about this many numbers are dense at a time.
 BLOCK_NUMBERS = 4_000_000
 
@@ -159,13 +161,18 @@ class LandmarkCoder:
         if sp.issparse(rows):
             data = np.ldexp(rows.data.astype(np.float64), -self._exponent)
             return sp.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
-        return np.ldexp(rows.astype(np.float64), -self._exponent)
+        if abs(self._exponent) > 1000:
+            return np.ldexp(rows.astype(np.float64), -self._exponent)
+        # Conversion and scaling in one go, exact as well and many times faster than ldexp.
+        return np.multiply(rows, 2.0**-self._exponent, dtype=np.float64)
 
     def _prepared(self, rows: Any) -> Any:
         scaled = self._scaled(rows)
         if sp.issparse(scaled) and self._shift.any():
             scaled = scaled.toarray()
-        return scaled if sp.issparse(scaled) else scaled - self._shift
+        if not sp.issparse(scaled):
+            scaled -= self._shift
+        return scaled
 
     def _squared_distances(self, rows: Any, norms: FloatArray) -> FloatArray:
         products = rows @ self._coordinates.T
@@ -177,8 +184,20 @@ class LandmarkCoder:
 
     def _squared_differences(self, rows: Any, indices: npt.NDArray[np.intp]) -> FloatArray:
         """Return ‖x - u‖² of rows and their landmarks, free of cancellation."""
-        columns = [_squared_rows(rows - self._coordinates[column]) for column in indices.T]
-        return np.column_stack(columns)
+        if sp.issparse(rows) or sp.issparse(self._coordinates):
+            return np.column_stack([_squared_rows(rows - self._coordinates[column]) for column in indices.T])
+        squared = np.empty(indices.shape)
+        # A buffer that stays in the cache makes this ten times faster than whole arrays of differences.
+        height = max(1, BUFFER_NUMBERS // max(self.n_features, 1))
+        buffer = np.empty((height, self.n_features))
+        for start in range(0, rows.shape[0], height):
+            part = rows[start : start + height]
+            gaps = buffer[: part.shape[0]]
+            for place, landmark in enumerate(indices[start : start + height].T):
+                np.take(self._coordinates, landmark, axis=0, out=gaps, mode="clip")
+                np.subtract(part, gaps, out=gaps)
+                squared[start : start + height, place] = _squared_rows(gaps)
+        return squared
 
     def _exactly_nearest(self, rows: Any) -> tuple[npt.NDArray[np.intp], FloatArray]:
         everyone = np.broadcast_to(np.arange(self.n_landmarks), (rows.shape[0], self.n_landmarks))
