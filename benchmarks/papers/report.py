@@ -77,16 +77,22 @@ def markdown(table: pd.DataFrame, digits: int = 3) -> str:
 
 
 def verdicts(claims: list[Claim], results: Results) -> str:
-    """Write what the paper says beside what came out."""
+    """Write what the paper says beside what came out, and below why it did not, as far as known."""
     lines = ["| the paper says | where | here | found |", "|---|---|---|---|"]
+    reasons: list[str] = []
     for claim in claims:
         verdict = claim.check(results)
         if verdict is None:
             lines.append(f"| {claim.says} | {claim.where} | not run | |")
             continue
-        why = f" {claim.because}" if claim.because and verdict.holds is not True else ""
-        lines.append(f"| {claim.says} | {claim.where} | {verdict.word} | {verdict.number}.{why} |")
-    return "\n".join(lines)
+        note = ""
+        if claim.because and verdict.holds is not True:
+            if claim.because not in reasons:
+                reasons.append(claim.because)
+            note = f" ({reasons.index(claim.because) + 1})"
+        lines.append(f"| {claim.says} | {claim.where} | {verdict.word}{note} | {verdict.number} |")
+    notes = [f"{number}. {reason}" for number, reason in enumerate(reasons, 1)]
+    return "\n".join([*lines, *(["", *notes] if notes else [])])
 
 
 def scores(experiment: Experiment, results: Results) -> str:

@@ -47,13 +47,13 @@ class Results:
         return 1 - means if score == "err" else means
 
     def spread(self, name: str, method: str, score: str) -> pd.DataFrame | None:
-        """Return mean, std, min and max by size, of the best setting."""
+        """Return mean, std, min and max by size, of the best setting, where any fit was successful."""
         table = self.table(name)
         if table is None or method not in set(table.method):
             return None
         kind = "acc" if score == "err" else score
-        rows = table[table.method == method]
-        best = rows.loc[rows.groupby("size")[f"{kind}_mean"].idxmax().dropna()].set_index("size")
+        rows = table[table.method == method].dropna(subset=f"{kind}_mean")
+        best = rows.loc[rows.groupby("size")[f"{kind}_mean"].idxmax()].set_index("size")
         return best[[f"{kind}_{part}" for part in ("mean", "std", "min", "max")]].rename(
             columns=lambda column: column.removeprefix(f"{kind}_")
         )

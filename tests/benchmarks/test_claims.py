@@ -68,6 +68,14 @@ def test_curves_of_tuned_methods_are_of_the_best_setting(tmp_path):
     assert results.spread("x-t", "m", "ari")["mean"].to_dict() == {10: 0.5, 20: 0.7}
 
 
+def test_fits_that_failed_are_no_scores(tmp_path):
+    write(tmp_path, "x-f", {"m": {10: float("nan"), 20: 0.7}, "n": {10: 0.5, 20: 0.5}})
+    results = Results(tmp_path)
+    assert list(results.spread("x-f", "m", "ari").index) == [20]
+    # Where it failed it was not best.
+    assert claims.best_share(results, ["x-f"], "m", ["n"]) == 1 / 2
+
+
 def test_unconstrained_points_have_scores_of_their_own(results):
     free = Results(results.folder, free=True)
     assert free.curve("x-a", "ours", "ari").to_dict() == {10: 0.25, 20: 0.45}

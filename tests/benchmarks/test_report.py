@@ -45,7 +45,8 @@ def test_a_page_has_verdicts_figures_tables_and_commands(paper, toy, store, tmp_
     results = Results(store.folder)
     text = page("toy", paper, results, tmp_path)
     number = gain(results, [toy.name], "SL", "NC")
-    assert f"| **does not hold** | gain {number:+.3f}. No index exceeds one. |" in text
+    assert f"| **does not hold** (1) | gain {number:+.3f} |" in text
+    assert "\n1. No index exceeds one." in text
     assert "| Never run | sec. 2 | not run | |" in text
     assert "--only toy-fig1-iris`" in text
     assert "10 % of the pairs wrong" in text
