@@ -21,7 +21,7 @@ from sidecut.evaluation import clustering_accuracy
 from sidecut.graphs import Neighbors
 
 RESULTS = Path(__file__).parent / "results"
-N_DRAWS = 10
+N_DRAWS = 5
 COUNTS = [(0, n) for n in (0, 50, 100, 200, 500, 1000, 2000, 4000)] + [
     (n, 0) for n in (25, 50, 100, 200, 500)
 ]
