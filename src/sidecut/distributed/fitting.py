@@ -82,7 +82,7 @@ def fit(
     >>> from sidecut.distributed import fit
     >>> X, y = make_moons(2000, noise=0.15, random_state=0)
     >>> known = sample_labels(y, 20, random_state=0)
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     model = fit(SCACS(2, n_landmarks=200, random_state=0), da.from_array(X, 500), constraints=known)
     ...     model.labels_.chunks
     ...     known.satisfaction(model.labels_.compute())
