@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from sidecut.graphs import RowChunks, choose_landmarks
+from sidecut.graphs import landmarks as module
 from sidecut.graphs.landmarks import distinct
 
 X = np.random.default_rng(0).normal(size=(300, 3))
@@ -100,3 +101,22 @@ def test_what_are_no_landmarks(landmarks, message):
 def test_what_is_no_number_of_landmarks(number):
     with pytest.raises(ValueError, match=r"n_landmarks=.* whole number"):
         choose_landmarks(RowChunks(X), "random", number)
+
+
+def test_the_rule_kmeans_is_a_few_steps_of_k_means():
+    lumps = np.concatenate([X + 1e5, X - 1e5])
+    start = np.arange(0, 600, 15)
+    centers = module._lloyd(lumps, start)
+    expected = lumps[start].copy()
+    for _ in range(module.KMEANS_STEPS):
+        nearest = ((lumps[:, None] - expected) ** 2).sum(axis=2).argmin(axis=1)
+        expected = np.array([lumps[nearest == k].mean(axis=0) for k in range(len(start))])
+    np.testing.assert_allclose(centers, expected, rtol=1e-9)
+    np.testing.assert_allclose(module._lloyd(sp.csr_array(lumps), start), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_the_rule_kmeans_in_any_unit(scale):
+    plain = choose_landmarks(RowChunks(X), "kmeans", 20, random_state=0)
+    scaled = choose_landmarks(RowChunks(scale * X), "kmeans", 20, random_state=0)
+    np.testing.assert_allclose(scaled / scale, plain, rtol=1e-6)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.cluster import KMeans, kmeans_plusplus
+from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 
-from sidecut.graphs.chunks import Chunk, RowSource
+from sidecut.graphs.chunks import Chunk, RowSource, each_chunk
+from sidecut.graphs.graph import FloatArray
 
 #: The rules look at this many rows per landmark; more change the landmarks little and cost much.
 SAMPLED_PER_LANDMARK = 10
 #: Lloyd steps of the rule "kmeans". Landmarks need not be optimal, only well spread.
 KMEANS_STEPS = 5
+#: They are taken for so many points at a time.
+TILE_ROWS = 512
 
 RULES = ("random", "kmeans", "kmeans++")
 
@@ -103,11 +107,13 @@ def distinct(points: Chunk) -> Any:
     """
     points = points.astype(np.float64)
     # Adding zero turns -0.0 into 0.0, which is equal but has other bytes.
-    keys = [
-        (points[[i]].toarray() if sp.issparse(points) else points[i]) + 0.0 for i in range(points.shape[0])
-    ]
-    first = {key.tobytes(): i for i, key in reversed(list(enumerate(keys)))}
-    return points[np.sort(np.fromiter(first.values(), dtype=np.intp))]
+    if sp.issparse(points):
+        keys = np.array(
+            [(points[[i]].toarray() + 0.0).tobytes() for i in range(points.shape[0])], dtype=object
+        )
+    else:
+        keys = np.ascontiguousarray(points + 0.0).view(np.dtype((np.void, 8 * points.shape[1]))).ravel()
+    return points[np.sort(np.unique(keys, return_index=True)[1])]
 
 
 def _by_rule(
@@ -124,8 +130,36 @@ def _by_rule(
         return sample[np.sort(rng.choice(sample.shape[0], n_landmarks, replace=False))]
     if rule == "kmeans++":
         return sample[kmeans_plusplus(sample, n_landmarks, random_state=rng)[1]]
-    model = KMeans(n_landmarks, init="random", n_init=1, max_iter=KMEANS_STEPS, random_state=rng)
-    return distinct(model.fit(sample).cluster_centers_)
+    return distinct(_lloyd(sample, np.sort(rng.choice(sample.shape[0], n_landmarks, replace=False))))
+
+
+def _lloyd(sample: Chunk, start: npt.NDArray[np.intp]) -> FloatArray:
+    """Return the centres after a few steps of k-means from some of the points.
+
+    Sums are made tile by tile in their order, so that threads do not change the last digits.
+    """
+    # Moved and scaled, squares neither overflow nor lose the digits that tell points apart.
+    middle = np.zeros(sample.shape[1]) if sp.issparse(sample) else sample.mean(axis=0)
+    largest = float(np.abs(sample.data if sp.issparse(sample) else sample - middle).max(initial=0.0)) or 1.0
+    points = sample / largest if sp.issparse(sample) else (sample - middle) / largest
+    centers = points[start].toarray() if sp.issparse(points) else points[start]
+    tiles = [points[first : first + TILE_ROWS] for first in range(0, points.shape[0], TILE_ROWS)]
+    for _ in range(KMEANS_STEPS):
+        found = list(each_chunk(partial(_nearest_sums, centers), tiles))
+        counts = np.sum([count for _, count in found], axis=0)
+        there = counts > 0
+        centers[there] = np.sum([more for more, _ in found], axis=0)[there] / counts[there, None]
+    return largest * centers + middle
+
+
+def _nearest_sums(centers: FloatArray, points: Chunk) -> tuple[FloatArray, FloatArray]:
+    """Return the sum of the points nearest to each centre, and how many they are."""
+    nearest = (np.einsum("ij,ij->i", centers, centers) - 2.0 * (points @ centers.T)).argmin(axis=1)
+    n_points = points.shape[0]
+    shape = (n_points, centers.shape[0])
+    member = sp.csr_array((np.ones(n_points), nearest, np.arange(n_points + 1)), shape=shape)
+    sums = member.T @ points
+    return (sums.toarray() if sp.issparse(sums) else sums), np.asarray(member.sum(axis=0), dtype=np.float64)
 
 
 def _checked_rows(indices: np.ndarray, n_rows: int | None) -> np.ndarray:
