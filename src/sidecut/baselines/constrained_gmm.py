@@ -19,12 +19,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sidecut.baselines.gaussians import COVARIANCE_TYPES, CovarianceType
-from sidecut.baselines.likely_labels import satisfy_likely
 from sidecut.baselines.lumps import Lumps, lump_together, warn_about_lumps
 from sidecut.baselines.mean_field import MeanField
 from sidecut.baselines.mixture import Mixture, first_beliefs, log_shares, run_em
 from sidecut.baselines.parameters import check_not_negative, check_whole
 from sidecut.constraints import Constraints
+from sidecut.labelling import Repair, repaired_labels
 from sidecut.methods.finish import refuse_contradictions
 from sidecut.methods.inputs import check_choice, check_constraints, check_n_clusters, warn_about_duplicates
 
@@ -158,7 +158,7 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
         self.labels_ = self.responsibilities_.argmax(axis=1).astype(np.intp)
         self.__dict__.pop("repair_", None)
         if self.hard and not constraints.is_empty:
-            self.labels_, self.repair_ = satisfy_likely(X, best, self.labels_, constraints)
+            self.labels_, self.repair_ = _likely_repair(X, best, self.labels_, constraints)
         return self
 
     def _check_parameters(self) -> None:
@@ -229,3 +229,18 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return log_shares(self.weights_) + self._gaussians.log_densities(X)
+
+
+def _likely_repair(
+    X: npt.NDArray[np.float64], mixture: Mixture, labels: npt.NDArray[np.intp], constraints: Constraints
+) -> tuple[npt.NDArray[np.intp], Repair]:
+    """Change labels of linked points to the most likely ones under which the links hold."""
+    links = constraints.contracted()
+    # A chunklet is one draw of a label: its points have an equal part in the price of the share.
+    part = 1.0 / np.bincount(links.component)[links.component]
+    shares = part[:, None] * log_shares(mixture.weights)
+    costs = -(shares + mixture.gaussians.log_densities(X[links.points]))
+    everyone = np.arange(len(X))
+    joint = log_shares(mixture.weights) + mixture.gaussians.log_densities(X)
+    before = -float(joint[everyone, labels].sum())
+    return repaired_labels(labels, constraints, costs, before, "negative log-likelihood")

@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils.extmath import row_norms
 
-from sidecut.baselines.assignment import Assigner
-from sidecut.baselines.conflict_graph import IntArray
+from sidecut.labelling.apart.assignment import Assigner
+from sidecut.labelling.apart.conflict_graph import IntArray
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sidecut.baselines.assignment import Assigner
-from sidecut.baselines.colouring import find_colouring
-from sidecut.baselines.conflict_graph import ConflictGraph, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import InfeasibleError, LabellingWarning
+from sidecut.labelling.apart.assignment import Assigner
+from sidecut.labelling.apart.colouring import find_colouring
+from sidecut.labelling.apart.conflict_graph import ConflictGraph, IntArray
 
 FloatArray = npt.NDArray[np.float64]
 

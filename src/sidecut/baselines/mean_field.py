@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import logsumexp, softmax, xlogy
 
-from sidecut.baselines.conflict_graph import IntArray
+from sidecut.labelling.apart.conflict_graph import IntArray
 
 FloatArray = npt.NDArray[np.float64]
 

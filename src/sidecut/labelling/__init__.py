@@ -6,7 +6,7 @@
 from sidecut.labelling.argmax import argmax_labels
 from sidecut.labelling.assign import LabellingMethod, assign_labels
 from sidecut.labelling.embedding import unit_rows
-from sidecut.labelling.hard import Repair, satisfy_links
+from sidecut.labelling.hard import Repair, repaired_labels, satisfy_links
 from sidecut.labelling.kmeans import kmeans_centers, kmeans_labels
 from sidecut.labelling.lloyd import chunked_kmeans, nearest_centers
 from sidecut.labelling.qr import qr_labels
@@ -25,6 +25,7 @@ __all__ = [
     "nearest_centers",
     "qr_labels",
     "rename_by_first_appearance",
+    "repaired_labels",
     "rotation_labels",
     "satisfy_links",
     "sign_labels",

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from sidecut.constraints import Constraints, Contraction
 from sidecut.exceptions import ConstraintWarning
-from sidecut.labelling.colouring import colour
-from sidecut.labelling.infeasible import infeasible_core
+from sidecut.labelling.apart import Compromise, ConflictGraph, violate_least
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -26,16 +25,18 @@ class Repair:
     moved : ndarray of int
         The points whose label changed, sorted.
     cost : float
-        By how much the sum of squared distances to the centres of the clusters grew.
+        By how much the cost of the linked points grew.
     cost_before : float
-        What that sum was before.
+        What all points cost before.
     violated_before, violated : int
         How many pairs the labels violated before, and violate now; only cannot-links can be left.
     is_least : bool
         Whether it is proved that the cannot-links cannot be violated less.
     core : ndarray of shape (m, 2)
-        Where cannot-links are left: pairs that cannot all be satisfied with so many clusters, though any one
-        fewer could be; empty where no such proof was found.
+        Where cannot-links are left: pairs, among few points, that cannot all be satisfied with so many
+        clusters; empty where that is not proved.
+    measure : str
+        What the cost is: the sum of squared distances to the centres, unless a method has its own.
 
     Examples
     --------
@@ -58,6 +59,7 @@ class Repair:
     violated: int
     is_least: bool
     core: IntArray
+    measure: str = "sum of squares"
 
     def __str__(self) -> str:
         if len(self.moved) == 0:
@@ -118,26 +120,79 @@ def satisfy_links(
     >>> satisfy_links(np.array([0, 0, 1, 1]), rows, apart, 2)[0]
     array([0, 0, 0, 1])
     """
-    links = constraints.contracted()
-    points = links.points
     labels = np.asarray(labels)
     centres = _centres(rows, labels, n_clusters)
-    distances = _squared_distances(rows[points], centres)
-    colouring = colour(links.summed(distances), links.apart, links.strengths)
+    links = constraints.contracted()
+    distances = _squared_distances(rows[links.points], centres)
+    before = float(np.square(rows - centres[labels]).sum())
+    return repaired_labels(labels, constraints, distances, before)
+
+
+def repaired_labels(
+    labels: NDArray[np.intp],
+    constraints: Constraints,
+    costs: FloatArray,
+    cost_before: float,
+    measure: str = "sum of squares",
+) -> tuple[NDArray[np.intp], Repair]:
+    """Do the work of `satisfy_links` for any cost of putting a point into a cluster.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_samples,)
+        Labels 0 .. n_clusters-1.
+    constraints : Constraints
+        The links.
+    costs : ndarray of shape (c, n_clusters)
+        What each cluster costs each of the points of ``constraints.contracted()``.
+    cost_before : float
+        What the labels cost.
+    measure : str, default="sum of squares"
+        What the cost is called.
+
+    Returns
+    -------
+    labels, repair
+        As of `satisfy_links`.
+
+    Examples
+    --------
+    Point 1 has to go, since point 0 would have to pay more.
+
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.labelling import repaired_labels
+    >>> apart = Constraints.from_pairs(3, cannot_link=[(0, 1)])
+    >>> costs = np.array([[0.0, 5.0], [0.0, 2.0]])
+    >>> labels, repair = repaired_labels(np.zeros(3, int), apart, costs, 7.0, measure="price")
+    >>> labels
+    array([0, 1, 0])
+    >>> print(repair)
+    1 label changed; the price grew by 2 from 7; all links are satisfied
+    """
+    links = constraints.contracted()
+    n_clusters = costs.shape[1]
+    compromise = _compromise(links.summed(costs), links)
     repaired = labels.astype(np.intp, copy=True)
-    repaired[points] = colouring.colours[links.component]
-    own = np.arange(len(points))
+    points, own = links.points, np.arange(len(costs))
+    repaired[points] = compromise.clusters[links.component]
     repair = Repair(
         moved=np.flatnonzero(repaired != labels),
-        cost=float((distances[own, repaired[points]] - distances[own, labels[points]]).sum()),
-        cost_before=float(np.square(rows - centres[labels]).sum()),
+        cost=float((costs[own, repaired[points]] - costs[own, labels[points]]).sum()),
+        cost_before=cost_before,
         violated_before=_n_violated(constraints, labels),
         violated=_n_violated(constraints, repaired),
-        is_least=colouring.is_least,
-        core=_core(links, n_clusters) if colouring.violated > 0 else links.witnesses[:0],
+        is_least=compromise.is_least,
+        core=links.witnesses[np.isin(links.apart, compromise.blame).all(axis=1)],
+        measure=measure,
     )
     _warn_about_rest(repair, n_clusters)
     return repaired, repair
+
+
+def _compromise(costs: FloatArray, links: Contraction) -> Compromise:
+    graph = ConflictGraph(links.n_components, links.apart)
+    return violate_least(costs, graph, links.strengths)
 
 
 def _centres(rows: FloatArray, labels: NDArray[np.intp], n_clusters: int) -> FloatArray:
@@ -154,11 +209,6 @@ def _squared_distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
 
 def _n_violated(constraints: Constraints, labels: NDArray[np.intp]) -> int:
     return round(constraints.n_pairs * (1.0 - constraints.satisfaction(labels)))
-
-
-def _core(links: Contraction, n_clusters: int) -> IntArray:
-    core = infeasible_core(links.apart, links.n_components, n_clusters)
-    return links.witnesses[:0] if core is None else links.witnesses[core]
 
 
 def _warn_about_rest(repair: Repair, n_clusters: int) -> None:

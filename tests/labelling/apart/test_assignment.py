@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.baselines.assignment import SMALL_KNOT, Assigner, exchange_chains
-from sidecut.baselines.colouring import find_colouring
-from sidecut.baselines.conflict_graph import ConflictGraph
+from sidecut.labelling.apart.assignment import SMALL_KNOT, Assigner, exchange_chains
+from sidecut.labelling.apart.colouring import find_colouring
+from sidecut.labelling.apart.conflict_graph import ConflictGraph
 
 
 def cost_of(cost, clusters):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.baselines.colouring import find_colouring, peel
-from sidecut.baselines.conflict_graph import ConflictGraph
+from sidecut.labelling.apart.colouring import find_colouring, peel
+from sidecut.labelling.apart.conflict_graph import ConflictGraph
 
 
 @st.composite

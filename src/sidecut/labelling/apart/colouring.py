@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidecut.baselines.conflict_graph import ConflictGraph, IntArray
-from sidecut.baselines.search import search
+from sidecut.labelling.apart.conflict_graph import ConflictGraph, IntArray
+from sidecut.labelling.apart.search import search
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sidecut.baselines.conflict_graph import ConflictGraph, IntArray
+from sidecut.labelling.apart.conflict_graph import ConflictGraph, IntArray
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from sidecut.baselines.colouring import peel
-from sidecut.baselines.conflict_graph import ConflictGraph, IntArray
-from sidecut.baselines.search import search
+from sidecut.labelling.apart.colouring import peel
+from sidecut.labelling.apart.conflict_graph import ConflictGraph, IntArray
+from sidecut.labelling.apart.search import search
 
 FloatArray = npt.NDArray[np.float64]
 

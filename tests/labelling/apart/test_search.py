@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.baselines.conflict_graph import ConflictGraph
-from sidecut.baselines.search import search
+from sidecut.labelling.apart.conflict_graph import ConflictGraph
+from sidecut.labelling.apart.search import search
 
 
 @st.composite

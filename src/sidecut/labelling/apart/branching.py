@@ -38,7 +38,7 @@ def branch_and_bound(
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.labelling.branching import branch_and_bound
+    >>> from sidecut.labelling.apart.branching import branch_and_bound
     >>> triangle = np.ones((3, 3)) - np.eye(3)
     >>> branch_and_bound(np.arange(9.0).reshape(3, 3), triangle, np.zeros(3, dtype=np.int64))[1]
     True
