@@ -67,7 +67,7 @@ class Repair:
         else:
             labels = "1 label" if len(self.moved) == 1 else f"{len(self.moved)} labels"
             changed = (
-                f"{labels} changed; the sum of squares grew by {self.cost:.4g} from {self.cost_before:.4g}"
+                f"{labels} changed; the {self.measure} grew by {self.cost:.4g} from {self.cost_before:.4g}"
             )
         left = "all links are satisfied" if self.violated == 0 else f"{self.violated} cannot-links are not"
         return f"{changed}; {left}"
