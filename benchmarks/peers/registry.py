@@ -47,7 +47,11 @@ PEERS = [
         ),
         ("spectralcluster",),
     ),
-    Peer("fast_hdbscan", ("cannot-links", "cannot-links, clusters of 100 or more"), ("fast_hdbscan",)),
+    Peer(
+        "fast_hdbscan",
+        ("cannot-links", "cannot-links, clusters of 100 or more"),
+        ("fast_hdbscan[nndescent]",),
+    ),
     Peer(
         "pyannote.core",
         ("constrained pool",),
@@ -76,7 +80,7 @@ PEERS = [
         "cognitivefactory-interactive-clustering",
         ("spectral", "COP-k-means"),
         ("cognitivefactory-interactive-clustering", "scipy<1.11"),
-        "stacks a generator of sparse matrices, which scipy no longer takes",
+        "stacks a generator of sparse matrices, which scipy 1.11 stopped taking",
     ),
 ]
 REFERENCE = ("scikit-learn", "SpectralClustering, unconstrained")

@@ -11,6 +11,7 @@ from benchmarks.peers.registry import PEERS, REFERENCE
 RESULTS = Path(__file__).parent / "results" / "peers.csv"
 PAGE = Path(__file__).parents[2] / "docs" / "peers.md"
 KEYS = ["package", "method", "data", "draw"]
+ALL_RAN = "Every method that was measured ran, with the versions below."
 BEGIN, END = "<!-- begin: made by python -m benchmarks.peers.table -->", "<!-- end -->"
 
 
@@ -55,10 +56,9 @@ def cell(row: pd.Series) -> str:
     if row["error"] and row["draws"] == 0:
         return "stopped" if row["error"].startswith("stopped") else "fails"
     once = "" if row["draws"] > 1 else "*"
-    return (
-        f"{significant(row['cpu_seconds'])} s ({significant(row['times'])}) / {row['ari']:.3f}{once} / "
-        f"{row['satisfied']:.3f} / {row['rise_megabytes']:.0f} MB"
-    )
+    memory = f"{row['rise_megabytes']:.0f} MB" if pd.notna(row["rise_megabytes"]) else "–"
+    times = f"{significant(row['cpu_seconds'])} s ({significant(row['times'])})"
+    return f"{times} / {row['ari']:.3f}{once} / {row['satisfied']:.3f} / {memory}"
 
 
 def significant(value: float) -> str:
@@ -95,13 +95,13 @@ def ordered(keys: list[tuple[str, str]]) -> list[tuple[str, str]]:
 def failures(results: pd.DataFrame) -> str:
     """Return the list of what did not run, with the last line of the error."""
     if "error" not in results:
-        return "All of them ran."
+        return ALL_RAN
     failed = results[results["error"].notna()].fillna({"method": "all methods"})
     lines = [
         f"- {row['package']}, {row['method']}, on {row['data']}: `{row['error']}`"
         for _, row in failed.iterrows()
     ]
-    return "\n".join(lines) or "All of them ran."
+    return "\n".join(lines) or ALL_RAN
 
 
 def environments(results: pd.DataFrame) -> str:
