@@ -55,7 +55,7 @@ SCRIPTS = [
     Script("csp", "--parts a --dense-sizes 250 500 1000"),
     Script("e2cp", "--dense-sizes 250 500 1000"),
     Script("csap", "--points 250 500 1000 --links 100", takes_data=False),
-    Script("scacs", ""),
+    Script("scacs", "--parts c --sizes 20000 200000"),
     Script("ncsc", ""),
 ]
 
