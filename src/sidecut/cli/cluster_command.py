@@ -106,6 +106,10 @@ def compute(args: Namespace, progress: Progress) -> ClusterRun:
         The fitted method and its comparison.
     """
     method_named(args.method or default_method(False))
+    if args.scheduler is not None:
+        from sidecut.cli.scheduled import compute_on_cluster
+
+        return compute_on_cluster(args, _roles(args), _chosen_parameters(args), progress)
     with progress.stage("reading", str(args.data)):
         points = _read(args)
     with progress.stage("reading constraints", str(args.constraints or "")):
@@ -121,20 +125,23 @@ def compute(args: Namespace, progress: Progress) -> ClusterRun:
     return ClusterRun(points, constraints, method, model, baseline)
 
 
-def _read(args: Namespace) -> Points:
-    roles = ColumnRoles(
+def _roles(args: Namespace) -> ColumnRoles:
+    return ColumnRoles(
         label=args.label_column,
         truth=args.truth_column,
         identity=args.id_column,
         keep=_split(args.columns),
         drop=_split(args.drop),
     )
+
+
+def _read(args: Namespace) -> Points:
     return read_points(
         args.data,
         has_heading=args.header,
         kind=args.input,
         key=args.key,
-        roles=roles,
+        roles=_roles(args),
         is_graph=args.graph,
         standardize=args.standardize,
     )
@@ -158,7 +165,11 @@ def _planned_files(args: Namespace) -> dict[str, Path]:
     from sidecut.cli.pictures import PICTURE_SUFFIXES
 
     files = {"labels": checked_output(args.output, LABEL_SUFFIXES)}
-    if not args.no_report:
+    if args.scheduler is not None:
+        from sidecut.cli.scheduled import refuse_unscheduled
+
+        refuse_unscheduled(args)
+    elif not args.no_report:
         files["report"] = checked_output(args.report or args.output.with_suffix(".html"), (".html", ".htm"))
     elif args.report is not None:
         raise UsageError("--report and --no-report contradict each other; leave one out.")

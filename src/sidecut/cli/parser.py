@@ -165,6 +165,11 @@ def _add_method_options(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--set", metavar="NAME=VALUE", action="append", default=[], help="any other parameter of the method"
     )
+    group.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="cluster on the workers of a Dask scheduler (tcp://...), or local; scacs and lsc, no report",
+    )
 
 
 def _add_output_options(command: argparse.ArgumentParser) -> None:

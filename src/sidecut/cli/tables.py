@@ -17,7 +17,15 @@ from sidecut.cli.points import Points, checked_names
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TABLE_SUFFIXES", "ColumnRoles", "class_codes", "points_from_table", "read_table"]
+__all__ = [
+    "TABLE_SUFFIXES",
+    "ColumnRoles",
+    "class_codes",
+    "feature_columns",
+    "points_from_table",
+    "read_table",
+    "text_options",
+]
 
 _MISSING = {"NA", "N/A", "<NA>", "NULL", "NONE", "?", "-"}
 
@@ -88,20 +96,35 @@ def read_table(path: Path, has_heading: bool | None = None, as_text: Sequence[st
 
 
 def _read_text(pandas: Any, path: Path, has_heading: bool | None, as_text: Sequence[str]) -> pd.DataFrame:
+    return pandas.read_csv(path, **text_options(path, has_heading, as_text))
+
+
+def text_options(path: Path, has_heading: bool | None, as_text: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what ``read_csv`` must be told of a text file, from its first line.
+
+    Parameters
+    ----------
+    path, has_heading, as_text
+        As in `read_table`.
+
+    Returns
+    -------
+    dict
+        Keyword arguments.
+    """
     first_line = _first_line(path)
     separator = _separator(first_line, path.suffix)
     if has_heading is None:
         has_heading = _looks_like_heading(re.split(separator, first_line.strip()), path)
-    return pandas.read_csv(
-        path,
-        sep=separator,
-        header="infer" if has_heading else None,
-        encoding="utf-8-sig",
-        dtype=dict.fromkeys(as_text, str),
+    return {
+        "sep": separator,
+        "header": "infer" if has_heading else None,
+        "encoding": "utf-8-sig",
+        "dtype": dict.fromkeys(as_text, str),
         # A class called NA is a class; only nothing and NaN are missing.
-        keep_default_na=False,
-        na_values=["", "nan", "NaN"],
-    )
+        "keep_default_na": False,
+        "na_values": ["", "nan", "NaN"],
+    }
 
 
 def _first_line(path: Path) -> str:
@@ -178,7 +201,7 @@ def points_from_table(
     ([[1.0, 0.5], [2.0, 1.5]], ('a', 'b'), [-1, 0])
     """
     roles = ColumnRoles() if roles is None else roles
-    columns = _feature_columns(frame, source, roles)
+    columns = feature_columns(frame, source, roles)
     names = None
     if roles.identity is not None:
         names = checked_names(frame[roles.identity].tolist(), roles.identity, source)
@@ -194,7 +217,14 @@ def points_from_table(
     )
 
 
-def _feature_columns(frame: pd.DataFrame, source: Path, roles: ColumnRoles) -> list[str]:
+def feature_columns(frame: pd.DataFrame, source: Path, roles: ColumnRoles) -> list[str]:
+    """Return the columns that are features, all of them numbers.
+
+    Raises
+    ------
+    UsageError
+        If a column is missing or not a number, or none is left.
+    """
     available = list(frame.columns)
     _must_exist((*roles.special, *roles.keep, *roles.drop), available, source)
     wanted = list(roles.keep) or [column for column in available if column not in roles.special]
