@@ -6,8 +6,8 @@
 IN holds a sparse graph (data, indices, indptr) and known pairs (pairs, strengths). Each program gets them in
 the form it takes: sidecut sparse, spectralcluster as dense matrices. "sidecut" and "spectralcluster" adjust
 the graph by eqs. 3 and 4; OUT receives some of its rows, the seconds, and the peak of memory in MB beyond
-what the imports took, the input included. "fit" clusters into ten; OUT receives the labels, the seconds, and the
-peak of the whole process. Run by `python -m benchmarks.speed.e2cp`.
+what the imports took, the input included. "fit" clusters into ten; OUT receives the labels, the seconds, and
+the peak of the whole process. Run by `python -m benchmarks.speed.e2cp`.
 """
 
 from __future__ import annotations
