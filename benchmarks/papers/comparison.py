@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from benchmarks.papers.claims import TIE
-from benchmarks.papers.experiment import Contender, Experiment
+from benchmarks.papers.experiment import Contender, Experiment, Protocol
 from benchmarks.papers.tables import Results
 
 COLUMNS = {
@@ -36,6 +36,17 @@ def cells_of(
     )
 
 
+def comparable(experiments: list[Experiment]) -> dict[str, list[Experiment]]:
+    """Return the experiments by how side information is drawn: at random, or from mistakes."""
+    usual = [e for e in experiments if e.sweep is None and e.kind != "second graph"]
+    from_mistakes = [e for e in usual if e.kind == "wrong pairs"]
+    again = [e.under(Protocol(pairs="random")) for e in usual if e.kind in ("wrong pairs", "pairs among few")]
+    return {
+        "Pairs and labels drawn at random": [e for e in usual if e.kind != "wrong pairs"] + again,
+        "Pairs that the unconstrained cut got wrong": from_mistakes,
+    }
+
+
 def comparison(experiments: list[Experiment], results: Results) -> pd.DataFrame | None:
     """Return a row per method, with default settings only, over all cells in which it took part.
 
@@ -45,7 +56,7 @@ def comparison(experiments: list[Experiment], results: Results) -> pd.DataFrame 
     parts = []
     for experiment in experiments:
         baseline = next((c.label for c in experiment.contenders if not c.uses_constraints), None)
-        if baseline is None or experiment.sweep or experiment.kind == "second graph":
+        if baseline is None:
             continue
         for contender in experiment.contenders:
             if contender.uses_constraints and not contender.label.endswith("(paper)"):

@@ -31,7 +31,7 @@ MADE = [
         "fig. 5",
         f"made:{name}",
         Gaussian(width, self_loops=True),
-        (*SPECTRAL, *ON_POINTS, *OURS),
+        (*SPECTRAL, *ON_POINTS, *OURS, Contender("NCSC", "NCSC")),
         note="The text says only that there are two classes of 200 points; the four shapes are ours. "
         + WIDTH_NOTE,
     )
@@ -42,7 +42,7 @@ UCI = [
         "fig. 6",
         name,
         Gaussian(width, self_loops=True),
-        (*SPECTRAL, *ON_POINTS, *OURS),
+        (*SPECTRAL, *ON_POINTS, *OURS, Contender("NCSC", "NCSC")),
         scaling="range",
         note="Which three UCI sets the figure shows is not in its text; these are three that E2CP took over. "
         + WIDTH_NOTE,

@@ -23,6 +23,7 @@ UCI_CONTENDERS = (
     Contender("CSP (paper)", "CSP", {"beta": "one"}),
     Contender("CSP", "CSP"),
     Contender("E2CP", "E2CP"),
+    Contender("NCSC", "NCSC"),
 )
 SETS = {
     "hepatitis": "hepatitis",

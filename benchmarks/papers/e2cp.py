@@ -17,6 +17,7 @@ CONTENDERS = (
     Contender("E2CP (paper)", "E2CP", {"rescale": False, "eigenvectors": "nontrivial"}),
     Contender("E2CP", "E2CP"),
     Contender("CSP", "CSP"),
+    Contender("NCSC", "NCSC"),
 )
 NOTE = (
     "The paper prints neither σ nor the numbers of pairs for these sets: σ is the median distance between "

@@ -43,7 +43,7 @@ COLOURS = {
     "CSP": "#D55E00",
     "SCACS": "#D55E00",
     "SCACS, default": "#F0E442",
-    "NCSC": "#D55E00",
+    "NCSC": "#000000",
 }
 STYLE = {
     "svg.fonttype": "none",

@@ -1,0 +1,35 @@
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.papers.comparison import comparable, comparison
+from benchmarks.papers.experiment import Contender
+from benchmarks.papers.running import run
+from benchmarks.papers.tables import Results
+
+
+def test_gains_are_over_the_unconstrained_cut_of_the_same_cells(toy, store):
+    run(toy, store)
+    results = Results(store.folder)
+    table = comparison([toy], results)
+    gains = results.curve(toy.name, "SL", "ari") - results.curve(toy.name, "NC", "ari")
+    row = table.loc["SpectralLearning"]
+    assert list(table.index) == ["SpectralLearning"]
+    assert row["cells"] == 2
+    assert row["ARI gained"] == pytest.approx(gains.mean())
+    assert row["cells where it harms"] == pytest.approx((gains < -0.005).mean())
+
+
+def test_settings_as_printed_are_left_out(toy, store):
+    printed = Contender("SL (paper)", "SpectralLearning")
+    experiment = replace(toy, contenders=(toy.contenders[0], printed))
+    run(experiment, store)
+    assert comparison([experiment], Results(store.folder)) is None
+
+
+def test_pairs_from_mistakes_are_compared_apart(toy):
+    mistakes = replace(toy, name="toy-fig2-iris", kind="wrong pairs")
+    sweep = replace(toy, name="toy-fig3-iris", sweep="n_init")
+    random, wrong = comparable([toy, mistakes, sweep]).values()
+    assert [e.name for e in random] == ["toy-fig1-iris", "toy-fig2-iris+random-pairs"]
+    assert wrong == [mistakes]
