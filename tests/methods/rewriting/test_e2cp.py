@@ -115,6 +115,7 @@ def test_input_of_either_precision(larger, kind, precision, monkeypatch):
     if precision == np.float32:
         monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
         monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 4)
+        monkeypatch.setattr(spreading, "DENSE_NODES", 0)
     model = E2CP(10, affinity="precomputed", random_state=0).fit(given, constraints=known)
     assert model.propagated_constraints_.matrix.factor.dtype == precision
     lazy = model.affinity_matrix_

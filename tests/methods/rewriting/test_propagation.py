@@ -132,6 +132,8 @@ def test_labels_have_the_rank_of_their_classes():
 
 def test_right_hand_sides_in_several_blocks(monkeypatch):
     graph, known = FORMS["sparse"](), KNOWLEDGE["pairs"]
+    monkeypatch.setattr(spreading, "DENSE_NODES", 0)
+    monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 1000)
     at_once = propagated(graph, known).to_dense()
     monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 7)
     np.testing.assert_allclose(propagated(graph, known).to_dense(), at_once, atol=1e-14)

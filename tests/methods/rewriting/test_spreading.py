@@ -17,6 +17,17 @@ FORMS = {
 POINTS = np.random.default_rng(1).permutation(80)[:40]
 
 
+@pytest.fixture(params=[0, 4000], ids=["iterated", "factorised"])
+def dense_nodes(request, monkeypatch):
+    monkeypatch.setattr(spreading, "DENSE_NODES", request.param)
+    return request.param
+
+
+@pytest.fixture
+def _never_dense(monkeypatch):
+    monkeypatch.setattr(spreading, "DENSE_NODES", 0)
+
+
 def propagator(graph, alpha):
     W = graph.to_dense()
     degrees = W.sum(axis=1)
@@ -26,12 +37,20 @@ def propagator(graph, alpha):
 
 @pytest.mark.parametrize("alpha", [0.05, 0.8, 0.99])
 @pytest.mark.parametrize("form", FORMS)
-def test_both_precisions_are_the_inverse(form, alpha, monkeypatch):
+def test_many_columns_of_the_inverse(form, alpha, dense_nodes):
+    graph = FORMS[form]()
+    found = spread_units(graph, POINTS, np.arange(40), alpha)
+    assert found.dtype == np.float64
+    assert found.min() >= 0
+    np.testing.assert_allclose(found, propagator(graph, alpha)[:, POINTS], atol=1e-13)
+
+
+@pytest.mark.usefixtures("_never_dense")
+@pytest.mark.parametrize("alpha", [0.05, 0.8, 0.99])
+@pytest.mark.parametrize("form", FORMS)
+def test_single_precision_is_as_good_as_it_can_be(form, alpha, monkeypatch):
     graph = FORMS[form]()
     expected = propagator(graph, alpha)[:, POINTS]
-    double = spread_units(graph, POINTS, np.arange(40), alpha)
-    assert double.dtype == np.float64
-    np.testing.assert_allclose(double, expected, atol=1e-13)
     monkeypatch.setattr(spreading, "DOUBLE_BYTES", 80 * 40 * 8 - 1)
     single = spread_units(graph, POINTS, np.arange(40), alpha)
     assert single.dtype == np.float32
@@ -39,6 +58,7 @@ def test_both_precisions_are_the_inverse(form, alpha, monkeypatch):
     np.testing.assert_allclose(single, expected, atol=1e-7 * expected.max() / (1 - alpha))
 
 
+@pytest.mark.usefixtures("_never_dense")
 @pytest.mark.parametrize("double_bytes", [0, 2**30])
 def test_points_of_a_column_add_up(double_bytes, monkeypatch):
     monkeypatch.setattr(spreading, "DOUBLE_BYTES", double_bytes)
@@ -52,6 +72,7 @@ def test_points_of_a_column_add_up(double_bytes, monkeypatch):
     )
 
 
+@pytest.mark.usefixtures("_never_dense")
 def test_the_number_of_threads_does_not_matter(monkeypatch):
     monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
     graph = FORMS["sparse"]()
@@ -60,6 +81,7 @@ def test_the_number_of_threads_does_not_matter(monkeypatch):
     np.testing.assert_array_equal(spread_units(graph, POINTS, np.arange(40), 0.8), expected)
 
 
+@pytest.mark.usefixtures("_never_dense")
 def test_no_denormal_numbers(monkeypatch):
     """Along a path of 300 points entries fall by two from each to the next: to 2^-300 in exact numbers."""
     monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
@@ -71,6 +93,7 @@ def test_no_denormal_numbers(monkeypatch):
     assert (single == 0).any()
 
 
+@pytest.mark.usefixtures("_never_dense")
 def test_isolated_points_keep_what_they_have(monkeypatch):
     graph = as_graph(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
     unit = np.array([0.0, 0.0, 1.0])
