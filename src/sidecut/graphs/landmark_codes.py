@@ -128,18 +128,23 @@ class LandmarkCoder:
         """
         if rows.shape[1] != self.n_features:
             raise ValueError(f"the rows have {rows.shape[1]} features, the landmarks have {self.n_features}.")
-        tiles = [self._tile(rows[start : start + TILE_ROWS]) for start in range(0, rows.shape[0], TILE_ROWS)]
+        # Allocated once: where memory goes back to the system at once, as in the workers of a cluster, fresh
+        # pages for every tile would take longer than the distances.
+        work = np.empty((2, min(TILE_ROWS, rows.shape[0]), self.n_landmarks))
+        starts = range(0, rows.shape[0], TILE_ROWS)
+        tiles = [self._tile(rows[start : start + TILE_ROWS], work) for start in starts]
         return NearestLandmarks(
             np.concatenate([tile.indices for tile in tiles]),
             np.concatenate([tile.distances for tile in tiles]),
             float(np.sum([tile.total for tile in tiles])),
         )
 
-    def _tile(self, rows: Any) -> NearestLandmarks:
+    def _tile(self, rows: Any, work: FloatArray) -> NearestLandmarks:
         rows = self._prepared(rows)
         norms = _squared_rows(rows)
-        squared = self._squared_distances(rows, norms)
-        total = float(np.sqrt(squared).sum())
+        first, second = work[:, : rows.shape[0]]
+        squared = self._squared_distances(rows, norms, first)
+        total = float(np.sqrt(squared, out=second).sum())
         if not np.isfinite(total):
             raise ValueError(
                 f"a row lies {np.ldexp(np.sqrt(norms.max()), self._exponent):.3g} from the landmarks, so far "
@@ -174,9 +179,13 @@ class LandmarkCoder:
             scaled -= self._shift
         return scaled
 
-    def _squared_distances(self, rows: Any, norms: FloatArray) -> FloatArray:
-        products = rows @ self._coordinates.T
-        squared = products.toarray() if sp.issparse(products) else np.asarray(products)
+    def _squared_distances(self, rows: Any, norms: FloatArray, out: FloatArray) -> FloatArray:
+        """Return ‖x‖² - 2xᵀu + ‖u‖² of rows and all landmarks, in memory that is there already."""
+        if sp.issparse(rows) or sp.issparse(self._coordinates):
+            products = rows @ self._coordinates.T
+            squared = products.toarray(out=out) if sp.issparse(products) else np.asarray(products)
+        else:
+            squared = np.matmul(rows, self._coordinates.T, out=out)
         squared *= -2.0
         squared += norms[:, None]
         squared += self._norms
