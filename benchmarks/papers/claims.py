@@ -110,3 +110,20 @@ def graded(share: float | None, words: str, most: float = 0.75, some: float = 0.
     if share is None:
         return None
     return Verdict(True if share >= most else None if share >= some else False, words.format(share))
+
+
+def in_groups(
+    groups: dict[str, list[str]], check: Callable[[Results, list[str]], Verdict | None]
+) -> Callable[[Results], Verdict | None]:
+    """Judge a claim in each of several groups of experiments: where they differ, it holds partly."""
+
+    def judge(results: Results) -> Verdict | None:
+        found = {title: check(results, names) for title, names in groups.items()}
+        run = {title: verdict for title, verdict in found.items() if verdict is not None}
+        if not run:
+            return None
+        holds = {verdict.holds for verdict in run.values()}
+        text = "; ".join(f"{title}: {verdict.number}" for title, verdict in run.items())
+        return Verdict(holds.pop() if len(holds) == 1 else None, text)
+
+    return judge

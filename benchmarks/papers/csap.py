@@ -16,7 +16,9 @@ SPECTRAL = (
 OURS = (Contender("E2CP", "E2CP"), Contender("CSP", "CSP"))
 ON_POINTS = (Contender("CKmeans", "COPKMeans"), Contender("CGMM", "ConstrainedGMM"))
 SIZES = (5, 10, 20, 40, 60, 80, 100)
-WIDTH_NOTE = "Its Gaussian is of 'suitable width' without a number; ours is one of a few that suits AP."
+WIDTH_NOTE = (
+    "Its Gaussian is of 'suitable width' without a number; ours is the one of a few that suits AP best."
+)
 
 
 def _experiment(figure: str, data: str, graph: GraphRecipe, contenders: tuple, **options) -> Experiment:
@@ -47,7 +49,7 @@ UCI = [
         note="Which three UCI sets the figure shows is not in its text; these are three that E2CP took over. "
         + WIDTH_NOTE,
     )
-    for name, width in {"wine": 0.6, "ionosphere": 1.25, "soybean_small": 1.7}.items()
+    for name, width in {"wine": 1.0, "ionosphere": 3.0, "soybean_small": 1.7}.items()
 ]
 NEWS = [
     _experiment(

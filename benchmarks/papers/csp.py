@@ -7,7 +7,7 @@ from math import isnan
 
 import pandas as pd
 
-from benchmarks.papers.claims import Claim, Verdict, best_share, curves, final, gain, graded
+from benchmarks.papers.claims import Claim, Verdict, best_share, curves, final, gain, graded, in_groups
 from benchmarks.papers.experiment import Contender, Experiment
 from benchmarks.papers.tables import Results
 from sidecut.graphs import Cosine, Gaussian, GraphRecipe, Neighbors
@@ -140,18 +140,8 @@ WHY_NOT = (
 
 
 def _on_both(check: Callable[[Results, list[str]], Verdict | None]) -> Callable[[Results], Verdict | None]:
-    """Judge on the graphs as the authors' code builds them and on k-NN graphs: both, one or neither."""
-
-    def judge(results: Results) -> Verdict | None:
-        found = {graph: check(results, names) for graph, names in GROUPS.items()}
-        run = {graph: verdict for graph, verdict in found.items() if verdict is not None}
-        if not run:
-            return None
-        holds = {verdict.holds for verdict in run.values()}
-        text = "; ".join(f"{graph}: {verdict.number}" for graph, verdict in run.items())
-        return Verdict(holds.pop() if len(holds) == 1 else None, text)
-
-    return judge
+    """Judge on the graphs as the authors' code builds them and on k-NN graphs."""
+    return in_groups(GROUPS, check)
 
 
 def _per_set(values: dict[str, float]) -> str:

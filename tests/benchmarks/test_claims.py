@@ -68,6 +68,19 @@ def test_curves_of_tuned_methods_are_of_the_best_setting(tmp_path):
     assert results.spread("x-t", "m", "ari")["mean"].to_dict() == {10: 0.5, 20: 0.7}
 
 
+def test_groups_that_differ_make_a_claim_hold_partly(results):
+    def ahead(results, names):
+        found = claims.gain(results, names, "ours", "other")
+        return None if found is None else claims.Verdict(found > 0.1, f"{found:.2f}")
+
+    def judge(**groups):
+        return claims.in_groups(groups, ahead)(results)
+
+    assert judge(a=["x-a"], b=["x-b"]) == claims.Verdict(None, "a: 0.05; b: 0.30")
+    assert judge(b=["x-b"], c=["x-c"]) == claims.Verdict(True, "b: 0.30")
+    assert judge(c=["x-c"]) is None
+
+
 def test_fits_that_failed_are_no_scores(tmp_path):
     write(tmp_path, "x-f", {"m": {10: float("nan"), 20: 0.7}, "n": {10: 0.5, 20: 0.5}})
     results = Results(tmp_path)
