@@ -101,6 +101,8 @@ def fit(
         model._learn(codes, constraints)
     _describe_features(model, rows.partitions)
     parts = codes.embedded(model._projection, model.unit_rows)
+    # The workers need no longer hold the nearest landmarks.
+    del codes
     centers = partitioned_kmeans(parts, rows, model.n_clusters, n_init=model.n_init, random_state=seeds[1])
     labels, model.cluster_centers_, n_found = named_labels(parts, rows, centers)
     warn_if_clusters_are_missing(np.arange(n_found), model.n_clusters, "kmeans", WHY_MISSING)
