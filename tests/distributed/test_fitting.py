@@ -5,11 +5,12 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from sidecut import CSP, LSC, SCACS, Constraints
 from sidecut.constraints import sample_labels
 from sidecut.distributed import fit, predict
-from sidecut.exceptions import ConstraintError, LabellingWarning
+from sidecut.exceptions import ConstraintError, GraphWarning, LabellingWarning
 
 
 def gathered(client, collection):
@@ -83,6 +84,24 @@ def test_landmarks_are_drawn_as_in_memory(threads, blobs, landmarks):
     np.testing.assert_array_equal(there.landmarks_, landmarks_here)
     np.testing.assert_array_equal(gathered(threads, there.labels_), labels_here)
     assert not hasattr(there, "affinity_matrix_")
+
+
+def test_sparse_blocks_are_welcome(threads, blobs):
+    X = np.maximum(blobs[0][:1_500], 0.0)
+    rows = da.from_array(X, chunks=(500, 4)).map_blocks(sp.csr_array)
+    model = fit(LSC(3, n_landmarks=40, random_state=0), rows, client=threads)
+    expected = LSC(3, n_landmarks=40, random_state=0).fit(sp.csr_array(X))
+    np.testing.assert_array_equal(gathered(threads, model.labels_), expected.labels_)
+
+
+def test_a_graph_in_more_pieces_than_clusters_is_told_as_in_memory(threads, blobs):
+    X = np.concatenate([blobs[0][:200] + 1_000.0 * piece for piece in range(3)])
+    model = LSC(2, n_landmarks=30, n_nearest=2, random_state=0)
+    told = "3 connected components \\(of 200, 200, 200 points\\), more than n_clusters=2"
+    with pytest.warns(GraphWarning, match=told):
+        model.fit(X)
+    with pytest.warns(GraphWarning, match=told):
+        fit(model, da.from_array(X, chunks=(250, 4)), client=threads)
 
 
 def test_fewer_different_rows_than_clusters_are_told(threads):

@@ -55,17 +55,18 @@ def test_a_worker_that_dies_while_it_reads_its_rows(client, blobs, known, undist
     assert set(client.run(os.getpid).values()) != workers
 
 
-def test_a_worker_that_is_killed_with_all_it_holds(client, blobs, known, undisturbed):
-    """Killed from here when it has coded its rows, so that what it held must be made again."""
-    before = client.run(os.getpid)
+def test_all_workers_killed_with_all_they_hold(client, blobs, known, undisturbed):
+    """Killed from here when rows are coded and half embedded: nothing is left but the way it was made."""
+    workers = set(client.run(os.getpid).values())
 
     def killing(iterable, desc, total):
         for place, future in enumerate(iterable):
-            if desc == "embedding" and place == 1:
-                os.kill(next(iter(before.values())), signal.SIGKILL)
+            if desc == "embedding" and place == 3:
+                for worker in workers:
+                    os.kill(worker, signal.SIGKILL)
             yield future
 
     rows = da.from_array(blobs[0], chunks=(3_000, 4))
     assert_same(clustered(rows, known, client, progress=killing), undisturbed)
     client.wait_for_workers(2)
-    assert set(client.run(os.getpid).values()) != set(before.values())
+    assert workers.isdisjoint(client.run(os.getpid).values())

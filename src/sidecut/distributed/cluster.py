@@ -45,8 +45,8 @@ class Cluster:
         if self.progress is not None:
             finished = self.progress(finished, desc=what, total=len(kept))
         for future in finished:
-            if future.status != "finished":
-                # Raises here what was raised there.
+            # Raises here what was raised there. What was lost with a worker is on its way again.
+            if future.status in ("error", "cancelled"):
                 future.result()
         return kept
 

@@ -18,6 +18,8 @@ from sidecut.distributed.codes import PartitionedCodes, applied, nearest_landmar
 from sidecut.distributed.labels import named_labels, partitioned_kmeans
 from sidecut.distributed.partitions import PartitionedRows, Partitions, as_dask_array, numbers, partitions
 from sidecut.graphs import LandmarkCoder, choose_landmarks
+from sidecut.graphs.health import warn_about_components
+from sidecut.graphs.landmark_graph import component_sizes
 from sidecut.graphs.landmark_rows import Progress
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.missing import warn_if_clusters_are_missing
@@ -98,6 +100,7 @@ def fit(
     with threadpool_limits(limits=1):
         chosen = choose_landmarks(rows, model.landmarks, model.n_landmarks, seeds[0])
         codes = PartitionedCodes(rows, LandmarkCoder(chosen, model.n_nearest), model.sigma)
+        warn_about_components(component_sizes(codes.sums), model.n_clusters)
         model._learn(codes, constraints)
     _describe_features(model, rows.partitions)
     parts = codes.embedded(model._projection, model.unit_rows)

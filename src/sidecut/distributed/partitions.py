@@ -146,7 +146,9 @@ class PartitionedRows:
             return np.asarray(self.partitions.sizes, dtype=np.intp)
         # Of a frame one column is enough; Parquet files then read no other.
         blocks = X[[X.columns[0]]].to_delayed() if isinstance(X, dd.DataFrame) else self.partitions.blocks
-        return np.asarray(self.cluster.fetch([dask.delayed(len)(block) for block in blocks]), dtype=np.intp)
+        return np.asarray(
+            self.cluster.fetch([dask.delayed(height)(block) for block in blocks]), dtype=np.intp
+        )
 
     @property
     def n_rows(self) -> int:
@@ -192,6 +194,11 @@ class PartitionedRows:
     def _row_numbers(self) -> Iterator[npt.NDArray[np.intp]]:
         for start in range(0, self.n_rows, NUMBERED_AT_ONCE):
             yield np.arange(start, min(start + NUMBERED_AT_ONCE, self.n_rows))[:, None]
+
+
+def height(block: Any) -> int:
+    """Return the number of rows of a block; sparse ones have no length."""
+    return int(block.shape[0])
 
 
 def rows_of(block: Any, indices: npt.NDArray[np.integer]) -> Any:

@@ -52,14 +52,26 @@ def warn_about(graph: Graph, n_clusters: int) -> None:
             stacklevel=2,
         )
     if graph.n_components > n_clusters:
-        sizes = np.sort(np.bincount(graph.components[graph.components >= 0]))[::-1]
+        warn_about_components(np.bincount(graph.components[graph.components >= 0]), n_clusters)
+
+
+def warn_about_components(sizes: npt.NDArray[np.intp], n_clusters: int) -> None:
+    """Warn where a graph has more connected components, of so many points each, than clusters are asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs.health import warn_about_components
+    >>> warn_about_components(np.array([20, 30]), n_clusters=2)
+    """
+    if sizes.size > n_clusters:
         warnings.warn(
-            f"The graph has {graph.n_components} connected components (of {_listed(sizes)} points), more "
-            f"than n_clusters={n_clusters}: every grouping of whole components has cut zero, so the graph "
-            "does not decide. The components of largest volume are kept apart. Use more neighbours, more "
-            "clusters, or constraints that join components.",
+            f"The graph has {sizes.size} connected components (of {_listed(np.sort(sizes)[::-1])} points), "
+            f"more than n_clusters={n_clusters}: every grouping of whole components has cut zero, so the "
+            "graph does not decide. The components of largest volume are kept apart. Use more neighbours, "
+            "more clusters, or constraints that join components.",
             GraphWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
 
 

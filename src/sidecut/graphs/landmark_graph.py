@@ -104,6 +104,20 @@ def landmark_components(sums: LandmarkSums) -> npt.NDArray[np.intp]:
     return connected_components(sp.csr_array(sums.gram > 0), directed=False)[1].astype(np.intp)
 
 
+def component_sizes(sums: LandmarkSums) -> npt.NDArray[np.intp]:
+    """Return how many points each component has: as many as its landmarks have degree, codes summing to one.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from sidecut.graphs import landmark_sums
+    >>> from sidecut.graphs.landmark_graph import component_sizes
+    >>> component_sizes(landmark_sums(sp.csr_array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])))
+    array([2, 1])
+    """
+    return np.rint(np.bincount(landmark_components(sums), weights=sums.degrees)).astype(np.intp)
+
+
 class Landmarks(GraphRecipe):
     """The landmark graph: every point coded over its nearest landmarks, in time and memory linear in n.
 
