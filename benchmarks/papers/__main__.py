@@ -17,6 +17,7 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from benchmarks.papers.catalogue import experiments
+from benchmarks.papers.cells import points
 from benchmarks.papers.experiment import Protocol
 from benchmarks.papers.running import run, tell
 from benchmarks.papers.storing import RESULTS, Store
@@ -36,6 +37,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--draws", type=int, help="number of draws (default: the paper's)")
     parser.add_argument("--jobs", type=int, default=1, help="number of processes (default: 1)")
     parser.add_argument("--retry", action="store_true", help="run methods again that failed before")
+    parser.add_argument("--summarise", action="store_true", help="write summaries again and run nothing")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of results")
     honest = parser.add_argument_group("protocols the papers lack")
     honest.add_argument(
@@ -61,7 +63,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     store, skipped = Store(args.results), []
     for experiment in chosen:
         setting = experiment.under(protocol).shortened(args.draws, quick=args.quick)
-        if not run(setting, store, folder=args.data, n_jobs=args.jobs, retry=args.retry):
+        if args.summarise and not store.raw_path(setting.name).exists():
+            continue
+        if args.summarise:
+            store.summarise(setting, points(setting.data, 0, setting.scaling, args.data).checksum)
+        elif not run(setting, store, folder=args.data, n_jobs=args.jobs, retry=args.retry):
             skipped.append(experiment.name)
     if skipped:
         tell(f"left out for want of data: {', '.join(skipped)}")

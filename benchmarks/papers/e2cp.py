@@ -111,13 +111,10 @@ def _grows_with_pairs(results: Results) -> Verdict | None:
 
 
 def _time(results: Results) -> Verdict | None:
-    seconds = {
-        method: results.mean([SCENE.name], method, "seconds") for method in ("E2CP", "AP", "SL", "NCuts")
-    }
-    if None in seconds.values():
+    mine, theirs = (results.mean([SCENE.name], method, "seconds") for method in ("E2CP", "AP"))
+    if mine is None or theirs is None:
         return None
-    text = ", ".join(f"{method} {value:.2g} s" for method, value in seconds.items())
-    return Verdict(seconds["E2CP"] < seconds["AP"], f"on Scene: {text}")
+    return Verdict(mine < theirs, f"on Scene E2CP takes {mine / theirs:.1g} times as long as AP")
 
 
 CLAIMS = [
@@ -140,5 +137,10 @@ CLAIMS = [
     Claim(
         "The gain of E2CP grows with the number of pairs, that of others does not", "4.2", _grows_with_pairs
     ),
-    Claim("E2CP runs faster than AP with many classes", "4.2", _time),
+    Claim(
+        "E2CP runs faster than AP with many classes",
+        "4.2",
+        _time,
+        "Our Algorithm B of AP needs no stack of matrices.",
+    ),
 ]

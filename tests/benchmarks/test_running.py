@@ -121,3 +121,17 @@ def test_generated_data_change_with_the_sample(toy, store):
     run(moons, store)
     unconstrained = store.cells(moons.name).query("method == 'NC'").groupby("draw").ari.first()
     assert np.ptp(unconstrained) > 0
+
+
+def test_the_command_runs_lists_and_summarises(monkeypatch, tmp_path, toy, capsys):
+    from benchmarks.papers import __main__ as command
+
+    monkeypatch.setattr(command, "experiments", lambda only: [toy])
+    assert command.main(["--list"]) == 0
+    assert capsys.readouterr().out.startswith("toy-fig1-iris")
+    assert command.main(["--draws", "1", "--results", str(tmp_path)]) == 0
+    summary = tmp_path / "toy" / "toy-fig1-iris.csv"
+    written = summary.read_bytes()
+    summary.unlink()
+    assert command.main(["--summarise", "--results", str(tmp_path)]) == 0
+    assert summary.read_bytes() == written
