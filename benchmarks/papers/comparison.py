@@ -16,6 +16,9 @@ COLUMNS = {
     "kept": "constraints kept",
 }
 
+#: Settings that do not make a method another: how two clusters are told apart, and what goes without warning.
+NEUTRAL = {"labelling", "cannot_links"}
+
 
 def cells_of(
     experiment: Experiment, contender: Contender, baseline: str, results: Results
@@ -37,14 +40,26 @@ def cells_of(
 
 
 def comparable(experiments: list[Experiment]) -> dict[str, list[Experiment]]:
-    """Return the experiments by how side information is drawn: at random, or from mistakes."""
+    """Return the experiments by what is known and how it was drawn."""
     usual = [e for e in experiments if e.sweep is None and e.kind != "second graph"]
-    from_mistakes = [e for e in usual if e.kind == "wrong pairs"]
     again = [e.under(Protocol(pairs="random")) for e in usual if e.kind in ("wrong pairs", "pairs among few")]
     return {
-        "Pairs and labels drawn at random": [e for e in usual if e.kind != "wrong pairs"] + again,
-        "Pairs that the unconstrained cut got wrong": from_mistakes,
+        "Pairs drawn at random": [e for e in usual if e.kind not in ("wrong pairs", "labels")] + again,
+        "Labels of some points": [e for e in usual if e.kind == "labels"],
+        "Pairs that the unconstrained cut got wrong": [e for e in usual if e.kind == "wrong pairs"],
     }
+
+
+def baseline_of(experiment: Experiment) -> Contender | None:
+    """Return the unconstrained contender."""
+    return next((c for c in experiment.contenders if not c.uses_constraints), None)
+
+
+def is_comparable(contender: Contender, baseline: Contender) -> bool:
+    """Tell whether a contender has default settings and the graph of the baseline."""
+    has_defaults = contender.uses_constraints and set(contender.settings) <= NEUTRAL and not contender.grid
+    on_landmarks = [c.method in ("LSC", "SCACS") for c in (contender, baseline)]
+    return has_defaults and contender.graph is None and on_landmarks[0] == on_landmarks[1]
 
 
 def comparison(experiments: list[Experiment], results: Results) -> pd.DataFrame | None:
@@ -55,12 +70,10 @@ def comparison(experiments: list[Experiment], results: Results) -> pd.DataFrame 
     """
     parts = []
     for experiment in experiments:
-        baseline = next((c.label for c in experiment.contenders if not c.uses_constraints), None)
-        if baseline is None:
-            continue
-        for contender in experiment.contenders:
-            if contender.uses_constraints and not contender.label.endswith("(paper)"):
-                parts.append(cells_of(experiment, contender, baseline, results))
+        baseline = baseline_of(experiment)
+        for contender in experiment.contenders if baseline else ():
+            if is_comparable(contender, baseline):
+                parts.append(cells_of(experiment, contender, baseline.label, results))
     found = [part for part in parts if part is not None]
     if not found:
         return None

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from benchmarks.papers.experiment import Experiment
 from benchmarks.papers.tables import Results
 
+DOCS = Path(__file__).parents[2] / "docs" / "results"
 WORDS = {
     "ari": "adjusted Rand index",
     "rand": "Rand index",

@@ -16,8 +16,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from benchmarks.papers.experiment import Contender, Experiment
-from benchmarks.papers.figures import STYLE, colour
-from benchmarks.papers.report import DOCS
+from benchmarks.papers.figures import DOCS, STYLE, colour
 from benchmarks.papers.running import run
 from benchmarks.papers.storing import RESULTS, Store
 from benchmarks.papers.tables import Results

@@ -16,11 +16,11 @@ from benchmarks.papers.catalogue import PAPERS
 from benchmarks.papers.claims import Claim
 from benchmarks.papers.comparison import comparable, comparison
 from benchmarks.papers.experiment import Experiment, Protocol
-from benchmarks.papers.figures import WORDS, draw_figure, panels
+from benchmarks.papers.figures import DOCS, WORDS, draw_figure, panels
+from benchmarks.papers.overview import EXPERIMENTS as ONE_PER_CENT
 from benchmarks.papers.storing import RESULTS
 from benchmarks.papers.tables import Results
 
-DOCS = Path(__file__).parents[2] / "docs" / "results"
 INTRODUCTION = """\
 Written by `python -m benchmarks.papers.report` from the tables in `benchmarks/papers/results`; every number
 and every verdict is computed from them. “(paper)” is a method as it is printed; the same name without is our
@@ -200,7 +200,7 @@ def overview(results: Results) -> str:
     table = pd.DataFrame(counts).T
     table.index.name = "what the paper says"
     parts = [OVERVIEW, markdown(table)]
-    groups = comparable([e for paper in PAPERS.values() for e in paper.EXPERIMENTS])
+    groups = comparable([e for paper in PAPERS.values() for e in paper.EXPERIMENTS] + ONE_PER_CENT)
     tables = {title: comparison(group, results) for title, group in groups.items()}
     parts += [COMPARISON]
     for title, methods in tables.items():

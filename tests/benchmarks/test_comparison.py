@@ -6,9 +6,11 @@ from benchmarks.papers.comparison import comparable, comparison
 from benchmarks.papers.experiment import Contender
 from benchmarks.papers.running import run
 from benchmarks.papers.tables import Results
+from sidecut.graphs import Neighbors
 
 
 def test_gains_are_over_the_unconstrained_cut_of_the_same_cells(toy, store):
+    toy = replace(toy, contenders=(toy.contenders[0], Contender("SL", "SpectralLearning")))
     run(toy, store)
     results = Results(store.folder)
     table = comparison([toy], results)
@@ -20,9 +22,15 @@ def test_gains_are_over_the_unconstrained_cut_of_the_same_cells(toy, store):
     assert row["cells where it harms"] == pytest.approx((gains < -0.005).mean())
 
 
-def test_settings_as_printed_are_left_out(toy, store):
-    printed = Contender("SL (paper)", "SpectralLearning")
-    experiment = replace(toy, contenders=(toy.contenders[0], printed))
+@pytest.mark.parametrize(
+    "other",
+    [
+        Contender("SL (paper)", "SpectralLearning", {"normalization": "additive"}),
+        Contender("SL, other graph", "SpectralLearning", graph=Neighbors(5)),
+    ],
+)
+def test_other_settings_and_other_graphs_are_left_out(toy, store, other):
+    experiment = replace(toy, contenders=(toy.contenders[0], other), draws=1)
     run(experiment, store)
     assert comparison([experiment], Results(store.folder)) is None
 
@@ -30,6 +38,7 @@ def test_settings_as_printed_are_left_out(toy, store):
 def test_pairs_from_mistakes_are_compared_apart(toy):
     mistakes = replace(toy, name="toy-fig2-iris", kind="wrong pairs")
     sweep = replace(toy, name="toy-fig3-iris", sweep="n_init")
-    random, wrong = comparable([toy, mistakes, sweep]).values()
+    labels = replace(toy, name="toy-fig4-iris", kind="labels")
+    random, labelled, wrong = comparable([toy, mistakes, sweep, labels]).values()
     assert [e.name for e in random] == ["toy-fig1-iris", "toy-fig2-iris+random-pairs"]
-    assert wrong == [mistakes]
+    assert (labelled, wrong) == ([labels], [mistakes])
