@@ -107,7 +107,9 @@ class Store:
         path = self.summary_path(experiment.name)
         path.parent.mkdir(parents=True, exist_ok=True)
         summary(valid, list(marks)).to_csv(path, index=False, lineterminator="\n")
-        made = {"data_checksum": checksum, "made_with": facts(), **experiment.configuration()}
+        # Sizes and draws are those of the table, which may come from several runs.
+        lasting = {k: v for k, v in experiment.configuration().items() if k not in ("sizes", "draws")}
+        made = {"data_checksum": checksum, "made_with": facts(), **lasting}
         path.with_suffix(".json").write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
         return path
 
