@@ -17,9 +17,9 @@ OURS = (Contender("E2CP", "E2CP"), Contender("CSP", "CSP"))
 ON_POINTS = (Contender("CKmeans", "COPKMeans"), Contender("CGMM", "ConstrainedGMM"))
 SIZES = (5, 10, 20, 40, 60, 80, 100)
 WIDTH_NOTE = (
-    "Its Gaussian is of 'suitable width' without a number; ours is the one of a few that suits AP best, chosen "
-    "by its scores against the labels. At the widths first tried for Wine and Ionosphere (0.6 and 1.25) AP was "
-    "best in 33 % of the cells of the three UCI sets."
+    "Its Gaussian is of 'suitable width' without a number; ours is the one of a few that suits AP best, "
+    "chosen by its scores against the labels. At the widths first tried for Wine and Ionosphere (0.6 and "
+    "1.25) AP was best in 33 % of the cells of the three UCI sets."
 )
 
 

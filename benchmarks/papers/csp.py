@@ -70,8 +70,8 @@ ON_NEIGHBORS = [
         Neighbors(20),
         "figs. 9n and 10n",
         scaling="standard",
-        note="The same on graphs of 20 neighbours of standardised features; added after the results on the RBF "
-        "graphs had been seen.",
+        note="The same on graphs of 20 neighbours of standardised features; added after the results on the "
+        "RBF graphs had been seen.",
     )
     for name, data in SETS.items()
 ]
