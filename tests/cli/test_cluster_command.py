@@ -78,6 +78,9 @@ def test_constraints_choose_the_method_and_are_told_of(shell, clouds_csv):
     told = json.loads(shell.out)
     assert told["method"] == "csp"
     assert told["score"]["total"] == 1
+    shell.write("pairs.csv", "a,b,kind\np0,p1,cannot\n")
+    shell("cluster", clouds_csv, *FAST, *names, "-o", "l.csv", "--json", "--constraints", "pairs.csv")
+    assert json.loads(shell.out)["method"] == "ncsc"
 
 
 def test_json_tells_everything_and_nothing_else_is_on_stdout(shell, clouds_csv, two_clouds):

@@ -105,7 +105,7 @@ def compute(args: Namespace, progress: Progress) -> ClusterRun:
     ClusterRun
         The fitted method and its comparison.
     """
-    method_named(args.method or default_method(False))
+    method_named(args.method or default_method())
     if args.scheduler is not None:
         from sidecut.cli.scheduled import compute_on_cluster
 
@@ -114,7 +114,7 @@ def compute(args: Namespace, progress: Progress) -> ClusterRun:
         points = _read(args)
     with progress.stage("reading constraints", str(args.constraints or "")):
         constraints = known_constraints(points, args.constraints, args.on_conflict)
-    method = args.method or default_method(not constraints.is_empty)
+    method = args.method or default_method(constraints)
     chosen = _chosen_parameters(args)
     with progress.stage("clustering", f"{points.n_samples:,} points ({method})"):
         model = fit(points, constraints, method, chosen, args.set)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sidecut.cli.errors import UsageError
+from sidecut.constraints import Constraints
 
 __all__ = ["METHODS", "Method", "default_method", "method_named"]
 
@@ -183,12 +184,16 @@ def method_named(name: str) -> Method:
     return METHODS[known]
 
 
-def default_method(has_constraints: bool) -> str:
-    """Return the name of the method used when none is named.
+def default_method(constraints: Constraints | None = None) -> str:
+    """Return the name of the method used when none is named, by what is known (docs/which-method.md).
 
     Examples
     --------
-    >>> default_method(True), default_method(False)
+    >>> default_method(Constraints.from_labels([0, 1, -1])), default_method()
     ('csp', 'normalized-cut')
+    >>> default_method(Constraints.from_pairs(3, must_link=[(0, 1)]))
+    'ncsc'
     """
-    return "csp" if has_constraints else "normalized-cut"
+    if constraints is None or constraints.is_empty:
+        return "normalized-cut"
+    return "ncsc" if constraints.labels is None else "csp"
