@@ -117,3 +117,8 @@ def test_a_count_that_is_too_large_is_an_error_and_not_an_answer(pencil, monkeyp
     monkeypatch.setattr(surplus, "DENSE_NODES", 0)
     with pytest.raises(SpectralError, match="only"):
         feasible_pairs(make(), factor, count_of(make(), factor) + 1, 1e-6)
+
+
+def test_a_form_that_is_singular_in_floating_point_is_explained():
+    with pytest.raises(SpectralError, match="orders of magnitude"):
+        largest_of_pencil(np.eye(2), np.diag([1.0, -1e-17]), 1)

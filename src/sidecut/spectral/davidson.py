@@ -142,6 +142,11 @@ def largest_of_pencil(A: FloatArray, B: FloatArray, count: int) -> tuple[FloatAr
     count : int
         How many; all if there are fewer.
 
+    Raises
+    ------
+    SpectralError
+        If B is not positive definite in floating point.
+
     Examples
     --------
     >>> import numpy as np
@@ -152,12 +157,23 @@ def largest_of_pencil(A: FloatArray, B: FloatArray, count: int) -> tuple[FloatAr
     # Through the Cholesky factor, because only the standard problem has a driver that is both fast and
     # accurate for a part of the spectrum.
     size = A.shape[0]
-    factor = scipy.linalg.cholesky(B, lower=True)
+    factor = _cholesky(B)
     half = scipy.linalg.solve_triangular(factor, A, lower=True)
     standard = symmetric(scipy.linalg.solve_triangular(factor, half.T, lower=True))
     wanted = [max(size - count, 0), size - 1]
     values, vectors = scipy.linalg.eigh(standard, subset_by_index=wanted, driver="evr")
     return values[::-1], scipy.linalg.solve_triangular(factor, vectors[:, ::-1], lower=True, trans="T")
+
+
+def _cholesky(B: FloatArray) -> FloatArray:
+    try:
+        return scipy.linalg.cholesky(B, lower=True)
+    except scipy.linalg.LinAlgError as error:
+        raise SpectralError(
+            "Some cuts cost nothing but rounding, though the graph is connected: its degrees differ by too many "
+            "orders of magnitude for constraints to be weighed. A graph of nearest neighbours (affinity='knn'), "
+            "or a larger width of the kernel, has more even degrees."
+        ) from error
 
 
 class _Basis:
