@@ -6,14 +6,16 @@ whether the rows lie in memory or on a disk.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
 #: Rows in a chunk. Sums over chunks depend on it in their last digits.
 CHUNK_ROWS = 8_192
@@ -137,10 +139,15 @@ def each_chunk(
         yield from (function(chunk) for chunk in first)
         yield from (function(chunk) for chunk in chunks)
         return
-    parallel = Parallel(
-        n_workers, prefer="threads", return_as="generator", pre_dispatch="2*n_jobs", batch_size=1
-    )
-    yield from parallel(delayed(function)(chunk) for chunk in _chained(first, chunks))
+    # joblib looks for results every hundredth of a second, which is as long as a chunk takes.
+    with ThreadPoolExecutor(n_workers) as pool:
+        under_way: deque[Future[Result]] = deque()
+        for chunk in _chained(first, chunks):
+            under_way.append(pool.submit(function, chunk))
+            if len(under_way) > 2 * n_workers:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
 
 
 def stacked(parts: list[Chunk]) -> Chunk:
