@@ -86,3 +86,27 @@ def test_links_that_a_clustering_satisfies_are_all_satisfied(truth, seed):
     untouched = np.setdiff1d(np.arange(len(truth)), links.constrained_points)
     assert np.array_equal(labels[untouched], start[untouched])
     assert np.array_equal(repair.moved, np.flatnonzero(labels != start))
+
+
+def test_labels_that_satisfy_all_links_stay_even_where_another_cluster_is_nearer():
+    start = np.array([1, 1, 0, 1, 1, 1])
+    links = Constraints.from_pairs(6, must_link=[(0, 1)])
+    labels, repair = satisfy_links(start, ROWS, links, 2)
+    assert np.array_equal(labels, start)
+    assert repair.cost == 0.0
+
+
+def test_only_what_a_violated_link_reaches_is_repaired():
+    # Point 5 is far from its centre, but its own links hold; points 0 and 1 have to part.
+    start = np.array([0, 0, 0, 1, 1, 0])
+    links = Constraints.from_pairs(6, cannot_link=[(0, 1), (4, 5)])
+    labels, repair = satisfy_links(start, ROWS, links, 2)
+    assert labels[4:].tolist() == [1, 0]
+    assert links.satisfaction(labels) == 1.0
+    assert repair.moved.tolist() in ([0], [1])
+
+
+def test_a_diagonal_alone_asks_for_no_repair():
+    labels, repair = satisfy_links(LABELS, ROWS, Constraints.from_matrix(np.eye(6)), 2)
+    assert np.array_equal(labels, LABELS)
+    assert repair.violated == 0

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from sidecut.constraints import Constraints, Contraction
 from sidecut.exceptions import ConstraintWarning
-from sidecut.labelling.apart import Compromise, ConflictGraph, violate_least
+from sidecut.labelling.apart import ConflictGraph, violate_least
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -80,7 +81,7 @@ def satisfy_links(
 
     Points joined by must-links move as one. Each such set has a cost in each cluster, the squared distances
     of its rows to the centre; sets that cannot be together get different clusters at the least total cost.
-    Points about which nothing is known keep their labels.
+    Points that no violated link reaches, be it over other links, keep their labels.
 
     Parameters
     ----------
@@ -172,10 +173,18 @@ def repaired_labels(
     """
     links = constraints.contracted()
     n_clusters = costs.shape[1]
-    compromise = _compromise(links.summed(costs), links)
+    apart = ConflictGraph(links.n_components, links.apart)
+    unsettled = _unsettled(labels, links, apart)
+    among = np.isin(links.apart[:, 0], unsettled)
+    compromise = violate_least(
+        links.summed(costs)[unsettled], apart.induced(unsettled), links.strengths[among]
+    )
     repaired = labels.astype(np.intp, copy=True)
     points, own = links.points, np.arange(len(costs))
-    repaired[points] = compromise.clusters[links.component]
+    clusters = np.full(links.n_components, -1, dtype=np.int64)
+    clusters[unsettled] = compromise.clusters
+    torn = clusters[links.component] >= 0
+    repaired[points[torn]] = clusters[links.component[torn]]
     repair = Repair(
         moved=np.flatnonzero(repaired != labels),
         cost=float((costs[own, repaired[points]] - costs[own, labels[points]]).sum()),
@@ -183,16 +192,26 @@ def repaired_labels(
         violated_before=_n_violated(constraints, labels),
         violated=_n_violated(constraints, repaired),
         is_least=compromise.is_least,
-        core=links.witnesses[np.isin(links.apart, compromise.blame).all(axis=1)],
+        core=links.witnesses[np.isin(links.apart, unsettled[compromise.blame]).all(axis=1)],
         measure=measure,
     )
     _warn_about_rest(repair, n_clusters)
     return repaired, repair
 
 
-def _compromise(costs: FloatArray, links: Contraction) -> Compromise:
-    graph = ConflictGraph(links.n_components, links.apart)
-    return violate_least(costs, graph, links.strengths)
+def _unsettled(labels: NDArray[np.intp], links: Contraction, apart: ConflictGraph) -> IntArray:
+    """Return the components that a violated link reaches, be it over a chain of cannot-links.
+
+    The others keep their labels, even where they would cost less in another cluster: labels that were not
+    made by distances to centres need no repair for that.
+    """
+    own = labels[links.points]
+    label = np.empty(links.n_components, dtype=own.dtype)
+    label[links.component] = own
+    broken = np.bincount(links.component, own != label[links.component], links.n_components) > 0
+    broken[links.apart[label[links.apart[:, 0]] == label[links.apart[:, 1]]]] = True
+    n_islands, island = connected_components(apart.matrix, directed=False)
+    return np.flatnonzero((np.bincount(island, broken, n_islands) > 0)[island])
 
 
 def _centres(rows: FloatArray, labels: NDArray[np.intp], n_clusters: int) -> FloatArray:
