@@ -28,6 +28,7 @@ def written_map(folder):
 SOURCES = {
     "array": lambda folder: X,
     "memmap": written_map,
+    "data frame": lambda folder: pd.DataFrame(X, columns=["a", "b", "c"]),
     "list of pieces": lambda folder: [X[:1], X[1:10], X[10:10], X[10:]],
     "function": lambda folder: lambda: iter([X[:20], X[20:]]),
     "data frames": lambda folder: [pd.DataFrame(X[:7]), pd.DataFrame(X[7:])],
@@ -93,6 +94,7 @@ def test_large_finite_numbers_are_let_pass():
         (iter([X]), TypeError, "can be read only once"),
         (3, TypeError, "the source is a int"),
         ([X[:, :2], X], ValueError, "from row 23 on has 3 features, those before it have 2"),
+        ([X[:2, :2], X[:5]], ValueError, "from row 2 on has 3 features, those before it have 2"),
         ([X.ravel()], ValueError, r"shape \(69,\)"),
         ([X.astype(str)], ValueError, "must be real numbers"),
         ([X * 1j], ValueError, "must be real numbers"),
@@ -107,3 +109,9 @@ def test_what_is_no_source_of_rows(source, error, message):
 def test_rows_that_are_not_there():
     with pytest.raises(IndexError, match=r"row 23 .* has 23 rows"):
         RowChunks([X]).take(np.array([23]))
+
+
+@pytest.mark.parametrize("source", [X[:0], [], [X[:0], X[:0]]], ids=["array", "nothing", "empty pieces"])
+def test_nothing_can_be_drawn_from_nothing(source):
+    with pytest.raises(ValueError, match="the source has no rows"):
+        RowChunks(source).sampled(5, np.random.RandomState(0))

@@ -43,10 +43,10 @@ class RowChunks:
 
     Parameters
     ----------
-    source : array, memory map, sparse matrix, path, iterable or callable
-        A matrix of numbers; a Parquet file or a folder of them; or chunks of rows (arrays, data frames) of
-        any sizes: a collection that can be iterated again, or a function without arguments that returns a
-        fresh iterator.
+    source : array, memory map, sparse matrix, data frame, path, iterable or callable
+        A matrix or table of numbers; a Parquet file or a folder of them; or chunks of rows (arrays, data
+        frames) of any sizes: a collection that can be iterated again, or a function without arguments that
+        returns a fresh iterator.
     chunk_rows : int, default=8192
         Rows in a chunk; the last may have fewer.
 
@@ -60,9 +60,10 @@ class RowChunks:
     """
 
     def __init__(self, source: Any, chunk_rows: int = CHUNK_ROWS) -> None:
-        self.source = source
+        # Iterated, a data frame would give the names of its columns.
+        self.source = source.to_numpy() if hasattr(source, "to_numpy") else source
         self.chunk_rows = chunk_rows
-        self._opened = _opener(source, chunk_rows)
+        self._opened = _opener(self.source, chunk_rows)
 
     @property
     def n_rows(self) -> int | None:
@@ -70,15 +71,8 @@ class RowChunks:
         return int(self.source.shape[0]) if _is_matrix(self.source) else None
 
     def __iter__(self) -> Iterator[Chunk]:
-        pieces = self._opened()
-        n_seen, n_features = 0, None
+        pieces, n_seen = self._opened(), 0
         for chunk in pieces if _is_matrix(self.source) else _rechunked(pieces, self.chunk_rows):
-            if n_features is not None and chunk.shape[1] != n_features:
-                raise ValueError(
-                    f"the chunk from row {n_seen} on has {chunk.shape[1]} features, those before it have "
-                    f"{n_features}; all chunks must have the same columns."
-                )
-            n_features = chunk.shape[1]
             refuse_nonfinite(chunk, n_seen)
             n_seen += chunk.shape[0]
             yield chunk
@@ -114,6 +108,8 @@ class RowChunks:
             numbers = np.concatenate([numbers[: -chunk.shape[0]], numbers[-chunk.shape[0] :][fresh]])
             if numbers.size > 2 * size:
                 numbers, kept = _thinned(numbers, kept, size)
+        if n_rows == 0:
+            raise ValueError("the source has no rows.")
         numbers, kept = _thinned(numbers, kept, size)
         return kept[0], n_rows
 
@@ -219,9 +215,16 @@ def _parquet_chunks(path: Path, chunk_rows: int) -> Iterator[np.ndarray]:
 def _rechunked(pieces: Iterable[Any], chunk_rows: int) -> Iterator[Chunk]:
     """Cut chunks of one size out of pieces of any."""
     waiting: list[Chunk] = []
-    n_waiting = 0
+    n_waiting = n_seen = 0
+    n_features = None
     for piece in pieces:
         rows, start = as_rows(piece), 0
+        if n_features is not None and rows.shape[1] != n_features:
+            raise ValueError(
+                f"the chunk from row {n_seen} on has {rows.shape[1]} features, those before it have "
+                f"{n_features}; all chunks must have the same columns."
+            )
+        n_features, n_seen = rows.shape[1], n_seen + rows.shape[0]
         while start < rows.shape[0]:
             part = rows[start : start + chunk_rows - n_waiting]
             waiting.append(part)
