@@ -156,3 +156,19 @@ def test_the_usual_price_is_half_the_mean_cut():
     cut = PenalizedCut(DenseGraph(weights), Constraints.none(6))
     ratio = 0.9 / (3 * (3 + 0.6))
     assert usual_overlap_price(cut, np.repeat(np.eye(2), 3, axis=0)) == pytest.approx(0.5 * ratio)
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_column_vanishes_where_links_ask_for_more_clusters_than_there_are(n_clusters, seed):
+    # A column of zeros has no energy: it would be the best of all if it were allowed.
+    rng = np.random.default_rng(seed)
+    cut = PenalizedCut(
+        Neighbors(10).build(rng.normal(size=(30, 2))),
+        Constraints.from_labels(np.arange(30) % 5),
+        np.inf,
+        50.0,
+    )
+    start = cut.indicators(np.arange(cut.n_nodes) % n_clusters, n_clusters)
+    Y = descend_projected(cut, start, overlap=None, tol=1e-4, max_iter=500).indicators
+    assert Y.T @ (cut.degrees[:, None] * Y) == pytest.approx(np.eye(n_clusters), abs=1e-10)

@@ -40,12 +40,17 @@ NOTHING = 1e-9
 
 @dataclass(frozen=True)
 class _State:
-    """V, ḠV, the cluster of every node and the energy."""
+    """V, ḠV, the cluster of every node, the energy and how many columns are not zero."""
 
     V: FloatArray
     image: FloatArray
     labels: npt.NDArray[np.intp]
     energy: float
+    n_columns: int
+
+    def is_worse_than(self, other: _State) -> bool:
+        """Whether the energy is higher, or lower only because a column vanished: zeros cost nothing."""
+        return self.energy > other.energy or self.n_columns < other.n_columns
 
 
 class OverlapEnergy:
@@ -73,7 +78,8 @@ class OverlapEnergy:
         labels = V.argmax(axis=1)
         largest = np.take_along_axis(V, labels[:, None], axis=1)
         overlap = np.sum(V * V) - np.sum(largest * largest)
-        return _State(V, image, labels, float(np.sum(V * image) + self.alpha * overlap))
+        energy = float(np.sum(V * image) + self.alpha * overlap)
+        return _State(V, image, labels, energy, int(np.count_nonzero(V.any(axis=0))))
 
     def step(self, state: _State, *, safe: bool = False) -> FloatArray:
         """Return max(v - S⁻¹(A - ρ)v, 0) for every column.
@@ -105,8 +111,8 @@ def descend(
 ) -> tuple[_State, list[float], bool]:
     """Lower the energy by steps with momentum, never raising it.
 
-    A step that raises it is taken again without momentum, and then with the full bound on the curvature,
-    which cannot raise it.
+    A step that raises it, or takes all of a column away, is taken again without momentum, and then with the
+    full bound on the curvature, which does neither.
 
     Returns
     -------
@@ -118,12 +124,12 @@ def descend(
     for _ in range(max_iter):
         following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
         after = energy.at(energy.step(_ahead(now, before, (momentum - 1.0) / following)))
-        if after.energy > now.energy and momentum > 1.0:
+        if after.is_worse_than(now) and momentum > 1.0:
             after, following = energy.at(energy.step(now)), 1.0
-        if after.energy > now.energy:
+        if after.is_worse_than(now):
             after, following = energy.at(energy.step(now, safe=True)), 1.0
         gain, unmoved = now.energy - after.energy, np.array_equal(after.labels, now.labels)
-        if gain < 0:
+        if after.is_worse_than(now):
             # Rounding: there is no way down any more.
             return now, trace, True
         now, before, momentum = after, now, following
@@ -139,7 +145,8 @@ def _ahead(now: _State, before: _State, by: float) -> _State:
     if by == 0.0:
         return now
     V = now.V + by * (now.V - before.V)
-    return _State(V, now.image + by * (now.image - before.image), now.labels, now.energy)
+    image = now.image + by * (now.image - before.image)
+    return _State(V, image, now.labels, now.energy, now.n_columns)
 
 
 def descend_projected(
