@@ -148,7 +148,7 @@ def test_a_value_that_is_not_finite_is_named_by_its_row_in_the_whole(threads):
         (SCACS(10), da.ones((9, 2)), None, ValueError, "n_clusters=10 is more than the n_samples=9"),
         (SCACS(2), da.ones((9, 2)), Constraints.none(8), ConstraintError, "8"),
         (LSC(2), da.ones((9, 2)), Constraints.from_labels([0, 1]), ConstraintError, "LSC cannot use"),
-        (SCACS(2, sigma="median"), da.ones((9, 2)), None, ValueError, "sigma='median' is not a rule"),
+        (SCACS(2, sigma="median"), da.ones((9, 2)), None, ValueError, "sigma='median' is not a width"),
         (
             LSC(2),
             dd.from_pandas(pd.DataFrame({"x": [1.0], "name": ["a"]}), npartitions=1),

@@ -15,8 +15,7 @@ from sidecut.distributed.cluster import shared
 from sidecut.distributed.partitions import PartitionedRows
 from sidecut.graphs import LandmarkCoder, LandmarkSums, NearestLandmarks, coded, landmark_sums
 from sidecut.graphs.chunks import stacked
-from sidecut.graphs.kernels import positive_width
-from sidecut.graphs.landmark_codes import mean_distance
+from sidecut.graphs.landmark_codes import check_sigma, mean_distance
 from sidecut.labelling.lloyd import CenterSums
 from sidecut.methods.posing.landmark_walk import embedded
 
@@ -38,6 +37,7 @@ class PartitionedCodes:
     """
 
     def __init__(self, rows: PartitionedRows, coder: LandmarkCoder, sigma: float | str = "mean") -> None:
+        sigma = check_sigma(sigma)
         self.rows, self.n_rows = rows, rows.n_rows
         self._n_all = coder.n_landmarks
         cluster, nearest = rows.cluster, dask.delayed(nearest_landmarks)
@@ -50,10 +50,8 @@ class PartitionedCodes:
         self.coder = coder if self.kept.size == coder.n_landmarks else coder.restricted(self.kept)
 
     def _width(self, sigma: float | str) -> float:
-        if isinstance(sigma, str) and sigma != "mean":
-            raise ValueError(f"sigma={sigma!r} is not a rule; use a positive number or 'mean'.")
-        if sigma != "mean":
-            return positive_width(float(sigma))
+        if not isinstance(sigma, str):
+            return sigma
         totals = self.rows.cluster.fetch([dask.delayed(total_of)(nearest) for nearest in self._nearest])
         return mean_distance(sum(totals), self.n_rows, self._n_all)
 

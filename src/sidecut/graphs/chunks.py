@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -64,13 +66,28 @@ class RowChunks:
         self.source = source.to_numpy() if hasattr(source, "to_numpy") else source
         self.chunk_rows = chunk_rows
         self._opened = _opener(self.source, chunk_rows)
+        self._shown: Callable[[Iterator[Chunk]], Iterable[Chunk]] | None = None
 
     @property
     def n_rows(self) -> int | None:
         """How many rows there are, where that is known without reading them."""
         return int(self.source.shape[0]) if _is_matrix(self.source) else None
 
+    @property
+    def n_chunks(self) -> int | None:
+        """How many chunks there are, where that is known without reading them."""
+        return None if self.n_rows is None else -(-self.n_rows // self.chunk_rows)
+
+    def shown(self, progress: Callable[..., Iterable[Chunk]], what: str) -> RowChunks:
+        """Return the same rows, which show how far they have been read, as tqdm does."""
+        other = copy(self)
+        other._shown = partial(progress, desc=what, total=self.n_chunks)
+        return other
+
     def __iter__(self) -> Iterator[Chunk]:
+        return iter(self._read() if self._shown is None else self._shown(self._read()))
+
+    def _read(self) -> Iterator[Chunk]:
         pieces, n_seen = self._opened(), 0
         for chunk in pieces if _is_matrix(self.source) else _rechunked(pieces, self.chunk_rows):
             refuse_nonfinite(chunk, n_seen)

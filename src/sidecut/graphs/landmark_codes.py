@@ -215,6 +215,23 @@ class LandmarkCoder:
         return nearest, np.take_along_axis(squared, nearest, 1)
 
 
+def check_sigma(sigma: Any) -> float | str:
+    """Return σ, or "mean" for the mean distance; say why anything else is no width.
+
+    Examples
+    --------
+    >>> from sidecut.graphs.landmark_codes import check_sigma
+    >>> check_sigma(2), check_sigma("mean")
+    (2.0, 'mean')
+    """
+    if isinstance(sigma, str) and sigma == "mean":
+        return sigma
+    is_number = isinstance(sigma, int | float | np.integer | np.floating) and not isinstance(sigma, bool)
+    if not is_number or not 0 < sigma < np.inf:
+        raise ValueError(f"sigma={sigma!r} is not a width; use a positive finite number or 'mean'.")
+    return float(sigma)
+
+
 def mean_distance(total: float, n_rows: int, n_landmarks: int) -> float:
     """Return σ, the mean distance between all points and all landmarks (section 5.2).
 

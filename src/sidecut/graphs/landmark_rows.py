@@ -6,18 +6,18 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, reduce
 from operator import add
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from sidecut.graphs.chunks import RowChunks, each_chunk, stacked
-from sidecut.graphs.kernels import positive_width
 from sidecut.graphs.landmark_codes import (
     LandmarkCoder,
     LandmarkSums,
     NearestLandmarks,
+    check_sigma,
     coded,
     landmark_sums,
     mean_distance,
@@ -45,13 +45,19 @@ class SpooledNearest:
     ----------
     folder : str, optional
         Where the file lies; the system's folder for temporary files by default. It takes 12 r bytes per row
-        and is gone with this object.
+        and is gone with this object, or when the ``with`` it was opened in is left.
     """
 
     def __init__(self, folder: str | None = None) -> None:
-        # It lives as long as this object.
+        # It lives as long as this object, or until its context is left.
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._n_chunks = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
 
     def append(self, nearest: NearestLandmarks) -> None:
         """Keep the nearest landmarks of one more chunk."""
@@ -169,12 +175,10 @@ def code_rows(
     >>> codes.sigma
     1.9444444444444444
     """
-    if isinstance(sigma, str) and sigma != "mean":
-        raise ValueError(f"sigma={sigma!r} is not a rule; use a positive number or 'mean'.")
+    sigma = check_sigma(sigma)
     found: Iterable[NearestLandmarks] = each_chunk(coder.nearest, rows, n_jobs)
     if progress is not None:
-        n_chunks = None if rows.n_rows is None else -(-rows.n_rows // rows.chunk_rows)
-        found = progress(found, desc="coding", total=n_chunks)
+        found = progress(found, desc="coding", total=rows.n_chunks)
     kept: list[NearestLandmarks] | SpooledNearest = [] if spool is None else spool
     total, n_rows = 0.0, 0
     for nearest in found:
@@ -183,7 +187,5 @@ def code_rows(
         n_rows += nearest.n_rows
     if n_rows == 0:
         raise ValueError("the source has no rows.")
-    width = (
-        mean_distance(total, n_rows, coder.n_landmarks) if sigma == "mean" else positive_width(float(sigma))
-    )
+    width = mean_distance(total, n_rows, coder.n_landmarks) if isinstance(sigma, str) else sigma
     return CodedRows(coder, kept, width, n_jobs)

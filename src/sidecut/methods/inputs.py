@@ -82,16 +82,27 @@ def check_constraints(constraints: Constraints | None, n_samples: int) -> Constr
     ConstraintError
         If they are not a Constraints value or not for `n_samples` samples.
     """
+    refuse_other_than_constraints(constraints)
     if constraints is None:
         return Constraints.none(n_samples)
-    if not isinstance(constraints, Constraints):
+    constraints.check_matches(n_samples)
+    return constraints
+
+
+def refuse_other_than_constraints(constraints: Any) -> None:
+    """Refuse what is neither None nor a Constraints value; the data need not be known for it.
+
+    Raises
+    ------
+    ConstraintError
+        Naming the type and how to make constraints.
+    """
+    if constraints is not None and not isinstance(constraints, Constraints):
         raise ConstraintError(
             f"constraints is a {type(constraints).__name__}; pairs become constraints by "
             "Constraints.from_pairs(n_samples, must_link=..., cannot_link=...), labels by "
             "Constraints.from_labels(y)."
         )
-    constraints.check_matches(n_samples)
-    return constraints
 
 
 def check_n_clusters(n_clusters: Any, n_samples: int) -> int:

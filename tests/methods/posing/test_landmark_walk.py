@@ -1,7 +1,9 @@
 """Rows in memory, mapped, in files and in chunks: the same clusters to the last bit; and new points."""
 
+import gc
 import io
 import pickle
+import warnings
 
 import joblib
 import numpy as np
@@ -13,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from sidecut import LSC, SCACS, Constraints
 from sidecut.constraints import sample_labels
-from sidecut.exceptions import ConstraintError
+from sidecut.exceptions import ConstraintError, GraphWarning
 from sidecut.graphs import chunks as chunk_module
 from sidecut.graphs import landmark_codes
 from sidecut.labelling import lloyd
@@ -162,9 +164,57 @@ def test_progress_and_an_earlier_fit(data):
 
     model = LSC(5, n_landmarks=80, random_state=0).fit(data[0])
     model.fit_chunks([data[0]], progress=progress)
-    assert shown == ["coding"]
+    assert shown == ["landmarks", "coding"]
     assert not hasattr(model, "embedding_")
     assert not hasattr(model, "affinity_matrix_")
+
+
+def test_given_landmarks_are_not_searched_for(data):
+    shown = []
+    model = LSC(5, landmarks=data[0][::20], random_state=0)
+    model.fit_chunks([data[0]], progress=lambda rows, desc, total: shown.append(desc) or rows)
+    assert shown == ["coding"]
+
+
+def test_streaming_leaves_nothing_of_an_earlier_fit(data):
+    known = sample_labels(data[1], 60, random_state=0)
+    frame = pd.DataFrame(data[0], columns=list("abc"))
+    model = SCACS(5, n_landmarks=80, hard=True, random_state=0).fit(frame, constraints=known)
+    model.set_params(hard=False).fit_chunks([data[0]])
+    for name in ("repair_", "feature_names_in_", "cuts_", "beta_"):
+        assert not hasattr(model, name)
+
+
+def test_streaming_warns_of_more_components_than_clusters():
+    rng = np.random.default_rng(0)
+    clouds = np.concatenate([rng.normal(100.0 * place, 0.1, size=(60, 2)) for place in range(6)])
+    with pytest.warns(GraphWarning, match="connected components .* more than n_clusters=2"):
+        LSC(2, n_landmarks=40, random_state=0).fit_chunks([clouds])
+
+
+def test_streaming_closes_its_temporary_file(data):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        LSC(5, n_landmarks=80, random_state=0).fit_chunks([data[0]])
+        gc.collect()
+    assert not [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("sigma", [-1.0, None, "median", np.nan, True])
+def test_a_width_that_is_none_is_refused_before_rows_are_read(sigma):
+    def unread():
+        raise AssertionError("rows were read")
+
+    with pytest.raises(ValueError, match=f"sigma={sigma!r}"):
+        LSC(5, sigma=sigma).fit_chunks(unread)
+
+
+def test_constraints_that_are_none_are_refused_before_rows_are_read(data):
+    def unread():
+        raise AssertionError("rows were read")
+
+    with pytest.raises(ConstraintError, match="constraints is a list"):
+        SCACS(5).fit_chunks(unread, constraints=[(0, 1)])
 
 
 def test_what_streaming_refuses(data):

@@ -31,13 +31,21 @@ from sidecut.graphs import (
     each_chunk,
     warn_about,
 )
+from sidecut.graphs.health import warn_about_components
+from sidecut.graphs.landmark_codes import check_sigma
+from sidecut.graphs.landmark_graph import component_sizes
 from sidecut.graphs.landmark_rows import Progress, RowCodes
 from sidecut.graphs.landmarks import RULES, check_count
 from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_appearance
 from sidecut.labelling.lloyd import Each
 from sidecut.labelling.missing import warn_if_clusters_are_missing
 from sidecut.methods.finish import finish, refuse_contradictions
-from sidecut.methods.inputs import check_constraints, check_n_clusters, warn_about_duplicates
+from sidecut.methods.inputs import (
+    check_constraints,
+    check_n_clusters,
+    refuse_other_than_constraints,
+    warn_about_duplicates,
+)
 from sidecut.spectral.result import FloatArray
 
 IntArray = npt.NDArray[np.intp]
@@ -117,7 +125,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        source : array, memory map, path, iterable or callable
+        source : array, memory map, data frame, path, iterable or callable
             A matrix; a Parquet file or a folder of them; a collection of chunks of rows; or a function that
             returns a fresh iterator over chunks. See `sidecut.graphs.RowChunks`.
         constraints : Constraints, optional
@@ -135,13 +143,15 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         self._check_parameters()
         if self.hard:
             raise ValueError("hard=True needs the embedding of all points: use fit, or hard=False.")
+        refuse_other_than_constraints(constraints)
         shown, rows, seeds = shown_by(progress), RowChunks(source), self._seeds()
-        for name in ("embedding_", "affinity_matrix_"):
+        for name in ("embedding_", "affinity_matrix_", "repair_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        with threadpool_limits(limits=1):
-            codes = self._coded(rows, seeds[0], SpooledNearest(scratch), shown)
+        with threadpool_limits(limits=1), SpooledNearest(scratch) as spool:
+            codes = self._coded(rows, seeds[0], spool, shown)
             constraints = check_constraints(constraints, codes.n_rows)
             check_n_clusters(self.n_clusters, codes.n_rows)
+            warn_about_components(component_sizes(codes.sums), self.n_clusters)
             self.n_features_in_ = codes.coder.n_features
             self._learn(codes, constraints)
             self._find_centers(
@@ -185,6 +195,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         check_count("n_landmarks", self.n_landmarks)
         check_count("n_nearest", self.n_nearest)
         check_count("n_init", self.n_init)
+        check_sigma(self.sigma)
         if isinstance(self.landmarks, str) and self.landmarks not in RULES:
             raise ValueError(
                 f"landmarks={self.landmarks!r}: choose {', '.join(map(repr, RULES))}, row numbers, or points."
@@ -204,7 +215,8 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         progress: Progress | None = None,
     ) -> CodedRows:
         """Choose landmarks and code all rows over them (steps 2 and 3)."""
-        chosen = choose_landmarks(rows, self.landmarks, self.n_landmarks, seed)
+        searched = rows if progress is None else rows.shown(progress, "landmarks")
+        chosen = choose_landmarks(searched, self.landmarks, self.n_landmarks, seed)
         coder = LandmarkCoder(chosen, self.n_nearest)
         return code_rows(rows, coder, sigma=self.sigma, spool=spool, progress=progress, n_jobs=self.n_jobs)
 
