@@ -140,3 +140,20 @@ def test_csp_without_constraints_extends_the_normalised_cut(moons):
     plain = NormalizedCut(2, n_neighbors=10, random_state=0).fit(X).predict(X_new)
     csp = CSP(2, n_neighbors=10, random_state=0).fit(X, constraints=Constraints.none(len(X)))
     assert np.array_equal(csp.predict(X_new), plain)
+
+
+@pytest.mark.parametrize("weights", ["self_tuning", "cosine"])
+@pytest.mark.parametrize("new_form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("old_form", [np.asarray, sp.csr_array])
+def test_equal_points_are_known_in_any_form(weights, old_form, new_form):
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 30)) * (rng.random((60, 30)) < 0.5)
+    graph = Neighbors(8, weights=weights).build(old_form(X))
+    _, twins = graph.extension.edges(old_form(X), new_form(X))
+    assert np.array_equal(twins, np.arange(60))
+
+
+def test_new_points_need_not_be_stored_as_the_old_ones_are(moons):
+    X, _, new, _ = moons
+    model = NormalizedCut(2, n_neighbors=10, random_state=0).fit(X)
+    assert np.array_equal(model.predict(sp.csr_array(new)), model.predict(new))

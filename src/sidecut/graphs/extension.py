@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.extmath import row_norms
 
 from sidecut.graphs.graph import FloatArray
 from sidecut.graphs.kernels import local_scales
@@ -73,6 +74,8 @@ class NeighborExtension:
 
     def _nearest(self, X: Any, X_new: Any) -> tuple[FloatArray, npt.NDArray[np.intp]]:
         metric = "cosine" if self.weights == "cosine" else "euclidean"
+        if sp.issparse(X) != sp.issparse(X_new):
+            X_new = sp.csr_array(X_new) if sp.issparse(X) else X_new.toarray()
         if metric == "cosine":
             X, X_new = unit_rows(X), unit_rows(X_new)
         in_tree = metric == "euclidean" and not sp.issparse(X) and X.shape[1] <= TREE_FEATURES
@@ -83,10 +86,9 @@ class NeighborExtension:
             n_jobs=-1,
         ).fit(X)
         distances, indices = searcher.kneighbors(X_new)
-        if metric == "euclidean" and not sp.issparse(X):
-            # Brute force multiplies matrices, which leaves equal points a little apart.
-            nearest = np.linalg.norm(np.asarray(X)[indices[:, 0]] - np.asarray(X_new), axis=1)
-            distances[:, 0] = nearest
+        # Matrix products leave equal points a little apart; of points of unit length so do cosines.
+        apart = row_norms(X[indices[:, 0]] - X_new)
+        distances[:, 0] = apart if metric == "euclidean" else np.where(apart > 0, distances[:, 0], 0.0)
         return np.maximum(distances, 0.0), indices
 
     def _weight(self, distances: FloatArray, indices: npt.NDArray[np.intp]) -> FloatArray:
