@@ -161,3 +161,14 @@ def test_a_value_that_is_not_finite_is_named_by_its_row_in_the_whole(threads):
 def test_what_cannot_be_done_is_refused_in_words(threads, model, X, constraints, error, message):
     with pytest.raises(error, match=message):
         fit(model, X, constraints=constraints, client=threads)
+
+
+def test_columns_in_another_order_are_refused(blobs):
+    X, _ = blobs
+    names = [f"x{i}" for i in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=names)
+    model = LSC(2, n_landmarks=20, random_state=0).fit(frame)
+    rows = dd.from_pandas(frame, npartitions=2)
+    np.testing.assert_array_equal(predict(model, rows).compute(), model.labels_)
+    with pytest.raises(ValueError, match=r"columns .*'x1', 'x0'.* fitted on .*'x0', 'x1'"):
+        predict(model, rows[[names[1], names[0], *names[2:]]])

@@ -92,3 +92,15 @@ def test_a_key_that_is_there_twice_is_named_with_its_rows():
 def test_other_forms_are_refused(keys, pairs, error, message):
     with pytest.raises(error, match=message):
         constraints_by_key(keys, must_link=pairs)
+
+
+def test_what_contradicts_is_settled_as_asked():
+    keys = da.from_array(np.array([7, 8, 9]), chunks=2)
+    links = {"must_link": [(7, 8)], "labels": {7: "a", 8: "b"}}
+    with pytest.raises(ConflictError, match="on_conflict='drop'"):
+        constraints_by_key(keys, **links)
+    weighed = constraints_by_key(keys, **links, on_conflict="weigh", must_weight=3.0)
+    assert weighed.pairs.tolist() == [[0, 1]]
+    assert weighed.strengths.tolist() == [2.0]
+    circle = {"must_link": [(7, 8), (8, 9)], "cannot_link": [(7, 9)]}
+    assert constraints_by_key(keys, **circle, on_conflict="weigh").n_pairs == 3

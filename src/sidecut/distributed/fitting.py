@@ -150,6 +150,7 @@ def predict(model: LandmarkClusterer, X: Any) -> da.Array:
             f"X has {pieces.n_features} features, but {type(model).__name__} was fitted on "
             f"{model.n_features_in_}."
         )
+    _check_names(model, pieces)
     coder = shared(model._coder)
     projection, label = shared(model._projection), dask.delayed(predicted)
     parts = [
@@ -199,6 +200,16 @@ def _forget(model: LandmarkClusterer) -> None:
     """Leave nothing of an earlier fit that this one does not make."""
     for name in ("labels_", "embedding_", "affinity_matrix_", "repair_", "feature_names_in_"):
         model.__dict__.pop(name, None)
+
+
+def _check_names(model: LandmarkClusterer, pieces: Partitions) -> None:
+    """Refuse columns other than those of the fit, or in another order, which would be read as those."""
+    fitted = getattr(model, "feature_names_in_", None)
+    if fitted is not None and pieces.names is not None and list(fitted) != list(pieces.names):
+        raise ValueError(
+            f"X has the columns {list(pieces.names)}, but {type(model).__name__} was fitted on "
+            f"{list(fitted)}; give the same columns in the same order."
+        )
 
 
 def _describe_features(model: LandmarkClusterer, pieces: Partitions) -> None:

@@ -29,6 +29,7 @@ def constraints_by_key(
     labels: Mapping[Any, Any] | pd.Series | None = None,
     must_weight: Any = 1.0,
     cannot_weight: Any = 1.0,
+    on_conflict: str = "raise",
 ) -> Constraints:
     """Make constraints of what is known about rows by their keys.
 
@@ -44,6 +45,8 @@ def constraints_by_key(
         Known classes; -1, None and NaN say nothing.
     must_weight, cannot_weight : float or sequence
         How firmly the pairs are believed, see `Constraints.from_pairs`.
+    on_conflict : {"raise", "drop", "weigh"}, default="raise"
+        What to do where they contradict each other, see `Constraints.from_pairs`.
 
     Returns
     -------
@@ -78,6 +81,7 @@ def constraints_by_key(
         cannot_link=[(places[i], places[j]) for i, j in cannot],
         must_weight=must_weight,
         cannot_weight=cannot_weight,
+        on_conflict=on_conflict,
     )
     if not classes:
         return known
@@ -85,7 +89,7 @@ def constraints_by_key(
     for key, name in classes.items():
         y[places[key]] = name
     labelled = Constraints.from_labels(y)
-    return labelled if known.is_empty else known | labelled
+    return labelled if known.is_empty else known.merged_with(labelled, on_conflict)
 
 
 def constraints_by_label(labels: Any) -> Constraints:
