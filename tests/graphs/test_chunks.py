@@ -95,6 +95,11 @@ def test_large_finite_numbers_are_let_pass():
         (3, TypeError, "the source is a int"),
         ([X[:, :2], X], ValueError, "from row 23 on has 3 features, those before it have 2"),
         ([X[:2, :2], X[:5]], ValueError, "from row 2 on has 3 features, those before it have 2"),
+        (
+            [pd.DataFrame(X, columns=list("abc")), pd.DataFrame(X, columns=list("bac"))],
+            ValueError,
+            r"from row 23 on has the columns \['b', 'a', 'c'\]",
+        ),
         ([X.ravel()], ValueError, r"shape \(69,\)"),
         ([X.astype(str)], ValueError, "must be real numbers"),
         ([X * 1j], ValueError, "must be real numbers"),

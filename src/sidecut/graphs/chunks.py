@@ -233,9 +233,16 @@ def _rechunked(pieces: Iterable[Any], chunk_rows: int) -> Iterator[Chunk]:
     """Cut chunks of one size out of pieces of any."""
     waiting: list[Chunk] = []
     n_waiting = n_seen = 0
-    n_features = None
+    n_features = names = None
     for piece in pieces:
         rows, start = as_rows(piece), 0
+        # The same columns in another order would be read as those before them.
+        names, before = [*getattr(piece, "columns", ())] or None, names
+        if names is not None and before is not None and names != before:
+            raise ValueError(
+                f"the chunk from row {n_seen} on has the columns {names}, that before it {before}; all chunks "
+                "must have the same columns in the same order."
+            )
         if n_features is not None and rows.shape[1] != n_features:
             raise ValueError(
                 f"the chunk from row {n_seen} on has {rows.shape[1]} features, those before it have "
