@@ -157,3 +157,12 @@ def test_new_points_need_not_be_stored_as_the_old_ones_are(moons):
     X, _, new, _ = moons
     model = NormalizedCut(2, n_neighbors=10, random_state=0).fit(X)
     assert np.array_equal(model.predict(sp.csr_array(new)), model.predict(new))
+
+
+@pytest.mark.filterwarnings("ignore::sidecut.exceptions.GraphWarning")
+def test_a_new_point_in_a_piece_no_eigenvector_speaks_of_goes_with_its_nearest():
+    X, _ = make_blobs(160, centers=4, cluster_std=0.3, random_state=0)
+    model = NormalizedCut(2, n_neighbors=8, random_state=0).fit(X)
+    assert not model.eigenvectors_.any(axis=1).all()
+    one_by_one = [int(model.predict(row[None])[0]) for row in X + 1e-3]
+    assert one_by_one == model.labels_.tolist()

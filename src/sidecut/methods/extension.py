@@ -72,9 +72,10 @@ class OutOfSample(_Walk):
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         old, graph = self._seen
         edges, twins = graph.extension.edges(old, X)
-        # Where all weights underflow, the nearest neighbour is all there is to go by.
+        # Where all weights underflow, or all neighbours lie in a piece of the graph about which the
+        # eigenvectors say nothing, the nearest neighbour is all there is to go by.
         labels = self.labels_[edges.indices[edges.indptr[:-1]]]
-        linked = np.flatnonzero(edges.sum(axis=1) > 0)
+        linked = np.flatnonzero(edges @ self.eigenvectors_.any(axis=1).astype(np.float64) > 0)
         if linked.size:
             labels[linked] = self._labels_of_rows(self._extended(edges[linked]))
         return np.where(twins >= 0, self.labels_[twins], labels).astype(np.intp)
