@@ -7,7 +7,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-from sidecut import CSP, E2CP, NormalizedCut
+from sidecut import CSP, E2CP, NCSC, NormalizedCut
 from sidecut.constraints import sample_labels
 from sidecut.graphs import LandmarkGraph, Landmarks, NormalizedAffinity, SparseGraph
 from sidecut.spectral import laplacian_eigenpairs
@@ -66,7 +66,7 @@ def test_eigenvectors_of_the_factored_graph_are_those_of_the_matrix(graph):
     np.testing.assert_allclose(ours.values, explicit.values, atol=1e-8)
 
 
-@pytest.mark.parametrize("method", [NormalizedCut, E2CP, CSP])
+@pytest.mark.parametrize("method", [NormalizedCut, E2CP, CSP, NCSC])
 def test_methods_run_on_it_unchanged(clouds, method):
     X, y = clouds
     known = None if method is NormalizedCut else sample_labels(y, 15, random_state=0)

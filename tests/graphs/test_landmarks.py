@@ -90,6 +90,9 @@ def test_landmarks_of_sparse_points():
         ([-1], "row -1"),
         ([0.5], r"shape \(1,\) and dtype float64"),
         (np.empty((0, 3)), r"shape \(0, 3\)"),
+        ([["a", "b", "c"]], r"shape \(1, 3\) and dtype <U1"),
+        ([[0.0, 1.0, 2.0], [0.0, np.nan, 2.0]], r"landmarks\[1, 1\] = nan"),
+        (sp.csr_array([[0.0, 0.0, np.inf]]), r"landmarks\[0, 2\] = inf"),
     ],
 )
 def test_what_are_no_landmarks(landmarks, message):

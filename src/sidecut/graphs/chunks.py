@@ -240,8 +240,8 @@ def _rechunked(pieces: Iterable[Any], chunk_rows: int) -> Iterator[Chunk]:
         names, before = [*getattr(piece, "columns", ())] or None, names
         if names is not None and before is not None and names != before:
             raise ValueError(
-                f"the chunk from row {n_seen} on has the columns {names}, that before it {before}; all chunks "
-                "must have the same columns in the same order."
+                f"the chunk from row {n_seen} on has the columns {names}, that before it {before}; all "
+                "chunks must have the same columns in the same order."
             )
         if n_features is not None and rows.shape[1] != n_features:
             raise ValueError(
@@ -278,8 +278,8 @@ def as_rows(piece: Any) -> Chunk:
     return rows
 
 
-def refuse_nonfinite(chunk: Chunk, start: int) -> None:
-    """Refuse a chunk with NaN or infinity in it, naming the row, counted from `start`.
+def refuse_nonfinite(chunk: Chunk, start: int, name: str = "X") -> None:
+    """Refuse a chunk of X with NaN or infinity in it, naming the row, counted from `start`.
 
     Examples
     --------
@@ -298,6 +298,6 @@ def refuse_nonfinite(chunk: Chunk, start: int) -> None:
     dense = chunk.toarray() if sp.issparse(chunk) else chunk
     row, column = np.argwhere(~np.isfinite(dense))[0]
     raise ValueError(
-        f"X[{start + row}, {column}] = {dense[row, column]}: every value must be finite, not NaN or infinity."
+        f"{name}[{start + row}, {column}] = {dense[row, column]}: every value must be finite, not NaN or infinity."
         " Impute missing values or leave the row out."
     )

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 
-from sidecut.graphs.chunks import Chunk, RowSource, each_chunk
+from sidecut.graphs.chunks import Chunk, RowSource, each_chunk, refuse_nonfinite
 from sidecut.graphs.graph import FloatArray
 
 #: The rules look at this many rows per landmark; more change the landmarks little and cost much.
@@ -70,11 +70,12 @@ def choose_landmarks(
     given = sp.csr_array(landmarks) if sp.issparse(landmarks) else np.asarray(landmarks)
     if given.ndim == 1 and given.size and given.dtype.kind in "iu":
         return distinct(rows.take(_checked_rows(given, rows.n_rows)))
-    if given.ndim != 2 or 0 in given.shape:
+    if given.ndim != 2 or 0 in given.shape or given.dtype.kind not in "fiub":
         raise ValueError(
             f"landmarks has shape {given.shape} and dtype {given.dtype}; give row numbers, shape (p,), or "
             "points, shape (p, d)."
         )
+    refuse_nonfinite(given, 0, "landmarks")
     return distinct(given)
 
 
