@@ -170,9 +170,9 @@ def _cholesky(B: FloatArray) -> FloatArray:
         return scipy.linalg.cholesky(B, lower=True)
     except scipy.linalg.LinAlgError as error:
         raise SpectralError(
-            "Some cuts cost nothing but rounding, though the graph is connected: its degrees differ by too many "
-            "orders of magnitude for constraints to be weighed. A graph of nearest neighbours (affinity='knn'), "
-            "or a larger width of the kernel, has more even degrees."
+            "Some cuts cost nothing but rounding, though the graph is connected: its degrees differ by too "
+            "many orders of magnitude for constraints to be weighed. A graph of nearest neighbours "
+            "(affinity='knn'), or a larger width of the kernel, has more even degrees."
         ) from error
 
 
