@@ -94,6 +94,15 @@ def test_inertia_and_prediction_are_under_the_metric():
     assert adjusted_rand_score(truth, model.predict(new)) == 1.0
 
 
+def test_inertia_is_that_of_labels_that_were_changed():
+    X, y = noisy()
+    wrong = sample_labels(np.roll(y, 1), 40, random_state=0)
+    model = MetricKMeans(3, hard=True, random_state=0).fit(X, constraints=wrong)
+    assert model.repair_.moved.size
+    squares = (((X - model.cluster_centers_[model.labels_]) ** 2) @ model.metric_).sum()
+    assert model.inertia_ == pytest.approx(squares, rel=1e-6)
+
+
 def test_sparse_points_are_the_same_points():
     X, y = make_blobs(90, centers=[[4, 0, 0], [0, 4, 0], [0, 0, 4]], cluster_std=0.4, random_state=0)
     X = np.maximum(X, 0.0)

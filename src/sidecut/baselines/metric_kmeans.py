@@ -60,7 +60,7 @@ class MetricKMeans(ClusterMixin, BaseEstimator):
     metric_ : ndarray of shape (n_features,)
         The weights a: squared distances are Σ_k a_k (x_k - y_k)². All 1 where nothing is known.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        The centres, in the units of X.
+        The centres k-means found, in the units of X; with `hard`, those before labels were changed.
     inertia_ : float
         The sum of squared distances of all points to the centres of their clusters, under the metric.
     n_iter_ : int
@@ -146,6 +146,8 @@ class MetricKMeans(ClusterMixin, BaseEstimator):
         points = self._weighted(X)
         # Features without weight add nothing to any distance.
         finish(self, dense_rows(points[:, self.metric_ > 0]) if self.hard else points, constraints)
+        if hasattr(self, "repair_"):
+            self.inertia_ += self.repair_.cost
         return self
 
     def _cluster(self, X: Any, n_clusters: int, rng: np.random.RandomState) -> None:

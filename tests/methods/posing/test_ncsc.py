@@ -230,6 +230,7 @@ def test_a_clique_of_more_cannot_links_than_clusters_leaves_some_violated():
         ({"init": np.ones((3, 3))}, r"init has shape \(3, 3\): .*\(150, 3\)"),
         ({"init": -np.ones((150, 3))}, r"init\[0, 0\] = -1\.0: .* not negative"),
         ({"init": np.eye(3)[np.zeros(150, dtype=int)]}, "column 1 of init is zero"),
+        ({"nonnegative": "no"}, "nonnegative='no' must be True or False"),
         ({"max_iter": 0}, "max_iter=0 must be a whole number"),
         ({"tol": 0.0}, "tol=0.0 must be a number between 0 and 1"),
     ],

@@ -60,7 +60,8 @@ class NCSC(SpectralClusterer):
         The number of clusters.
     gamma_must : "auto" or number, default="auto"
         γ_m. Infinite: points joined by must-links are one node, the limit of Proposition 1, exactly. "auto"
-        is infinite where must-links are all equally strong and contradict nothing, else the mean degree.
+        is infinite where must-links are all equally strong, contradict nothing and leave as many sets of
+        points as clusters, else the mean degree.
     gamma_cannot : "degree", "held-out" or number, default="degree"
         γ_c. "degree" is the mean degree: a violated pair costs a point as much as being cut from all its
         neighbours. "held-out" tries several and keeps the one that satisfies most links it was not told.
@@ -184,6 +185,8 @@ class NCSC(SpectralClusterer):
         check_price("gamma_cannot", self.gamma_cannot, ("degree", "held-out"), may_be_infinite=False)
         check_price("overlap", self.overlap, ("auto",), may_be_infinite=False)
         check_choice("solver", self.solver, DESCENTS)
+        if not isinstance(self.nonnegative, bool | np.bool_):
+            raise ValueError(f"nonnegative={self.nonnegative!r} must be True or False.")
         if isinstance(self.init, str):
             check_choice("init", self.init, STARTS)
         check_tolerance(self.tol)
