@@ -165,3 +165,12 @@ def test_at_the_price_of_the_paper_it_does_not_move():
     assert found.step_scale < 1e-3
     assert np.abs(found.indicators - start).max() < 0.3 * start.max()
     np.testing.assert_array_equal(found.indicators.argmax(axis=1), start.argmax(axis=1))
+
+
+def test_nodes_with_nothing_but_loops_stay_where_they_are():
+    everything_joined = Constraints.from_labels(np.zeros(20, dtype=int))
+    cut = PenalizedCut(DenseGraph(np.ones((20, 20))), everything_joined, np.inf)
+    start = cut.indicators(np.zeros(1, dtype=int), 2)
+    found = descend_multiplicatively(cut, start, tol=1e-4, max_iter=10, rng=np.random.RandomState(0))
+    assert found.converged
+    np.testing.assert_allclose(found.indicators, start)

@@ -26,7 +26,8 @@ class Descent:
     converged : bool
         Whether the stopping rule was met.
     step_scale : float
-        The share of its way that Y is moved by one multiplicative update, d_min/σ; 1 for other solvers.
+        The share of its way that Y is moved by one multiplicative update, d_min/σ but at most 1; 1 for other
+        solvers.
     overlap : float
         The price of overlap; infinite where there is none.
     """

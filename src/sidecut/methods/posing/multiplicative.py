@@ -40,7 +40,8 @@ class SignedParts:
         self.cut = cut
         positive = cut.degrees[cut.degrees > 0]
         self.shift = sigma / float(positive.min())
-        self.step_scale = 1.0 / self.shift
+        # σ = 0 where every node has nothing but a loop: there is no way to go.
+        self.step_scale = 1.0 / max(self.shift, 1.0)
         diagonal = cut.degrees + cut.gamma_must * cut.links.must_degrees - self.shift * cut.degrees
         self.plus_diagonal = np.maximum(diagonal, 0.0)
         self.minus_diagonal = np.maximum(-diagonal, 0.0)
@@ -118,7 +119,7 @@ def descend_multiplicatively(
     parts = SignedParts(cut, largest_eigenvalue(cut, rng))
     Y = np.where(cut.degrees[:, None] > 0, start, 0.0)
     trace = [cut.objective(Y)]
-    enough = tol * min(1.0, parts.step_scale)
+    enough = tol * parts.step_scale
     converged = False
     for _ in range(max_iter):
         previous, Y = Y, multiplicative_step(parts, Y)
