@@ -298,6 +298,6 @@ def refuse_nonfinite(chunk: Chunk, start: int, name: str = "X") -> None:
     dense = chunk.toarray() if sp.issparse(chunk) else chunk
     row, column = np.argwhere(~np.isfinite(dense))[0]
     raise ValueError(
-        f"{name}[{start + row}, {column}] = {dense[row, column]}: every value must be finite, not NaN or infinity."
-        " Impute missing values or leave the row out."
+        f"{name}[{start + row}, {column}] = {dense[row, column]}: every value must be finite, not NaN or "
+        "infinity. Impute missing values or leave the row out."
     )

@@ -20,6 +20,20 @@ TILE_BYTES = 64 * 2**20
 ROUNDING = 1e-13
 
 
+def tile_rows(n_nodes: int) -> Iterator[slice]:
+    """Yield slices of rows that cover a graph, each a tile of about 64 MB.
+
+    Examples
+    --------
+    >>> from sidecut.graphs.lazy import tile_rows
+    >>> [(rows.start, rows.stop) for rows in tile_rows(4_000)]
+    [(0, 2097), (2097, 4000)]
+    """
+    height = max(1, TILE_BYTES // (8 * max(n_nodes, 1)))
+    for start in range(0, n_nodes, height):
+        yield slice(start, min(start + height, n_nodes))
+
+
 class TiledGraph(Graph):
     """A graph whose weights are computed again, a tile of rows at a time, whenever it is applied.
 
@@ -32,9 +46,7 @@ class TiledGraph(Graph):
 
     def tiles(self) -> Iterator[slice]:
         """Slices of rows that cover the graph, each a tile of about 64 MB."""
-        height = max(1, TILE_BYTES // (8 * max(self.n_nodes, 1)))
-        for start in range(0, self.n_nodes, height):
-            yield slice(start, min(start + height, self.n_nodes))
+        return tile_rows(self.n_nodes)
 
     def apply(self, block: FloatArray) -> FloatArray:
         """Return W @ block, tile by tile."""

@@ -11,7 +11,17 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import E2CP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConstraintWarning
-from sidecut.graphs import AdjustedGraph, DenseGraph, Neighbors, SparseGraph, adjusted, as_graph, strips
+from sidecut.graphs import (
+    AdjustedGraph,
+    DenseGraph,
+    FactorGraph,
+    Neighbors,
+    ResolventGraph,
+    SparseGraph,
+    adjusted,
+    as_graph,
+    strips,
+)
 from sidecut.methods.rewriting import e2cp, nontrivial, spreading
 from sidecut.spectral import laplacian_eigenpairs
 
@@ -169,6 +179,18 @@ def test_weights_above_one_are_relative_to_the_largest(factor):
     unit = max(1.0, factor)
     expected = unit * dense_e2cp(graph.to_dense() / unit, known.as_matrix().toarray(), rescale=True)
     np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "graph", [ResolventGraph(GRAPH, 0.02), FactorGraph(3.0 * np.abs(X))], ids=["resolvent", "factor"]
+)
+def test_weights_above_one_are_seen_where_they_are_only_applied(graph):
+    known = knowledge("labels", Y)
+    model = E2CP(4, affinity="precomputed", random_state=0).fit(graph, constraints=known)
+    W = graph.to_dense()
+    assert W.max() > 1.0
+    expected = W.max() * dense_e2cp(W / W.max(), known.as_matrix().toarray(), rescale=True)
+    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_nontrivial_eigenvectors_follow_the_trivial_one():

@@ -10,7 +10,17 @@ import scipy.sparse as sp
 
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning
-from sidecut.graphs import AdjustedGraph, Graph, GraphRecipe, NormalizedAffinity, adjusted
+from sidecut.graphs import (
+    AdjustedGraph,
+    FactorGraph,
+    Graph,
+    GraphRecipe,
+    NormalizedAffinity,
+    ResolventGraph,
+    adjusted,
+)
+from sidecut.graphs.conditioned import rows_of
+from sidecut.graphs.lazy import tile_rows
 from sidecut.graphs.tiles import TiledPart
 from sidecut.labelling import LabellingMethod, unit_rows
 from sidecut.methods.base import FloatArray, SpectralClusterer
@@ -233,8 +243,12 @@ def unit_weight(graph: Graph) -> float:
     Eq. 4 takes weights in [0, 1]. Where they are larger it would lower the weight of pairs that belong
     together; so it is applied to W divided by its largest weight, which changes no cut.
     """
-    weights = graph.matrix
-    return 1.0 if weights is None else max(1.0, float(weights.max()))
+    if graph.matrix is not None:
+        return max(1.0, float(graph.matrix.max()))
+    # Other graphs that are only applied or made in tiles, such as heat and codes, have no weight above 1.
+    if not isinstance(graph, ResolventGraph | FactorGraph):
+        return 1.0
+    return max(1.0, *(float(rows_of(graph, rows).max()) for rows in tile_rows(graph.n_nodes)))
 
 
 def warn_about_cost(graph: Graph) -> None:
