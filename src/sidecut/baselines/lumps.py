@@ -93,7 +93,7 @@ class Lumps:
         pairs = self.witnesses[among]
         shown = ", ".join(f"({i}, {j})" for i, j in pairs[:10].tolist())
         more = f" and {len(pairs) - 10} more" if len(pairs) > 10 else ""
-        together = "" if self.n_lumps == len(self.of_point) else ", with what must-links join,"
+        together = "" if self.n_lumps == len(self.of_point) else " (points joined by must-links count as one)"
         if len(pairs) == len(blame) * (len(blame) - 1) // 2:
             reason = f"they set {len(blame)} points apart from each other"
         else:
