@@ -15,7 +15,7 @@ RESULTS = Path(__file__).parent / "results"
 QUICK_RESULTS = RESULTS / "raw" / "quick"
 COLUMNS = ["name", "points", "seconds", "against", "ratio"]
 #: How the columns begin that hold the seconds of something else.
-OTHERS = ("scikit-learn", "dense", "stack", "spectralcluster")
+OTHERS = ("scikit-learn", "dense", "stack", "spectralcluster", "LSC")
 #: Columns of a script's table that tell what was measured rather than how long it took.
 LABELS = ("part", "graph", "known", "labels", "cannot-links", "links", "landmarks", "solver")
 
@@ -96,7 +96,7 @@ def tidy(name: str, table: pd.DataFrame) -> pd.DataFrame:
     table : DataFrame
         With a column "sidecut" of our seconds and columns of other seconds, or with a row per "solver".
     """
-    wide = by_solver(table) if "solver" in table else table
+    wide = by_solver(table) if {"graph", "solver"} <= set(table) else table
     wide = wide[wide["sidecut"].notna() & wide["points"].notna()]
     others = [column for column in wide if column.startswith(OTHERS)]
     rows = []
@@ -131,4 +131,6 @@ def described(label: str, value: object) -> str:
     """Return a setting in words: "500 labels", "part a", "moons"."""
     if label in ("graph", "known", "solver"):
         return str(value)
+    if label == "landmarks" and isinstance(value, str):
+        return f"landmarks {value}"
     return f"part {value}" if label == "part" else f"{value:g} {label}"
