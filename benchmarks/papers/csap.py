@@ -107,7 +107,13 @@ def _more_is_better(results: Results) -> Verdict | None:
 
 
 CLAIMS = [
-    Claim("Accuracy rises quickly with the number of pairs on the synthetic sets", "fig. 5", _quick_rise),
+    Claim(
+        "Accuracy rises quickly with the number of pairs on the synthetic sets",
+        "fig. 5",
+        _quick_rise,
+        "What counts as quickly was settled after the first results; by the stricter wording before, it "
+        "did not hold.",
+    ),
     Claim(
         "On synthetic sets AP is better than CKmeans, CGMM and KKM",
         "3, fig. 5",

@@ -130,7 +130,8 @@ CLAIMS = [
         "On UCI data AP, SL and SSKK gain from constraints over NCuts",
         "4.3",
         in_groups(GROUPS, _others_gain),
-        "AP suffers from many pairs among the same few points; with pairs from all points it gains.",
+        "AP suffers from many pairs among the same few points; with pairs from all points it gains. That "
+        "some gaining counts as partly was settled after the first results; before, it did not hold.",
     ),
     Claim("E2CP is generally best on Scene", "4.2", in_groups({"Scene": [SCENE.name]}, _best("E2CP"))),
     Claim("On Scene SL, SSKK and AP gain little, at times nothing", "4.2, fig. 6", _no_help_on_scene),
