@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -113,6 +114,7 @@ def compute_on_cluster(
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
     from distributed import Client, LocalCluster
+    from distributed.comm import get_address_host_port
 
     if address == LOCAL:
         quiet = logging.ERROR
@@ -120,6 +122,9 @@ def _connected(address: str) -> Iterator[Client]:
             yield client
         return
     try:
+        # A client that fails to connect is cleaned up at any later moment, and may block the next one.
+        if not address.startswith("inproc"):
+            socket.create_connection(get_address_host_port(address), timeout=10).close()
         client = Client(address)
     except (OSError, ValueError) as error:
         raise UsageError(
