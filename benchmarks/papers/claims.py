@@ -6,8 +6,10 @@ the few quantities that claims are about; each returns None where something was 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import isnan
 
 import pandas as pd
 
@@ -47,7 +49,7 @@ class Claim:
     says : str
         A paraphrase.
     where : str
-        Section or figure.
+        Section and figure or table: "7.3, fig. 9". It is shown beside the first that is named.
     check : callable
         From the tables to a verdict, None where the experiments were not run.
     because : str
@@ -58,6 +60,16 @@ class Claim:
     where: str
     check: Callable[[Results], Verdict | None]
     because: str = ""
+
+    @property
+    def beside(self) -> str:
+        """The figure or table it is shown beside.
+
+        >>> Claim("", "7.3, figs. 9, 10", lambda results: None).beside
+        'fig. 9'
+        """
+        kind, number = re.findall(r"(fig|table)s?\.? (\d+)", self.where)[0]
+        return f"{kind}. {number}" if kind == "fig" else f"{kind} {number}"
 
 
 def metric_of(name: str) -> str:
@@ -90,6 +102,26 @@ def gain(results: Results, names: list[str], method: str, over: str) -> float | 
     return None if table is None else float((table[method] - table[over]).mean())
 
 
+def gains(results: Results, names: list[str], methods: list[str], over: str) -> dict[str, float] | None:
+    """Return the mean differences of several methods to one."""
+    table = curves(results, names, [*methods, over])
+    return None if table is None else {m: float((table[m] - table[over]).mean()) for m in methods}
+
+
+def slowness(results: Results, names: list[str], method: str, over: str) -> float | None:
+    """Return how many times as long a method takes as another, in the same runs."""
+    mine, theirs = (results.mean(names, m, "seconds") for m in (method, over))
+    return None if mine is None or theirs is None else mine / theirs
+
+
+def deviations(results: Results, names: list[str], method: str, score: str) -> pd.Series | None:
+    """Return the standard deviation between draws by size, mean over experiments."""
+    parts = [results.spread(name, method, score) for name in names]
+    if not parts or any(part is None for part in parts):
+        return None
+    return pd.concat([part["std"] for part in parts]).groupby(level=0).mean()
+
+
 def trend(results: Results, names: list[str], method: str) -> float | None:
     """Return the score at the largest size minus that at the smallest, mean over experiments."""
     table = curves(results, names, [method])
@@ -103,6 +135,21 @@ def final(results: Results, names: list[str], method: str) -> pd.Series | None:
     """Return the score at the largest size, by experiment."""
     table = curves(results, names, [method])
     return None if table is None else table[method].groupby(level=0).last()
+
+
+def worded(values: Mapping[str, float], form: str = "{:+.3f}") -> str:
+    """Write numbers by name; of an experiment's name the data set is enough.
+
+    >>> worded({"SL": 0.5, "csp-fig9-iris": float("nan")})
+    'SL +0.500, iris failed'
+    """
+    told = {key: "failed" if isnan(value) else form.format(value) for key, value in values.items()}
+    return ", ".join(f"{data_of(key)} {words}" for key, words in told.items())
+
+
+def data_of(name: str) -> str:
+    """Return the data set in an experiment's name: "fig9-iris" in "csp-fig9-iris" is of iris."""
+    return re.sub(r"^\w+-fig\w+-", "", name)
 
 
 def graded(share: float | None, words: str, most: float = 0.75, some: float = 0.5) -> Verdict | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.papers.claims import Claim, Verdict, best_share, curves, graded, trend
 from benchmarks.papers.experiment import Contender, Experiment
-from benchmarks.papers.tables import Results
+from benchmarks.papers.tables import Extra
 from sidecut.graphs import Gaussian, GraphRecipe, Heat, Neighbors
 
 TITLE = "Constrained spectral clustering through affinity propagation (Lu & Carreira-Perpiñán, CVPR 2008)"
@@ -66,67 +65,5 @@ NEWS = [
     for task in ("different3", "comp2", "politics3")
 ]
 EXPERIMENTS = [*MADE, *UCI, *NEWS]
-RIVALS = ["CKmeans", "CGMM", "KKM"]
-MADE_NAMES, UCI_NAMES, NEWS_NAMES = ([e.name for e in group] for group in (MADE, UCI, NEWS))
-
-
-def _superior(names: list[str], rivals: list[str]):
-    def check(results: Results) -> Verdict | None:
-        return graded(best_share(results, names, "AP", rivals), "AP best in {:.0%} of the cells")
-
-    return check
-
-
-def _quick_rise(results: Results) -> Verdict | None:
-    table = curves(results, MADE_NAMES, ["AP", "NCuts"])
-    if table is None:
-        return None
-    at_forty = table.xs(40, level=1)
-    gains = at_forty["AP"] - at_forty["NCuts"]
-    good = int((gains > (1 - at_forty["NCuts"]) / 2).sum())
-    text = ", ".join(f"{name.rpartition('-')[2]} {value:+.2f}" for name, value in gains.items())
-    words = (
-        f"Rand index gained by 40 pairs: {text}; half of what can be gained on {good} of {len(gains)} sets"
-    )
-    return Verdict(True if good == len(gains) else None if good >= 2 else False, words)
-
-
-def _difficulty(results: Results) -> Verdict | None:
-    table = curves(results, NEWS_NAMES, ["NCuts"])
-    if table is None:
-        return None
-    easy, medium, hard = (float(table.loc[name, "NCuts"].mean()) for name in NEWS_NAMES)
-    return Verdict(easy > medium > hard, f"Rand index without links: {easy:.2f}, {medium:.2f}, {hard:.2f}")
-
-
-def _more_is_better(results: Results) -> Verdict | None:
-    change = trend(results, [*MADE_NAMES, *UCI_NAMES], "AP")
-    if change is None:
-        return None
-    return Verdict(change > 0, f"Rand index at 100 pairs minus at 5: {change:+.3f} (AP, mean of seven sets)")
-
-
-CLAIMS = [
-    Claim(
-        "Accuracy rises quickly with the number of pairs on the synthetic sets",
-        "fig. 5",
-        _quick_rise,
-        "What counts as quickly was settled after the first results; by the stricter wording before, it "
-        "did not hold.",
-    ),
-    Claim(
-        "On synthetic sets AP is better than CKmeans, CGMM and KKM",
-        "3, fig. 5",
-        _superior(MADE_NAMES, RIVALS),
-    ),
-    Claim("On UCI sets AP is better than CKmeans, CGMM and KKM", "3, fig. 6", _superior(UCI_NAMES, RIVALS)),
-    Claim("On newsgroups AP is better than KKM", "3, fig. 6", _superior(NEWS_NAMES, ["KKM"])),
-    Claim(
-        "The three newsgroup tasks are easy, medium and difficult",
-        "fig. 6",
-        _difficulty,
-        "Rand indices of two and of three classes cannot be compared: by chance alone they are about 0.50 "
-        "and 0.56.",
-    ),
-    Claim("More pairs make AP better", "3", _more_is_better),
-]
+#: Tables made by scripts of their own.
+EXTRAS: dict[str, Extra] = {}

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import isnan
-
-import pandas as pd
-
-from benchmarks.papers.claims import Claim, Verdict, best_share, curves, final, gain, graded, in_groups
 from benchmarks.papers.experiment import Contender, Experiment
-from benchmarks.papers.tables import Results
+from benchmarks.papers.tables import Extra
 from sidecut.graphs import Cosine, Gaussian, GraphRecipe, Neighbors
 
 TITLE = "On constrained spectral clustering and its applications (Wang, Qian & Davidson, DMKD 2014)"
@@ -131,146 +125,11 @@ REUTERS = Experiment(
     "it: half of the largest.",
 )
 EXPERIMENTS = [MOONS, NOISY, *UCI, *ON_NEIGHBORS, REUTERS]
-#: Tables made by other scripts, shown as they are.
-TABLES = {"Figure 5: elephants": "csp_elephants.csv"}
-GROUPS = {"RBF": [e.name for e in UCI], "k-NN": [e.name for e in ON_NEIGHBORS]}
-WHY_NOT = (
-    "With each feature's standard deviation as width the degrees of the RBF graph differ by up to 22 orders "
-    "of magnitude (Ionosphere), and Q̄ weighs a pair by 1/√(d_i d_j): pairs of outliers drown all "
-    "others. On WDBC so built the pencil is numerically singular and our CSP gives up."
-)
-
-
-def _on_both(check: Callable[[Results, list[str]], Verdict | None]) -> Callable[[Results], Verdict | None]:
-    """Judge on the graphs as the authors' code builds them and on k-NN graphs."""
-    return in_groups(GROUPS, check)
-
-
-def _per_set(values: dict[str, float]) -> str:
-    told = {name: "failed" if isnan(value) else f"{value:.2f}" for name, value in values.items()}
-    return ", ".join(f"{name.rpartition('-')[2]} {words}" for name, words in told.items())
-
-
-def _improves(results: Results, names: list[str]) -> Verdict | None:
-    gains = {name: gain(results, [name], "CSP (paper)", "Baseline") for name in names}
-    if None in gains.values():
-        return None
-    good = sum(value > 0 for value in gains.values())
-    return Verdict(
-        True if good == len(gains) else None if good >= 4 else False, f"mean ARI gained {_per_set(gains)}"
-    )
-
-
-def _converges(results: Results, names: list[str]) -> Verdict | None:
-    ends = final(results, names, "CSP (paper)")
-    if ends is None:
-        return None
-    good = int((ends > 0.9).sum())
-    return Verdict(
-        True if good == len(ends) else None if good >= 3 else False,
-        f"ARI with 500 pairs {_per_set(ends.to_dict())}",
-    )
-
-
-def _beats(results: Results, names: list[str]) -> Verdict | None:
-    return graded(best_share(results, names, "CSP (paper)", ["SL", "SSKK"]), "best in {:.0%} of the cells")
-
-
-def _ap_no_better(results: Results, names: list[str]) -> Verdict | None:
-    gains = [gain(results, names, "AP", rival) for rival in ("SL", "SSKK")]
-    if None in gains:
-        return None
-    return Verdict(max(gains) <= 0, f"mean ARI of AP above SL {gains[0]:+.3f}, above SSKK {gains[1]:+.3f}")
-
-
-def _satisfies(results: Results, names: list[str]) -> Verdict | None:
-    kept = {method: results.mean(names, method, "kept") for method in ("CSP (paper)", "SL", "SSKK")}
-    if None in kept.values():
-        return None
-    text = ", ".join(f"{method} {value:.2f}" for method, value in kept.items())
-    return Verdict(kept["CSP (paper)"] > 0.95, f"share of constraints kept {text}")
-
-
-def _steady(results: Results, names: list[str]) -> Verdict | None:
-    spreads = {}
-    for method in ("CSP (paper)", "SL", "SSKK"):
-        parts = [results.spread(name, method, "ari") for name in names]
-        if any(part is None for part in parts):
-            return None
-        spreads[method] = float(pd.Series([part["std"].mean() for part in parts]).mean())
-    text = ", ".join(f"{method} {value:.3f}" for method, value in spreads.items())
-    return Verdict(
-        spreads["CSP (paper)"] < min(spreads["SL"], spreads["SSKK"]), f"mean standard deviation of ARI {text}"
-    )
-
-
-def _sparse_graphs(results: Results, names: list[str]) -> Verdict | None:
-    sparse = [name for name in names if name.endswith(("ionosphere", "wdbc"))]
-    share = best_share(results, sparse, "CSP (paper)", ["SL", "SSKK"])
-    return graded(share, "best in {:.0%} of the cells of the two")
-
-
-def _moons_converge(results: Results) -> Verdict | None:
-    table = curves(results, [MOONS.name], ["CSP (paper)", "Baseline"])
-    if table is None:
-        return None
-    scores = table["CSP (paper)"].droplevel(0)
-    text = f"ARI {table['Baseline'].mean():.2f} without, {scores.iloc[-1]:.2f} with 100 pairs"
-    return Verdict(bool(scores.iloc[-1] > 0.9), text)
-
-
-def _moons_dip(results: Results) -> Verdict | None:
-    table = curves(results, [MOONS.name], ["CSP (paper)", "Baseline"])
-    if table is None:
-        return None
-    few = table["CSP (paper)"].droplevel(0).loc[[2, 5]].mean()
-    text = f"ARI {few:.2f} with 2 to 5 pairs, {table['Baseline'].mean():.2f} with none"
-    return Verdict(bool(few < table["Baseline"].mean()), text)
-
-
-def _noise(results: Results) -> Verdict | None:
-    table = curves(results, [NOISY.name], ["CSP (paper)", "CSP", "E2CP", "Baseline"])
-    if table is None:
-        return None
-    at_twenty = table.droplevel(0).loc[20]
-    text = ", ".join(f"{method} {value:.2f}" for method, value in at_twenty.items())
-    return Verdict(bool(at_twenty["CSP (paper)"] > 0.9), f"ARI with 20 pairs: {text}")
-
-
-def _english_is_best(results: Results) -> Verdict | None:
-    difference = gain(results, [REUTERS.name], "English alone", "translation alone")
-    return None if difference is None else Verdict(difference > 0, f"ARI {difference:+.3f}")
-
-
-def _beats_both(results: Results) -> Verdict | None:
-    mixed = "translation, English as constraints"
-    gains = [gain(results, [REUTERS.name], mixed, over) for over in ("English alone", "translation alone")]
-    if None in gains:
-        return None
-    text = f"ARI {gains[1]:+.3f} above the translation, {gains[0]:+.3f} above English"
-    return Verdict(True if min(gains) > 0 else None if max(gains) > 0 else False, text)
-
-
-CLAIMS = [
-    Claim("On small samples of moons CSP converges to the truth as pairs are added", "7.2", _moons_converge),
-    Claim("Fewer than ten pairs do harm there", "7.2, fig. 7", _moons_dip),
-    Claim(
-        "Twenty pairs recover moons amid noise",
-        "7.2, fig. 8",
-        _noise,
-        "The paper shows one sample, these are ten.",
+#: Tables made by scripts of their own.
+EXTRAS = {
+    "fig. 3": Extra("the six nodes of section 4.4", "csp_toy.csv", "python -m benchmarks.papers.csp_toy"),
+    "fig. 4": Extra("cuts of ten samples of moons", "csp_cuts.csv", "python -m benchmarks.papers.csp_toy"),
+    "fig. 5": Extra(
+        "elephants", "csp_elephants.csv", "python -m benchmarks.papers.csp_elephants --data FOLDER"
     ),
-    Claim("CSP improves over the baseline on all six UCI sets", "7.3, fig. 9", _on_both(_improves), WHY_NOT),
-    Claim("It tends to the true partition as pairs are added", "7.3, fig. 9", _on_both(_converges), WHY_NOT),
-    Claim("It beats SL and SSKK by a large margin", "7.3, fig. 9", _on_both(_beats), WHY_NOT),
-    Claim("Affinity propagation does no better than SL and SSKK", "7.3", _on_both(_ap_no_better)),
-    Claim("It satisfies almost all constraints", "7.3, fig. 10", _on_both(_satisfies), WHY_NOT),
-    Claim(
-        "It varies less between draws than its competitors", "7.3, figs. 9, 10", _on_both(_steady), WHY_NOT
-    ),
-    Claim(
-        "It shines on sparse graphs (Ionosphere, WDBC)", "7.3, fig. 9 e, f", _on_both(_sparse_graphs), WHY_NOT
-    ),
-    Claim("Clustering the original language is better than a translation", "7.4", _english_is_best),
-    Claim("A translation constrained by the original is better than either alone", "7.4", _beats_both),
-]
+}

@@ -8,24 +8,25 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
 
 import pandas as pd
 
-from benchmarks.papers.catalogue import PAPERS
-from benchmarks.papers.claims import Claim
+from benchmarks.papers.catalogue import PAPERS, Paper
 from benchmarks.papers.comparison import comparable, comparison
 from benchmarks.papers.experiment import Experiment, Protocol
-from benchmarks.papers.figures import DOCS, WORDS, draw_figure, panels
+from benchmarks.papers.figures import DOCS, WORDS, draw_figure, numbers_of
 from benchmarks.papers.overview import EXPERIMENTS as ONE_PER_CENT
 from benchmarks.papers.storing import RESULTS
-from benchmarks.papers.tables import Results
+from benchmarks.papers.tables import Extra, Results
+from benchmarks.papers.verdicts import tally, verdict_table
 
 INTRODUCTION = """\
-Written by `python -m benchmarks.papers.report` from the tables in `benchmarks/papers/results`; every number
-and every verdict is computed from them. “(paper)” is a method as it is printed; the same name without is our
-default, or a method the paper does not have. A method is best in a cell (a data set and a size) if no rival
-is better by more than 0.005."""
+Written by `python -m benchmarks.papers.report` from the tables in `benchmarks/papers/results`: every
+verdict and the number beside it is computed from them. What the paper says is told in our words, sentence
+by sentence, beside the figure it is about. “(paper)” is a method as it is printed; the same name without is
+our default, or a method the paper does not have. A method is best in a cell (a data set and a size) if no
+rival is better by more than 0.005. Some criteria were written before any results were there, others after
+shortened runs."""
 OVERVIEW = """\
 # The papers' experiments, run again
 
@@ -77,25 +78,6 @@ def markdown(table: pd.DataFrame, digits: int = 3) -> str:
     return "\n".join(lines)
 
 
-def verdicts(claims: list[Claim], results: Results) -> str:
-    """Write what the paper says beside what came out, and below why it did not, as far as known."""
-    lines = ["| the paper says | where | here | found |", "|---|---|---|---|"]
-    reasons: list[str] = []
-    for claim in claims:
-        verdict = claim.check(results)
-        if verdict is None:
-            lines.append(f"| {claim.says} | {claim.where} | not run | |")
-            continue
-        note = ""
-        if claim.because and verdict.holds is not True:
-            if claim.because not in reasons:
-                reasons.append(claim.because)
-            note = f" ({reasons.index(claim.because) + 1})"
-        lines.append(f"| {claim.says} | {claim.where} | {verdict.word}{note} | {verdict.number} |")
-    notes = [f"{number}. {reason}" for number, reason in enumerate(reasons, 1)]
-    return "\n".join([*lines, *(["", *notes] if notes else [])])
-
-
 def scores(experiment: Experiment, results: Results) -> str:
     """Write the means of all methods at all sizes."""
     curves = {
@@ -105,7 +87,11 @@ def scores(experiment: Experiment, results: Results) -> str:
     table = pd.DataFrame({label: curve for label, curve in curves.items() if curve is not None}).T
     table.columns = [f"{size:g}" for size in table.columns]
     free = Results(results.folder, free=True)
-    last = f"{max(experiment.sizes):g}"
+    last = table.columns[-1]
+    spreads = {label: results.spread(experiment.name, label, experiment.metric) for label in table.index}
+    table[f"deviation, at {last}"] = pd.Series(
+        {label: float(spread["std"].iloc[-1]) for label, spread in spreads.items() if len(spread)}
+    )
     for head, source, score in (("unconstrained points", free, experiment.metric), ("kept", results, "kept")):
         ends = {label: source.curve(experiment.name, label, score) for label in table.index}
         table[f"{head}, at {last}"] = pd.Series(
@@ -116,7 +102,7 @@ def scores(experiment: Experiment, results: Results) -> str:
 
 
 def run_facts(experiment: Experiment, results: Results) -> str:
-    """Say how many draws there were, what failed, and how to run it again."""
+    """Say how many draws there were and what failed."""
     table = results.table(experiment.name)
     fewest, most = int(table.draws.min()), int(table.draws.max())
     draws = f"{most}" if fewest == most else f"{fewest} to {most}"
@@ -125,7 +111,6 @@ def run_facts(experiment: Experiment, results: Results) -> str:
     if len(failed):
         counts = ", ".join(f"{method} {count}" for method, count in failed.items())
         words.append(f"Fits that failed and are left out: {counts}.")
-    words.append(f"`python -m benchmarks.papers --data FOLDER --only {experiment.name}`")
     return " ".join(words)
 
 
@@ -150,57 +135,142 @@ def protocols(experiments: list[Experiment], results: Results) -> str:
     return "\n\n".join(blocks)
 
 
-def page(name: str, paper: ModuleType, results: Results, docs: Path) -> str:
+def figures_of(paper: Paper) -> dict[str, list[Experiment]]:
+    """Return the experiments by figure, "fig. 9n" being figure 9 on other graphs, then by table."""
+    found: dict[str, list[Experiment]] = {key: [] for key in paper.extras}
+    for experiment in paper.experiments:
+        for number in numbers_of(experiment.figure):
+            found.setdefault(f"fig. {number}", []).append(experiment)
+
+    def place(key: str) -> tuple[bool, int, bool]:
+        number = key.partition(" ")[2]
+        return key.startswith("table"), int(number.rstrip("n")), number.endswith("n")
+
+    return {key: found[key] for key in sorted(found, key=place)}
+
+
+def heading(key: str) -> str:
+    """Return the title of a section.
+
+    >>> heading("fig. 9"), heading("fig. 9n"), heading("table 2")
+    ('Figure 9', 'Figure 9 on graphs of neighbours', 'Table 2')
+    """
+    words = key.replace("fig.", "figure").capitalize()
+    return f"{words[:-1]} on graphs of neighbours" if words.endswith("n") else words
+
+
+def command(experiments: list[Experiment]) -> str:
+    """Return what runs experiments whose names begin alike, and draws them anew."""
+    first, last = (choose(e.name for e in experiments) for choose in (min, max))
+    differ = (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+    return f'make papers DATA=FOLDER OPTIONS="--only {first[: next(differ, len(first))]}"'
+
+
+def page(name: str, paper: Paper, results: Results, docs: Path) -> str:
     """Write a paper's page and draw its figures."""
-    return "\n\n".join(_sections(name, paper, results, docs)) + "\n"
+    return "\n\n".join(_parts(name, paper, results, docs)) + "\n"
 
 
-def _sections(name: str, paper: ModuleType, results: Results, docs: Path) -> Iterator[str]:
-    yield f"# {paper.TITLE}: its experiments, run again"
+def _parts(name: str, paper: Paper, results: Results, docs: Path) -> Iterator[str]:
+    yield f"# {paper.title}: its experiments, run again"
     yield INTRODUCTION
-    yield "## What it says, and what came out"
-    yield verdicts(paper.CLAIMS, results)
-    shown = panels(name, paper.EXPERIMENTS, results)
-    for number, group in shown.items():
-        score = "kept" if name == "csp" and number.startswith("10") else None
-        draw_figure(group, results, docs / f"{name}-fig{number}.svg", score)
-        yield f"## Figure {number}"
-        yield f"![figure {number}, redrawn]({name}-fig{number}.svg)"
-        if score is None:
-            yield from _panels(group, results)
-    for title, file in getattr(paper, "TABLES", {}).items():
-        if (results.folder / file).exists():
-            yield f"## {title}"
-            table = pd.read_csv(results.folder / file)
-            yield markdown(table.set_index(table.columns[0]))
-    run = [e for e in paper.EXPERIMENTS if results.table(e.name) is not None and e.sweep is None]
+    yield contents(paper, results)
+    for key in figures_of(paper):
+        yield from _section(name, key, paper, results, docs)
+    if paper.not_run:
+        yield "## Said, but not run here"
+        yield "\n".join(f"- {words}" for words in paper.not_run)
+    run = [e for e in paper.experiments if results.table(e.name) is not None and e.sweep is None]
     if run:
         yield "## Under more honest protocols"
         yield HONEST
         yield protocols(run, results)
 
 
+def contents(paper: Paper, results: Results) -> str:
+    """Write how many claims hold, by figure."""
+    counts = {}
+    for key in figures_of(paper):
+        claims = [claim for claim in paper.claims if claim.beside == key]
+        if claims:
+            counts[anchor(heading(key))] = tally(claims, results)
+    table = pd.DataFrame(counts).T
+    table.loc["all"] = table.sum()
+    table.index.name = "what the paper says"
+    return markdown(table)
+
+
+def _section(name: str, key: str, paper: Paper, results: Results, docs: Path) -> Iterator[str]:
+    """Write the figure, what is said about it, how to make it again, and its numbers."""
+    yield f"## {heading(key)}"
+    group = figures_of(paper)[key]
+    run = [experiment for experiment in group if results.table(experiment.name) is not None]
+    is_of_constraints = key.removesuffix("n") == "fig. 10" and name == "csp"
+    if run:
+        file = f"{name}-{key.replace('. ', '')}.svg"
+        draw_figure(run, results, docs / file, "kept" if is_of_constraints else None)
+        yield f"![{key}, redrawn]({file})"
+    claims = [claim for claim in paper.claims if claim.beside == key]
+    if claims:
+        yield verdict_table(claims, results)
+    if key.endswith("n"):
+        yield f"Judged, on both kinds of graph, beside {anchor(heading(key.removesuffix('n')))}."
+    if group:
+        yield f"To run it again: `{command(group)}`"
+    missing = [experiment.name for experiment in group if experiment not in run]
+    if missing:
+        yield f"Not run yet: {', '.join(missing)}."
+    if is_of_constraints:
+        yield "The shares at the largest size are the last column of the tables above."
+    else:
+        yield from _panels(run, results)
+    if key in paper.extras:
+        yield from _extra(paper.extras[key], results)
+
+
+def _extra(extra: Extra, results: Results) -> Iterator[str]:
+    table = results.other(extra.file)
+    yield f"### {extra.title.capitalize()}"
+    yield f"To run it again: `{extra.command}`" + ("" if table is not None else " (not run yet)")
+    if table is not None:
+        yield markdown(table.set_index(table.columns[0]))
+
+
 def _panels(group: list[Experiment], results: Results) -> Iterator[str]:
-    notes = dict.fromkeys(experiment.note for experiment in group if experiment.note)
-    yield from notes
+    """Write the tables; a note that all share comes first, what one adds to it with its table."""
+    notes = [experiment.note for experiment in group if experiment.note]
+    shared = min(notes, key=len, default="")
+    if not all(note.startswith(shared) for note in notes):
+        shared = ""
+    if shared:
+        yield shared
     for experiment in group:
         yield f"### {experiment.name}"
+        own = experiment.note.removeprefix(shared).strip()
+        if own:
+            yield own
         yield scores(experiment, results)
         yield run_facts(experiment, results)
+
+
+def anchor(title: str) -> str:
+    """Return the link to a heading on the same page.
+
+    >>> anchor("Figure 9")
+    '[figure 9](#figure-9)'
+    """
+    return f"[{title.lower()}](#{title.lower().replace(' ', '-')})"
 
 
 def overview(results: Results) -> str:
     """Write the page that leads to the others: how many of each paper's claims hold."""
     counts = {}
     for name, paper in PAPERS.items():
-        found = [claim.check(results) for claim in paper.CLAIMS]
-        words = [verdict.word.strip("*") if verdict else "not run" for verdict in found]
-        kinds = ("holds", "partly", "does not hold", "not run")
-        counts[f"[{paper.TITLE}]({name}.md)"] = {kind: words.count(kind) for kind in kinds}
+        counts[f"[{paper.title}]({name}.md)"] = tally(paper.claims, results)
     table = pd.DataFrame(counts).T
     table.index.name = "what the paper says"
     parts = [OVERVIEW, markdown(table)]
-    groups = comparable([e for paper in PAPERS.values() for e in paper.EXPERIMENTS] + ONE_PER_CENT)
+    groups = comparable([e for paper in PAPERS.values() for e in paper.experiments] + ONE_PER_CENT)
     tables = {title: comparison(group, results) for title, group in groups.items()}
     parts += [COMPARISON]
     for title, methods in tables.items():

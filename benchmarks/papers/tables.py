@@ -12,6 +12,25 @@ from benchmarks.papers.storing import RESULTS, Store
 
 
 @dataclass(frozen=True)
+class Extra:
+    """A table that a script of its own makes, for a figure or table that is no experiment of the catalogue.
+
+    Parameters
+    ----------
+    title : str
+        What it shows.
+    file : str
+        Its name in the folder of results.
+    command : str
+        What makes it.
+    """
+
+    title: str
+    file: str
+    command: str
+
+
+@dataclass(frozen=True)
 class Results:
     """The stored summaries, read only.
 
@@ -29,6 +48,11 @@ class Results:
     def table(self, name: str) -> pd.DataFrame | None:
         """Return the summary of an experiment, or None if it was never run."""
         path = Store(self.folder).summary_path(name)
+        return _read(path, path.stat().st_mtime_ns) if path.exists() else None
+
+    def other(self, file: str) -> pd.DataFrame | None:
+        """Return a table that another script has made, or None if it never was."""
+        path = self.folder / file
         return _read(path, path.stat().st_mtime_ns) if path.exists() else None
 
     def curve(self, name: str, method: str, score: str) -> pd.Series | None:

@@ -46,7 +46,7 @@ def test_protocols_have_names_of_their_own(toy):
 def test_every_experiment_has_a_name_of_its_own_that_begins_with_its_paper():
     every = experiments()
     assert len({e.name for e in every}) == len(every)
-    assert all(e.name.startswith(f"{paper}-") for paper in PAPERS for e in PAPERS[paper].EXPERIMENTS)
+    assert all(e.name.startswith(f"{paper}-") for paper in PAPERS for e in PAPERS[paper].experiments)
     assert {e.paper for e in experiments(["csp", "ncsc-fig1-iris"])} == {"csp", "ncsc"}
     with pytest.raises(ValueError, match="no experiment begins so"):
         experiments(["cps"])

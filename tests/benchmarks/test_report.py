@@ -1,15 +1,15 @@
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
 
+from benchmarks.papers.catalogue import PAPERS, Paper, experiments
 from benchmarks.papers.claims import Claim, Verdict, gain
 from benchmarks.papers.experiment import Protocol
 from benchmarks.papers.figures import numbers_of
-from benchmarks.papers.report import markdown, page
+from benchmarks.papers.report import command, figures_of, markdown, page
 from benchmarks.papers.running import run
-from benchmarks.papers.tables import Results
+from benchmarks.papers.tables import Extra, Results
 
 
 def test_figures_are_told_by_their_numbers():
@@ -33,10 +33,12 @@ def paper(toy):
         return None if found is None else Verdict(found > 2, f"gain {found:+.3f}")
 
     claims = [
-        Claim("SL gains more than can be", "sec. 1", check, "No index exceeds one."),
-        Claim("Never run", "sec. 2", lambda results: None),
+        Claim("SL gains more than can be", "1, fig. 1", check, "No index exceeds one."),
+        Claim("Never run", "2, fig. 1", lambda results: None),
+        Claim("Nobody knows why", "3, table 2", lambda results: Verdict(False, "0")),
     ]
-    return SimpleNamespace(TITLE="A toy", EXPERIMENTS=[toy], CLAIMS=claims)
+    extras = {"table 2": Extra("what a script has found", "toy.csv", "python -m toy")}
+    return Paper("A toy", [toy], claims, extras, ["Figure 3: the data are lost."])
 
 
 def test_a_page_has_verdicts_figures_tables_and_commands(paper, toy, store, tmp_path):
@@ -47,12 +49,17 @@ def test_a_page_has_verdicts_figures_tables_and_commands(paper, toy, store, tmp_
     number = gain(results, [toy.name], "SL", "NC")
     assert f"| **does not hold** (1) | gain {number:+.3f} |" in text
     assert "\n1. No index exceeds one." in text
-    assert "| Never run | sec. 2 | not run | |" in text
-    assert "--only toy-fig1-iris`" in text
+    assert "| Never run | 2, fig. 1 | not run | |" in text
+    assert "\n1. We do not know why." in text
+    assert "| [figure 1](#figure-1) | 0 | 0 | 1 | 1 |" in text
+    assert "| all | 0 | 0 | 2 | 1 |" in text
+    assert '--only toy-fig1-iris"`' in text
+    assert "`python -m toy` (not run yet)" in text
+    assert "- Figure 3: the data are lost." in text
     assert "10 % of the pairs wrong" in text
     assert ">>>" not in text
     mean = results.curve(toy.name, "SL", "ari").loc[40]
-    (row,) = [line for line in text.splitlines() if line.startswith("| SL |") and line.count("|") == 6]
+    (row,) = [line for line in text.splitlines() if line.startswith("| SL |") and line.count("|") == 7]
     assert f" {mean:.3f} " in row
     svg = ElementTree.parse(tmp_path / "toy-fig1.svg").getroot()
     assert svg.tag.endswith("svg")
@@ -64,3 +71,21 @@ def test_pages_do_not_change_when_nothing_did(paper, toy, store, tmp_path):
     results = Results(store.folder)
     first = page("toy", paper, results, tmp_path), (tmp_path / "toy-fig1.svg").read_bytes()
     assert first == (page("toy", paper, results, tmp_path), (tmp_path / "toy-fig1.svg").read_bytes())
+
+
+def test_claims_stand_between_their_figure_and_its_numbers(paper, toy, store, tmp_path):
+    run(toy, store)
+    text = page("toy", paper, Results(store.folder), tmp_path)
+    places = [
+        text.index(words) for words in ("## Figure 1", "toy-fig1.svg", "SL gains more", f"### {toy.name}")
+    ]
+    assert places == sorted(places)
+    assert text.index("Nobody knows why") > text.index("## Table 2") > places[-1]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_command_of_a_figure_runs_its_experiments_and_no_others(name):
+    for key, group in figures_of(PAPERS[name]).items():
+        if group:
+            word = command(group).rpartition("--only ")[2].rstrip('"')
+            assert experiments([word]) == group, key
