@@ -25,7 +25,7 @@ from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Neighbors, SparseGraph
 
 RESULTS = Path(__file__).parent / "results"
-FRACTIONS = (0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
+FRACTIONS = (0.9, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
 N_DRAWS = 10
 
 
@@ -43,6 +43,8 @@ def kinds(y: np.ndarray, k: int) -> dict[str, Callable[[int], Constraints]]:
     n_labels = max(5 * k, 20)
     return {
         "labels": lambda draw: sample_labels(y, n_labels, random_state=draw),
+        "20% labels": lambda draw: sample_labels(y, len(y) // 5, random_state=draw),
+        "40% labels": lambda draw: sample_labels(y, 2 * len(y) // 5, random_state=draw),
         "labels, 10% wrong": lambda draw: sample_labels(y, n_labels, noise=0.1, random_state=draw),
         "200 pairs": lambda draw: sample_pairs(y, 200, random_state=draw),
     }

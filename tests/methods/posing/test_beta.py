@@ -78,8 +78,20 @@ def test_the_largest_eigenvalue_goes_to_the_trivial_cut_where_must_links_prevail
     known = known_with([1.0, 0.8, 0.5], total=10.0)
     assert known.range_leaving(1) == (0.0, 8.0)
     assert chosen_beta(("fraction", 0.5), known, 2) == pytest.approx(4.0)
-    share = known.n_entries / known.n_samples**2
-    assert chosen_beta("usual", known, 2) == pytest.approx(8.0 * (0.2 + 0.7 * share))
+    share = np.sqrt(known.n_entries) / known.n_samples
+    assert 0 < share < 0.5
+    assert chosen_beta("usual", known, 2) == pytest.approx(8.0 * (0.1 + 1.5 * share))
+
+
+def test_the_usual_rule_insists_more_the_more_points_are_labelled():
+    """0.1 + 1.5 c/N for c labels, and no more than 0.9."""
+    graph = Neighbors(6).build(np.random.default_rng(0).normal(size=(40, 2)))
+    scale = NormalizedAffinity(graph).scale
+    for n_labels, fraction in ((10, 0.1 + 1.5 * 0.25), (30, 0.9)):
+        known = Constraints.from_labels(np.where(np.arange(40) < n_labels, np.arange(40) % 2, -1))
+        told, _ = satisfiability(known, scale, graph.degrees, "usual", 2)
+        expected = chosen_beta(("fraction", fraction), told, 2)
+        assert chosen_beta("usual", told, 2) == pytest.approx(expected)
 
 
 def test_what_the_trivial_cut_satisfies_in_the_normalisation_of_the_source():

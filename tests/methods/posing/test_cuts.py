@@ -230,6 +230,27 @@ def test_more_cuts_than_are_computed_are_announced(monkeypatch, make_clouds, mak
     np.testing.assert_allclose(np.sort(cuts.eigenvalues), np.sort(every.eigenvalues)[:5])
 
 
+def test_how_many_points_are_heard_when_one_is_loud():
+    """Of 59 points of degree 1 and one of degree 1/w, (59 + w)² / (59 + w²) are heard."""
+    points, degrees = np.arange(60), np.ones(150)
+    degrees[7] = 1 / 3
+    cuts_module._warn_if_drowned(degrees, points)
+    degrees[7] = 1e-3
+    heard = (59 + 1e3) ** 2 / (59 + 1e6)
+    with pytest.warns(ConstraintWarning, match=f"as if there were {heard:.3g} of them.* point 7 has .*0.001"):
+        cuts_module._warn_if_drowned(degrees, points)
+
+
+def test_an_outlier_whose_constraints_drown_all_others_is_named(make_clouds):
+    graph, y = make_clouds(150, 3, seed=1)
+    weights = sp.csr_array(graph.matrix).toarray()
+    weights[7] *= 1e-9
+    weights[:, 7] *= 1e-9
+    known = Constraints.from_labels(np.where(np.arange(150) < 60, y, -1))
+    with pytest.warns(ConstraintWarning, match="point 7 has a degree of"):
+        feasible_cuts(as_graph(weights), known, n_clusters=3)
+
+
 def test_a_negative_source_graph_is_refused(make_clouds):
     graph, _ = make_clouds(60, 2, seed=0)
     with pytest.raises(ConstraintError, match="from_graph"):

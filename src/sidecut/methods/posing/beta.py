@@ -22,11 +22,13 @@ MOST_EIGENVALUES = 2_048
 ROUNDING = 1e-12
 #: Eigenvalues closer than this, relatively, are not told apart by the rule "one".
 APART = 1e-9
-#: β as a share of the largest that can be asked for. The papers ask for half or more; with less the graph has
-#: more of a say, which served better on most data (benchmarks/choices/csp_beta.py).
-USUAL_FRACTION = 0.2
+#: β as a share of the largest that can be asked for, where next to nothing is known. The papers ask for half
+#: or more; with less the graph has more of a say, which served better (benchmarks/choices/csp_beta.py).
+LEAST_SHARE = 0.1
+#: How fast that share grows with √nnz(Q) / N, which is the share of labelled points.
+SHARE_PER_KNOWN = 1.5
 #: Where all pairs are known there is nothing left for the graph to say; eq. 19 goes as far.
-SURE_FRACTION = 0.9
+MOST_SHARE = 0.9
 
 
 @dataclass(frozen=True)
@@ -168,9 +170,9 @@ def chosen_beta(rule: Rule, known: Satisfiability, n_clusters: int) -> float:
     Parameters
     ----------
     rule : number, "usual", "eq19", "one" or ("fraction", number)
-        β itself; λ vol (0.2 + 0.7 nnz(Q) / N²); eq. 19, λ vol (0.5 + 0.4 nnz(Q) / N²); as large as leaves one
-        feasible cut (section 7.3); a fraction of λ vol. λ is λ_{K-1}(Q̄), or λ_K(Q̄) where the trivial vector
-        takes one direction, so that K - 1 feasible cuts are left if so many are possible.
+        β itself; λ vol (0.1 + 1.5 √nnz(Q) / N), at most 0.9 λ vol; eq. 19, λ vol (0.5 + 0.4 nnz(Q) / N²); as
+        large as leaves one feasible cut (section 7.3); a fraction of λ vol. λ is λ_{K-1}(Q̄), or λ_K(Q̄) where
+        the trivial vector takes one direction, so that K - 1 feasible cuts are left if so many are possible.
     known : Satisfiability
         The spectrum of Q̄.
     n_clusters : int
@@ -195,11 +197,12 @@ def chosen_beta(rule: Rule, known: Satisfiability, n_clusters: int) -> float:
         )
     if name == "one":
         return _leaving_one(known)
-    share_known = known.n_entries / known.n_samples**2
+    # Of c labelled points all c² pairs are known.
+    share_known = np.sqrt(known.n_entries) / known.n_samples
     if name == "eq19":
-        fraction = 0.5 + 0.4 * share_known
+        fraction = 0.5 + 0.4 * share_known**2
     elif name == "usual":
-        fraction = USUAL_FRACTION + (SURE_FRACTION - USUAL_FRACTION) * share_known
+        fraction = min(LEAST_SHARE + SHARE_PER_KNOWN * share_known, MOST_SHARE)
     return _share(known, fraction, max(n_clusters - 1, 1))
 
 

@@ -38,9 +38,10 @@ class CSP(OutOfSample, SpectralClusterer):
         K. Two clusters are the sign of the best cut (algorithm 1); for more, the K - 1 best cuts are an
         embedding that is clustered (algorithm 2).
     beta : number or rule, default="usual"
-        How far the constraints must be satisfied, uᵀQu > β. A number; "usual", β = λ vol (0.2 + 0.7 nnz(Q) /
-        N²); "eq19", β = λ vol (0.5 + 0.4 nnz(Q) / N²); "one", as large as leaves one feasible cut (section
-        7.3); ("fraction", f), β = f λ vol. λ is λ_{K-1}(Q̄), the largest that leaves K - 1 cuts.
+        How far the constraints must be satisfied, uᵀQu > β. A number; "usual", β = λ vol (0.1 + 1.5 s) with
+        the share s = √nnz(Q) / N of labelled points, at most 0.9 λ vol; "eq19", β = λ vol (0.5 + 0.4 nnz(Q) /
+        N²); "one", as large as leaves one feasible cut (section 7.3); ("fraction", f), β = f λ vol. λ is
+        λ_{K-1}(Q̄), the largest that leaves K - 1 cuts.
     normalization : {"target", "source"}, default="target"
         Q̄ is Q scaled by the degrees of the graph, or by its own (transfer from a source graph, section 6.3).
     weighting : {"none", "one_minus_cost", "sign", "sign_cost"}, default="none"

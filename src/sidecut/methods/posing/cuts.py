@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from sidecut.constraints import Constraints, Spectrum
@@ -20,6 +21,10 @@ from sidecut.spectral.surplus import SurplusPencil, feasible_pairs
 #: More feasible cuts than this are not all computed; those of smallest λ are. On random pairs the twenty
 #: cheapest cuts were always among the eighty of smallest λ.
 MAX_CUTS = 300
+#: Constraints that count as if less than this share of their points had any are drowned by a few of them.
+SHARE_HEARD = 0.1
+#: Of fewer points no share is told.
+FEWEST_TO_JUDGE = 20
 
 NORMALIZATIONS = ("target", "source")
 
@@ -122,7 +127,8 @@ def feasible_cuts(
     Warns
     -----
     ConstraintWarning
-        If so many cuts are feasible that only those of smallest λ are computed.
+        If so many cuts are feasible that only those of smallest λ are computed; if the constraints of a few
+        points of very small degree drown those of all others.
 
     Examples
     --------
@@ -143,6 +149,8 @@ def feasible_cuts(
     """
     problem = LaplacianProblem(graph)
     scale = _scale_of(normalization, problem, constraints)
+    if normalization == "target":
+        _warn_if_drowned(graph.degrees, constraints.constrained_points)
     with threadpool_limits(limits=1, user_api="blas"):
         known, spectrum = satisfiability(constraints, scale, graph.degrees, beta, n_clusters)
         threshold = chosen_beta(beta, known, n_clusters)
@@ -181,6 +189,27 @@ def _solved(pencil: SurplusPencil, count: int, seeds: FloatArray, tol: float, be
         beta,
         residuals[order],
         solver,
+    )
+
+
+def _warn_if_drowned(degrees: FloatArray, points: npt.NDArray[np.integer]) -> None:
+    """Warn if a few constrained points outweigh the rest: Q̄ divides what is said of a point by its degree."""
+    points = points[degrees[points] > 0]
+    if points.size < FEWEST_TO_JUDGE:
+        return
+    # Relative to the smallest degree, since 1/d may overflow; 1 for the point that weighs most.
+    weights = degrees[points].min() / degrees[points]
+    heard = weights.sum() ** 2 / np.sum(weights**2)
+    if heard >= SHARE_HEARD * points.size:
+        return
+    loudest = points[np.argmax(weights)]
+    warnings.warn(
+        f"the constraints of {points.size} points count as if there were {heard:.3g} of them: Q̄ divides "
+        f"beliefs by the degrees of the graph, and point {loudest} has a degree of {degrees[loudest]:.3g} "
+        f"where the median is {np.median(degrees[points]):.3g}. A graph of more even degrees hears all of "
+        "them: affinity='knn', or a larger width of the kernel; or say nothing about such points.",
+        ConstraintWarning,
+        stacklevel=4,
     )
 
 

@@ -1,0 +1,73 @@
+"""How much of the constraints SCACS should insist on, as more points are labelled.
+
+    python -m benchmarks.choices.scacs_beta0 --data FOLDER
+
+Accuracy on unlabelled points, mean over draws of labels and of landmarks (k-means, p = 500, r = 3); all
+settings of a draw see the same labels and landmarks. The folder is one that `sidecut.datasets.load` reads;
+without it only the digits bundled with scikit-learn are used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sidecut import LSC, SCACS
+from sidecut.constraints import sample_labels
+from sidecut.datasets import load
+from sidecut.evaluation import clustering_accuracy
+from sidecut.exceptions import ConstraintError
+
+RESULTS = Path(__file__).parent / "results"
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+AMOUNTS = (50, 100, 200, 500, 1000, 2000, 5000)
+DATA = ("digits", "segment", "usps", "pendigits", "letter", "mnist")
+
+
+def accuracies(X: np.ndarray, y: np.ndarray, amounts: list[int], draw: int) -> Iterator[dict[str, float]]:
+    """Yield, for every amount, the accuracy at every share β₀ with the same landmarks and labels."""
+    k = len(np.unique(y))
+    landmarks = LSC(k, random_state=draw).fit(X).landmarks_
+    for amount in amounts:
+        known = sample_labels(y, amount, random_state=draw)
+        free = np.setdiff1d(np.arange(len(y)), known.constrained_points)
+        found: dict[str, float] = {"labels": amount}
+        for share in SHARES:
+            model = SCACS(k, landmarks=landmarks, beta0=share, random_state=draw)
+            try:
+                labels = model.fit(X, constraints=known).labels_
+                found[str(share)] = clustering_accuracy(y[free], labels[free])
+            except ConstraintError:
+                found[str(share)] = np.nan
+        yield found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder that holds the data sets")
+    parser.add_argument("--names", nargs="*", default=DATA)
+    parser.add_argument("--draws", type=int, default=5)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    tables = []
+    for name in args.names if args.data else DATA[:1]:
+        data = load(name, args.data)
+        amounts = [amount for amount in AMOUNTS if amount <= len(data.y) // 2]
+        drawn = pd.DataFrame(
+            [row for draw in range(args.draws) for row in accuracies(data.X, data.y, amounts, draw)]
+        )
+        table = drawn.groupby("labels").mean().reset_index()
+        table.insert(0, "data", name)
+        print(table.round(3).to_string(index=False), flush=True)
+        tables.append(table)
+    RESULTS.mkdir(exist_ok=True)
+    pd.concat(tables).round(4).to_csv(RESULTS / "scacs_beta0.csv", index=False)
+
+
+if __name__ == "__main__":
+    main()
