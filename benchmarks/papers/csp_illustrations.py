@@ -28,6 +28,11 @@ def _toy_unconstrained(table: pd.DataFrame) -> Verdict:
     return Verdict(is_cut_between, "signs of u: " + " ".join("+" if value > 0 else "-" for value in u))
 
 
+def _toy_eigenvalues(table: pd.DataFrame) -> Verdict:
+    found = table["eigenvalues of Q̄"].iloc[0]
+    return Verdict(found == "0 and 2.6667", found)
+
+
 def _toy_dragged(table: pd.DataFrame) -> Verdict:
     places = table["place of node 4"]
     text = f"from node 5 (0) to node 3 (1) node 4 is at {worded(places.to_dict(), '{:.2f}')} (β)"
@@ -152,6 +157,7 @@ CLAIMS = [
     Claim(
         "Without constraints the six nodes are cut between 3 and 4", "4.4, fig. 3 a", _toy(_toy_unconstrained)
     ),
+    Claim("Their Q̄ has two distinct eigenvalues, 0 and 2.6667", "4.4, fig. 3", _toy(_toy_eigenvalues)),
     Claim("As β grows node 4 is dragged from {5, 6} to {1, 2, 3}", "4.4, fig. 3 b, c", _toy(_toy_dragged)),
     Claim(
         "Most unconstrained cuts satisfy less than the threshold asks for",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import eigh
+from scipy.linalg import eigh, eigvalsh
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.papers.csp import MOONS
@@ -35,15 +35,18 @@ def toy() -> pd.DataFrame:
     for i, j in EDGES:
         A[i, j] = A[j, i] = 1.0
     volume, known = A.sum(), Constraints.from_matrix(np.outer(SIDES, SIDES).astype(float))
+    scale = 1 / np.sqrt(A.sum(axis=1))
+    eigenvalues = np.unique(eigvalsh(np.outer(scale * SIDES, scale * SIDES)).round(4) + 0.0)
     cut = NormalizedCut(2, affinity="precomputed", labelling="sign").fit(A)
-    indicators = {"none": cut.eigenvectors_[:, 1] / np.sqrt(A.sum(axis=1))}
+    indicators = {"none": cut.eigenvectors_[:, 1] * scale}
     for words, beta in {"vol": volume, "2 vol": 2 * volume}.items():
         indicators[words] = CSP(2, affinity="precomputed", beta=beta).fit(A, constraints=known).indicator_
     rows = []
     for words, u in indicators.items():
         u = u * np.sign(u[0])
         row: dict[str, float | str] = {"beta": words} | {f"node {i + 1}": u[i] for i in range(6)}
-        rows.append(row | {"place of node 4": (u[3] - u[4]) / (u[2] - u[4])})
+        row["place of node 4"] = (u[3] - u[4]) / (u[2] - u[4])
+        rows.append(row | {"eigenvalues of Q̄": " and ".join(f"{value:g}" for value in eigenvalues)})
     return pd.DataFrame(rows).round(3)
 
 

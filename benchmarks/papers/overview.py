@@ -16,7 +16,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from benchmarks.papers.experiment import Contender, Experiment
-from benchmarks.papers.figures import DOCS, STYLE, colour
+from benchmarks.papers.figures import DOCS, STYLE, look
 from benchmarks.papers.running import run
 from benchmarks.papers.storing import RESULTS, Store
 from benchmarks.papers.tables import Results
@@ -58,7 +58,9 @@ def draw(results: Results, path: Path) -> None:
         for place, contender in enumerate(CONTENDERS):
             heights = [results.mean([e.name], contender.label, "acc") or 0.0 for e in run_so_far]
             places = [position + (place - 1) * 0.27 for position in range(len(heights))]
-            bars = ax.bar(places, heights, 0.25, color=colour(contender.label), label=LEGEND[contender.label])
+            bars = ax.bar(
+                places, heights, 0.25, color=look(contender.label)[0], label=LEGEND[contender.label]
+            )
             ax.bar_label(bars, [f"{height:.2f}" for height in heights], fontsize=6.5)
         ax.set_xticks(range(len(run_so_far)), [f"{e.data}\n{e.sizes[0]} labels" for e in run_so_far])
         ax.set_ylabel("accuracy on the rest")

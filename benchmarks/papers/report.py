@@ -14,7 +14,7 @@ import pandas as pd
 from benchmarks.papers.catalogue import PAPERS, Paper
 from benchmarks.papers.comparison import comparable, comparison
 from benchmarks.papers.experiment import Experiment, Protocol
-from benchmarks.papers.figures import DOCS, WORDS, draw_figure, numbers_of
+from benchmarks.papers.figures import DOCS, WORDS, draw_figure, has_band, numbers_of
 from benchmarks.papers.overview import EXPERIMENTS as ONE_PER_CENT
 from benchmarks.papers.storing import RESULTS
 from benchmarks.papers.tables import Extra, Results
@@ -208,8 +208,11 @@ def _section(name: str, key: str, paper: Paper, results: Results, docs: Path) ->
     is_of_constraints = key.removesuffix("n") == "fig. 10" and name == "csp"
     if run:
         file = f"{name}-{key.replace('. ', '')}.svg"
-        draw_figure(run, results, docs / file, "kept" if is_of_constraints else None)
+        score = "kept" if is_of_constraints else run[0].metric
+        draw_figure(run, results, docs / file, score)
         yield f"![{key}, redrawn]({file})"
+        if has_band(run[0], score):
+            yield "Means; the band spans all draws of the method as printed."
     claims = [claim for claim in paper.claims if claim.beside == key]
     if claims:
         yield verdict_table(claims, results)
@@ -230,7 +233,7 @@ def _section(name: str, key: str, paper: Paper, results: Results, docs: Path) ->
 
 def _extra(extra: Extra, results: Results) -> Iterator[str]:
     table = results.other(extra.file)
-    yield f"### {extra.title.capitalize()}"
+    yield f"### {extra.title[0].upper()}{extra.title[1:]}"
     yield f"To run it again: `{extra.command}`" + ("" if table is not None else " (not run yet)")
     if table is not None:
         yield markdown(table.set_index(table.columns[0]))

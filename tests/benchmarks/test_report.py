@@ -6,7 +6,7 @@ import pytest
 from benchmarks.papers.catalogue import PAPERS, Paper, experiments
 from benchmarks.papers.claims import Claim, Verdict, gain
 from benchmarks.papers.experiment import Protocol
-from benchmarks.papers.figures import numbers_of
+from benchmarks.papers.figures import is_printed, line_of, look, numbers_of
 from benchmarks.papers.report import command, figures_of, markdown, page
 from benchmarks.papers.running import run
 from benchmarks.papers.tables import Extra, Results
@@ -89,3 +89,12 @@ def test_the_command_of_a_figure_runs_its_experiments_and_no_others(name):
         if group:
             word = command(group).rpartition("--only ")[2].rstrip('"')
             assert experiments([word]) == group, key
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_methods_of_a_panel_are_told_apart(name):
+    for experiment in PAPERS[name].experiments:
+        looks = [(*look(c.label), line_of(c), is_printed(c.label)) for c in experiment.contenders]
+        assert len(set(looks)) == len(looks), experiment.name
+        # Without colour, by marker and line alone.
+        assert len({drawn[1:] for drawn in looks}) == len(looks), experiment.name
