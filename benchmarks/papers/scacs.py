@@ -31,7 +31,7 @@ OUTLIERS = (
     " On Segment a few points lie far from all others: on the graph of 30 neighbours with one Gaussian "
     "width the smallest degree is 8e-136, nine of 2,310 are below 1e-10, and the median is 17. In Q̄ = "
     "D^{-1/2} Q D^{-1/2} the constraints of such points outweigh all others, and CSP on it collapses: in "
-    "one draw of 500 labels its accuracy was 0.14, and 0.87 once three labels, of points with degrees below "
+    "one draw of 500 labels its accuracy was 0.14, and 0.90 once three labels, of points with degrees below "
     "0.001, were left out."
 )
 SMALL = [
