@@ -120,21 +120,22 @@ def _moons_dip(results: Results) -> Verdict | None:
     table = curves(results, [MOONS.name], [PAPER, "Baseline"])
     if table is None:
         return None
-    few = table[PAPER].droplevel(0).loc[[2, 5]].mean()
-    text = f"ARI {few:.2f} with 2 to 5 pairs, {table['Baseline'].mean():.2f} with none"
-    return Verdict(bool(few < table["Baseline"].mean()), text)
+    scores = table[PAPER].droplevel(0)
+    few = scores[scores.index < 10]
+    text = f"ARI {few.mean():.2f} with 2 to {few.index[-1]:g} pairs, {table['Baseline'].mean():.2f} with none"
+    return Verdict(bool(few.mean() < table["Baseline"].mean()), text)
 
 
 def _moons_settle(results: Results) -> Verdict | None:
     spread = deviations(results, [MOONS.name], PAPER, "ari")
-    table = curves(results, [MOONS.name], [PAPER, "Baseline"])
+    table = curves(results, [MOONS.name], [PAPER])
     if spread is None or table is None:
         return None
-    falls = (table[PAPER].droplevel(0).loc[10:].diff() < -0.02).sum()
-    some, last = spread.loc[[5, 40]], spread.iloc[-1]
-    text = f"deviation {some.iloc[0]:.2f} with 5 pairs, {some.iloc[1]:.2f} with 40, {last:.2f} with 100"
-    settled = spread.iloc[-1] < spread.loc[5] / 2 and not falls
-    return Verdict(True if settled else None if spread.iloc[-1] < spread.loc[5] else False, text)
+    scores = table[PAPER].droplevel(0)
+    few, last = spread[spread.index < 10].iloc[-1], spread.iloc[-1]
+    rises = bool((scores[scores.index >= 10].diff().dropna() > -0.02).all())
+    text = "deviation " + ", ".join(f"{value:.2f} with {size:g} pairs" for size, value in spread.items())
+    return Verdict(True if last < few / 2 and rises else None if last < few else False, text)
 
 
 def _noise_harms(results: Results) -> Verdict | None:

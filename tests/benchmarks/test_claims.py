@@ -100,11 +100,12 @@ def test_unconstrained_points_have_scores_of_their_own(results):
     assert free.curve("x-a", "ours", "kept").to_dict() == {10: 0.5, 20: 0.9}
 
 
+@pytest.mark.parametrize("quick", [False, True])
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
-def test_claims_have_verdicts_where_all_was_run_and_none_where_nothing_was(paper, tmp_path):
+def test_claims_have_verdicts_where_all_was_run_and_none_where_nothing_was(paper, quick, tmp_path):
     for experiment in paper.experiments:
         for protocol in (Protocol(), Protocol(pairs="random")):
-            flat = dict.fromkeys(experiment.sizes, 0.5)
+            flat = dict.fromkeys(experiment.shortened(quick=quick).sizes, 0.5)
             write(tmp_path, experiment.under(protocol).name, {c.label: flat for c in experiment.contenders})
     for extra in paper.extras.values():
         copy(RESULTS / extra.file, tmp_path)
