@@ -30,8 +30,8 @@ from sidecut import LSC, SCACS, Constraints
 from sidecut.constraints import sample_labels
 from sidecut.graphs import LandmarkCoder, RowChunks, choose_landmarks, code_rows, each_chunk
 from sidecut.labelling import chunked_kmeans
-from sidecut.methods.posing.landmark_cuts import constrained_problem, landmark_cuts
-from sidecut.methods.posing.landmark_problem import landmark_basis
+from sidecut.methods.posing.landmark_beliefs import posed_problem
+from sidecut.methods.posing.landmark_cuts import landmark_cuts
 
 RESULTS = Path(__file__).parent / "results"
 NAMES = ("segment", "usps", "pendigits", "letter", "mnist", "covtype")
@@ -104,11 +104,8 @@ def _stages(name: str, X: np.ndarray, y: np.ndarray) -> dict:
         landmarks = lap("landmarks", lambda: choose_landmarks(rows, "kmeans", 500, 0))
         codes = lap("coding", lambda: code_rows(rows, LandmarkCoder(landmarks, 3)))
         inside, points = known.restricted()
-        basis = lap("eigenvectors of Ŝ", lambda: landmark_basis(codes.sums))
-        cuts = lap(
-            "feasible cuts",
-            lambda: landmark_cuts(constrained_problem(basis, codes.sums, codes.take(points), inside), k),
-        )
+        problem = lap("p x p problem", lambda: posed_problem(codes.sums, codes.take(points), inside))
+        cuts = lap("feasible cuts", lambda: landmark_cuts(problem, k))
         projection = cuts.first(k - 1).vectors / np.sqrt(codes.sums.degrees)[:, None]
         parts = lap("embedding", lambda: list(codes.each(lambda chunk: chunk @ projection)))
         lap(

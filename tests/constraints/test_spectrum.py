@@ -36,6 +36,23 @@ def test_the_positive_spectrum_is_the_part_beyond_the_threshold(c, seed, thresho
     np.testing.assert_allclose(found, expected[expected > max(threshold, 1e-12)], atol=1e-12)
 
 
+@quick
+@given(ANY)
+def test_the_factors_rebuild_the_matrix(c):
+    F, G = c.factored(max_rank=c.n_samples)
+    np.testing.assert_allclose(F @ G @ F.T, c.as_matrix().toarray(), atol=1e-12)
+    np.testing.assert_allclose((F.T @ F).toarray(), np.eye(len(G)), atol=1e-12)
+    np.testing.assert_allclose(G, G.T, atol=1e-12)
+    assert len(G) == 0 or c.factored(max_rank=len(G) - 1) is None
+
+
+def test_labels_have_as_many_factors_as_classes():
+    y = np.random.default_rng(1).integers(0, 4, 300)
+    F, G = Constraints.from_labels(y).factored(max_rank=4)
+    assert F.shape == (300, 4)
+    np.testing.assert_allclose(np.sign(F @ G @ F.T), 2.0 * (y[:, None] == y) - 1)
+
+
 def test_labels_become_a_problem_as_large_as_the_number_of_classes():
     rng = np.random.default_rng(1)
     y = rng.integers(0, 4, 300)

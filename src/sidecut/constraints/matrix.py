@@ -12,7 +12,7 @@ from sidecut.constraints.grouped import Groups
 from sidecut.constraints.links import FloatArray, IntArray, canonical, check_positive, read_only
 from sidecut.constraints.satisfaction import Tally, tally
 from sidecut.constraints.selection import check_rows, check_scale, must_part, replace_diagonal, select
-from sidecut.constraints.spectrum import Spectrum, scaled_spectrum
+from sidecut.constraints.spectrum import Spectrum, factored, scaled_spectrum
 from sidecut.exceptions import ConstraintError
 
 MAX_LISTED_PAIRS = 20_000_000
@@ -300,6 +300,32 @@ class ConstraintMatrix:
                 "use restricted_to(...) to keep some"
             )
         return self.restricted_to(rows)
+
+    def factored(self, max_rank: int) -> tuple[sparse.csr_array, FloatArray] | None:
+        """Return F and G with Q = F G Fᵀ, or None if F needs more than `max_rank` columns.
+
+        Labels of any number of points need as many columns as there are classes; links, one for every point.
+
+        Parameters
+        ----------
+        max_rank : int
+            The most columns F may have.
+
+        Returns
+        -------
+        F : csr_array of shape (n_samples, r)
+            With orthonormal columns.
+        G : array of shape (r, r)
+            Symmetric.
+
+        Examples
+        --------
+        >>> from sidecut.constraints import Constraints
+        >>> F, G = Constraints.from_labels([0, 0, 1, 1, -1]).factored(max_rank=2)
+        >>> F.shape, G.round(6).tolist()
+        ((5, 2), [[2.0, -2.0], [-2.0, 2.0]])
+        """
+        return factored(self._links, self._groups, self.constrained_points, max_rank)
 
     def spectrum(self, scale: ArrayLike | None = None) -> Spectrum:
         """Return all nonzero eigenvalues of S Q S and their eigenvectors, exactly.

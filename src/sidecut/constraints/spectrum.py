@@ -143,6 +143,22 @@ def scaled_spectrum(
     return Spectrum(read_only(values[order]), embedded, points, len(scale))
 
 
+def factored(
+    links: sparse.csr_array, groups: Groups | None, points: IntArray, max_rank: int
+) -> tuple[sparse.csr_array, FloatArray] | None:
+    """Return F and G with Q = F G Fᵀ, if F has no more columns than `max_rank`.
+
+    Columns of F are orthonormal: one for every point with links of its own, one for the rest of each group.
+    """
+    reduced = _reduce(links, groups, np.ones(links.shape[0]), points)
+    if reduced.size > max_rank:
+        return None
+    basis = reduced.basis.tocoo()
+    shape = (links.shape[0], reduced.size)
+    embedded = sparse.coo_array((basis.data, (points[basis.row], basis.col)), shape=shape)
+    return embedded.tocsr(), reduced.apply(np.eye(reduced.size))
+
+
 def _reduce(links: sparse.csr_array, groups: Groups | None, scale: FloatArray, points: IntArray) -> _Reduced:
     own = links[points][:, points]
     s = scale[points]

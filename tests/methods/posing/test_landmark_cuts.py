@@ -8,7 +8,8 @@ from sidecut import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
 from sidecut.graphs import Landmarks, constraint_gram
 from sidecut.methods.posing.cuts import feasible_cuts
-from sidecut.methods.posing.landmark_cuts import constrained_problem, landmark_cuts
+from sidecut.methods.posing.landmark_beliefs import constrained_problem
+from sidecut.methods.posing.landmark_cuts import landmark_cuts
 from sidecut.methods.posing.landmark_problem import landmark_basis, normalized_gram
 
 N = 200
@@ -136,7 +137,7 @@ def test_beta_is_a_share_of_gamma(graph, clouds, make_beliefs):
     cuts = landmark_cuts(problem, 3, beta0=0.1)
     assert cuts.beta == pytest.approx(0.1 * problem.gamma[1])
     by_share = landmark_cuts(problem, 3, beta0="known_share")
-    assert by_share.beta == pytest.approx((0.5 + 0.4 * problem.n_known / N) * problem.gamma[1])
+    assert by_share.beta == pytest.approx((0.5 + 0.4 * problem.known.n_known / N) * problem.gamma[1])
     assert landmark_cuts(problem, 3, beta=0.123).beta == 0.123
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
-from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
-from sidecut.graphs import LandmarkSums, constraint_gram
 from sidecut.methods.posing.beta import Satisfiability, chosen_beta
 from sidecut.methods.posing.cuts import FeasibleCuts
+from sidecut.methods.posing.landmark_beliefs import ConstrainedProblem
 from sidecut.methods.posing.landmark_problem import LandmarkBasis, normalized_gram
 from sidecut.spectral.davidson import symmetric
 from sidecut.spectral.result import FloatArray, oriented
@@ -26,101 +24,6 @@ ORTHOGONAL = 1e-6
 ROUNDING = 1e-13
 
 Rule = float | str
-
-
-@dataclass(frozen=True)
-class ConstrainedProblem:
-    """Problem 2 in the orthonormal basis v = Ẑᵀ T y: minimise Σ costs y² subject to yᵀQy ≥ α, yᵀy = 1.
-
-    Attributes
-    ----------
-    basis : LandmarkBasis
-        T, in which A of eq. 7 is diagonal and Ŝ the identity.
-    beliefs : array of shape (m, m)
-        TᵀQ̂T.
-    gamma : array of shape (m,)
-        Its eigenvalues, those of Q̂x = γŜx, descending.
-    total : float
-        1ᵀQ1 / n, how far the constant vector satisfies the constraints.
-    n_known : int
-        c, the number of constrained points.
-    n_samples : int
-        n.
-    """
-
-    basis: LandmarkBasis
-    beliefs: FloatArray
-    gamma: FloatArray
-    total: float
-    n_known: int
-    n_samples: int
-
-
-def constrained_problem(
-    basis: LandmarkBasis,
-    sums: LandmarkSums,
-    codes: sp.csr_array,
-    constraints: Constraints,
-    diagonal: str = "known",
-) -> ConstrainedProblem:
-    """Return Problem 2 (steps 3 and 4) from the codes of the constrained points.
-
-    Parameters
-    ----------
-    basis : LandmarkBasis
-        Of the range of Ŝ.
-    sums : LandmarkSums
-        Of all points.
-    codes : csr_array of shape (c, p)
-        Codes of the constrained points.
-    constraints : Constraints
-        Q, restricted to these points in that order.
-    diagonal : {"known", "given", "all"}, default="known"
-        Q_ii = 1 for these points, as it is given, or 1 for all points, as eq. 20 has it.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from sidecut import Constraints
-    >>> from sidecut.graphs import landmark_sums
-    >>> from sidecut.methods.posing.landmark_cuts import constrained_problem
-    >>> from sidecut.methods.posing.landmark_problem import landmark_basis
-    >>> codes = sp.csr_array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
-    >>> sums = landmark_sums(codes)
-    >>> known = Constraints.from_labels([0, 1])
-    >>> constrained_problem(landmark_basis(sums), sums, codes[[0, 2]], known).gamma[:1].round(3)
-    array([2.])
-    """
-    if diagonal != "given":
-        known = constraints.with_diagonal(0.0 if diagonal == "all" else 1.0)
-    else:
-        known = constraints
-    beliefs, gamma = _beliefs(basis, sums, codes, known)
-    if diagonal == "all":
-        # Ẑ I Ẑᵀ = Ŝ, which is the identity in this basis.
-        beliefs[np.diag_indices_from(beliefs)] += 1.0
-        gamma += 1.0
-    null = slice(basis.n_null)
-    total = float(basis.trivial @ beliefs[null, null] @ basis.trivial)
-    return ConstrainedProblem(basis, beliefs, gamma, total, codes.shape[0], sums.n_rows)
-
-
-def _beliefs(
-    basis: LandmarkBasis, sums: LandmarkSums, codes: sp.csr_array, known: Constraints
-) -> tuple[FloatArray, FloatArray]:
-    """Return TᵀQ̂T and its eigenvalues γ, descending; cheaply where few points are constrained."""
-    n_known, size = codes.shape[0], basis.costs.size
-    if n_known >= size:
-        beliefs = symmetric(
-            basis.vectors.T @ normalized_gram(sums, constraint_gram(codes, known)) @ basis.vectors
-        )
-        return beliefs, scipy.linalg.eigvalsh(beliefs)[::-1]
-    # With V the rows of the cuts at the constrained points, TᵀQ̂T = VᵀQV; and Vᵀ = O R with orthonormal O.
-    rows = codes @ (basis.vectors / np.sqrt(sums.degrees)[:, None])
-    triangle = scipy.linalg.qr(rows.T, mode="r")[0][:n_known]
-    small = scipy.linalg.eigvalsh(symmetric(triangle @ known.apply(triangle.T)))
-    gamma = np.sort(np.concatenate([small, np.zeros(size - n_known)]))[::-1]
-    return symmetric(rows.T @ known.apply(rows)), gamma
 
 
 def landmark_cuts(
@@ -155,28 +58,40 @@ def landmark_cuts(
     ------
     ConstraintError
         If no cut is feasible.
+    SpectralError
+        If β makes eq. 16 singular. Where an iteration fails, the eigenvectors of Ŝ decide.
 
     Examples
     --------
     >>> import scipy.sparse as sp
     >>> from sidecut import Constraints
     >>> from sidecut.graphs import landmark_sums
-    >>> from sidecut.methods.posing.landmark_cuts import constrained_problem, landmark_cuts
-    >>> from sidecut.methods.posing.landmark_problem import landmark_basis
+    >>> from sidecut.methods.posing.landmark_beliefs import posed_problem
+    >>> from sidecut.methods.posing.landmark_cuts import landmark_cuts
     >>> codes = sp.csr_array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
     >>> sums = landmark_sums(codes)
     >>> known = Constraints.from_labels([0, 1])
-    >>> problem = constrained_problem(landmark_basis(sums), sums, codes[[0, 2]], known)
-    >>> cuts = landmark_cuts(problem, n_clusters=2)
+    >>> cuts = landmark_cuts(posed_problem(sums, codes[[0, 2]], known), n_clusters=2)
     >>> cuts.n_feasible, cuts.costs.round(3)
     (1, array([0.333]))
     """
+    try:
+        return _feasible_cuts(problem, n_clusters, beta0, beta, step9)
+    except SpectralError:
+        if isinstance(problem.basis, LandmarkBasis):
+            raise
+        return _feasible_cuts(problem.in_eigenvectors(), n_clusters, beta0, beta, step9)
+
+
+def _feasible_cuts(
+    problem: ConstrainedProblem, n_clusters: int, beta0: Rule, beta: float | None, step9: str
+) -> FeasibleCuts:
     known = landmark_satisfiability(problem)
     threshold = landmark_beta(known, problem, n_clusters, beta0, beta)
     _warn_if_idle(problem.gamma, threshold)
     if step9 == "project":
-        problem = _without_trivial(problem)
-        count = int(np.count_nonzero(np.linalg.eigvalsh(problem.beliefs) > threshold))
+        problem = problem.without_trivial()
+        count = int(np.count_nonzero(problem.gamma > threshold))
     else:
         count = known.n_feasible(threshold)
     if count == 0:
@@ -192,7 +107,7 @@ def landmark_satisfiability(problem: ConstrainedProblem) -> Satisfiability:
     """
     gamma = problem.gamma
     positive = gamma[gamma > ROUNDING * np.abs(gamma).max(initial=0.0)]
-    return Satisfiability(positive, problem.total, 1.0, problem.n_known, problem.n_samples)
+    return Satisfiability(positive, problem.total, 1.0, problem.known.n_known, problem.n_samples)
 
 
 def landmark_beta(
@@ -205,7 +120,7 @@ def landmark_beta(
     if beta is not None:
         return float(beta)
     by_share = isinstance(beta0, str)
-    share = 0.5 + 0.4 * problem.n_known / problem.n_samples if by_share else float(beta0)
+    share = 0.5 + 0.4 * problem.known.n_known / problem.n_samples if by_share else float(beta0)
     if known.values.size == 0:
         raise ConstraintError(
             "No cut can satisfy these constraints: Q̂ has no positive eigenvalue γ. Check the signs of the "
@@ -218,62 +133,47 @@ def _solved(problem: ConstrainedProblem, beta: float, count: int) -> FeasibleCut
     """Solve eq. 16 for its positive eigenvalues.
 
     The null space N of A is eliminated as in CSP: with B = Q - βI, feasible y are B-orthogonal to the
-    constant vector; those inside N cost nothing, and the others solve B' w = μ diag(costs) w with the Schur
-    complement B' of N, completed along N.
+    constant vector; those inside N cost nothing, and the others solve B' w = μ L w with the Schur complement
+    B' of N, completed along N. With Q = W G Wᵀ that is a matter of G alone.
     """
-    basis, n_null = problem.basis, problem.basis.n_null
-    surplus = problem.beliefs - beta * np.eye(problem.beliefs.shape[0])
-    inner, outer = surplus[:n_null, :n_null], surplus[n_null:, :n_null]
+    basis, form, level = problem.basis, problem.known.form, beta - problem.known.ease
+    n_null = basis.n_null
+    inside, outside = problem.factor[:n_null], problem.factor[n_null:]
+    inner = symmetric(inside @ form @ inside.T) - level * np.eye(n_null)
     _check_regular(inner, beta, problem.total)
-    free = _zero_cost(inner, basis.trivial)
-    y = np.zeros((surplus.shape[0], count))
-    n_free = min(free.shape[1], count)
-    y[:n_null, :n_free] = free[:, :n_free]
+    free = _zero_cost(inner, basis.trivial)[:, :count]
+    n_free = free.shape[1]
+    y = np.zeros((problem.factor.shape[0], count))
+    y[:n_null, :n_free] = free
     mu = np.empty(0)
     if count > n_free:
-        along = np.linalg.solve(inner, outer.T) if n_null else np.empty((0, outer.shape[0]))
-        mu, w = _largest(surplus[n_null:, n_null:] - outer @ along, basis.costs[n_null:], count - n_free)
+        coupling = np.linalg.solve(inner, inside @ form)
+        schur = symmetric(form - (inside @ form).T @ coupling)
+        mu, w = basis.positive_pairs(outside, schur, level, count - n_free)
         y[n_null:, n_free:] = w
-        y[:n_null, n_free:] = -along @ w
+        y[:n_null, n_free:] = -coupling @ (outside.T @ w)
     y /= np.linalg.norm(y, axis=0)
-    return _described(problem, y, np.concatenate([np.zeros(n_free), 1.0 / mu]), beta, count)
+    return _described(problem, y, np.concatenate([np.zeros(n_free), 1.0 / mu]), beta)
 
 
-def _described(
-    problem: ConstrainedProblem, y: FloatArray, lam: FloatArray, beta: float, count: int
-) -> FeasibleCuts:
-    costs = np.einsum("i,ij,ij->j", problem.basis.costs, y, y)
-    image = problem.beliefs @ y
-    satisfaction = np.einsum("ij,ij->j", y, image)
-    residual = problem.basis.costs[:, None] * y - lam * (image - beta * y)
-    residuals = np.linalg.norm(residual, axis=0) / (np.linalg.norm(lam * (image - beta * y), axis=0) + 1.0)
+def _described(problem: ConstrainedProblem, y: FloatArray, lam: FloatArray, beta: float) -> FeasibleCuts:
+    price = problem.basis.laplacian(y)
+    image = problem.factor @ (problem.known.form @ (problem.factor.T @ y)) + problem.known.ease * y
+    costs, satisfaction = np.einsum("ij,ij->j", y, price), np.einsum("ij,ij->j", y, image)
+    surplus = lam * (image - beta * y)
+    residuals = np.linalg.norm(price - surplus, axis=0) / (np.linalg.norm(surplus, axis=0) + 1.0)
     # Cuts along components all cost nothing; the one that satisfies most goes first.
     order = np.lexsort((-satisfaction, costs))
     return FeasibleCuts(
         lam[order],
         costs[order],
         satisfaction[order],
-        oriented(problem.basis.vectors @ y[:, order]),
-        count,
+        oriented(problem.basis.combined(y[:, order])),
+        lam.size,
         beta,
         residuals[order],
-        "dense (LAPACK)",
+        problem.basis.solver,
     )
-
-
-def _largest(form: FloatArray, costs: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
-    """Return the largest eigenpairs of form w = μ diag(costs) w; all of them must be positive."""
-    scale = 1.0 / np.sqrt(costs)
-    m = costs.size
-    if count > m:
-        raise SpectralError(f"{count} feasible cuts were counted, but only {m} directions have a cost.")
-    mu, w = scipy.linalg.eigh(scale[:, None] * form * scale, subset_by_index=(m - count, m - 1))
-    if not mu[0] > 0:
-        raise SpectralError(
-            f"{count} feasible cuts were counted, but eq. 16 has only {np.count_nonzero(mu > 0)} positive "
-            "eigenvalues: beta is within rounding of an eigenvalue γ. Choose a slightly different beta."
-        )
-    return mu[::-1], scale[:, None] * w[:, ::-1]
 
 
 def _zero_cost(inner: FloatArray, trivial: FloatArray) -> FloatArray:
@@ -288,22 +188,9 @@ def _zero_cost(inner: FloatArray, trivial: FloatArray) -> FloatArray:
     return space @ rotation[:, feasible]
 
 
-def _without_trivial(problem: ConstrainedProblem) -> ConstrainedProblem:
-    """Return the problem among v ⊥ 1 (step 9 as a condition of the problem, `project`)."""
-    basis = problem.basis
-    across = scipy.linalg.null_space(basis.trivial[None, :])
-    change = scipy.linalg.block_diag(across, np.eye(basis.costs.size - basis.n_null))
-    beliefs = change.T @ problem.beliefs @ change
-    rest = LandmarkBasis(basis.vectors @ change, basis.costs[1:], np.empty(0), basis.n_null - 1)
-    return replace(problem, basis=rest, beliefs=symmetric(beliefs))
-
-
 def _orthogonal_only(cuts: FeasibleCuts, problem: ConstrainedProblem) -> FeasibleCuts:
     """Keep the cuts with 1ᵀŜu = 0, step 9 as printed."""
-    # Ŝ = (T⁻¹)ᵀT⁻¹ on its range, so that Ŝu = Ŝ T y; the basis of the null space and Ŝ are both at hand in T.
-    inverse = np.linalg.pinv(problem.basis.vectors)
-    gram = inverse.T @ inverse
-    kept = np.abs(gram.sum(axis=0) @ cuts.vectors) <= ORTHOGONAL
+    kept = np.abs(normalized_gram(problem.sums).sum(axis=0) @ cuts.vectors) <= ORTHOGONAL
     if not kept.any():
         raise ConstraintError(
             f"step9='literal' removes all {cuts.n_feasible} feasible cuts: as printed, it keeps only those "
@@ -337,7 +224,7 @@ def _warn_if_idle(gamma: FloatArray, beta: float) -> None:
             "have little say. With diagonal='all' (eq. 20) that is so for any beta < 1; use diagonal='known' "
             "or a larger beta.",
             ConstraintWarning,
-            stacklevel=5,
+            stacklevel=7,
         )
 
 

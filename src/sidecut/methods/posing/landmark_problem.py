@@ -1,12 +1,14 @@
-"""The p x p problem that landmarks leave of the n x n one: Ŝ, its range, and what constraints mean on it."""
+"""The p x p problem that landmarks leave of the n x n one: Ŝ, its range, and eigenvectors that span it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
 
+from sidecut.exceptions import SpectralError
 from sidecut.graphs import LandmarkSums, landmark_components
 from sidecut.spectral.result import FloatArray, oriented
 
@@ -34,6 +36,72 @@ class LandmarkBasis:
     costs: FloatArray
     trivial: FloatArray
     n_null: int
+    solver: ClassVar[str] = "dense (LAPACK)"
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions the cuts have."""
+        return int(self.costs.size)
+
+    def coordinates(self, block: FloatArray) -> FloatArray:
+        """Return Tᵀ @ block."""
+        return self.vectors.T @ block
+
+    def combined(self, y: FloatArray) -> FloatArray:
+        """Return u = T @ y."""
+        return self.vectors @ y
+
+    def laplacian(self, y: FloatArray) -> FloatArray:
+        """Return TᵀAT @ y."""
+        return self.costs[:, None] * y
+
+    def without_trivial(self) -> LandmarkBasis:
+        """Return the basis of the cuts v that are orthogonal to the constant one."""
+        across = scipy.linalg.null_space(self.trivial[None, :])
+        vectors = np.hstack([self.vectors[:, : self.n_null] @ across, self.vectors[:, self.n_null :]])
+        return LandmarkBasis(vectors, self.costs[1:], np.empty(0), self.n_null - 1)
+
+    def positive_pairs(
+        self, factor: FloatArray, form: FloatArray, level: float, count: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the positive eigenpairs of (W G Wᵀ - level) w = μ TᵀAT w outside the null space.
+
+        Parameters
+        ----------
+        factor : array of shape (m - n_null, r)
+            W.
+        form : array of shape (r, r)
+            G.
+        level : float
+            What beliefs must exceed.
+        count : int
+            How many there are.
+
+        Returns
+        -------
+        mu, w : arrays of shape (count,) and (m - n_null, count)
+            The largest first.
+
+        Raises
+        ------
+        SpectralError
+            If there are fewer.
+        """
+        costs = self.costs[self.n_null :]
+        m, scale = costs.size, 1.0 / np.sqrt(costs)
+        if count > m:
+            raise SpectralError(f"{count} feasible cuts were counted, but only {m} directions have a cost.")
+        scaled = scale[:, None] * factor
+        surplus = scaled @ form @ scaled.T
+        surplus[np.diag_indices_from(surplus)] -= level / costs
+        mu, w = scipy.linalg.eigh(surplus, subset_by_index=(m - count, m - 1))
+        if not mu[0] > 0:
+            raise SpectralError(
+                f"{count} feasible cuts were counted, but eq. 16 has only {np.count_nonzero(mu > 0)} "
+                "positive eigenvalues: beta is within rounding of an eigenvalue γ. Choose a slightly "
+                "different beta."
+            )
+        return mu[::-1], scale[:, None] * w[:, ::-1]
 
 
 def normalized_gram(sums: LandmarkSums, gram: FloatArray | None = None) -> FloatArray:
@@ -75,7 +143,7 @@ def landmark_basis(sums: LandmarkSums, n_vectors: int | None = None) -> Landmark
     >>> basis.costs.round(4), basis.vectors.shape
     (array([0.    , 0.3333]), (2, 2))
     """
-    null, trivial = _null_vectors(sums)
+    null, trivial = null_vectors(sums)
     p, n_null = null.shape
     n_more = p - n_null if n_vectors is None else min(max(n_vectors - n_null, 0), p - n_null)
     # The null vectors move to eigenvalue -1, away from small ones, with which they would mix at 0.
@@ -97,7 +165,7 @@ def landmark_basis(sums: LandmarkSums, n_vectors: int | None = None) -> Landmark
     return LandmarkBasis(np.hstack([null, scaled]), costs, trivial, n_null)
 
 
-def _null_vectors(sums: LandmarkSums) -> tuple[FloatArray, FloatArray]:
+def null_vectors(sums: LandmarkSums) -> tuple[FloatArray, FloatArray]:
     """Return D^{1/2} 1_C / √|C| for every component C, largest first, and 1/√n in terms of them.
 
     The landmarks of a component have as much degree together as it has points, since every code sums to one.

@@ -13,8 +13,8 @@ from sidecut.exceptions import ConstraintWarning
 from sidecut.graphs.landmark_rows import RowCodes
 from sidecut.methods.inputs import check_choice
 from sidecut.methods.posing.cuts import FeasibleCuts
-from sidecut.methods.posing.landmark_cuts import STEP9, Rule, constrained_problem, landmark_cuts
-from sidecut.methods.posing.landmark_problem import landmark_basis
+from sidecut.methods.posing.landmark_beliefs import posed_problem
+from sidecut.methods.posing.landmark_cuts import STEP9, Rule, landmark_cuts
 from sidecut.methods.posing.landmark_walk import LandmarkClusterer
 from sidecut.methods.posing.lsc import solve_unconstrained
 from sidecut.spectral.result import FloatArray
@@ -157,8 +157,7 @@ class SCACS(LandmarkClusterer):
             self._forget_cuts()
             return solve_unconstrained(self, codes)
         known, points = constraints.restricted()
-        basis = landmark_basis(codes.sums)
-        problem = constrained_problem(basis, codes.sums, codes.take(points), known, self.diagonal)
+        problem = posed_problem(codes.sums, codes.take(points), known, self.diagonal)
         cuts = landmark_cuts(problem, self.n_clusters, beta0=self.beta0, beta=self.beta, step9=self.step9)
         best = cuts.first(max(self.n_clusters - 1, 1))
         self._remember_cuts(cuts, best)
