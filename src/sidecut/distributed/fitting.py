@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from distributed import Client
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from sidecut.constraints import Constraints
 from sidecut.distributed.cluster import Cluster, current_client, shared
@@ -21,6 +20,7 @@ from sidecut.graphs import LandmarkCoder, choose_landmarks
 from sidecut.graphs.health import warn_about_components
 from sidecut.graphs.landmark_graph import component_sizes
 from sidecut.graphs.landmark_rows import Progress
+from sidecut.graphs.threads import limited_threads
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.missing import warn_if_clusters_are_missing
 from sidecut.methods import LSC
@@ -97,7 +97,7 @@ def fit(
     constraints = check_constraints(constraints, rows.n_rows)
     check_n_clusters(model.n_clusters, rows.n_rows)
     _forget(model)
-    with threadpool_limits(limits=1):
+    with limited_threads():
         chosen = choose_landmarks(rows, model.landmarks, model.n_landmarks, seeds[0])
         codes = PartitionedCodes(rows, LandmarkCoder(chosen, model.n_nearest), model.sigma)
         warn_about_components(component_sizes(codes.sums), model.n_clusters)

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from threadpoolctl import threadpool_limits
 
 from sidecut.graphs.chunks import RowChunks
 from sidecut.graphs.graph import FloatArray, Graph
@@ -18,6 +17,7 @@ from sidecut.graphs.landmarks import choose_landmarks
 from sidecut.graphs.points import finite_matrix
 from sidecut.graphs.products import SparseProduct
 from sidecut.graphs.recipes import GraphRecipe
+from sidecut.graphs.threads import limited_threads
 
 
 class LandmarkGraph(Graph):
@@ -162,7 +162,7 @@ class Landmarks(GraphRecipe):
     def build(self, X: npt.NDArray) -> LandmarkGraph:
         """Return the landmark graph of the points X."""
         rows = RowChunks(finite_matrix(X))
-        with threadpool_limits(limits=1):
+        with limited_threads():
             chosen = choose_landmarks(rows, self.landmarks, self.n_landmarks, self.random_state)
             codes = code_rows(rows, LandmarkCoder(chosen, self.n_nearest), sigma=self.sigma)
             return LandmarkGraph(codes.matrix, codes.sums)

@@ -1,14 +1,13 @@
 """Clusters as compact groups of rows: k-means with restarts."""
 
 import warnings
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
+from sidecut.graphs.threads import limited_threads
 from sidecut.labelling.embedding import check_embedding, check_n_clusters
 from sidecut.labelling.embedding import unit_rows as to_unit_rows
 from sidecut.labelling.missing import warn_if_clusters_are_missing
@@ -159,8 +158,8 @@ def _fit(
     rows: NDArray[np.float64], n_clusters: int, n_init: int, random_state: int | np.random.RandomState | None
 ) -> KMeans:
     model = KMeans(n_clusters, n_init=n_init, random_state=random_state)
-    n_threads: Literal[1] | None = 1 if len(rows) * n_clusters < _WORTH_THREADS else None
-    with threadpool_limits(limits=n_threads), warnings.catch_warnings():
+    n_threads = 1 if len(rows) * n_clusters < _WORTH_THREADS else None
+    with limited_threads(n_threads), warnings.catch_warnings():
         # Missing clusters are reported by the caller, in terms of the embedding.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(rows)

@@ -16,7 +16,6 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from sidecut.constraints import Constraints
 from sidecut.graphs import (
@@ -36,6 +35,7 @@ from sidecut.graphs.landmark_codes import check_sigma
 from sidecut.graphs.landmark_graph import component_sizes
 from sidecut.graphs.landmark_rows import Progress, RowCodes
 from sidecut.graphs.landmarks import RULES, check_count
+from sidecut.graphs.threads import limited_threads
 from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_appearance
 from sidecut.labelling.lloyd import Each
 from sidecut.labelling.missing import warn_if_clusters_are_missing
@@ -94,7 +94,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         check_n_clusters(self.n_clusters, X.shape[0])
         warned = warn_about_duplicates(X, self.n_clusters)
         seeds = self._seeds()
-        with threadpool_limits(limits=1):
+        with limited_threads():
             codes = self._coded(RowChunks(X), seeds[0])
             graph = LandmarkGraph(codes.matrix, codes.sums)
             warn_about(graph, self.n_clusters)
@@ -147,7 +147,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         shown, rows, seeds = shown_by(progress), RowChunks(source), self._seeds()
         for name in ("embedding_", "affinity_matrix_", "repair_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        with threadpool_limits(limits=1), SpooledNearest(scratch) as spool:
+        with limited_threads(), SpooledNearest(scratch) as spool:
             codes = self._coded(rows, seeds[0], spool, shown)
             constraints = check_constraints(constraints, codes.n_rows)
             check_n_clusters(self.n_clusters, codes.n_rows)
@@ -179,7 +179,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric")
-        with threadpool_limits(limits=1):
+        with limited_threads():
             return np.concatenate(list(each_chunk(self._predicted, RowChunks(X), self.n_jobs)))
 
     def _predicted(self, rows: Any) -> IntArray:
