@@ -120,3 +120,16 @@ def test_rows_that_are_not_there():
 def test_nothing_can_be_drawn_from_nothing(source):
     with pytest.raises(ValueError, match="the source has no rows"):
         RowChunks(source).sampled(5, np.random.RandomState(0))
+
+
+def test_columns_of_text_are_named(tmp_path):
+    frame = pd.DataFrame(
+        {"height": [1.5, 2.0], "name": ["Ann", "Bob"], "tall": [False, True], "town": ["A", "B"]}
+    )
+    frame.to_parquet(tmp_path / "rows.parquet", index=False)
+    with pytest.raises(
+        ValueError, match=r"not numbers: 'name' \((large_)?string\), 'town' \((large_)?string\)\."
+    ):
+        list(RowChunks(tmp_path))
+    frame[["height", "tall"]].to_parquet(tmp_path / "rows.parquet", index=False)
+    np.testing.assert_array_equal(np.concatenate(list(RowChunks(tmp_path))), [[1.5, 0.0], [2.0, 1.0]])

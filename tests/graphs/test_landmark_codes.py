@@ -73,6 +73,17 @@ def test_ties_go_to_the_landmark_that_comes_first(points, far, r):
         np.testing.assert_array_equal(near.indices[0], expected[0])
 
 
+@pytest.mark.parametrize("r", [3, 12, 13, 20, 49])
+def test_of_equally_near_landmarks_the_first_are_taken(r):
+    """The points of a lattice around its middle: shells of equal distances, all exact."""
+    side = np.arange(-3.0, 4.0)
+    lattice = np.random.default_rng(1).permutation(np.array([[a, b] for a in side for b in side]))
+    middle = np.zeros((1, 2))
+    exact = (lattice**2).sum(axis=1)
+    near = LandmarkCoder(lattice, r).nearest(middle)
+    np.testing.assert_array_equal(near.indices[0], np.argsort(exact, kind="stable")[:r])
+
+
 @pytest.mark.parametrize("scale", [1e-200, 1e-8, 1e8, 1e150, 1e300])
 def test_units_do_not_matter(scale):
     near = LandmarkCoder(scale * U, 3).nearest(scale * X)

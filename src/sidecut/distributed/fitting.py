@@ -191,7 +191,9 @@ def _check_model(model: Any, constraints: Constraints | None) -> None:
         )
     model._check_parameters()
     if model.hard:
-        raise ValueError("hard=True needs the embedding of all points in one place: use fit, or hard=False.")
+        raise ValueError(
+            "hard=True needs the embedding of all points in one place: use the model's fit, or hard=False."
+        )
     if isinstance(model, LSC):
         refuse_constraints(constraints)
 

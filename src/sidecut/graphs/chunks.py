@@ -219,14 +219,25 @@ def _opener(source: Any, chunk_rows: int) -> Callable[[], Iterator[Chunk]]:
 
 def _parquet_chunks(path: Path, chunk_rows: int) -> Iterator[np.ndarray]:
     try:
-        from pyarrow import dataset  # type: ignore[import-untyped]
+        from pyarrow import dataset, types  # type: ignore[import-untyped]
     except ImportError as error:
         raise ImportError('reading Parquet needs pyarrow: pip install "sidecut[cli]".') from error
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {str(path)!r} to read rows from.")
-    for batch in dataset.dataset(path, format="parquet").to_batches(batch_size=chunk_rows):
+    table = dataset.dataset(path, format="parquet")
+    others = [field for field in table.schema if not _is_numeric(field.type, types)]
+    if others:
+        named = ", ".join(f"{field.name!r} ({field.type})" for field in others)
+        raise ValueError(
+            f"{str(path)!r} has columns that are not numbers: {named}. Convert them, or leave them out."
+        )
+    for batch in table.to_batches(batch_size=chunk_rows):
         if batch.num_rows:
             yield np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
+
+
+def _is_numeric(kind: Any, types: Any) -> bool:
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
 
 
 def _rechunked(pieces: Iterable[Any], chunk_rows: int) -> Iterator[Chunk]:

@@ -334,7 +334,10 @@ def constraint_gram(codes: sp.csr_array, constraints: Constraints) -> FloatArray
 def _smallest(values: FloatArray, count: int) -> npt.NDArray[np.intp]:
     """Return the columns of the smallest values of every row, ties to the lower; may overwrite the values."""
     if count > FEW_NEAREST:
-        return np.argpartition(values, count - 1, axis=1)[:, :count]
+        last = np.partition(values, count - 1, axis=1)[:, count - 1, None]
+        below, equal = values < last, values == last
+        fill = count - np.count_nonzero(below, axis=1)[:, None]
+        return np.nonzero(below | (equal & (equal.cumsum(axis=1) <= fill)))[1].reshape(-1, count)
     rows = np.arange(values.shape[0])
     found = np.empty((values.shape[0], count), dtype=np.intp)
     for place in range(count):
