@@ -1,5 +1,7 @@
 """The constrained mixture: EM as it should be, links as far as they go."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -224,3 +226,34 @@ def test_few_iterations_warn():
 def test_parameters_that_make_no_sense(settings, message):
     with pytest.raises(ValueError, match=message):
         ConstrainedGMM(2, **settings).fit(blobs()[0])
+
+
+@pytest.mark.parametrize("must_links", ["chunklets", "penalty"])
+@pytest.mark.parametrize("penalty", [0.5, 5.0])
+def test_the_lower_bound_is_one(must_links, penalty):
+    """log p(X | links) over all labellings, the prior normalised: never below the bound."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(4, 1)), rng.normal(size=(4, 1)) + 2.0])
+    known = Constraints.from_pairs(8, must_link=[(0, 1), (2, 5)], cannot_link=[(1, 6), (3, 4)])
+    model = ConstrainedGMM(
+        2, must_links=must_links, penalty=penalty, covariance_type="tied", tol=1e-10, max_iter=2000
+    )
+    model.set_params(random_state=0).fit(X, constraints=known)
+    joint = np.log(model.weights_) + model._gaussians.log_densities(X)
+    numbers, prior = [], []
+    for z in itertools.product(range(2), repeat=8):
+        z = np.array(z)
+        torn = sum(z[i] != z[j] for i, j in known.must_link)
+        if must_links == "chunklets" and torn:
+            continue
+        cost = penalty * (torn + sum(z[i] == z[j] for i, j in known.cannot_link))
+        shares = np.log(model.weights_)[z]
+        if must_links == "chunklets":
+            # A chunklet is one draw of a label.
+            shares[[1, 5]] = 0.0
+        prior.append(shares.sum() - cost)
+        numbers.append(prior[-1] + (joint - np.log(model.weights_))[np.arange(8), z].sum())
+    assert logsumexp(prior) <= 0
+    assert 8 * model.lower_bound_ <= logsumexp(numbers) + 1e-6
+    assert 8 * model.lower_bound_ > logsumexp(numbers) - 3.0
+    assert 8 * model.lower_bound_ <= logsumexp(numbers) - logsumexp(prior) + 1e-6

@@ -21,14 +21,14 @@ def drawn(seed, n_nodes=6, n_labels=3):
 
 
 def log_partition(scores, links):
-    """log Σ_z exp(Σ_j a_j(z_j) + Σ_{j<j'} W_jj' [z_j = z_j']), by looking at every z."""
+    """log Σ_z exp(Σ_j a_j(z_j) - Σ_{j<j'} |W_jj'| [violated]), by looking at every z."""
     n_nodes, n_labels = scores.shape
     dense = links.toarray()
     terms = []
     for z in product(range(n_labels), repeat=n_nodes):
         z = np.array(z)
-        same = np.triu(z[:, None] == z, k=1)
-        terms.append(scores[np.arange(n_nodes), z].sum() + (dense * same).sum())
+        violated = np.triu(np.where(dense > 0, z[:, None] != z, z[:, None] == z), k=1)
+        terms.append(scores[np.arange(n_nodes), z].sum() - (np.abs(dense) * violated).sum())
     return logsumexp(terms)
 
 

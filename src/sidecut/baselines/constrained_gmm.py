@@ -46,8 +46,8 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         Each its own covariance, one for all, variances per feature, or one variance each.
     must_links : {"chunklets", "penalty"}, default="chunklets"
-        Points joined by must-links share a label for certain, or are rewarded for it by exp(penalty·s), so
-        that beliefs may be weak and contradict each other. The latter lists all pairs.
+        Points joined by must-links share a label for certain; or pay for different ones by exp(-penalty·s),
+        so that beliefs may be weak and contradict each other. The latter lists all pairs.
     penalty : float, default=100.0
         What a violated link of strength 1 costs, in units of log-likelihood.
     hard : bool, default=False
@@ -73,7 +73,8 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
     weights_, means_, covariances_ : ndarrays
         The mixture, shaped as scikit-learn's. Weights are shares of chunklets, single points among them.
     lower_bound_ : float
-        The bound on the log-likelihood per point; the log-likelihood itself where there are no cannot-links.
+        The bound on the log-likelihood per point, given the links; the log-likelihood itself where no link
+        is a penalty.
     objective_ : ndarray of shape (n_iter_,)
         The bound after each iteration of the best start.
     converged_ : bool

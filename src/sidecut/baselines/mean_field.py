@@ -13,15 +13,20 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class MeanField:
-    """Labels z of m nodes with log p(z) = Σ_j a_j(z_j) + Σ_{j<j'} W_jj' [z_j = z_j'] + constant.
+    """Labels z of m nodes with log p(z) = Σ_j a_j(z_j) - Σ_{j<j'} |W_jj'| [link jj' is violated] + constant.
 
-    The beliefs q are a product of one distribution per node. They maximise
+    A link is violated by equal labels where W_jj' < 0 and by different ones where W_jj' > 0. The beliefs q
+    are a product of one distribution per node. They maximise
 
-        F(q) = Σ_j Σ_l q_jl (a_jl - log q_jl) + ½ Σ_jj' W_jj' q_j·q_j',
+        F(q) = Σ_j Σ_l q_jl (a_jl - log q_jl) + ½ Σ_jj' W_jj' q_j·q_j' - ½ Σ_jj' max(W_jj', 0),
 
     which bounds the logarithm of Σ_z exp(...) from below. One node at a time, the maximum is
     q_j ∝ exp(a_j + Σ_j' W_jj' q_j'). Nodes without links to each other do not disturb each other and are
     updated together, so F never falls. Without links q is exact, and so is F.
+
+    Where a_j = log α + log p(x_j | ·), F bounds the log-likelihood of x given the links, too: links only ever
+    cost, so that the weights Π α exp(-what z violates) sum to at most one over all z, and dividing by that
+    sum can but raise the likelihood.
 
     Parameters
     ----------
@@ -46,6 +51,8 @@ class MeanField:
         inner = links[self.linked][:, self.linked]
         self.turns = [(turn, inner[turn]) for turn in independent_sets(inner)]
         self.inner = inner
+        #: What agreement on all positive links would be worth, were it a reward and not a price saved.
+        self.agreement = 0.5 * float(np.maximum(inner.data, 0.0).sum())
 
     def improve(
         self, scores: FloatArray, beliefs: FloatArray, max_sweeps: int = 50, tol: float = 1e-9
@@ -83,7 +90,7 @@ class MeanField:
         exact = float(logsumexp(scores[free], axis=1).sum()) if free.any() else 0.0
         inner = beliefs[self.linked]
         entropy = float((inner * scores[self.linked] - xlogy(inner, inner)).sum())
-        return exact + entropy + 0.5 * float((inner * (self.inner @ inner)).sum())
+        return exact + entropy + 0.5 * float((inner * (self.inner @ inner)).sum()) - self.agreement
 
 
 def independent_sets(links: sparse.csr_array) -> list[IntArray]:
