@@ -79,7 +79,21 @@ def test_the_model_descends_in_the_objective_it_tells(iris, weighting):
     assert model.objective_trace_[0] == pytest.approx(objective_of(kernel, start, 3))
     assert model.objective_trace_[-1] == pytest.approx(objective_of(kernel, model.labels_, 3))
     assert (np.diff(model.objective_trace_) < 0).all()
-    assert model.n_iter_ == len(model.objective_trace_) > 2
+    assert 2 < len(model.objective_trace_) <= model.n_iter_
+
+
+def test_iterations_are_the_steps_tried(iris):
+    X, y = iris
+    known = sample_pairs(y, 60, random_state=0)
+    settings = {"init": np.arange(150) % 3, "random_state": 0}
+    model = SSKK(3, **settings).fit(X, constraints=known)
+    # So many steps are enough, the last ones to see that no label changes; one less is not.
+    again = SSKK(3, **settings, max_iter=model.n_iter_).fit(X, constraints=known)
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+    assert again.n_iter_ == model.n_iter_
+    with pytest.warns(ConvergenceWarning, match="still moved"):
+        short = SSKK(3, **settings, max_iter=model.n_iter_ - 1).fit(X, constraints=known)
+    assert short.n_iter_ == model.n_iter_ - 1
 
 
 def test_the_penalty_is_n_over_k_times_the_number_of_links(iris):

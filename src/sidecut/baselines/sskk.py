@@ -127,7 +127,8 @@ class SSKK(ClusterMixin, BaseEstimator):
         must-link neighbourhoods if there is just one for each cluster, as labels make them, else from the
         normalised cut. Or from these labels, 0 to `n_clusters` - 1.
     max_iter : int, default=300
-        The most products with the kernel in one run.
+        The most steps in one run, those tried in vain included; each takes at most one product with the
+        kernel.
     affinity : str or GraphRecipe, default="knn"
         How data become a graph, whose weights are the similarities S: "knn", "gaussian", "self_tuning",
         "heat", "cosine", a recipe, or "precomputed".
@@ -150,9 +151,9 @@ class SSKK(ClusterMixin, BaseEstimator):
     embedding_ : array of shape (n_samples, n_clusters)
         The mean similarity of every point to every cluster, links included.
     objective_trace_ : array
-        The objective after every step of the best run, see `KernelPartition`.
+        The objective at the start of the best run and after every step it took, see `KernelPartition`.
     n_iter_ : int
-        How many times that run looked for nearer clusters, the last of them in vain.
+        How many steps that run tried, those in vain included: at most `max_iter`.
     penalty_, shift_ : float
         What a link changes a similarity by, and σ.
     affinity_matrix_ : Graph
@@ -309,7 +310,7 @@ class SSKK(ClusterMixin, BaseEstimator):
                 stacklevel=3,
             )
         self.objective_trace_ = best.objective_trace
-        self.n_iter_ = len(best.objective_trace)
+        self.n_iter_ = best.n_iter
         _, first = np.unique(best.labels, return_index=True)
         self.embedding_ = best.similarities[:, np.argsort(first)]
         self.labels_ = rename_by_first_appearance(best.labels)

@@ -88,9 +88,11 @@ class KernelPartition:
         The cluster of every point; none is empty.
     similarities : array of shape (n, n_clusters)
         The mean similarity of every point to every cluster, of w⁻¹ B w⁻¹.
-    objective_trace : array of shape (n_steps + 1,)
-        -Σ_c B(c, c) / w(c) after every step: the sum of squared distances to the cluster means, but for the
-        constants Σ_i B_ii / w_i and σ (n - n_clusters).
+    objective_trace : array
+        -Σ_c B(c, c) / w(c) at the start and after every step that was taken: the sum of squared distances to
+        the cluster means, but for the constants Σ_i B_ii / w_i and σ (n - n_clusters).
+    n_iter : int
+        How many steps were tried, those in vain included.
     converged : bool
         No step with the full shift changes a label.
     """
@@ -98,6 +100,7 @@ class KernelPartition:
     labels: LabelArray
     similarities: FloatArray
     objective_trace: FloatArray
+    n_iter: int
     converged: bool
 
     @property
@@ -129,8 +132,10 @@ class _Clusters:
         similar[np.arange(weights.size), self.labels] += shift / self.masses[self.labels]
         return (self.within / self.masses + shift) / self.masses - 2.0 * similar
 
-    def as_partition(self, weights: FloatArray, trace: list[float], converged: bool) -> KernelPartition:
-        return KernelPartition(self.labels, self.similarities(weights), np.array(trace), converged)
+    def as_partition(
+        self, weights: FloatArray, trace: list[float], n_iter: int, converged: bool
+    ) -> KernelPartition:
+        return KernelPartition(self.labels, self.similarities(weights), np.array(trace), n_iter, converged)
 
 
 def kernel_kmeans(
@@ -161,7 +166,7 @@ def kernel_kmeans(
     adaptive : bool, default=True
         Try less than the full shift first.
     max_iter : int, default=300
-        The most steps, those tried in vain included; each costs one product with B.
+        The most steps, those tried in vain included; each costs at most one product with B.
 
     Examples
     --------
@@ -177,11 +182,11 @@ def kernel_kmeans(
     full = len(shifts) - 2
     now = _gather(kernel, np.asarray(labels, dtype=np.intp), n_clusters)
     trace, level = [now.objective], 0
-    for _ in range(max_iter):
+    for n_iter in range(1, max_iter + 1):
         nearest = _nearest(now, kernel.weights, shifts[level])
         if np.array_equal(nearest, now.labels):
             if level >= full:
-                return now.as_partition(kernel.weights, trace, True)
+                return now.as_partition(kernel.weights, trace, n_iter, True)
             level += 1
             continue
         tried = _gather(kernel, nearest, n_clusters)
@@ -190,10 +195,10 @@ def kernel_kmeans(
             trace.append(now.objective)
         elif level == full + 1:
             # The bound is certain: what is left is rounding.
-            return now.as_partition(kernel.weights, trace, True)
+            return now.as_partition(kernel.weights, trace, n_iter, True)
         else:
             level += 1
-    return now.as_partition(kernel.weights, trace, False)
+    return now.as_partition(kernel.weights, trace, max_iter, False)
 
 
 def _gather(kernel: WeightedKernel, labels: LabelArray, n_clusters: int) -> _Clusters:
