@@ -153,7 +153,8 @@ class CCSR(SpectralClusterer):
     embedding_ : array of shape (n_samples, n_eigenvectors)
         F M^{1/2}, what was handed to the labelling; without constraints the normalised cut's.
     programme_ : ProgrammeSolution
-        M, the mean square that is left, and how exactly the programme was solved; only with constraints.
+        M, the mean square that is left with the pull of the ridge, and how exactly the programme was solved;
+        only with constraints.
     eigenvalues_, eigenvectors_ : arrays of shape (n_eigenvectors,) and (n_samples, n_eigenvectors)
         Of the normalised Laplacian, smallest first, before any scaling.
     affinity_matrix_ : Graph

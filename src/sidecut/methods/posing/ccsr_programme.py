@@ -28,7 +28,8 @@ class ProgrammeSolution:
     matrix : array of shape (m, m)
         M, symmetric and positive semidefinite.
     objective : float
-        The weighted mean of squares that is left.
+        J(M), with all that was put into the programme: for `CCSR` the weighted mean of squares that is left
+        and the pull of the ridge.
     stationarity : float
         The length of M - Π(M - ∇J(M)), with Π the projection on the cone: 0 at the minimum and nowhere else.
     status : str
