@@ -34,6 +34,15 @@ def test_the_cost_is_the_growth_of_the_sum_of_squares_to_the_centres():
     assert repair.violated == 0
 
 
+def test_a_repair_that_helps_says_so():
+    """Point 2 is in the farther cluster to begin with: its must-link brings it home."""
+    start = np.array([0, 0, 1, 1, 1, 1])
+    labels, repair = satisfy_links(start, ROWS, Constraints.from_pairs(6, must_link=[(1, 2)]), 2)
+    assert labels.tolist() == [0, 0, 0, 1, 1, 1]
+    assert repair.cost < 0
+    assert f"the sum of squares fell by {-repair.cost:.4g} from" in str(repair)
+
+
 def test_a_set_moves_as_one():
     links = Constraints.from_pairs(6, must_link=[(0, 1), (1, 3)])
     assert satisfy_links(LABELS, ROWS, links, 2)[0].tolist() == [0, 0, 0, 0, 1, 1]

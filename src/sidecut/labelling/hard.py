@@ -26,7 +26,7 @@ class Repair:
     moved : ndarray of int
         The points whose label changed, sorted.
     cost : float
-        By how much the cost of the linked points grew.
+        By how much the cost of the linked points grew; negative where it fell.
     cost_before : float
         What all points cost before.
     violated_before, violated : int
@@ -67,8 +67,11 @@ class Repair:
             changed = "no label changed"
         else:
             labels = "1 label" if len(self.moved) == 1 else f"{len(self.moved)} labels"
+            # Where clusters were not at their best before, satisfying links may even help.
+            went = "grew" if self.cost >= 0 else "fell"
             changed = (
-                f"{labels} changed; the {self.measure} grew by {self.cost:.4g} from {self.cost_before:.4g}"
+                f"{labels} changed; the {self.measure} {went} by {abs(self.cost):.4g} "
+                f"from {self.cost_before:.4g}"
             )
         left = "all links are satisfied" if self.violated == 0 else f"{self.violated} cannot-links are not"
         return f"{changed}; {left}"
