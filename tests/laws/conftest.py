@@ -162,6 +162,14 @@ def building(request):
     return request.param
 
 
+@pytest.fixture(
+    scope="session", params=[case for case in CASES if "unit_rows" in case.estimator().get_params()], ids=str
+)
+def scaling(request):
+    """Estimators that scale the rows of their embedding."""
+    return request.param
+
+
 @pytest.fixture(scope="session", params=_promising(SPARSE), ids=str)
 def sparse_case(request):
     """Estimators that take sparse points."""

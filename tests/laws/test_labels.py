@@ -51,6 +51,18 @@ def test_numbers_of_clusters_that_are_none(case, blobs, n_clusters):
         case.make(n_clusters, affinity=Gaussian(1.5)).fit(blobs[0])
 
 
+@pytest.mark.parametrize("n_init", [0, -3, 2.0, "auto", True])
+def test_numbers_of_starts_that_are_none(case, blobs, n_init):
+    with pytest.raises(ValueError, match=f"n_init={n_init!r} must be a whole number, at least 1"):
+        case.make(3, affinity=Gaussian(1.5), n_init=n_init).fit(blobs[0])
+
+
+@pytest.mark.parametrize("unit_rows", ["no", 1, None])
+def test_rows_are_scaled_or_not(scaling, blobs, unit_rows):
+    with pytest.raises(ValueError, match=f"unit_rows={unit_rows!r} must be True or False"):
+        scaling.make(3, affinity=Gaussian(1.5), unit_rows=unit_rows).fit(blobs[0])
+
+
 def test_numpy_integers_count(counting, blobs):
     X, _ = blobs
     np.testing.assert_array_equal(

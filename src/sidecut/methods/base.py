@@ -11,6 +11,7 @@ from sklearn.utils import Tags, check_random_state
 
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity, warn_about
+from sidecut.graphs.landmarks import check_count
 from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
 from sidecut.methods.finish import finish, refuse_contradictions
 from sidecut.methods.inputs import (
@@ -18,6 +19,7 @@ from sidecut.methods.inputs import (
     check_choice,
     check_constraints,
     check_data,
+    check_flag,
     check_n_clusters,
     is_precomputed,
     n_points,
@@ -127,6 +129,8 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         """Refuse parameters that make no sense, whatever the data."""
         check_choice("labelling", self.labelling, ("kmeans", "rotation", "qr", "sign"))
         check_choice("eigen_solver", self.eigen_solver, SOLVERS)
+        check_flag("unit_rows", self.unit_rows)
+        check_count("n_init", self.n_init)
 
     def _build_graph(self, data: Any) -> Graph:
         """Make the graph the affinity names, from what `check_data` let in."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError
 from sidecut.labelling import satisfy_links
+from sidecut.methods.inputs import check_flag
 
 
 def refuse_contradictions(estimator: Any, constraints: Constraints) -> None:
@@ -20,8 +21,7 @@ def refuse_contradictions(estimator: Any, constraints: Constraints) -> None:
     ConflictError
         With the chain of must-links that contradicts a cannot-link, if the estimator is `hard`.
     """
-    if not isinstance(estimator.hard, bool | np.bool_):
-        raise ValueError(f"hard={estimator.hard!r} must be True or False.")
+    check_flag("hard", estimator.hard)
     if not estimator.hard or constraints.is_empty:
         return
     conflicts = constraints.conflicts(max_chains=1)

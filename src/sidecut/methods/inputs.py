@@ -127,6 +127,21 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, choices))}.")
 
 
+def check_flag(name: str, value: Any) -> None:
+    """Refuse a parameter that is neither True nor False: "no" would count as yes.
+
+    Examples
+    --------
+    >>> from sidecut.methods.inputs import check_flag
+    >>> check_flag("unit_rows", "no")
+    Traceback (most recent call last):
+    ...
+    ValueError: unit_rows='no' must be True or False.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}={value!r} must be True or False.")
+
+
 def warn_about_duplicates(data: Any, n_clusters: int) -> bool:
     """Warn where equal points would have to be told apart to make `n_clusters` clusters.
 

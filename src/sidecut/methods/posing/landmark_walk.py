@@ -42,6 +42,7 @@ from sidecut.labelling.missing import warn_if_clusters_are_missing
 from sidecut.methods.finish import finish, refuse_contradictions
 from sidecut.methods.inputs import (
     check_constraints,
+    check_flag,
     check_n_clusters,
     refuse_other_than_constraints,
     warn_about_duplicates,
@@ -195,6 +196,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         check_count("n_landmarks", self.n_landmarks)
         check_count("n_nearest", self.n_nearest)
         check_count("n_init", self.n_init)
+        check_flag("unit_rows", self.unit_rows)
         check_sigma(self.sigma)
         if isinstance(self.landmarks, str) and self.landmarks not in RULES:
             raise ValueError(
