@@ -93,6 +93,8 @@ class ConstraintMatrix:
     @property
     def is_empty(self) -> bool:
         """Whether nothing is known: Q = 0."""
+        if self._links.nnz == 0 and (self._groups is None or self._groups.diagonal != 0.0):
+            return self._groups is None
         return self.n_entries() == 0
 
     @property

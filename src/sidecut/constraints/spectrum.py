@@ -162,7 +162,9 @@ def factored(
 def _reduce(links: sparse.csr_array, groups: Groups | None, scale: FloatArray, points: IntArray) -> _Reduced:
     own = links[points][:, points]
     s = scale[points]
-    scaled = sparse.csr_array(sparse.diags_array(s) @ own @ sparse.diags_array(s))
+    data = np.repeat(s, np.diff(own.indptr)) * own.data * s[own.indices]
+    scaled = sparse.csr_array((data, own.indices, own.indptr), shape=own.shape)
+    scaled.eliminate_zeros()
     if groups is None:
         return _Reduced(sparse.eye_array(len(points), format="csr"), scaled, None, None)
     place = np.searchsorted(points, groups.points)

@@ -21,11 +21,11 @@ from sidecut.spectral.davidson import few_positive, largest_of_pencil, symmetric
 from sidecut.spectral.result import FloatArray
 
 #: The first μ, in units of b. L lies between 0 and 1: below one unit it hardly matters.
-FIRST_SHIFTS = (0.0, 10.0, 100.0, 1000.0)
-#: A residual of so much of the forms' sizes is rounding. It is reached in two or three rounds, or not at all:
+FIRST_SHIFTS = (5.0, 30.0, 200.0, 2000.0)
+#: A residual of so much of the forms' sizes is rounding. It is reached in two to four rounds, or not at all:
 #: rounding grows to b over the least eigenvalue of L.
 ROUNDING = 1e-12
-MAX_ROUNDS = 6
+MAX_ROUNDS = 8
 #: LAPACK works on so many columns at a time.
 BLOCK = 64
 
