@@ -83,6 +83,7 @@ CASES = [
     # Without links, nonnegativity makes another problem of the normalised cut.
     Case(NCSC, promises=ALL - {CUT}),
     Case(NCSC, {"gamma_must": 2.0, "gamma_cannot": 1.0, "init": "kmeans"}, promises=ALL - {CUT}),
+    Case(NCSC, {"solver": "exchange"}, promises=ALL - {CUT}),
     Case(NCSC, {"nonnegative": False, "gamma_cannot": 0}),
     # Landmarks make their own graph, on which no point is isolated.
     Case(LSC, {"n_nearest": 12}, promises=frozenset({ANY_K, EMBEDDING, SPARSE})),

@@ -68,11 +68,12 @@ def test_a_very_large_price_is_the_infinite_one():
 # What it returns
 
 
+@pytest.mark.parametrize("solver", ["projected", "exchange"])
 @pytest.mark.parametrize(
     "known", [sample_labels(IRIS.y, 20, random_state=0), sample_pairs(IRIS.y, 100, random_state=0)]
 )
-def test_results_are_what_they_are_called(known):
-    found = model().fit(GRAPH, constraints=known)
+def test_results_are_what_they_are_called(known, solver):
+    found = model(solver=solver).fit(GRAPH, constraints=known)
     Y = found.indicators_
     np.testing.assert_allclose(Y.T @ (GRAPH.degrees[:, None] * Y), np.eye(3), atol=1e-10)
     assert (Y >= 0).all()
@@ -94,7 +95,7 @@ def test_the_objective_is_eq_6():
     assert found.objective_ == pytest.approx(np.trace(found.indicators_.T @ G @ found.indicators_))
 
 
-@pytest.mark.parametrize("solver", ["projected", "multiplicative"])
+@pytest.mark.parametrize("solver", ["projected", "exchange", "multiplicative"])
 def test_sparse_dense_and_applied_agree(solver):
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(25, 2)), rng.normal(size=(25, 2)) + 4.0])
@@ -125,8 +126,20 @@ def test_the_printed_price_freezes_the_printed_updates_and_says_so():
 
 def test_too_few_iterations_are_said():
     known = sample_pairs(IRIS.y, 100, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="projected solver did not converge in 1 iterations"):
-        model(max_iter=1, tol=1e-12).fit(GRAPH, constraints=known)
+    for solver in ("projected", "exchange"):
+        with pytest.warns(ConvergenceWarning, match=f"{solver} solver did not converge in 1 iterations"):
+            model(solver=solver, max_iter=1, tol=1e-12).fit(GRAPH, constraints=known)
+
+
+def test_exchanges_end_lowest():
+    known = sample_labels(IRIS.y, 24, random_state=0)
+    for gamma_must in (10.0, np.inf):
+        by_steps = model(gamma_must=gamma_must).fit(GRAPH, constraints=known)
+        by_moves = model(gamma_must=gamma_must, solver="exchange").fit(GRAPH, constraints=known)
+        assert by_moves.objective_ <= by_steps.objective_
+        assert by_moves.objective_ == pytest.approx(by_moves.objective_trace_[-1])
+        assert by_moves.overlap_ == np.inf
+        assert known.satisfaction(by_moves.labels_) == 1.0
 
 
 def test_a_start_of_ones_own():
@@ -189,7 +202,7 @@ def test_points_without_neighbours_follow_their_links():
         [rng.normal(size=(20, 2)), rng.normal(size=(20, 2)) + 8.0, [[1e3, 0]], [[0, 1e3]], [[-1e3, 0]]]
     )
     known = Constraints.from_pairs(43, must_link=[(40, 30)], cannot_link=[(41, 30)])
-    for more in ({}, {"gamma_must": 2.0}, {"solver": "multiplicative"}):
+    for more in ({}, {"gamma_must": 2.0}, {"solver": "exchange"}, {"solver": "multiplicative"}):
         with pytest.warns(GraphWarning, match="3 of 43 points have no neighbours"):
             found = model(n_clusters=2, affinity=Gaussian(1.0), **more).fit(X, constraints=known)
         assert np.isfinite(found.embedding_).all()
@@ -225,7 +238,7 @@ def test_a_clique_of_more_cannot_links_than_clusters_leaves_some_violated():
         ({"gamma_cannot": np.nan}, "gamma_cannot=nan"),
         ({"gamma_cannot": True}, "gamma_cannot=True"),
         ({"overlap": -0.1}, "overlap=-0.1"),
-        ({"solver": "newton"}, "solver='newton': choose one of 'projected', 'multiplicative'"),
+        ({"solver": "newton"}, "solver='newton': choose one of 'projected', 'exchange', 'multiplicative'"),
         ({"init": "guess"}, "init='guess': choose one of 'seeds', 'kmeans'"),
         ({"init": np.ones((3, 3))}, r"init has shape \(3, 3\): .*\(150, 3\)"),
         ({"init": -np.ones((150, 3))}, r"init\[0, 0\] = -1\.0: .* not negative"),

@@ -10,11 +10,13 @@ import numpy.typing as npt
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, ConvergenceWarning
 from sidecut.graphs import Graph, GraphRecipe
+from sidecut.graphs.landmarks import check_count
 from sidecut.labelling import assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.inputs import check_choice
+from sidecut.methods.inputs import check_choice, check_flag
 from sidecut.methods.posing.csp import check_tolerance
 from sidecut.methods.posing.descent import Descent
+from sidecut.methods.posing.exchange import descend_by_exchange
 from sidecut.methods.posing.lcsc import joined_eigenpairs, joined_rows
 from sidecut.methods.posing.multiplicative import descend_multiplicatively
 from sidecut.methods.posing.penalized_cut import PenalizedCut
@@ -34,7 +36,7 @@ from sidecut.spectral.result import FloatArray
 
 __all__ = ["NCSC"]
 
-DESCENTS = ("projected", "multiplicative")
+DESCENTS = ("projected", "exchange", "multiplicative")
 STARTS = ("seeds", "kmeans")
 RESULTS = (
     "indicators_",
@@ -68,8 +70,10 @@ class NCSC(SpectralClusterer):
     nonnegative : bool, default=True
         Without, eigenvectors are clustered by k-means: with γ_m → ∞ that is `LCSC`, without links the
         normalised cut. Cannot-links mean nothing then, and ask for ``gamma_cannot=0``.
-    solver : {"projected", "multiplicative"}, default="projected"
-        Projected steps with momentum and a price on overlap, or the updates of eq. 11 as printed.
+    solver : {"projected", "exchange", "multiplicative"}, default="projected"
+        Projected steps with momentum and a price on overlap; or moves of points between clusters, from the
+        start and from where the projected steps end, as long as eq. 6 falls; or the updates of eq. 11 as
+        printed. "exchange" ends lowest, "projected" with the better clusters.
     init : {"seeds", "kmeans"} or array of shape (n_samples, n_clusters), default="seeds"
         The start: k-means on the eigenvectors without nonnegativity; or, if that satisfies more links, the
         same with centres at points that cannot-links hold apart; or Y itself.
@@ -79,8 +83,8 @@ class NCSC(SpectralClusterer):
     max_iter : int, default=1000
         The largest number of iterations.
     tol : float, default=1e-4
-        Stop when a projected step gains less than this share of the objective; or when a multiplicative one
-        changes Y by less than this share of d_min/σ, the size of its steps.
+        Stop when a projected step or an exchange gains less than this share of the objective; or when a
+        multiplicative update changes Y by less than this share of d_min/σ, the size of its steps.
     affinity : str or GraphRecipe, default="knn"
         How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
         "precomputed".
@@ -103,14 +107,15 @@ class NCSC(SpectralClusterer):
     labels_ : array of shape (n_samples,)
         The cluster of every point: the largest entry of its row in the embedding.
     indicators_ : array of shape (n_samples, n_clusters)
-        Y. Of the projected solver, with YᵀDY = I to rounding; of the multiplicative one, nearly.
+        Y, with YᵀDY = I to rounding; of the multiplicative solver, nearly.
     embedding_ : array of shape (n_samples, n_clusters)
         The rows the labels are read from, of length one: those of Y, or of the projected solver those at the
         price α, before overlap was forbidden.
     objective_ : float
         Eq. 6 at `indicators_`.
     objective_trace_ : array of shape (n_iter_ + 1,)
-        Eq. 6 on the way, and of the projected solver with the price of overlap: then it never grows.
+        Eq. 6 on the way, of the projected solver with the price of overlap: of that and of "exchange" it
+        never grows.
     n_iter_ : int
         How many iterations ran; 1 without nonnegativity, where there is one eigenproblem to solve.
     gamma_must_, gamma_cannot_, overlap_ : float
@@ -185,14 +190,11 @@ class NCSC(SpectralClusterer):
         check_price("gamma_cannot", self.gamma_cannot, ("degree", "held-out"), may_be_infinite=False)
         check_price("overlap", self.overlap, ("auto",), may_be_infinite=False)
         check_choice("solver", self.solver, DESCENTS)
-        if not isinstance(self.nonnegative, bool | np.bool_):
-            raise ValueError(f"nonnegative={self.nonnegative!r} must be True or False.")
+        check_flag("nonnegative", self.nonnegative)
         if isinstance(self.init, str):
             check_choice("init", self.init, STARTS)
         check_tolerance(self.tol)
-        is_whole = isinstance(self.max_iter, int | np.integer) and not isinstance(self.max_iter, bool)
-        if not is_whole or self.max_iter < 1:
-            raise ValueError(f"max_iter={self.max_iter!r} must be a whole number, at least 1.")
+        check_count("max_iter", self.max_iter)
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
         for name in RESULTS:
@@ -274,14 +276,16 @@ class NCSC(SpectralClusterer):
         if not isinstance(self.init, str):
             return cut.on_nodes(check_start(self.init, len(cut.sets), k))
         labels = best_start(cut, rows, k, seeded=seeded, n_init=self.n_init, rng=rng)
-        # Projected steps leave zeros by themselves; multiplicative ones never would.
-        return cut.indicators(labels, k) if self.solver == "projected" else start_indicators(cut, labels, k)
+        # Multiplicative updates never leave a zero; the others do by themselves.
+        start = start_indicators if self.solver == "multiplicative" else PenalizedCut.indicators
+        return start(cut, labels, k)
 
     def _descend(self, cut: PenalizedCut, start: FloatArray, rng: np.random.RandomState) -> Descent:
         if self.solver == "multiplicative":
             return descend_multiplicatively(cut, start, tol=self.tol, max_iter=self.max_iter, rng=rng)
         overlap = None if isinstance(self.overlap, str) else float(self.overlap)
-        return descend_projected(cut, start, overlap=overlap, tol=self.tol, max_iter=self.max_iter)
+        descend = descend_projected if self.solver == "projected" else descend_by_exchange
+        return descend(cut, start, overlap=overlap, tol=self.tol, max_iter=self.max_iter)
 
     def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> npt.NDArray[np.intp]:
         if not self.nonnegative:
@@ -306,7 +310,9 @@ def with_rows_for_all(cut: PenalizedCut, Y: FloatArray) -> FloatArray:
 
 def warn_unconverged(descent: Descent, solver: str) -> None:
     """Say that the iterations ended before the solver did, and what helps."""
-    if solver == "projected":
+    if solver == "exchange":
+        advice = "Raise max_iter or tol."
+    elif solver == "projected":
         advice = "Raise max_iter or tol; a smaller gamma_must, or an infinite one, makes larger steps."
     else:
         advice = (

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidecut.methods.posing.descent import Descent
-from sidecut.methods.posing.inside import CURVATURE_BOUND, without_overlap
+from sidecut.methods.posing.inside import CURVATURE_BOUND, SETTLED, without_overlap
 from sidecut.methods.posing.penalized_cut import PenalizedCut
 from sidecut.spectral.result import FloatArray
 
@@ -183,7 +183,7 @@ def descend_projected(
             break
         alpha *= RAISE
     scale = cut.affinity.scale[:, None]
-    exact = scale * without_overlap(cut, state.V, state.labels, tol)
+    exact = scale * without_overlap(cut, state.V, state.labels, SETTLED * tol)
     return Descent(exact, scale * state.V, np.array(trace), len(trace) - 1, converged, overlap=alpha)
 
 
