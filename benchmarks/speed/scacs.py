@@ -48,6 +48,12 @@ def seconds(work: Callable[[], object], repeats: int) -> float:
     return float(np.median(times))
 
 
+def alternately(works: list[Callable[[], object]], repeats: int) -> list[float]:
+    """Return the median times of some works done in turn, so that what disturbs one disturbs all."""
+    rounds = [[seconds(work, 1) for work in works] for _ in range(repeats)]
+    return np.median(rounds, axis=0).tolist()
+
+
 def stored(data: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the points and classes of a data set."""
     with np.load(data / f"{name}.npz") as file:
@@ -63,8 +69,11 @@ def whole_fits(data: Path, names: list[str], repeats: int) -> list[dict]:
         raw = seconds(lambda X=X, k=k: KMeans(k, n_init=1, random_state=0).fit(X), repeats)
         for rule in ("kmeans", "random"):
             common = {"n_clusters": k, "landmarks": rule, "random_state": 0}
-            plain = seconds(lambda X=X, c=common: LSC(**c).fit(X), repeats)
-            ours = seconds(lambda X=X, c=common, q=known: SCACS(**c).fit(X, constraints=q), repeats)
+            fits = [
+                lambda X=X, c=common: LSC(**c).fit(X),
+                lambda X=X, c=common, q=known: SCACS(**c).fit(X, constraints=q),
+            ]
+            plain, ours = alternately(fits, repeats)
             row = {"part": f"a {name}", "landmarks": rule, "points": len(y), "sidecut": ours, "LSC": plain}
             row |= {"scikit-learn KMeans": raw, "SCACS / LSC": ours / plain, "ratio": ours / raw}
             rows.append(row)
