@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from sidecut.exceptions import LabellingWarning
-from sidecut.labelling import kmeans_labels, rename_by_first_appearance, unit_rows
+from sidecut.labelling import assign_labels, kmeans_labels, rename_by_first_appearance, unit_rows
 
 
 def blobs(seed=0, n_each=20, noise=0.05):
@@ -90,3 +90,11 @@ def test_same_seed_same_labels():
     first, second = (kmeans_labels(rows, 5, n_init=1, random_state=7) for _ in range(2))
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(first, rename_by_first_appearance(first))
+
+
+@pytest.mark.parametrize("n_init", [0, 1.5, "auto"])
+def test_numbers_of_starts_that_are_none(n_init):
+    rows = np.random.default_rng(0).normal(size=(9, 2))
+    for labels in (kmeans_labels, assign_labels):
+        with pytest.raises(ValueError, match=f"n_init={n_init!r} must be a whole number, at least 1"):
+            labels(rows, 2, n_init=n_init)

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from sidecut.graphs.landmarks import check_count
 from sidecut.graphs.threads import limited_threads
 from sidecut.labelling.embedding import check_embedding, check_n_clusters
 from sidecut.labelling.embedding import unit_rows as to_unit_rows
@@ -54,8 +55,9 @@ def kmeans_labels(
     Raises
     ------
     ValueError
-        If the embedding is refused by `check_embedding`, there are fewer points than clusters, or `fit_rows`
-        is not a mask of the points with at least `n_clusters` of them.
+        If the embedding is refused by `check_embedding`, there are fewer points than clusters, `n_init` is not
+        a whole number of at least 1, or `fit_rows` is not a mask of the points with at least `n_clusters` of
+        them.
 
     Warns
     -----
@@ -157,7 +159,7 @@ def _rows_to_fit(rows: NDArray[np.float64], fit_rows: ArrayLike | None, n_cluste
 def _fit(
     rows: NDArray[np.float64], n_clusters: int, n_init: int, random_state: int | np.random.RandomState | None
 ) -> KMeans:
-    model = KMeans(n_clusters, n_init=n_init, random_state=random_state)
+    model = KMeans(n_clusters, n_init=check_count("n_init", n_init), random_state=random_state)
     n_threads = 1 if len(rows) * n_clusters < _WORTH_THREADS else None
     with limited_threads(n_threads), warnings.catch_warnings():
         # Missing clusters are reported by the caller, in terms of the embedding.
