@@ -55,9 +55,9 @@ def kmeans_labels(
     Raises
     ------
     ValueError
-        If the embedding is refused by `check_embedding`, there are fewer points than clusters, `n_init` is not
-        a whole number of at least 1, or `fit_rows` is not a mask of the points with at least `n_clusters` of
-        them.
+        If the embedding is refused by `check_embedding`, there are fewer points than clusters, `n_init` is
+        not a whole number of at least 1, or `fit_rows` is not a mask of the points with at least `n_clusters`
+        of them.
 
     Warns
     -----
