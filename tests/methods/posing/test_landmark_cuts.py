@@ -141,6 +141,17 @@ def test_beta_is_a_share_of_gamma(graph, clouds, make_beliefs):
     assert landmark_cuts(problem, 3, beta=0.123).beta == 0.123
 
 
+def test_beta_grows_with_the_labels_there_are_for_a_landmark(graph, clouds):
+    """β₀ = c / (c + p) for c labels, and 0.1 at least."""
+    p = graph.factor.shape[1]
+    for n_labels in (2, 6, 30):
+        labels = np.where(np.arange(N) < n_labels, clouds[1], -1)
+        problem = posed(graph, Constraints.from_labels(labels))
+        share = max(n_labels / (n_labels + p), 0.1)
+        expected = landmark_cuts(problem, 2, beta0=share)
+        assert landmark_cuts(problem, 2).beta == pytest.approx(expected.beta)
+
+
 def test_the_diagonals(graph, clouds):
     pairs = Constraints.from_pairs(N, must_link=[(0, 5)], cannot_link=[(3, 9)])
     given, known, everyone = (posed(graph, pairs, d).beliefs for d in ("given", "known", "all"))

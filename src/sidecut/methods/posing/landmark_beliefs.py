@@ -36,12 +36,15 @@ class LandmarkBeliefs:
         c: how far every cut satisfies the beliefs by itself, one if Q_ii = 1 for all points.
     n_known : int
         The number of constrained points.
+    n_entries : int
+        nnz(Q) between these points, c² where c of them are labelled.
     """
 
     factor: FloatArray
     form: FloatArray
     ease: float
     n_known: int
+    n_entries: int
 
     @property
     def is_low_rank(self) -> bool:
@@ -171,8 +174,9 @@ def landmark_beliefs(
         # Ẑ I Ẑᵀ = Ŝ.
         ease, known = 1.0, constraints.with_diagonal(0.0)
     n_known, p = codes.shape
+    size = (ease, n_known, known.n_entries())
     factors = known.factored(max_rank=p - 1)
     if factors is None:
-        return LandmarkBeliefs(np.eye(p), normalized_gram(sums, constraint_gram(codes, known)), ease, n_known)
+        return LandmarkBeliefs(np.eye(p), normalized_gram(sums, constraint_gram(codes, known)), *size)
     factor = (codes.T @ factors[0]).toarray() / np.sqrt(sums.degrees)[:, None]
-    return LandmarkBeliefs(factor, factors[1], ease, n_known)
+    return LandmarkBeliefs(factor, factors[1], *size)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
-from sidecut.methods.posing.beta import Satisfiability, chosen_beta
+from sidecut.methods.posing.beta import LEAST_SHARE, Satisfiability, chosen_beta
 from sidecut.methods.posing.cuts import FeasibleCuts
 from sidecut.methods.posing.landmark_beliefs import ConstrainedProblem
 from sidecut.methods.posing.landmark_problem import LandmarkBasis, normalized_gram
@@ -30,7 +30,7 @@ def landmark_cuts(
     problem: ConstrainedProblem,
     n_clusters: int,
     *,
-    beta0: Rule = 0.1,
+    beta0: Rule = "usual",
     beta: float | None = None,
     step9: str = "nontrivial",
 ) -> FeasibleCuts:
@@ -42,7 +42,7 @@ def landmark_cuts(
         Problem 2.
     n_clusters : int
         k.
-    beta0 : number or "known_share", default=0.1
+    beta0 : number, "usual" or "known_share", default="usual"
         β = β₀ γ_{k-1}, see `SCACS`.
     beta : float, optional
         β itself.
@@ -115,18 +115,29 @@ def landmark_beta(
 ) -> float:
     """Return β = β₀ γ_{k-1}, with γ_k where the constant vector takes one of the feasible directions.
 
-    β₀ is a number, 0.1 in section 5.3 of the paper, or "known_share", 0.5 + 0.4 c / n of section 5.2.
+    β₀ is a number, 0.1 in section 5.3 of the paper, "known_share", 0.5 + 0.4 c / n of section 5.2, or
+    "usual", c / (c + p) with c = √nnz(Q), at least 0.1.
     """
     if beta is not None:
         return float(beta)
-    by_share = isinstance(beta0, str)
-    share = 0.5 + 0.4 * problem.known.n_known / problem.n_samples if by_share else float(beta0)
     if known.values.size == 0:
         raise ConstraintError(
             "No cut can satisfy these constraints: Q̂ has no positive eigenvalue γ. Check the signs of the "
             "beliefs; diagonal='known' helps where constrained points are linked to nobody."
         )
-    return chosen_beta(("fraction", share), known, n_clusters)
+    return chosen_beta(("fraction", _share(beta0, problem)), known, n_clusters)
+
+
+def _share(beta0: Rule, problem: ConstrainedProblem) -> float:
+    """Return β₀ as a number."""
+    if beta0 == "known_share":
+        return 0.5 + 0.4 * problem.known.n_known / problem.n_samples
+    if beta0 == "usual":
+        # A partition that satisfies everything reaches about c/p of γ, since cuts are linear in p codes: the
+        # more labels there are for a landmark, the more can be asked for.
+        n_labels = float(np.sqrt(problem.known.n_entries))
+        return max(n_labels / (n_labels + problem.known.factor.shape[0]), LEAST_SHARE)
+    return float(beta0)
 
 
 def _solved(problem: ConstrainedProblem, beta: float, count: int) -> FeasibleCuts:

@@ -38,10 +38,11 @@ class SCACS(LandmarkClusterer):
         p, how many landmarks are chosen; no more than half as many as there are points.
     n_nearest : int, default=3
         r, how many landmarks code a point.
-    beta0 : number or "known_share", default=0.1
+    beta0 : number, "usual" or "known_share", default="usual"
         β = β₀ γ_{k-1}, how far the constraints must be satisfied, with γ_{k-1} the largest β that leaves
         k - 1 cuts. A number between 0 and 1, 0.1 in section 5.3 of the paper; "known_share" is
-        0.5 + 0.4 c / n of section 5.2, c points being known.
+        0.5 + 0.4 c / n of section 5.2, c points being known; "usual" is c / (c + p) for c labels, √nnz(Q)
+        where pairs are known, and at least 0.1.
     beta : float or None, default=None
         β itself, instead of a share of γ_{k-1}.
     diagonal : {"known", "given", "all"}, default="known"
@@ -116,7 +117,7 @@ class SCACS(LandmarkClusterer):
         *,
         n_landmarks: int = 500,
         n_nearest: int = 3,
-        beta0: Rule = 0.1,
+        beta0: Rule = "usual",
         beta: float | None = None,
         diagonal: str = "known",
         step9: str = "nontrivial",
@@ -199,8 +200,10 @@ def check_beta(beta0: Any, beta: Any) -> None:
     >>> check_beta("known_share", None)
     """
     is_share = _is_number(beta0) and 0 < beta0 < 1
-    if not is_share and not (isinstance(beta0, str) and beta0 == "known_share"):
-        raise ValueError(f"beta0={beta0!r}: give a number between 0 and 1, such as 0.1, or 'known_share'.")
+    if not is_share and not (isinstance(beta0, str) and beta0 in ("usual", "known_share")):
+        raise ValueError(
+            f"beta0={beta0!r}: give 'usual', 'known_share' or a number between 0 and 1, such as 0.1."
+        )
     if beta is not None and not (_is_number(beta) and np.isfinite(beta) and beta > 0):
         raise ValueError(f"beta={beta!r} must be None or finite and positive.")
 
