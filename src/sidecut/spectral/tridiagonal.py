@@ -26,7 +26,7 @@ FIRST_SHIFTS = (5.0, 30.0, 200.0, 2000.0)
 #: rounding grows to b over the least eigenvalue of L.
 ROUNDING = 1e-12
 MAX_ROUNDS = 8
-#: LAPACK works on so many columns at a time.
+#: LAPACK works on so many columns at a time, if it has room.
 BLOCK = 64
 
 
@@ -72,9 +72,8 @@ class Tridiagonal:
 
     def _reflected(self, block: FloatArray, trans: str) -> FloatArray:
         # H leaves the first coordinate alone.
-        rest, _, _ = lapack.dormqr(
-            "L", trans, self.reflectors, self.scales, block[1:], lwork=BLOCK * max(block.shape[1], BLOCK)
-        )
+        room = BLOCK * (block.shape[1] + BLOCK + 1)
+        rest, _, _ = lapack.dormqr("L", trans, self.reflectors, self.scales, block[1:], lwork=room)
         return np.concatenate([block[:1], rest])
 
 
