@@ -114,8 +114,7 @@ class SSKK(ClusterMixin, BaseEstimator):
         The number of clusters, k.
     weighting : {"degree", "none"}, default="degree"
         Points weigh as much as their degree, and the objective is the normalised cut with links; or all the
-        same, and it is kernel k-means on S + W + σI, which on large sparse graphs can gather a large part of
-        the points in one cluster.
+        same, and it is kernel k-means on S + W + σI.
     penalty : float or None, default=None
         What a link of unit strength changes a similarity by; None is n / (k C), with C links.
     shift : {"adaptive", "full"}, default="adaptive"
