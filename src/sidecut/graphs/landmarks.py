@@ -169,12 +169,8 @@ def _lloyd(sample: Chunk, start: npt.NDArray[np.intp]) -> FloatArray:
 
 
 def _nearest_sums(centers: FloatArray, points: Chunk) -> tuple[FloatArray, FloatArray]:
-    """Return the sum of the points nearest to each centre, and how many they are.
-
-    Which is nearest is settled in single precision, in half the time: landmarks need only be well spread.
-    """
-    half = centers.astype(np.float32)
-    nearest = (0.5 * np.einsum("ij,ij->i", half, half) - points.astype(np.float32) @ half.T).argmin(axis=1)
+    """Return the sum of the points nearest to each centre, and how many they are."""
+    nearest = (np.einsum("ij,ij->i", centers, centers) - 2.0 * (points @ centers.T)).argmin(axis=1)
     n_points = points.shape[0]
     shape = (n_points, centers.shape[0])
     member = sp.csr_array((np.ones(n_points), nearest, np.arange(n_points + 1)), shape=shape)
