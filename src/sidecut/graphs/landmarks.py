@@ -17,7 +17,7 @@ from sidecut.graphs.graph import FloatArray
 #: The rules look at this many rows per landmark; more change the landmarks little and cost much.
 SAMPLED_PER_LANDMARK = 10
 #: Lloyd steps of the rule "kmeans". Landmarks need not be optimal, only well spread.
-KMEANS_STEPS = 5
+KMEANS_STEPS = 3
 #: They are taken for so many points at a time.
 TILE_ROWS = 512
 
