@@ -106,7 +106,7 @@ def distinct(points: Chunk) -> Any:
     >>> distinct(np.array([[2.0], [1.0], [2.0]])).ravel()
     array([2., 1.])
     """
-    points = points.astype(np.float64)
+    points = points.astype(np.float64, copy=False)
     # Adding zero turns -0.0 into 0.0, which is equal but has other bytes.
     if sp.issparse(points):
         keys = np.array(
@@ -156,8 +156,10 @@ def _lloyd(sample: Chunk, start: npt.NDArray[np.intp]) -> FloatArray:
     """
     # Moved and scaled, squares neither overflow nor lose the digits that tell points apart.
     middle = np.zeros(sample.shape[1]) if sp.issparse(sample) else sample.mean(axis=0)
-    largest = float(np.abs(sample.data if sp.issparse(sample) else sample - middle).max(initial=0.0)) or 1.0
-    points = sample / largest if sp.issparse(sample) else (sample - middle) / largest
+    points = sample if sp.issparse(sample) else sample - middle
+    numbers = points.data if sp.issparse(points) else points
+    largest = float(max(numbers.max(initial=0.0), -numbers.min(initial=0.0))) or 1.0
+    points = points / largest
     centers = points[start].toarray() if sp.issparse(points) else points[start]
     tiles = [points[first : first + TILE_ROWS] for first in range(0, points.shape[0], TILE_ROWS)]
     for _ in range(KMEANS_STEPS):
