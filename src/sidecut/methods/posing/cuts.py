@@ -209,7 +209,7 @@ def _warn_if_drowned(degrees: FloatArray, points: npt.NDArray[np.integer]) -> No
         f"where the median is {np.median(degrees[points]):.3g}. A graph of more even degrees hears all of "
         "them: affinity='knn', or a larger width of the kernel; or say nothing about such points.",
         ConstraintWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 
