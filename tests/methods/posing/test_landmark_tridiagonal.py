@@ -96,7 +96,9 @@ def test_the_cuts_are_those_in_eigenvectors(kind, n_parts, beta0, step9, seed):
     np.testing.assert_allclose(problems[0].gamma, problems[1].gamma, atol=1e-9 * largest)
     assert problems[0].total == pytest.approx(problems[1].total, abs=1e-12 * largest)
     assert quick.n_feasible == dense.n_feasible
-    np.testing.assert_allclose(quick.beta, dense.beta, rtol=1e-8)
+    np.testing.assert_allclose(quick.beta, dense.beta, rtol=1e-8, atol=1e-12 * largest)
+    # A β that is next to nothing beside the largest γ is known to a few digits only, and so are its cuts.
+    assume(dense.beta > 1e-6 * largest)
     np.testing.assert_allclose(quick.costs, dense.costs, atol=1e-8)
     np.testing.assert_allclose(quick.eigenvalues, dense.eigenvalues, rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(quick.satisfactions, dense.satisfactions, rtol=1e-6)

@@ -25,6 +25,9 @@ MAX_CUTS = 300
 SHARE_HEARD = 0.1
 #: Of fewer points no share is told.
 FEWEST_TO_JUDGE = 20
+#: And only degrees that are smaller than the median by this factor count as next to none; in pictures a
+#: thousandth of it is common, and does no harm.
+NEXT_TO_NONE = 1e-4
 
 NORMALIZATIONS = ("target", "source")
 
@@ -200,13 +203,13 @@ def _warn_if_drowned(degrees: FloatArray, points: npt.NDArray[np.integer]) -> No
     # Relative to the smallest degree, since 1/d may overflow; 1 for the point that weighs most.
     weights = degrees[points].min() / degrees[points]
     heard = weights.sum() ** 2 / np.sum(weights**2)
-    if heard >= SHARE_HEARD * points.size:
+    loudest, median = points[np.argmax(weights)], np.median(degrees[points])
+    if heard >= SHARE_HEARD * points.size or degrees[loudest] > NEXT_TO_NONE * median:
         return
-    loudest = points[np.argmax(weights)]
     warnings.warn(
         f"the constraints of {points.size} points count as if there were {heard:.3g} of them: Q̄ divides "
         f"beliefs by the degrees of the graph, and point {loudest} has a degree of {degrees[loudest]:.3g} "
-        f"where the median is {np.median(degrees[points]):.3g}. A graph of more even degrees hears all of "
+        f"where the median is {median:.3g}. A graph of more even degrees hears all of "
         "them: affinity='knn', or a larger width of the kernel; or say nothing about such points.",
         ConstraintWarning,
         stacklevel=5,
