@@ -22,11 +22,11 @@ from sidecut.baselines.gaussians import COVARIANCE_TYPES, CovarianceType
 from sidecut.baselines.lumps import Lumps, lump_together, warn_about_lumps
 from sidecut.baselines.mean_field import MeanField
 from sidecut.baselines.mixture import Mixture, first_beliefs, log_shares, run_em
-from sidecut.baselines.parameters import check_not_negative, check_whole
 from sidecut.constraints import Constraints
 from sidecut.labelling import Repair, repaired_labels
 from sidecut.methods.finish import refuse_contradictions
 from sidecut.methods.inputs import check_choice, check_constraints, check_n_clusters, warn_about_duplicates
+from sidecut.parameters import check_count, check_not_negative
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -165,8 +165,8 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)
         check_choice("must_links", self.must_links, ("chunklets", "penalty"))
-        check_whole("n_init", self.n_init)
-        check_whole("max_iter", self.max_iter)
+        check_count("n_init", self.n_init)
+        check_count("max_iter", self.max_iter)
         for name in ("penalty", "tol", "reg_covar"):
             check_not_negative(name, getattr(self, name))
 

@@ -18,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sidecut.baselines.lloyd import HeavyPoints, Run, dense_rows, run_lloyd, spread_centres
 from sidecut.baselines.lumps import Lumps, lump_together, warn_about_lumps
-from sidecut.baselines.parameters import check_not_negative, check_whole
 from sidecut.constraints import Constraints
 from sidecut.methods.inputs import check_choice, check_constraints, check_n_clusters, warn_about_duplicates
+from sidecut.parameters import check_count, check_not_negative
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -129,9 +129,9 @@ class COPKMeans(ClusterMixin, BaseEstimator):
         self
             With `labels_`, `cluster_centers_`, `inertia_`, `objective_`, `n_iter_`.
         """
-        check_whole("n_init", self.n_init)
-        check_whole("max_iter", self.max_iter)
-        check_whole("max_steps", self.max_steps)
+        check_count("n_init", self.n_init)
+        check_count("max_iter", self.max_iter)
+        check_count("max_steps", self.max_steps)
         check_not_negative("tol", self.tol)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
         constraints = check_constraints(constraints, X.shape[0])

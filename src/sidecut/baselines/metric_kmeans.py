@@ -18,11 +18,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sidecut.baselines.diagonal_metric import DiagonalProblem
 from sidecut.baselines.differences import must_spread, pairs_apart, squared_differences, variances
 from sidecut.baselines.lloyd import dense_rows
-from sidecut.baselines.parameters import check_not_negative, check_whole
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning
 from sidecut.methods.finish import finish, refuse_contradictions
 from sidecut.methods.inputs import check_constraints, check_n_clusters, warn_about_duplicates
+from sidecut.parameters import check_count, check_not_negative
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -126,7 +126,7 @@ class MetricKMeans(ClusterMixin, BaseEstimator):
         """
         check_not_negative("regularization", self.regularization)
         for name in ("max_pairs", "n_init", "max_iter"):
-            check_whole(name, getattr(self, name))
+            check_count(name, getattr(self, name))
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
         constraints = check_constraints(constraints, X.shape[0])
         refuse_contradictions(self, constraints)

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 
-from sidecut.baselines.parameters import check_not_negative, check_whole
 from sidecut.baselines.sskk_kmeans import (
     FloatArray,
     KernelPartition,
@@ -35,6 +34,7 @@ from sidecut.methods.inputs import (
     n_points,
     warn_about_duplicates,
 )
+from sidecut.parameters import check_count, check_not_negative
 from sidecut.spectral import laplacian_eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
 
@@ -247,8 +247,8 @@ class SSKK(ClusterMixin, BaseEstimator):
             check_choice("init", self.init, ("auto", "farthest_first", "spectral"))
         if self.penalty is not None:
             check_not_negative("penalty", self.penalty)
-        check_whole("max_iter", self.max_iter)
-        check_whole("n_init", self.n_init)
+        check_count("max_iter", self.max_iter)
+        check_count("n_init", self.n_init)
 
     def _given_start(self, n_samples: int) -> LabelArray | None:
         if isinstance(self.init, str):

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 
 from sidecut.constraints import Constraints
 from sidecut.graphs.graph import FloatArray
-from sidecut.graphs.landmarks import check_count
 from sidecut.graphs.points import CLOSE
+from sidecut.parameters import check_count
 
 #: Distances are computed for so many rows at a time: 500 landmarks then fit in the cache.
 TILE_ROWS = 512

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from sidecut.graphs.chunks import Chunk, RowSource, each_chunk, refuse_nonfinite
 from sidecut.graphs.graph import FloatArray
+from sidecut.parameters import check_count
 
 #: The rules look at this many rows per landmark; more change the landmarks little and cost much.
 SAMPLED_PER_LANDMARK = 10
@@ -77,21 +78,6 @@ def choose_landmarks(
         )
     refuse_nonfinite(given, 0, "landmarks")
     return distinct(given)
-
-
-def check_count(name: str, value: Any) -> int:
-    """Return a positive whole number, or say what was given instead.
-
-    Examples
-    --------
-    >>> from sidecut.graphs.landmarks import check_count
-    >>> check_count("n_landmarks", 500)
-    500
-    """
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_whole or value < 1:
-        raise ValueError(f"{name}={value!r} must be a whole number, at least 1.")
-    return int(value)
 
 
 def distinct(points: Chunk) -> Any:

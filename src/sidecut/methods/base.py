@@ -11,7 +11,6 @@ from sklearn.utils import Tags, check_random_state
 
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity, warn_about
-from sidecut.graphs.landmarks import check_count
 from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
 from sidecut.methods.finish import finish, refuse_contradictions
 from sidecut.methods.inputs import (
@@ -19,12 +18,12 @@ from sidecut.methods.inputs import (
     check_choice,
     check_constraints,
     check_data,
-    check_flag,
     check_n_clusters,
     is_precomputed,
     n_points,
     warn_about_duplicates,
 )
+from sidecut.parameters import check_count, check_flag
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError
 from sidecut.labelling import satisfy_links
-from sidecut.methods.inputs import check_flag
+from sidecut.parameters import check_flag
 
 
 def refuse_contradictions(estimator: Any, constraints: Constraints) -> None:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, LabellingWarning
 from sidecut.graphs import Graph, as_graph, recipe
+from sidecut.parameters import check_count
 
 
 def check_data(estimator: BaseEstimator, X: Any) -> Any:
@@ -107,12 +108,10 @@ def refuse_other_than_constraints(constraints: Any) -> None:
 
 def check_n_clusters(n_clusters: Any, n_samples: int) -> int:
     """Return the number of clusters, or say why it cannot be one."""
-    is_whole = isinstance(n_clusters, int | np.integer) and not isinstance(n_clusters, bool)
-    if not is_whole or n_clusters < 1:
-        raise ValueError(f"n_clusters={n_clusters!r} must be a whole number, at least 1.")
+    n_clusters = check_count("n_clusters", n_clusters)
     if n_clusters > n_samples:
         raise ValueError(f"n_clusters={n_clusters} is more than the n_samples={n_samples} points there are.")
-    return int(n_clusters)
+    return n_clusters
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -125,21 +124,6 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, choices))}.")
-
-
-def check_flag(name: str, value: Any) -> None:
-    """Refuse a parameter that is neither True nor False: "no" would count as yes.
-
-    Examples
-    --------
-    >>> from sidecut.methods.inputs import check_flag
-    >>> check_flag("unit_rows", "no")
-    Traceback (most recent call last):
-    ...
-    ValueError: unit_rows='no' must be True or False.
-    """
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name}={value!r} must be True or False.")
 
 
 def warn_about_duplicates(data: Any, n_clusters: int) -> bool:

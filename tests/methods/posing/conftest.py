@@ -9,6 +9,10 @@ import scipy.linalg
 from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors
+from sidecut.methods.posing import PenalizedCut
+from sidecut.methods.posing.inside import without_overlap
+from sidecut.methods.posing.multiplicative import descend_multiplicatively
+from sidecut.methods.posing.starts import start_indicators
 
 
 @dataclass(frozen=True)
@@ -108,3 +112,34 @@ def make_beliefs():
 @pytest.fixture(params=KINDS)
 def kind(request):
     return request.param
+
+
+@dataclass(frozen=True)
+class PrintedUpdates:
+    """A problem of NCSC, clusters to start from, and where the updates of eq. 11 lead from there."""
+
+    cut: PenalizedCut
+    labels: np.ndarray
+    n_iter: int
+    objective: float
+
+
+def descend_as_printed(seed):
+    """Three clouds with some labels, by eq. 11; its objective is eq. 6 with its clusters made feasible."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(3), 20)
+    X = rng.normal(size=(60, 2)) + 3.0 * np.array([[0, 0], [1, 0], [0, 1.0]])[y]
+    known = Constraints.from_labels(np.where(rng.random(60) < 0.2, y, -1))
+    cut = PenalizedCut(Neighbors(10).build(X), known, 1.0, 1.0)
+    labels = np.where(rng.random(60) < 0.1, rng.integers(0, 3, 60), y)
+    slow = descend_multiplicatively(
+        cut, start_indicators(cut, labels, 3), tol=1e-6, max_iter=3000, rng=np.random.RandomState(0)
+    )
+    V = np.sqrt(cut.degrees)[:, None] * slow.indicators
+    feasible = without_overlap(cut, V, V.argmax(axis=1), 1e-12)
+    return PrintedUpdates(cut, labels, slow.n_iter, float(np.sum(feasible * cut.apply_normalized(feasible))))
+
+
+@pytest.fixture
+def printed_updates():
+    return descend_as_printed

@@ -107,7 +107,7 @@ def landmark_satisfiability(problem: ConstrainedProblem) -> Satisfiability:
     """
     gamma = problem.gamma
     positive = gamma[gamma > ROUNDING * np.abs(gamma).max(initial=0.0)]
-    return Satisfiability(positive, problem.total, 1.0, problem.known.n_known, problem.n_samples)
+    return Satisfiability(positive, problem.total, 1.0, problem.known.n_entries, problem.n_samples)
 
 
 def landmark_beta(

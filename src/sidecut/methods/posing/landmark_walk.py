@@ -34,7 +34,7 @@ from sidecut.graphs.health import warn_about_components
 from sidecut.graphs.landmark_codes import check_sigma
 from sidecut.graphs.landmark_graph import component_sizes
 from sidecut.graphs.landmark_rows import Progress, RowCodes
-from sidecut.graphs.landmarks import RULES, check_count
+from sidecut.graphs.landmarks import RULES
 from sidecut.graphs.threads import limited_threads
 from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_appearance
 from sidecut.labelling.lloyd import Each
@@ -42,11 +42,11 @@ from sidecut.labelling.missing import warn_if_clusters_are_missing
 from sidecut.methods.finish import finish, refuse_contradictions
 from sidecut.methods.inputs import (
     check_constraints,
-    check_flag,
     check_n_clusters,
     refuse_other_than_constraints,
     warn_about_duplicates,
 )
+from sidecut.parameters import check_count, check_flag
 from sidecut.spectral.result import FloatArray
 
 IntArray = npt.NDArray[np.intp]

@@ -10,10 +10,9 @@ import numpy.typing as npt
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, ConvergenceWarning
 from sidecut.graphs import Graph, GraphRecipe
-from sidecut.graphs.landmarks import check_count
 from sidecut.labelling import assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.inputs import check_choice, check_flag
+from sidecut.methods.inputs import check_choice
 from sidecut.methods.posing.csp import check_tolerance
 from sidecut.methods.posing.descent import Descent
 from sidecut.methods.posing.exchange import descend_by_exchange
@@ -31,6 +30,7 @@ from sidecut.methods.posing.prices import (
 )
 from sidecut.methods.posing.projected import descend_projected
 from sidecut.methods.posing.starts import TiedGraph, best_start, check_start, start_indicators
+from sidecut.parameters import check_count, check_flag
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral.result import FloatArray
 
