@@ -184,12 +184,12 @@ def growth(sizes: list[int]) -> list[dict]:
 
 
 def fit_one(n: int) -> None:
-    """Print the seconds of one fit on n points x 2 features, and the peak of memory in gigabytes."""
+    """Print the median seconds of three fits on n points x 2 features, and the peak of memory in gigabytes."""
     X, y = make_blobs(n, 2, centers=10, cluster_std=1.5, random_state=0)
     known = np.full(n, -1)
     known[:1_000] = y[:1_000]
     constraints = Constraints.from_labels(known)
-    spent = seconds(lambda: SCACS(10, random_state=0).fit(X, constraints=constraints), 1)
+    spent = seconds(lambda: SCACS(10, random_state=0).fit(X, constraints=constraints), 3)
     print(spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
 
 
