@@ -184,7 +184,7 @@ def growth(sizes: list[int]) -> list[dict]:
 
 
 def fit_one(n: int) -> None:
-    """Print the median seconds of three fits on n points x 2 features, and the peak of memory in gigabytes."""
+    """Print the median seconds of three fits on n points x 2 features, and the peak of memory in GB."""
     X, y = make_blobs(n, 2, centers=10, cluster_std=1.5, random_state=0)
     known = np.full(n, -1)
     known[:1_000] = y[:1_000]
