@@ -1,9 +1,12 @@
 """NCSC as a whole: its limits, its prices, its starts, and what it refuses."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.linalg
 from scipy.linalg import subspace_angles
+from sklearn.base import clone
 
 from sidecut import LCSC, NCSC, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
@@ -151,6 +154,21 @@ def test_a_start_of_ones_own():
     assert clustering_accuracy(IRIS.y, found.labels_) > 0.93
     # Label k means column k of the start.
     assert np.mean(found.labels_ == IRIS.y) > 0.93
+
+
+@pytest.mark.parametrize("solver", ["projected", "exchange", "multiplicative"])
+@pytest.mark.parametrize("gamma_must", [10.0, np.inf])
+def test_the_start_of_another_fit_saves_the_eigenvectors_and_changes_nothing(solver, gamma_must):
+    known = sample_labels(IRIS.y, 24, random_state=0)
+    settings = {"solver": solver, "gamma_must": gamma_must, "gamma_cannot": 1.0, "max_iter": 50, "tol": 0.01}
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        first = model(**settings).fit(GRAPH, constraints=known)
+        again = clone(first).set_params(init=first.start_).fit(GRAPH, constraints=known)
+    assert hasattr(first, "eigenvalues_")
+    assert not hasattr(again, "eigenvalues_")
+    np.testing.assert_allclose(again.start_, first.start_, rtol=1e-14)
+    np.testing.assert_allclose(again.objective_, first.objective_, rtol=1e-4)
+    np.testing.assert_array_equal(again.labels_, first.labels_)
 
 
 def test_seeds_find_what_k_means_cannot():

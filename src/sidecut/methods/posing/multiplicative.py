@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
@@ -18,6 +20,20 @@ UNDERFLOW = 1e-150
 SMALL = 64
 #: Relative accuracy of the largest eigenvalue; σ is taken larger by as much, so that it is a bound.
 SIGMA_TOLERANCE = 1e-4
+
+
+class Applied(NamedTuple):
+    """What an update by eq. 11 needs to know at Y: H⁺Y, H⁻Y, and tr(YᵀGY)."""
+
+    Y: FloatArray
+    plus: FloatArray
+    minus: FloatArray
+    objective: float
+
+    @property
+    def multiplier(self) -> FloatArray:
+        """Λ = -YᵀHY."""
+        return self.Y.T @ self.minus - self.Y.T @ self.plus
 
 
 class SignedParts:
@@ -47,18 +63,20 @@ class SignedParts:
         self.minus_diagonal = np.maximum(-diagonal, 0.0)
         self.shared = _shared_pairs(cut)
 
-    def plus(self, Y: FloatArray) -> FloatArray:
-        """Return H⁺ @ Y."""
-        result = self.plus_diagonal[:, None] * Y + self.cut.gamma_cannot * self.cut.links.cannot(Y)
-        return result if self.shared is None else np.maximum(result - self.shared.apply(Y), 0.0)
-
-    def minus(self, Y: FloatArray) -> FloatArray:
-        """Return H⁻ @ Y."""
+    def applied(self, Y: FloatArray) -> Applied:
+        """Return H⁺Y, H⁻Y and the objective, from one product with each of W, Qᵐ and Qᶜ."""
         cut = self.cut
-        result = self.minus_diagonal[:, None] * Y + cut.graph.apply(Y)
-        if cut.gamma_must:
-            result += cut.gamma_must * cut.links.must(Y)
-        return result if self.shared is None else np.maximum(result - self.shared.apply(Y), 0.0)
+        near, (must, cannot) = cut.graph.apply(Y), cut.links.must_and_cannot(Y)
+        plus = cut.gamma_cannot * cannot
+        minus = near + cut.gamma_must * must
+        loops = (cut.degrees + cut.gamma_must * cut.links.must_degrees)[:, None] * Y
+        objective = float(np.sum(Y * (loops + plus - minus)))
+        plus += self.plus_diagonal[:, None] * Y
+        minus += self.minus_diagonal[:, None] * Y
+        if self.shared is not None:
+            common = self.shared.apply(Y)
+            plus, minus = np.maximum(plus - common, 0.0), np.maximum(minus - common, 0.0)
+        return Applied(Y, plus, minus, objective)
 
 
 def largest_eigenvalue(cut: PenalizedCut, rng: np.random.RandomState) -> float:
@@ -72,25 +90,19 @@ def largest_eigenvalue(cut: PenalizedCut, rng: np.random.RandomState) -> float:
     return float(top[0]) * (1.0 + SIGMA_TOLERANCE)
 
 
-def multiplier(parts: SignedParts, Y: FloatArray) -> FloatArray:
-    """Return Λ = -YᵀHY."""
-    return Y.T @ parts.minus(Y) - Y.T @ parts.plus(Y)
-
-
-def multiplicative_step(parts: SignedParts, Y: FloatArray) -> FloatArray:
+def multiplicative_step(parts: SignedParts, at: Applied) -> FloatArray:
     """Return Y after one update by eq. 11, with Λ = -YᵀHY.
 
     Entries below 1e-150 become zero, and an entry whose denominator is zero stays as it is: as printed, the
     update is 0 / 0 there.
     """
-    plus, minus = parts.plus(Y), parts.minus(Y)
-    Lambda = Y.T @ minus - Y.T @ plus
-    DY = parts.cut.degrees[:, None] * Y
-    above = minus + DY @ np.maximum(-Lambda, 0.0)
-    below = plus + DY @ np.maximum(Lambda, 0.0)
-    ratio = np.ones_like(Y)
+    Lambda = at.multiplier
+    DY = parts.cut.degrees[:, None] * at.Y
+    above = at.minus + DY @ np.maximum(-Lambda, 0.0)
+    below = at.plus + DY @ np.maximum(Lambda, 0.0)
+    ratio = np.ones_like(at.Y)
     np.divide(above, below, out=ratio, where=below > 0)
-    updated = Y * np.sqrt(ratio)
+    updated = at.Y * np.sqrt(ratio)
     updated[updated < UNDERFLOW] = 0.0
     return updated
 
@@ -117,17 +129,17 @@ def descend_multiplicatively(
         For the iteration that finds σ.
     """
     parts = SignedParts(cut, largest_eigenvalue(cut, rng))
-    Y = np.where(cut.degrees[:, None] > 0, start, 0.0)
-    trace = [cut.objective(Y)]
+    here = parts.applied(np.where(cut.degrees[:, None] > 0, start, 0.0))
+    trace = [here.objective]
     enough = tol * parts.step_scale
     converged = False
     for _ in range(max_iter):
-        previous, Y = Y, multiplicative_step(parts, Y)
-        trace.append(cut.objective(Y))
-        converged = bool(np.linalg.norm(Y - previous) <= enough * np.linalg.norm(previous))
+        previous, here = here, parts.applied(multiplicative_step(parts, here))
+        trace.append(here.objective)
+        converged = bool(np.linalg.norm(here.Y - previous.Y) <= enough * np.linalg.norm(previous.Y))
         if converged:
             break
-    return Descent(Y, Y, np.array(trace), len(trace) - 1, converged, parts.step_scale)
+    return Descent(here.Y, here.Y, np.array(trace), len(trace) - 1, converged, parts.step_scale)
 
 
 def _shared_pairs(cut: PenalizedCut) -> SparseGraph | None:

@@ -39,6 +39,10 @@ __all__ = ["NCSC"]
 DESCENTS = ("projected", "exchange", "multiplicative")
 STARTS = ("seeds", "kmeans")
 RESULTS = (
+    "solution_",
+    "eigenvalues_",
+    "eigenvectors_",
+    "start_",
     "indicators_",
     "objective_",
     "objective_trace_",
@@ -76,7 +80,8 @@ class NCSC(SpectralClusterer):
         printed. "exchange" ends lowest, "projected" with the better clusters.
     init : {"seeds", "kmeans"} or array of shape (n_samples, n_clusters), default="seeds"
         The start: k-means on the eigenvectors without nonnegativity; or, if that satisfies more links, the
-        same with centres at points that cannot-links hold apart; or Y itself.
+        same with centres at points that cannot-links hold apart; or Y itself, such as `start_` of another
+        fit, which saves the eigenvectors.
     overlap : "auto" or number, default="auto"
         The projected solver's price α of points in two clusters at once; "auto" is half the mean normalised
         cut of the clusters at the start.
@@ -108,6 +113,8 @@ class NCSC(SpectralClusterer):
         The cluster of every point: the largest entry of its row in the embedding.
     indicators_ : array of shape (n_samples, n_clusters)
         Y, with YᵀDY = I to rounding; of the multiplicative solver, nearly.
+    start_ : array of shape (n_samples, n_clusters)
+        Y at the start.
     embedding_ : array of shape (n_samples, n_clusters)
         The rows the labels are read from, of length one: those of Y, or of the projected solver those at the
         price α, before overlap was forbidden.
@@ -121,7 +128,7 @@ class NCSC(SpectralClusterer):
     gamma_must_, gamma_cannot_, overlap_ : float
         The prices that were used.
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
-        Of the start: of the pencil (L + γ_m (Dᵐ - Qᵐ), D), smallest first.
+        Of the start: of the pencil (L + γ_m (Dᵐ - Qᵐ), D), smallest first; not where `init` is Y itself.
     affinity_matrix_ : Graph
         The graph that was cut.
     solution_ : Eigenpairs
@@ -205,15 +212,18 @@ class NCSC(SpectralClusterer):
         gamma_must = must_price(self.gamma_must, graph, constraints, self.n_clusters)
         gamma_cannot = self._cannot_price(graph, constraints, gamma_must, rng)
         cut = PenalizedCut(graph, constraints, gamma_must, gamma_cannot)
-        pairs, rows = self._relaxed(cut, rng)
-        self._remember(pairs)
-        descent = self._descend(cut, self._start(cut, rows, rng), rng)
+        rows = None
+        if isinstance(self.init, str):
+            pairs, rows = self._relaxed(cut, rng)
+            self._remember(pairs)
+        start = self._start(cut, rows, rng)
+        descent = self._descend(cut, start, rng)
         if not descent.converged:
             warn_unconverged(descent, self.solver)
         self.gamma_must_, self.gamma_cannot_ = gamma_must, gamma_cannot
         self.overlap_, self.n_iter_ = descent.overlap, descent.n_iter
         self.objective_, self.objective_trace_ = cut.objective(descent.indicators), descent.trace
-        self.indicators_ = cut.on_points(descent.indicators)
+        self.start_, self.indicators_ = cut.on_points(start), cut.on_points(descent.indicators)
         return unit_rows(cut.on_points(with_rows_for_all(cut, descent.soft)))
 
     def _embed_with_mixed_signs(
@@ -259,23 +269,24 @@ class NCSC(SpectralClusterer):
             return unit
         cut = PenalizedCut(graph, constraints, gamma_must, unit, told)
         # The eigenvectors of the start do not depend on γ_c.
-        rows = self._relaxed(cut, rng)[1]
+        rows = self._relaxed(cut, rng)[1] if isinstance(self.init, str) else None
         prices = [share * unit for share in SHARES]
         labels = [self._labels_at(cut.with_gamma_cannot(price), rows, rng) for price in prices]
         shares = [held_out_share(constraints, told, found) for found in labels]
         return prices[int(np.argmax(shares))]
 
     def _labels_at(
-        self, cut: PenalizedCut, rows: FloatArray, rng: np.random.RandomState
+        self, cut: PenalizedCut, rows: FloatArray | None, rng: np.random.RandomState
     ) -> npt.NDArray[np.intp]:
         descent = self._descend(cut, self._start(cut, rows, rng), rng)
         return cut.on_points(with_rows_for_all(cut, descent.soft)).argmax(axis=1)
 
-    def _start(self, cut: PenalizedCut, rows: FloatArray, rng: np.random.RandomState) -> FloatArray:
-        k, seeded = self.n_clusters, isinstance(self.init, str) and self.init == "seeds"
-        if not isinstance(self.init, str):
+    def _start(self, cut: PenalizedCut, rows: FloatArray | None, rng: np.random.RandomState) -> FloatArray:
+        """Return Y at the start: as given, or made of the rows of eigenvectors."""
+        k = self.n_clusters
+        if rows is None:
             return cut.on_nodes(check_start(self.init, len(cut.sets), k))
-        labels = best_start(cut, rows, k, seeded=seeded, n_init=self.n_init, rng=rng)
+        labels = best_start(cut, rows, k, seeded=self.init == "seeds", n_init=self.n_init, rng=rng)
         # Multiplicative updates never leave a zero; the others do by themselves.
         start = start_indicators if self.solver == "multiplicative" else PenalizedCut.indicators
         return start(cut, labels, k)

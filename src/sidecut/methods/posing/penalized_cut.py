@@ -71,6 +71,16 @@ class Links:
         result[self.nodes] = self.cannot_among(block[self.nodes])
         return result
 
+    def must_and_cannot(self, block: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return Qᵐ @ block and Qᶜ @ block, cheaper than one after the other."""
+        must, cannot = np.zeros_like(block), np.zeros_like(block)
+        if len(self.nodes):
+            told = self.place @ block[self.nodes]
+            together = self.together.apply(told)
+            must[self.nodes] = self.place.T @ together
+            cannot[self.nodes] = self.place.T @ (together - self.both.apply(told))
+        return must, cannot
+
     def must_matrix(self) -> sp.csr_array:
         """Return Qᵐ with every entry stored; for few links only."""
         points = sp.csr_array(
