@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import joblib
 import numpy as np
@@ -15,6 +16,8 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, LabellingWarning
 from sidecut.graphs import Graph, as_graph, recipe
 from sidecut.parameters import check_count
+
+Made = TypeVar("Made")
 
 
 def check_data(estimator: BaseEstimator, X: Any) -> Any:
@@ -54,14 +57,32 @@ def build_graph(estimator: BaseEstimator, data: Any) -> Graph:
     if isinstance(data, Graph):
         return data
     how = recipe(estimator.affinity, estimator.n_neighbors)
+    return made_once(estimator, (type(how), how.get_params()), data, lambda: how.build(data))
+
+
+def made_once(estimator: BaseEstimator, settings: tuple, data: Any, make: Callable[[], Made]) -> Made:
+    """Return what is made of data; with `warm_start`, what a fit before made of them with the same settings.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Keeps what was made, if its `warm_start` says so.
+    settings : tuple
+        Everything but the data that what is made depends on.
+    data : array or sparse matrix
+        The points, told from others by their values and not by where they are.
+    make : callable
+        Makes it.
+    """
     if not getattr(estimator, "warm_start", False):
-        return how.build(data)
+        estimator.__dict__.pop("_kept", None)
+        return make()
     # joblib tells apart the same values in another memory layout.
     points = data if sp.issparse(data) else np.ascontiguousarray(data)
-    fingerprint = (type(how), joblib.hash(how.get_params()), joblib.hash(points))
-    kept: tuple[Any, Any] = getattr(estimator, "_kept_graph", (None, None))
+    fingerprint = (joblib.hash(settings), joblib.hash(points))
+    kept: tuple[Any, Any] = getattr(estimator, "_kept", (None, None))
     if kept[0] != fingerprint:
-        kept = estimator._kept_graph = (fingerprint, how.build(data))
+        kept = estimator._kept = (fingerprint, make())
     return kept[1]
 
 

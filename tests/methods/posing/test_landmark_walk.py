@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
@@ -19,6 +20,7 @@ from sidecut.exceptions import ConstraintError, GraphWarning
 from sidecut.graphs import chunks as chunk_module
 from sidecut.graphs import landmark_codes
 from sidecut.labelling import lloyd
+from sidecut.methods.posing import landmark_walk as walk_module
 
 N = 1500
 
@@ -236,3 +238,41 @@ def test_predict_before_fit_and_other_features(data):
         LSC(5).predict(data[0])
     with pytest.raises(ValueError, match="expecting 3 features"):
         LSC(5, n_landmarks=80).fit(data[0]).predict(data[0][:, :2])
+
+
+def test_a_warm_start_codes_the_points_once_per_data_and_settings(model, known, data, monkeypatch):
+    X, y = data
+    coded = []
+    original = walk_module.code_rows
+    monkeypatch.setattr(
+        walk_module, "code_rows", lambda rows, *a, **k: coded.append(1) or original(rows, *a, **k)
+    )
+    warm = clone(model).set_params(warm_start=True).fit(X, constraints=known)
+    more = sample_labels(y, 90, random_state=0) if known is not None else None
+    warm.fit(np.asfortranarray(X), constraints=more)
+    assert len(coded) == 1
+    np.testing.assert_array_equal(warm.labels_, clone(model).fit(X, constraints=more).labels_)
+    del coded[:]
+    warm.set_params(n_nearest=4).fit(X, constraints=more)
+    changed = X.copy()
+    changed[7] += 0.25
+    warm.fit(changed, constraints=more)
+    assert len(coded) == 2
+    cold = clone(model).set_params(n_nearest=4).fit(changed, constraints=more)
+    np.testing.assert_array_equal(warm.labels_, cold.labels_)
+
+
+def test_a_warm_start_is_not_defeated_by_a_seed_that_was_not_given(data):
+    X, y = data
+    warm = SCACS(5, n_landmarks=80, warm_start=True).fit(X, constraints=sample_labels(y, 60, random_state=0))
+    first = warm.landmarks_
+    np.testing.assert_array_equal(
+        warm.fit(X, constraints=sample_labels(y, 61, random_state=0)).landmarks_, first
+    )
+    cold = warm.set_params(warm_start=False).fit(X, constraints=sample_labels(y, 61, random_state=0))
+    assert not np.array_equal(cold.landmarks_, first)
+
+
+def test_a_warm_start_is_yes_or_no(data):
+    with pytest.raises(ValueError, match="warm_start='always'"):
+        SCACS(5, warm_start="always").fit(data[0])

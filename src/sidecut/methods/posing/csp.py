@@ -17,6 +17,7 @@ from sidecut.methods.extension import OutOfSample, weighted_means
 from sidecut.methods.inputs import check_choice
 from sidecut.methods.posing.beta import Rule, check_rule
 from sidecut.methods.posing.cuts import NORMALIZATIONS, FeasibleCuts, feasible_cuts
+from sidecut.parameters import check_flag
 from sidecut.spectral import Certificate, Eigenpairs
 from sidecut.spectral.result import FloatArray
 
@@ -150,6 +151,7 @@ class CSP(OutOfSample, SpectralClusterer):
         check_choice("weighting", self.weighting, WEIGHTINGS)
         check_rule(self.beta)
         check_tolerance(self.tol)
+        check_flag("warm_start", self.warm_start)
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
         if constraints.is_empty:

@@ -43,6 +43,7 @@ from sidecut.methods.finish import finish, refuse_contradictions
 from sidecut.methods.inputs import (
     check_constraints,
     check_n_clusters,
+    made_once,
     refuse_other_than_constraints,
     warn_about_duplicates,
 )
@@ -67,6 +68,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
     n_init: int
     hard: bool
     n_jobs: int | None
+    warm_start: bool
     random_state: int | np.random.RandomState | None
     # Arrays after `fit`, dask arrays after `sidecut.distributed.fit`.
     labels_: Any
@@ -96,8 +98,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         warned = warn_about_duplicates(X, self.n_clusters)
         seeds = self._seeds()
         with limited_threads():
-            codes = self._coded(RowChunks(X), seeds[0])
-            graph = LandmarkGraph(codes.matrix, codes.sums)
+            codes, graph = made_once(self, self._coding(), X, lambda: self._graph_of(X, seeds[0]))
             warn_about(graph, self.n_clusters)
             self.affinity_matrix_ = graph
             self._learn(codes, constraints)
@@ -197,6 +198,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         check_count("n_nearest", self.n_nearest)
         check_count("n_init", self.n_init)
         check_flag("unit_rows", self.unit_rows)
+        check_flag("warm_start", self.warm_start)
         check_sigma(self.sigma)
         if isinstance(self.landmarks, str) and self.landmarks not in RULES:
             raise ValueError(
@@ -208,6 +210,15 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         rng = check_random_state(self.random_state)
         first, second = rng.randint(np.iinfo(np.int32).max, size=2)
         return int(first), int(second)
+
+    def _coding(self) -> tuple:
+        """Return what the codes of given points depend on; a seed only where it was given."""
+        seed = self.random_state if isinstance(self.random_state, int | np.integer) else None
+        return self.landmarks, self.n_landmarks, self.n_nearest, self.sigma, seed
+
+    def _graph_of(self, X: Any, seed: int) -> tuple[CodedRows, LandmarkGraph]:
+        codes = self._coded(RowChunks(X), seed)
+        return codes, LandmarkGraph(codes.matrix, codes.sums)
 
     def _coded(
         self,

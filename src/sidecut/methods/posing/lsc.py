@@ -39,6 +39,9 @@ class LSC(LandmarkClusterer):
         How many starts k-means has.
     n_jobs : int or None, default=-1
         Number of threads; all processors by default. It does not change the result.
+    warm_start : bool, default=False
+        Use the landmarks and codes of the previous fit again if the data are the same, and other settings are
+        tried. Not for `fit_chunks`.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -86,6 +89,7 @@ class LSC(LandmarkClusterer):
         unit_rows: bool = True,
         n_init: int = 10,
         n_jobs: int | None = -1,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -96,6 +100,7 @@ class LSC(LandmarkClusterer):
         self.unit_rows = unit_rows
         self.n_init = n_init
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
         self.random_state = random_state
 
     hard = False

@@ -65,6 +65,10 @@ class SCACS(LandmarkClusterer):
         Finish with labels that satisfy all must-links and as many cannot-links as possible.
     n_jobs : int or None, default=-1
         Number of threads; all processors by default. It does not change the result.
+    warm_start : bool, default=False
+        Use the landmarks and codes of the previous fit again if the data are the same: where constraints are
+        added a few at a time, or other settings tried, what is left is the p x p problem and k-means. Not for
+        `fit_chunks`.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -128,6 +132,7 @@ class SCACS(LandmarkClusterer):
         n_init: int = 10,
         hard: bool = False,
         n_jobs: int | None = -1,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -144,6 +149,7 @@ class SCACS(LandmarkClusterer):
         self.n_init = n_init
         self.hard = hard
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
