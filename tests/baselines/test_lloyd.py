@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from sidecut.baselines.lloyd import HeavyPoints, fill_empty, run_lloyd, spread_centres
+from sidecut.baselines.lloyd import Centres, HeavyPoints, fill_empty, run_lloyd, spread_centres
 
 NONE = np.empty(0, dtype=np.int64)
 
@@ -47,3 +48,27 @@ def test_centres_to_start_from(n_clusters):
     assert {start.shape for start in starts} == {(n_clusters, 1)}
     for start in starts:
         assert len(np.unique(start)) == min(n_clusters, 6)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_centres_that_follow_are_the_means_however_many_points_move(form):
+    rng = np.random.default_rng(0)
+    places, weights = rng.normal(size=(40, 3)), rng.integers(1, 4, 40).astype(float)
+    centres = Centres(HeavyPoints(form(places), weights, NONE, None), places[:5])
+    clusters = rng.integers(0, 5, 40)
+    for n_movers in (0, 1, 3, 40, 2):
+        clusters = clusters.copy()
+        clusters[rng.choice(40, n_movers, replace=False)] = rng.integers(0, 5, n_movers)
+        before = centres.places
+        step = centres.follow(clusters)
+        means = [np.average(places[clusters == k], axis=0, weights=weights[clusters == k]) for k in range(5)]
+        np.testing.assert_allclose(centres.places, means, rtol=1e-12)
+        assert step == pytest.approx(((np.array(means) - before) ** 2).sum())
+
+
+def test_the_centre_of_an_empty_cluster_stays():
+    places = np.array([[0.0], [2.0], [9.0]])
+    centres = Centres(HeavyPoints(places, np.ones(3), NONE, None), np.array([[5.0], [7.0]]))
+    centres.follow(np.array([0, 0, 1]))
+    centres.follow(np.array([0, 0, 0]))
+    np.testing.assert_allclose(centres.places, [[11 / 3], [9.0]])

@@ -61,15 +61,55 @@ class HeavyPoints:
             clusters[self.linked] = self.assigner.assign(costs[self.linked], before)
         return clusters
 
-    def means(self, clusters: IntArray, centres: FloatArray) -> FloatArray:
-        """Return the weighted mean of each cluster; an empty one keeps its centre."""
-        shape = (len(centres), len(clusters))
-        weights = self.weights.astype(self.places.dtype, copy=False)
+    def sums(self, clusters: IntArray, n_clusters: int, some: IntArray | None = None) -> FloatArray:
+        """Return the weighted sum of each cluster, of all points or of some."""
+        places, weights = self.places, self.weights.astype(self.places.dtype, copy=False)
+        if some is not None:
+            places, weights = places[some], weights[some]
+        shape = (n_clusters, len(clusters))
         member = sparse.csr_array((weights, (clusters, np.arange(len(clusters)))), shape=shape)
-        total = np.bincount(clusters, weights=self.weights, minlength=len(centres))
-        sums = member @ self.places
-        sums = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
-        return np.where(total[:, None] > 0, sums / np.maximum(total, 1e-300)[:, None], centres)
+        return dense_rows(member @ places)
+
+
+class Centres:
+    """The weighted means of clusters, kept up to date as points move between them.
+
+    Late in the iteration few points move, and adding up those alone costs next to nothing.
+
+    Parameters
+    ----------
+    points : HeavyPoints
+        What is clustered.
+    first : ndarray of shape (n_clusters, n_features)
+        Where the centres are before anything is assigned; an empty cluster keeps its centre.
+    """
+
+    def __init__(self, points: HeavyPoints, first: FloatArray) -> None:
+        self.points = points
+        self.places = first
+        self._clusters: IntArray | None = None
+        self._sums = np.zeros_like(first, dtype=np.float64)
+
+    def follow(self, clusters: IntArray) -> float:
+        """Move every centre to the mean of its cluster, and return the sum of the squared steps."""
+        self._sums = self._summed(clusters)
+        self._clusters = clusters
+        total = np.bincount(clusters, weights=self.points.weights, minlength=len(self.places))
+        means = self._sums / np.maximum(total, 1e-300)[:, None]
+        moved = np.where(total[:, None] > 0, means, self.places)
+        step = float(((moved - self.places) ** 2).sum())
+        self.places = moved
+        return step
+
+    def _summed(self, clusters: IntArray) -> FloatArray:
+        k, before = len(self.places), self._clusters
+        if before is None:
+            return self.points.sums(clusters, k)
+        movers = np.flatnonzero(clusters != before)
+        if len(movers) > len(clusters) // 4:
+            return self.points.sums(clusters, k)
+        come = self.points.sums(clusters[movers], k, movers)
+        return self._sums + come - self.points.sums(before[movers], k, movers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,23 +163,22 @@ def run_lloyd(points: HeavyPoints, centres: FloatArray, max_iter: int, tol: floa
     """
     clusters: IntArray | None = None
     objective: list[float] = []
+    moving = Centres(points, centres)
     for _ in range(max_iter):
-        costs = points.costs(centres)
+        costs = points.costs(moving.places)
         if clusters is not None:
             objective.append(_paid(costs, clusters).sum())
         assigned = fill_empty(costs, points.assigned(costs, clusters))
         if clusters is not None and np.array_equal(assigned, clusters):
-            return Run(assigned, centres, np.array(objective), True)
+            return Run(assigned, moving.places, np.array(objective), True)
         clusters = assigned
-        moved = points.means(clusters, centres)
-        step = float(((moved - centres) ** 2).sum())
-        centres = moved
+        step = moving.follow(clusters)
         if step <= tol:
             break
     # Let the last centres have their say, so that every free point is with the nearest of them.
-    costs = points.costs(centres)
+    costs = points.costs(moving.places)
     clusters = points.assigned(costs, clusters)
-    return Run(clusters, centres, np.array([*objective, _paid(costs, clusters).sum()]), step <= tol)
+    return Run(clusters, moving.places, np.array([*objective, _paid(costs, clusters).sum()]), step <= tol)
 
 
 def _paid(costs: FloatArray, clusters: IntArray) -> FloatArray:
