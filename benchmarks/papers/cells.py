@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 from functools import lru_cache
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,12 +23,14 @@ from sidecut.datasets import Dataset, load
 from sidecut.datasets.dataset import Scaling
 from sidecut.evaluation import evaluate
 from sidecut.exceptions import ProgrammeError, SpectralError
-from sidecut.graphs import Graph, GraphRecipe
+from sidecut.graphs import DenseGraph, Graph, GraphRecipe
 
 #: What a method may say instead of an answer; anything else is a fault of the harness and is not caught.
 FAILURES = (ValueError, SpectralError, ProgrammeError, np.linalg.LinAlgError, MemoryError)
-#: How many data sets and graphs a process remembers; graphs are keyed by their recipe's text.
+#: How many data sets, graphs and models a process remembers.
 REMEMBERED = 4
+#: Up to so many nodes a graph that is only applied, such as the heat kernel, is made a matrix once for all.
+SMALL = 2_000
 
 
 @lru_cache(REMEMBERED)
@@ -37,31 +40,46 @@ def points(name: str, sample: int, scaling: Scaling, folder: Path | None) -> Dat
     return data.scaled(scaling)
 
 
-_graphs: dict[tuple, Graph] = {}
+class Memory:
+    """What was made last and several cells share."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple, Any] = {}
+
+    def recall(self, key: tuple, make: Callable[[], Any]) -> Any:
+        """Return what was made under a key, the same object each time, or make it now."""
+        if key not in self._kept:
+            while len(self._kept) >= REMEMBERED:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = make()
+        return self._kept[key]
+
+
+#: Graphs are keyed by their recipe's text.
+_graphs, _baselines, _models, _unconstrained = Memory(), Memory(), Memory(), Memory()
 
 
 def graph_of(recipe: GraphRecipe, data_key: tuple) -> Graph:
     """Return the graph of some points, the same object each time."""
-    key = (repr(recipe), *data_key)
-    if key not in _graphs:
-        while len(_graphs) >= REMEMBERED:
-            _graphs.pop(next(iter(_graphs)))
-        _graphs[key] = recipe.build(points(*data_key).X)
-    return _graphs[key]
 
+    def build() -> Graph:
+        graph = recipe.build(points(*data_key).X)
+        only_applied = graph.matrix is None and graph.n_nodes <= SMALL
+        return DenseGraph(graph.to_dense()) if only_applied else graph
 
-_baselines: dict[tuple, np.ndarray] = {}
+    return _graphs.recall((repr(recipe), *data_key), build)
 
 
 def unconstrained_labels(recipe: GraphRecipe, data_key: tuple) -> np.ndarray:
     """Return the normalised cut of the shared graph, whose mistakes "wrong pairs" are drawn from."""
-    key = (repr(recipe), *data_key)
-    if key not in _baselines:
+
+    def cut() -> np.ndarray:
         k = points(*data_key).n_classes
         labelling = "sign" if k == 2 else "kmeans"
         model = NormalizedCut(k, affinity="precomputed", labelling=labelling, random_state=0)
-        _baselines[key] = model.fit(graph_of(recipe, data_key)).labels_
-    return _baselines[key]
+        return model.fit(graph_of(recipe, data_key)).labels_
+
+    return _baselines.recall((repr(recipe), *data_key), cut)
 
 
 def run_cell(
@@ -84,6 +102,13 @@ def run_cell(
     return rows
 
 
+class Fit(NamedTuple):
+    """Labels, and how long they took where all of the work was done for them."""
+
+    labels: np.ndarray
+    seconds: float | None
+
+
 class Trial:
     """A contender in a cell."""
 
@@ -99,6 +124,7 @@ class Trial:
     ) -> None:
         self.experiment, self.contender, self.data, self.data_key = experiment, contender, data, data_key
         self.known, self.size, self.draw = known, size, draw
+        self._starts: dict[int, np.ndarray] = {}
 
     def rows(self) -> list[dict[str, Any]]:
         """Fit with every setting, or with the one that held-out constraints favour, and score."""
@@ -114,23 +140,47 @@ class Trial:
         kept = []
         for settings in choices:
             try:
-                kept.append(judge.satisfaction(self._fit(settings, learn)))
+                kept.append(judge.satisfaction(self._fit(settings, learn).labels))
             except FAILURES:
                 kept.append(-1.0)
         return choices[int(np.argmax(kept))]
 
-    def _fit(self, settings: dict, known: Constraints) -> np.ndarray:
+    def _fit(self, settings: dict, known: Constraints) -> Fit:
+        """Fit, or recall what the method says whatever is known."""
+        if self.contender.uses_constraints:
+            return self._fitted(settings, known)
+        key = (self.experiment.fingerprint(self.contender), self.draw, repr(settings))
+        return _unconstrained.recall(key, lambda: self._fitted(settings, None))
+
+    def _fitted(self, settings: dict, known: Constraints | None) -> Fit:
+        model, X = self._model(settings, known)
+        is_whole = not hasattr(model, "labels_") and isinstance(getattr(model, "init", ""), str)
+        start = time.perf_counter()
+        labels = model.fit(X, constraints=known).labels_
+        seconds = round(time.perf_counter() - start, 4) if is_whole else None
+        if hasattr(model, "start_"):
+            self._starts[id(known)] = model.start_
+        return Fit(labels, seconds)
+
+    def _model(self, settings: dict, known: Constraints | None) -> tuple[Any, Any]:
+        """Return the model and what to fit; work that other settings and sizes share is not done again."""
         method = getattr(sidecut, self.contender.method)
         has = signature(method).parameters
-        X = self.data.X
         arguments = {"n_clusters": self.data.n_classes, "random_state": self.draw, **settings}
-        if "affinity" in has:
-            X = graph_of(self.contender.graph or self.experiment.graph, self.data_key)
-            arguments["affinity"] = "precomputed"
         if "n_jobs" in has:
             arguments["n_jobs"] = 1
-        model = method(**arguments)
-        return model.fit(X, constraints=known if self.contender.uses_constraints else None).labels_
+        if "n_landmarks" in has:
+            # The codes of a draw are the same whatever is known.
+            key = (self.experiment.fingerprint(self.contender), self.draw)
+            model = _models.recall(key, lambda: method(warm_start=True))
+            return model.set_params(**arguments), self.data.X
+        if "affinity" not in has:
+            return method(**arguments), self.data.X
+        if set(self.contender.grid) == {"gamma_cannot"} and id(known) in self._starts:
+            # NCSC starts at the same place whatever cannot-links cost.
+            arguments["init"] = self._starts[id(known)]
+        graph = graph_of(self.contender.graph or self.experiment.graph, self.data_key)
+        return method(**arguments, affinity="precomputed"), graph
 
     def _row(self, settings: dict) -> dict[str, Any]:
         tuned = {name: settings[name] for name in self.contender.grid}
@@ -143,12 +193,10 @@ class Trial:
             "n_cannot": self.known.n_cannot_link,
             "config": self.experiment.fingerprint(self.contender),
         }
-        start = time.perf_counter()
         try:
-            labels = self._fit(settings, self.known)
+            labels, row["seconds"] = self._fit(settings, self.known)
         except FAILURES as error:
             return {**row, "failure": f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"}
-        row["seconds"] = round(time.perf_counter() - start, 4)
         return {**row, **self._scores(labels), "failure": ""}
 
     def _scores(self, labels: np.ndarray) -> dict[str, float]:

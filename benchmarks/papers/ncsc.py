@@ -22,7 +22,9 @@ CONTENDERS = (
 )
 
 
-def _fig1(data: str, sizes: tuple, note: str = "") -> Experiment:
+def _fig1(
+    data: str, sizes: tuple, note: str = "", contenders: tuple[Contender, ...] = CONTENDERS
+) -> Experiment:
     name = f"ncsc-fig1-{data.partition('/')[0]}"
     return Experiment(
         name,
@@ -34,7 +36,7 @@ def _fig1(data: str, sizes: tuple, note: str = "") -> Experiment:
         sizes,
         10,
         "err",
-        CONTENDERS,
+        contenders,
         note="The paper prints neither the numbers of pairs nor the number of iterations. Five values of γ_c "
         "are tried, of the same range as its nineteen." + note,
     )
@@ -52,7 +54,13 @@ FIG1 = [
         _tens(2000),
         " 640 cropped faces of 32 x 32 pixels instead of the paper's 5,760.",
     ),
-    _fig1("usps", _tens(5000)),
+    _fig1(
+        "usps",
+        _tens(5000),
+        " E2CP, which the paper does not compare with, is left out: exact, and never holding a matrix of "
+        "9,298 x 9,298, it took half a minute with 500 pairs and two and a half with 5,000.",
+        CONTENDERS[:-1],
+    ),
 ]
 FIG2 = [
     Experiment(

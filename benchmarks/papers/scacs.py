@@ -62,8 +62,13 @@ SMALL = [
         "d": "letter/classes-5",
     }.items()
 ]
-LARGE = [
-    Experiment(
+#: Where k-means of all pixels takes long, the methods that know no landmarks have one start instead of ten.
+ONE_START = {"mnist", "covtype"}
+
+
+def _large(panel: str, data: str) -> Experiment:
+    starts = {"n_init": 1} if data in ONE_START else {}
+    return Experiment(
         f"scacs-fig1{panel}-{data}",
         "scacs",
         f"fig. 1 {panel}",
@@ -73,8 +78,18 @@ LARGE = [
         HUNDREDS,
         20,
         "acc",
-        (LSC, Contender("CKM", "COPKMeans"), Contender("ML", "MetricKMeans"), *_scacs(0.1)),
+        (
+            LSC,
+            Contender("CKM", "COPKMeans", starts),
+            Contender("ML", "MetricKMeans", starts),
+            *_scacs(0.1),
+        ),
+        note="CKM and ML have one start of k-means here, and ten on the smaller sets." if starts else "",
     )
+
+
+LARGE = [
+    _large(panel, data)
     for panel, data in {
         "e": "segment",
         "f": "usps",
