@@ -36,7 +36,19 @@ def rename_by_first_appearance(labels: ArrayLike) -> NDArray[np.intp]:
         raise ValueError(
             f"labels have shape {values.shape}; expected one label per point, shape (n_samples,)"
         )
-    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    first, numbers = _first_places(values)
     rank = np.empty(len(first), dtype=np.intp)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return rank[numbers]
+
+
+def _first_places(values: NDArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each label comes first, and the labels as numbers into that."""
+    n = values.size
+    if not n or values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= n:
+        _, first, numbers = np.unique(values, return_index=True, return_inverse=True)
+        return first, numbers
+    # Numbers from 0 on need no sorting. Of places given to one label the last remains: the first, backwards.
+    first = np.full(int(values.max()) + 1, n, dtype=np.intp)
+    first[values[::-1]] = np.arange(n - 1, -1, -1)
+    return first, values
