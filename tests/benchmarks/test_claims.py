@@ -18,7 +18,7 @@ def write(folder, name, curves, setting="", seconds=None):
     rows = [
         {"method": method, "setting": setting, "size": size, "draws": 1, "failures": 0}
         | {f"{s}_{part}": value for s in SCORES for part in ("mean", "std", "min", "max")}
-        | {"ari_free_mean": value / 2, "seconds_mean": (seconds or {}).get(method, 1.0)}
+        | {"ari_free_mean": value / 2, "seconds_median": (seconds or {}).get(method, 1.0)}
         for method, curve in curves.items()
         for size, value in curve.items()
     ]
