@@ -15,7 +15,7 @@ RESULTS = Path(__file__).parent / "results"
 QUICK_RESULTS = RESULTS / "raw" / "quick"
 COLUMNS = ["name", "points", "seconds", "against", "ratio"]
 #: How the columns begin that hold the seconds of something else.
-OTHERS = ("scikit-learn", "dense", "stack", "spectralcluster", "LSC")
+OTHERS = ("scikit-learn", "dense", "stack", "spectralcluster", "LSC", "cold")
 #: Columns of a script's table that tell what was measured rather than how long it took.
 LABELS = ("part", "graph", "known", "labels", "cannot-links", "links", "landmarks", "solver")
 

@@ -77,9 +77,9 @@ def made_once(estimator: BaseEstimator, settings: tuple, data: Any, make: Callab
     if not getattr(estimator, "warm_start", False):
         estimator.__dict__.pop("_kept", None)
         return make()
-    # joblib tells apart the same values in another memory layout.
+    # joblib tells apart the same values in another memory layout. Processors have instructions for SHA-1.
     points = data if sp.issparse(data) else np.ascontiguousarray(data)
-    fingerprint = (joblib.hash(settings), joblib.hash(points))
+    fingerprint = (joblib.hash(settings), joblib.hash(points, hash_name="sha1"))
     kept: tuple[Any, Any] = getattr(estimator, "_kept", (None, None))
     if kept[0] != fingerprint:
         kept = estimator._kept = (fingerprint, make())
