@@ -35,10 +35,10 @@ peers: $(VENV)/.test-ready
 	nice $(BIN)/python -m benchmarks.peers $(if $(DATA),--data $(DATA))
 
 # The experiments of the five papers, then their figures and pages in docs/results. DATA is a folder of .npz files;
-# OPTIONS such as "--quick --jobs 4" or "--only csp". What is finished is not run again.
+# OPTIONS such as "--quick --jobs 4" or "--only csp". What is finished is not run again; quick runs write elsewhere.
 papers: $(VENV)/.test-ready
 	$(BIN)/python -m benchmarks.papers $(if $(DATA),--data $(DATA)) $(OPTIONS)
-	$(BIN)/python -m benchmarks.papers.report
+	$(BIN)/python -m benchmarks.papers.report $(filter --quick,$(OPTIONS))
 
 format: $(VENV)/.test-ready
 	$(BIN)/ruff format .

@@ -3,7 +3,8 @@
     python -m benchmarks.papers --data FOLDER [--only csp-fig9 ncsc] [--quick] [--jobs 2]
 
 Finished cells are kept in benchmarks/papers/results/raw and not run again; summaries are written beside.
-`python -m benchmarks.papers.report` then redraws the figures and writes the pages in docs/results.
+`python -m benchmarks.papers.report` then redraws the figures and writes the pages in docs/results; with
+`--quick`, tables and pages of quick runs, in benchmarks/papers/results/raw/quick.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from benchmarks.papers.catalogue import experiments
 from benchmarks.papers.cells import points
 from benchmarks.papers.experiment import Protocol
 from benchmarks.papers.running import run, tell
-from benchmarks.papers.storing import RESULTS, Store
+from benchmarks.papers.storing import QUICK_RESULTS, RESULTS, Store
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -38,7 +39,11 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=1, help="number of processes (default: 1)")
     parser.add_argument("--retry", action="store_true", help="run methods again that failed before")
     parser.add_argument("--summarise", action="store_true", help="write summaries again and run nothing")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of results")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        help="folder of results (default: that of the stored ones; of --quick, its own)",
+    )
     honest = parser.add_argument_group("protocols the papers lack")
     honest.add_argument(
         "--pairs", choices=("paper", "random"), default="paper", help="random: uniformly from all pairs"
@@ -54,13 +59,17 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    args = build_parser().parse_args(argv)
+    parser = build_parser()
+    args = parser.parse_args(argv)
     protocol = Protocol(args.pairs, args.noise, args.choose)
-    chosen = experiments(args.only)
+    try:
+        chosen = experiments(args.only)
+    except ValueError as error:
+        parser.error(str(error))
     if args.list:
         print("\n".join(f"{e.name:28} {e.draws:4} draws x {len(e.sizes):2} sizes  {e.data}" for e in chosen))
         return 0
-    store, skipped = Store(args.results), []
+    store, skipped = Store(args.results or (QUICK_RESULTS if args.quick else RESULTS)), []
     for experiment in chosen:
         setting = experiment.under(protocol).shortened(args.draws, quick=args.quick)
         if args.summarise and not store.raw_path(setting.name).exists():

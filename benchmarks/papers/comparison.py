@@ -10,6 +10,7 @@ from benchmarks.papers.tables import Results
 
 COLUMNS = {
     "cells": "cells",
+    "failed": "failed",
     "gain": "ARI gained",
     "gain_free": "on unconstrained points",
     "harm": "cells where it harms",
@@ -43,11 +44,13 @@ def comparable(experiments: list[Experiment]) -> dict[str, list[Experiment]]:
     """Return the experiments by what is known and how it was drawn."""
     usual = [e for e in experiments if e.sweep is None and e.kind != "second graph"]
     again = [e.under(Protocol(pairs="random")) for e in usual if e.kind in ("wrong pairs", "pairs among few")]
-    return {
-        "Pairs drawn at random": [e for e in usual if e.kind not in ("wrong pairs", "labels")] + again,
-        "Labels of some points": [e for e in usual if e.kind == "labels"],
-        "Pairs that the unconstrained cut got wrong": [e for e in usual if e.kind == "wrong pairs"],
+    apart = {
+        "Labels of some points": "labels",
+        "Pairs that the unconstrained cut got wrong": "wrong pairs",
+        "All pairs among a few points": "pairs among few",
     }
+    groups = {"Pairs drawn at random": [e for e in usual if e.kind not in apart.values()] + again}
+    return groups | {title: [e for e in usual if e.kind == kind] for title, kind in apart.items()}
 
 
 def baseline_of(experiment: Experiment) -> Contender | None:
@@ -79,6 +82,8 @@ def comparison(experiments: list[Experiment], results: Results) -> pd.DataFrame 
         return None
     groups = pd.concat(found).groupby("method")
     table = groups[["gain", "gain_free", "kept"]].mean()
-    table["cells"] = groups.size()
-    table["harm"] = groups.gain.apply(lambda gains: float((gains < -TIE).mean()))
+    # Where every fit failed there is no gain to speak of.
+    table["cells"] = groups.gain.count()
+    table["failed"] = groups.size() - table["cells"]
+    table["harm"] = groups.gain.apply(lambda gains: float((gains.dropna() < -TIE).mean()))
     return table.sort_values("gain", ascending=False)[list(COLUMNS)].rename(columns=COLUMNS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.papers.experiment import Contender, Experiment
-from benchmarks.papers.tables import Extra
+from benchmarks.papers.tables import Extra, reasons_of
 from sidecut.graphs import Cosine, Gaussian, GraphRecipe, Neighbors
 
 TITLE = "On constrained spectral clustering and its applications (Wang, Qian & Davidson, DMKD 2014)"
@@ -132,4 +132,5 @@ EXTRAS = {
     "fig. 5": Extra(
         "elephants", "csp_elephants.csv", "python -m benchmarks.papers.csp_elephants --data FOLDER"
     ),
+    "fig. 9": reasons_of("csp"),
 }

@@ -161,12 +161,11 @@ def _mixed_beats(over: str) -> Callable[[Results], Verdict | None]:
 
 
 WHY_NOT = (
-    "With each feature's standard deviation as width the degrees of the RBF graph differ by up to 22 orders "
-    "of magnitude (Ionosphere), and Q̄ weighs a pair by 1/√(d_i d_j): pairs of outliers drown all others. "
-    "On WDBC so built the pencil is numerically singular and our CSP gives up. On graphs of 20 neighbours "
-    "this is not so, and it is not β either: with 50 pairs on WDBC, five draws, no share of the largest β "
-    "from a half to a hundredth gave more than 0.40, where no pairs give 0.71 and SL 0.84. We do not know "
-    "why."
+    "With each feature's standard deviation as width the degrees of the RBF graphs differ by many orders of "
+    "magnitude, and Q̄ weighs a pair by 1/√(d_i d_j): pairs of outliers drown all others. On WDBC so built "
+    "the pencil is numerically singular and our CSP gives up. On graphs of 20 neighbours degrees are even, "
+    "yet few pairs still harm; β is not the cause, as no share of the largest helps on WDBC ([what the "
+    "reasons rest on](#what-the-reasons-rest-on)). We do not know why."
 )
 OTHER_TEXTS = (
     "The texts are a sample of 1,200 documents in 2,000 words a language, not the paper's collection. "

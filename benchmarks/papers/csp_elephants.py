@@ -14,7 +14,6 @@ seconds are of the cut, without the graph.
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,9 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from PIL import Image
 
 from benchmarks.machine import facts
+from benchmarks.papers.tables import merge
 from sidecut import CSP, NormalizedCut
 from sidecut.graphs import SparseGraph
 from sidecut.images import Segmentation, as_pixels, pixel_graph, segment, write_image
@@ -162,10 +163,7 @@ def main() -> None:
         for row in rows(scene, args.pictures):
             table.append(row)
             print(row, flush=True)
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(table[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(table)
+    merge(pd.DataFrame(table), RESULTS, ["size", "graph", "task", "method"])
 
 
 if __name__ == "__main__":

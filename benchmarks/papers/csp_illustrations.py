@@ -197,6 +197,7 @@ CLAIMS = [
         _noise,
         "The paper shows one sample, and much depends on sample and draw. Eq. 19 asks for half of what can "
         "be satisfied, which few pairs among 600 points grant only to bumps around single pairs ([the "
-        "method's page](../csp.md)); with a twentieth the mean of ten samples rose from 0.42 to 0.70.",
+        "method's page](../csp.md)); a smaller share does better ([what the reasons rest "
+        "on](#what-the-reasons-rest-on)).",
     ),
 ]

@@ -36,7 +36,7 @@ class Contender:
     label : str
         Its name in tables and figures.
     method : str
-        Its class in `sidecut`; where there is none (yet), the runner says so and goes on.
+        Its class in `sidecut`.
     settings : dict
         Parameters, as the paper gives them or ours by default.
     grid : dict of lists

@@ -54,7 +54,7 @@ def _lcsc_before_ccsr(results: Results) -> Verdict | None:
 
 def _lcsc_keeps_all(results: Results) -> Verdict | None:
     kept = {method: results.curve(CANNOT, method, "kept") for method in ("LCSC", "CCSR")}
-    if None in [None if curve is None else 0 for curve in kept.values()]:
+    if any(curve is None for curve in kept.values()):
         return None
     shares = {method: float(curve.loc[0]) for method, curve in kept.items()}
     text = f"share of must-links kept where there are only these: {worded(shares, '{:.3f}')}"

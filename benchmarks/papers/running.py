@@ -10,9 +10,8 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
-import sidecut
 from benchmarks.papers.cells import points, run_cell
-from benchmarks.papers.experiment import Contender, Experiment
+from benchmarks.papers.experiment import Experiment
 from benchmarks.papers.storing import Store
 from sidecut.exceptions import DataUnavailableError
 
@@ -22,15 +21,6 @@ PACE = 5.0
 
 def tell(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
-
-
-def present(experiment: Experiment) -> list[Contender]:
-    """Return the contenders whose method exists, and name the others."""
-    there = [contender for contender in experiment.contenders if hasattr(sidecut, contender.method)]
-    lacking = sorted({c.method for c in experiment.contenders} - {c.method for c in there})
-    if lacking:
-        tell(f"{experiment.name}: sidecut has no {', '.join(lacking)}; left out")
-    return there
 
 
 @dataclass
@@ -87,7 +77,7 @@ def run(
     except DataUnavailableError as error:
         tell(f"{experiment.name}: left out: {error}")
         return False
-    cells = store.missing(experiment, present(experiment), retry=retry)
+    cells = store.missing(experiment, list(experiment.contenders), retry=retry)
     if cells:
         progress = Progress(experiment.name, len(cells))
         for rows in _finished(experiment, cells, folder, n_jobs):
@@ -95,7 +85,11 @@ def run(
             progress.step()
     else:
         tell(f"{experiment.name}: finished before")
-    store.summarise(experiment, data.checksum)
+    if store.summarise(experiment, data.checksum) is None:
+        tell(
+            f"{experiment.name}: {store.summary_path(experiment.name)} has more draws and stays; these cells "
+            f"are in {store.raw_path(experiment.name)}. Give --results to have a table of them."
+        )
     return True
 
 

@@ -118,19 +118,22 @@ def _much_faster(results: Results) -> Verdict | None:
     if seconds is None:
         return None
     ratios = (seconds["CSP"] / seconds["SCACS (paper)"]).to_dict()
-    text = f"CSP takes times as long: {worded(ratios, '{:.1f}')} (the paper: 65 to 32,000)"
+    text = f"CSP takes so many times as long: {worded(ratios, '{:.1f}')} (the paper: 65 to 32,000)"
     faster = sum(ratio > 1 for ratio in ratios.values())
     return Verdict(True if min(ratios.values()) > 10 else None if faster > len(ratios) / 2 else False, text)
 
 
-def _accurate_for_its_time(results: Results) -> Verdict | None:
-    accuracy, seconds = _table2(results, "ACC"), _table2(results, "seconds")
-    if accuracy is None or seconds is None:
-        return None
-    lost = accuracy["CSP"] - accuracy["SCACS"]
-    good = (lost < 0.05) & (seconds["SCACS"] < seconds["CSP"])
-    text = f"accuracy below CSP: {worded(lost.to_dict(), '{:.3f}')}; less than 0.05 and faster on {{:.0%}}"
-    return graded(float(good.mean()), text)
+def _accurate_for_its_time(method: str) -> Callable[[Results], Verdict | None]:
+    def judge(results: Results) -> Verdict | None:
+        accuracy, seconds = _table2(results, "ACC"), _table2(results, "seconds")
+        if accuracy is None or seconds is None:
+            return None
+        lost = accuracy["CSP"] - accuracy[method]
+        good = (lost < 0.05) & (seconds[method] < seconds["CSP"])
+        text = f"accuracy below CSP: {worded(lost.to_dict(), '{:.3f}')}; below 0.05 and faster on {{:.0%}}"
+        return graded(float(good.mean()), text)
+
+    return judge
 
 
 def _ends_of(curve: pd.Series) -> str:
@@ -189,8 +192,8 @@ def _many_labels_large_beta(results: Results) -> Verdict | None:
 
 FULL_KERNEL = (
     "It is the full RBF kernel that harms FCSC. Its width is not told; with the mean distance all points "
-    "are nearly equally alike. On USPS with 500 labels, β as in eq. 19 and one draw, the accuracy was 0.54 "
-    "on that kernel, 0.65 with a quarter of the width and 0.94 on 30 neighbours."
+    "are nearly equally alike. With a quarter of that width it is more accurate on USPS, and with 30 "
+    "neighbours far more: see [what the reasons rest on](#what-the-reasons-rest-on)."
 )
 SPARSE_CSP = (
     "The paper's FCSC decomposes dense matrices. Our CSP iterates on a graph of 20 neighbours: on 4,000 "
@@ -248,7 +251,13 @@ CLAIMS = [
     Claim(
         "In less time SCACS is nearly as accurate as the best",
         "6, table 2",
-        _accurate_for_its_time,
+        _accurate_for_its_time("SCACS (paper)"),
+        SPARSE_CSP,
+    ),
+    Claim(
+        "The same, of SCACS as we set it",
+        "6, table 2",
+        _accurate_for_its_time("SCACS"),
         SPARSE_CSP,
     ),
 ]

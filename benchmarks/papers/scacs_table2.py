@@ -6,7 +6,7 @@ The paper prints seconds (its accuracies are curves, figure 1 e to j, without nu
 of labels and landmarks, the mean and deviation of the accuracy and the median of the seconds of
 
 - SCACS as we set it, and as the paper does: landmarks at random, β₀ = 0.1, Q_ii = 1 for all points;
-- LSC with the same random landmarks, k-means on the points, constrained k-means (CKM) and k-means under a
+- LSC with the landmarks of either, k-means on the points, constrained k-means (CKM) and k-means under a
   metric learned from the labels (ML), each with one start, and on all but the two largest sets CSP on a
   20-nearest-neighbour graph, graph included.
 
@@ -26,6 +26,7 @@ import pandas as pd
 from sklearn.cluster import KMeans
 
 from benchmarks.machine import facts
+from benchmarks.papers.tables import merge
 from sidecut import CSP, LSC, SCACS, Constraints, COPKMeans, MetricKMeans
 from sidecut.constraints import sample_labels
 from sidecut.evaluation import clustering_accuracy
@@ -120,9 +121,7 @@ def main() -> None:
         with np.load(args.data / f"{name}.npz") as file:
             X, y = file["X"], file["y"].astype(int)
         rows += rows_of(name, X, y, args.draws, args.methods)
-    table = pd.DataFrame(rows).round(4)
-    args.out.parent.mkdir(exist_ok=True)
-    table.to_csv(args.out, index=False)
+    table = merge(pd.DataFrame(rows).round(4), args.out, ["data", "method"])
     args.out.with_suffix(".txt").write_text(f"{facts()}\n\n{table.to_string(index=False, na_rep='')}\n")
 
 

@@ -18,6 +18,8 @@ from benchmarks.machine import facts
 from benchmarks.papers.experiment import Contender, Experiment
 
 RESULTS = Path(__file__).parent / "results"
+#: Quick runs leave the stored results alone.
+QUICK_RESULTS = RESULTS / "raw" / "quick"
 COLUMNS = [
     "method",
     "setting",
@@ -98,15 +100,21 @@ class Store:
         return cells
 
     def summarise(self, experiment: Experiment, checksum: str) -> Path | None:
-        """Write the summary of the cells that belong to the experiment as it is configured now."""
+        """Write the summary of the cells that belong to the experiment as it is configured now.
+
+        A clone comes with summaries but without cells: one of more draws than there are cells for stays.
+        """
         cells = self.cells(experiment.name)
         marks = {c.label: experiment.fingerprint(c) for c in experiment.contenders}
         valid = cells[cells.method.map(marks) == cells.config]
         if valid.empty:
             return None
         path = self.summary_path(experiment.name)
+        table = summary(valid, list(marks))
+        if path.exists() and pd.read_csv(path).draws.max() > table.draws.max():
+            return None
         path.parent.mkdir(parents=True, exist_ok=True)
-        summary(valid, list(marks)).to_csv(path, index=False, lineterminator="\n")
+        table.to_csv(path, index=False, lineterminator="\n")
         # Sizes and draws are those of the table, which may come from several runs.
         lasting = {k: v for k, v in experiment.configuration().items() if k not in ("sizes", "draws")}
         made = {"data_checksum": checksum, "made_with": facts(), **lasting}

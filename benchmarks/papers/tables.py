@@ -30,6 +30,26 @@ class Extra:
     command: str
 
 
+def merge(table: pd.DataFrame, path: Path, keys: list[str]) -> pd.DataFrame:
+    """Write a table beside the rows a file has of other keys, so that a run of some leaves the rest."""
+    if path.exists():
+        before = pd.read_csv(path)
+        is_new = before.set_index(keys).index.isin(table.set_index(keys).index)
+        table = pd.concat([before[~is_new], table], ignore_index=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(path, index=False, lineterminator="\n")
+    return table
+
+
+def reasons_of(paper: str) -> Extra:
+    """Return the table that the reasons of a paper's page rest on."""
+    return Extra(
+        "what the reasons rest on",
+        f"{paper}_reasons.csv",
+        f"python -m benchmarks.papers.reasons --data FOLDER --only {paper}",
+    )
+
+
 @dataclass(frozen=True)
 class Results:
     """The stored summaries, read only.

@@ -18,13 +18,12 @@ from benchmarks.speed import growth, history, suite
 
 
 def run(scripts: list[suite.Script], quick: bool, data: Path | None) -> pd.DataFrame:
-    """Run scripts, and return their results; a script that is missing is named."""
-    tables = [pd.DataFrame(columns=suite.COLUMNS)]
+    """Run scripts, and return their results."""
+    tables = []
     for script in scripts:
-        print(f"{script.name}:" if script.exists else f"{script.name}: no such script yet", flush=True)
-        if script.exists:
-            tables.append(suite.run(script, quick, data))
-    return pd.concat(tables[1:] or tables, ignore_index=True)
+        print(f"{script.name}:", flush=True)
+        tables.append(suite.run(script, quick, data))
+    return pd.concat(tables, ignore_index=True)
 
 
 def write(table: pd.DataFrame, folder: Path, picture: Path, conditions: str) -> None:

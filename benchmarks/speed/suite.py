@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,11 +36,6 @@ class Script:
     name: str
     quick: str
     takes_data: bool = True
-
-    @property
-    def exists(self) -> bool:
-        """Whether the script is there."""
-        return importlib.util.find_spec(f"benchmarks.speed.{self.name}") is not None
 
     def arguments(self, quick: bool, data: Path | None) -> list[str]:
         """Return the arguments of a run; a quick one does without data from elsewhere."""

@@ -72,3 +72,14 @@ def test_the_centre_of_an_empty_cluster_stays():
     centres.follow(np.array([0, 0, 1]))
     centres.follow(np.array([0, 0, 0]))
     np.testing.assert_allclose(centres.places, [[11 / 3], [9.0]])
+
+
+def test_no_cluster_is_empty_where_the_iterations_end_too_early():
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        points = HeavyPoints(rng.normal(size=(8, 2)), np.ones(8), NONE, None)
+        run = run_lloyd(points, rng.normal(size=(4, 2)), 1, 0.0)
+        assert len(np.unique(run.clusters)) == 4
+        assert (np.diff(run.objective) <= 1e-12).all()
+        paid = ((points.places - run.centres[run.clusters]) ** 2).sum()
+        assert run.objective[-1] == pytest.approx(paid)

@@ -4,9 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import sidecut
+from benchmarks.papers import __main__ as main_module
 from benchmarks.papers import cells, running
 from benchmarks.papers.experiment import Contender, Protocol
 from benchmarks.papers.running import run
+from benchmarks.papers.storing import QUICK_RESULTS, RESULTS
+from benchmarks.papers.tables import merge
 from sidecut.datasets import load
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.exceptions import DataUnavailableError
@@ -83,10 +87,30 @@ def test_a_method_that_fails_is_kept_as_a_failure_and_retried_on_request(toy, st
     assert len(store.missing(broken, list(broken.contenders), retry=True)) == 2
 
 
-def test_a_method_that_is_not_there_is_named_and_left_out(toy, store, capsys):
-    run(replace(toy, contenders=(*toy.contenders, Contender("X", "NoSuchMethod"))), store)
-    assert "sidecut has no NoSuchMethod; left out" in capsys.readouterr().err
-    assert set(store.cells(toy.name).method) == {"NC", "SL"}
+def test_a_table_of_more_draws_is_not_replaced_by_one_of_fewer(toy, store, capsys):
+    """A clone has the tables and not the cells behind them."""
+    run(toy, store)
+    kept = store.summary_path(toy.name).read_text()
+    store.raw_path(toy.name).unlink()
+    run(replace(toy, draws=1), store)
+    assert store.summary_path(toy.name).read_text() == kept
+    assert "has more draws and stays" in capsys.readouterr().err
+    run(toy, store)
+    assert pd.read_csv(store.summary_path(toy.name)).draws.tolist() == [2, 2, 2, 2]
+
+
+def test_quick_runs_leave_the_stored_tables_alone(monkeypatch, tmp_path):
+    folders = []
+    monkeypatch.setattr(main_module, "run", lambda setting, store, **_: folders.append(store.folder) or True)
+    for options in ([], ["--quick"], ["--quick", "--results", str(tmp_path)]):
+        main_module.main(["--only", "csp-fig9-iris", *options])
+    assert folders == [RESULTS, QUICK_RESULTS, tmp_path]
+
+
+def test_experiments_that_do_not_exist_are_named(capsys):
+    with pytest.raises(SystemExit):
+        main_module.main(["--only", "nonsense"])
+    assert "nonsense" in capsys.readouterr().err
 
 
 def test_data_that_cannot_be_had_are_named_and_left_out(toy, store, capsys, monkeypatch):
@@ -135,3 +159,34 @@ def test_the_command_runs_lists_and_summarises(monkeypatch, tmp_path, toy, capsy
     summary.unlink()
     assert command.main(["--summarise", "--results", str(tmp_path)]) == 0
     assert summary.read_bytes() == written
+
+
+def test_rows_of_other_keys_stay_where_a_run_of_some_is_written(tmp_path):
+    path = tmp_path / "table.csv"
+    merge(pd.DataFrame({"data": ["a", "b"], "score": [1, 2]}), path, ["data"])
+    merge(pd.DataFrame({"data": ["b", "c"], "score": [3, 4]}), path, ["data"])
+    assert pd.read_csv(path).to_dict("list") == {"data": ["a", "b", "c"], "score": [1, 3, 4]}
+
+
+def test_what_cells_share_is_not_done_again(toy, store, monkeypatch):
+    """Unconstrained methods are fitted once a draw; NCSC starts where its first price did."""
+    fits = []
+    for name in ("NormalizedCut", "NCSC"):
+        method = getattr(sidecut, name)
+        original = method.fit
+        monkeypatch.setattr(
+            method,
+            "fit",
+            lambda self, *a, o=original, **k: fits.append(self.get_params()) or o(self, *a, **k),
+        )
+    priced = Contender("NCSC", "NCSC", {}, {"gamma_cannot": [0.5, 2.0]})
+    experiment = replace(toy, contenders=(toy.contenders[0], priced), draws=1, name="toy-shared")
+    monkeypatch.setattr(cells, "_unconstrained", cells.Memory())
+    run(experiment, store)
+    assert sum("gamma_cannot" not in fit for fit in fits) == 1
+    starts = [fit["init"] for fit in fits if "gamma_cannot" in fit]
+    assert [isinstance(start, str) for start in starts] == [True, False, True, False]
+    found = store.cells(experiment.name)
+    assert found.failure.isna().all()
+    # What was not all of the work is not timed.
+    assert found[found.method == "NCSC"].seconds.notna().tolist() == [True, False, True, False]

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.speed import growth, history, suite
+from benchmarks.speed import growth, history, ncsc, suite
+from sidecut.constraints import sample_labels
 
 
 def test_ratios_are_ours_over_theirs_whichever_way_a_script_has_them():
@@ -109,3 +110,10 @@ def test_runs_are_appended_under_one_header(tmp_path):
     stored = pd.read_csv(tmp_path / "history.csv")
     assert stored["name"].tolist() == ["cut, 1,000 points, against dense"] * 2
     assert stored["ratio"].tolist() == [0.1235] * 2
+
+
+def test_an_iteration_of_ncsc_can_be_measured():
+    graph, y = ncsc.problem(None, 200)
+    rows = ncsc.per_iteration(graph, sample_labels(y, 20, random_state=0), 1)
+    assert [row["solver"] for row in rows][2:] == ["projected", "multiplicative"]
+    assert all(row["sidecut"] > 0 for row in rows)

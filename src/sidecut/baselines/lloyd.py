@@ -17,6 +17,9 @@ from sidecut.labelling.apart.conflict_graph import IntArray
 
 FloatArray = npt.NDArray[np.float64]
 
+#: Where a larger share of the points moves, all are added up again instead of those that moved.
+MANY = 0.25
+
 
 @dataclass(frozen=True, eq=False)
 class HeavyPoints:
@@ -95,8 +98,9 @@ class Centres:
         self._sums = self._summed(clusters)
         self._clusters = clusters
         total = np.bincount(clusters, weights=self.points.weights, minlength=len(self.places))
-        means = self._sums / np.maximum(total, 1e-300)[:, None]
-        moved = np.where(total[:, None] > 0, means, self.places)
+        moved = self.places.copy()
+        filled = total > 0
+        moved[filled] = self._sums[filled] / total[filled, None]
         step = float(((moved - self.places) ** 2).sum())
         self.places = moved
         return step
@@ -106,7 +110,7 @@ class Centres:
         if before is None:
             return self.points.sums(clusters, k)
         movers = np.flatnonzero(clusters != before)
-        if len(movers) > len(clusters) // 4:
+        if len(movers) > MANY * len(clusters):
             return self.points.sums(clusters, k)
         come = self.points.sums(clusters[movers], k, movers)
         return self._sums + come - self.points.sums(before[movers], k, movers)
@@ -177,7 +181,11 @@ def run_lloyd(points: HeavyPoints, centres: FloatArray, max_iter: int, tol: floa
             break
     # Let the last centres have their say, so that every free point is with the nearest of them.
     costs = points.costs(moving.places)
-    clusters = points.assigned(costs, clusters)
+    assigned = points.assigned(costs, clusters)
+    clusters = fill_empty(costs, assigned)
+    if clusters is not assigned:
+        moving.follow(clusters)
+        costs = points.costs(moving.places)
     return Run(clusters, moving.places, np.array([*objective, _paid(costs, clusters).sum()]), step <= tol)
 
 

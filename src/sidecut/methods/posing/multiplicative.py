@@ -58,7 +58,9 @@ class SignedParts:
         self.shift = sigma / float(positive.min())
         # σ = 0 where every node has nothing but a loop: there is no way to go.
         self.step_scale = 1.0 / max(self.shift, 1.0)
-        diagonal = cut.degrees + cut.gamma_must * cut.links.must_degrees - self.shift * cut.degrees
+        #: The diagonal of G.
+        self.loops = cut.degrees + cut.gamma_must * cut.links.must_degrees
+        diagonal = self.loops - self.shift * cut.degrees
         self.plus_diagonal = np.maximum(diagonal, 0.0)
         self.minus_diagonal = np.maximum(-diagonal, 0.0)
         self.shared = _shared_pairs(cut)
@@ -69,8 +71,7 @@ class SignedParts:
         near, (must, cannot) = cut.graph.apply(Y), cut.links.must_and_cannot(Y)
         plus = cut.gamma_cannot * cannot
         minus = near + cut.gamma_must * must
-        loops = (cut.degrees + cut.gamma_must * cut.links.must_degrees)[:, None] * Y
-        objective = float(np.sum(Y * (loops + plus - minus)))
+        objective = float(np.sum(Y * (self.loops[:, None] * Y + plus - minus)))
         plus += self.plus_diagonal[:, None] * Y
         minus += self.minus_diagonal[:, None] * Y
         if self.shared is not None:
