@@ -97,10 +97,12 @@ def failures(results: pd.DataFrame) -> str:
     if "error" not in results:
         return ALL_RAN
     failed = results[results["error"].notna()].fillna({"method": "all methods"})
-    lines = [
-        f"- {row['package']}, {row['method']}, on {row['data']}: `{row['error']}`"
-        for _, row in failed.iterrows()
-    ]
+    ran = results[results["error"].isna()].groupby(["package", "method", "data"]).size()
+    lines = []
+    for key, rows in failed.groupby(["package", "method", "data"], sort=False):
+        share = f" ({len(rows)} of {len(rows) + ran[key]} draws)" if key in ran.index else ""
+        package, method, data = key
+        lines.append(f"- {package}, {method}, on {data}{share}: `{rows['error'].iloc[-1]}`")
     return "\n".join(lines) or ALL_RAN
 
 

@@ -238,13 +238,16 @@ def main() -> None:
     if args.fit_one:
         fit_one(args.fit_one)
         return
-    rows = whole_fits(args.data, args.names, args.repeats) if args.data and "a" in args.parts else []
-    if args.data and "b" in args.parts:
-        rows += where_time_goes(args.data, args.names)
-    if args.data and "d" in args.parts:
-        rows += small_problems(args.data, args.names, 5 * args.repeats)
-    if args.data and "e" in args.parts:
-        rows += warm_fits(args.data, args.names, args.repeats)
+    names = [name for name in args.names if args.data and (args.data / f"{name}.npz").exists()]
+    if args.data and len(names) < len(args.names):
+        print(f"not in {args.data}, left out: {', '.join(sorted(set(args.names) - set(names)))}")
+    rows = whole_fits(args.data, names, args.repeats) if "a" in args.parts else []
+    if "b" in args.parts:
+        rows += where_time_goes(args.data, names)
+    if "d" in args.parts:
+        rows += small_problems(args.data, names, 5 * args.repeats)
+    if "e" in args.parts:
+        rows += warm_fits(args.data, names, args.repeats)
     if "c" in args.parts:
         rows += growth(args.sizes)
     write(rows)
