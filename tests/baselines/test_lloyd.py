@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sidecut.baselines.lloyd import Centres, HeavyPoints, fill_empty, run_lloyd, spread_centres
+from sidecut.baselines.lloyd import Centres, HeavyPoints, Run, best_run, fill_empty, run_lloyd, spread_centres
 
 NONE = np.empty(0, dtype=np.int64)
 
@@ -83,3 +83,9 @@ def test_no_cluster_is_empty_where_the_iterations_end_too_early():
         assert (np.diff(run.objective) <= 1e-12).all()
         paid = ((points.places - run.centres[run.clusters]) ** 2).sum()
         assert run.objective[-1] == pytest.approx(paid)
+
+
+def test_of_runs_that_differ_by_rounding_the_first_is_best():
+    ends = [5.0, 4.0 + 1e-13, 4.0, 4.1]
+    runs = [Run(np.array([0]), np.zeros((1, 1)), np.array([9.0, end]), True) for end in ends]
+    assert best_run(runs) is runs[1]

@@ -16,7 +16,7 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sidecut.baselines.lloyd import HeavyPoints, Run, dense_rows, run_lloyd, spread_centres
+from sidecut.baselines.lloyd import HeavyPoints, Run, best_run, dense_rows, run_lloyd, spread_centres
 from sidecut.baselines.lumps import Lumps, lump_together, warn_about_lumps
 from sidecut.constraints import Constraints
 from sidecut.methods.inputs import check_choice, check_constraints, check_n_clusters, warn_about_duplicates
@@ -148,7 +148,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
             run_lloyd(points, centres, self.max_iter, self.tol * _mean_variance(X))
             for centres in self._first_centres(points, n_clusters, starts, offset, rng)
         ]
-        self._remember(X, lumps, offset, min(runs, key=lambda run: float(run.objective[-1])))
+        self._remember(X, lumps, offset, best_run(runs))
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:

@@ -17,6 +17,8 @@ from sidecut.labelling.apart.conflict_graph import IntArray
 
 FloatArray = npt.NDArray[np.float64]
 
+#: Sums of squares that differ by less, relative to their size, are the same.
+ROUNDING = 1e-9
 #: Where a larger share of the points moves, all are added up again instead of those that moved.
 MANY = 0.25
 
@@ -136,6 +138,16 @@ class Run:
     centres: FloatArray
     objective: FloatArray
     converged: bool
+
+
+def best_run(runs: list[Run]) -> Run:
+    """Return the run with the least sum of squares; of runs that differ by rounding, the first.
+
+    Several starts often end at the same clusters, numbered in other ways: which of them is the least by a
+    digit of rounding must not decide how clusters are called.
+    """
+    least = min(float(run.objective[-1]) for run in runs)
+    return next(run for run in runs if run.objective[-1] <= least + ROUNDING * abs(least))
 
 
 def run_lloyd(points: HeavyPoints, centres: FloatArray, max_iter: int, tol: float) -> Run:
