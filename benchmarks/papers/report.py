@@ -66,6 +66,8 @@ Means over all sizes. The first column is the paper's protocol; the second leave
 told. (Where pairs are drawn from the mistakes of the unconstrained cut, what is left are points it got right,
 and few of them: that column then favours it.) The others are run with `--pairs random`, `--noise 0.1` and
 `--choose held-out`, and shown where they were run."""
+#: Numbers below this are no zeros that rounding has spoilt, and are told by their order of magnitude.
+TINY = 1e-9
 VARIANTS = {
     "random pairs": Protocol(pairs="random"),
     "10 % of the pairs wrong": Protocol(noise=0.1),
@@ -84,8 +86,7 @@ def markdown(table: pd.DataFrame, digits: int = 3) -> str:
             return ""
         if abs(value) >= 1000:
             return f"{value:,.0f}"
-        is_tiny = 0 < abs(value) < 0.5 * 10**-digits
-        return f"{value:.1g}" if is_tiny else f"{value:.{digits}f}"
+        return f"{value:.1g}" if 0 < abs(value) < TINY else f"{value:.{digits}f}"
 
     heads = [str(table.index.name or ""), *map(str, table.columns)]
     lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * len(table.columns)]
