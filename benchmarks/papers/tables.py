@@ -36,6 +36,9 @@ def merge(table: pd.DataFrame, path: Path, keys: list[str]) -> pd.DataFrame:
         before = pd.read_csv(path)
         is_new = before.set_index(keys).index.isin(table.set_index(keys).index)
         table = pd.concat([before[~is_new], table], ignore_index=True)
+        # Rows of the same first key stay together, in the order in which keys came.
+        places = {key: place for place, key in enumerate(dict.fromkeys(before[keys[0]]))}
+        table = table.sort_values(keys[0], key=lambda k: k.map(places).fillna(len(places)), kind="stable")
     path.parent.mkdir(parents=True, exist_ok=True)
     table.to_csv(path, index=False, lineterminator="\n")
     return table

@@ -164,8 +164,8 @@ def test_the_command_runs_lists_and_summarises(monkeypatch, tmp_path, toy, capsy
 def test_rows_of_other_keys_stay_where_a_run_of_some_is_written(tmp_path):
     path = tmp_path / "table.csv"
     merge(pd.DataFrame({"data": ["a", "b"], "score": [1, 2]}), path, ["data"])
-    merge(pd.DataFrame({"data": ["b", "c"], "score": [3, 4]}), path, ["data"])
-    assert pd.read_csv(path).to_dict("list") == {"data": ["a", "b", "c"], "score": [1, 3, 4]}
+    merge(pd.DataFrame({"data": ["c", "a"], "score": [4, 3]}), path, ["data"])
+    assert pd.read_csv(path).to_dict("list") == {"data": ["a", "b", "c"], "score": [3, 2, 4]}
 
 
 def test_what_cells_share_is_not_done_again(toy, store, monkeypatch):
