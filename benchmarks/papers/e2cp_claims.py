@@ -185,7 +185,9 @@ CLAIMS = [
     Claim(
         "SL and SSKK do not satisfy: they gain little", "4.2, fig. 6", _little_help(["SL", "SSKK"]), ON_SCENE
     ),
-    Claim("In some cases SL and SSKK are no better than NCuts", "4.2, fig. 6", _no_better_than_none),
+    Claim(
+        "In some cases SL and SSKK are no better than NCuts", "4.2, fig. 6", _no_better_than_none, ON_SCENE
+    ),
     Claim(
         "AP does not satisfy: its way with several classes gains little",
         "4.2, fig. 6",
