@@ -1,9 +1,9 @@
-"""Run the speed suite: every script in turn, one table, one picture, and a line each in the history.
+"""Run the speed suite: every script in turn, one table, one picture, the page, and lines for the history.
 
     python -m benchmarks.speed [--only csp ...] [--quick] [--data FOLDER] [--stored]
 
 `--quick` ends in minutes, needs no data, and writes apart from the stored results. `--stored` runs nothing
-but makes the table and the picture from the results that are there.
+but makes the table, the picture and the page from the results that are there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.machine import facts
-from benchmarks.speed import growth, history, suite
+from benchmarks.speed import growth, history, page, suite
 
 
 def run(scripts: list[suite.Script], quick: bool, data: Path | None) -> pd.DataFrame:
@@ -27,12 +27,14 @@ def run(scripts: list[suite.Script], quick: bool, data: Path | None) -> pd.DataF
 
 
 def write(table: pd.DataFrame, folder: Path, picture: Path, conditions: str) -> None:
-    """Write the table as csv and as text, and draw the picture."""
+    """Write the table as csv and as text, and draw the picture where there are times to draw."""
     folder.mkdir(parents=True, exist_ok=True)
     table.to_csv(folder / "suite.csv", index=False, float_format="%.4g")
     text = table.to_string(index=False, na_rep="", float_format="{:.4g}".format)
     (folder / "suite.txt").write_text(f"{conditions}\n\n{text}\n")
-    growth.draw(table, conditions, picture)
+    scaling = folder / "scaling.csv"
+    if scaling.exists():
+        growth.draw(growth.on_one_sort(pd.read_csv(scaling)), conditions, picture)
     print(f"\n{conditions}\n\n{text}")
 
 
@@ -50,8 +52,12 @@ def main() -> None:
         folder = suite.QUICK_RESULTS
         picture, past = folder / "growth.svg", folder / "history.csv"
     if not args.stored:
-        history.append(run(suite.chosen(args.only), args.quick, args.data), past)
+        # Asked before the run, which changes the stored results.
+        measured = history.commit()
+        history.append(run(suite.chosen(args.only), args.quick, args.data), measured, past)
     write(suite.collected(folder), folder, picture, facts())
+    if not args.quick:
+        page.main()
 
 
 if __name__ == "__main__":

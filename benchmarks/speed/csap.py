@@ -5,22 +5,23 @@
 All cannot-links, random, on a Gaussian kernel of random points. The stack has one N x N matrix for every
 cannot-link: by eq. 2 as printed, K - K(I + MK)⁻¹MK, and by the rank-one formula with the matrix formed. A few
 of its matrices are timed and the time multiplied by their number; the few are compared with ours by entries.
-Then whole fits with 200 random pairs on Gaussian kernels that are not kept as a matrix.
+Then whole fits with 200 random pairs on Gaussian kernels that are not kept as a matrix, each in a process of
+its own, with its peak of memory.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
-import time
-from collections.abc import Callable
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from sklearn.datasets import make_blobs
 
-from benchmarks.machine import facts
+from benchmarks.speed import stored
+from benchmarks.speed.e2cp_once import peak
+from benchmarks.speed.timing import seconds
 from sidecut import CSAP, Constraints
 from sidecut.constraints import sample_pairs
 from sidecut.graphs import DenseGraph, Gaussian
@@ -50,13 +51,6 @@ def ours(graph: DenseGraph, known: Constraints) -> np.ndarray:
     return linked_graph(graph, columns, links, "B").to_dense()
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Return the time of some work."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def measure(n_points: int, n_links: int) -> dict:
     """Return one row of the table."""
     rng = np.random.default_rng(0)
@@ -79,18 +73,24 @@ def measure(n_points: int, n_links: int) -> dict:
         "ratio": inverse / fast,
         "stack, rank one": outer,
         "ratio to rank one": outer / fast,
-        "largest difference": f"{gap:.0e}",
+        "largest difference": gap,
     }
 
 
 def tiled_fit(n_points: int) -> dict:
     """Return one row of the second table."""
+    command = [sys.executable, "-m", "benchmarks.speed.csap", "--fit-one", str(n_points)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    spent, megabytes = map(float, done.stdout.split())
+    return {"points": n_points, "pairs": 200, "sidecut": spent, "megabytes": megabytes}
+
+
+def fit_one(n_points: int) -> None:
+    """Print the seconds of a fit, and the peak of memory in MB."""
     X, y = make_blobs(n_points, 5, centers=5, cluster_std=2.5, random_state=0)
     known = sample_pairs(y, 200, random_state=0)
     model = CSAP(5, affinity=Gaussian(2.0, self_loops=True), random_state=0)
-    fit = seconds(lambda: model.fit(X, constraints=known))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return {"points": n_points, "pairs": 200, "fit": fit, "peak so far, GB": peak}
+    print(seconds(lambda: model.fit(X, constraints=known)), peak())
 
 
 def main() -> None:
@@ -98,7 +98,11 @@ def main() -> None:
     parser.add_argument("--points", type=int, nargs="*", default=[1_000, 2_000, 4_000])
     parser.add_argument("--links", type=int, default=1_000)
     parser.add_argument("--tiled", type=int, nargs="*", default=[8_000, 20_000])
+    parser.add_argument("--fit-one", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.fit_one:
+        fit_one(args.fit_one)
+        return
     rows = []
     for n_points in args.points:
         rows.append(measure(n_points, args.links))
@@ -107,12 +111,9 @@ def main() -> None:
     for n_points in args.tiled:
         fits.append(tiled_fit(n_points))
         print(fits[-1], flush=True)
-    table, beyond = pd.DataFrame(rows).round(2), pd.DataFrame(fits).round(2)
-    RESULTS.mkdir(exist_ok=True)
-    table.to_csv(RESULTS / "csap.csv", index=False)
-    beyond.to_csv(RESULTS / "csap_tiled.csv", index=False)
-    tables = f"{table.to_string(index=False)}\n\n{beyond.to_string(index=False)}"
-    (RESULTS / "csap.txt").write_text(f"{facts()}\n\n{tables}\n")
+    stored.write(RESULTS / "csap", rows, ["points", "cannot-links"])
+    if fits:
+        stored.write(RESULTS / "csap_tiled", fits, ["points", "pairs"])
 
 
 if __name__ == "__main__":

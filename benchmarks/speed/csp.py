@@ -1,13 +1,12 @@
-"""CSP: against the dense solver of the paper, against unconstrained spectral clustering, and how it grows.
+"""CSP: against the dense solver of the paper, against unconstrained spectral clustering, and its memory.
 
     python -m benchmarks.speed.csp --data FOLDER
 
 (a) the feasible cuts by `feasible_cuts` and by scipy.linalg.eig on eq. 13, as printed;
 (b) whole fits on the k-NN graph of all of MNIST with 100, 500 and 1,000 labels, against scikit-learn's
     SpectralClustering(eigen_solver="amg") and "lobpcg" on the same graph in the same run;
-(c) whole fits on MNIST from 10,000 to 70,000 points, with the exponent of n that fits the times;
-(d) the peak of what the largest fit allocates, beyond the data and the graph (tracemalloc, own process);
-(e) fitting again with ten more labels: the cuts alone, from scratch and from the previous ones, and the whole
+(c) the peak of what the largest fit allocates, beyond the data and the graph (tracemalloc, own process);
+(d) fitting again with ten more labels: the cuts alone, from scratch and from the previous ones, and the whole
     fit from the points of MNIST (10,000 of them), which with a warm start keeps the graph.
 """
 
@@ -17,21 +16,19 @@ import argparse
 import subprocess
 import sys
 import tempfile
-import time
 import tracemalloc
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import scipy.linalg
 import scipy.sparse as sp
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_blobs
 
-from benchmarks.machine import facts
+from benchmarks.speed import stored
 from benchmarks.speed.graphs import mnist, mnist_points
+from benchmarks.speed.timing import one_blas_thread, seconds, timed
 from sidecut import CSP, Constraints
 from sidecut.constraints import sample_labels
 from sidecut.evaluation import clustering_accuracy
@@ -41,16 +38,6 @@ from sidecut.methods.posing import feasible_cuts
 
 RESULTS = Path(__file__).parent / "results"
 LABELS = (100, 500, 1_000)
-
-
-def seconds(work: Callable[[], object], repeats: int) -> float:
-    """Return the median time of some work."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))
 
 
 def dense_cuts(graph: Graph, known: Constraints, beta: float) -> np.ndarray:
@@ -70,12 +57,19 @@ def against_dense(sizes: list[int]) -> list[dict]:
         graph, known = Neighbors(20).build(X), sample_labels(y, 100, random_state=0)
         cuts = feasible_cuts(graph, known, n_clusters=10)
         ours = seconds(lambda g=graph, c=known: feasible_cuts(g, c, n_clusters=10), 3)
-        start = time.perf_counter()
-        dense = dense_cuts(graph, known, cuts.beta)
-        theirs = time.perf_counter() - start
+        dense, theirs = timed(lambda g=graph, c=known, b=cuts.beta: dense_cuts(g, c, b))
         gap = float(np.abs(np.sort(cuts.eigenvalues) / dense[: cuts.eigenvalues.size] - 1).max())
-        rows.append({"part": "a", "points": n, "sidecut": ours, "dense": theirs, "ratio": theirs / ours})
-        rows[-1]["note"] = f"eigenvalues agree to {gap:.0e}"
+        rows.append(
+            {
+                "part": "a",
+                "points": n,
+                "labels": 100,
+                "sidecut": ours,
+                "dense": theirs,
+                "ratio": theirs / ours,
+            }
+        )
+        rows[-1]["largest difference"] = gap
         print(rows[-1], flush=True)
     return rows
 
@@ -92,51 +86,28 @@ def against_unconstrained(graph: SparseGraph, y: np.ndarray, draws: int) -> list
         known = [sample_labels(y, c, random_state=draw) for draw in range(draws)]
         models = [CSP(10, affinity="precomputed", random_state=0) for _ in known]
         ours = [
-            seconds(lambda m=m, k=k: m.fit(graph, constraints=k), 1)
-            for m, k in zip(models, known, strict=True)
+            seconds(lambda m=m, k=k: m.fit(graph, constraints=k)) for m, k in zip(models, known, strict=True)
         ]
-        accuracy = np.mean([clustering_accuracy(y, m.labels_) for m in models])
         hidden = np.mean(
             [clustering_accuracy(y, m.labels_, constraints=k) for m, k in zip(models, known, strict=True)]
         )
         row = {"part": "b", "points": len(y), "labels": c, "sidecut": float(np.median(ours))}
         row |= {"scikit-learn amg": reference["amg"], "scikit-learn lobpcg": reference["lobpcg"]}
         row["ratio"] = row["sidecut"] / reference["amg"]
-        row["note"] = f"ACC {accuracy:.3f}, on unlabelled points {hidden:.3f}, mean of {draws} draws"
+        row |= {"accuracy": hidden, "draws": draws}
         rows.append(row)
         print(row, flush=True)
     return rows
 
 
-def growth(data: Path, sizes: list[int]) -> list[dict]:
-    """(c)."""
-    times, rows = [], []
-    for n in sizes:
-        graph, y = mnist(data, n)
-        known = sample_labels(y, 500, random_state=0)
-        model = CSP(10, affinity="precomputed", random_state=0)
-        times.append(seconds(lambda m=model, g=graph, c=known: m.fit(g, constraints=c), 5))
-        rows.append({"part": "c", "points": n, "labels": 500, "sidecut": times[-1]})
-        print(rows[-1], flush=True)
-    exponent = np.polyfit(np.log(sizes), np.log(times), 1)[0]
-    rows.append({"part": "c", "note": f"time grows as n^{exponent:.2f}"})
-    print(rows[-1], flush=True)
-    return rows
-
-
 def peak_memory(graph: SparseGraph, y: np.ndarray) -> list[dict]:
-    """(d)."""
+    """(c)."""
     with tempfile.TemporaryDirectory() as folder:
         sp.save_npz(Path(folder) / "graph.npz", sp.csr_matrix(graph.matrix), compressed=False)
         np.save(Path(folder) / "y.npy", y)
         command = [sys.executable, "-m", "benchmarks.speed.csp", "--memory-of", folder]
         megabytes = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    row = {
-        "part": "d",
-        "points": len(y),
-        "labels": 1_000,
-        "note": f"peak {megabytes:.0f} MB beyond the graph",
-    }
+    row = {"part": "c", "points": len(y), "labels": 1_000, "megabytes": megabytes}
     print(row, flush=True)
     return [row]
 
@@ -151,15 +122,14 @@ def measure_memory(folder: Path) -> None:
 
 
 def warm_start(graph: SparseGraph, y: np.ndarray, data: Path) -> list[dict]:
-    """(e)."""
+    """(d)."""
     order = np.random.default_rng(0).permutation(len(y))
     known = [np.where(np.isin(np.arange(len(y)), order[:c]), y, -1) for c in (500, 510)]
     first, second = (Constraints.from_labels(labels) for labels in known)
     cold = seconds(lambda: feasible_cuts(graph, second, n_clusters=10), 3)
     start = feasible_cuts(graph, first, n_clusters=10).vectors
     warm = seconds(lambda: feasible_cuts(graph, second, n_clusters=10, start=start), 3)
-    row = {"part": "e", "points": len(y), "labels": 510, "sidecut": warm, "ratio": cold / warm}
-    row["note"] = f"the cuts alone, cold {cold:.2f} s"
+    row = {"part": "d, the cuts alone", "points": len(y), "labels": 510, "sidecut": warm, "cold": cold}
     print(row, flush=True)
     return [row, refit(data)]
 
@@ -168,39 +138,23 @@ def refit(data: Path) -> dict:
     """Fit the points again with ten more labels, with and without a warm start."""
     X, y = mnist_points(data, 10_000)
     first, second = (Constraints.from_labels(np.where(np.arange(len(y)) < c, y, -1)) for c in (500, 510))
-    cold = seconds(lambda: CSP(10, random_state=0).fit(X, constraints=second), 1)
+    cold = seconds(lambda: CSP(10, random_state=0).fit(X, constraints=second))
     model = CSP(10, random_state=0, warm_start=True).fit(X, constraints=first)
-    warm = seconds(lambda: model.fit(X, constraints=second), 1)
-    row = {"part": "e", "points": len(y), "labels": 510, "sidecut": warm, "ratio": cold / warm}
-    row["note"] = f"the whole fit, cold {cold:.2f} s"
+    warm = seconds(lambda: model.fit(X, constraints=second))
+    row = {"part": "d, the whole fit", "points": len(y), "labels": 510, "sidecut": warm, "cold": cold}
     print(row, flush=True)
     return row
 
 
 def on_mnist(data: Path, parts: str, draws: int) -> list[dict]:
-    """(b) to (e)."""
-    rows = growth(data, [10_000, 20_000, 40_000, 70_000]) if "c" in parts else []
+    """(b) to (d)."""
     graph, y = mnist(data, 70_000)
-    if "b" in parts:
-        rows += against_unconstrained(graph, y, draws)
-    if "d" in parts:
+    rows = against_unconstrained(graph, y, draws) if "b" in parts else []
+    if "c" in parts:
         rows += peak_memory(graph, y)
-    if "e" in parts:
+    if "d" in parts:
         rows += warm_start(graph, y, data)
     return rows
-
-
-def write(rows: list[dict]) -> None:
-    """Write the results beside those of other parts and sizes."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / "csp.csv"
-    table = pd.DataFrame(rows)
-    if path.exists():
-        keys = ["part", "points", "labels"]
-        table = pd.concat([pd.read_csv(path), table]).drop_duplicates(keys, keep="last")
-    table = table.round(4).sort_values(["part", "points"], kind="stable")
-    table.to_csv(path, index=False)
-    (RESULTS / "csp.txt").write_text(f"{facts()}\n\n{table.to_string(index=False, na_rep='')}\n")
 
 
 def main() -> None:
@@ -210,7 +164,7 @@ def main() -> None:
     )
     parser.add_argument("--dense-sizes", type=int, nargs="*", default=[1_000, 2_000, 4_000])
     parser.add_argument("--draws", type=int, default=5)
-    parser.add_argument("--parts", default="abcde", help="which of the parts (a) to (e); all by default")
+    parser.add_argument("--parts", default="abcd", help="which of the parts (a) to (d); all by default")
     parser.add_argument("--memory-of", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -219,8 +173,9 @@ def main() -> None:
         return
     rows = against_dense(args.dense_sizes) if "a" in args.parts else []
     if args.data and set(args.parts) - {"a"}:
-        rows += on_mnist(args.data, args.parts, args.draws)
-    write(rows)
+        with one_blas_thread():
+            rows += on_mnist(args.data, args.parts, args.draws)
+    stored.write(RESULTS / "csp", rows, ["part", "points", "labels"])
 
 
 if __name__ == "__main__":

@@ -5,14 +5,14 @@
 Gaussian clusters in ten dimensions lie in a folder of Parquet files. In memory, the time is that of reading
 them and of `fit`, on all processors; streamed, of `fit_chunks`; on the cluster, of `sidecut.distributed.fit`
 until all labels are there. Workers have one thread each, are started beforehand, and have imported sidecut.
-All three run in turn, `--repeats` times; medians are told, and whether the labels are the same.
+All three run in turn, `--repeats` times; medians are told, that of the cluster as "sidecut", and whether the
+labels are the same.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ import pandas as pd
 from distributed import Client, LocalCluster
 from sklearn.datasets import make_blobs
 
-from benchmarks.machine import facts
+from benchmarks.speed import stored
+from benchmarks.speed.timing import alternately
 from sidecut import SCACS, Constraints
 from sidecut.constraints import sample_labels
 from sidecut.distributed import fit
@@ -51,7 +52,7 @@ def ways(folder: Path, known: Constraints, landmarks: int) -> dict[str, Callable
     return {
         "in memory": lambda: model().fit(pd.read_parquet(folder), constraints=known).labels_,
         "streamed": lambda: model().fit_chunks(folder, constraints=known).labels_,
-        "dask": lambda: fit(model(), dd.read_parquet(folder), constraints=known).labels_.compute(),
+        "sidecut": lambda: fit(model(), dd.read_parquet(folder), constraints=known).labels_.compute(),
     }
 
 
@@ -60,22 +61,15 @@ def measure(n_points: int, landmarks: int, repeats: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         work = ways(folder, written(folder, n_points), landmarks)
-        seconds: dict[str, list[float]] = {way: [] for way in work}
         labels = {}
-        for _ in range(repeats):
-            for way, run in work.items():
-                start = time.perf_counter()
-                labels[way] = run()
-                seconds[way].append(time.perf_counter() - start)
-    median = {way: float(np.median(times)) for way, times in seconds.items()}
-    return {
-        "points": n_points,
-        "landmarks": landmarks,
-        **median,
-        "dask / in memory": median["dask"] / median["in memory"],
-        "dask / streamed": median["dask"] / median["streamed"],
-        "same labels": all(np.array_equal(labels["in memory"], found) for found in labels.values()),
-    }
+
+        def keep(way: str) -> None:
+            labels[way] = work[way]()
+
+        taken = alternately([lambda way=way: keep(way) for way in work], repeats)
+    median = dict(zip(work, taken, strict=True))
+    same = all(np.array_equal(labels["in memory"], found) for found in labels.values())
+    return {"points": n_points, "landmarks": landmarks, **median, "same labels": same}
 
 
 def main() -> None:
@@ -98,12 +92,7 @@ def main() -> None:
         for n_points in args.points:
             rows.append(measure(n_points, args.landmarks, args.repeats))
             print(rows[-1], flush=True)
-    table = pd.DataFrame(rows).round(2)
-    RESULTS.mkdir(exist_ok=True)
-    table.to_csv(RESULTS / "dask.csv", index=False)
-    (RESULTS / "dask.txt").write_text(
-        f"{facts()}, {args.workers} workers\n\n{table.to_string(index=False)}\n"
-    )
+    stored.write(RESULTS / "dask", rows, ["points", "landmarks"])
 
 
 if __name__ == "__main__":

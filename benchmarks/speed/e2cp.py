@@ -1,11 +1,11 @@
 """E2CP: against dense matrices and another package, and against unconstrained spectral clustering.
 
-    python -m benchmarks.speed.e2cp --data FOLDER --peer-python PYTHON
+    python -m benchmarks.speed.e2cp --data FOLDER
 
 (a) propagating (eq. 3) and adjusting the graph (eq. 4), against the same by inverse and products of N x N
     matrices;
 (b) the same against the package spectralcluster, in processes of their own, with the peak of memory of each;
-    PYTHON is an interpreter that has it (python -m venv E; E/bin/pip install spectralcluster; E/bin/python);
+    its environment is the one `make peers` makes, made here where it is missing;
 (c) whole fits on the k-NN graph of all of MNIST with 100, 500 and 1,000 labels, against scikit-learn's
     SpectralClustering and LabelSpreading on the same graph in the same run,
     and once more in linear time with the error that is stated (approximate=True);
@@ -18,21 +18,20 @@ import argparse
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_blobs
 from sklearn.semi_supervised import LabelSpreading
 
-from benchmarks.machine import facts
-from benchmarks.speed import e2cp_once
+from benchmarks.peers import registry
+from benchmarks.peers.environments import InstallError, python_of
+from benchmarks.speed import e2cp_once, stored
 from benchmarks.speed.graphs import mnist
+from benchmarks.speed.timing import one_blas_thread, seconds, timed
 from sidecut import E2CP, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import clustering_accuracy
@@ -40,16 +39,11 @@ from sidecut.graphs import Graph, Neighbors, NormalizedAffinity, SparseGraph, ad
 from sidecut.methods.rewriting import propagated
 
 RESULTS = Path(__file__).parent / "results"
+#: Where the environments of other packages are.
+PEERS = Path(".peers")
 LABELS = (100, 500, 1_000)
 PAIRS = 2_000
 ALPHA = 0.8
-
-
-def timed(work: Callable[[], object]) -> tuple[object, float]:
-    """Return what some work gives, and its time in seconds."""
-    start = time.perf_counter()
-    result = work()
-    return result, time.perf_counter() - start
 
 
 def dense_e2cp(graph: Graph, known: Constraints) -> tuple[np.ndarray, np.ndarray]:
@@ -69,11 +63,10 @@ def against_dense(sizes: list[int]) -> list[dict]:
         for kind, sample in {"100 labels": sample_labels, "200 pairs": sample_pairs}.items():
             known = sample(y, int(kind.split()[0]), random_state=0)
             (F, W), theirs = timed(lambda g=graph, c=known: dense_e2cp(g, c))
-            (ours, cut), seconds = timed(lambda g=graph, c=known: rewritten(g, c))
-            row = {"part": "a", "points": n, "known": kind, "sidecut": seconds, "dense": theirs}
-            row["ratio"] = theirs / seconds
+            (ours, cut), taken = timed(lambda g=graph, c=known: rewritten(g, c))
+            row = {"part": "a", "points": n, "known": kind, "sidecut": taken, "dense": theirs}
             gaps = np.abs(ours.to_dense() - F).max(), np.abs(cut.to_dense() - W).max()
-            row["note"] = f"F agrees to {gaps[0]:.0e}, the graph to {gaps[1]:.0e}"
+            row |= {"ratio": theirs / taken, "largest difference": max(gaps)}
             rows.append(row)
             print(row, flush=True)
     return rows
@@ -82,11 +75,19 @@ def against_dense(sizes: list[int]) -> list[dict]:
 def rewritten(graph: Graph, known: Constraints) -> tuple:
     """Return F and the adjusted graph."""
     F = propagated(graph, known, ALPHA)
-    return F, adjusted(graph, F.matrix)
+    cut = adjusted(graph, F.matrix)
+    # The first product makes whatever is made only when it is needed.
+    _ = cut.degrees
+    return F, cut
 
 
-def against_peer(sizes: list[int], python: str) -> list[dict]:
+def against_peer(sizes: list[int]) -> list[dict]:
     """(b)."""
+    try:
+        python = str(python_of(*registry.chosen(["spectralcluster"]), PEERS))
+    except InstallError as error:
+        print(f"spectralcluster does not install, part (b) is left out: {error}", flush=True)
+        return []
     rows = []
     for n in sizes:
         X, y = make_blobs(n, 20, centers=10, cluster_std=6.0, random_state=0)
@@ -102,9 +103,8 @@ def against_peer(sizes: list[int], python: str) -> list[dict]:
             gap = np.abs(ours["rows"] - theirs["rows"]).max()
             row = {"part": "b", "points": n, "known": kind, "sidecut": float(ours["seconds"])}
             row |= {"spectralcluster": float(theirs["seconds"]), "ratio": theirs["seconds"] / ours["seconds"]}
-            row["note"] = (
-                f"graphs agree to {gap:.0e}; {ours['megabytes']:.0f} MB against {theirs['megabytes']:.0f} MB"
-            )
+            row |= {"largest difference": gap, "megabytes": float(ours["megabytes"])}
+            row["megabytes of the other"] = float(theirs["megabytes"])
             rows.append(row)
             print(row, flush=True)
     return rows
@@ -126,14 +126,14 @@ def against_unconstrained(graph: SparseGraph, y: np.ndarray, draws: int) -> list
     """(c)."""
     matrix = sp.csr_matrix(graph.matrix)
     plain = SpectralClustering(10, affinity="precomputed", eigen_solver="amg", random_state=0)
-    reference = timed(lambda: plain.fit(matrix))[1]
+    reference = seconds(lambda: plain.fit(matrix), 3)
     rows = []
     for c in LABELS:
         scores, times = [], []
         for draw in range(draws):
             known = sample_labels(y, c, random_state=draw)
             model = E2CP(10, affinity="precomputed", random_state=0)
-            times.append(timed(lambda m=model, k=known: m.fit(graph, constraints=k))[1])
+            times.append(seconds(lambda m=model, k=known: m.fit(graph, constraints=k)))
             spreading = spread_labels(matrix, known, y)
             scores.append(
                 [clustering_accuracy(y, found, constraints=known) for found in (model.labels_, spreading)]
@@ -141,10 +141,8 @@ def against_unconstrained(graph: SparseGraph, y: np.ndarray, draws: int) -> list
         row = {"part": "c", "points": len(y), "known": f"{c} labels", "sidecut": float(np.median(times))}
         row |= {"scikit-learn": reference, "ratio": row["sidecut"] / reference}
         accuracy, spreading = np.mean(scores, axis=0)
-        row["note"] = (
-            f"ACC on unlabelled points {accuracy:.3f}, LabelSpreading {spreading:.3f}, "
-            f"unconstrained {clustering_accuracy(y, plain.labels_):.3f}; mean of {draws} draws"
-        )
+        row |= {"accuracy": accuracy, "of LabelSpreading": spreading, "draws": draws}
+        row["unconstrained"] = clustering_accuracy(y, plain.labels_)
         rows += [row, approximated(graph, sample_labels(y, c, random_state=0), y, reference)]
         print(*rows[-2:], sep="\n", flush=True)
     return rows
@@ -153,12 +151,11 @@ def against_unconstrained(graph: SparseGraph, y: np.ndarray, draws: int) -> list
 def approximated(graph: SparseGraph, known: Constraints, y: np.ndarray, reference: float) -> dict:
     """Return one row of (c) for the linear-time option."""
     model = E2CP(10, affinity="precomputed", approximate=True, random_state=0)
-    seconds = timed(lambda: model.fit(graph, constraints=known))[1]
+    taken = seconds(lambda: model.fit(graph, constraints=known))
     row = {"part": "c", "points": len(y), "known": f"{known.constrained_points.size} labels, approximate"}
-    row |= {"sidecut": seconds, "scikit-learn": reference, "ratio": seconds / reference}
-    accuracy = clustering_accuracy(y, model.labels_, constraints=known)
-    row["note"] = f"ACC on unlabelled points {accuracy:.3f}, stated error {model.approximation_error_:.2g}"
-    return row
+    row |= {"sidecut": taken, "scikit-learn": reference, "ratio": taken / reference}
+    row["accuracy"] = clustering_accuracy(y, model.labels_, constraints=known)
+    return row | {"stated error": model.approximation_error_}
 
 
 def spread_labels(matrix: sp.csr_matrix, known: Constraints, y: np.ndarray) -> np.ndarray:
@@ -172,9 +169,9 @@ def with_pairs(graph: SparseGraph, y: np.ndarray) -> list[dict]:
     """(d)."""
     known = sample_pairs(y, PAIRS, random_state=0)
     found = once("fit", sys.executable, graph, known)
-    accuracy = clustering_accuracy(y, found["labels"], constraints=known)
     row = {"part": "d", "points": len(y), "known": f"{PAIRS} pairs", "sidecut": float(found["seconds"])}
-    row["note"] = f"ACC on other points {accuracy:.3f}, peak of the process {found['megabytes']:.0f} MB"
+    row["accuracy"] = clustering_accuracy(y, found["labels"], constraints=known)
+    row["megabytes"] = float(found["megabytes"])
     print(row, flush=True)
     return [row]
 
@@ -182,23 +179,23 @@ def with_pairs(graph: SparseGraph, y: np.ndarray) -> list[dict]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="folder that holds mnist.npz; without it no (c) and (d)")
-    parser.add_argument("--peer-python", help="an interpreter that has spectralcluster; without it no (b)")
+    parser.add_argument("--parts", default="abcd", help="which of the parts (a) to (d); all by default")
     parser.add_argument("--dense-sizes", type=int, nargs="*", default=[1_000, 2_000, 4_000])
     parser.add_argument("--mnist-points", type=int, default=70_000)
     parser.add_argument("--draws", type=int, default=3)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows = against_dense(args.dense_sizes)
-    if args.peer_python:
-        rows += against_peer(args.dense_sizes, args.peer_python)
-    if args.data:
+    rows = against_dense(args.dense_sizes) if "a" in args.parts else []
+    if "b" in args.parts:
+        rows += against_peer(args.dense_sizes)
+    if args.data and set(args.parts) & {"c", "d"}:
         graph, y = mnist(args.data, args.mnist_points)
-        rows += against_unconstrained(graph, y, args.draws)
-        rows += with_pairs(graph, y)
-    table = pd.DataFrame(rows).round(3)
-    RESULTS.mkdir(exist_ok=True)
-    table.to_csv(RESULTS / "e2cp.csv", index=False)
-    (RESULTS / "e2cp.txt").write_text(f"{facts()}\n\n{table.to_string(index=False, na_rep='')}\n")
+        if "c" in args.parts:
+            with one_blas_thread():
+                rows += against_unconstrained(graph, y, args.draws)
+        if "d" in args.parts:
+            rows += with_pairs(graph, y)
+    stored.write(RESULTS / "e2cp", rows, ["part", "points", "known"])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 
 import matplotlib as mpl
@@ -10,6 +11,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 PICTURE = Path(__file__).parents[2] / "docs" / "growth.svg"
+THEIRS = "scikit-learn lobpcg"
+MARKS = "osD^vP*Xd<>h"
 
 
 def exponent(points: np.ndarray, seconds: np.ndarray) -> float:
@@ -25,32 +28,52 @@ def exponent(points: np.ndarray, seconds: np.ndarray) -> float:
     return float(np.polyfit(np.log(points), np.log(seconds), 1)[0])
 
 
-def growing(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the series of a suite's table that were measured at three or more sizes.
+def on_one_sort(scaling: pd.DataFrame) -> pd.DataFrame:
+    """Return the times on MNIST, or on blobs where it was not there."""
+    has_digits = scaling["data"] == "mnist"
+    return scaling[has_digits] if has_digits.any() else scaling
 
-    A line through two always fits, and says nothing.
+
+def series(scaling: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return points and seconds of each method that was measured at two sizes or more, slowest first.
 
     Parameters
     ----------
-    table : DataFrame
-        In the form of `benchmarks.speed.suite.tidy`.
+    scaling : DataFrame
+        The results of `benchmarks.speed.scaling`, on one sort of data.
     """
-    once = table.drop_duplicates(["name", "points"]).sort_values("points")
-    timed = once[once["seconds"] > 0]
-    return {name: rows for name, rows in timed.groupby("name", sort=False) if len(rows) > 2}
+    theirs = scaling.drop_duplicates("points").assign(solver=THEIRS, sidecut=scaling[THEIRS])
+    rows = pd.concat([scaling, theirs]).rename(columns={"sidecut": "seconds"}).sort_values("points")
+    found = {name: group[["points", "seconds"]] for name, group in rows.groupby("solver") if len(group) > 1}
+    return dict(sorted(found.items(), key=lambda item: -_pace(item[1])))
 
 
-def draw(table: pd.DataFrame, title: str, path: Path = PICTURE) -> None:
-    """Draw all series that grow, log-log, each with its exponent."""
+def _pace(rows: pd.DataFrame) -> float:
+    """Return the seconds per point at the largest size."""
+    return float((rows["seconds"] / rows["points"]).iloc[-1])
+
+
+def draw(scaling: pd.DataFrame, title: str, path: Path = PICTURE) -> None:
+    """Draw all methods, log-log, each with its exponent, and a line of slope one to compare with."""
     # A fixed salt and no date: the same figures make the same file.
     with mpl.rc_context({"svg.hashsalt": "sidecut", "svg.fonttype": "none"}):
         figure = Figure(figsize=(9, 5), layout="constrained")
         axes = figure.add_subplot()
-        for name, rows in growing(table).items():
+        lines = series(scaling)
+        # From warm, the slowest, to cold.
+        colors = mpl.colormaps["turbo_r"](np.linspace(0.05, 0.95, len(lines)))
+        for mark, color, (name, rows) in zip(cycle(MARKS), colors, lines.items(), strict=False):
             points, seconds = rows["points"].to_numpy(), rows["seconds"].to_numpy()
-            axes.loglog(points, seconds, "o-", label=f"{name}: n^{exponent(points, seconds):.2f}")
-        axes.set(xlabel="points", ylabel="seconds", title="How the time of each measurement grows")
-        axes.grid(True, which="both", alpha=0.2)
+            style = {"color": "black", "linestyle": "--"} if name == THEIRS else {"color": color}
+            label = f"{name}, $n^{{{exponent(points, seconds):.2f}}}$"
+            axes.loglog(points, seconds, marker=mark, markersize=5, label=label, **style)
+        sizes = np.unique(scaling["points"])
+        slope = scaling["sidecut"].min() / sizes[0] * sizes / 2
+        axes.loglog(sizes, slope, ":", color="gray", label="slope one")
+        axes.set(xlabel="points", ylabel="seconds", title="How the time of a fit grows")
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+        axes.minorticks_off()
+        axes.grid(True, alpha=0.2)
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), fontsize="small", frameon=False)
         figure.text(0.01, -0.02, title, fontsize="x-small", color="gray")
         figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")

@@ -45,9 +45,9 @@ def entries(table: pd.DataFrame, date: str, commit: str) -> pd.DataFrame:
     return added.assign(date=date, commit=commit)[COLUMNS]
 
 
-def append(table: pd.DataFrame, path: Path = HISTORY) -> None:
-    """Add a run to the stored history."""
-    added = entries(table, datetime.now(UTC).date().isoformat(), commit())
+def append(table: pd.DataFrame, measured: str, path: Path = HISTORY) -> None:
+    """Add a run of some commit to the stored history."""
+    added = entries(table, datetime.now(UTC).date().isoformat(), measured)
     added.to_csv(path, mode="a", header=not path.exists(), index=False)
 
 

@@ -14,20 +14,18 @@ On the k-NN graph of MNIST with 1,000 labels; without data on blobs.
 from __future__ import annotations
 
 import argparse
-import time
 import tracemalloc
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_blobs
 
-from benchmarks.machine import facts
+from benchmarks.speed import stored
 from benchmarks.speed.graphs import mnist
+from benchmarks.speed.timing import one_blas_thread, seconds
 from sidecut import LCSC, NCSC, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels
 from sidecut.evaluation import clustering_accuracy
@@ -49,16 +47,6 @@ def problem(data: Path | None, n_points: int) -> tuple[SparseGraph, np.ndarray]:
         return mnist(data, n_points)
     X, y = make_blobs(n_points, 30, centers=K, cluster_std=6.0, random_state=0)
     return Neighbors(20).build(X), y
-
-
-def seconds(work: Callable[[], object], repeats: int) -> float:
-    """Return the median time of some work."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))
 
 
 def per_iteration(graph: SparseGraph, known: Constraints, repeats: int) -> list[dict]:
@@ -107,9 +95,9 @@ def whole_fits(graph: SparseGraph, y: np.ndarray, known: Constraints, repeats: i
             "labels": int((known.labels >= 0).sum()) if told else 0,
             "ratio": taken / min(theirs.values()),
         }
-        row["note"] = f"ACC {clustering_accuracy(y, model.labels_):.3f}"
+        row["accuracy"] = clustering_accuracy(y, model.labels_, constraints=told)
         if isinstance(model, NCSC):
-            row["note"] += f", eq. 6 {model.objective_:.4f}"
+            row["eq. 6"] = model.objective_
         rows.append(row)
         print(row, flush=True)
     return rows
@@ -124,7 +112,7 @@ def peak_memory(graph: SparseGraph, known: Constraints) -> list[dict]:
     peak = tracemalloc.get_traced_memory()[1] / 1e6
     tracemalloc.stop()
     row = {"part": "c", "points": graph.n_nodes, "labels": int((known.labels >= 0).sum()), "solver": "NCSC"}
-    row["note"] = f"peak {peak:.0f} MB beyond a graph of {held:.0f} MB"
+    row |= {"megabytes": peak, "megabytes of the graph": held}
     print(row, flush=True)
     return [row]
 
@@ -139,13 +127,12 @@ def main() -> None:
     warnings.simplefilter("ignore")
     graph, y = problem(args.data, args.points or (70_000 if args.data else 5_000))
     known = sample_labels(y, min(args.labels, len(y) // 5), random_state=0)
-    rows = per_iteration(graph, known, 5 * args.repeats)
-    rows += whole_fits(graph, y, known, args.repeats)
-    rows += peak_memory(graph, known)
-    RESULTS.mkdir(exist_ok=True)
-    table = pd.DataFrame(rows).round(4)
-    table.to_csv(RESULTS / "ncsc.csv", index=False)
-    (RESULTS / "ncsc.txt").write_text(f"{facts()}\n\n{table.to_string(index=False, na_rep='')}\n")
+    with one_blas_thread():
+        rows = per_iteration(graph, known, 5 * args.repeats)
+        rows += whole_fits(graph, y, known, args.repeats)
+        rows += peak_memory(graph, known)
+    rows = [{"data": "mnist" if args.data else "blobs"} | row for row in rows]
+    stored.write(RESULTS / "ncsc", rows, ["data", "part", "points", "labels", "solver"])
 
 
 if __name__ == "__main__":

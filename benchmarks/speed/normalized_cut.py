@@ -11,19 +11,18 @@ question is not speed but whether the answer is right.
 from __future__ import annotations
 
 import argparse
-import time
 import warnings
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import scipy.linalg
 import scipy.sparse as sp
 from sklearn.cluster import SpectralClustering
 from sklearn.manifold import spectral_embedding
 
-from benchmarks.machine import facts
+from benchmarks.speed import stored
 from benchmarks.speed.graphs import N_CLUSTERS, graph
+from benchmarks.speed.timing import alternately, one_blas_thread
 from sidecut import NormalizedCut
 
 RESULTS = Path(__file__).parent / "results"
@@ -43,25 +42,18 @@ def measure(family: str, n_points: int, data: Path | None, repeats: int) -> list
             models[f"scikit-learn {solver}"] = SpectralClustering(
                 k, affinity="precomputed", eigen_solver=solver, random_state=0
             )
-    times: dict[str, list[float]] = {name: [] for name in models}
-    for _ in range(repeats):
-        for name, model in models.items():
-            start = time.perf_counter()
-            model.fit(matrix)
-            times[name].append(time.perf_counter() - start)
-    ours = models["sidecut"]
-    fastest = min(np.median(times[name]) for name in models if name != "sidecut")
-    rows = []
-    for name in models:
-        seconds = float(np.median(times[name]))
+    with one_blas_thread():
+        taken = alternately([lambda m=model: m.fit(matrix) for model in models.values()], repeats)
+    ours, fastest, rows = models["sidecut"], min(taken[1:]), []
+    for name, seconds in zip(models, taken, strict=True):
         missed = 0 if name == "sidecut" else _missed(matrix, k, name.split()[-1], ours.eigenvectors_)
         rows.append(
             {
                 "graph": family,
                 "points": n_points,
                 "solver": name,
-                "seconds": round(seconds, 2),
-                "times the fastest of scikit-learn": round(float(seconds / fastest), 2),
+                "seconds": seconds,
+                "times the fastest of scikit-learn": seconds / fastest,
                 "missed": missed,
                 "certificate": ours.solution_.certificate.method if name == "sidecut" else "",
             }
@@ -95,15 +87,7 @@ def main() -> None:
         for size in args.sizes
         for row in measure(family, size, args.data, args.repeats)
     ]
-    RESULTS.mkdir(exist_ok=True)
-    table, path = pd.DataFrame(rows), RESULTS / "normalized_cut.csv"
-    if path.exists():
-        before = pd.read_csv(path)
-        table = pd.concat([before[~before["graph"].isin(families)], table]).sort_values(
-            "graph", kind="stable"
-        )
-    table.to_csv(path, index=False)
-    (RESULTS / "normalized_cut.txt").write_text(f"{facts()}\n\n{table.to_string(index=False)}\n")
+    stored.write(RESULTS / "normalized_cut", rows, ["graph", "points", "solver"])
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 (a) whole fits on the six data sets of the paper with 100 labels, p = 500, r = 3, with landmarks by k-means
     and at random: against LSC with the same settings, and against scikit-learn's KMeans(n_init=1) on X;
 (b) where the time of a fit goes, against the bare cost of multiplying all points with all landmarks;
-(c) fits on 1 and 10 million points x 2 features, each in a process of its own, with its peak of memory;
+(c) fits on 0.1, 1 and 10 million points x 2 features, each in a process of its own, with its peak of memory;
 (d) the p x p problem alone, in processor time, which a busy machine hardly changes: the feasible cuts in
     tridiagonal form, against the first k eigenvectors, which LSC takes, and in all eigenvectors;
 (e) a fit with ten more labels that keeps landmarks and codes, against one from nothing.
@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import argparse
-import resource
 import subprocess
 import sys
 import time
@@ -23,12 +22,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_limits
 
-from benchmarks.machine import facts
+from benchmarks.speed import stored
+from benchmarks.speed.e2cp_once import peak
+from benchmarks.speed.timing import alternately, seconds, timed
 from sidecut import LSC, SCACS, Constraints
 from sidecut.constraints import sample_labels
 from sidecut.graphs import LandmarkCoder, RowChunks, choose_landmarks, code_rows, each_chunk
@@ -42,27 +42,7 @@ NAMES = ("segment", "usps", "pendigits", "letter", "mnist", "covtype")
 N_LABELS = 100
 
 
-def seconds(
-    work: Callable[[], object], repeats: int, clock: Callable[[], float] = time.perf_counter
-) -> float:
-    """Return the median time of some work."""
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        work()
-        times.append(clock() - start)
-    return float(np.median(times))
-
-
-def alternately(
-    works: list[Callable[[], object]], repeats: int, clock: Callable[[], float] = time.perf_counter
-) -> list[float]:
-    """Return the median times of some works done in turn, so that what disturbs one disturbs all."""
-    rounds = [[seconds(work, 1, clock) for work in works] for _ in range(repeats)]
-    return np.median(rounds, axis=0).tolist()
-
-
-def stored(data: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+def points_of(data: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the points and classes of a data set."""
     with np.load(data / f"{name}.npz") as file:
         return file["X"], file["y"].astype(int)
@@ -72,7 +52,7 @@ def whole_fits(data: Path, names: list[str], repeats: int) -> list[dict]:
     """(a)."""
     rows = []
     for name in names:
-        X, y = stored(data, name)
+        X, y = points_of(data, name)
         k, known = len(np.unique(y)), sample_labels(y, N_LABELS, random_state=0)
         raw = seconds(lambda X=X, k=k: KMeans(k, n_init=1, random_state=0).fit(X), repeats)
         for rule in ("kmeans", "random"):
@@ -104,7 +84,7 @@ def bare_products(rows: RowChunks, landmarks: np.ndarray) -> float:
 
 def where_time_goes(data: Path, names: list[str]) -> list[dict]:
     """(b)."""
-    return [_stages(name, *stored(data, name)) for name in names if name in ("mnist", "covtype", "letter")]
+    return [_stages(name, *points_of(data, name)) for name in names if name in ("mnist", "covtype", "letter")]
 
 
 def _stages(name: str, X: np.ndarray, y: np.ndarray) -> dict:
@@ -112,9 +92,7 @@ def _stages(name: str, X: np.ndarray, y: np.ndarray) -> dict:
     rows, laps = RowChunks(X), {}
 
     def lap(stage: str, work: Callable[[], object]) -> object:
-        start = time.perf_counter()
-        result = work()
-        laps[stage] = time.perf_counter() - start
+        result, laps[stage] = timed(work)
         return result
 
     with threadpool_limits(limits=1):
@@ -131,8 +109,7 @@ def _stages(name: str, X: np.ndarray, y: np.ndarray) -> dict:
         )
     row = {"part": f"b {name}", "points": len(y), "sidecut": sum(laps.values())}
     row["bare products"] = bare_products(rows, landmarks)
-    row["ratio"] = row["sidecut"] / row["bare products"]
-    row["note"] = ", ".join(f"{stage} {spent:.2f}" for stage, spent in laps.items())
+    row |= {f"{stage}, seconds": spent for stage, spent in laps.items()}
     print(row, flush=True)
     return row
 
@@ -141,7 +118,7 @@ def small_problems(data: Path, names: list[str], repeats: int) -> list[dict]:
     """(d)."""
     rows = []
     for name in names:
-        X, y = stored(data, name)
+        X, y = points_of(data, name)
         k, (known, points) = len(np.unique(y)), sample_labels(y, N_LABELS, random_state=0).restricted()
         with threadpool_limits(limits=1):
             chunks = RowChunks(X)
@@ -162,7 +139,7 @@ def small_problems(data: Path, names: list[str], repeats: int) -> list[dict]:
             "LSC": plain,
             "all eigenvectors": whole,
         }
-        rows.append(row | {"SCACS / LSC": ours / plain, "note": "p x p problem, processor time"})
+        rows.append(row | {"SCACS / LSC": ours / plain})
         print(rows[-1], flush=True)
     return rows
 
@@ -171,7 +148,7 @@ def warm_fits(data: Path, names: list[str], repeats: int) -> list[dict]:
     """(e)."""
     rows = []
     for name in names:
-        X, y = stored(data, name)
+        X, y = points_of(data, name)
         k = len(np.unique(y))
         few, more = (sample_labels(y, n, random_state=0) for n in (N_LABELS, N_LABELS + 10))
         warm = SCACS(k, warm_start=True, random_state=0).fit(X, constraints=few)
@@ -181,7 +158,7 @@ def warm_fits(data: Path, names: list[str], repeats: int) -> list[dict]:
         ]
         again, cold = alternately(fits, repeats)
         row = {"part": f"e {name}", "points": len(y), "sidecut": again, "cold": cold}
-        rows.append(row | {"ratio": again / cold, "note": "with warm_start"})
+        rows.append(row | {"ratio": again / cold})
         print(rows[-1], flush=True)
     return rows
 
@@ -191,38 +168,21 @@ def growth(sizes: list[int]) -> list[dict]:
     rows = []
     for n in sizes:
         command = [sys.executable, "-m", "benchmarks.speed.scacs", "--fit-one", str(n)]
-        spent, peak = map(
-            float, subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-        )
-        rows.append(
-            {"part": "c", "points": n, "sidecut": spent, "note": f"peak {peak:.2f} GB, data included"}
-        )
-        if len(rows) > 1:
-            rows[-1]["growth"] = spent / rows[0]["sidecut"]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        spent, megabytes = map(float, done.stdout.split())
+        rows.append({"part": "c", "points": n, "sidecut": spent, "megabytes": megabytes})
         print(rows[-1], flush=True)
     return rows
 
 
 def fit_one(n: int) -> None:
-    """Print the median seconds of three fits on n points x 2 features, and the peak of memory in GB."""
+    """Print the median seconds of three fits on n points x 2 features, and the peak of memory in MB."""
     X, y = make_blobs(n, 2, centers=10, cluster_std=1.5, random_state=0)
     known = np.full(n, -1)
     known[:1_000] = y[:1_000]
     constraints = Constraints.from_labels(known)
     spent = seconds(lambda: SCACS(10, random_state=0).fit(X, constraints=constraints), 3)
-    print(spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
-
-
-def write(rows: list[dict]) -> None:
-    """Write the results beside those of other parts and sizes."""
-    RESULTS.mkdir(exist_ok=True)
-    path, table = RESULTS / "scacs.csv", pd.DataFrame(rows)
-    if path.exists():
-        table = pd.concat([pd.read_csv(path), table])
-        table = table.drop_duplicates(["part", "landmarks", "points"], keep="last")
-    table = table.round(4).sort_values(["part", "points"], kind="stable")
-    table.to_csv(path, index=False)
-    (RESULTS / "scacs.txt").write_text(f"{facts()}\n\n{table.to_string(index=False, na_rep='')}\n")
+    print(spent, peak())
 
 
 def main() -> None:
@@ -231,7 +191,7 @@ def main() -> None:
     parser.add_argument("--names", nargs="*", default=list(NAMES), choices=NAMES)
     parser.add_argument("--parts", default="abcde", help="which of the parts (a) to (e); all by default")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--sizes", type=int, nargs="*", default=[1_000_000, 10_000_000])
+    parser.add_argument("--sizes", type=int, nargs="*", default=[100_000, 1_000_000, 10_000_000])
     parser.add_argument("--fit-one", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -250,7 +210,8 @@ def main() -> None:
         rows += warm_fits(args.data, names, args.repeats)
     if "c" in args.parts:
         rows += growth(args.sizes)
-    write(rows)
+    rows = [{"landmarks": None} | row for row in rows]
+    stored.write(RESULTS / "scacs", rows, ["part", "points", "landmarks"])
 
 
 if __name__ == "__main__":

@@ -14,9 +14,9 @@ RESULTS = Path(__file__).parent / "results"
 QUICK_RESULTS = RESULTS / "raw" / "quick"
 COLUMNS = ["name", "points", "seconds", "against", "ratio"]
 #: How the columns begin that hold the seconds of something else.
-OTHERS = ("scikit-learn", "dense", "stack", "spectralcluster", "LSC", "cold")
+OTHERS = ("scikit-learn", "dense", "stack", "spectralcluster", "LSC", "cold", "in memory", "streamed")
 #: Columns of a script's table that tell what was measured rather than how long it took.
-LABELS = ("part", "graph", "known", "labels", "cannot-links", "links", "landmarks", "solver")
+LABELS = ("data", "part", "graph", "known", "labels", "cannot-links", "landmarks", "solver")
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,13 @@ class Script:
 
 SCRIPTS = [
     Script("normalized_cut", "--families blobs moons --sizes 2000 4000 8000 --repeats 1"),
+    Script("scaling", "--sizes 2000 4000 8000 --repeats 1"),
     Script("csp", "--parts a --dense-sizes 250 500 1000"),
-    Script("e2cp", "--dense-sizes 250 500 1000"),
-    Script("csap", "--points 250 500 1000 --links 100", takes_data=False),
+    Script("e2cp", "--parts a --dense-sizes 250 500 1000"),
+    Script("csap", "--points 250 500 1000 --links 100 --tiled", takes_data=False),
     Script("scacs", "--parts c --sizes 20000 200000"),
     Script("ncsc", ""),
+    Script("dask", "--quick", takes_data=False),
 ]
 
 
@@ -123,7 +125,7 @@ def series_name(script: str, row: pd.Series) -> str:
 
 def described(label: str, value: object) -> str:
     """Return a setting in words: "500 labels", "part a", "moons"."""
-    if label in ("graph", "known", "solver"):
+    if label in ("data", "graph", "known", "solver"):
         return str(value)
     if label == "landmarks" and isinstance(value, str):
         return f"landmarks {value}"

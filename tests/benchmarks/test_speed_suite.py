@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.speed import growth, history, ncsc, suite
+from benchmarks.speed import growth, history, ncsc, page, scaling, stored, suite, timing
 from sidecut.constraints import sample_labels
 
 
@@ -71,14 +71,61 @@ def test_one_size_has_no_exponent():
         growth.exponent([100, 100], [1.0, 2.0])
 
 
-def test_only_series_of_three_sizes_are_drawn(tmp_path):
-    rows = [("long", n, n / 1000, "dense", 1.0) for n in (1000, 2000, 4000)] + [
-        ("short", 10, 1.0, "", np.nan)
-    ]
-    table = pd.DataFrame(rows, columns=suite.COLUMNS)
-    assert list(growth.growing(table)) == ["long"]
+def scaling_results(**seconds):
+    sizes = [1_000, 2_000, 4_000]
+    return pd.DataFrame(
+        [
+            {"data": "mnist", "points": n, "solver": name, "sidecut": taken, "scikit-learn lobpcg": n / 100}
+            for name, times in seconds.items()
+            for n, taken in zip(sizes, times, strict=False)
+        ]
+    )
+
+
+def test_methods_of_one_size_only_are_not_drawn_and_the_slowest_per_point_come_first(tmp_path):
+    table = scaling_results(quick=[1.0, 2.0, 4.0], slow=[3.0, 12.0, 48.0], once=[1.0])
+    found = growth.series(table)
+    assert list(found) == ["slow", "scikit-learn lobpcg", "quick"]
+    assert found["scikit-learn lobpcg"]["seconds"].tolist() == [10.0, 20.0, 40.0]
     growth.draw(table, "here", tmp_path / "growth.svg")
-    assert "long: n^1.00" in (tmp_path / "growth.svg").read_text()
+    drawn = (tmp_path / "growth.svg").read_text()
+    assert "quick, $n^{1.00}$" in drawn
+    assert "slow, $n^{2.00}$" in drawn
+
+
+def test_blobs_are_drawn_only_where_there_are_no_digits():
+    digits, blobs = scaling_results(cut=[1.0, 2.0]), scaling_results(cut=[1.0]).assign(data="blobs")
+    assert set(growth.on_one_sort(pd.concat([digits, blobs]))["data"]) == {"mnist"}
+    assert set(growth.on_one_sort(blobs)["data"]) == {"blobs"}
+
+
+def test_every_method_can_be_measured_on_the_same_points():
+    works = scaling.fits(*scaling.problem(None, 600))
+    assert {"scikit-learn lobpcg", "CSP", "E2CP", "NCSC", "CSAP", "SCACS"} <= set(works)
+    assert works["SCACS"]().labels_.shape == (600,)
+
+
+def test_a_row_replaces_the_one_it_measures_again_and_no_other(tmp_path):
+    path = tmp_path / "cut"
+    stored.write(
+        path, [{"part": "a", "points": n, "sidecut": 1.0} for n in (581_012, 1_000)], ["part", "points"]
+    )
+    stored.write(path, [{"part": "a", "points": 1_000, "sidecut": 2.0, "gap": 1e-16}], ["part", "points"])
+    table = pd.read_csv(path.with_suffix(".csv"))
+    assert table[["points", "sidecut"]].to_numpy().tolist() == [[1_000, 2.0], [581_012, 1.0]]
+    assert table["gap"].dropna().tolist() == [1e-16]
+    assert "sidecut" in path.with_suffix(".txt").read_text().splitlines()[0]
+
+
+def test_works_done_in_turn_are_each_told_by_their_median():
+    ticks = iter([0, 1, 0, 10, 0, 3, 0, 30, 0, 2, 0, 20])
+    assert timing.alternately([lambda: None, lambda: None], 3, lambda: next(ticks)) == [2, 20]
+
+
+def test_the_page_of_speed_tells_what_is_stored():
+    text = page.PAGE.read_text()
+    assert {found[2] for found in page.MARKED.finditer(text)} == set(page.FRAGMENTS)
+    assert page.page(text) == text
 
 
 def runs(*ratios, name="cut"):
@@ -106,10 +153,11 @@ def test_names_are_compared_with_themselves_only():
 def test_runs_are_appended_under_one_header(tmp_path):
     table = pd.DataFrame([("cut", 1000, 2.0, "dense", 0.123456)], columns=suite.COLUMNS)
     for _ in range(2):
-        history.append(table, tmp_path / "history.csv")
-    stored = pd.read_csv(tmp_path / "history.csv")
-    assert stored["name"].tolist() == ["cut, 1,000 points, against dense"] * 2
-    assert stored["ratio"].tolist() == [0.1235] * 2
+        history.append(table, "abc", tmp_path / "history.csv")
+    told = pd.read_csv(tmp_path / "history.csv", dtype={"commit": str})
+    assert told["name"].tolist() == ["cut, 1,000 points, against dense"] * 2
+    assert told["ratio"].tolist() == [0.1235] * 2
+    assert set(told["commit"]) == {"abc"}
 
 
 def test_an_iteration_of_ncsc_can_be_measured():

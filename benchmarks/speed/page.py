@@ -1,0 +1,368 @@
+"""The page of speed, its tables made anew from the stored results: ``python -m benchmarks.speed.page``.
+
+Everything between the marks of docs/speed.md is made here; the words around it are not, and have to be read
+again when numbers change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from benchmarks.speed.growth import exponent, on_one_sort, series
+from benchmarks.speed.suite import RESULTS, by_solver
+
+PAGE = Path(__file__).parents[2] / "docs" / "speed.md"
+MARKED = re.compile(r"(<!-- begin ([a-z0-9-]+)[^>]*-->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
+GRAPHS = {"blobs": "blobs, 30 dimensions", "mnist": "MNIST", "moons": "two moons, no gap"}
+DATA = {
+    "segment": "Image Segmentation",
+    "usps": "USPS",
+    "pendigits": "Pen Digits",
+    "letter": "Letter",
+    "mnist": "MNIST",
+    "covtype": "CoverType",
+}
+
+
+FRAGMENTS: dict[str, Callable[[], str]] = {}
+
+
+def fragment(made: Callable[[], str]) -> Callable[[], str]:
+    """Let a function make what is between the marks of its name."""
+    FRAGMENTS[made.__name__.replace("_", "-")] = made
+    return made
+
+
+def number(value: float) -> str:
+    """Return a number in about three digits.
+
+    Examples
+    --------
+    >>> number(0.0274), number(0.5), number(2.0526), number(17.02), number(18047.6), number(float("nan"))
+    ('0.027', '0.50', '2.05', '17.0', '18,048', '–')
+    """
+    if pd.isna(value):
+        return "–"
+    places = 3 if value < 0.1 else 2 if value < 10 else 1 if value < 100 else 0
+    return f"{value:,.{places}f}"
+
+
+def spent(value: float) -> str:
+    """Return a time in seconds.
+
+    Examples
+    --------
+    >>> spent(2.0526), spent(float("nan"))
+    ('2.05 s', '–')
+    """
+    return "–" if pd.isna(value) else f"{number(value)} s"
+
+
+def markdown(header: str, rows: list[list[str]]) -> str:
+    """Return a table whose columns are named by a line with bars."""
+    lines = [f"| {header} |", "|---" * (header.count(" | ") + 1) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def of(name: str, part: str = "") -> pd.DataFrame:
+    """Return the stored results of a script, or of one part of them."""
+    table = pd.read_csv(RESULTS / f"{name}.csv")
+    return table[table["part"].str.startswith(part)] if part else table
+
+
+def by_data(part: str) -> list[tuple[str, pd.DataFrame]]:
+    """Return one part of SCACS's results by data set, in the order of the paper."""
+    table = of("scacs", f"{part} ")
+    groups = dict(list(table.groupby(table["part"].str[2:])))
+    return [(shown, groups[name]) for name, shown in DATA.items()]
+
+
+@fragment
+def machine() -> str:
+    """What all of this ran on."""
+    heads = {path.read_text().splitlines()[0] for path in sorted(RESULTS.glob("*.txt"))}
+    return "\n".join(f"Measured on {head}." for head in sorted(heads))
+
+
+@fragment
+def scaling() -> str:
+    """All methods at the sizes of the picture."""
+    table = on_one_sort(of("scaling"))
+    rows, sizes = series(table), sorted(table["points"].unique())
+    cells = []
+    for name, times in rows.items():
+        at = times.set_index("points")["seconds"].reindex(sizes)
+        power = f"n^{exponent(times['points'], times['seconds']):.2f}"
+        shown = f"scikit-learn, {name.split()[1]}" if " " in name else f"`{name}`"
+        cells.append([shown, *(number(at[size]) for size in sizes), power])
+    return markdown(" | ".join(["method", *(f"{size:,}" for size in sizes), "grows as"]), cells)
+
+
+@fragment
+def normalized_cut() -> str:
+    """Whole fits against scikit-learn's solvers."""
+    table = of("normalized_cut")
+    times = by_solver(table).set_index(["graph", "points"])
+    missed = table.pivot(index=["graph", "points"], columns="solver", values="missed")
+    solvers = [f"scikit-learn {name}" for name in ("lobpcg", "amg", "arpack")]
+    rows = []
+    for graph, shown in GRAPHS.items():
+        for place, (points, row) in enumerate(times.loc[graph].iterrows()):
+            lost = missed.loc[graph, points][solvers]
+            told = ", ".join("–" if pd.isna(n) else f"**{n:.0f}**" if n else "0" for n in lost)
+            seconds = [spent(row[name]) for name in ["sidecut", *solvers]]
+            ratio = number(row["sidecut"] / row[solvers].min())
+            rows.append(["" if place else shown, f"{points:,}", *seconds, ratio, told])
+    header = (
+        "graph | points | sidecut | lobpcg | amg | arpack | sidecut / fastest | missed by lobpcg, amg, arpack"
+    )
+    return markdown(header, rows)
+
+
+@fragment
+def csp_labels() -> str:
+    """Whole fits of CSP on all of MNIST."""
+    rows = []
+    for _, row in of("csp", "b").iterrows():
+        ours, amg, lobpcg = row["sidecut"], row["scikit-learn amg"], row["scikit-learn lobpcg"]
+        seconds = [spent(value) for value in (ours, amg, lobpcg)]
+        ratios = [number(ours / amg), number(ours / lobpcg)]
+        rows.append([f"{row['labels']:,.0f}", *seconds, *ratios, f"{row['accuracy']:.3f}"])
+    header = (
+        "labels | CSP | scikit-learn amg | lobpcg | CSP / amg | CSP / lobpcg | accuracy on unlabelled digits"
+    )
+    return markdown(header, rows)
+
+
+@fragment
+def csp_memory() -> str:
+    """The peak of a fit of CSP."""
+    row = of("csp", "c").iloc[0]
+    labels, memory = f"{row['labels']:,.0f}", f"{row['megabytes']:.0f}"
+    return f"The fit with {labels} labels allocates at most {memory} MB beyond the graph."
+
+
+@fragment
+def csp_dense() -> str:
+    """CSP against the dense eigensolver."""
+    rows = []
+    for _, row in of("csp", "a").iterrows():
+        times = [spent(row["sidecut"]), spent(row["dense"]), number(row["ratio"])]
+        rows.append([f"{row['points']:,.0f}", *times, f"{row['largest difference']:.0e}"])
+    return markdown("points | sidecut | dense | dense / sidecut | eigenvalues agree to", rows)
+
+
+@fragment
+def csp_again() -> str:
+    """CSP fitted again with more labels."""
+    table = of("csp", "d").set_index("part")
+    whole, cuts = table.loc["d, the whole fit"], table.loc["d, the cuts alone"]
+    return (
+        f"With `warm_start=True`, fitting {whole['points']:,.0f} points again with ten more labels takes "
+        f"{spent(whole['sidecut'])} instead of {spent(whole['cold'])}, because the graph is kept. Starting "
+        "from the cuts of an earlier fit is another matter: ten labels added to 500 on all of MNIST, the "
+        f"cuts alone take {spent(cuts['sidecut'])} from those before and {spent(cuts['cold'])} from nothing."
+    )
+
+
+@fragment
+def e2cp_labels() -> str:
+    """Whole fits of E2CP on all of MNIST."""
+    table = of("e2cp", "c").set_index("known")
+    rows = []
+    for known in sorted(
+        (name for name in table.index if "," not in name), key=lambda name: int(name.split()[0])
+    ):
+        row, fast = table.loc[known], table.loc[f"{known}, approximate"]
+        quick = f"{spent(fast['sidecut'])}, {fast['accuracy']:.3f}, stated error {fast['stated error']:.2g}"
+        seconds = [spent(row["sidecut"]), spent(row["scikit-learn"]), number(row["ratio"])]
+        scores = [f"{row['accuracy']:.3f}", f"{row['of LabelSpreading']:.3f}"]
+        rows.append([f"{int(known.split()[0]):,}", *seconds, *scores, quick])
+    header = (
+        "labels | sidecut | scikit-learn | sidecut / scikit-learn | accuracy | LabelSpreading's accuracy | "
+        "`approximate=True`"
+    )
+    return markdown(header, rows)
+
+
+@fragment
+def e2cp_pairs() -> str:
+    """E2CP with thousands of pairs."""
+    row, plain = of("e2cp", "d").iloc[0], of("e2cp", "c").iloc[0]
+    return (
+        f"With {int(row['known'].split()[0]):,} random pairs the whole fit takes {spent(row['sidecut'])} "
+        f"and {row['megabytes']:,.0f} MB at the peak of the process; accuracy {row['accuracy']:.3f} "
+        f"({plain['unconstrained']:.3f} without pairs)."
+    )
+
+
+@fragment
+def e2cp_peer() -> str:
+    """E2CP against spectralcluster, and against dense matrices."""
+    dense = of("e2cp", "a").set_index(["points", "known"])
+    rows = []
+    for _, row in of("e2cp", "b").iterrows():
+        printed = dense.loc[(row["points"], row["known"])]
+        seconds = [spent(row[who]) for who in ("sidecut", "spectralcluster")]
+        memory = f"{row['megabytes']:,.0f} against {row['megabytes of the other']:,.0f} MB"
+        ratios = [number(row["ratio"]), memory, number(printed["ratio"])]
+        rows.append([f"{row['points']:,.0f}", row["known"], *seconds, *ratios])
+    header = (
+        "points | known | sidecut | spectralcluster | spectralcluster / sidecut | memory | "
+        "dense matrices in the same process / sidecut"
+    )
+    return markdown(header, rows)
+
+
+@fragment
+def e2cp_agreement() -> str:
+    """How far two ways to the same graph agree."""
+    package, matrices = (of("e2cp", part)["largest difference"].max() for part in ("b", "a"))
+    return f"The graphs agree to {package:.0e} with those of the package, and to {matrices:.0e} with eq. 4."
+
+
+@fragment
+def ncsc_fits() -> str:
+    """Whole fits of NCSC and LCSC on all of MNIST."""
+    shown = {"NCSC by exchange": 'NCSC(solver="exchange")'}
+    table, rows = of("ncsc", "b"), []
+    for _, row in table[table["data"] == "mnist"].iterrows():
+        lobpcg, amg = row["scikit-learn lobpcg"], row["scikit-learn amg"]
+        ratio = number(row["sidecut"] / lobpcg)
+        seconds = [spent(row["sidecut"]), spent(lobpcg), ratio, spent(amg)]
+        rows.append([f"`{shown.get(row['solver'], row['solver'])}`", *seconds, f"{row['accuracy']:.3f}"])
+    header = "method | sidecut | scikit-learn lobpcg | sidecut / lobpcg | scikit-learn amg | accuracy"
+    return markdown(header, rows)
+
+
+@fragment
+def ncsc_iteration() -> str:
+    """An iteration of NCSC's solvers, and its memory."""
+    table = of("ncsc")
+    table = table[table["data"] == "mnist"].set_index(["part", "solver"])
+    projected, multiplicative = (
+        number(table.loc[("a", solver), "ratio"]) for solver in ("projected", "multiplicative")
+    )
+    memory = table.loc[("c", "NCSC")]
+    return (
+        f"An iteration of the projected solver takes {projected} times the bare product of the graph with "
+        f"the indicators on one core, the multiplicative updates {multiplicative} times, and they need fifty "
+        f"times as many or more. NCSC allocates at most {memory['megabytes']:.0f} MB beyond a graph of "
+        f"{memory['megabytes of the graph']:.0f} MB."
+    )
+
+
+@fragment
+def scacs_fits() -> str:
+    """Whole fits of SCACS on the data sets of its paper."""
+    rows = []
+    for name, group in by_data("a"):
+        mean, random = (group.set_index("landmarks").loc[rule] for rule in ("kmeans", "random"))
+        both = [
+            f"{number(mean[column])}{unit} ({number(random[column])})"
+            for column, unit in (("sidecut", " s"), ("SCACS / LSC", ""), ("ratio", ""))
+        ]
+        rows.append([name, f"{mean['points']:,.0f}", *both])
+    return markdown("data | points | SCACS | SCACS / LSC | SCACS / KMeans", rows)
+
+
+@fragment
+def scacs_problem() -> str:
+    """The p x p problem alone."""
+    rows = []
+    for name, group in by_data("d"):
+        times = (group.iloc[0][column] for column in ("LSC", "sidecut", "all eigenvectors"))
+        rows.append([name, *(f"{1000 * value:.0f} ms" for value in times)])
+    return markdown(
+        "data | LSC: first k eigenvectors | SCACS, tridiagonal form | SCACS, all eigenvectors", rows
+    )
+
+
+@fragment
+def scacs_stages() -> str:
+    """Where the time of a fit goes."""
+    stages = ("landmarks", "coding", "p x p problem", "feasible cuts", "embedding", "k-means")
+    table = of("scacs", "b ").set_index("part")
+    rows = []
+    for name in ("letter", "mnist", "covtype"):
+        row = table.loc[f"b {name}"]
+        times = (f"{row[f'{stage}, seconds']:.2f} s" for stage in stages)
+        rows.append([DATA[name], *times, number(row["coding, seconds"] / row["bare products"])])
+    return markdown(" | ".join(["data", *stages, "coding / bare product"]), rows)
+
+
+@fragment
+def scacs_growth() -> str:
+    """SCACS on millions of points."""
+    rows = [
+        [f"{row['points']:,.0f}", spent(row["sidecut"]), f"{row['megabytes']:,.0f} MB"]
+        for _, row in of("scacs", "c").sort_values("points").iterrows()
+    ]
+    return markdown("points | fit | peak of the process, data included", rows)
+
+
+@fragment
+def scacs_again() -> str:
+    """SCACS fitted again with more labels."""
+    rows = []
+    for name, group in by_data("e"):
+        row = group.iloc[0]
+        rows.append([name, spent(row["cold"]), spent(row["sidecut"]), number(row["ratio"])])
+    return markdown("data | from nothing | again | again / from nothing", rows)
+
+
+@fragment
+def dask() -> str:
+    """SCACS on a Dask cluster."""
+    rows = []
+    for _, row in of("dask").iterrows():
+        times = [spent(row[way]) for way in ("in memory", "streamed", "sidecut")]
+        ratio = number(row["sidecut"] / row["in memory"])
+        rows.append([f"{row['points']:,.0f}", *times, ratio, "yes" if row["same labels"] else "no"])
+    return markdown("points | in memory | streamed | Dask | Dask / in memory | same labels", rows)
+
+
+@fragment
+def csap() -> str:
+    """CSAP against the paper's stack of matrices."""
+    rows = []
+    for _, row in of("csap").iterrows():
+        inverse = [spent(row["stack, eq. 2"]), number(row["ratio"])]
+        outer = [spent(row["stack, rank one"]), number(row["ratio to rank one"])]
+        gap = f"{row['largest difference']:.0e}"
+        rows.append([f"{row['points']:,.0f}", spent(row["sidecut"]), *inverse, *outer, gap])
+    header = (
+        "points | sidecut | stack, eq. 2 | stack / sidecut | stack, rank one | stack / sidecut | "
+        "affinities agree to"
+    )
+    return markdown(header, rows)
+
+
+@fragment
+def csap_tiled() -> str:
+    """CSAP on kernels that are not kept."""
+    fits = [
+        f"{row['points']:,.0f} points in {spent(row['sidecut'])} with {row['megabytes'] / 1000:.1f} GB"
+        for _, row in of("csap_tiled").iterrows()
+    ]
+    return (
+        "Whole fits with 200 pairs on a Gaussian kernel that is never kept as a matrix, with the peak of the "
+        f"process: {'; '.join(fits)}."
+    )
+
+
+def page(text: str) -> str:
+    """Return the page with all that is between marks made anew."""
+    return MARKED.sub(lambda found: found[1] + FRAGMENTS[found[2]]() + found[3], text)
+
+
+def main() -> None:
+    PAGE.write_text(page(PAGE.read_text()))
+
+
+if __name__ == "__main__":
+    main()
