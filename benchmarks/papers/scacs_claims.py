@@ -205,7 +205,7 @@ IDLE = (
 )
 SPARSE_CSP = (
     "The paper's FCSC decomposes dense matrices. Our CSP iterates on a graph of 20 neighbours: on 4,000 "
-    "points it is 18,000 times faster than the dense way ([speed](../speed.md))."
+    "points it is 10,000 times faster than the dense way ([speed](../speed.md))."
 )
 CLAIMS = [
     Claim("SCACS is far better than LSC-R on all small sets", "5.2, fig. 1 a-d", _beats_baseline),

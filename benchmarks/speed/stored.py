@@ -25,6 +25,8 @@ def write(path: Path, rows: list[dict], keys: list[str]) -> None:
     table, file = pd.DataFrame(rows), path.with_suffix(".csv")
     if file.exists():
         table = pd.concat([pd.read_csv(file), table]).drop_duplicates(keys, keep="last")
+        # Columns that only replaced rows had.
+        table = table.dropna(axis=1, how="all")
     # Six digits, not so many places: numbers of points are large, and errors are as small as 1e-16.
     table.sort_values(keys, kind="stable").to_csv(file, index=False, float_format="%.6g")
     text = table.to_string(index=False, na_rep="", float_format="{:.4g}".format)
