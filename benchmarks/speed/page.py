@@ -352,7 +352,7 @@ def csap_tiled() -> str:
         for _, row in of("csap_tiled").iterrows()
     ]
     return (
-        "Whole fits with 200 pairs on a Gaussian kernel that is never kept as a matrix, with the peak of the "
+        "Whole fits with 200 pairs on a Gaussian kernel that is made strip by strip, with the peak of the "
         f"process: {'; '.join(fits)}."
     )
 

@@ -51,7 +51,7 @@ def test_stored_results_are_collected_in_the_order_of_the_scripts(tmp_path):
 
 def test_what_is_stored_in_the_project_can_be_read():
     table = suite.collected(suite.RESULTS)
-    assert {"normalized_cut, moons", "csp, part a"} <= set(table["name"])
+    assert {"normalized_cut, moons", "csp, part a, 100 labels", "dask, 500 landmarks"} <= set(table["name"])
     assert (table["seconds"] >= 0).all()
 
 
