@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.papers.experiment import Contender, Experiment
-from benchmarks.papers.tables import Extra
+from benchmarks.papers.tables import Extra, reasons_of
 from sidecut.graphs import Neighbors
 
 TITLE = "Exhaustive and efficient constraint propagation (Lu & Ip, ECCV 2010)"
@@ -67,9 +67,10 @@ SCENE = Experiment(
 EXPERIMENTS = [*UCI, SCENE]
 #: Tables made by scripts of their own.
 EXTRAS = {
+    "fig. 6": reasons_of("e2cp"),
     "fig. 7": Extra(
         "2,400 pairs on Scene: contrast of the classes, pairs reached",
         "e2cp_scene.csv",
         "python -m benchmarks.papers.e2cp_scene --data FOLDER",
-    )
+    ),
 }

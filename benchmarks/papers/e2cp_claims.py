@@ -33,7 +33,10 @@ TWO_CLASSES = [e.name for e in UCI if e.data in ("ionosphere", "wdbc")]
 ON_SCENE = (
     "The paper's kernel of SIFT words is not to be had. On the 119 global features used instead it matters "
     "most how pairs are drawn: among few points or from all ([more honest "
-    "protocols](#under-more-honest-protocols)). Why E2CP gains less than in the paper we do not know."
+    "protocols](#under-more-honest-protocols)). E2CP gains less than in the paper: it spreads along the "
+    "graph what is known of a few points, and on these features that carries little. Even the labels of "
+    "those points, spread likewise by scikit-learn's LabelSpreading, reach no more, and neither another α "
+    "nor another graph changes that ([what the reasons rest on](#what-the-reasons-rest-on))."
 )
 
 

@@ -15,8 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
+from sklearn.semi_supervised import LabelSpreading
 
-from benchmarks.papers import csap, csp, scacs
+from benchmarks.papers import csap, csp, e2cp, scacs
 from benchmarks.papers.cells import graph_of, points, run_cell
 from benchmarks.papers.experiment import Contender, Experiment
 from benchmarks.papers.figures import WORDS
@@ -24,7 +26,7 @@ from benchmarks.papers.side_information import draw as draw_constraints
 from benchmarks.papers.storing import RESULTS
 from sidecut import CSP, Constraints
 from sidecut.datasets import Dataset
-from sidecut.evaluation import clustering_accuracy
+from sidecut.evaluation import adjusted_rand_index, clustering_accuracy
 from sidecut.graphs import Gaussian, Graph, Neighbors
 from sidecut.graphs.kernels import bandwidth
 
@@ -95,6 +97,45 @@ def csp_probes(folder: Path | None) -> Iterator[dict]:
     yield from Probe("moons amid noise, 20 pairs", csp.NOISY, 20, 10, noisy, "ari").rows(folder)
 
 
+def e2cp_probes(folder: Path | None) -> Iterator[dict]:
+    """Whether other settings make more of 2,400 pairs on Scene, and what the labels behind them are worth."""
+    told = ("NCuts", "E2CP (paper)", "E2CP")
+    known = tuple(contender for contender in e2cp.CONTENDERS if contender.label in told)
+    alphas = tuple(Contender(f"E2CP, α = {alpha:g}", "E2CP", {"alpha": alpha}) for alpha in (0.2, 0.5, 0.95))
+    graphs = {
+        "60 neighbours": Neighbors(60, weights="gaussian"),
+        "20 neighbours, local scales": Neighbors(20),
+        "the full kernel": Gaussian("median"),
+    }
+    cuts = tuple(
+        Contender(f"NCuts on {words}", "NormalizedCut", uses_constraints=False, graph=graph)
+        for words, graph in graphs.items()
+    )
+    elsewhere = tuple(Contender(f"E2CP on {words}", "E2CP", graph=graph) for words, graph in graphs.items())
+    variants = known + alphas + cuts + elsewhere
+    yield from Probe("Scene, 2,400 pairs", e2cp.SCENE, 2400, 5, variants, "ari").rows(folder)
+    yield from spread_labels(e2cp.SCENE, 2400, 5, folder)
+
+
+def spread_labels(experiment: Experiment, size: int, draws: int, folder: Path | None) -> Iterator[dict]:
+    """What LabelSpreading makes of the labels of the points that the pairs are among."""
+    key = data_key(experiment, folder)
+    data, graph = points(*key), graph_of(experiment.graph, key)
+    weights, found = sp.csr_matrix(graph.matrix), []
+    for draw in range(draws):
+        told = draw_constraints(experiment, data.y, data.y, size, [draw, size]).constrained_points
+        labels = np.where(np.isin(np.arange(len(data.y)), told), data.y, -1)
+        learner = LabelSpreading(kernel=lambda first, second=None: weights, alpha=0.8, max_iter=300)
+        learner.fit(np.zeros((len(labels), 1)), labels)
+        found.append(adjusted_rand_index(data.y, learner.transduction_))
+    what = f"Scene, 2,400 pairs, {draws} draws: {WORDS['ari']}"
+    yield {
+        "what": what,
+        "variant": "the labels of those points, spread by LabelSpreading",
+        "value": np.mean(found),
+    }
+
+
 def csap_probes(folder: Path | None) -> Iterator[dict]:
     """Whether softer links would help where many hard ones harm."""
     variants = tuple(
@@ -153,7 +194,7 @@ def data_key(experiment: Experiment, folder: Path | None) -> tuple:
     return experiment.data, 0, experiment.scaling, folder
 
 
-PROBES = {"csp": csp_probes, "csap": csap_probes, "scacs": scacs_probes}
+PROBES = {"e2cp": e2cp_probes, "csp": csp_probes, "csap": csap_probes, "scacs": scacs_probes}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
