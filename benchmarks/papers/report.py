@@ -121,14 +121,23 @@ def scores(experiment: Experiment, results: Results) -> str:
 def run_facts(experiment: Experiment, results: Results) -> str:
     """Say how many draws there were and what failed."""
     table = results.table(experiment.name)
-    fewest, most = int(table.draws.min()), int(table.draws.max())
-    draws = f"{most}" if fewest == most else f"{fewest} to {most}"
+    draws = draws_of(table)
     failed = table[table.failures > 0].groupby("method").failures.sum()
     words = [f"Means of {draws} draws (the paper's protocol asks for {experiment.draws})."]
     if len(failed):
         counts = ", ".join(f"{method} {count}" for method, count in failed.items())
         words.append(f"Fits that failed and are left out: {counts}.")
     return " ".join(words)
+
+
+def draws_of(table: pd.DataFrame) -> str:
+    """Return how many draws a table has the means of.
+
+    >>> draws_of(pd.DataFrame({"draws": [5, 5]})), draws_of(pd.DataFrame({"draws": [4, 5]}))
+    ('5', '4 to 5')
+    """
+    fewest, most = int(table.draws.min()), int(table.draws.max())
+    return f"{most}" if fewest == most else f"{fewest} to {most}"
 
 
 def protocols(experiments: list[Experiment], results: Results) -> str:
@@ -144,7 +153,10 @@ def protocols(experiments: list[Experiment], results: Results) -> str:
             row = {"as the paper": results.mean([experiment.name], label, metric)}
             row["unconstrained points only"] = free.mean([experiment.name], label, metric)
             for words, protocol in VARIANTS.items():
-                row[words] = results.mean([experiment.under(protocol).name], label, metric)
+                name = experiment.under(protocol).name
+                summary = results.table(name)
+                if summary is not None:
+                    row[f"{words}, {draws_of(summary)} draws"] = results.mean([name], label, metric)
             rows[label] = row
         table = pd.DataFrame(rows).T.astype(float).dropna(axis=1, how="all")
         table.index.name = f"{experiment.name}, {WORDS[experiment.metric]}"
