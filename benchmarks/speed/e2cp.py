@@ -25,8 +25,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_blobs
-from sklearn.semi_supervised import LabelSpreading
 
+from benchmarks.label_spreading import spread
 from benchmarks.peers import registry
 from benchmarks.peers.environments import InstallError, python_of
 from benchmarks.speed import e2cp_once, stored
@@ -136,7 +136,7 @@ def against_unconstrained(graph: SparseGraph, y: np.ndarray, draws: int) -> list
             known = sample_labels(y, c, random_state=draw)
             model = E2CP(10, affinity="precomputed", random_state=0)
             times.append(seconds(lambda m=model, k=known: m.fit(graph, constraints=k)))
-            spreading = spread_labels(matrix, known, y)
+            spreading = spread(matrix, np.where(known.labels >= 0, y.astype(int), -1), 100)
             scores.append(
                 [clustering_accuracy(y, found, constraints=known) for found in (model.labels_, spreading)]
             )
@@ -157,13 +157,6 @@ def approximated(graph: SparseGraph, known: Constraints, y: np.ndarray) -> dict:
     row = {"part": "c", "points": len(y), "known": f"{known.constrained_points.size} labels, approximate"}
     accuracy = clustering_accuracy(y, model.labels_, constraints=known)
     return row | {"sidecut": taken, "accuracy": accuracy, "stated error": model.approximation_error_}
-
-
-def spread_labels(matrix: sp.csr_matrix, known: Constraints, y: np.ndarray) -> np.ndarray:
-    """Return the labels of scikit-learn's LabelSpreading on a graph, with the same α."""
-    told = np.where(known.labels >= 0, y.astype(int), -1)
-    learner = LabelSpreading(kernel=lambda first, second=None: matrix, alpha=ALPHA, max_iter=100)
-    return learner.fit(np.zeros((len(y), 1)), told).transduction_
 
 
 def with_pairs(graph: SparseGraph, y: np.ndarray) -> list[dict]:
