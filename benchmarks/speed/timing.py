@@ -36,7 +36,7 @@ def alternately(
 def one_blas_thread() -> threadpool_limits:
     """Return a context in which BLAS has one thread.
 
-    Solvers on sparse graphs, ours and scikit-learn's, hand BLAS blocks of a few columns, which more threads
-    only delay. Comparisons with dense matrices do without: there every thread helps.
+    Solvers on sparse graphs, ours and scikit-learn's, hand BLAS blocks of a few columns, too small to share.
+    Comparisons with dense matrices do without: there every thread helps.
     """
     return threadpool_limits(limits=1, user_api="blas")
