@@ -19,6 +19,7 @@ ROOMS = (
     "methods",
     "baselines",
     "evaluation",
+    "selection",
     "datasets",
     "images",
     "distributed",

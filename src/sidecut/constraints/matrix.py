@@ -11,7 +11,7 @@ from scipy import sparse
 from sidecut.constraints.grouped import Groups
 from sidecut.constraints.links import FloatArray, IntArray, canonical, check_positive, read_only
 from sidecut.constraints.satisfaction import Tally, tally
-from sidecut.constraints.selection import check_rows, check_scale, must_part, replace_diagonal, select
+from sidecut.constraints.selection import check_rows, check_scale, keep, must_part, replace_diagonal, select
 from sidecut.constraints.spectrum import Spectrum, factored, scaled_spectrum
 from sidecut.exceptions import ConstraintError
 
@@ -277,6 +277,24 @@ class ConstraintMatrix:
         """
         rows = check_rows(indices, self._n_samples)
         return type(self)(len(rows), *select(self._links, self._groups, rows))
+
+    def among(self, indices: ArrayLike) -> Self:
+        """Return what is known among some rows, for the same X: about the other rows nothing is known.
+
+        Parameters
+        ----------
+        indices : array-like of int, or of bool of shape (n_samples,)
+            Distinct rows in any order, or a mask.
+
+        Examples
+        --------
+        >>> from sidecut.constraints import Constraints
+        >>> c = Constraints.from_pairs(5, must_link=[(1, 4)], cannot_link=[(0, 1)])
+        >>> c.among([1, 4]).pairs
+        array([[1, 4]])
+        """
+        rows = check_rows(indices, self._n_samples)
+        return type(self)(self._n_samples, *keep(self._links, self._groups, rows))
 
     def restricted(self) -> tuple[Self, IntArray]:
         """Return the constraints on the constrained points alone, and those points.

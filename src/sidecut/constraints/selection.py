@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,17 @@ def select(
 ) -> tuple[sparse.csr_array, Groups | None]:
     """Return links and groups among `rows`, which become rows 0, 1, 2, ..."""
     return canonical(links[rows][:, rows]), None if groups is None else groups.selected(rows)
+
+
+def keep(
+    links: sparse.csr_array, groups: Groups | None, rows: IntArray
+) -> tuple[sparse.csr_array, Groups | None]:
+    """Return links and groups among `rows`, which keep their numbers."""
+    rows = np.sort(rows)
+    kept = sparse.dia_array((np.zeros((1, links.shape[0])), [0]), shape=links.shape)
+    kept.data[0, rows] = 1.0
+    chosen = None if groups is None else groups.selected(rows)
+    return canonical(kept @ links @ kept), chosen and replace(chosen, points=rows[chosen.points])
 
 
 def must_part(links: sparse.csr_array, groups: Groups | None) -> tuple[sparse.csr_array, Groups | None]:

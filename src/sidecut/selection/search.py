@@ -1,0 +1,251 @@
+"""A search over parameters with the face of scikit-learn's, by folds over constraints."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from joblib import Parallel, delayed
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
+
+from sidecut.constraints import Constraints
+from sidecut.exceptions import ConstraintError
+from sidecut.selection.counts import PairCounts
+from sidecut.selection.folds import ConstraintFolds, Fold
+from sidecut.selection.scores import as_score, labels_of
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One fit on one fold."""
+
+    score: float
+    seconds: float
+    error: str = ""
+
+
+class ConstraintSearch(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
+    """Search over parameters by cross-validation on constraints.
+
+    It looks like scikit-learn's GridSearchCV, which cannot be used: it slices the rows of X, and constraints
+    speak of all rows. Here every fit sees all points and is told some of what is known; the rest judges it.
+
+    Parameters
+    ----------
+    estimator : clusterer or Pipeline
+        Its `fit`, or that of the last step, takes `constraints`.
+    param_grid : dict or list of dicts
+        Names of parameters and the values to try, as in GridSearchCV.
+    cv : int or ConstraintFolds, default=5
+        How many folds, or the folds themselves.
+    scoring : {"f_measure", "balanced_accuracy", "rand_beyond_chance"} or callable, default="f_measure"
+        See `score_pairs`.
+    refit : bool, default=True
+        Fit the best again, told everything.
+    n_jobs : int or None, default=None
+        How many fits to run at a time.
+    error_score : float or "raise", default=nan
+        The score of a fit that fails; "raise" lets the error through.
+    random_state : int, RandomState or None, default=None
+        For the folds.
+
+    Attributes
+    ----------
+    cv_results_ : dict of arrays
+        One row per setting, with the names GridSearchCV gives them; `pandas.DataFrame` shows it.
+    best_params_, best_score_, best_index_ : dict, float, int
+        The setting with the highest mean score, its score, its row.
+    best_estimator_ : estimator
+        Fitted with the best setting and all constraints, with `refit`.
+    labels_ : array of shape (n_samples,)
+        Its labels.
+    n_splits_ : int
+        How many folds there were.
+    refit_time_ : float
+        Seconds of the last fit.
+
+    Examples
+    --------
+    Tune how far E2CP spreads constraints, and the graph it spreads them on:
+
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sidecut import E2CP
+    >>> from sidecut.constraints import sample_pairs
+    >>> from sidecut.selection import ConstraintSearch
+    >>> X, y = load_wine(return_X_y=True)
+    >>> known = sample_pairs(y, 60, random_state=0)
+    >>> model = make_pipeline(StandardScaler(), E2CP(3, random_state=0))
+    >>> grid = {"e2cp__alpha": [0.5, 0.8], "e2cp__n_neighbors": [8, 20]}
+    >>> search = ConstraintSearch(model, grid, random_state=0).fit(X, constraints=known)
+    >>> len(search.cv_results_["params"]), round(search.best_score_, 2)
+    (4, 1.0)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        cv: int | ConstraintFolds = 5,
+        scoring: str | Callable[[PairCounts], float] = "f_measure",
+        refit: bool = True,
+        n_jobs: int | None = None,
+        error_score: float | str = np.nan,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.error_score = error_score
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Try every setting on every fold.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The points, handed to the estimator as they are.
+        y : ignored
+            Present for scikit-learn's sake.
+        constraints : Constraints
+            What is known; at least two points must be known about.
+
+        Returns
+        -------
+        self
+            With `best_params_` and `best_estimator_`.
+        """
+        score = as_score(self.scoring)
+        folds = self._make_folds(constraints)
+        settings = list(ParameterGrid(self.param_grid))
+        jobs = (
+            delayed(_try)(self.estimator, setting, X, fold, score, self.error_score)
+            for setting in settings
+            for fold in folds
+        )
+        trials = Parallel(n_jobs=self.n_jobs)(jobs)
+        table = [trials[row * len(folds) : (row + 1) * len(folds)] for row in range(len(settings))]
+        self.n_splits_ = len(folds)
+        self.cv_results_ = _tabulate(settings, table)
+        self._keep_best()
+        if self.refit:
+            self._refit(X, constraints)
+        return self
+
+    def _make_folds(self, constraints: Constraints | None) -> list[Fold]:
+        if constraints is None or constraints.is_empty:
+            raise ConstraintError(
+                "constraints say nothing, so no setting can be told from another: give constraints=..."
+            )
+        maker = self.cv
+        if not isinstance(maker, ConstraintFolds):
+            maker = ConstraintFolds(maker, random_state=self.random_state)
+        folds = list(maker.split(constraints))
+        if not folds:
+            raise ConstraintError(
+                f"{constraints!r} makes no folds: a fold holds out one known point and tells another"
+            )
+        return folds
+
+    def _keep_best(self) -> None:
+        scores = self.cv_results_["mean_test_score"]
+        if np.isnan(scores).all():
+            raise ValueError("every fit failed; set error_score='raise' to see the error")
+        self.best_index_ = int(np.nanargmax(scores))
+        self.best_score_ = float(scores[self.best_index_])
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+
+    def _refit(self, X: Any, constraints: Constraints | None) -> None:
+        start = time.perf_counter()
+        model = clone(self.estimator).set_params(**self.best_params_)
+        self.best_estimator_ = model.fit(X, **told(model, constraints))
+        self.refit_time_ = time.perf_counter() - start
+        self.labels_ = labels_of(self.best_estimator_)
+
+    @available_if(lambda self: hasattr(getattr(self, "best_estimator_", self.estimator), "predict"))
+    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+        """Return the clusters of new points, by the best estimator.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            The new points.
+        """
+        return self.best_estimator_.predict(X)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that X may be whatever the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def told(estimator: Any, constraints: Constraints | None) -> dict[str, Constraints | None]:
+    """Return the constraints under the name `fit` knows them by; a pipeline hands them to its last step."""
+    steps = getattr(estimator, "steps", None)
+    return {f"{steps[-1][0]}__constraints" if steps else "constraints": constraints}
+
+
+def _try(
+    estimator: Any,
+    setting: Mapping[str, Any],
+    X: Any,
+    fold: Fold,
+    score: Callable[[PairCounts], float],
+    error_score: float | str,
+) -> _Trial:
+    start = time.perf_counter()
+    model = clone(estimator).set_params(**clone(setting, safe=False))
+    try:
+        model.fit(X, **told(model, fold.train))
+    except Exception as error:
+        if error_score == "raise":
+            raise
+        return _Trial(float(error_score), time.perf_counter() - start, f"{type(error).__name__}: {error}")
+    seconds = time.perf_counter() - start
+    return _Trial(score(fold.count(labels_of(model))), seconds)
+
+
+def _tabulate(settings: list[Mapping[str, Any]], table: list[list[_Trial]]) -> dict[str, Any]:
+    """Return cv_results_ with scikit-learn's names, and warn of fits that failed."""
+    errors = [trial.error for row in table for trial in row if trial.error]
+    if errors:
+        warnings.warn(
+            f"{len(errors)} of {sum(map(len, table))} fits failed, the first with {errors[0]}",
+            FitFailedWarning,
+            stacklevel=3,
+        )
+    scores = np.array([[trial.score for trial in row] for row in table])
+    seconds = np.array([[trial.seconds for trial in row] for row in table])
+    means = scores.mean(axis=1)
+    results: dict[str, Any] = {"params": settings}
+    for name in sorted({name for setting in settings for name in setting}):
+        values = np.ma.masked_all(len(settings), dtype=object)
+        for row, setting in enumerate(settings):
+            if name in setting:
+                values[row] = setting[name]
+        results[f"param_{name}"] = values
+    for split in range(scores.shape[1]):
+        results[f"split{split}_test_score"] = scores[:, split]
+    results["mean_test_score"] = means
+    results["std_test_score"] = scores.std(axis=1)
+    results["rank_test_score"] = rankdata(-np.nan_to_num(means, nan=-np.inf), method="min").astype(np.int32)
+    results["mean_fit_time"] = seconds.mean(axis=1)
+    results["std_fit_time"] = seconds.std(axis=1)
+    return results
