@@ -25,7 +25,7 @@ from benchmarks.papers.storing import QUICK_RESULTS, RESULTS, Store
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Build the parser; `sidecut bench papers` hands its arguments on to it."""
+    """Build the parser of ``python -m benchmarks.papers``."""
     parser = argparse.ArgumentParser(
         prog="benchmarks.papers",
         description=__doc__,

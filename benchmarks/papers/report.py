@@ -36,8 +36,8 @@ rests on.
 
     make papers DATA=folder                          # all of it: hours; what is finished is not run again
     make papers DATA=folder OPTIONS="--quick --jobs 4"   # in minutes; tables and pages apart from these
-    sidecut bench papers --only csp-fig9-wine        # one curve
-    sidecut bench papers --list
+    make papers OPTIONS="--only csp-fig9-wine"        # one curve
+    make papers OPTIONS=--list
 
 DATA is a folder of `.npz` files with X and y; without it, what scikit-learn bundles is used and the rest is
 fetched from openml.org where it can be had (`sidecut.datasets.load`). Results are kept cell by cell in

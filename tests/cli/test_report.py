@@ -58,12 +58,12 @@ def page(shell, two_clouds):
 
 def test_it_tells_what_was_run_and_with_which_versions(page):
     assert "clouds & co.csv in 2 clusters" in page.text
-    assert "sidecut cluster 'clouds & co.csv' -k 2" in page.text
+    assert "sidecut cluster 'clouds & co.csv' --clusters 2" in page.text
     assert re.search(r"sidecut \d.*Python 3.*numpy \d.*scikit-learn \d", page.text)
 
 
 def test_violated_constraints_are_listed_with_their_points(page):
-    assert "1 of 1 constraints are violated" in page.text
+    assert "1 of 1 constraint is violated" in page.text
     assert re.search(rf"must-link{re.escape(EVIL)}p\d+1in clusters (0 and 1|1 and 0)", page.text)
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sidecut.cli.errors import UsageError
-from sidecut.cli.tables import ColumnRoles, class_codes, points_from_table, read_table
+from sidecut.cli.tables import ColumnRoles, TextFormat, class_codes, points_from_table, read_table
 
 
 def points(frame, **roles):
@@ -23,6 +23,7 @@ def points(frame, **roles):
         ("t.tsv", "1\t2\n3\t4\n"),
         ("t.txt", "x y\n1 2\n3 4\n"),
         ("t.txt", "1  2\n3  4\n"),
+        ("t.csv", "x;y\r\n1;2\r\n3;4\r\n"),
     ],
 )
 def test_text_tables_with_and_without_heading(shell, name, text):
@@ -81,8 +82,8 @@ def test_numbered_columns_are_not_guessed_to_be_a_heading_or_a_point(shell):
     path = Path(shell.write("t.csv", "0,1\n5,6\n"))
     with pytest.raises(UsageError, match=r"first line of t\.csv \(0,1\).*--header or --no-header"):
         read_table(path)
-    assert read_table(path, has_heading=True).to_numpy().tolist() == [[5, 6]]
-    assert read_table(path, has_heading=False).to_numpy().tolist() == [[0, 1], [5, 6]]
+    assert read_table(path, TextFormat(True)).to_numpy().tolist() == [[5, 6]]
+    assert read_table(path, TextFormat(False)).to_numpy().tolist() == [[0, 1], [5, 6]]
 
 
 def test_names_and_classes_are_read_as_they_are_written(shell):
@@ -121,7 +122,7 @@ def test_a_table_without_rows_is_refused(shell, text):
         (["b", "a", ""], [1, 0, -1]),
         ([10, 2, -1], [1, 0, -1]),
         ([1.0, float("nan"), 0.0], [1, -1, 0]),
-        ([None, "-1", " x "], [-1, -1, 0]),
+        ([None, "", " x "], [-1, -1, 0]),
         ([True, False], [1, 0]),
     ],
 )

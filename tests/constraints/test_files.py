@@ -1,9 +1,15 @@
+import bz2
+import gzip
+import lzma
+import re
+
+import pandas
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sidecut.constraints import Constraints, read_constraints, write_constraints
-from sidecut.exceptions import ConflictError, ConstraintError
+from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
 
 quick = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ANY = st.from_type(Constraints)
@@ -63,8 +69,8 @@ def test_the_forms_pairs_may_take(write, text):
     [
         "i,label\n0,cat\n1,cat\n3,dog\n",
         "index,label\n3,dog\n0,cat\n1,cat\n2,\n",
-        'i,class\n0,"cat"\n1,cat\n2,-1\n3,dog\n0,cat\n',
-        "label,point\ncat,0\ncat,1\ndog,3\nnan,2\n",
+        'i,class\n0,"cat"\n1,cat\n2,\n3,dog\n0,cat\n',
+        "label,point\ncat,0\ncat,1\ndog,3\n,2\n",
     ],
 )
 def test_the_forms_labels_may_take(write, text):
@@ -129,7 +135,61 @@ def test_errors_name_the_file_and_the_line(write, text, message):
 def test_an_empty_file_needs_the_number_of_samples(write):
     with pytest.raises(ConstraintError, match="names no samples: pass n_samples"):
         read_constraints(write("i,j,strength\n"))
-    assert read_constraints(write(""), n_samples=3) == Constraints.none(3)
+
+
+@pytest.mark.parametrize("text", ["", "i,label\n", "# nothing yet\ni,j,kind\n"])
+def test_a_file_without_constraints_is_warned_of(write, text):
+    with pytest.warns(ConstraintWarning, match=r"known\.csv holds no constraints"):
+        assert read_constraints(write(text), n_samples=3) == Constraints.none(3)
+
+
+@pytest.mark.parametrize("text", ["i;j;strength\n0;1;0,5\n", "i\tj\tstrength\n0\t1\t0.5\n", "0;1;0,5\n"])
+def test_semicolons_tabs_and_decimal_commas(write, text):
+    assert read_constraints(write(text)) == Constraints.from_pairs(2, [(0, 1)], must_weight=0.5)
+
+
+@pytest.mark.parametrize(("suffix", "module"), [(".gz", gzip), (".bz2", bz2), (".xz", lzma)])
+def test_compressed_files(tmp_path, suffix, module):
+    path = tmp_path / f"known.csv{suffix}"
+    path.write_bytes(module.compress(b"i,label\n0,cat\n2,dog\n"))
+    assert read_constraints(path) == Constraints.from_labels(["cat", None, "dog"])
+    path.write_bytes(b"i,label\n")
+    with pytest.raises(ConstraintError, match=rf"known\.csv\{suffix} is not a whole compressed file"):
+        read_constraints(path)
+
+
+def test_parquet_files(tmp_path):
+    pandas.DataFrame({"i": [0, 1, 2], "label": ["cat", None, "dog"]}).to_parquet(tmp_path / "known.parquet")
+    assert read_constraints(tmp_path / "known.parquet") == Constraints.from_labels(["cat", None, "dog"])
+
+
+def test_samples_may_be_called_by_name(write):
+    names = ("ann", "bob, jr", "7", "0")
+    by_number = Constraints.from_pairs(4, must_link=[(0, 1)], cannot_link=[(1, 3)])
+    assert (
+        read_constraints(write('a,b,kind\nann,"bob, jr",must\n"bob, jr",0,cannot\n'), 4, names=names)
+        == by_number
+    )
+    assert read_constraints(write('ann,"bob, jr",1\n"bob, jr",0,-1\n'), 4, names=names) == by_number
+    with pytest.raises(ConstraintError, match=r"line 2: no sample is called 'zoe'; names look like 'ann'"):
+        read_constraints(write("who,label\nzoe,x\n"), 4, names=names)
+
+
+@pytest.mark.parametrize("marker", ["?", "unknown", "nan", "None", "-1", "NA"])
+def test_labels_that_may_mean_unknown_are_asked_about(write, marker):
+    path = write(f"i,label\n0,cat\n1,{marker}\n2,dog\n")
+    with pytest.raises(ConstraintError, match=rf"label\[1\] = '{re.escape(marker)}'.*unknown=\(\)"):
+        read_constraints(path)
+    assert read_constraints(path, unknown=marker) == Constraints.from_labels(["cat", None, "dog"])
+    assert read_constraints(path, unknown=()) == Constraints.from_labels([0, 1, 2])
+
+
+def test_other_encodings(tmp_path):
+    path = tmp_path / "known.csv"
+    path.write_bytes("who,label\nZoë,x\nann,y\n".encode("latin-1"))
+    assert read_constraints(path, 2, names=("Zoë", "ann"), encoding="latin-1").n_cannot_link == 1
+    with pytest.raises(ConstraintError, match=r"known\.csv is not text in utf-8.*latin-1"):
+        read_constraints(path, 2, names=("Zoë", "ann"))
 
 
 def test_contradictions_in_a_file_are_refused_or_kept_as_asked(write):

@@ -23,10 +23,33 @@ EXPECTED = [0, -1, 1, 0, -1]
         pd.Series(["cat", pd.NA, "dog", "cat", pd.NA], dtype="string"),
         pd.Categorical(["cat", None, "dog", "cat", None]),
         (b"a", None, b"b", b"a", None),
+        ["cat", "", "dog", "cat", " "],
+        np.array(["cat", "", "dog", "cat", ""]),
+        np.ma.masked_array([3, 9, 7, 3, 9], mask=[0, 1, 0, 0, 1]),
+        pd.to_datetime(["2020-01-01", None, "2021-01-01", "2020-01-01", "NaT"]),
+        np.array([3, -1, 7, 3, -1], dtype=np.int8),
     ],
 )
 def test_classes_are_numbered_and_unknown_is_minus_one(y):
     np.testing.assert_array_equal(encode_labels(y), EXPECTED)
+
+
+@pytest.mark.parametrize("marker", ["?", "unknown", "Unlabelled", "nan", "None", "-1", "NA", "-"])
+def test_what_may_mean_unknown_is_asked_about(marker):
+    for y in (["cat", marker, "dog"], np.array(["cat", marker, "dog"]), pd.Series(["cat", marker, "dog"])):
+        with pytest.raises(ConstraintError, match=r"y\[1\] = .* unknown=\(\) if it is a class"):
+            Constraints.from_labels(y)
+        assert Constraints.from_labels(y, unknown=marker) == Constraints.from_labels(["cat", None, "dog"])
+        assert Constraints.from_labels(y, unknown=[marker, "cow"]).n_pairs == 1
+        assert Constraints.from_labels(y, unknown=()) == Constraints.from_labels([0, 1, 2])
+
+
+def test_minus_one_in_an_unsigned_type_is_asked_about():
+    y = np.array([1, -1, 2]).astype(np.uint8)
+    with pytest.raises(ConstraintError, match=r"y\[1\] = 255 is what -1 becomes in uint8"):
+        Constraints.from_labels(y)
+    assert Constraints.from_labels(y, unknown=255) == Constraints.from_labels([1, -1, 2])
+    assert Constraints.from_labels(y, unknown=()).n_cannot_link == 3
 
 
 def test_other_negative_labels_are_classes():
@@ -36,7 +59,7 @@ def test_other_negative_labels_are_classes():
 @pytest.mark.parametrize("missing", [np.nan, None, -1])
 def test_missing_labels_that_numpy_made_text_are_refused(missing):
     y = np.array(["cat", str(missing), "dog"])
-    with pytest.raises(ConstraintError, match=r"y\[1\] = '.*' is text.*None"):
+    with pytest.raises(ConstraintError, match=r"y\[1\] = '.*' is text that may mean unknown.*None"):
         Constraints.from_labels(y)
 
 

@@ -10,15 +10,23 @@ from scipy import sparse
 
 from sidecut.cli.errors import UsageError
 from sidecut.cli.points import Points
+from sidecut.cli.tables import read_lines
 
 __all__ = ["EDGE_SUFFIXES", "points_from_edges"]
 
 EDGE_SUFFIXES = (".edges", ".edgelist")
 
-_HEADINGS = {("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"), ("i", "j"), ("node1", "node2")}
+_EDGE_HEADINGS = {
+    ("source", "target"),
+    ("from", "to"),
+    ("src", "dst"),
+    ("u", "v"),
+    ("i", "j"),
+    ("node1", "node2"),
+}
 
 
-def points_from_edges(path: Path) -> Points:
+def points_from_edges(path: Path, encoding: str | None = None) -> Points:
     """Read an undirected graph from lines ``source target [weight]``.
 
     Cells are separated by commas, tabs or blanks; a heading such as ``source,target,weight`` and lines
@@ -30,6 +38,8 @@ def points_from_edges(path: Path) -> Points:
     ----------
     path : Path
         File to read.
+    encoding : str, optional
+        UTF-8 if not given.
 
     Returns
     -------
@@ -41,7 +51,7 @@ def points_from_edges(path: Path) -> Points:
     UsageError
         If a line is not an edge, a weight is not a nonnegative number, or an edge has two weights.
     """
-    edges = _collect(path)
+    edges = _collect(path, encoding)
     names = _ordered({name: None for edge in edges for name in edge})
     position = {name: row for row, name in enumerate(names)}
     ends = np.array([[position[a], position[b]] for a, b in edges], dtype=np.intp)
@@ -57,9 +67,9 @@ def points_from_edges(path: Path) -> Points:
     )
 
 
-def _collect(path: Path) -> dict[tuple[str, str], float]:
+def _collect(path: Path, encoding: str | None) -> dict[tuple[str, str], float]:
     edges: dict[tuple[str, str], float] = {}
-    for number, cells in _rows(path):
+    for number, cells in _edge_rows(path, encoding):
         if len(cells) not in (2, 3):
             raise UsageError(
                 f"Line {number} of {path} has {len(cells)} cells; an edge is source,target or "
@@ -70,28 +80,26 @@ def _collect(path: Path) -> dict[tuple[str, str], float]:
         if edges.setdefault(ends, weight) != weight:
             raise UsageError(
                 f"Line {number} of {path} gives the edge {ends[0]} - {ends[1]} the weight {weight:g}, an "
-                "earlier one "
-                f"gave it {edges[ends]:g}; list each edge once."
+                f"earlier one gave it {edges[ends]:g}; list each edge once."
             )
     if not edges:
         raise UsageError(f"{path} has no edges; lines source,target[,weight] are expected.")
     return edges
 
 
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _edge_rows(path: Path, encoding: str | None) -> Iterator[tuple[int, list[str]]]:
     """Yield line numbers and cells, without comments, blank lines and the heading."""
     is_first = True
-    with path.open(encoding="utf-8-sig") as lines:
-        for number, line in enumerate(lines, start=1):
-            text = line.strip()
-            if not text or text[0] in "#%":
-                continue
-            separator = "\t" if "\t" in text else "," if "," in text else None
-            cells = [cell.strip().strip('"') for cell in text.split(separator)]
-            is_heading = is_first and tuple(cell.lower() for cell in cells[:2]) in _HEADINGS
-            is_first = False
-            if not is_heading:
-                yield number, cells
+    for number, line in enumerate(read_lines(path, encoding), start=1):
+        text = line.strip()
+        if not text or text[0] in "#%":
+            continue
+        separator = next((sign for sign in "\t,;" if sign in text), None)
+        cells = [cell.strip().strip('"') for cell in text.split(separator)]
+        is_heading = is_first and tuple(cell.lower() for cell in cells[:2]) in _EDGE_HEADINGS
+        is_first = False
+        if not is_heading:
+            yield number, cells
 
 
 def _weight(cell: str, number: int, path: Path) -> float:

@@ -1,23 +1,33 @@
-"""Any file to points: which reader a file needs."""
+"""Any file to points: tables, NumPy arrays, sparse matrices and lists of edges."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from scipy import sparse
 
-from sidecut.cli.arrays import ARRAY_SUFFIXES, points_from_array_file
 from sidecut.cli.edges import EDGE_SUFFIXES, points_from_edges
 from sidecut.cli.errors import UsageError
 from sidecut.cli.points import Points
-from sidecut.cli.tables import TABLE_SUFFIXES, ColumnRoles, points_from_table, read_table
+from sidecut.cli.tables import (
+    TABLE_SUFFIXES,
+    ColumnRoles,
+    TextFormat,
+    class_codes,
+    kind_suffix,
+    points_from_table,
+    read_table,
+)
 
-__all__ = ["INPUT_KINDS", "existing_file", "read_points"]
+__all__ = ["ARRAY_SUFFIXES", "existing_file", "points_from_array", "read_array", "read_points"]
 
-INPUT_KINDS = ("table", "array", "edges")
+ARRAY_SUFFIXES = (".npy", ".npz")
+NPY_SIGNATURE, ZIP_SIGNATURE = b"\x93NUMPY", b"PK"
 
 
 def read_points(
@@ -28,7 +38,7 @@ def read_points(
     roles: ColumnRoles | None = None,
     is_graph: bool = False,
     standardize: bool = False,
-    has_heading: bool | None = None,
+    text: TextFormat | None = None,
 ) -> Points:
     """Read points from a table, an array or an edge list.
 
@@ -46,8 +56,8 @@ def read_points(
         Whether the file holds weights between points; an edge list always does.
     standardize : bool
         Whether to give every feature mean 0 and variance 1.
-    has_heading : bool, optional
-        Whether the first line of a text file names its columns.
+    text : TextFormat, optional
+        How a text file is written.
 
     Returns
     -------
@@ -59,16 +69,16 @@ def read_points(
     UsageError
         If the file cannot be read or the options do not fit it.
     """
-    path = existing_file(path)
+    path, text = existing_file(path), text or TextFormat()
     kind = kind or _kind_of(path)
     if kind == "edges":
         _refuse_column_options(path, roles)
-        points = points_from_edges(path)
+        points = points_from_edges(path, text.encoding)
     elif kind == "array":
-        points = points_from_array_file(path, key, roles, is_graph=is_graph)
+        points = points_from_array(path, key, roles, is_graph=is_graph)
     else:
-        special = () if roles is None else roles.special
-        points = points_from_table(read_table(path, has_heading, special), path, roles, is_graph=is_graph)
+        frame = read_table(path, text, () if roles is None else roles.special)
+        points = points_from_table(frame, path, roles, is_graph=is_graph)
     _check_shape(points)
     return _standardized(points) if standardize else points
 
@@ -96,12 +106,12 @@ def existing_file(path: Path) -> Path:
 def _kind_of(path: Path) -> str:
     suffixes = {"table": TABLE_SUFFIXES, "array": ARRAY_SUFFIXES, "edges": EDGE_SUFFIXES}
     for kind, known in suffixes.items():
-        if path.suffix.lower() in known:
+        if kind_suffix(path) in known:
             return kind
     listed = ", ".join(suffix for known in suffixes.values() for suffix in known)
     raise UsageError(
-        f"What {path} holds cannot be told from its suffix {path.suffix!r} (known: {listed}); say it with "
-        f"--input {'|'.join(INPUT_KINDS)}."
+        f"What {path} holds cannot be told from its suffix {kind_suffix(path)!r} (known: {listed}); say it "
+        f"with --input {'|'.join(suffixes)}."
     )
 
 
@@ -109,8 +119,7 @@ def _refuse_column_options(path: Path, roles: ColumnRoles | None) -> None:
     if roles is not None and (roles.special or roles.keep or roles.drop):
         raise UsageError(
             f"{path} is an edge list, which has no feature, label or id columns; its nodes are called by "
-            "name. Give "
-            "labels in a --constraints file with lines node,label."
+            "name. Give labels in a --constraints file with lines node,label."
         )
 
 
@@ -119,8 +128,7 @@ def _check_shape(points: Points) -> None:
     if points.is_graph and rows != columns:
         raise UsageError(
             f"{points.source} has {rows} rows and {columns} columns; with --graph it must be a square matrix "
-            "of "
-            "weights between the points."
+            "of weights between the points."
         )
 
 
@@ -132,6 +140,121 @@ def _standardized(points: Points) -> Points:
     if sparse.issparse(points.X):
         raise UsageError("--standardize would fill a sparse matrix; scale its columns beforehand instead.")
     X = np.asarray(points.X, dtype=float)
-    spread = X.std(axis=0)
     # A constant column carries nothing: centring makes it zero, and dividing by one keeps it so.
+    spread = X.std(axis=0)
     return replace(points, X=(X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+
+
+# Arrays
+
+
+def points_from_array(
+    path: Path, key: str | None = None, roles: ColumnRoles | None = None, *, is_graph: bool = False
+) -> Points:
+    """Read points from ``.npy``, ``.npz`` or a sparse matrix saved by SciPy.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    key : str, optional
+        Which array of an ``.npz`` holds the points: ``X`` by default, or the only one there is.
+    roles : ColumnRoles, optional
+        In an ``.npz`` the label, truth and id columns are arrays of that name.
+    is_graph : bool
+        Whether the array holds weights between the points.
+
+    Returns
+    -------
+    Points
+        The points.
+
+    Raises
+    ------
+    UsageError
+        If there is no such array, or it is not a table of finite numbers.
+    """
+    roles = ColumnRoles() if roles is None else roles
+    if roles.keep or roles.drop:
+        raise UsageError(f"{path} is an array without column names; --columns and --drop need a table.")
+    arrays = _load(path)
+    X = _finite_matrix(_pick(arrays, key, path), path)
+    beside = {column: _beside(arrays, column, path, X.shape[0]) for column in roles.special}
+    names = None if roles.identity is None else tuple(str(name) for name in beside[roles.identity])
+    return Points(
+        X=X,
+        source=path,
+        is_graph=is_graph,
+        names=names,
+        name_column=roles.identity or "index",
+        known_labels=None if roles.label is None else class_codes(beside[roles.label].tolist()),
+        truth=None if roles.truth is None else class_codes(beside[roles.truth].tolist()),
+    )
+
+
+def read_array(path: Path, key: str | None = None) -> Any:
+    """Read one array from an ``.npy`` or ``.npz`` file.
+
+    Raises
+    ------
+    UsageError
+        If the file is not an array or has none of that name.
+    """
+    return _pick(_load(path), key, path)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    """Return the arrays of a file by name; a file of one nameless array calls it ``X``."""
+    rule = "it must be written by numpy.save, numpy.savez or scipy.sparse.save_npz, without objects"
+    with path.open("rb") as file:
+        if not file.read(6).startswith((NPY_SIGNATURE, ZIP_SIGNATURE)):
+            raise UsageError(f"{path} is no NumPy file, whatever its name says; {rule}.")
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {"X": loaded}
+        with loaded:
+            # What scipy.sparse.save_npz writes is told by these two names.
+            if {"format", "shape"} <= set(loaded.files):
+                return {"X": sparse.csr_array(sparse.load_npz(path))}
+            return {name: loaded[name] for name in loaded.files}
+    except (ValueError, BadZipFile, EOFError, OSError) as error:
+        raise UsageError(f"{path} is damaged or holds Python objects, which are not read; {rule}.") from error
+
+
+def _pick(arrays: dict[str, Any], key: str | None, path: Path) -> Any:
+    wanted = key or ("X" if "X" in arrays or len(arrays) != 1 else next(iter(arrays)))
+    if wanted not in arrays:
+        held = ", ".join(repr(name) for name in arrays)
+        raise UsageError(f"{path} has no array {wanted!r}; it holds {held}. Choose one with --key.")
+    return arrays[wanted]
+
+
+def _beside(arrays: dict[str, Any], name: str, path: Path, n_samples: int) -> Any:
+    if name not in arrays:
+        held = ", ".join(repr(known) for known in arrays)
+        raise UsageError(f"{path} has no array {name!r}; it holds {held}.")
+    if arrays[name].shape != (n_samples,):
+        raise UsageError(
+            f"Array {name!r} of {path} has shape {arrays[name].shape}; one entry for each of the {n_samples} "
+            "points is expected."
+        )
+    return arrays[name]
+
+
+def _finite_matrix(values: Any, path: Path) -> Any:
+    if values.ndim != 2:
+        raise UsageError(
+            f"The array in {path} has shape {values.shape}; points are the rows of a two-dimensional array."
+        )
+    if values.dtype.kind not in "fiub":
+        raise UsageError(f"The array in {path} holds {values.dtype}, not numbers.")
+    is_sparse = sparse.issparse(values)
+    bad = np.flatnonzero(~np.isfinite(np.asarray(values.data if is_sparse else values, dtype=float)))
+    if bad.size:
+        where = "" if is_sparse else " in row {}, column {}".format(*np.unravel_index(bad[0], values.shape))
+        raise UsageError(
+            f"{path} holds {bad.size:,} missing or infinite values, the first{where}; fill or remove them "
+            "first."
+        )
+    return values

@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import os
 import sys
 import traceback
-from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+import typer
 
+from sidecut import __version__
+from sidecut.cli import options
 from sidecut.cli.errors import BAD_INPUT, FAILED, UsageError
-from sidecut.cli.parser import build_parser
 from sidecut.exceptions import ConstraintError, SpectralError
 
 __all__ = ["main"]
 
+INTERRUPTED = 130
+
 _BAD_INPUT_ERRORS = (UsageError, ConstraintError, ValueError, OSError)
 _FAILURES = (SpectralError, np.linalg.LinAlgError, MemoryError)
+
+_EXIT_CODES = (
+    "Exit codes: 0 done; 1 the computation failed; 2 the command or its input cannot be used (the message "
+    "says what to do); 3 done, but hard constraints are violated (only with --strict)."
+)
+_EXAMPLES = (
+    "Examples:",
+    "sidecut demo -o demo",
+    "sidecut cluster points.csv --clusters 3 -o labels.csv",
+    "sidecut cluster points.csv --clusters 3 --constraints pairs.csv -o labels.csv",
+    "sidecut cluster points.csv --clusters 3 --label-column known --truth-column species -o labels.csv",
+    "sidecut cluster friends.edges --clusters 2 --constraints known.csv -o labels.csv",
+    "sidecut segment photo.jpg --scribbles strokes.png -o cut.png",
+)
+
+app = typer.Typer(
+    name="sidecut",
+    help="Constrained spectral clustering: a little side information, far better clusters.",
+    epilog="\n\n".join((*_EXAMPLES, _EXIT_CODES)),
+    no_args_is_help=False,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,44 +70,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    args = build_parser().parse_args(arguments)
-    args.argv = arguments
     try:
-        code = _run(args)
+        code = app(arguments, prog_name="sidecut", standalone_mode=False)
         sys.stdout.flush()
-        return code
-    except KeyboardInterrupt:
-        return _complain("interrupted", 130)
+        return int(code or 0)
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("interrupted", INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output has left, as `head` does; that is its right, not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        if args.debug:
+        if "--debug" in arguments:
             traceback.print_exc()
         return _explain(error)
 
 
-def _run(args: Namespace) -> int:
-    # Commands are imported when they are used: --help and --version should not wait for them.
-    if args.command == "cluster":
-        from sidecut.cli.cluster_command import run
-    elif args.command == "segment":
-        from sidecut.cli.segment_command import run
-    elif args.command == "methods":
-        from sidecut.cli.methods_command import run
-    elif args.command == "evaluate":
-        from sidecut.cli.evaluate_command import run
-    elif args.command == "check":
-        from sidecut.cli.check_command import run
-    elif args.command == "bench":
-        from sidecut.cli.bench_command import run
-    else:
-        from sidecut.cli.demo_command import run
-    return run(args)
-
-
 def _explain(error: Exception) -> int:
+    if isinstance(error, typer.TyperException):
+        return _complain(f"{error.format_message()} (--help lists the options)", BAD_INPUT)
     message = " ".join(str(error).split()) or type(error).__name__
     # A failure to solve can be a ValueError too (LinAlgError is one), so failures are told first.
     if isinstance(error, _FAILURES):
@@ -93,3 +104,37 @@ def _explain(error: Exception) -> int:
 def _complain(message: str, code: int) -> int:
     print(f"sidecut: error: {message}", file=sys.stderr)
     return code
+
+
+def _tell_version(is_asked: bool) -> None:
+    if is_asked:
+        print(f"sidecut {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: bool = typer.Option(False, "--version", callback=_tell_version, is_eager=True, help="Version."),
+) -> None:
+    pass
+
+
+def _add_command(name: str, summary: str, asked: type[Any]) -> None:
+    """Make a command of the options in a dataclass; its work is `run` in the module of its name."""
+
+    def command(**values: Any) -> int:
+        # Imported when used: --help and --version should not wait for it.
+        run: Callable[[Any], int] = importlib.import_module(f"sidecut.cli.{name}").run
+        return run(asked(**values))
+
+    command.__signature__ = inspect.signature(asked, eval_str=True)  # type: ignore[attr-defined]
+    command.__annotations__ = {}
+    app.command(name, help=summary, epilog=_EXIT_CODES)(command)
+
+
+_add_command("cluster", "Cluster points, with or without constraints.", options.ClusterOptions)
+_add_command("segment", "Cut a picture into segments, by what is marked on it.", options.SegmentOptions)
+_add_command("methods", "List the methods and what they are good for.", options.MethodsOptions)
+_add_command("evaluate", "Score labels against the truth and the constraints.", options.EvaluateOptions)
+_add_command("check", "Look at constraints: how many, what follows, what contradicts.", options.CheckOptions)
+_add_command("demo", "Cluster bundled data with a few constraints, before and after.", options.DemoOptions)

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.cli.arrays import read_array
 from sidecut.cli.errors import UsageError, require
-from sidecut.cli.inputs import existing_file
+from sidecut.cli.inputs import ARRAY_SUFFIXES, existing_file, read_array
 from sidecut.cli.points import Points
-from sidecut.cli.tables import class_codes, read_table
+from sidecut.cli.tables import TextFormat, class_codes, read_table
 
-__all__ = ["LABEL_SUFFIXES", "checked_output", "read_labels", "write_labels"]
+__all__ = ["LABEL_SUFFIXES", "PICTURE_SUFFIXES", "checked_output", "read_labels", "write_labels"]
 
 LABEL_SUFFIXES = (".csv", ".tsv", ".npy", ".parquet")
+PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def checked_output(path: Path, suffixes: tuple[str, ...]) -> Path:
@@ -82,7 +82,7 @@ def _write_text(path: Path, labels: NDArray[np.intp], points: Points, delimiter:
 
 
 def read_labels(
-    path: Path, column: str | None = None, id_column: str | None = None, has_heading: bool | None = None
+    path: Path, column: str | None = None, id_column: str | None = None, text: TextFormat | None = None
 ) -> tuple[NDArray[np.intp], list[str] | None]:
     """Read labels that this or another program wrote.
 
@@ -94,8 +94,8 @@ def read_labels(
         Which column of a table holds the labels: ``label`` by default, or the last of at most two.
     id_column : str, optional
         Which column names the points; without it the order of the rows counts.
-    has_heading : bool, optional
-        Whether the first line of a text file names its columns.
+    text : TextFormat, optional
+        How a text file is written.
 
     Returns
     -------
@@ -109,13 +109,13 @@ def read_labels(
     UsageError
         If the file does not say which of its columns is meant.
     """
-    if existing_file(path).suffix.lower() in (".npy", ".npz"):
+    if existing_file(path).suffix.lower() in ARRAY_SUFFIXES:
         values = read_array(path, column)
         if values.ndim != 1:
             raise UsageError(f"{path} has shape {values.shape}; labels are a list, one for each point.")
         return class_codes(values.tolist()), None
     as_text = [name for name in (id_column, column) if name is not None]
-    frame = read_table(path, has_heading, as_text)
+    frame = read_table(path, text, as_text)
     chosen = _label_column(list(frame.columns), column, path)
     names = None
     if id_column is not None:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.cli.clustering import ClusterRun
 from sidecut.cli.errors import UsageError, require
+from sidecut.cli.result import ClusterRun
 from sidecut.cli.scores import listed_constraints
 from sidecut.cli.summary import clusters_words
 from sidecut.plots import (
@@ -24,7 +24,6 @@ from sidecut.plots import (
 from sidecut.plots.palette import cluster_styles
 
 __all__ = [
-    "PICTURE_SUFFIXES",
     "THEMES",
     "cluster_colours",
     "coordinates",
@@ -36,8 +35,6 @@ __all__ = [
 
 DRAWN_LINKS = 80
 """Labels of a few points make many links; more lines than this hide the points."""
-
-PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 THEMES: dict[str, dict[str, Any]] = {
     "light": {"text.color": "#1d2129", "axes.labelcolor": "#1d2129", "axes.edgecolor": "#8a919e"},

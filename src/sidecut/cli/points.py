@@ -41,8 +41,8 @@ class Points:
     Examples
     --------
     >>> points = Points(np.zeros((2, 1)), Path("points.csv"), names=("ann", "bob"))
-    >>> points.n_samples, points.name(1), points.position("bob")
-    (2, 'bob', 1)
+    >>> points.n_samples, points.name(1)
+    (2, 'bob')
     """
 
     X: Any
@@ -62,41 +62,6 @@ class Points:
     def name(self, position: int) -> str:
         """Return what a point is called: its name, or its row number."""
         return str(position) if self.names is None else self.names[position]
-
-    def position(self, name: str) -> int:
-        """Return the row of a named point.
-
-        Raises
-        ------
-        UsageError
-            If no point has that name.
-        """
-        return position_of(name, self.positions(), self.source)
-
-    def positions(self) -> dict[str, int]:
-        """Return the row of every name."""
-        names = self.names if self.names is not None else [str(row) for row in range(self.n_samples)]
-        return {name: row for row, name in enumerate(names)}
-
-
-def position_of(name: str, positions: dict[str, int], source: Path) -> int:
-    """Look a name up, and say what names look like if it is not there.
-
-    Examples
-    --------
-    >>> position_of("b", {"a": 0, "b": 1}, Path("points.csv"))
-    1
-    >>> position_of("z", {"a": 0, "b": 1}, Path("points.csv"))
-    Traceback (most recent call last):
-    ...
-    sidecut.cli.errors.UsageError: No point of points.csv is called 'z'; names look like 'a', 'b'.
-    """
-    try:
-        return positions[name]
-    except KeyError:
-        examples = ", ".join(repr(known) for known in list(positions)[:3])
-        message = f"No point of {source} is called {name!r}; names look like {examples}."
-        raise UsageError(message) from None
 
 
 def checked_names(values: Sequence[Any], column: str, source: Path) -> tuple[str, ...]:

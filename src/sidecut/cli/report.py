@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import base64
 import platform
-from html import escape
+from collections import Counter
+from collections.abc import Callable
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
-from string import Template
+from typing import Any
+
+import numpy as np
 
 from sidecut import __version__
-from sidecut.cli.clustering import ClusterRun
-from sidecut.cli.markup import paragraph, section, table, tile
-from sidecut.cli.report_constraints import comparison_section, violations_section
-from sidecut.cli.report_pictures import eigenvalue_section, picture_section, size_section
-from sidecut.cli.summary import clusters_words
+from sidecut.cli.errors import require
+from sidecut.cli.pictures import cluster_colours, coordinates, draw_eigenvalues, draw_points, render
+from sidecut.cli.result import ClusterRun
+from sidecut.cli.scores import MAX_LISTED, Score
+from sidecut.cli.summary import clusters_words, counted, sentences, solver_words
+from sidecut.plots.known import are_labels
 
 __all__ = ["report_html", "write_report"]
+
+SHOWN_VIOLATIONS = 50
+OPEN_VIOLATIONS = 10
 
 
 def write_report(
@@ -42,64 +49,183 @@ def write_report(
 
 def report_html(run: ClusterRun, command: str, messages: list[str], seconds: dict[str, float]) -> str:
     """Return the report of a run as one HTML page; see `write_report`."""
-    sections = [
-        picture_section(run),
-        comparison_section(run),
-        violations_section(run),
-        size_section(run),
-        eigenvalue_section(run),
-        _warning_section(messages),
-        _provenance_section(run, command, seconds),
-    ]
-    page = Template(files("sidecut.cli").joinpath("report.html").read_text(encoding="utf-8"))
-    return page.substitute(
-        title=escape(f"{run.points.source.name} in {clusters_words(run)}"),
-        lead=escape(_lead(run)),
-        tiles="\n".join(_tiles(run)),
-        sections="\n".join(filter(None, sections)),
-        version=escape(__version__),
+    jinja2 = require("jinja2", "Writing the report")
+    loader = jinja2.PackageLoader("sidecut.cli", ".")
+    # Whatever comes from files (names, classes) is escaped.
+    pages = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return pages.get_template("report.html").render(
+        title=f"{run.points.source.name} in {clusters_words(run)}",
+        version=__version__,
+        sentences=sentences(run, messages),
+        tiles=_tiles(run),
+        picture=_points_picture(run),
+        comparison=_comparison(run),
+        violations=_violations(run),
+        sizes=_sizes(run),
+        spectrum=_spectrum(run),
+        messages=messages,
+        command=command,
+        parameters=[(name, repr(value)) for name, value in run.model.get_params(deep=False).items()],
+        seconds=[(stage, f"{time:.2f}") for stage, time in seconds.items()],
+        versions=_versions(),
     )
 
 
-def _lead(run: ClusterRun) -> str:
-    what = "nodes" if run.points.is_graph else "points"
-    said = f"{run.points.n_samples:,} {what}, clustered by {type(run.model).__name__}"
-    if not run.score.total:
-        return f"{said} without constraints."
-    known = len(run.constraints.constrained_points)
-    pairs = f"{run.score.total:,} constraint{'s' * (run.score.total != 1)}"
-    return f"{said} with {pairs} on {known:,} of them."
-
-
-def _tiles(run: ClusterRun) -> list[str]:
-    tiles = [tile(f"{run.points.n_samples:,}", "points"), tile(str(run.model.n_clusters), "clusters")]
+def _tiles(run: ClusterRun) -> list[tuple[str, str]]:
+    tiles = [(f"{run.points.n_samples:,}", "points"), (str(run.model.n_clusters), "clusters")]
     before, after = run.baseline_score, run.score
     if after.total:
-        tiles.append(tile(f"{after.kept:,} / {after.total:,}", "constraints satisfied"))
+        tiles.append((f"{after.kept:,} / {after.total:,}", "constraints satisfied"))
     if before is not None and before.ari is not None and after.ari is not None:
-        tiles.append(tile(f"{before.ari:.2f} → {after.ari:.2f}", "ARI, without → with constraints"))
+        tiles.append((f"{before.ari:.2f} → {after.ari:.2f}", "ARI, without → with constraints"))
     elif after.ari is not None:
-        tiles.append(tile(f"{after.ari:.2f}", "adjusted Rand index"))
+        tiles.append((f"{after.ari:.2f}", "adjusted Rand index"))
     return tiles
 
 
-def _warning_section(messages: list[str]) -> str:
-    if not messages:
+def _figure(draw: Callable[[ClusterRun], Any], run: ClusterRun, alt: str, caption: str) -> dict[str, str]:
+    """Return a picture for light and one for dark screens, with words for those who cannot see it."""
+    themes = {
+        theme: base64.b64encode(render(draw, run, theme)).decode("ascii") for theme in ("light", "dark")
+    }
+    return {**themes, "alt": alt, "caption": caption}
+
+
+def _points_picture(run: ClusterRun) -> dict[str, str]:
+    _, shown = coordinates(run)
+    caption = f"The picture shows {shown}; colours and shapes are clusters.{_explained(run)}"
+    alt = f"Scatter plot of {run.points.n_samples:,} points in {clusters_words(run)}"
+    if run.baseline is not None:
+        alt += ", without constraints on the left and with constraints on the right"
+    if run.score.total:
+        alt += f"; {run.score.kept:,} of {run.score.total:,} constraints are satisfied"
+    return _figure(draw_points, run, alt, caption)
+
+
+def _explained(run: ClusterRun) -> str:
+    """Say how the constraints are drawn."""
+    if not run.score.total:
         return ""
-    items = "\n".join(f"<li>{escape(message)}</li>" for message in messages)
-    return section("Warnings", f"<ul>\n{items}\n</ul>")
+    if are_labels(run.constraints):
+        return " Points whose label is known are ringed; a cross is one in the cluster of another class."
+    return " Solid lines are must-links, dashed red lines cannot-links; bold ones are violated."
 
 
-def _provenance_section(run: ClusterRun, command: str, seconds: dict[str, float]) -> str:
+def _comparison(run: ClusterRun) -> dict[str, Any] | None:
+    """Set the clustering beside the one without constraints."""
+    if not run.score.total and run.score.ari is None:
+        return None
+    columns = [("with constraints" if run.score.total else "value", run.score)]
+    if run.baseline_score is not None:
+        columns.insert(0, ("without constraints", run.baseline_score))
+    return {
+        "heads": [head for head, _ in columns],
+        "rows": [(name, [_cell(score, key) for _, score in columns]) for name, key in _compared(run.score)],
+        "explains_ari": run.score.ari_unconstrained is not None and run.score.total,
+    }
+
+
+def _compared(score: Score) -> list[tuple[str, str]]:
+    rows = []
+    if score.total:
+        rows += [("constraints satisfied", "all"), ("must-links", "must"), ("cannot-links", "cannot")]
+    if score.ari is not None:
+        rows.append(("adjusted Rand index, all points", "ari"))
+    if score.ari_unconstrained is not None and score.total:
+        rows.append(("adjusted Rand index, unconstrained points", "ari_unconstrained"))
+    return rows
+
+
+def _cell(score: Score, key: str) -> str:
+    counts = {
+        "all": (score.kept, score.total),
+        "must": (score.must_kept, score.must_total),
+        "cannot": (score.cannot_kept, score.cannot_total),
+    }
+    if key in counts:
+        kept, total = counts[key]
+        return f"{total:,} given" if kept is None else f"{kept:,} of {total:,}"
+    value = getattr(score, key)
+    return "unknown" if value is None else f"{value:.3f}"
+
+
+def _violations(run: ClusterRun) -> dict[str, Any] | None:
+    """List the constraints that are not kept, and where their points are instead."""
+    if not run.score.total:
+        return None
+    shown = run.violations[:SHOWN_VIOLATIONS]
+    ends = [(run.points.name(v.first), run.points.name(v.second)) for v in shown]
+    rows = [
+        (v.kind, *names, f"{abs(v.strength):g}", _where(v.clusters))
+        for v, names in zip(shown, ends, strict=True)
+    ]
+    violated = run.score.total - run.score.kept
+    words = f"{_violation_count(run, violated, len(rows))} {_culprits(run)}" if violated else ""
+    return {"words": words, "rows": rows, "is_long": len(rows) > OPEN_VIOLATIONS}
+
+
+def _violation_count(run: ClusterRun, violated: int, shown: int) -> str:
+    verb = "is" if violated == 1 else "are"
+    said = f"{violated:,} of {counted(run.score.total, 'constraint')} {verb} violated"
+    if run.score.total > MAX_LISTED:
+        return f"{said}; these {shown} are from a sample of the constrained points, the strongest first."
+    return f"{said}; the first {shown}, the strongest first." if shown < violated else f"{said}."
+
+
+def _culprits(run: ClusterRun) -> str:
+    """Name the points that take part in most violations: a mistake in one label shows up here."""
+    counts = Counter(point for v in run.violations for point in (v.first, v.second))
+    often = [(point, count) for point, count in counts.most_common(3) if count > 1]
+    if not often:
+        return ""
+    named = ", ".join(f"{run.points.name(point)} ({count:,})" for point, count in often)
+    return f"Points in most of them: {named}. Look at these first."
+
+
+def _where(clusters: tuple[int, int]) -> str:
+    first, second = clusters
+    return f"both in cluster {first}" if first == second else f"in clusters {first} and {second}"
+
+
+def _sizes(run: ClusterRun) -> list[dict[str, Any]]:
+    largest, total, colours = max(run.sizes), sum(run.sizes), cluster_colours(run)
+    return [
+        {
+            "cluster": cluster,
+            "size": f"{size:,}",
+            "share": f"{size / total:.1%}",
+            "width": f"{100 * size / largest:.1f}",
+            "colour": colours[cluster],
+        }
+        for cluster, size in enumerate(run.sizes)
+    ]
+
+
+def _spectrum(run: ClusterRun) -> dict[str, Any] | None:
+    """Show the eigenvalues, and say how they were found and how sure that is."""
+    shown = run.spectrum or run.eigenvalues
+    if not shown:
+        return None
+    solver, certificate = solver_words(run)
+    words = _gap_words(run)
+    figure = _figure(draw_eigenvalues, run, f"Stem plot of {len(shown)} eigenvalues. {words}", words)
+    return {"figure": figure, "how": f"Solver: {solver}. Certificate: {certificate.rstrip('.')}."}
+
+
+def _gap_words(run: ClusterRun) -> str:
+    values, k = np.sort(run.spectrum or run.eigenvalues), run.model.n_clusters
+    if k >= len(values):
+        return f"The {len(values)} eigenvalues of the embedding, from {values[0]:.3g} to {values[-1]:.3g}."
+    gaps = np.diff(values)
+    widest = int(np.argmax(gaps)) + 1
+    said = f"The gap after eigenvalue {k} is {gaps[k - 1]:.2g}"
+    if widest == k:
+        return f"{said}, the widest of those shown: the graph itself suggests {k} clusters."
+    return f"{said}; the widest gap ({gaps[widest - 1]:.2g}) is after eigenvalue {widest}."
+
+
+def _versions() -> str:
     packages = ("numpy", "scipy", "scikit-learn")
     versions = [("sidecut", __version__), ("Python", platform.python_version())]
     versions += [(package, version(package)) for package in packages]
-    parameters = run.model.get_params(deep=False).items()
-    return section(
-        "How to do it again",
-        paragraph("The command:"),
-        f"<pre>{escape(command)}</pre>",
-        table(["parameter", "value"], [(name, repr(value)) for name, value in parameters], "All parameters"),
-        table(["stage", "seconds"], [(s, f"{t:.2f}") for s, t in seconds.items()], "Time taken", [1]),
-        paragraph(", ".join(f"{name} {number}" for name, number in versions), "note"),
-    )
+    return ", ".join(f"{name} {number}" for name, number in versions)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import socket
-from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,15 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidecut.cli.clustering import ClusterRun
+from sidecut.cli.console import Stages
 from sidecut.cli.errors import UsageError
+from sidecut.cli.fitting import chosen_parameters
 from sidecut.cli.inputs import existing_file
-from sidecut.cli.methods import method_named
-from sidecut.cli.parameters import build_estimator
+from sidecut.cli.knowledge import known_constraints
+from sidecut.cli.methods import build_estimator, method_named
+from sidecut.cli.options import ClusterOptions
 from sidecut.cli.points import Points, checked_names
-from sidecut.cli.progress import Progress
-from sidecut.cli.side_information import known_constraints
-from sidecut.cli.tables import TABLE_SUFFIXES, ColumnRoles, class_codes, feature_columns, text_options
+from sidecut.cli.result import ClusterRun
+from sidecut.cli.tables import (
+    TABLE_SUFFIXES,
+    ColumnRoles,
+    TextFormat,
+    class_codes,
+    feature_columns,
+    text_options,
+)
+from sidecut.constraints.tables import PARQUET
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,12 +41,11 @@ LOCAL = "local"
 """Instead of an address: workers on this machine, for as long as the command runs."""
 
 METHODS_ON_CLUSTERS = ("scacs", "lsc")
-PARQUET = (".parquet", ".pq")
 #: Rows looked at to tell what columns hold.
 PEEKED = 100
 
 
-def refuse_unscheduled(args: Namespace) -> None:
+def refuse_unscheduled(options: ClusterOptions) -> None:
     """Refuse options that need all points in one place.
 
     Raises
@@ -47,13 +54,13 @@ def refuse_unscheduled(args: Namespace) -> None:
         Naming the option.
     """
     wanted = {
-        "--report": args.report,
-        "--picture": args.picture,
-        "--graph": args.graph,
-        "--key": args.key,
-        "--affinity": args.affinity,
-        "--neighbors": args.neighbors,
-        "--input": args.input not in (None, "table"),
+        "--report": options.report,
+        "--picture": options.picture,
+        "--graph": options.graph,
+        "--key": options.key,
+        "--affinity": options.affinity,
+        "--neighbors": options.neighbors,
+        "--input": options.input not in (None, "table"),
     }
     for option, value in wanted.items():
         if value:
@@ -62,27 +69,23 @@ def refuse_unscheduled(args: Namespace) -> None:
                 "one of the two out."
             )
     able = [method_named(name) for name in METHODS_ON_CLUSTERS]
-    if args.method is not None and method_named(args.method) not in able:
+    if options.method is not None and method_named(options.method) not in able:
         raise UsageError(
-            f"--method {args.method} cannot run on a cluster: its graph does not come apart into rows. Use "
-            "scacs, or lsc without constraints."
+            f"--method {options.method} cannot run on a cluster: its graph does not come apart into rows. "
+            "Use scacs, or lsc without constraints."
         )
 
 
-def compute_on_cluster(
-    args: Namespace, roles: ColumnRoles, chosen: dict[str, Any], progress: Progress
-) -> ClusterRun:
+def compute_on_cluster(options: ClusterOptions, roles: ColumnRoles, stages: Stages) -> ClusterRun:
     """Read, cluster and bring back the labels.
 
     Parameters
     ----------
-    args : Namespace
-        The parsed command line.
+    options : ClusterOptions
+        What was asked for.
     roles : ColumnRoles
         What the columns mean.
-    chosen : dict
-        Parameters of the method from options of their own.
-    progress : Progress
+    stages : Stages
         Told of every stage.
 
     Returns
@@ -94,16 +97,17 @@ def compute_on_cluster(
         from sidecut.distributed import fit
     except ImportError as error:
         raise UsageError(str(error)) from error
-    if not args.data.is_dir():
-        existing_file(args.data)
-    with _connected(args.scheduler) as client:
-        with progress.stage("reading", str(args.data)):
-            points = _read(args.data, roles, args.header, args.standardize)
-        with progress.stage("reading constraints", str(args.constraints or "")):
-            constraints = known_constraints(points, args.constraints, args.on_conflict)
-        method = (args.method or ("lsc" if constraints.is_empty else "scacs")).lower()
-        model = build_estimator(method_named(method).load(), chosen, args.set)
-        with progress.stage("clustering", f"{points.n_samples:,} points ({method}) on {args.scheduler}"):
+    if not options.data.is_dir():
+        existing_file(options.data)
+    assert options.scheduler is not None
+    with _connected(options.scheduler) as client:
+        with stages.stage("reading", str(options.data)):
+            points = _read(options.data, roles, TextFormat(options.header), options.standardize)
+        with stages.stage("reading constraints", str(options.constraints or "")):
+            constraints = known_constraints(points, options.constraints, options.on_conflict)
+        method = (options.method or ("lsc" if constraints.is_empty else "scacs")).lower()
+        model = build_estimator(method_named(method).load(), chosen_parameters(options), options.set or [])
+        with stages.stage("clustering", f"{points.n_samples:,} points ({method}) on {options.scheduler}"):
             fit(model, points.X, constraints=constraints, client=client)
             model.labels_ = model.labels_.compute()
             # It would be of no use without its cluster.
@@ -135,9 +139,9 @@ def _connected(address: str) -> Iterator[Client]:
         yield client
 
 
-def _read(path: Path, roles: ColumnRoles, has_heading: bool | None, standardize: bool) -> Points:
+def _read(path: Path, roles: ColumnRoles, text: TextFormat, standardize: bool) -> Points:
     """Open a table for the workers, and bring back only what is not a feature."""
-    frame = _opened(path, roles, has_heading)
+    frame = _opened(path, roles, text)
     features = feature_columns(frame.head(PEEKED, npartitions=-1), path, roles)
     X = frame[features].astype(np.float64).to_dask_array(lengths=True)
     if X.shape[0] == 0:
@@ -161,7 +165,7 @@ def _plain(column: pd.Series) -> list[Any]:
     return values.where(values.notna(), None).tolist()
 
 
-def _opened(path: Path, roles: ColumnRoles, has_heading: bool | None) -> DataFrame:
+def _opened(path: Path, roles: ColumnRoles, text: TextFormat) -> DataFrame:
     import dask.dataframe as dd
 
     if path.suffix.lower() in PARQUET or path.is_dir():
@@ -172,7 +176,7 @@ def _opened(path: Path, roles: ColumnRoles, has_heading: bool | None) -> DataFra
         raise UsageError(
             f"{path}: --scheduler reads tables ({', '.join(TABLE_SUFFIXES)}) and folders of Parquet files."
         )
-    options = text_options(path, has_heading, roles.special)
+    options = text_options(path, text, roles.special)
     frame = dd.read_csv(str(path), **options)
     # A column that begins with whole numbers may go on with others.
     whole = [column for column, dtype in frame.dtypes.items() if dtype.kind in "iu"]

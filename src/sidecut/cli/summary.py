@@ -1,19 +1,37 @@
-"""What a run tells: a few aligned lines for people, one object for programs."""
+"""What a run tells: three plain sentences and a few lines for people, one object for programs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from sidecut.cli.clustering import ClusterRun
-from sidecut.cli.scores import Score
+import numpy as np
 
-__all__ = ["aligned", "clusters_words", "human_summary", "json_summary", "solver_words"]
+from sidecut.cli.console import show_rows
+from sidecut.cli.result import ClusterRun
+from sidecut.cli.scores import Score
+from sidecut.evaluation import clustering_accuracy
+
+__all__ = ["clusters_words", "counted", "json_summary", "sentences", "solver_words", "tell_summary"]
+
+SMALL_SHARE = 0.1
+"""A cluster of less than this share of an even one is said to be small."""
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number and a noun: 1 cluster, 1,797 points.
+
+    Examples
+    --------
+    >>> counted(1, "cluster"), counted(1797, "point")
+    ('1 cluster', '1,797 points')
+    """
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def clusters_words(run: ClusterRun) -> str:
     """Return how many clusters there are, in words: 1 cluster, 2 clusters."""
-    return f"{run.model.n_clusters} cluster{'s' * (run.model.n_clusters != 1)}"
+    return counted(run.model.n_clusters, "cluster")
 
 
 def solver_words(run: ClusterRun) -> tuple[str, str]:
@@ -22,6 +40,92 @@ def solver_words(run: ClusterRun) -> tuple[str, str]:
     solver = getattr(solution, "solver", None)
     certificate = getattr(solution, "certificate", None)
     return str(solver or "not reported"), str(certificate or "not reported")
+
+
+def sentences(run: ClusterRun, messages: list[str]) -> tuple[str, str, str]:
+    """Tell in plain words what was done, what the knowledge changed, and what is doubtful.
+
+    Parameters
+    ----------
+    run : ClusterRun
+        What was computed.
+    messages : list of str
+        What was warned of.
+
+    Returns
+    -------
+    tuple of three str
+        One paragraph each.
+    """
+    return _what_was_done(run), _what_changed(run), _what_is_doubtful(run, messages)
+
+
+def _what_was_done(run: ClusterRun) -> str:
+    what = "nodes" if run.points.is_graph else "points"
+    name = type(run.model).__name__
+    said = f"The {run.points.n_samples:,} {what} of {run.points.source.name} were put into "
+    said += f"{clusters_words(run)} by {name}"
+    if not run.score.total and run.constraints.is_empty:
+        return f"{said}; nothing was known about them beforehand."
+    n_known = len(run.constraints.constrained_points)
+    if run.constraints.labels is not None:
+        return f"{said}, using the known classes of {counted(n_known, 'point')}."
+    return f"{said}, using {counted(run.score.total, 'constraint')} on {counted(n_known, 'point')}."
+
+
+def _what_changed(run: ClusterRun) -> str:
+    before, after = run.baseline_score, run.score
+    if before is None:
+        if not after.total:
+            return "There was no knowledge that could change anything."
+        return f"{after.kept:,} of {after.total:,} constraints are kept; no comparison without them was made."
+    n_moved = round((1 - clustering_accuracy(run.baseline.labels_, run.labels)) * run.points.n_samples)
+    share = n_moved / run.points.n_samples
+    said = f"What you know moved {counted(n_moved, 'point')} ({share:.0%}) to another cluster than without it"
+    said += f", and {after.kept:,} of {after.total:,} constraints are kept instead of {before.kept:,}"
+    if before.ari_unconstrained is None or after.ari_unconstrained is None:
+        return f"{said}."
+    verb = "rose" if after.ari_unconstrained >= before.ari_unconstrained else "fell"
+    return (
+        f"{said}; agreement with the true classes of the other points {verb} from "
+        f"{before.ari_unconstrained:.2f} to {after.ari_unconstrained:.2f} (1 is perfect, 0 is chance)."
+    )
+
+
+def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
+    doubts = [*_broken_words(run), *_size_words(run), *_worse_words(run)]
+    if messages:
+        doubts.append(f"there {'is a warning' if len(messages) == 1 else f'are {len(messages)} warnings'}")
+    if not doubts:
+        return "Nothing looks doubtful: no constraint is violated, no cluster is tiny, nothing was warned of."
+    said = "; ".join(doubts)
+    return f"Look at this first: {said}."
+
+
+def _broken_words(run: ClusterRun) -> list[str]:
+    broken = run.score.total - run.score.kept
+    if not broken:
+        return []
+    return [
+        f"{counted(broken, 'constraint')} of {run.score.total:,} {'is' if broken == 1 else 'are'} violated"
+    ]
+
+
+def _size_words(run: ClusterRun) -> list[str]:
+    sizes = np.array(run.sizes)
+    even = run.points.n_samples / max(len(sizes), 1)
+    small = np.flatnonzero(sizes < SMALL_SHARE * even)
+    listed = ", ".join(f"cluster {number} has {counted(int(sizes[number]), 'point')}" for number in small[:3])
+    return [listed] if len(small) else []
+
+
+def _worse_words(run: ClusterRun) -> list[str]:
+    before, after = run.baseline_score, run.score
+    if before is None or before.ari_unconstrained is None or after.ari_unconstrained is None:
+        return []
+    if after.ari_unconstrained > before.ari_unconstrained - 0.02:
+        return []
+    return ["the result is further from the true classes than without what you know; try another --method"]
 
 
 def json_summary(
@@ -55,6 +159,7 @@ def json_summary(
         "score": run.score.as_dict(),
         "hard_violations": run.n_hard_violations,
         "score_without_constraints": None if run.baseline_score is None else run.baseline_score.as_dict(),
+        "summary": list(sentences(run, messages)),
         "eigenvalues": run.eigenvalues,
         "solver": solver,
         "certificate": certificate,
@@ -64,8 +169,8 @@ def json_summary(
     }
 
 
-def human_summary(run: ClusterRun, files: dict[str, Path], seconds: float) -> str:
-    """Return a few aligned lines.
+def tell_summary(run: ClusterRun, files: dict[str, Path], messages: list[str], seconds: float) -> None:
+    """Print three sentences and a few aligned lines.
 
     Parameters
     ----------
@@ -73,24 +178,24 @@ def human_summary(run: ClusterRun, files: dict[str, Path], seconds: float) -> st
         What was computed.
     files : dict of str to Path
         What was written, by purpose.
+    messages : list of str
+        What was warned of.
     seconds : float
         How long it all took.
-
-    Returns
-    -------
-    str
-        The summary.
     """
     solver, certificate = solver_words(run)
-    rows = [
-        ("points", f"{run.points.n_samples:,} from {run.points.source}"),
-        ("method", f"{run.method}, {clusters_words(run)}, {seconds:.2f} s"),
-        ("sizes", _sizes(run.sizes)),
-        *_score_rows(run.score, run.baseline_score),
-        ("solver", f"{solver}; {certificate}"),
-        *((purpose, str(path)) for purpose, path in files.items()),
-    ]
-    return aligned(rows)
+    for sentence in sentences(run, messages):
+        print(sentence)
+    print()
+    show_rows(
+        [
+            ("method", f"{run.method}, {clusters_words(run)}, {seconds:.2f} s"),
+            ("sizes", _sizes(run.sizes)),
+            *_score_rows(run.score, run.baseline_score),
+            ("solver", f"{solver}; {certificate}"),
+            *((purpose, str(path)) for purpose, path in files.items()),
+        ]
+    )
 
 
 def _sizes(sizes: list[int], limit: int = 16) -> str:
@@ -111,16 +216,3 @@ def _score_rows(score: Score, before: Score | None) -> list[tuple[str, str]]:
             was = "" if old is None else f"   (without constraints {old:.3f})"
             rows.append((name, f"{value:.3f}{was}"))
     return rows
-
-
-def aligned(rows: list[tuple[str, str]]) -> str:
-    """Lay out names and values in two columns.
-
-    Examples
-    --------
-    >>> print(aligned([("points", "3"), ("ARI", "0.9")]))
-    points  3
-    ARI     0.9
-    """
-    width = max(len(name) for name, _ in rows)
-    return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)

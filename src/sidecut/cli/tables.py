@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from sidecut.cli.errors import UsageError, require
 from sidecut.cli.points import Points, checked_names
+from sidecut.constraints.labels import labels_from_text
+from sidecut.constraints.tables import COMPRESSED, PARQUET, guess_separator, open_text
+from sidecut.exceptions import ConstraintError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,16 +23,19 @@ if TYPE_CHECKING:
 __all__ = [
     "TABLE_SUFFIXES",
     "ColumnRoles",
+    "TextFormat",
     "class_codes",
     "feature_columns",
+    "kind_suffix",
     "points_from_table",
+    "read_lines",
     "read_table",
     "text_options",
 ]
 
 _MISSING = {"NA", "N/A", "<NA>", "NULL", "NONE", "?", "-"}
 
-TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt", *PARQUET)
 
 
 @dataclass(frozen=True)
@@ -56,16 +62,57 @@ class ColumnRoles:
         return tuple(column for column in (self.label, self.truth, self.identity) if column is not None)
 
 
-def read_table(path: Path, has_heading: bool | None = None, as_text: Sequence[str] = ()) -> pd.DataFrame:
+@dataclass(frozen=True)
+class TextFormat:
+    """How a text file is written.
+
+    Parameters
+    ----------
+    has_heading : bool, optional
+        Whether the first line names the columns. If not given, it does unless it is all numbers; columns
+        without names are called 0, 1, ...
+    encoding : str, optional
+        UTF-8 if not given.
+    decimal : str
+        The decimal point.
+    """
+
+    has_heading: bool | None = None
+    encoding: str | None = None
+    decimal: str = "."
+
+
+def kind_suffix(path: Path) -> str:
+    """Return the suffix that tells what a file holds, compressed or not.
+
+    Examples
+    --------
+    >>> kind_suffix(Path("points.csv.gz")), kind_suffix(Path("POINTS.CSV"))
+    ('.csv', '.csv')
+    """
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix in COMPRESSED else suffix
+
+
+def read_lines(path: Path, encoding: str | None = None) -> Iterator[str]:
+    """Yield the lines of a text file, compressed or not."""
+    try:
+        yield from open_text(path, encoding)
+    except ConstraintError as error:
+        raise UsageError(
+            str(error).replace("name its encoding", "name its encoding with --encoding")
+        ) from error
+
+
+def read_table(path: Path, text: TextFormat | None = None, as_text: Sequence[str] = ()) -> pd.DataFrame:
     """Read a CSV, TSV or Parquet file.
 
     Parameters
     ----------
     path : Path
         File to read.
-    has_heading : bool, optional
-        Whether the first line of a text file names the columns. If not given, it does unless it is all
-        numbers; columns without names are called 0, 1, ...
+    text : TextFormat, optional
+        How a text file is written.
     as_text : sequence of str
         Columns that are names or classes, in which 007 is not 7.
 
@@ -81,12 +128,14 @@ def read_table(path: Path, has_heading: bool | None = None, as_text: Sequence[st
     """
     pandas = require("pandas", "Reading tables")
     try:
-        if path.suffix in (".parquet", ".pq"):
+        if kind_suffix(path) in PARQUET:
             require("pyarrow", "Reading Parquet")
             frame = _with_index(pandas.read_parquet(path))
         else:
-            frame = _read_text(pandas, path, has_heading, as_text)
-    except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:
+            frame = pandas.read_csv(path, **text_options(path, text or TextFormat(), as_text))
+    except (ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
         reason = " ".join(str(error).split())
         raise UsageError(f"{path} could not be read as a table: {reason}") from error
     frame.columns = [str(column) for column in frame.columns]
@@ -95,16 +144,12 @@ def read_table(path: Path, has_heading: bool | None = None, as_text: Sequence[st
     return frame
 
 
-def _read_text(pandas: Any, path: Path, has_heading: bool | None, as_text: Sequence[str]) -> pd.DataFrame:
-    return pandas.read_csv(path, **text_options(path, has_heading, as_text))
-
-
-def text_options(path: Path, has_heading: bool | None, as_text: Sequence[str] = ()) -> dict[str, Any]:
+def text_options(path: Path, text: TextFormat, as_text: Sequence[str] = ()) -> dict[str, Any]:
     """Return what ``read_csv`` must be told of a text file, from its first line.
 
     Parameters
     ----------
-    path, has_heading, as_text
+    path, text, as_text
         As in `read_table`.
 
     Returns
@@ -112,14 +157,17 @@ def text_options(path: Path, has_heading: bool | None, as_text: Sequence[str] = 
     dict
         Keyword arguments.
     """
-    first_line = _first_line(path)
-    separator = _separator(first_line, path.suffix)
+    first_line = next((line for line in read_lines(path, text.encoding) if line.strip()), "").strip("\r\n")
+    # One column may have blanks in its heading; only plain text separates by them.
+    separator = guess_separator(first_line, text.decimal) or (r"\s+" if kind_suffix(path) == ".txt" else ",")
+    has_heading = text.has_heading
     if has_heading is None:
-        has_heading = _looks_like_heading(re.split(separator, first_line.strip()), path)
+        has_heading = _looks_like_heading(re.split(separator, first_line.strip()), path, text.decimal)
     return {
         "sep": separator,
         "header": "infer" if has_heading else None,
-        "encoding": "utf-8-sig",
+        "encoding": text.encoding or "utf-8-sig",
+        "decimal": text.decimal,
         "dtype": dict.fromkeys(as_text, str),
         # A class called NA is a class; only nothing and NaN are missing.
         "keep_default_na": False,
@@ -127,21 +175,8 @@ def text_options(path: Path, has_heading: bool | None, as_text: Sequence[str] = 
     }
 
 
-def _first_line(path: Path) -> str:
-    with path.open(encoding="utf-8-sig") as lines:
-        return next((line for line in lines if line.strip()), "")
-
-
-def _separator(line: str, suffix: str) -> str:
-    for candidate in ("\t", ",", ";"):
-        if candidate in line:
-            return candidate
-    # One column, whose heading may hold blanks; only plain text separates by them.
-    return r"\s+" if suffix == ".txt" else ","
-
-
-def _looks_like_heading(cells: Sequence[str], path: Path) -> bool:
-    if not _is_all_numbers(cells):
+def _looks_like_heading(cells: Sequence[str], path: Path, decimal: str) -> bool:
+    if not _is_all_numbers([cell.replace(decimal, ".") for cell in cells]):
         return True
     # pandas calls nameless columns 0, 1, 2, ... and writes that as a heading.
     if [cell.strip() for cell in cells] == [str(column) for column in range(len(cells))]:
@@ -300,7 +335,7 @@ def _numbers(frame: pd.DataFrame, columns: Sequence[str], source: Path) -> NDArr
 
 
 def class_codes(values: Sequence[Any]) -> NDArray[np.intp]:
-    """Number the classes of a label column; nothing, NaN and -1 mean unknown and become -1.
+    """Number the classes of a label column; nothing, NaN and, among numbers, -1 mean unknown.
 
     Parameters
     ----------
@@ -319,12 +354,11 @@ def class_codes(values: Sequence[Any]) -> NDArray[np.intp]:
     >>> class_codes([-1, 7.0, 3.0]).tolist()
     [-1, 1, 0]
     """
-    cells = ["" if value is None or value != value else str(value).strip() for value in values]
-    known = [cell not in ("", "-1", "-1.0", "<NA>", "nan") for cell in cells]
-    # Shorter first puts 2 before 10 without guessing types.
-    classes = sorted({cell for cell, is_known in zip(cells, known, strict=True) if is_known}, key=_natural)
-    codes = {name: code for code, name in enumerate(classes)}
-    return np.array([codes[c] if k else -1 for c, k in zip(cells, known, strict=True)], dtype=np.intp)
+    labels = labels_from_text(["" if value is None or value != value else str(value) for value in values])
+    # 2 comes before 10, and numbers before text.
+    classes = sorted({label for label in labels if label is not None}, key=_natural)
+    codes: dict[str | None, int] = {name: code for code, name in enumerate(classes)}
+    return np.array([codes.get(label, -1) for label in labels], dtype=np.intp)
 
 
 def _natural(cell: str) -> tuple[int, float, str]:

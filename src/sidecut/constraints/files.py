@@ -1,6 +1,7 @@
 """Constraints in text files that people and spreadsheets can write.
 
-A file is CSV, with ``#`` before comments. Its header says what the rows are::
+A file is CSV (commas, semicolons or tabs; .gz, .bz2, .xz and .parquet too), with ``#`` before comments. Its
+header says what the rows are::
 
     i,j,strength      signed strengths: positive together, negative apart
     i,j,kind          must-link or cannot-link, and an optional column weight
@@ -14,23 +15,25 @@ the number of samples; groups that labels alone cannot express, as closure makes
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from sidecut.constraints.closure import Knowledge
 from sidecut.constraints.grouped import Groups, make_groups
+from sidecut.constraints.labels import UNKNOWN, labels_from_text, read_labels
 from sidecut.constraints.links import FloatArray, IntArray, check_n_samples, check_positive, strongest
 from sidecut.constraints.merging import merge, settle
 from sidecut.constraints.selection import replace_diagonal
 from sidecut.constraints.tables import Table, read_tables
 from sidecut.constraints.value import Constraints
-from sidecut.exceptions import ConflictError, ConstraintError
+from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
 
 SIGNATURE = "# sidecut constraints"
-UNKNOWN_LABELS = ("", "-1", "nan", "none")
 
 
 def write_constraints(path: str | os.PathLike[str], constraints: Constraints) -> None:
@@ -61,7 +64,13 @@ def write_constraints(path: str | os.PathLike[str], constraints: Constraints) ->
 
 
 def read_constraints(
-    path: str | os.PathLike[str], n_samples: int | None = None, on_conflict: str = "raise"
+    path: str | os.PathLike[str],
+    n_samples: int | None = None,
+    on_conflict: str = "raise",
+    *,
+    names: Sequence[str] | None = None,
+    unknown: Any = None,
+    encoding: str | None = None,
 ) -> Constraints:
     r"""Read constraints from a CSV file.
 
@@ -75,6 +84,12 @@ def read_constraints(
         Number of samples; otherwise what the file says, or else one more than the largest index in it.
     on_conflict : {"raise", "drop", "weigh"}
         As in `Constraints.from_pairs`.
+    names : sequence of str, optional
+        What the samples are called in the file; row numbers if not given.
+    unknown : value or collection of values, optional
+        Labels that mean unknown, as in `Constraints.from_labels`.
+    encoding : str, optional
+        UTF-8 if not given.
 
     Returns
     -------
@@ -96,13 +111,20 @@ def read_constraints(
     >>> read_constraints(path)
     Constraints(n_samples=5, 1 must-link, 1 cannot-link)
     """
-    comments, tables = read_tables(Path(path))
+    positions = None if names is None else {name: number for number, name in enumerate(names)}
+    comments, tables = read_tables(Path(path), positions, encoding)
     said = _read_signature(comments)
     n = _n_samples(path, n_samples, said, tables)
+    if not said and not any(table.rows for table in tables):
+        warnings.warn(
+            f"{path} holds no constraints: nothing is known from it. Fill it, or leave it out.",
+            ConstraintWarning,
+            stacklevel=2,
+        )
     for table in tables:
         table.check_points(n, allow_diagonal=bool(said))
     try:
-        return _assemble(n, tables, said, on_conflict)
+        return _assemble(n, tables, said, on_conflict, unknown)
     except ConflictError as error:
         raise ConflictError(f"{path}: {error}", error.conflicts) from None
 
@@ -170,8 +192,10 @@ def _signed_n_samples(path: str | os.PathLike[str], text: str) -> int:
     return int(text)
 
 
-def _assemble(n: int, tables: list[Table], said: dict[str, str], on_conflict: str) -> Constraints:
-    groups = _read_groups(tables, said)
+def _assemble(
+    n: int, tables: list[Table], said: dict[str, str], on_conflict: str, unknown: Any
+) -> Constraints:
+    groups = _read_groups(tables, said, unknown)
     pairs, strengths = _read_pairs(tables)
     own = pairs[:, 0] == pairs[:, 1]
     must, cannot = ~own & (strengths > 0), ~own & (strengths < 0)
@@ -197,8 +221,8 @@ def _read_pairs(tables: list[Table]) -> tuple[IntArray, FloatArray]:
     return np.concatenate(pairs), np.concatenate(strengths)
 
 
-def _read_groups(tables: list[Table], said: dict[str, str]) -> Groups | None:
-    label_of, number_of = _read_labels(tables)
+def _read_groups(tables: list[Table], said: dict[str, str], unknown: Any) -> Groups | None:
+    label_of, number_of = _read_labels(tables, unknown)
     if not label_of:
         return None
     points = np.array(sorted(label_of), dtype=np.int64)
@@ -217,20 +241,21 @@ def _read_groups(tables: list[Table], said: dict[str, str]) -> Groups | None:
     )
 
 
-def _read_labels(tables: list[Table]) -> tuple[dict[int, int], dict[str, int]]:
+def _read_labels(tables: list[Table], unknown: Any) -> tuple[dict[int, int], dict[str, int]]:
     """Return the class number of each labelled sample, and the number of each class."""
     label_of: dict[int, int] = {}
     number_of: dict[str, int] = {}
     for table in tables:
         if "label" not in table:
             continue
-        for row, (point, cell) in enumerate(
-            zip(table.integers("i").tolist(), table.cells["label"], strict=True)
-        ):
-            if cell.lower() not in UNKNOWN_LABELS:
+        cells = labels_from_text(table.cells["label"])
+        codes, _ = read_labels(cells, f"{table.path}: label", unknown)
+        for row, (point, cell) in enumerate(zip(table.integers("i").tolist(), cells, strict=True)):
+            if codes[row] != UNKNOWN and cell is not None:
                 number = number_of.setdefault(cell, len(number_of))
                 if label_of.setdefault(point, number) != number:
-                    table.refuse(row, f"sample {point} has label {cell!r} here and another one above")
+                    who = table.cells["i"][row]
+                    table.refuse(row, f"sample {who} has label {cell!r} here and another one above")
     return label_of, number_of
 
 

@@ -1,9 +1,13 @@
-"""Reading CSV tables of constraints, and saying which line of which file is wrong."""
+"""Reading tables of constraints from text files, and saying which line of which file is wrong."""
 
 from __future__ import annotations
 
+import bz2
 import csv
-from collections.abc import Callable, Iterator
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -36,6 +40,12 @@ SIGNS = {
     **dict.fromkeys(("must-link", "must_link", "must", "ml", "1", "+1"), 1.0),
     **dict.fromkeys(("cannot-link", "cannot_link", "cannot", "cl", "-1"), -1.0),
 }
+#: How compressed text is opened, by suffix.
+COMPRESSED: dict[str, Callable] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+SEPARATORS = ("\t", ",", ";")
+PARQUET = (".parquet", ".pq")
+
+Row = list[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,16 +58,19 @@ class Table:
         The file.
     names : list of str
         The columns.
-    rows : list of str
-        The lines of text.
+    rows : list of list of str
+        The cells.
     numbers : list of int
-        Where in the file each of them stands, from 1.
+        The line of the file on which each row stands, from 1.
+    positions : mapping of str to int, optional
+        The number of each sample that is called by name.
     """
 
     path: Path
     names: list[str]
-    rows: list[str]
+    rows: list[Row]
     numbers: list[int]
+    positions: Mapping[str, int] | None = None
 
     def refuse(self, row: int, message: str) -> NoReturn:
         """Raise ConstraintError about one row."""
@@ -69,29 +82,31 @@ class Table:
     @cached_property
     def cells(self) -> dict[str, list[str]]:
         """The text of every cell, by column."""
-        rows = [split_line(line) for line in self.rows]
-        for number, row in enumerate(rows):
+        for number, row in enumerate(self.rows):
             if len(row) != len(self.names):
-                columns = f"{len(row)} columns, not {len(self.names)} ({','.join(self.names)})"
-                self.refuse(number, f"{self.rows[number]!r} has {columns}")
-        return {name: [row[k].strip() for row in rows] for k, name in enumerate(self.names)}
-
-    @cached_property
-    def _numeric(self) -> dict[str, FloatArray]:
-        """All columns at once, if the whole table is numbers: that is the fast way; else nothing."""
-        try:
-            values = np.loadtxt(self.rows, delimiter=",", comments=None, ndmin=2)
-        except ValueError:
-            return {}
-        same = values.shape == (len(self.rows), len(self.names))
-        return dict(zip(self.names, values.T, strict=True)) if same else {}
+                found = f"{len(row)} columns, not {len(self.names)} ({','.join(self.names)})"
+                self.refuse(number, f"{','.join(row)!r} has {found}")
+        by_column = zip(*self.rows, strict=True) if self.rows else [()] * len(self.names)
+        return {name: list(column) for name, column in zip(self.names, by_column, strict=True)}
 
     def integers(self, name: str) -> IntArray:
-        """Return a column of whole numbers; "3.0" is one."""
-        values = self._converted(name, _whole, "is not a whole number")
-        if not np.all(np.isfinite(values)) or np.any(values != np.round(values)):
-            self._complain(name, _whole, "is not a whole number")
+        """Return a column of sample numbers, looked up where samples have names; "3.0" is a number."""
+        if self.positions is not None:
+            return np.array(
+                [self._position(row, cell) for row, cell in enumerate(self.cells[name])], np.int64
+            )
+        rule = "is not a whole number: samples are counted from 0, or called by names that must be given"
+        values = self._converted(name, _whole, rule)
+        if len(bad := np.flatnonzero(~np.isfinite(values))):
+            self.refuse(int(bad[0]), f"{name} {self.cells[name][bad[0]]!r} {rule}")
         return values.astype(np.int64)
+
+    def _position(self, row: int, cell: str) -> int:
+        assert self.positions is not None
+        if cell not in self.positions:
+            examples = ", ".join(repr(known) for known in list(self.positions)[:3])
+            self.refuse(row, f"no sample is called {cell!r}; names look like {examples}")
+        return self.positions[cell]
 
     def floats(self, name: str) -> FloatArray:
         """Return a column of finite numbers other than 0."""
@@ -119,8 +134,8 @@ class Table:
             self.refuse(row, f"{points[row].tolist()} is not within the samples 0 to {n_samples - 1}")
         same = np.flatnonzero(points[:, 0] == points[:, -1])
         if points.shape[1] == 2 and len(same) and not allow_diagonal:
-            row = int(same[0])
-            self.refuse(row, f"{tuple(points[row].tolist())}: a point cannot be linked with itself")
+            ends = ", ".join(self.cells[name][same[0]] for name in ("i", "j"))
+            self.refuse(int(same[0]), f"({ends}): a point cannot be linked with itself")
 
     def signed_strengths(self) -> FloatArray:
         """Return signed strengths, given as such or as kind and weight."""
@@ -138,30 +153,71 @@ class Table:
         return signs * weights
 
     def _converted(self, name: str, convert: Callable[[str], float], complaint: str) -> FloatArray:
-        if name in self._numeric:
-            return self._numeric[name]
-        try:
-            return np.array(list(map(convert, self.cells[name])), dtype=np.float64)
-        except ValueError:
-            self._complain(name, convert, complaint)
-
-    def _complain(self, name: str, convert: Callable[[str], float], complaint: str) -> NoReturn:
-        """Find the first cell that cannot be converted, and refuse it."""
+        values = np.empty(len(self.rows))
         for row, cell in enumerate(self.cells[name]):
             try:
-                convert(cell)
+                values[row] = convert(cell)
             except ValueError:
                 self.refuse(row, f"{name} {cell!r} {complaint}")
-        raise ConstraintError(f"{self.path}: column {name} {complaint}")
+        return values
 
 
-def read_tables(path: Path) -> tuple[list[str], list[Table]]:
+def open_text(path: Path, encoding: str | None = None) -> Iterator[str]:
+    """Yield the lines of a text file, which may be compressed (.gz, .bz2, .xz).
+
+    Raises
+    ------
+    ConstraintError
+        Naming the file, if it is damaged or not text of that encoding.
+    """
+    encoding = encoding or "utf-8-sig"
+    opened = COMPRESSED.get(path.suffix.lower(), open)
+    try:
+        with opened(path, "rt", encoding=encoding, newline="") as file:
+            yield from file
+    except UnicodeDecodeError as error:
+        raise ConstraintError(
+            f"{path} is not text in {encoding.removesuffix('-sig')} (byte {error.object[error.start]:#x} at "
+            f"{error.start}): name its encoding, for example latin-1 or utf-16, or save it as UTF-8"
+        ) from error
+    except LookupError as error:
+        raise ConstraintError(
+            f"encoding {encoding!r} is unknown: use for example utf-8 or latin-1"
+        ) from error
+    except (OSError, lzma.LZMAError, EOFError, zlib.error) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ConstraintError(f"{path} is not a whole compressed file ({error})") from error
+
+
+def guess_separator(line: str, decimal: str = ".") -> str | None:
+    """Return what separates the cells of a line: a tab, a comma or a semicolon; None if there is one cell.
+
+    Examples
+    --------
+    >>> guess_separator("i;j;strength"), guess_separator("0;4;0,5"), guess_separator("Oslo")
+    (';', ';', None)
+    """
+    counts = {
+        sign: len(next(csv.reader([line], delimiter=sign), [])) for sign in SEPARATORS if sign != decimal
+    }
+    best = max(counts, key=lambda sign: counts[sign])
+    return best if counts[best] > 1 else None
+
+
+def read_tables(
+    path: Path, positions: Mapping[str, int] | None = None, encoding: str | None = None
+) -> tuple[list[str], list[Table]]:
     """Read a file.
 
     Parameters
     ----------
     path : Path
-        A CSV file.
+        A text file whose cells are separated by commas, semicolons or tabs, or a Parquet file.
+    positions : mapping of str to int, optional
+        The number of each sample, where the file calls them by name.
+    encoding : str, optional
+        UTF-8 if not given.
 
     Returns
     -------
@@ -175,51 +231,102 @@ def read_tables(path: Path) -> tuple[list[str], list[Table]]:
     ConstraintError
         Naming the line whose header is unknown.
     """
+    if path.suffix.lower() in PARQUET:
+        rows = _parquet_rows(path)
+        return [], list(_tables(path, rows, list(range(1, len(rows) + 1)), positions))
     comments, lines, numbers = [], [], []
-    with path.open(encoding="utf-8-sig") as file:
-        for number, raw in enumerate(file, 1):
-            line = raw.strip()
-            if line.startswith("#"):
-                comments.append(line)
-            elif line:
-                lines.append(line)
-                numbers.append(number)
-    return comments, list(_tables(path, lines, numbers))
+    for number, raw in enumerate(open_text(path, encoding), 1):
+        line = raw.strip()
+        if line.startswith("#"):
+            comments.append(line)
+        elif line:
+            lines.append(line)
+            numbers.append(number)
+    separator = (guess_separator(lines[0]) if lines else None) or ","
+    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=separator)]
+    if len(rows) != len(lines):
+        raise ConstraintError(
+            f"{path}: a quoted cell goes on over the end of its line, which is not supported"
+        )
+    if separator == ";":
+        # Where semicolons separate, a comma in a number is a decimal comma.
+        rows = [[_decimal_point(cell) for cell in row] for row in rows]
+    return comments, list(_tables(path, rows, numbers, positions))
 
 
-def split_line(line: str) -> list[str]:
-    """Split one line of CSV, quotes and all."""
-    return next(csv.reader((line,))) if '"' in line else line.split(",")
+def _decimal_point(cell: str) -> str:
+    return cell.replace(",", ".") if cell.replace(",", "", 1).lstrip("+-").isdecimal() else cell
 
 
-def _tables(path: Path, lines: list[str], numbers: list[int]) -> Iterator[Table]:
-    heads = [k for k, line in enumerate(lines) if not line[0].isdigit() and _is_header(line)]
-    if lines and (not heads or heads[0] > 0):
-        end = heads[0] if heads else len(lines)
-        yield Table(path, _guess(path, lines[:end], numbers[0]), lines[:end], numbers[:end])
-    for head, end in pairwise([*heads, len(lines)]):
-        names = [COLUMN_NAMES[cell.strip().lower()] for cell in split_line(lines[head])]
+def _parquet_rows(path: Path) -> list[Row]:
+    try:
+        import pandas
+    except ImportError as error:
+        raise ConstraintError(f'{path} needs pandas and pyarrow: pip install "sidecut[cli]"') from error
+    try:
+        frame = pandas.read_parquet(path)
+    except (ValueError, OSError, ImportError) as error:
+        raise ConstraintError(
+            f"{path} could not be read as Parquet ({' '.join(str(error).split())})"
+        ) from error
+    filled = frame.astype(object).where(frame.notna(), "")
+    return [
+        [str(name) for name in frame.columns],
+        *([str(cell) for cell in row] for row in filled.to_numpy()),
+    ]
+
+
+def _tables(
+    path: Path, rows: list[Row], numbers: list[int], positions: Mapping[str, int] | None
+) -> Iterator[Table]:
+    heads = [k for k, row in enumerate(rows) if _is_header(row) or (k == 0 and _ends_like_header(row))]
+    if rows and (not heads or heads[0] > 0):
+        end = heads[0] if heads else len(rows)
+        yield Table(path, _guess(path, rows[:end], numbers[0]), rows[:end], numbers[:end], positions)
+    for head, end in pairwise([*heads, len(rows)]):
+        names = _column_names(rows[head])
         if sorted(names) not in [sorted(header.split(",")) for header in HEADERS]:
             raise ConstraintError(
-                f"{path}, line {numbers[head]}: header {lines[head]!r} is none of {'; '.join(HEADERS)}"
+                f"{path}, line {numbers[head]}: header {','.join(rows[head])!r} is none of "
+                f"{'; '.join(HEADERS)}"
             )
-        yield Table(path, names, lines[head + 1 : end], numbers[head + 1 : end])
+        yield Table(path, names, rows[head + 1 : end], numbers[head + 1 : end], positions)
 
 
-def _is_header(line: str) -> bool:
-    return all(cell.strip().lower() in COLUMN_NAMES for cell in split_line(line))
+def _is_header(row: Row) -> bool:
+    return all(cell.lower() in COLUMN_NAMES for cell in row)
 
 
-def _guess(path: Path, lines: list[str], number: int) -> list[str]:
+def _ends_like_header(row: Row) -> bool:
+    """Whether a first line such as "person,label" or "from,to,strength" is a header."""
+    return 2 <= len(row) <= 4 and row[-1].lower() in ("strength", "kind", "weight", "label", "class")
+
+
+def _column_names(row: Row) -> list[str]:
+    if _is_header(row):
+        return [COLUMN_NAMES[cell.lower()] for cell in row]
+    # People head the first columns with whatever their points are called: name, city, node, ...
+    ends = ["i"] if len(row) == 2 else ["i", "j"]
+    return [*ends, *(COLUMN_NAMES.get(cell.lower(), cell) for cell in row[len(ends) :])]
+
+
+def _guess(path: Path, rows: list[Row], number: int) -> list[str]:
     """Name the columns of a table without header."""
-    first = split_line(lines[0])
-    if len(first) == 3 and first[0].strip().lstrip("+-")[:1].isdigit():
-        kinds = all(line.rsplit(",", 1)[-1].strip('" ').lower() in SIGNS for line in lines)
+    if len(rows[0]) == 3 and (rows[0][2].lower() in SIGNS or _is_number(rows[0][2])):
+        kinds = all(row[-1].lower() in SIGNS for row in rows)
         return ["i", "j", "kind" if kinds else "strength"]
     raise ConstraintError(
-        f"{path}, line {number}: {lines[0]!r} is neither a known header nor i,j,strength; begin the file "
-        f"with one of the headers {'; '.join(HEADERS[:4])}"
+        f"{path}, line {number}: {','.join(rows[0])!r} is neither a known header nor i,j,strength; begin the "
+        f"file with one of the headers {'; '.join(HEADERS[:4])}"
     )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _whole(cell: str) -> float:

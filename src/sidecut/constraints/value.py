@@ -12,7 +12,7 @@ from sidecut.constraints.closure import Knowledge, close, must_link_components
 from sidecut.constraints.conflicts import Conflict, count_conflicts, find_conflicts, refuse_conflicts
 from sidecut.constraints.contraction import Contraction, contract
 from sidecut.constraints.grouped import make_groups
-from sidecut.constraints.labels import UNKNOWN, encode_clustering, encode_labels
+from sidecut.constraints.labels import UNKNOWN, encode_clustering, read_labels
 from sidecut.constraints.links import (
     IntArray,
     check_n_samples,
@@ -96,15 +96,19 @@ class Constraints(ConstraintMatrix):
         return cls(n, settle(Knowledge(n, must, cannot), on_conflict), None)
 
     @classmethod
-    def from_labels(cls, y: ArrayLike, weight: float = 1.0) -> Constraints:
+    def from_labels(cls, y: ArrayLike, weight: float = 1.0, unknown: Any = None) -> Constraints:
         """Constraints from the labels of some samples: same label together, different labels apart.
 
         Parameters
         ----------
         y : array-like of shape (n_samples,)
-            Labels of any kind; -1, None or NaN where unknown.
+            Labels of any kind. Unknown are None, NaN, NaT, pandas.NA, masked entries, empty text and the
+            number -1.
         weight : float
             How firmly they are believed.
+        unknown : value or collection of values, optional
+            Further values that mean unknown. Text such as "?" or "unknown" is refused unless it is named
+            here, or unless an empty collection says that all values are classes.
 
         Returns
         -------
@@ -119,7 +123,7 @@ class Constraints(ConstraintMatrix):
                [ 0.,  0.,  0.,  0.],
                [-1., -1.,  0.,  1.]])
         """
-        codes = encode_labels(y)
+        codes, _ = read_labels(y, "y", unknown)
         weight = check_positive(weight, "weight")
         points = np.flatnonzero(codes != UNKNOWN)
         groups = make_groups(points, codes[points], weight=weight) if len(points) else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import Namespace
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidecut.cli.console import Stages, collected_warnings, show_rows
 from sidecut.cli.errors import OK, VIOLATED, UsageError
 from sidecut.cli.inputs import existing_file
-from sidecut.cli.methods import method_named
+from sidecut.cli.methods import build_estimator, method_named
+from sidecut.cli.options import SegmentOptions
 from sidecut.cli.outputs import checked_output
-from sidecut.cli.parameters import build_estimator
-from sidecut.cli.progress import Progress, collected_warnings
-from sidecut.cli.summary import aligned
 from sidecut.images import Box, Segmentation, pixel_graph, read_image, segment, write_image
 from sidecut.images.defaults import number_of_segments, usual_method, usual_radius
 from sidecut.images.files import IMAGE_SUFFIXES, LABEL_SUFFIXES
@@ -54,28 +52,28 @@ class SegmentRun:
         return int(np.count_nonzero((seeds.codes >= 0) & (seeds.codes != self.result.labels)))
 
 
-def run(args: Namespace) -> int:
+def run(options: SegmentOptions) -> int:
     """Cut a picture, write what was asked for, and tell of it.
 
     Parameters
     ----------
-    args : Namespace
-        The parsed command line.
+    options : SegmentOptions
+        What was asked for.
 
     Returns
     -------
     int
         Exit code.
     """
-    files = _planned_files(args)
-    progress = Progress.chosen(args.quiet, args.verbose)
+    files = _planned_files(options)
+    stages = Stages.chosen(options.quiet, options.verbose)
     with collected_warnings() as messages:
-        image, result = _compute(args, progress)
+        image, result = _compute(options, stages)
     done = SegmentRun(image, result, messages)
-    with progress.stage("writing"):
-        _write(done, files, args.enlarge)
-    _tell(done, files, progress, args)
-    return VIOLATED if args.strict and done.n_lost else OK
+    with stages.stage("writing"):
+        _write(done, files, options.enlarge)
+    _tell(done, files, stages, options)
+    return VIOLATED if options.strict and done.n_lost else OK
 
 
 def parse_box(text: str) -> Box:
@@ -109,21 +107,21 @@ def parse_box(text: str) -> Box:
     return Box(label, row, column, height, width)
 
 
-def _compute(args: Namespace, progress: Progress) -> tuple[NDArray, Segmentation]:
-    with progress.stage("reading", str(args.image)):
-        image = _read(args.image)
-        seeds = _seeds(args, image)
-        n_segments = number_of_segments(args.segments, seeds)
-        method = _method(args, seeds, n_segments)
-    with progress.stage("linking pixels", " x ".join(map(str, image.shape[:2]))):
+def _compute(options: SegmentOptions, stages: Stages) -> tuple[NDArray, Segmentation]:
+    with stages.stage("reading", str(options.image)):
+        image = _read(options.image)
+        seeds = _seeds(options, image)
+        n_segments = number_of_segments(options.segments, seeds)
+        method = _method(options, seeds, n_segments)
+    with stages.stage("linking pixels", " x ".join(map(str, image.shape[:2]))):
         graph = pixel_graph(
             image,
-            radius=usual_radius(image, seeds) if args.radius is None else args.radius,
-            n_neighbors=args.neighbors,
-            sigma_position=args.sigma_position,
-            sigma_color=args.sigma_color,
+            radius=usual_radius(image, seeds) if options.radius is None else options.radius,
+            n_neighbors=options.neighbors,
+            sigma_position=options.sigma_position,
+            sigma_color=options.sigma_color,
         )
-    with progress.stage("cutting", f"into {n_segments} segments ({type(method).__name__})"):
+    with stages.stage("cutting", f"into {n_segments} segments ({type(method).__name__})"):
         return image, segment(image, seeds, n_segments=n_segments, method=method, graph=graph)
 
 
@@ -134,37 +132,39 @@ def _read(path: Path) -> NDArray:
         raise UsageError(str(error)) from error
 
 
-def _seeds(args: Namespace, image: NDArray) -> Seeds | None:
-    if args.scribbles is not None:
-        return as_seeds(_read(args.scribbles), None, image)
-    boxes = [parse_box(text) for text in args.box]
+def _seeds(options: SegmentOptions, image: NDArray) -> Seeds | None:
+    if options.scribbles is not None and options.box:
+        raise UsageError("--scribbles is not allowed with --box; mark the picture in one of the two ways.")
+    if options.scribbles is not None:
+        return as_seeds(_read(options.scribbles), None, image)
+    boxes = [parse_box(text) for text in options.box or []]
     return as_seeds(None, boxes, image) if boxes else None
 
 
-def _method(args: Namespace, seeds: Seeds | None, n_segments: int) -> Any:
+def _method(options: SegmentOptions, seeds: Seeds | None, n_segments: int) -> Any:
     """Return the method asked for, not fitted, with the settings asked for."""
-    chosen = usual_method(seeds, n_segments, args.seed)
-    if args.method is not None and args.method.lower() != "csp":
-        chosen = method_named(args.method).load()(n_segments, random_state=args.seed)
-    elif args.method is not None and seeds is None:
+    chosen = usual_method(seeds, n_segments, options.seed)
+    if options.method is not None and options.method.lower() != "csp":
+        chosen = method_named(options.method).load()(n_segments, random_state=options.seed)
+    elif options.method is not None and seeds is None:
         raise UsageError("--method csp cuts by marks; give --scribbles or --box, or leave --method out.")
-    return build_estimator(type(chosen), chosen.get_params(deep=False), args.set)
+    return build_estimator(type(chosen), chosen.get_params(deep=False), options.set or [])
 
 
-def _planned_files(args: Namespace) -> dict[str, Path]:
+def _planned_files(options: SegmentOptions) -> dict[str, Path]:
     """Check where everything goes before any time is spent on computing it."""
-    files = {"overlay": checked_output(args.output, IMAGE_SUFFIXES)}
-    if args.labels is not None:
-        files["labels"] = checked_output(args.labels, LABEL_SUFFIXES)
-    if args.heat is not None:
-        files["heat"] = checked_output(args.heat, IMAGE_SUFFIXES)
+    files = {"overlay": checked_output(options.output, IMAGE_SUFFIXES)}
+    if options.labels is not None:
+        files["labels"] = checked_output(options.labels, LABEL_SUFFIXES)
+    if options.heat is not None:
+        files["heat"] = checked_output(options.heat, IMAGE_SUFFIXES)
     written = [path.resolve() for path in files.values()]
-    if any(path is not None and path.resolve() in written for path in (args.image, args.scribbles)):
+    if any(path is not None and path.resolve() in written for path in (options.image, options.scribbles)):
         raise UsageError("An output would overwrite an input; choose another name.")
     if len(set(written)) < len(written):
         raise UsageError("Two outputs have the same name; give each its own.")
-    if args.enlarge < 1:
-        raise UsageError(f"--enlarge {args.enlarge}: pixels are shown as squares of 1 or more.")
+    if options.enlarge < 1:
+        raise UsageError(f"--enlarge {options.enlarge}: pixels are shown as squares of 1 or more.")
     return files
 
 
@@ -176,19 +176,17 @@ def _write(done: SegmentRun, files: dict[str, Path], enlarge: int) -> None:
         write_image(files["heat"], done.result.heat_map(enlarge=enlarge))
 
 
-def _tell(done: SegmentRun, files: dict[str, Path], progress: Progress, args: Namespace) -> None:
-    if args.json:
-        print(json.dumps(_json_summary(done, files, progress, args.image)))
+def _tell(done: SegmentRun, files: dict[str, Path], stages: Stages, options: SegmentOptions) -> None:
+    if options.json:
+        print(json.dumps(_json_summary(done, files, stages, options.image)))
         return
-    if not args.quiet:
-        print(aligned(_summary_rows(done, files, progress, args.image)))
+    if not options.quiet:
+        show_rows(_summary_rows(done, files, stages, options.image))
     for message in done.messages:
         print(f"sidecut: warning: {message}", file=sys.stderr)
 
 
-def _json_summary(
-    done: SegmentRun, files: dict[str, Path], progress: Progress, source: Path
-) -> dict[str, Any]:
+def _json_summary(done: SegmentRun, files: dict[str, Path], stages: Stages, source: Path) -> dict[str, Any]:
     result, seeds = done.result, done.result.seeds
     return {
         "image": str(source),
@@ -205,18 +203,18 @@ def _json_summary(
         "certificate": str(result.model.solution_.certificate),
         "files": {purpose: str(path) for purpose, path in files.items()},
         "warnings": done.messages,
-        "seconds": {stage: round(time, 4) for stage, time in progress.seconds.items()},
+        "seconds": {stage: round(time, 4) for stage, time in stages.seconds.items()},
     }
 
 
 def _summary_rows(
-    done: SegmentRun, files: dict[str, Path], progress: Progress, source: Path
+    done: SegmentRun, files: dict[str, Path], stages: Stages, source: Path
 ) -> list[tuple[str, str]]:
     result, seeds = done.result, done.result.seeds
     solution = result.model.solution_
     rows = [
         ("image", f"{source}, {result.shape[0]} x {result.shape[1]} pixels, {result.graph.n_edges:,} edges"),
-        ("method", f"{type(result.model).__name__}, {progress.total:.2f} s"),
+        ("method", f"{type(result.model).__name__}, {stages.total:.2f} s"),
         ("segments", _named_sizes(result)),
     ]
     if seeds is not None:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from sidecut.cli.errors import UsageError
 from sidecut.cli.inputs import existing_file
-from sidecut.cli.points import Points, position_of
+from sidecut.cli.points import Points
 from sidecut.constraints import Conflict, Constraints
 from sidecut.constraints.files import read_constraints
 from sidecut.exceptions import ConflictError, ConstraintError
 
 __all__ = ["conflict_words", "known_constraints", "read_named_constraints"]
 
-_HEADINGS = {"strength", "kind", "weight", "label"}
 
-
-def known_constraints(points: Points, path: Path | None, on_conflict: str = "raise") -> Constraints:
+def known_constraints(
+    points: Points, path: Path | None, on_conflict: str = "raise", encoding: str | None = None
+) -> Constraints:
     """Unite what a constraints file and a label column say.
 
     Parameters
@@ -31,6 +27,8 @@ def known_constraints(points: Points, path: Path | None, on_conflict: str = "rai
         A constraints file.
     on_conflict : {"raise", "drop", "weigh"}
         What to do with contradictions.
+    encoding : str, optional
+        Of the file; UTF-8 if not given.
 
     Returns
     -------
@@ -48,12 +46,14 @@ def known_constraints(points: Points, path: Path | None, on_conflict: str = "rai
             known = Constraints.from_labels(points.known_labels)
         if path is None:
             return known
-        return known.merged_with(read_named_constraints(path, points, on_conflict), on_conflict)
+        return known.merged_with(read_named_constraints(path, points, on_conflict, encoding), on_conflict)
     except ConflictError as error:
         raise UsageError(_contradiction(error.conflicts, points, path)) from error
 
 
-def read_named_constraints(path: Path, points: Points, on_conflict: str = "raise") -> Constraints:
+def read_named_constraints(
+    path: Path, points: Points, on_conflict: str = "raise", encoding: str | None = None
+) -> Constraints:
     """Read a constraints file that calls points by name, if they have names, or by row number.
 
     Parameters
@@ -64,6 +64,8 @@ def read_named_constraints(path: Path, points: Points, on_conflict: str = "raise
         The points it is about.
     on_conflict : {"raise", "drop", "weigh"}
         What to do with contradictions.
+    encoding : str, optional
+        UTF-8 if not given.
 
     Returns
     -------
@@ -76,65 +78,15 @@ def read_named_constraints(path: Path, points: Points, on_conflict: str = "raise
         If the file cannot be understood.
     """
     existing_file(path)
-    if points.names is None:
-        return _read_numbered(path, points, on_conflict)
-    text = _numbered(path, points)
-    with tempfile.TemporaryDirectory() as directory:
-        numbered = Path(directory) / path.name
-        numbered.write_text(text, encoding="utf-8")
-        try:
-            return read_constraints(numbered, points.n_samples, on_conflict)
-        except ConflictError:
-            raise
-        except ConstraintError as error:
-            # The lines correspond one to one, so the message holds for the file the user knows.
-            raise UsageError(str(error).replace(str(numbered), str(path))) from error
-
-
-def _read_numbered(path: Path, points: Points, on_conflict: str) -> Constraints:
     try:
-        return read_constraints(path, points.n_samples, on_conflict)
+        return read_constraints(path, points.n_samples, on_conflict, names=points.names, encoding=encoding)
     except ConflictError:
         raise
     except ConstraintError as error:
-        hint = "its points seem to be called by name: say which column holds the names with --id-column"
-        raise UsageError(f"{error} ({hint})" if _calls_by_name(path) else str(error)) from error
-
-
-def _calls_by_name(path: Path) -> bool:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        firsts = [row[0].strip() for row in csv.reader(file) if row and not row[0].startswith("#")]
-    return any(not first.lstrip("-").isdecimal() for first in firsts[1:])
-
-
-def _numbered(path: Path, points: Points) -> str:
-    """Rewrite a constraints file line by line, row numbers in the place of names."""
-    positions = points.positions()
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        for line in file:
-            text = line.strip()
-            cells = [cell.strip() for cell in next(csv.reader([text]), [])]
-            if not text or text.startswith("#"):
-                output.write(f"{text}\n")
-            elif _is_heading(cells):
-                writer.writerow(_plain_heading(cells))
-            else:
-                ends = min(len(cells) - 1, 2) or 1
-                rows = [str(position_of(cell, positions, points.source)) for cell in cells[:ends]]
-                writer.writerow([*rows, *cells[ends:]])
-    return output.getvalue()
-
-
-def _is_heading(cells: Sequence[str]) -> bool:
-    return any(cell.lower() in _HEADINGS for cell in cells[1:])
-
-
-def _plain_heading(cells: Sequence[str]) -> list[str]:
-    # People head the first columns with whatever their points are called: name, city, node, ...
-    ends = ["i"] if cells[1].lower() == "label" else ["i", "j"]
-    return [*ends, *(cell.lower() for cell in cells[len(ends) :])]
+        hint = (
+            " Say which column holds the names with --id-column." if "called by names" in str(error) else ""
+        )
+        raise UsageError(f"{error}.{hint}") from error
 
 
 def conflict_words(conflict: Conflict, points: Points) -> str:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sidecut.cli.errors import UsageError
+from sidecut.cli.knowledge import known_constraints
 from sidecut.cli.points import Points
-from sidecut.cli.side_information import known_constraints
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning
 
@@ -65,7 +65,7 @@ def test_nothing_known_is_no_constraints():
 
 def test_an_unknown_name_is_refused(shell):
     shell.write("c.csv", "ann,zoe,1\n")
-    with pytest.raises(UsageError, match=r"No point of p\.csv is called 'zoe'; names look like 'ann'"):
+    with pytest.raises(UsageError, match=r"c\.csv, line 1: no sample is called 'zoe'; names look like 'ann'"):
         known_constraints(NAMED, Path("c.csv"))
 
 

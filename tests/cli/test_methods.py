@@ -2,7 +2,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from sidecut.cli.errors import UsageError
-from sidecut.cli.parameters import build_estimator, parse_setting
+from sidecut.cli.methods import build_estimator, parse_setting
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,10 @@ from sidecut.cli.parameters import build_estimator, parse_setting
         ("a=0.5", 0.5),
         ("a=None", None),
         ("a=True", True),
+        ("a=true", True),
+        ("a=YES", True),
+        ("a=off", False),
+        ("a=none", None),
         ("a=knn", "knn"),
         ("a='5'", "5"),
         ("a=(1, 2)", (1, 2)),

@@ -3,62 +3,68 @@
 from __future__ import annotations
 
 import json
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sidecut.cli.console import show_rows
 from sidecut.cli.errors import BAD_INPUT, OK, UsageError
 from sidecut.cli.inputs import existing_file, read_points
+from sidecut.cli.knowledge import conflict_words, read_named_constraints
+from sidecut.cli.options import CheckOptions
 from sidecut.cli.points import Points, checked_names
-from sidecut.cli.side_information import conflict_words, read_named_constraints
-from sidecut.cli.summary import aligned
-from sidecut.cli.tables import TABLE_SUFFIXES, read_table
+from sidecut.cli.tables import TABLE_SUFFIXES, kind_suffix, read_table
 from sidecut.constraints import Conflict, Constraints
 from sidecut.exceptions import ConflictError
 
 __all__ = ["run"]
 
 
-def run(args: Namespace) -> int:
+def run(options: CheckOptions) -> int:
     """Count constraints, what follows from them, and what contradicts.
 
     Parameters
     ----------
-    args : Namespace
-        The parsed command line.
+    options : CheckOptions
+        What was asked for.
 
     Returns
     -------
     int
         0 if nothing contradicts, 2 otherwise.
     """
-    points = _points(args)
+    points = _points(options)
     try:
-        findings = _consistent(read_named_constraints(args.constraints, points, "raise"))
+        findings = _consistent(read_named_constraints(options.constraints, points, "raise"))
     except ConflictError as error:
-        findings = _contradictory(args, points, error.conflicts)
-    print(json.dumps(findings) if args.json else _words(findings))
+        findings = _contradictory(options, points, error.conflicts)
+    if options.json:
+        print(json.dumps(findings))
+    else:
+        _tell(findings)
     return BAD_INPUT if findings["contradictions"] else OK
 
 
-def _points(args: Namespace) -> Points:
+def _points(options: CheckOptions) -> Points:
     """Return points with names but, where they are not needed, without their features."""
-    if args.samples is not None:
-        if args.samples < 1:
-            raise UsageError(f"--samples {args.samples}: there must be at least one point.")
-        return Points(np.empty((args.samples, 0)), Path(args.constraints))
-    if existing_file(args.data).suffix.lower() not in TABLE_SUFFIXES:
-        return read_points(args.data)
-    frame = read_table(args.data, as_text=[args.id_column] if args.id_column else [])
-    if args.id_column is None:
-        return Points(np.empty((len(frame), 0)), args.data)
-    if args.id_column not in frame.columns:
+    if (options.samples is None) == (options.data is None):
+        raise UsageError("Say what the constraints are about: --samples N or --data FILE, one of the two.")
+    if options.samples is not None:
+        if options.samples < 1:
+            raise UsageError(f"--samples {options.samples}: there must be at least one point.")
+        return Points(np.empty((options.samples, 0)), Path(options.constraints))
+    assert options.data is not None
+    if kind_suffix(existing_file(options.data)) not in TABLE_SUFFIXES:
+        return read_points(options.data)
+    frame = read_table(options.data, as_text=[options.id_column] if options.id_column else [])
+    if options.id_column is None:
+        return Points(np.empty((len(frame), 0)), options.data)
+    if options.id_column not in frame.columns:
         listed = ", ".join(frame.columns)
-        raise UsageError(f"{args.data} has no column {args.id_column!r}; its columns are {listed}.")
-    names = checked_names(frame[args.id_column].tolist(), args.id_column, args.data)
-    return Points(np.empty((len(frame), 0)), args.data, names=names)
+        raise UsageError(f"{options.data} has no column {options.id_column!r}; its columns are {listed}.")
+    names = checked_names(frame[options.id_column].tolist(), options.id_column, options.data)
+    return Points(np.empty((len(frame), 0)), options.data, names=names)
 
 
 def _counted(constraints: Constraints) -> dict[str, Any]:
@@ -76,10 +82,10 @@ def _consistent(constraints: Constraints) -> dict[str, Any]:
     return {**_counted(constraints), **follows, "contradictions": 0, "proofs": []}
 
 
-def _contradictory(args: Namespace, points: Points, conflicts: tuple[Conflict, ...]) -> dict[str, Any]:
+def _contradictory(options: CheckOptions, points: Points, conflicts: tuple[Conflict, ...]) -> dict[str, Any]:
     # Weighed, opposite statements about one pair cancel and are no longer seen as a contradiction, so the
     # proofs come from the refusal, and the larger of the two numbers is the better count.
-    weighed = read_named_constraints(args.constraints, points, "weigh")
+    weighed = read_named_constraints(options.constraints, points, "weigh")
     return {
         **_counted(weighed),
         "implied_must_links": None,
@@ -89,20 +95,18 @@ def _contradictory(args: Namespace, points: Points, conflicts: tuple[Conflict, .
     }
 
 
-def _words(findings: dict[str, Any]) -> str:
+def _tell(findings: dict[str, Any]) -> None:
     constrained = f"{findings['constrained_points']:,} of {findings['n_samples']:,} are constrained"
     given = _counts(findings["must_links"], findings["cannot_links"])
     if findings["contradictions"]:
-        rows = [("points", constrained), ("given", f"{given} (opposite statements about one pair cancel)")]
-        return "\n".join([aligned(rows), *_contradictions(findings)])
+        show_rows(
+            [("points", constrained), ("given", f"{given} (opposite statements about one pair cancel)")]
+        )
+        print("\n".join(_contradictions(findings)))
+        return
     implied = _counts(findings["implied_must_links"], findings["implied_cannot_links"])
-    rows = [
-        ("points", constrained),
-        ("given", given),
-        ("with what follows", implied),
-        ("contradictions", "none"),
-    ]
-    return aligned(rows)
+    rows = [("points", constrained), ("given", given), ("with what follows", implied)]
+    show_rows([*rows, ("contradictions", "none")])
 
 
 def _counts(must: int, cannot: int) -> str:

@@ -155,7 +155,7 @@ def test_progress_is_on_stderr_and_the_quiet_hear_nothing(shell, discs):
         ("discs.png -o o.png --radius 0.5", "radius=0.5"),
         ("discs.png -o o.png --sigma-color -1", "sigma_color=-1"),
         ("discs.png -o o.png --enlarge 0", "--enlarge 0"),
-        ("discs.png", "required: -o/--output"),
+        ("discs.png", "Missing option '--output'"),
     ],
 )
 def test_bad_usage_ends_with_two_and_says_what_to_do(shell, discs, command, complaint):

@@ -45,7 +45,7 @@ def test_names_come_from_the_nodes_of_a_graph(shell):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("check", "c.csv"), "one of the arguments --samples --data is required"),
+        (("check", "c.csv"), "--samples N or --data FILE, one of the two"),
         (("check", "no.csv", "--samples", 3), "no file no.csv"),
         (("check", "c.csv", "--samples", 0), "at least one point"),
         (("check", "c.csv", "--samples", 5), "9"),

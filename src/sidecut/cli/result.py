@@ -1,4 +1,4 @@
-"""One run: points and constraints in, a fitted method and its comparison out."""
+"""What a run of ``sidecut cluster`` produced, for whoever tells of it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.cli.errors import UsageError
-from sidecut.cli.methods import method_named
-from sidecut.cli.parameters import build_estimator, parse_setting
 from sidecut.cli.points import Points
 from sidecut.cli.scores import MAX_LISTED, Score, Violation, hard_violations, score, violations
 from sidecut.constraints import Constraints
 from sidecut.spectral import laplacian_eigenpairs
 
-__all__ = ["ClusterRun", "fit", "fit_unconstrained", "graph_spectrum"]
+__all__ = ["ClusterRun", "graph_spectrum"]
 
 SHOWN_BEYOND = 5
 """So many eigenvalues beyond the number of clusters show whether there is a gap."""
 
 MAX_SPECTRUM_POINTS = 20_000
 """Beyond so many points a second look at the spectrum would take too long for a picture."""
-
-UNCONSTRAINED = "normalized-cut"
 
 
 @dataclass(frozen=True)
@@ -95,51 +90,6 @@ class ClusterRun:
         return np.asarray(getattr(self.model, "eigenvalues_", ()), dtype=float).tolist()
 
 
-def fit(
-    points: Points, constraints: Constraints, method: str, chosen: dict[str, Any], settings: list[str]
-) -> Any:
-    """Fit a method.
-
-    Parameters
-    ----------
-    points : Points
-        What to cluster.
-    constraints : Constraints
-        What is known.
-    method : str
-        Name of the method.
-    chosen : dict
-        Parameters from options of their own.
-    settings : list of str
-        Texts ``name=value``.
-
-    Returns
-    -------
-    estimator
-        Fitted.
-
-    Raises
-    ------
-    UsageError
-        If the number of clusters does not fit the points, or a parameter is unknown.
-    """
-    estimator = build_estimator(method_named(method).load(), _with_graph(points, chosen), settings)
-    if not 1 <= estimator.n_clusters <= points.n_samples:
-        raise UsageError(
-            f"{estimator.n_clusters} clusters of {points.n_samples} points: ask for at least 1 and at most "
-            "as many "
-            "clusters as there are points."
-        )
-    return estimator.fit(points.X, constraints=constraints)
-
-
-def fit_unconstrained(points: Points, chosen: dict[str, Any], settings: list[str]) -> Any:
-    """Cut the same graph without constraints, with all the parameters the two methods share."""
-    shared = set(method_named(UNCONSTRAINED).load()().get_params(deep=False))
-    kept = [text for text in settings if parse_setting(text)[0] in shared]
-    return fit(points, Constraints.none(points.n_samples), UNCONSTRAINED, chosen, kept)
-
-
 def graph_spectrum(model: Any, random_state: int | None = None) -> tuple[float, ...]:
     """Return the smallest eigenvalues of the graph that was cut, some more than there are clusters.
 
@@ -168,15 +118,3 @@ def graph_spectrum(model: Any, random_state: int | None = None) -> tuple[float, 
         return ()
     n_values = min(model.n_clusters + SHOWN_BEYOND, graph.n_nodes)
     return tuple(laplacian_eigenpairs(graph, n_values, random_state=random_state).values.tolist())
-
-
-def _with_graph(points: Points, chosen: dict[str, Any]) -> dict[str, Any]:
-    if not points.is_graph:
-        return chosen
-    if chosen.get("affinity") is not None:
-        raise UsageError(
-            f"--affinity {chosen['affinity']} builds a graph from features, but {points.source} is a graph "
-            "already; "
-            "leave it out."
-        )
-    return {**chosen, "affinity": "precomputed", "n_neighbors": None}

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from sidecut import NormalizedCut, SpectralLearning
-from sidecut.cli import clustering
-from sidecut.cli.clustering import ClusterRun, fit, fit_unconstrained, graph_spectrum
+from sidecut.cli import result
 from sidecut.cli.errors import UsageError
+from sidecut.cli.fitting import fit
 from sidecut.cli.points import Points
+from sidecut.cli.result import ClusterRun, graph_spectrum
 from sidecut.constraints import Constraints
 
 
@@ -30,15 +31,19 @@ def test_the_spectrum_is_that_of_the_graph_that_was_cut(two_clouds):
 
 def test_large_graphs_are_not_looked_at_twice(two_clouds, monkeypatch):
     model = NormalizedCut(2, n_neighbors=5, random_state=0).fit(two_clouds[0])
-    monkeypatch.setattr(clustering, "MAX_SPECTRUM_POINTS", 19)
+    monkeypatch.setattr(result, "MAX_SPECTRUM_POINTS", 19)
     assert graph_spectrum(model) == ()
 
 
-def test_the_comparison_shares_every_parameter_it_can(points):
-    settings = ["unit_rows=False", "normalization=additive", "n_init=3"]
-    before = fit_unconstrained(points, CHOSEN, settings)
-    assert isinstance(before, NormalizedCut)
-    assert (before.unit_rows, before.n_init, before.n_neighbors) == (False, 3, 5)
+def test_methods_for_points_say_which_methods_cut_a_graph():
+    graph = Points(np.ones((4, 4)), Path("g.edges"), is_graph=True)
+    with pytest.raises(UsageError, match=r"g\.edges is a graph, and scacs.*normalized-cut, csap"):
+        fit(graph, Constraints.none(4), "scacs", CHOSEN, [])
+
+
+def test_options_about_a_graph_are_refused_by_methods_without_one(points):
+    with pytest.raises(UsageError, match="--neighbors is about a graph of neighbours, and cop-kmeans"):
+        fit(points, Constraints.none(20), "cop-kmeans", CHOSEN, [])
 
 
 def test_graphs_are_taken_as_they_are(two_clouds):
@@ -54,7 +59,7 @@ def test_graphs_are_taken_as_they_are(two_clouds):
 
 @pytest.mark.parametrize("limit", [10**6, 0])
 def test_hard_violations_are_counted_listed_or_not(points, monkeypatch, limit):
-    monkeypatch.setattr(clustering, "MAX_LISTED", limit)
+    monkeypatch.setattr(result, "MAX_LISTED", limit)
     model = NormalizedCut(2, n_neighbors=5, random_state=0).fit(points.X)
     everything_together = Constraints.from_labels(np.zeros(20, dtype=int))
     run = ClusterRun(points, everything_together, "normalized-cut", model)

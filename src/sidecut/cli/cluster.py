@@ -1,0 +1,218 @@
+"""``sidecut cluster``: points in; labels, summary, report and picture out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sidecut.cli.console import Stages, collected_warnings
+from sidecut.cli.errors import OK, VIOLATED, UsageError, require
+from sidecut.cli.fitting import chosen_parameters, fit
+from sidecut.cli.inputs import read_points
+from sidecut.cli.knowledge import known_constraints
+from sidecut.cli.methods import default_method, method_named
+from sidecut.cli.options import ClusterOptions, command_line
+from sidecut.cli.outputs import LABEL_SUFFIXES, PICTURE_SUFFIXES, checked_output, write_labels
+from sidecut.cli.points import Points
+from sidecut.cli.result import ClusterRun, graph_spectrum
+from sidecut.cli.summary import json_summary, tell_summary
+from sidecut.cli.tables import ColumnRoles, TextFormat
+from sidecut.constraints import Constraints
+
+__all__ = ["Performance", "compute", "perform", "run"]
+
+
+@dataclass(frozen=True)
+class Performance:
+    """A command carried out.
+
+    Parameters
+    ----------
+    result : ClusterRun
+        What was computed.
+    files : dict of str to Path
+        What was written, by purpose.
+    messages : list of str
+        What was warned of.
+    stages : Stages
+        The stages and their times.
+    """
+
+    result: ClusterRun
+    files: dict[str, Path]
+    messages: list[str]
+    stages: Stages
+
+
+def run(options: ClusterOptions) -> int:
+    """Cluster, write what was asked for, and tell of it.
+
+    Parameters
+    ----------
+    options : ClusterOptions
+        What was asked for.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
+    done = perform(options)
+    _tell(done, options)
+    return VIOLATED if options.strict and done.result.n_hard_violations else OK
+
+
+def perform(options: ClusterOptions) -> Performance:
+    """Cluster and write what was asked for, silently.
+
+    Parameters
+    ----------
+    options : ClusterOptions
+        What was asked for.
+
+    Returns
+    -------
+    Performance
+        What was computed and written.
+    """
+    files = _planned_files(options)
+    stages = Stages.chosen(options.quiet, options.verbose)
+    with collected_warnings() as messages:
+        result = compute(options, stages)
+        if "report" in files:
+            with stages.stage("looking at the spectrum"):
+                result = replace(result, spectrum=graph_spectrum(result.model, options.seed))
+    done = Performance(result, files, messages, stages)
+    with stages.stage("writing"):
+        _write(done, options)
+    return done
+
+
+def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
+    """Do everything but writing.
+
+    Parameters
+    ----------
+    options : ClusterOptions
+        What was asked for.
+    stages : Stages
+        Told of every stage.
+
+    Returns
+    -------
+    ClusterRun
+        The fitted method and its comparison.
+    """
+    method_named(options.method or default_method())
+    if options.scheduler is not None:
+        from sidecut.cli.scheduled import compute_on_cluster
+
+        return compute_on_cluster(options, column_roles(options), stages)
+    with stages.stage("reading", str(options.data)):
+        points = _read(options)
+    with stages.stage("reading constraints", str(options.constraints or "")):
+        constraints = known_constraints(points, options.constraints, options.on_conflict)
+    method = options.method or default_method(constraints)
+    chosen, settings = chosen_parameters(options), options.set or []
+    with stages.stage("clustering", f"{points.n_samples:,} points ({method})"):
+        model = fit(points, constraints, method, chosen, settings)
+    baseline = None
+    if not constraints.is_empty and not options.no_compare:
+        # The same method told nothing: what differs then is due to the constraints alone.
+        with stages.stage("comparing", "with no constraints"):
+            nothing = Constraints.none(points.n_samples)
+            baseline = fit(points, nothing, method, {**chosen, "hard": None}, settings)
+    return ClusterRun(points, constraints, method, model, baseline)
+
+
+def column_roles(options: ClusterOptions) -> ColumnRoles:
+    """Return what the options say about the columns of a table."""
+    return ColumnRoles(
+        label=options.label_column,
+        truth=options.truth_column,
+        identity=options.id_column,
+        keep=_split(options.columns),
+        drop=_split(options.drop),
+    )
+
+
+def _read(options: ClusterOptions) -> Points:
+    return read_points(
+        options.data,
+        kind=options.input,
+        key=options.key,
+        roles=column_roles(options),
+        is_graph=options.graph,
+        standardize=options.standardize,
+        text=TextFormat(options.header),
+    )
+
+
+def _split(texts: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(name.strip() for text in texts or () for name in text.split(",") if name.strip())
+
+
+def _planned_files(options: ClusterOptions) -> dict[str, Path]:
+    """Check where everything goes before any time is spent on computing it."""
+    files = {"labels": checked_output(options.output, LABEL_SUFFIXES)}
+    if options.scheduler is not None:
+        from sidecut.cli.scheduled import refuse_unscheduled
+
+        refuse_unscheduled(options)
+    elif not options.no_report:
+        files["report"] = _planned_report(options)
+    elif options.report is not None:
+        raise UsageError("--report and --no-report contradict each other; leave one out.")
+    if options.picture is not None:
+        files["picture"] = checked_output(options.picture, PICTURE_SUFFIXES)
+    if len(files) > 1:
+        require("matplotlib", "Drawing the report (unless --no-report) and the picture")
+    _refuse_overwriting(files, (options.data, options.constraints))
+    return files
+
+
+def _planned_report(options: ClusterOptions) -> Path:
+    """Return where the report goes; beside the labels only if that replaces no file but an older report."""
+    if options.report is not None:
+        return checked_output(options.report, (".html", ".htm"))
+    path = checked_output(options.output.with_suffix(".html"), (".html", ".htm"))
+    if path.exists() and b'<meta name="generator" content="sidecut' not in path.read_bytes()[:2000]:
+        raise UsageError(
+            f"The report would replace {path}, which is no report of sidecut; name another file with "
+            f"--report, or write none with --no-report."
+        )
+    return path
+
+
+def _refuse_overwriting(files: dict[str, Path], inputs: Sequence[Path | None]) -> None:
+    written = [path.resolve() for path in files.values()]
+    if any(path is not None and path.resolve() in written for path in inputs):
+        raise UsageError("An output would overwrite an input; choose another name with -o or --report.")
+    if len(set(written)) < len(written):
+        raise UsageError("Two outputs have the same name; give each its own.")
+
+
+def _write(done: Performance, options: ClusterOptions) -> None:
+    write_labels(done.files["labels"], done.result.labels, done.result.points)
+    if "report" in done.files:
+        from sidecut.cli.report import write_report
+
+        command = command_line("cluster", options)
+        write_report(done.files["report"], done.result, command, done.messages, done.stages.seconds)
+    if "picture" in done.files:
+        from sidecut.cli.pictures import save_picture
+
+        save_picture(done.result, done.files["picture"])
+
+
+def _tell(done: Performance, options: ClusterOptions) -> None:
+    if options.json:
+        print(json.dumps(json_summary(done.result, done.files, done.messages, done.stages.seconds)))
+        return
+    if not options.quiet:
+        tell_summary(done.result, done.files, done.messages, done.stages.total)
+    for message in done.messages:
+        print(f"sidecut: warning: {message}", file=sys.stderr)

@@ -1,0 +1,98 @@
+"""Points and what is known about them to a fitted method, and to the same method told nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sidecut.cli.errors import UsageError
+from sidecut.cli.methods import METHODS, build_estimator, method_named
+from sidecut.cli.options import ClusterOptions
+from sidecut.cli.points import Points
+from sidecut.constraints import Constraints
+
+__all__ = ["chosen_parameters", "fit"]
+
+_BUILD_A_GRAPH = {"affinity": "--affinity", "n_neighbors": "--neighbors"}
+
+
+def chosen_parameters(options: ClusterOptions) -> dict[str, Any]:
+    """Return the parameters that have options of their own; None where nothing was said."""
+    return {
+        "n_clusters": options.clusters,
+        "affinity": options.affinity,
+        "n_neighbors": options.neighbors,
+        "random_state": options.seed,
+        "hard": options.hard or None,
+    }
+
+
+def fit(
+    points: Points, constraints: Constraints, method: str, chosen: dict[str, Any], settings: list[str]
+) -> Any:
+    """Fit a method.
+
+    Parameters
+    ----------
+    points : Points
+        What to cluster.
+    constraints : Constraints
+        What is known.
+    method : str
+        Name of the method.
+    chosen : dict
+        Parameters from options of their own; those that are None keep the method's default.
+    settings : list of str
+        Texts ``name=value``.
+
+    Returns
+    -------
+    estimator
+        Fitted.
+
+    Raises
+    ------
+    UsageError
+        If the number of clusters does not fit the points, or the method cannot take what it is given.
+    """
+    estimator_class = method_named(method).load()
+    wanted = _fitting_parameters(points, method, estimator_class, chosen)
+    estimator = build_estimator(estimator_class, wanted, settings)
+    if not 1 <= estimator.n_clusters <= points.n_samples:
+        raise UsageError(
+            f"{estimator.n_clusters} clusters of {points.n_samples} points: ask for at least 1 and at most "
+            "as many clusters as there are points."
+        )
+    return estimator.fit(points.X, constraints=constraints)
+
+
+def _fitting_parameters(
+    points: Points, method: str, estimator_class: type[Any], chosen: dict[str, Any]
+) -> dict[str, Any]:
+    """Leave out and add what the method and the points ask for, and say what does not go together."""
+    known = estimator_class().get_params(deep=False)
+    if points.is_graph and "affinity" not in known:
+        raise UsageError(
+            f"{points.source} is a graph, and {method} clusters points by their features. Choose a method "
+            f"that cuts a graph: {', '.join(_graph_methods())}."
+        )
+    if points.is_graph and chosen.get("affinity") is not None:
+        raise UsageError(
+            f"--affinity {chosen['affinity']} builds a graph from features, but {points.source} is a graph "
+            "already; leave it out."
+        )
+    for name, option in _BUILD_A_GRAPH.items():
+        if chosen.get(name) is not None and name not in known:
+            raise UsageError(
+                f"{option} is about a graph of neighbours, and {method} builds none; leave it out."
+            )
+    wanted = dict(chosen)
+    if wanted.get("hard") and "hard" not in known:
+        if method != "cop-kmeans":
+            raise UsageError(f"--hard: {method} has no way to keep every constraint; choose another method.")
+        # It keeps every link as it is.
+        wanted.pop("hard")
+    return {**wanted, "affinity": "precomputed", "n_neighbors": None} if points.is_graph else wanted
+
+
+def _graph_methods() -> list[str]:
+    return [name for name, method in METHODS.items() if "affinity" in method.load()().get_params(deep=False)]

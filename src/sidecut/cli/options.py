@@ -1,0 +1,400 @@
+"""What each command can be told: one dataclass per command, from which its options and its help are made."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+__all__ = [
+    "CheckOptions",
+    "ClusterOptions",
+    "DemoOptions",
+    "EvaluateOptions",
+    "MethodsOptions",
+    "SegmentOptions",
+    "command_line",
+]
+
+INPUT, KNOWLEDGE, METHOD, OUTPUT = "What is clustered", "What is known", "Method", "What is written"
+
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line names the columns (default: unless it is all numbers).",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+OnConflict = Annotated[
+    Literal["raise", "drop", "weigh"],
+    typer.Option(
+        help="Contradictions: refuse them, drop the weaker links, or keep all as beliefs.",
+        rich_help_panel=KNOWLEDGE,
+    ),
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of everything random.", rich_help_panel=METHOD)]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Any other parameter of the method.", rich_help_panel=METHOD
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option("--json", help="Print one JSON object instead of the summary.", rich_help_panel=OUTPUT),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress and no summary.", rich_help_panel=OUTPUT)
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Show progress even when not at a terminal.", rich_help_panel=OUTPUT
+    ),
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions:
+    """Options of ``sidecut cluster``."""
+
+    data: Annotated[
+        Path,
+        typer.Argument(metavar="DATA", help=".csv, .tsv, .txt, .parquet, .npy, .npz, .edges or .edgelist."),
+    ]
+    clusters: Annotated[int, typer.Option("--clusters", "-k", metavar="K", help="Number of clusters.")]
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="OUT", help=".csv, .tsv, .npy or .parquet.")
+    ]
+
+    input: Annotated[
+        Literal["table", "array", "edges"] | None,
+        typer.Option(help="What DATA is, if its suffix does not say.", rich_help_panel=INPUT),
+    ] = None
+    graph: Annotated[
+        bool,
+        typer.Option(
+            "--graph",
+            help="DATA is a square matrix of weights between the points.",
+            rich_help_panel=INPUT,
+        ),
+    ] = False
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Array of an .npz file that holds the points (default: X).",
+            rich_help_panel=INPUT,
+        ),
+    ] = None
+    header: Header = None
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Names of the points; constraints may then use them.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Columns to use (default: all the others).", rich_help_panel=INPUT),
+    ] = None
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out.", rich_help_panel=INPUT)
+    ] = None
+    standardize: Annotated[
+        bool,
+        typer.Option("--standardize", help="Give every column mean 0 and variance 1.", rich_help_panel=INPUT),
+    ] = False
+    truth_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="True classes, used for scoring only.", rich_help_panel=INPUT),
+    ] = None
+
+    label_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Known classes; empty or -1 where unknown.", rich_help_panel=KNOWLEDGE
+        ),
+    ] = None
+    constraints: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="CSV of pairs (i,j,kind or i,j,strength) or labels (i,label).",
+            rich_help_panel=KNOWLEDGE,
+        ),
+    ] = None
+    on_conflict: OnConflict = "raise"
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Exit with 3 if a hard constraint is violated.", rich_help_panel=KNOWLEDGE
+        ),
+    ] = False
+
+    hard: Annotated[
+        bool,
+        typer.Option(
+            "--hard",
+            help="End with labels that keep every must-link and as many cannot-links as can be.",
+            rich_help_panel=KNOWLEDGE,
+        ),
+    ] = False
+
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="See sidecut methods (default: chosen by what is known).",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    affinity: Annotated[
+        Literal["knn", "gaussian", "self_tuning", "cosine", "heat"] | None,
+        typer.Option(help="How features become a graph (default: knn).", rich_help_panel=METHOD),
+    ] = None
+    neighbors: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Neighbours in the graph (default: 20).", rich_help_panel=METHOD),
+    ] = None
+    seed: Seed = 0
+    set: Settings = None
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Cluster on the workers of a Dask scheduler (tcp://...), or local (scacs, lsc).",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="HTML", help="Where the report goes (default: beside OUT).", rich_help_panel=OUTPUT
+        ),
+    ] = None
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Write no report.", rich_help_panel=OUTPUT)
+    ] = False
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PNG", help="Also write the picture (.png, .svg or .pdf).", rich_help_panel=OUTPUT
+        ),
+    ] = None
+    no_compare: Annotated[
+        bool,
+        typer.Option(
+            "--no-compare", help="Do not also cluster without the constraints.", rich_help_panel=OUTPUT
+        ),
+    ] = False
+    json: Json = False
+    quiet: Quiet = False
+    verbose: Verbose = False
+    debug: Debug = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentOptions:
+    """Options of ``sidecut segment``."""
+
+    image: Annotated[
+        Path, typer.Argument(metavar="IMAGE", help="A picture (.png, .jpg, ...) or an .npy array.")
+    ]
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="OUT", help="The picture with its segments, .png.")
+    ]
+
+    scribbles: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Strokes of plain colours, or an image of class numbers (0: unknown), as large as IMAGE.",
+            rich_help_panel=KNOWLEDGE,
+        ),
+    ] = None
+    box: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CLASS,ROW,COLUMN,HEIGHT,WIDTH",
+            help="Pixels of one class, as often as needed; row 0 and column 0 are the upper left pixel.",
+            rich_help_panel=KNOWLEDGE,
+        ),
+    ] = None
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Exit with 3 if a mark is not kept.", rich_help_panel=KNOWLEDGE),
+    ] = False
+
+    segments: Annotated[
+        int | None,
+        typer.Option(
+            "--segments",
+            "-k",
+            metavar="K",
+            help="Number of segments (default: classes marked, at least 2).",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="See sidecut methods (default: csp with marks).", rich_help_panel=METHOD
+        ),
+    ] = None
+    radius: Annotated[
+        float | None,
+        typer.Option(
+            metavar="R",
+            help="Link pixels so near (default: 5, or 2 if large and unmarked).",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    neighbors: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Link each pixel with its N nearest in position and colour.",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    sigma_position: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="Width in pixels (default: 0.8 R).", rich_help_panel=METHOD),
+    ] = None
+    sigma_color: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S", help="Width in colour (default: from the picture).", rich_help_panel=METHOD
+        ),
+    ] = None
+    seed: Seed = 0
+    set: Settings = None
+
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Also write the label image (.npy or .png).", rich_help_panel=OUTPUT
+        ),
+    ] = None
+    heat: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Also write the relaxed indicator in colours.", rich_help_panel=OUTPUT
+        ),
+    ] = None
+    enlarge: Annotated[
+        int, typer.Option(metavar="N", help="Show each pixel as N x N.", rich_help_panel=OUTPUT)
+    ] = 1
+    json: Json = False
+    quiet: Quiet = False
+    verbose: Verbose = False
+    debug: Debug = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """Options of ``sidecut evaluate``."""
+
+    labels: Annotated[
+        Path, typer.Argument(metavar="LABELS", help="What sidecut cluster wrote, or any table of labels.")
+    ]
+    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="True classes; empty or -1 where unknown.")]
+    header: Header = None
+    column: Annotated[str | None, typer.Option(metavar="NAME", help="Column of LABELS (default: label).")] = (
+        None
+    )
+    truth_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Column of TRUTH (default: label).")
+    ] = None
+    id_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Match rows of both files by this column.")
+    ] = None
+    constraints: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Constraints the labels should keep.")
+    ] = None
+    on_conflict: OnConflict = "raise"
+    json: Json = False
+    debug: Debug = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """Options of ``sidecut check``."""
+
+    constraints: Annotated[
+        Path, typer.Argument(metavar="CONSTRAINTS", help="File of pairs or labels, as for cluster.")
+    ]
+    samples: Annotated[int | None, typer.Option(metavar="N", help="Number of points they are about.")] = None
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DATA", help="The points they are about, for their number and names."),
+    ] = None
+    id_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Column of DATA with the names of the points.")
+    ] = None
+    json: Json = False
+    debug: Debug = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions:
+    """Options of ``sidecut demo``."""
+
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Directory to write to.")]
+    quiet: Quiet = False
+    verbose: Verbose = False
+    debug: Debug = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodsOptions:
+    """Options of ``sidecut methods``."""
+
+    json: Json = False
+    debug: Debug = False
+
+
+def command_line(name: str, options: Any) -> str:
+    """Return the command line that says what `options` say, defaults left out.
+
+    Parameters
+    ----------
+    name : str
+        Name of the command.
+    options : dataclass
+        Its options.
+
+    Examples
+    --------
+    >>> asked = ClusterOptions(data=Path("my points.csv"), clusters=3, output=Path("l.csv"), header=False)
+    >>> command_line("cluster", asked)
+    "sidecut cluster 'my points.csv' --clusters 3 --output l.csv --no-header"
+    """
+    words = ["sidecut", name]
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if value != field.default:
+            words += _words(field.name, value, is_argument="typer.Argument" in str(field.type))
+    return shlex.join(words)
+
+
+def _words(name: str, value: Any, is_argument: bool) -> Iterator[str]:
+    flag = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        yield flag if value else f"--no-{flag[2:]}"
+        return
+    for one in value if isinstance(value, list) else [value]:
+        if not is_argument:
+            yield flag
+        yield str(one)
