@@ -1,0 +1,1 @@
+"""How far a reader walks through the code: functions, files and hops of one fit."""
