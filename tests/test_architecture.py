@@ -17,14 +17,17 @@ ROOMS = (
     "spectral",
     "labelling",
     "methods",
-    "baselines",
     "evaluation",
     "selection",
+    "diagnostics",
+    "active",
     "datasets",
     "images",
     "distributed",
+    "integrations",
     "plots",
     "cli",
+    "studio",
 )
 #: Below all rooms.
 FOUNDATION = ("exceptions", "parameters")
@@ -146,7 +149,7 @@ def _name(path):
         ("def f():\n    from sidecut.plots import plot", "sidecut.plots.plot"),
         ("from sidecut import labelling", "sidecut.labelling"),
         ("from sidecut import NormalizedCut", "sidecut.NormalizedCut"),
-        ("from ..labelling import sign", "sidecut.labelling.sign"),
+        ("from ..labelling import sign", "sidecut.labelling.assign"),
         ("import sidecut", "sidecut"),
     ],
 )
@@ -161,7 +164,7 @@ def test_an_import_from_a_later_room_is_found(line, fault):
     [
         "from sidecut.graphs import Graph",
         "from sidecut.exceptions import SpectralError",
-        "from sidecut.spectral.dense import solve_dense",
+        "from sidecut.spectral.problem import solve_dense",
         "from .dense import solve_dense",
         "from ..graphs import Graph",
         "from sidecut import __version__",

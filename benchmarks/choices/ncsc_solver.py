@@ -28,8 +28,8 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.datasets import make_example
 from sidecut.evaluation import clustering_accuracy
 from sidecut.graphs import Graph, Neighbors
-from sidecut.methods.posing import PenalizedCut
-from sidecut.methods.posing.inside import settle
+from sidecut.methods.ncsc import PenalizedCut
+from sidecut.methods.ncsc.inside import settle
 
 RESULTS = Path(__file__).parent / "results"
 N_DRAWS = 3

@@ -1,8 +1,9 @@
 """Count the walk of one fit through the code: `python -m benchmarks.house`.
 
-For each method, one fit on iris with ten labels is watched by `sys.setprofile`. Counted are the functions of sidecut that
-ran, the files they are in, the hops (pairs of functions in different files of which one calls the other) and how
-many of the hops lead into another room. `--store NAME` keeps the figures under that name in walk.json.
+For each method, one fit on iris with ten labels is watched by `sys.setprofile`. Counted are the functions of
+sidecut that ran, the files they are in, the hops (pairs of functions in different files of which one calls
+the other) and how many of the hops lead into another room. `--store NAME` keeps the figures under that name
+in walk.json.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from benchmarks.speed.timing import seconds
 from sidecut import CSAP, Constraints
 from sidecut.constraints import sample_pairs
 from sidecut.graphs import DenseGraph, Gaussian
-from sidecut.methods.rewriting.linked_graph import Links, linked_graph, prior_columns
+from sidecut.methods.csap.graph import Links, linked_graph, prior_columns
 
 RESULTS = Path(__file__).parent / "results"
 EPS = 1e-5

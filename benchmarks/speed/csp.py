@@ -34,7 +34,7 @@ from sidecut.constraints import sample_labels
 from sidecut.evaluation import clustering_accuracy
 from sidecut.graphs import Graph, NormalizedAffinity, SparseGraph
 from sidecut.graphs.recipes import Neighbors
-from sidecut.methods.posing import feasible_cuts
+from sidecut.methods.csp import feasible_cuts
 
 RESULTS = Path(__file__).parent / "results"
 LABELS = (100, 500, 1_000)

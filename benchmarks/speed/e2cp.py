@@ -35,8 +35,9 @@ from benchmarks.speed.timing import one_blas_thread, seconds, timed
 from sidecut import E2CP, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import clustering_accuracy
-from sidecut.graphs import Graph, Neighbors, NormalizedAffinity, SparseGraph, adjusted
-from sidecut.methods.rewriting import propagated
+from sidecut.graphs import Graph, Neighbors, NormalizedAffinity, SparseGraph
+from sidecut.methods.e2cp import propagated
+from sidecut.methods.e2cp.adjustment import adjusted
 
 RESULTS = Path(__file__).parent / "results"
 #: Where the environments of other packages are.

@@ -27,8 +27,8 @@ N_ROWS = 200
 
 def with_sidecut(file: dict) -> dict:
     """Adjust the graph with sidecut."""
-    from sidecut.graphs import adjusted
-    from sidecut.methods.rewriting import propagated
+    from sidecut.methods.e2cp import propagated
+    from sidecut.methods.e2cp.adjustment import adjusted
 
     before = peak()
     graph, known = as_sidecut(file)

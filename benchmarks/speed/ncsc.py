@@ -30,10 +30,10 @@ from sidecut import LCSC, NCSC, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels
 from sidecut.evaluation import clustering_accuracy
 from sidecut.graphs import Neighbors, SparseGraph
-from sidecut.methods.posing import PenalizedCut
-from sidecut.methods.posing.multiplicative import SignedParts, multiplicative_step
-from sidecut.methods.posing.prices import mean_degree
-from sidecut.methods.posing.projected import OverlapEnergy
+from sidecut.methods.ncsc import PenalizedCut
+from sidecut.methods.ncsc.multiplicative import SignedParts, multiplicative_step
+from sidecut.methods.ncsc.penalties import mean_degree
+from sidecut.methods.ncsc.projected import OverlapEnergy
 
 RESULTS = Path(__file__).parent / "results"
 K = 10

@@ -33,9 +33,9 @@ from sidecut import LSC, SCACS, Constraints
 from sidecut.constraints import sample_labels
 from sidecut.graphs import LandmarkCoder, RowChunks, choose_landmarks, code_rows, each_chunk
 from sidecut.labelling import chunked_kmeans
-from sidecut.methods.posing.landmark_beliefs import constrained_problem, posed_problem
-from sidecut.methods.posing.landmark_cuts import landmark_cuts
-from sidecut.methods.posing.landmark_problem import landmark_basis
+from sidecut.methods.scacs.beliefs import constrained_problem, posed_problem
+from sidecut.methods.scacs.cuts import landmark_cuts
+from sidecut.methods.scacs.problem import landmark_basis
 
 RESULTS = Path(__file__).parent / "results"
 NAMES = ("segment", "usps", "pendigits", "letter", "mnist", "covtype")

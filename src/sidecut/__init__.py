@@ -11,9 +11,23 @@ an estimator turns it into clusters:
 (150,)
 """
 
-from sidecut.baselines import SSKK, ConstrainedGMM, COPKMeans, MetricKMeans
 from sidecut.constraints import Constraints
-from sidecut.methods import CCSR, CSAP, CSP, E2CP, LCSC, LSC, NCSC, SCACS, NormalizedCut, SpectralLearning
+from sidecut.methods import (
+    CCSR,
+    CSAP,
+    CSP,
+    E2CP,
+    LCSC,
+    LSC,
+    NCSC,
+    SCACS,
+    SSKK,
+    ConstrainedGMM,
+    COPKMeans,
+    MetricKMeans,
+    NormalizedCut,
+    SpectralLearning,
+)
 
 __version__ = "0.1.0"
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sidecut.datasets import load, loading, openml
+from sidecut.datasets import load, loading
+from sidecut.datasets import loading as openml
 from sidecut.datasets.catalogue import CATALOGUE, Entry
 from sidecut.datasets.dataset import Dataset
 from sidecut.exceptions import DatasetWarning, DataUnavailableError

@@ -4,7 +4,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecut.graphs import SparseProduct, products
+from sidecut.graphs import SparseProduct
+from sidecut.graphs import graph as products
 
 
 def literal(matrix, block):

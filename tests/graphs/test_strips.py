@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sidecut.graphs import ConditionedGraph, GaussianGraph, lazy, strips
-from sidecut.graphs.strips import KeptStrips, halved, n_bytes
+from sidecut.graphs import GaussianGraph, lazy
+from sidecut.graphs import lazy as strips
+from sidecut.graphs.lazy import KeptStrips, halved, n_bytes
+from sidecut.methods.csap.conditioned_graph import ConditionedGraph
 
 
 def symmetric(n=30, share=1.0, seed=0):

@@ -9,8 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import CSP, E2CP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Gaussian, Neighbors, NormalizedAffinity
+from sidecut.methods.e2cp.extension import arriving_beliefs, extended_rows
 from sidecut.methods.extension import extended_cut
-from sidecut.methods.rewriting.arrivals import arriving_beliefs, extended_rows
 
 
 @pytest.fixture(scope="module")

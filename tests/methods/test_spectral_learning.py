@@ -14,8 +14,8 @@ from sidecut import Constraints, NormalizedCut, SpectralLearning
 from sidecut.constraints import sample_labels
 from sidecut.exceptions import GraphWarning
 from sidecut.graphs import CorrectedGraph, DenseGraph, Gaussian, GaussianGraph, Neighbors, SparseGraph
-from sidecut.methods.rewriting import spectral_learning
-from sidecut.methods.rewriting.spectral_learning import evenly_looped, linked_affinity
+from sidecut.methods import spectral_learning
+from sidecut.methods.spectral_learning import evenly_looped, linked_affinity
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = (X[:, 0] > 0).astype(int) + 2 * (X[:, 1] > 0)

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import CSP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import NormalizedAffinity, as_graph
-from sidecut.methods.posing.cuts import feasible_cuts
+from sidecut.methods.csp.cuts import feasible_cuts
 
 # Section 4.4, figure 2.
 TOY = np.array(

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import E2CP, Constraints, SpectralLearning
 from sidecut.constraints import sample_labels
 from sidecut.graphs import DenseGraph, Neighbors
-from sidecut.methods.rewriting import propagated
+from sidecut.methods.e2cp import propagated
 
 
 def two_stars():

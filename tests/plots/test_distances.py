@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from sidecut.plots import distances, plot_distances
+from sidecut.plots import matrices as distances
+from sidecut.plots import plot_distances
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sidecut.methods.rewriting import equivalent_kernel
+from sidecut.methods.csap import equivalent_kernel
 from sidecut.plots import plot_equivalent_kernel
 
 X = np.linspace(0, 6, 25)

@@ -4,9 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecut.constraints import Constraints
-from sidecut.plots.canvas import axes_or_new
+from sidecut.plots.canvas import CANNOT, axes_or_new
 from sidecut.plots.links import draw_links, group_links
-from sidecut.plots.palette import CANNOT
 
 
 def groups_by_name(constraints, labels=None, max_links=200):

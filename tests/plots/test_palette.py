@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
-from sidecut.plots.palette import CANNOT, align_clusters, cluster_styles
+from sidecut.plots.canvas import CANNOT, align_clusters, cluster_styles
 
 
 def luminance(colour):

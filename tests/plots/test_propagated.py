@@ -3,7 +3,7 @@ import pytest
 
 from sidecut import Constraints
 from sidecut.graphs import Neighbors
-from sidecut.methods.rewriting import propagated
+from sidecut.methods.e2cp import propagated
 from sidecut.plots import plot_propagated
 from sidecut.plots import propagated as module
 

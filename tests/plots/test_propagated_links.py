@@ -3,7 +3,7 @@ import pytest
 
 from sidecut import Constraints
 from sidecut.graphs import Neighbors
-from sidecut.methods.rewriting import propagated
+from sidecut.methods.e2cp import propagated
 from sidecut.plots import plot_propagated_links
 
 X = np.random.default_rng(0).normal(size=(40, 2))

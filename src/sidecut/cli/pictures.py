@@ -21,7 +21,7 @@ from sidecut.plots import (
     plot_embedding,
     project_for_picture,
 )
-from sidecut.plots.palette import cluster_styles
+from sidecut.plots.canvas import cluster_styles
 
 __all__ = [
     "THEMES",

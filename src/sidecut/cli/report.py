@@ -18,7 +18,7 @@ from sidecut.cli.pictures import cluster_colours, coordinates, draw_eigenvalues,
 from sidecut.cli.result import ClusterRun
 from sidecut.cli.scores import MAX_LISTED, Score
 from sidecut.cli.summary import clusters_words, counted, sentences, solver_words
-from sidecut.plots.known import are_labels
+from sidecut.plots.links import are_labels
 
 __all__ = ["report_html", "write_report"]
 

@@ -1,7 +1,7 @@
 """What the user knows: which samples belong together, which do not, and what follows from it."""
 
+from sidecut.constraints.closure import Contraction
 from sidecut.constraints.conflicts import Conflict
-from sidecut.constraints.contraction import Contraction
 from sidecut.constraints.files import read_constraints, write_constraints
 from sidecut.constraints.sampling import sample_labels, sample_pairs, sample_wrong_pairs
 from sidecut.constraints.spectrum import Spectrum

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sidecut.constraints.beliefs import check_belief_matrix, check_graph
-from sidecut.constraints.closure import Knowledge, close, must_link_components
+from sidecut.constraints.closure import Contraction, Knowledge, close, contract, must_link_components
 from sidecut.constraints.conflicts import Conflict, count_conflicts, find_conflicts, refuse_conflicts
-from sidecut.constraints.contraction import Contraction, contract
 from sidecut.constraints.grouped import make_groups
 from sidecut.constraints.labels import UNKNOWN, encode_clustering, read_labels
 from sidecut.constraints.links import (

@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.datasets import fetch_openml
 
 from sidecut.datasets.catalogue import CATALOGUE, Entry
 from sidecut.datasets.dataset import Dataset
-from sidecut.datasets.folder import read_npz
-from sidecut.datasets.openml import fetch
 from sidecut.datasets.variants import variant
 from sidecut.exceptions import DatasetWarning, DataUnavailableError
 
 __all__ = ["load"]
+
 
 #: The environment variable that names a folder of data sets.
 FOLDER = "SIDECUT_DATA"
@@ -103,3 +104,97 @@ def _check_shape(name: str, entry: Entry, X: Any, y: NDArray[np.intp]) -> None:
     if found != entry.shape or len(y) != X.shape[0]:
         wanted, got = ("{} points, {} features, {} classes".format(*shape) for shape in (entry.shape, found))
         raise ValueError(f"data set {name!r} must have {wanted}; this copy has {got}")
+
+
+# Data sets from a folder of .npz files: X and y in each, nothing pickled.
+
+#: Up to this many numbers are kept in double precision; whole numbers of 16 bits are exact in single.
+IN_DOUBLE = 10_000_000
+
+
+def read_npz(path: Path) -> tuple[Any, NDArray[np.intp]]:
+    """Read points and classes from a file.
+
+    Parameters
+    ----------
+    path : Path
+        A file written by ``np.savez(path, X=X, y=y)``, or by ``scipy.sparse.save_npz`` with y added.
+
+    Returns
+    -------
+    X : ndarray or csr_array of float
+        The points.
+    y : ndarray of intp
+        Their classes.
+
+    Raises
+    ------
+    DataUnavailableError
+        If there is no such file, or it does not hold X and y.
+    """
+    try:
+        file = np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise DataUnavailableError(f"{path} cannot be read: {error}") from error
+    with file:
+        is_sparse = "indptr" in file
+        missing = {"y"} - set(file) if is_sparse else {"X", "y"} - set(file)
+        if missing:
+            raise DataUnavailableError(
+                f"{path} holds {', '.join(file) or 'nothing'}, but no {' and no '.join(sorted(missing))}; "
+                "write it with np.savez(path, X=X, y=y)"
+            )
+        y = file["y"].astype(np.intp)
+        X = None if is_sparse else _as_float(file["X"])
+    return (sp.csr_array(sp.load_npz(path)).astype(np.float64) if is_sparse else X), y
+
+
+def _as_float(X: NDArray) -> NDArray[np.floating]:
+    is_short = X.dtype.itemsize <= 2 or X.dtype == np.float32
+    return np.ascontiguousarray(X, dtype=np.float32 if is_short and X.size > IN_DOUBLE else np.float64)
+
+
+# Data sets from openml.org, through scikit-learn, which keeps what it has fetched and checks its MD5.
+
+
+def fetch(number: int, *, complete: bool = False) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Fetch points and classes from openml.org, or from what was fetched before.
+
+    Parameters
+    ----------
+    number : int
+        The data set's number there.
+    complete : bool, default=False
+        Leave out rows with missing values.
+
+    Returns
+    -------
+    X : ndarray of float64
+        The points; categories are numbered.
+    y : ndarray of intp
+        Their classes, numbered in the order of their names, as numbers if they are numbers.
+
+    Raises
+    ------
+    DataUnavailableError
+        If it cannot be fetched.
+    """
+    try:
+        # This parser numbers categories and needs nothing that is not installed.
+        X, classes = fetch_openml(
+            data_id=number, return_X_y=True, as_frame=False, parser="liac-arff", cache=True
+        )
+    except Exception as error:
+        raise DataUnavailableError(f"openml.org/d/{number} could not be fetched: {error}") from error
+    points = np.asarray(X, dtype=np.float64)
+    kept = ~np.isnan(points).any(axis=1) if complete else np.full(len(points), True)
+    return points[kept], _numbered(np.asarray(classes)[kept])
+
+
+def _numbered(classes: NDArray) -> NDArray[np.intp]:
+    """Number classes from 0: "10" comes after "2", but "a" before "b"."""
+    try:
+        values = classes.astype(np.float64)
+    except ValueError:
+        values = classes.astype(str)
+    return np.unique(values, return_inverse=True)[1].astype(np.intp)

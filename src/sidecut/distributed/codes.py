@@ -17,7 +17,7 @@ from sidecut.graphs import LandmarkCoder, LandmarkSums, NearestLandmarks, coded,
 from sidecut.graphs.chunks import stacked
 from sidecut.graphs.landmark_codes import check_sigma, mean_distance
 from sidecut.labelling.lloyd import CenterSums
-from sidecut.methods.posing.landmark_walk import embedded
+from sidecut.methods.scacs.base import embedded
 
 
 class PartitionedCodes:

@@ -18,15 +18,15 @@ from sidecut.distributed.labels import named_labels, partitioned_kmeans
 from sidecut.distributed.partitions import PartitionedRows, Partitions, as_dask_array, numbers, partitions
 from sidecut.graphs import LandmarkCoder, choose_landmarks
 from sidecut.graphs.health import warn_about_components
-from sidecut.graphs.landmark_graph import component_sizes
 from sidecut.graphs.landmark_rows import Progress
+from sidecut.graphs.landmarks import component_sizes
 from sidecut.graphs.threads import limited_threads
 from sidecut.labelling import nearest_centers
-from sidecut.labelling.missing import warn_if_clusters_are_missing
+from sidecut.labelling.names import warn_if_clusters_are_missing
 from sidecut.methods import LSC
 from sidecut.methods.inputs import check_constraints, check_n_clusters
-from sidecut.methods.posing.landmark_walk import WHY_MISSING, LandmarkClusterer, embedded, shown_by
-from sidecut.methods.posing.lsc import refuse_constraints
+from sidecut.methods.scacs.base import WHY_MISSING, LandmarkClusterer, embedded, shown_by
+from sidecut.methods.scacs.lsc import refuse_constraints
 
 Model = TypeVar("Model", bound=LandmarkClusterer)
 

@@ -4,13 +4,10 @@ A `Graph` is known by what it does to a block of vectors. Recipes (`Neighbors`, 
 `Heat`, `Cosine`, `Landmarks`) turn data into graphs; `as_graph` takes a matrix or a networkx graph as it is.
 """
 
-from sidecut.graphs.adjusted import AdjustedGraph, adjusted, adjusted_weights
 from sidecut.graphs.chunks import RowChunks, each_chunk
-from sidecut.graphs.conditioned import ConditionedGraph, columns_of, rows_of
-from sidecut.graphs.contracted import ContractedGraph, contracted
 from sidecut.graphs.corrected import CorrectedGraph, corrected
 from sidecut.graphs.diffusion import HeatGraph
-from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
+from sidecut.graphs.graph import DenseGraph, Graph, NormalizedAffinity, SparseGraph, SparseProduct
 from sidecut.graphs.health import warn_about
 from sidecut.graphs.kernels import GaussianGraph, SelfTuningGraph, bandwidth, local_scales
 from sidecut.graphs.landmark_codes import (
@@ -21,26 +18,17 @@ from sidecut.graphs.landmark_codes import (
     constraint_gram,
     landmark_sums,
 )
-from sidecut.graphs.landmark_graph import LandmarkGraph, Landmarks, landmark_components
 from sidecut.graphs.landmark_rows import CodedRows, SpooledNearest, code_rows
-from sidecut.graphs.landmarks import choose_landmarks
-from sidecut.graphs.laplacian import NormalizedAffinity
-from sidecut.graphs.lazy import FactorGraph, TiledGraph
-from sidecut.graphs.lowrank import AgreementMatrix, LowRankMatrix
+from sidecut.graphs.landmarks import LandmarkGraph, Landmarks, choose_landmarks, landmark_components
+from sidecut.graphs.lazy import FactorGraph, TiledGraph, columns_of, rows_of
 from sidecut.graphs.neighbors import nearest_by_affinity, symmetrized
-from sidecut.graphs.positive import positive_part
 from sidecut.graphs.precomputed import as_graph
-from sidecut.graphs.products import SparseProduct
 from sidecut.graphs.recipes import Cosine, Gaussian, GraphRecipe, Heat, Neighbors, SelfTuning, recipe
 from sidecut.graphs.resolvent import JoinedResolventGraph, Resolvent, ResolventGraph
 from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
 
 __all__ = [
-    "AdjustedGraph",
-    "AgreementMatrix",
     "CodedRows",
-    "ConditionedGraph",
-    "ContractedGraph",
     "CorrectedGraph",
     "Cosine",
     "DenseGraph",
@@ -56,7 +44,6 @@ __all__ = [
     "LandmarkGraph",
     "LandmarkSums",
     "Landmarks",
-    "LowRankMatrix",
     "NearestLandmarks",
     "NearestNeighborLists",
     "Neighbors",
@@ -70,8 +57,6 @@ __all__ = [
     "SparseProduct",
     "SpooledNearest",
     "TiledGraph",
-    "adjusted",
-    "adjusted_weights",
     "as_graph",
     "bandwidth",
     "choose_landmarks",
@@ -79,7 +64,6 @@ __all__ = [
     "coded",
     "columns_of",
     "constraint_gram",
-    "contracted",
     "corrected",
     "each_chunk",
     "landmark_components",
@@ -87,7 +71,6 @@ __all__ = [
     "local_scales",
     "nearest_by_affinity",
     "nearest_neighbors",
-    "positive_part",
     "recipe",
     "rows_of",
     "symmetrized",

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ive
 
-from sidecut.graphs.graph import FloatArray, Graph, without_isolated
-from sidecut.graphs.laplacian import NormalizedAffinity
+from sidecut.graphs.graph import FloatArray, Graph, NormalizedAffinity, without_isolated
 
 #: The Chebyshev series is cut where what is left of it is below this.
 SERIES_TOLERANCE = 1e-15

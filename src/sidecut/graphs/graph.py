@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from joblib import cpu_count
 from scipy.sparse.csgraph import connected_components
 
 if TYPE_CHECKING:
@@ -238,3 +241,122 @@ def without_isolated(labels: npt.NDArray, isolated: npt.NDArray[np.intp]) -> npt
     kept = labels >= 0
     labels[kept] = np.unique(labels[kept], return_inverse=True)[1]
     return labels
+
+
+# The normalised affinity D^{-1/2} W D^{-1/2} of a graph, and the null space of its Laplacian.
+
+
+class NormalizedAffinity:
+    """The operator Ā = D^{-1/2} W D^{-1/2}; the normalised Laplacian is L̄ = I - Ā.
+
+    An isolated node has no degree to divide by: its row of Ā is zero, so L̄ has a one there and the node
+    takes no part in any eigenvector below 1.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph to normalise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import NormalizedAffinity, as_graph
+    >>> affinity = NormalizedAffinity(as_graph(np.array([[0.0, 4.0], [4.0, 0.0]])))
+    >>> affinity.apply(np.array([1.0, 0.0]))
+    array([0., 1.])
+    >>> affinity.null_vectors.toarray().round(4).ravel()
+    array([0.7071, 0.7071])
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.n_nodes = graph.n_nodes
+
+    @cached_property
+    def scale(self) -> FloatArray:
+        """D^{-1/2} as a vector, zero at isolated nodes."""
+        degrees = self.graph.degrees
+        scale = np.zeros(self.n_nodes)
+        np.divide(1.0, np.sqrt(degrees), out=scale, where=degrees > 0)
+        return scale
+
+    @cached_property
+    def matrix(self) -> sp.csr_array | FloatArray | None:
+        """Ā as an explicit matrix where the graph has one."""
+        weights = self.graph.matrix
+        if weights is None:
+            return None
+        if isinstance(weights, np.ndarray):
+            normalized = self.scale[:, None] * weights
+            normalized *= self.scale[None, :]
+            return normalized
+        scaling = sp.diags_array(self.scale)
+        return sp.csr_array(scaling @ weights @ scaling)
+
+    @cached_property
+    def null_vectors(self) -> sp.csr_array:
+        """An orthonormal basis of the null space of L̄: D^{1/2} 1_C for every component C, one per column."""
+        component = self.graph.components
+        members = np.flatnonzero(component >= 0)
+        roots = np.sqrt(self.graph.degrees[members])
+        columns = component[members]
+        volumes = np.bincount(columns, weights=roots**2, minlength=self.graph.n_components)
+        values = roots / np.sqrt(volumes[columns])
+        shape = (self.n_nodes, self.graph.n_components)
+        return sp.csr_array((values, (members, columns)), shape=shape)
+
+    @cached_property
+    def _product(self) -> SparseProduct:
+        return SparseProduct(self.matrix)
+
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return Ā @ block."""
+        # Only a sparse Ā is worth a copy: a dense graph is not doubled in memory just to be applied.
+        if sp.issparse(self.graph.matrix):
+            return self._product(block)
+        scale = self.scale if block.ndim == 1 else self.scale[:, None]
+        return scale * self.graph.apply(scale * block)
+
+
+# Products of a large sparse matrix with vectors, the rows shared out among threads.
+
+#: Below this many nonzeros a thread costs more than it brings.
+PARALLEL_NONZEROS = 400_000
+
+
+class SparseProduct:
+    """The map x -> A x of a sparse matrix. SciPy multiplies on one core; slices of rows can use them all.
+
+    Every row is summed in the same order whatever the number of threads, so the result is the same to the
+    last bit.
+
+    Parameters
+    ----------
+    matrix : sparse array of shape (m, n)
+        The matrix, in compressed rows.
+    n_threads : int, optional
+        How many slices; by default one per core for large matrices, otherwise one.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from sidecut.graphs import SparseProduct
+    >>> matrix = sp.csr_array([[0.0, 2.0], [1.0, 0.0], [3.0, 3.0]])
+    >>> SparseProduct(matrix, n_threads=2)(np.array([1.0, 10.0]))
+    array([20.,  1., 33.])
+    """
+
+    def __init__(self, matrix: sp.csr_array, n_threads: int | None = None) -> None:
+        if n_threads is None:
+            n_threads = cpu_count() if matrix.nnz >= PARALLEL_NONZEROS else 1
+        # Slices of equal numbers of nonzeros, not of rows: hubs would make one thread wait for another.
+        shares = np.linspace(0, matrix.nnz, n_threads + 1)[1:-1]
+        cuts = np.concatenate([[0], np.searchsorted(matrix.indptr, shares), [matrix.shape[0]]])
+        self._slices = [matrix[a:b] for a, b in pairwise(cuts)]
+        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+
+    def __call__(self, block: FloatArray) -> FloatArray:
+        """Return A @ block for a vector or a block of vectors."""
+        if self._pool is None:
+            return np.asarray(self._slices[0] @ block)
+        return np.concatenate(list(self._pool.map(lambda rows: rows @ block, self._slices)))

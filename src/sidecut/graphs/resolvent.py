@@ -32,7 +32,8 @@ class ResolventGraph(HeatGraph):
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.graphs import ResolventGraph, as_graph
+    >>> from sidecut.graphs.resolvent import ResolventGraph
+    >>> from sidecut.graphs import as_graph
     >>> pair = as_graph(np.array([[0.0, 1.0], [1.0, 0.0]]))
     >>> ResolventGraph(pair, sigma=0.5).to_dense().round(4)
     array([[1.2, 0.8],
@@ -68,7 +69,8 @@ class JoinedResolventGraph(Graph):
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.graphs import JoinedResolventGraph, ResolventGraph, as_graph
+    >>> from sidecut.graphs.resolvent import JoinedResolventGraph, ResolventGraph
+    >>> from sidecut.graphs import as_graph
     >>> pair = ResolventGraph(as_graph(np.array([[0.0, 1.0], [1.0, 0.0]])), sigma=1.0)
     >>> apart = np.array([[1.0], [-1.0]]) * np.sqrt(1 / 3 / 2)  # what an exact link takes away
     >>> JoinedResolventGraph(pair, apart, np.array([[0, 1]])).to_dense().round(4)
@@ -112,7 +114,8 @@ class Resolvent(GraphRecipe):
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.graphs import Neighbors, Resolvent
+    >>> from sidecut.graphs import Neighbors
+    >>> from sidecut.graphs.resolvent import Resolvent
     >>> line = np.arange(6.0)[:, None]
     >>> kernel = Resolvent(0.5, neighbors=Neighbors(2, weights="binary")).build(line)
     >>> kernel.apply(np.eye(6)[0]).round(2)

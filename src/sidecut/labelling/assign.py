@@ -5,14 +5,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sidecut.labelling.argmax import argmax_labels
 from sidecut.labelling.embedding import check_embedding, check_n_clusters, check_one_column_each
 from sidecut.labelling.embedding import unit_rows as to_unit_rows
 from sidecut.labelling.kmeans import kmeans_labels
-from sidecut.labelling.missing import warn_if_clusters_are_missing
+from sidecut.labelling.names import warn_if_clusters_are_missing
 from sidecut.labelling.qr import qr_labels
 from sidecut.labelling.rotation import rotation_labels
-from sidecut.labelling.sign import sign_labels
 
 LabellingMethod = Literal["kmeans", "sign", "argmax", "rotation", "qr"]
 
@@ -101,3 +99,70 @@ def _largest_column(rows: NDArray[np.float64], n_clusters: int) -> NDArray[np.in
     labels = argmax_labels(rows)
     warn_if_clusters_are_missing(labels, n_clusters, "argmax", "some columns are never the largest")
     return labels
+
+
+# Clusters from a matrix of memberships: the column with the largest entry.
+
+
+def argmax_labels(memberships: ArrayLike) -> NDArray[np.intp]:
+    """Give each point the column in which its row is largest; ties go to the first such column.
+
+    Parameters
+    ----------
+    memberships : array-like of shape (n_samples, n_clusters)
+        Column k says how much each point belongs to cluster k.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        Column numbers. They are not rearranged: label k means column k.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is refused by `check_embedding`.
+
+    Examples
+    --------
+    >>> from sidecut.labelling import argmax_labels
+    >>> argmax_labels([[0.9, 0.1], [0.2, 0.3], [0.5, 0.5]])
+    array([0, 1, 0])
+    """
+    return np.argmax(check_embedding(memberships), axis=1)
+
+
+# Two clusters from one vector: which side of zero each entry lies on.
+
+
+def sign_labels(indicator: ArrayLike) -> NDArray[np.intp]:
+    """Put positive entries in cluster 1 and all others, zero included, in cluster 0.
+
+    Parameters
+    ----------
+    indicator : array-like of shape (n_samples,) or (n_samples, 1)
+        The relaxed cluster indicator u of a two-way cut.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        1 where u > 0, else 0. The numbers are not rearranged: they carry the sign.
+
+    Raises
+    ------
+    ValueError
+        If there is more than one column, or the numbers are refused by `check_embedding`.
+
+    Examples
+    --------
+    >>> from sidecut.labelling import sign_labels
+    >>> sign_labels([1.5, 0.4, 0.0, -0.2])
+    array([1, 1, 0, 0])
+    """
+    values = np.asarray(indicator)
+    column = check_embedding(values.reshape(-1, 1) if values.ndim == 1 else values)
+    if column.shape[1] != 1:
+        raise ValueError(
+            f"'sign' reads one vector, but the embedding has {column.shape[1]} columns;"
+            " select one of them, or use 'kmeans'"
+        )
+    return (column[:, 0] > 0).astype(np.intp)

@@ -8,11 +8,14 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from sidecut.graphs.threads import limited_threads
-from sidecut.labelling.embedding import check_embedding, check_n_clusters
+from sidecut.labelling.embedding import (
+    check_embedding,
+    check_n_clusters,
+    informative_rows,
+    join_nearest_cluster,
+)
 from sidecut.labelling.embedding import unit_rows as to_unit_rows
-from sidecut.labelling.missing import warn_if_clusters_are_missing
-from sidecut.labelling.renaming import rename_by_first_appearance
-from sidecut.labelling.zero_rows import informative_rows, join_nearest_cluster
+from sidecut.labelling.names import rename_by_first_appearance, warn_if_clusters_are_missing
 from sidecut.parameters import check_count
 
 # Below this many point-to-centre distances per iteration, threads cost more than they give, and much more

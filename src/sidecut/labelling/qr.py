@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import polar, qr
 
-from sidecut.labelling.embedding import check_embedding, check_n_clusters
-from sidecut.labelling.missing import warn_if_clusters_are_missing
-from sidecut.labelling.renaming import rename_by_first_appearance
-from sidecut.labelling.zero_rows import informative_rows, join_nearest_cluster
+from sidecut.labelling.embedding import (
+    check_embedding,
+    check_n_clusters,
+    informative_rows,
+    join_nearest_cluster,
+)
+from sidecut.labelling.names import rename_by_first_appearance, warn_if_clusters_are_missing
 
 
 def qr_labels(embedding: ArrayLike) -> NDArray[np.intp]:

@@ -15,10 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import polar, svd
 from sklearn.utils import check_random_state
 
-from sidecut.labelling.embedding import check_embedding, check_n_clusters, check_one_column_each, unit_rows
-from sidecut.labelling.missing import warn_if_clusters_are_missing
-from sidecut.labelling.renaming import rename_by_first_appearance
-from sidecut.labelling.zero_rows import cluster_sums, informative_rows, join_nearest_cluster
+from sidecut.labelling.embedding import (
+    check_embedding,
+    check_n_clusters,
+    check_one_column_each,
+    cluster_sums,
+    informative_rows,
+    join_nearest_cluster,
+    unit_rows,
+)
+from sidecut.labelling.names import rename_by_first_appearance, warn_if_clusters_are_missing
 
 
 def rotation_labels(

@@ -1,8 +1,16 @@
-"""The methods: those that rewrite the graph, and those that pose another problem on it."""
+"""The methods. A paper is a folder: its estimator, its mathematics, what makes it fast."""
 
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.posing import CCSR, CSP, LCSC, LSC, NCSC, SCACS, NormalizedCut
-from sidecut.methods.rewriting import CSAP, E2CP, SpectralLearning
+from sidecut.methods.baselines import ConstrainedGMM, COPKMeans, MetricKMeans
+from sidecut.methods.ccsr import CCSR
+from sidecut.methods.csap import CSAP
+from sidecut.methods.csp import CSP
+from sidecut.methods.e2cp import E2CP
+from sidecut.methods.ncsc import LCSC, NCSC
+from sidecut.methods.normalized_cut import NormalizedCut
+from sidecut.methods.scacs import LSC, SCACS
+from sidecut.methods.spectral_learning import SpectralLearning
+from sidecut.methods.sskk import SSKK
 
 __all__ = [
     "CCSR",
@@ -13,6 +21,10 @@ __all__ = [
     "LSC",
     "NCSC",
     "SCACS",
+    "SSKK",
+    "COPKMeans",
+    "ConstrainedGMM",
+    "MetricKMeans",
     "NormalizedCut",
     "SpectralClusterer",
     "SpectralLearning",

@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity, warn_about
 from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
-from sidecut.methods.finish import finish, refuse_contradictions
+from sidecut.labelling.repair import finish, refuse_contradictions
 from sidecut.methods.inputs import (
     build_graph,
     check_choice,

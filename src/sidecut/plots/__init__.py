@@ -4,17 +4,14 @@ matplotlib is imported only when a picture is drawn, and pyplot never: each func
 it is given or on a figure of its own, and returns the axes.
 """
 
-from sidecut.plots.affinity import plot_affinity
-from sidecut.plots.distances import plot_distances
+from sidecut.plots.canvas import align_clusters
 from sidecut.plots.eigenvalues import plot_eigenvalues
-from sidecut.plots.embedding import plot_before_after, plot_embedding
+from sidecut.plots.embedding import plot_before_after, plot_embedding, project_for_picture
 from sidecut.plots.equivalent_kernel import plot_equivalent_kernel
 from sidecut.plots.indicator import plot_indicator
+from sidecut.plots.matrices import plot_affinity, plot_distances
 from sidecut.plots.numerical_range import plot_numerical_range
-from sidecut.plots.palette import align_clusters
-from sidecut.plots.projection import project_for_picture
-from sidecut.plots.propagated import plot_propagated
-from sidecut.plots.propagated_links import plot_propagated_links
+from sidecut.plots.propagated import plot_propagated, plot_propagated_links
 
 __all__ = [
     "align_clusters",

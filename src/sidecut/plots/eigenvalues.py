@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sidecut.plots.canvas import axes_or_new
-from sidecut.plots.palette import cluster_styles, ink
+from sidecut.plots.canvas import axes_or_new, cluster_styles, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sidecut.methods.rewriting import equivalent_kernel
-from sidecut.plots.canvas import axes_or_new
-from sidecut.plots.palette import CANNOT, ink
+from sidecut.methods.csap.kernel import equivalent_kernel
+from sidecut.plots.canvas import CANNOT, axes_or_new, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

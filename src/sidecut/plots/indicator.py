@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sidecut.plots.canvas import axes_or_new
+from sidecut.plots.canvas import axes_or_new, cluster_styles, ink
 from sidecut.plots.embedding import MANY_POINTS
-from sidecut.plots.palette import cluster_styles, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

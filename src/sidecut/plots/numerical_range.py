@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from sidecut.constraints import Constraints
-from sidecut.plots.canvas import axes_or_new
-from sidecut.plots.palette import cluster_styles, ink
+from sidecut.plots.canvas import axes_or_new, cluster_styles, ink
 from sidecut.spectral import laplacian_eigenpairs
 from sidecut.spectral.problem import LaplacianProblem
 

@@ -9,10 +9,9 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from sidecut.exceptions import SpectralError
-from sidecut.spectral.arpack import largest_eigenvectors
 from sidecut.spectral.certificate import NEARLY, bound_complement, random_start_certificate
-from sidecut.spectral.factorization import count_below, factorized
-from sidecut.spectral.inertia import separating_shift
+from sidecut.spectral.factorization import count_below, factorized, separating_shift
+from sidecut.spectral.lanczos import largest_eigenvectors
 from sidecut.spectral.multigrid import LaplacianInverse
 from sidecut.spectral.problem import LaplacianProblem
 from sidecut.spectral.result import Certificate, Eigenpairs, FloatArray, RitzPairs, oriented

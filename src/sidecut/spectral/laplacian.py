@@ -12,11 +12,10 @@ from threadpoolctl import threadpool_limits
 from sidecut.exceptions import SpectralError, SpectralWarning
 from sidecut.graphs import Graph
 from sidecut.spectral.certificate import NEARLY
-from sidecut.spectral.dense import solve_dense
 from sidecut.spectral.factorization import FactorForecast, forecast
 from sidecut.spectral.inverse import solve_factorized, solve_iterated
 from sidecut.spectral.lanczos import PRODUCT_BUDGET, solve_lanczos
-from sidecut.spectral.problem import LaplacianProblem
+from sidecut.spectral.problem import LaplacianProblem, solve_dense
 from sidecut.spectral.result import Certificate, Eigenpairs, oriented
 
 #: Up to this many nodes the whole spectrum is computed.

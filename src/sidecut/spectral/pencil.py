@@ -15,13 +15,18 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from sidecut.exceptions import SpectralError, SpectralWarning
-from sidecut.spectral.arpack import largest_eigenvectors
 from sidecut.spectral.certificate import FAILURE_PROBABILITY, ComplementBound, bound_complement
-from sidecut.spectral.dense import full_decomposition, solve_dense_pencil
-from sidecut.spectral.factorization import count_below, factorized, forecast, is_positive_definite
-from sidecut.spectral.inertia import separating_shift
+from sidecut.spectral.factorization import (
+    count_below,
+    factorized,
+    forecast,
+    is_positive_definite,
+    separating_shift,
+)
+from sidecut.spectral.lanczos import largest_eigenvectors
 from sidecut.spectral.laplacian import DENSE_NODES, FACTOR_MEMORY, FACTOR_WORK
 from sidecut.spectral.multigrid import multigrid_preconditioner
+from sidecut.spectral.problem import full_decomposition, solve_dense_pencil
 from sidecut.spectral.result import Certificate, Eigenpairs, FloatArray, RitzPairs, oriented
 
 #: Relative accuracy of the eigenvalues.

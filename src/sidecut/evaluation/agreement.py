@@ -1,0 +1,328 @@
+"""Agreement counted in pairs of points: together in both, or apart in both.
+
+Pairs are i < j, each once; a point is not paired with itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import normalized_mutual_info_score
+
+from sidecut.constraints import Constraints
+from sidecut.evaluation.scored import contingency_table, scored_codes, scored_points
+
+
+class PairCounts(NamedTuple):
+    """How many pairs i < j there are, and how many are together.
+
+    Parameters
+    ----------
+    total : int
+        All pairs.
+    in_both : int
+        Pairs in the same class and in the same cluster.
+    in_class : int
+        Pairs in the same class.
+    in_cluster : int
+        Pairs in the same cluster.
+
+    Examples
+    --------
+    >>> PairCounts(total=3, in_both=0, in_class=1, in_cluster=1).in_class
+    1
+    """
+
+    total: int
+    in_both: int
+    in_class: int
+    in_cluster: int
+
+
+def count_pairs(classes: NDArray[np.int64], clusters: NDArray[np.int64]) -> PairCounts:
+    """Count pairs from the contingency table, without listing them.
+
+    Parameters
+    ----------
+    classes, clusters : ndarray of int64, shape (n_samples,)
+        Non-negative numbers.
+
+    Returns
+    -------
+    PairCounts
+        Exact integers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> count_pairs(np.array([0, 0, 1]), np.array([0, 1, 1]))
+    PairCounts(total=3, in_both=0, in_class=1, in_cluster=1)
+    """
+    table = contingency_table(classes, clusters)
+    n_samples = len(classes)
+    return PairCounts(
+        total=n_samples * (n_samples - 1) // 2,
+        in_both=_pairs_within(table.data),
+        in_class=_pairs_within(table.sum(axis=1)),
+        in_cluster=_pairs_within(table.sum(axis=0)),
+    )
+
+
+def _pairs_within(sizes: NDArray[np.int64]) -> int:
+    return int(np.sum(sizes * (sizes - 1)) // 2)
+
+
+def rand_index(labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constraints | None = None) -> float:
+    """Share of the pairs i < j on which classes and clusters agree.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n_samples,)
+        The class of each point.
+    labels : array-like of shape (n_samples,)
+        The cluster of each point.
+    constraints : Constraints, optional
+        Score only the points these constraints say nothing about.
+
+    Returns
+    -------
+    float
+        Between 0 and 1. A random clustering may come close to 1 when there are many clusters.
+
+    Raises
+    ------
+    ValueError
+        If the labels do not fit each other, or fewer than two points are scored.
+
+    Examples
+    --------
+    One of the three pairs is apart in both; each of the others is together in one only:
+
+    >>> from sidecut.evaluation import rand_index
+    >>> rand_index([0, 0, 1], [0, 1, 1])
+    0.3333333333333333
+    """
+    pairs = count_pairs(*scored_codes(labels_true, labels, constraints))
+    disagreements = pairs.in_class + pairs.in_cluster - 2 * pairs.in_both
+    return (pairs.total - disagreements) / pairs.total
+
+
+def adjusted_rand_index(
+    labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constraints | None = None
+) -> float:
+    """Rand index corrected for chance (Hubert and Arabie, 1985).
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n_samples,)
+        The class of each point.
+    labels : array-like of shape (n_samples,)
+        The cluster of each point.
+    constraints : Constraints, optional
+        Score only the points these constraints say nothing about.
+
+    Returns
+    -------
+    float
+        1 for the same partition, 0 on average for clusters of these sizes drawn at random, and below 0
+        for worse than that.
+
+    Raises
+    ------
+    ValueError
+        If the labels do not fit each other, or fewer than two points are scored.
+
+    Examples
+    --------
+    >>> from sidecut.evaluation import adjusted_rand_index
+    >>> adjusted_rand_index([0, 0, 1, 1], ["b", "b", "a", "a"])
+    1.0
+    >>> adjusted_rand_index([0, 0, 1, 1], [0, 1, 0, 1])
+    -0.5
+    """
+    pairs = count_pairs(*scored_codes(labels_true, labels, constraints))
+    if pairs.in_both == pairs.in_class == pairs.in_cluster:
+        return 1.0  # the same partition; for one cluster, or all single points, the formula is 0/0
+    # (both - E) / (max - E) with E = class·cluster/total and max = (class + cluster)/2, times 2·total: whole
+    # numbers up to the division, so nothing is rounded twice.
+    product = pairs.in_class * pairs.in_cluster
+    above_chance = 2 * (pairs.in_both * pairs.total - product)
+    return above_chance / ((pairs.in_class + pairs.in_cluster) * pairs.total - 2 * product)
+
+
+# Agreement counted in bits: what the clusters tell about the classes.
+
+
+def normalized_mutual_information(
+    labels_true: ArrayLike,
+    labels: ArrayLike,
+    *,
+    constraints: Constraints | None = None,
+    average: Literal["arithmetic", "geometric", "min", "max"] = "arithmetic",
+) -> float:
+    """Mutual information of classes and clusters, divided by an average of their entropies.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n_samples,)
+        The class of each point.
+    labels : array-like of shape (n_samples,)
+        The cluster of each point.
+    constraints : Constraints, optional
+        Score only the points these constraints say nothing about.
+    average : {"arithmetic", "geometric", "min", "max"}, default="arithmetic"
+        How the two entropies are averaged.
+
+    Returns
+    -------
+    float
+        Between 0 (independent) and 1 (the same partition). It is not corrected for chance and grows with
+        the number of clusters.
+
+    Raises
+    ------
+    ValueError
+        If the labels do not fit each other, fewer than two points are scored, or the average is unknown.
+
+    Examples
+    --------
+    >>> from sidecut.evaluation import normalized_mutual_information
+    >>> round(normalized_mutual_information([0, 0, 1, 1], [5, 5, 3, 3]), 12)
+    1.0
+    >>> round(normalized_mutual_information([0, 0, 1, 1], [0, 1, 0, 1]), 12)
+    0.0
+    """
+    if average not in ("arithmetic", "geometric", "min", "max"):
+        raise ValueError(f"average={average!r} is unknown; choose 'arithmetic', 'geometric', 'min' or 'max'")
+    classes, clusters = scored_codes(labels_true, labels, constraints)
+    return float(normalized_mutual_info_score(classes, clusters, average_method=average))
+
+
+# Agreement under the best pairing of clusters with classes, found by the Kuhn-Munkres algorithm.
+
+
+def best_matching(
+    labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constraints | None = None
+) -> dict[Any, Any]:
+    """Pair clusters with classes, one to one, so that the most points agree.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n_samples,)
+        The class of each point.
+    labels : array-like of shape (n_samples,)
+        The cluster of each point.
+    constraints : Constraints, optional
+        Count only the points these constraints say nothing about.
+
+    Returns
+    -------
+    dict
+        From cluster to class. If there are more clusters than classes, some clusters have no partner and
+        are not in it; if there are fewer, some classes are not.
+
+    Raises
+    ------
+    ValueError
+        If the labels do not fit each other, or fewer than two points are counted.
+
+    Examples
+    --------
+    >>> from sidecut.evaluation import best_matching
+    >>> best_matching(["cat", "cat", "dog", "dog"], [1, 1, 0, 2])
+    {1: 'cat', 0: 'dog'}
+    """
+    classes, clusters = scored_codes(labels_true, labels, constraints)
+    kept = scored_points(len(np.asarray(labels)), constraints)
+    _, matched_classes, matched_clusters = _match(classes, clusters)
+    class_names, cluster_names = _names(labels_true, kept, classes), _names(labels, kept, clusters)
+    return dict(zip(cluster_names[matched_clusters], class_names[matched_classes], strict=True))
+
+
+def clustering_accuracy(
+    labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constraints | None = None
+) -> float:
+    """Share of the points whose cluster is paired with their class by the best matching (ACC).
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n_samples,)
+        The class of each point.
+    labels : array-like of shape (n_samples,)
+        The cluster of each point. There may be more or fewer clusters than classes.
+    constraints : Constraints, optional
+        Score only the points these constraints say nothing about.
+
+    Returns
+    -------
+    float
+        Above 0, at most 1.
+
+    Raises
+    ------
+    ValueError
+        If the labels do not fit each other, or fewer than two points are scored.
+
+    Examples
+    --------
+    >>> from sidecut.evaluation import clustering_accuracy
+    >>> clustering_accuracy([0, 0, 0, 1, 1], [1, 1, 0, 0, 0])
+    0.8
+    """
+    classes, clusters = scored_codes(labels_true, labels, constraints)
+    return _n_matched(classes, clusters) / len(classes)
+
+
+def error_rate(labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constraints | None = None) -> float:
+    """Share of the points that the best matching gets wrong: one minus `clustering_accuracy`.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n_samples,)
+        The class of each point.
+    labels : array-like of shape (n_samples,)
+        The cluster of each point. There may be more or fewer clusters than classes.
+    constraints : Constraints, optional
+        Score only the points these constraints say nothing about.
+
+    Returns
+    -------
+    float
+        At least 0, below 1.
+
+    Raises
+    ------
+    ValueError
+        If the labels do not fit each other, or fewer than two points are scored.
+
+    Examples
+    --------
+    >>> from sidecut.evaluation import error_rate
+    >>> error_rate([0, 0, 0, 1, 1], [1, 1, 0, 0, 0])
+    0.2
+    """
+    classes, clusters = scored_codes(labels_true, labels, constraints)
+    # Counting the mistakes, rather than subtracting from one, keeps 1/5 exactly 0.2.
+    return (len(classes) - _n_matched(classes, clusters)) / len(classes)
+
+
+def _match(
+    classes: NDArray[np.int64], clusters: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.intp]]:
+    """Return the contingency table and the rows and columns of it that the matching pairs."""
+    table = contingency_table(classes, clusters).toarray()
+    return table, *linear_sum_assignment(table, maximize=True)
+
+
+def _n_matched(classes: NDArray[np.int64], clusters: NDArray[np.int64]) -> int:
+    table, rows, columns = _match(classes, clusters)
+    return int(table[rows, columns].sum())
+
+
+def _names(labels: ArrayLike, kept: NDArray[np.intp], codes: NDArray[np.int64]) -> NDArray[np.object_]:
+    """Look up what the caller calls each row or column of the contingency table."""
+    _, first = np.unique(codes, return_index=True)
+    return np.asarray(labels, dtype=object)[kept[first]]

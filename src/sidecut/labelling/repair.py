@@ -1,0 +1,296 @@
+"""Finishing with labels that satisfy the links: must-links all, cannot-links as many as can be."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from sidecut.constraints import Constraints, Contraction
+from sidecut.exceptions import ConflictError, ConstraintWarning
+from sidecut.labelling.coloring import ConflictGraph, violate_least
+from sidecut.parameters import check_flag
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """What it took to satisfy the links.
+
+    Parameters
+    ----------
+    moved : ndarray of int
+        The points whose label changed, sorted.
+    cost : float
+        By how much the cost of the linked points grew; negative where it fell.
+    cost_before : float
+        What all points cost before.
+    violated_before, violated : int
+        How many pairs the labels violated before, and violate now; only cannot-links can be left.
+    is_least : bool
+        Whether it is proved that the cannot-links cannot be violated less.
+    core : ndarray of shape (m, 2)
+        Where cannot-links are left: pairs, among few points, that cannot all be satisfied with so many
+        clusters; empty where that is not proved.
+    measure : str
+        What the cost is: the sum of squared distances to the centres, unless a method has its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>>     >>> rows = np.array([[0.0], [0.1], [0.2], [4.0], [4.1]])
+    >>> links = Constraints.from_pairs(5, must_link=[(2, 3)], cannot_link=[(0, 3)])
+    >>> labels, repair = satisfy_links(np.array([0, 0, 0, 1, 1]), rows, links, 2)
+    >>> labels
+    array([0, 0, 1, 1, 1])
+    >>> print(repair)
+    1 label changed; the sum of squares grew by 14.81 from 0.025; all links are satisfied
+    """
+
+    moved: IntArray
+    cost: float
+    cost_before: float
+    violated_before: int
+    violated: int
+    is_least: bool
+    core: IntArray
+    measure: str = "sum of squares"
+
+    def __str__(self) -> str:
+        if len(self.moved) == 0:
+            changed = "no label changed"
+        else:
+            labels = "1 label" if len(self.moved) == 1 else f"{len(self.moved)} labels"
+            # Where clusters were not at their best before, satisfying links may even help.
+            went = "grew" if self.cost >= 0 else "fell"
+            changed = (
+                f"{labels} changed; the {self.measure} {went} by {abs(self.cost):.4g} "
+                f"from {self.cost_before:.4g}"
+            )
+        left = "all links are satisfied" if self.violated == 0 else f"{self.violated} cannot-links are not"
+        return f"{changed}; {left}"
+
+
+def satisfy_links(
+    labels: NDArray[np.intp], rows: FloatArray, constraints: Constraints, n_clusters: int
+) -> tuple[NDArray[np.intp], Repair]:
+    """Change as little as possible so that labels satisfy the links.
+
+    Points joined by must-links move as one. Each such set has a cost in each cluster, the squared distances
+    of its rows to the centre; sets that cannot be together get different clusters at the least total cost.
+    Points that no violated link reaches, be it over other links, keep their labels.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_samples,)
+        Labels 0 .. n_clusters-1.
+    rows : ndarray of shape (n_samples, n_components)
+        What was clustered.
+    constraints : Constraints
+        The links; every positive belief counts as a must-link, every negative one as a cannot-link.
+    n_clusters : int
+        The number of clusters.
+
+    Returns
+    -------
+    labels : ndarray of intp
+        Labels that satisfy all must-links, and the cannot-links as far as `repair` says.
+    repair : Repair
+        What changed, what it cost, and what could not be satisfied.
+
+    Raises
+    ------
+    ConflictError
+        If a chain of must-links contradicts a cannot-link.
+
+    Warns
+    -----
+    ConstraintWarning
+        If cannot-links remain violated, with those that make it impossible where that can be proved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>>     >>> rows = np.array([[0.0], [0.1], [4.0], [4.2]])
+    >>> apart = Constraints.from_pairs(4, cannot_link=[(2, 3)])
+    >>> satisfy_links(np.array([0, 0, 1, 1]), rows, apart, 2)[0]
+    array([0, 0, 0, 1])
+    """
+    labels = np.asarray(labels)
+    centres = _centres(rows, labels, n_clusters)
+    links = constraints.contracted()
+    distances = _squared_distances(rows[links.points], centres)
+    before = float(np.square(rows - centres[labels]).sum())
+    return repaired_labels(labels, constraints, distances, before)
+
+
+def repaired_labels(
+    labels: NDArray[np.intp],
+    constraints: Constraints,
+    costs: FloatArray,
+    cost_before: float,
+    measure: str = "sum of squares",
+) -> tuple[NDArray[np.intp], Repair]:
+    """Do the work of `satisfy_links` for any cost of putting a point into a cluster.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_samples,)
+        Labels 0 .. n_clusters-1.
+    constraints : Constraints
+        The links.
+    costs : ndarray of shape (c, n_clusters)
+        What each cluster costs each of the points of ``constraints.contracted()``.
+    cost_before : float
+        What the labels cost.
+    measure : str, default="sum of squares"
+        What the cost is called.
+
+    Returns
+    -------
+    labels, repair
+        As of `satisfy_links`.
+
+    Examples
+    --------
+    Point 1 has to go, since point 0 would have to pay more.
+
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.labelling import repaired_labels
+    >>> apart = Constraints.from_pairs(3, cannot_link=[(0, 1)])
+    >>> costs = np.array([[0.0, 5.0], [0.0, 2.0]])
+    >>> labels, repair = repaired_labels(np.zeros(3, int), apart, costs, 7.0, measure="price")
+    >>> labels
+    array([0, 1, 0])
+    >>> print(repair)
+    1 label changed; the price grew by 2 from 7; all links are satisfied
+    """
+    links = constraints.contracted()
+    n_clusters = costs.shape[1]
+    apart = ConflictGraph(links.n_components, links.apart)
+    unsettled = _unsettled(labels, links, apart)
+    among = np.isin(links.apart[:, 0], unsettled)
+    compromise = violate_least(
+        links.summed(costs)[unsettled], apart.induced(unsettled), links.strengths[among]
+    )
+    repaired = labels.astype(np.intp, copy=True)
+    points, own = links.points, np.arange(len(costs))
+    clusters = np.full(links.n_components, -1, dtype=np.int64)
+    clusters[unsettled] = compromise.clusters
+    torn = clusters[links.component] >= 0
+    repaired[points[torn]] = clusters[links.component[torn]]
+    repair = Repair(
+        moved=np.flatnonzero(repaired != labels),
+        cost=float((costs[own, repaired[points]] - costs[own, labels[points]]).sum()),
+        cost_before=cost_before,
+        violated_before=_n_violated(constraints, labels),
+        violated=_n_violated(constraints, repaired),
+        is_least=compromise.is_least,
+        core=links.witnesses[np.isin(links.apart, unsettled[compromise.blame]).all(axis=1)],
+        measure=measure,
+    )
+    _warn_about_rest(repair, n_clusters)
+    return repaired, repair
+
+
+def _unsettled(labels: NDArray[np.intp], links: Contraction, apart: ConflictGraph) -> IntArray:
+    """Return the components that a violated link reaches, be it over a chain of cannot-links.
+
+    The others keep their labels, even where they would cost less in another cluster: labels that were not
+    made by distances to centres need no repair for that.
+    """
+    own = labels[links.points]
+    label = np.empty(links.n_components, dtype=own.dtype)
+    label[links.component] = own
+    broken = np.bincount(links.component, own != label[links.component], links.n_components) > 0
+    broken[links.apart[label[links.apart[:, 0]] == label[links.apart[:, 1]]]] = True
+    n_islands, island = connected_components(apart.matrix, directed=False)
+    return np.flatnonzero((np.bincount(island, broken, n_islands) > 0)[island])
+
+
+def _centres(rows: FloatArray, labels: NDArray[np.intp], n_clusters: int) -> FloatArray:
+    """The mean of every cluster."""
+    counts = np.bincount(labels, minlength=n_clusters)
+    sums = np.stack([np.bincount(labels, weights=column, minlength=n_clusters) for column in rows.T], axis=1)
+    # An empty cluster sits in the middle of the data: there it may be taken, but is nobody's first choice.
+    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], rows.mean(axis=0))
+
+
+def _squared_distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
+    return np.stack([np.square(rows - centre).sum(axis=1) for centre in centres], axis=1)
+
+
+def _n_violated(constraints: Constraints, labels: NDArray[np.intp]) -> int:
+    return round(constraints.n_pairs * (1.0 - constraints.satisfaction(labels)))
+
+
+def _warn_about_rest(repair: Repair, n_clusters: int) -> None:
+    if repair.violated == 0:
+        return
+    if len(repair.core):
+        shown = ", ".join(f"({i}, {j})" for i, j in repair.core[:12].tolist())
+        more = f" and {len(repair.core) - 12} more" if len(repair.core) > 12 else ""
+        reason = (
+            f"n_clusters={n_clusters} cannot satisfy the cannot-links {shown}{more} all at once (points "
+            "joined by must-links count as one); use more clusters or drop one of them"
+        )
+    else:
+        proved = (
+            "no assignment violates fewer" if repair.is_least else "the search found no better assignment"
+        )
+        reason = f"{proved}; use more than n_clusters={n_clusters} clusters or drop some"
+    warnings.warn(
+        f"{repair.violated} cannot-links remain violated: {reason}.", ConstraintWarning, stacklevel=4
+    )
+
+
+# The last step of a fit where the links are to be satisfied, whatever the method made of them.
+
+
+def refuse_contradictions(estimator: Any, constraints: Constraints) -> None:
+    """Refuse, before anything is computed, links that no labels satisfy where all must be satisfied.
+
+    Raises
+    ------
+    ConflictError
+        With the chain of must-links that contradicts a cannot-link, if the estimator is `hard`.
+    """
+    check_flag("hard", estimator.hard)
+    if not estimator.hard or constraints.is_empty:
+        return
+    conflicts = constraints.conflicts(max_chains=1)
+    if conflicts:
+        raise ConflictError(
+            f"hard=True, but {conflicts[0]} ({constraints.n_conflicts} such in all): no labels satisfy both. "
+            "Correct them, call constraints.without_conflicts(), or use hard=False.",
+            conflicts,
+        )
+
+
+def finish(estimator: Any, rows: npt.NDArray[np.float64], constraints: Constraints) -> None:
+    """Repair `labels_` and remember how, as `repair_`, if the estimator is `hard`; else forget old repairs.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With `hard`, `n_clusters` and `labels_`.
+    rows : array of shape (n_samples, n_components)
+        What was clustered, for the cost of a change.
+    constraints : Constraints
+        The links.
+    """
+    estimator.__dict__.pop("repair_", None)
+    if estimator.hard and not constraints.is_empty:
+        estimator.labels_, estimator.repair_ = satisfy_links(
+            estimator.labels_, rows, constraints, estimator.n_clusters
+        )

@@ -1,0 +1,253 @@
+"""A Gaussian mixture that knows some points share a label and others do not.
+
+Must-links as chunklets: Shental, Bar-Hillel, Hertz & Weinshall (2003). Links as penalties, with mean-field
+beliefs: Lu & Leen (2007).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.special import logsumexp, softmax
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sidecut.constraints import Constraints
+from sidecut.labelling import Repair, repaired_labels
+from sidecut.labelling.repair import refuse_contradictions
+from sidecut.methods.baselines.mean_field import MeanField
+from sidecut.methods.baselines.mixture import (
+    COVARIANCE_TYPES,
+    CovarianceType,
+    Mixture,
+    first_beliefs,
+    log_shares,
+    run_em,
+)
+from sidecut.methods.baselines.must_linked_sets import Lumps, lump_together, warn_about_lumps
+from sidecut.methods.inputs import check_choice, check_constraints, check_n_clusters, warn_about_duplicates
+from sidecut.parameters import check_count, check_not_negative
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class ConstrainedGMM(ClusterMixin, BaseEstimator):
+    """A Gaussian mixture fitted by EM, with must-links as shared labels and cannot-links as penalties.
+
+    Points that must-links join (a chunklet) come from one Gaussian, exactly. A cannot-link of strength s
+    between two of them multiplies the chance that they share a label by exp(-penalty·s); the beliefs about
+    labels that this ties together are found by mean field. Without constraints this is the EM of
+    scikit-learn's `GaussianMixture`.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of Gaussians.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        Each its own covariance, one for all, variances per feature, or one variance each.
+    must_links : {"chunklets", "penalty"}, default="chunklets"
+        Points joined by must-links share a label for certain; or pay for different ones by exp(-penalty·s),
+        so that beliefs may be weak and contradict each other. The latter lists all pairs.
+    penalty : float, default=100.0
+        What a violated link of strength 1 costs, in units of log-likelihood.
+    hard : bool, default=False
+        Finish with the most likely labels that satisfy all must-links and as many cannot-links as possible;
+        `repair_` tells what it took.
+    n_init : int, default=5
+        How many starts; the one with the highest bound is kept. Each starts from constrained k-means.
+    max_iter : int, default=100
+        How many iterations each start has at most.
+    tol : float, default=1e-3
+        Stop when the bound per point gains less than this.
+    reg_covar : float, default=1e-6
+        Added to all variances, so that no Gaussian collapses to a point.
+    random_state : int, RandomState or None, default=None
+        Where the starts come from; an int makes the result reproducible.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The most likely cluster of each point.
+    responsibilities_ : ndarray of shape (n_samples, n_clusters)
+        The distribution of the label of each point, given the data and the constraints.
+    weights_, means_, covariances_ : ndarrays
+        The mixture, shaped as scikit-learn's. Weights are shares of chunklets, single points among them.
+    lower_bound_ : float
+        The bound on the log-likelihood per point, given the links; the log-likelihood itself where no link
+        is a penalty.
+    objective_ : ndarray of shape (n_iter_,)
+        The bound after each iteration of the best start.
+    converged_ : bool
+        Whether the best start came to rest.
+    n_iter_ : int
+        How many iterations it took.
+
+    Raises
+    ------
+    ConflictError
+        From `fit`, if must-links contradict a cannot-link and either must_links="chunklets" or hard=True.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import ConstrainedGMM, Constraints
+    >>> X = np.array([[0.0], [0.5], [1.0], [4.0], [4.5], [5.0]])
+    >>> known = Constraints.from_labels([0, -1, -1, -1, -1, 1])
+    >>> model = ConstrainedGMM(n_clusters=2, random_state=0).fit(X, constraints=known)
+    >>> model.labels_
+    array([1, 1, 1, 0, 0, 0])
+    >>> model.predict_proba([[0.2], [4.8]]).round(3)
+    array([[0., 1.],
+           [1., 0.]])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        covariance_type: CovarianceType = "full",
+        must_links: Literal["chunklets", "penalty"] = "chunklets",
+        penalty: float = 100.0,
+        hard: bool = False,
+        n_init: int = 5,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        reg_covar: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.covariance_type = covariance_type
+        self.must_links = must_links
+        self.penalty = penalty
+        self.hard = hard
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Fit the mixture and cluster the points.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            The points; covariances make no sense of sparse ones.
+        y : ignored
+            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
+        constraints : Constraints, optional
+            What is known about the points.
+
+        Returns
+        -------
+        self
+            With `labels_`, `responsibilities_`, `weights_`, `means_`, `covariances_`, `lower_bound_`.
+        """
+        self._check_parameters()
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        constraints = check_constraints(constraints, len(X))
+        refuse_contradictions(self, constraints)
+        n_clusters = check_n_clusters(self.n_clusters, len(X))
+        rng = check_random_state(self.random_state)
+        lumps, field = self._linked(constraints)
+        warn_about_duplicates(X, n_clusters)
+        warn_about_lumps(lumps, n_clusters)
+        starts = first_beliefs(X, lumps, n_clusters, self.n_init, rng)
+        fits = [self._run(X, lumps, field, beliefs) for beliefs in starts]
+        best = max(fits, key=lambda mixture: mixture.bounds[-1])
+        self._remember(best, lumps)
+        self.labels_ = self.responsibilities_.argmax(axis=1).astype(np.intp)
+        self.__dict__.pop("repair_", None)
+        if self.hard and not constraints.is_empty:
+            self.labels_, self.repair_ = _likely_repair(X, best, self.labels_, constraints)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)
+        check_choice("must_links", self.must_links, ("chunklets", "penalty"))
+        check_count("n_init", self.n_init)
+        check_count("max_iter", self.max_iter)
+        for name in ("penalty", "tol", "reg_covar"):
+            check_not_negative(name, getattr(self, name))
+
+    def _linked(self, constraints: Constraints) -> tuple[Lumps, MeanField]:
+        """The chunklets, and the links between their labels."""
+        if self.must_links == "penalty":
+            alone = lump_together(Constraints.none(constraints.n_samples))
+            return alone, MeanField(self.penalty * constraints.with_diagonal(0.0).as_matrix())
+        lumps = lump_together(constraints)
+        first, second = lumps.linked[lumps.graph.edges].T
+        ends = (np.concatenate([first, second]), np.concatenate([second, first]))
+        strengths = -self.penalty * np.tile(lumps.strengths, 2)
+        return lumps, MeanField(sparse.coo_array((strengths, ends), shape=(lumps.n_lumps,) * 2).tocsr())
+
+    def _run(self, X: FloatArray, lumps: Lumps, field: MeanField, beliefs: FloatArray) -> Mixture:
+        return run_em(
+            X,
+            lumps,
+            field,
+            beliefs,
+            kind=self.covariance_type,
+            reg=self.reg_covar,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+
+    def _remember(self, best: Mixture, lumps: Lumps) -> None:
+        if not best.converged:
+            warnings.warn(
+                f"ConstrainedGMM did not come to rest in max_iter={self.max_iter} steps: raise it, or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self._gaussians = best.gaussians
+        self.weights_, self.means_ = best.weights, best.gaussians.means
+        self.covariances_ = best.gaussians.covariances
+        self.responsibilities_ = best.beliefs[lumps.of_point]
+        self.objective_ = np.array(best.bounds)
+        self.lower_bound_ = best.bounds[-1]
+        self.n_iter_, self.converged_ = len(best.bounds), best.converged
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the distribution of the label of new points, about which nothing else is known.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Any points. For those that were fitted, `responsibilities_` holds what the constraints say too.
+        """
+        return softmax(self._log_joint(X), axis=1)
+
+    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+        """Return the most likely cluster of new points."""
+        return self._log_joint(X).argmax(axis=1)
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return the logarithm of the density of the mixture at each point."""
+        return np.asarray(logsumexp(self._log_joint(X), axis=1))
+
+    def _log_joint(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return log_shares(self.weights_) + self._gaussians.log_densities(X)
+
+
+def _likely_repair(
+    X: npt.NDArray[np.float64], mixture: Mixture, labels: npt.NDArray[np.intp], constraints: Constraints
+) -> tuple[npt.NDArray[np.intp], Repair]:
+    """Change labels of linked points to the most likely ones under which the links hold."""
+    links = constraints.contracted()
+    # A chunklet is one draw of a label: its points have an equal part in the price of the share.
+    part = 1.0 / np.bincount(links.component)[links.component]
+    shares = part[:, None] * log_shares(mixture.weights)
+    costs = -(shares + mixture.gaussians.log_densities(X[links.points]))
+    everyone = np.arange(len(X))
+    joint = log_shares(mixture.weights) + mixture.gaussians.log_densities(X)
+    before = -float(joint[everyone, labels].sum())
+    return repaired_labels(labels, constraints, costs, before, "negative log-likelihood")

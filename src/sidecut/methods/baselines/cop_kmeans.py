@@ -1,0 +1,260 @@
+"""COP-k-means: k-means in which every constraint holds (Wagstaff, Cardie, Rogers & Schroedl, 2001)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import pairwise_distances_argmin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.extmath import row_norms
+from sklearn.utils.sparsefuncs import mean_variance_axis
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sidecut.constraints import Constraints
+from sidecut.methods.baselines.lloyd import HeavyPoints, Run, best_run, dense_rows, run_lloyd, spread_centres
+from sidecut.methods.baselines.must_linked_sets import Lumps, lump_together, warn_about_lumps
+from sidecut.methods.inputs import check_choice, check_constraints, check_n_clusters, warn_about_duplicates
+from sidecut.parameters import check_count, check_not_negative
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class COPKMeans(ClusterMixin, BaseEstimator):
+    """k-means in which every must-link and every cannot-link holds.
+
+    Points joined by must-links move as one heavy point. In every iteration the heavy points that are apart
+    from others are assigned all together, not one after the other, so that no order of the points leads
+    into a dead end: a first assignment is found by an exhaustive search, and each next one is the cheapest
+    or, where cannot-links form large cyclic knots, no dearer than the one before. The sum of squares
+    therefore never grows. Constraints that no `n_clusters` clusters can satisfy are named.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
+        The first centres: spread out, at random points, or given.
+    n_init : int, default=10
+        How many starts; the one with the least sum of squares is kept. Given centres are started from once.
+    max_iter : int, default=300
+        How many iterations each start has at most.
+    tol : float, default=1e-4
+        Stop when the centres move less than this, in squares relative to the mean variance of the features.
+    max_steps : int, default=100_000
+        How many steps the search for a first assignment may take. It needs more than a few only where each
+        of many points is apart from `n_clusters` others or more.
+    random_state : int, RandomState or None, default=None
+        Where the starts come from; an int makes the result reproducible.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each point; all constraints hold.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The centres.
+    inertia_ : float
+        The sum of squared distances of all points to the centres of their clusters.
+    objective_ : ndarray of shape (n_iter_,)
+        The sum of squares after each iteration of the best start, never growing.
+    n_iter_ : int
+        How many iterations the best start took.
+
+    Raises
+    ------
+    ConflictError
+        From `fit`, if must-links contradict a cannot-link.
+    InfeasibleError
+        From `fit`, if no assignment satisfies all cannot-links, or none was found in `max_steps`; the message
+        says which, and `cannot_link` holds the links to blame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import COPKMeans, Constraints
+    >>> X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
+    >>> links = Constraints.from_pairs(5, must_link=[(2, 3)], cannot_link=[(3, 4)])
+    >>> model = COPKMeans(n_clusters=2, random_state=0).fit(X, constraints=links)
+    >>> model.labels_, links.satisfaction(model.labels_)
+    (array([1, 1, 1, 1, 0]), 1.0)
+    >>> model.predict([[8.0]])
+    array([0])
+
+    Three points apart from each other do not fit into two clusters:
+
+    >>> model.fit(X, constraints=Constraints.from_pairs(5, cannot_link=[(0, 1), (1, 2), (0, 2)]))
+    Traceback (most recent call last):
+    ...
+    sidecut.exceptions.InfeasibleError: no assignment to n_clusters=2 clusters satisfies the 3 ...
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        max_steps: int = 100_000,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_steps = max_steps
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Cluster the points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The points.
+        y : ignored
+            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
+        constraints : Constraints, optional
+            What is known about the points, each taken as certain whatever its strength.
+
+        Returns
+        -------
+        self
+            With `labels_`, `cluster_centers_`, `inertia_`, `objective_`, `n_iter_`.
+        """
+        check_count("n_init", self.n_init)
+        check_count("max_iter", self.max_iter)
+        check_count("max_steps", self.max_steps)
+        check_not_negative("tol", self.tol)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        constraints = check_constraints(constraints, X.shape[0])
+        n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
+        rng = check_random_state(self.random_state)
+        starts = self._starts(X, n_clusters)
+        lumps = lump_together(constraints)
+        warn_about_duplicates(X, n_clusters)
+        warn_about_lumps(lumps, n_clusters)
+        # Far from the origin squared distances would drown in rounding; sparse points stay where they are.
+        offset = np.zeros(X.shape[1]) if sparse.issparse(X) else X.mean(axis=0, dtype=np.float64)
+        points = heavy_points(X, lumps, offset, n_clusters, self.max_steps)
+        runs = [
+            run_lloyd(points, centres, self.max_iter, self.tol * _mean_variance(X))
+            for centres in self._first_centres(points, n_clusters, starts, offset, rng)
+        ]
+        self._remember(X, lumps, offset, best_run(runs))
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+        """Return the nearest centre of each point; constraints say nothing about new points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Any points. For those that were fitted, `labels_` holds what the constraints made of them.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        centres = self.cluster_centers_.astype(X.dtype, copy=False)
+        return np.asarray(pairwise_distances_argmin(X, centres), dtype=np.intp)
+
+    def _starts(self, X: Any, n_clusters: int) -> FloatArray | None:
+        """The centres that were given, if any."""
+        if isinstance(self.init, str):
+            check_choice("init", self.init, ("k-means++", "random"))
+            return None
+        given = np.asarray(self.init, dtype=np.float64)
+        if given.shape != (n_clusters, X.shape[1]) or not np.isfinite(given).all():
+            raise ValueError(
+                f"init has shape {given.shape}: give n_clusters={n_clusters} finite centres of "
+                f"{X.shape[1]} features, or 'k-means++' or 'random'."
+            )
+        return given
+
+    def _first_centres(
+        self,
+        points: HeavyPoints,
+        n_clusters: int,
+        given: FloatArray | None,
+        offset: FloatArray,
+        rng: np.random.RandomState,
+    ) -> list[FloatArray]:
+        if given is not None:
+            return [given - offset]
+        n_points = points.places.shape[0]
+        if self.init == "random" and n_points >= n_clusters:
+            picks = [rng.choice(n_points, n_clusters, replace=False) for _ in range(self.n_init)]
+            return [dense_rows(points.places[pick]) for pick in picks]
+        return spread_centres(points, n_clusters, self.n_init, rng)
+
+    def _remember(self, X: Any, lumps: Lumps, offset: FloatArray, run: Run) -> None:
+        if not run.converged:
+            warnings.warn(
+                f"COPKMeans did not come to rest in max_iter={self.max_iter} iterations: raise it, or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.labels_ = run.clusters[lumps.of_point].astype(np.intp)
+        self.cluster_centers_ = (run.centres + offset).astype(X.dtype)
+        # What the points of one lump differ among themselves no assignment can change.
+        self.objective_ = run.objective + _spread_within(X, lumps, offset)
+        self.inertia_ = float(self.objective_[-1])
+        self.n_iter_ = len(self.objective_)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that sparse data are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags = None
+        return tags
+
+
+def heavy_points(X: Any, lumps: Lumps, offset: FloatArray, n_clusters: int, max_steps: int) -> HeavyPoints:
+    """Return the lumps as heavy points, or say why they cannot be assigned.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        The points.
+    lumps : Lumps
+        What belongs together.
+    offset : ndarray of shape (n_features,)
+        The new origin; nothing but zeros for sparse points.
+    n_clusters : int
+        How many clusters there will be.
+    max_steps : int
+        See `Lumps.assigner`.
+    """
+    assigner = lumps.assigner(n_clusters, max_steps) if len(lumps.linked) else None
+    moved = X if sparse.issparse(X) else X - offset.astype(X.dtype)
+    weights = lumps.sizes.astype(np.float64)
+    sums = lumps.summed(moved)
+    if lumps.n_lumps < len(lumps.of_point):
+        sums = sparse.diags_array(1.0 / weights, dtype=moved.dtype) @ sums
+    places = sparse.csr_array(sums) if sparse.issparse(sums) else sums
+    return HeavyPoints(places, weights, lumps.linked, assigner)
+
+
+def _spread_within(X: Any, lumps: Lumps, offset: FloatArray) -> float:
+    """The squared distances of all points to the means of their lumps."""
+    crowd = np.flatnonzero(lumps.sizes[lumps.of_point] > 1)
+    if len(crowd) == 0:
+        return 0.0
+    rows = X[crowd] if sparse.issparse(X) else X[crowd] - offset
+    _, lump = np.unique(lumps.of_point[crowd], return_inverse=True)
+    sizes = np.bincount(lump)
+    sums = sparse.csr_array((np.ones(len(crowd)), (lump, np.arange(len(crowd))))) @ rows
+    if sparse.issparse(rows):
+        return float(row_norms(rows, squared=True).sum() - (row_norms(sums, squared=True) / sizes).sum())
+    return float(row_norms(rows - (sums / sizes[:, None])[lump], squared=True).sum())
+
+
+def _mean_variance(X: Any) -> float:
+    variances = mean_variance_axis(X, axis=0)[1] if sparse.issparse(X) else X.var(axis=0, dtype=np.float64)
+    return float(np.mean(variances))

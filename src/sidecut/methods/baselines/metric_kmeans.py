@@ -1,0 +1,262 @@
+"""k-means under a metric learned from links (Xing, Ng, Jordan & Russell, 2002)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import pairwise_distances_argmin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sidecut.constraints import Constraints
+from sidecut.exceptions import ConstraintWarning
+from sidecut.labelling.repair import finish, refuse_contradictions
+from sidecut.methods.baselines.diagonal_metric import (
+    DiagonalProblem,
+    must_spread,
+    pairs_apart,
+    squared_differences,
+    variances,
+)
+from sidecut.methods.baselines.lloyd import dense_rows
+from sidecut.methods.inputs import check_constraints, check_n_clusters, warn_about_duplicates
+from sidecut.parameters import check_count, check_not_negative
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class MetricKMeans(ClusterMixin, BaseEstimator):
+    """k-means with features weighted so that must-links are short and cannot-links long.
+
+    The links teach which features matter; they hold for the points they name only as far as those weights
+    make them, unless `hard`. What is learned is about features, so a few links reach all points.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    regularization : float, default=1.0
+        Every must-link is joined by this many more, of the length of an average pair of points. Without, a
+        feature that happens not to vary over the must-links would get all the weight. 0 is the paper's
+        problem, refused where that happens.
+    max_pairs : int, default=10_000
+        The cannot-links are sampled down to this many; must-links all count, however many there are.
+    hard : bool, default=False
+        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
+        what it took.
+    n_init : int, default=10
+        How many starts k-means has.
+    max_iter : int, default=300
+        How many iterations each start has at most.
+    random_state : int, RandomState or None, default=None
+        Where samples and starts come from; an int makes the result reproducible.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each point.
+    metric_ : ndarray of shape (n_features,)
+        The weights a: squared distances are Σ_k a_k (x_k - y_k)². All 1 where nothing is known.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The centres k-means found, in the units of X; with `hard`, those before labels were changed.
+    inertia_ : float
+        The sum of squared distances of all points to the centres of their clusters, under the metric.
+    n_iter_ : int
+        How many iterations the best start took.
+
+    Raises
+    ------
+    ConstraintError
+        From `fit`, if regularization=0 and some feature varies over cannot-links but over no must-link.
+    ConflictError
+        From `fit` with hard=True, if must-links contradict a cannot-link.
+
+    Examples
+    --------
+    The first feature is loud and means nothing; three links are enough to tell.
+
+    >>> import numpy as np
+    >>> from sidecut import Constraints, MetricKMeans
+    >>> X = np.array([[0, 0], [50, 0.1], [90, 0.2], [10, 1], [60, 1.1], [80, 1.2]])
+    >>> links = Constraints.from_pairs(6, must_link=[(0, 2), (3, 5)], cannot_link=[(1, 4)])
+    >>> model = MetricKMeans(n_clusters=2, random_state=0).fit(X, constraints=links)
+    >>> model.labels_
+    array([1, 1, 1, 0, 0, 0])
+    >>> bool(model.metric_[1] > 1000 * model.metric_[0])
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        regularization: float = 1.0,
+        max_pairs: int = 10_000,
+        hard: bool = False,
+        n_init: int = 10,
+        max_iter: int = 300,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.regularization = regularization
+        self.max_pairs = max_pairs
+        self.hard = hard
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Learn the metric and cluster the points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The points.
+        y : ignored
+            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
+        constraints : Constraints, optional
+            What is known about the points.
+
+        Returns
+        -------
+        self
+            With `labels_`, `metric_`, `cluster_centers_`, `inertia_`.
+        """
+        check_not_negative("regularization", self.regularization)
+        for name in ("max_pairs", "n_init", "max_iter"):
+            check_count(name, getattr(self, name))
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        constraints = check_constraints(constraints, X.shape[0])
+        refuse_contradictions(self, constraints)
+        n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
+        rng = check_random_state(self.random_state)
+        warn_about_duplicates(X, n_clusters)
+        self.metric_ = np.ones(X.shape[1])
+        if constraints.n_pairs:
+            self.metric_ = learn_diagonal_metric(
+                X,
+                constraints,
+                regularization=self.regularization,
+                max_pairs=self.max_pairs,
+                random_state=rng,
+            )
+        self._cluster(X, n_clusters, rng)
+        points = self._weighted(X)
+        # Features without weight add nothing to any distance.
+        finish(self, dense_rows(points[:, self.metric_ > 0]) if self.hard else points, constraints)
+        if hasattr(self, "repair_"):
+            self.inertia_ += self.repair_.cost
+        return self
+
+    def _cluster(self, X: Any, n_clusters: int, rng: np.random.RandomState) -> None:
+        """Cluster by k-means under the metric."""
+        model = KMeans(n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng)
+        with warnings.catch_warnings():
+            # Equal points are our own warning, in terms of X.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(self._weighted(X))
+        self.labels_ = model.labels_.astype(np.intp)
+        self.inertia_, self.n_iter_ = float(model.inertia_), int(model.n_iter_)
+        self.cluster_centers_ = _means(X, self.labels_, n_clusters)
+
+    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+        """Return the nearest centre of each point under the metric.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Any points.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        centres = self._weighted(self.cluster_centers_.astype(X.dtype, copy=False))
+        return np.asarray(pairwise_distances_argmin(self._weighted(X), centres), dtype=np.intp)
+
+    def _weighted(self, X: Any) -> Any:
+        """The points with feature k multiplied by √a_k."""
+        roots = np.sqrt(self.metric_).astype(X.dtype)
+        return sparse.csr_array(X @ sparse.diags_array(roots)) if sparse.issparse(X) else X * roots
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that sparse data are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def learn_diagonal_metric(
+    X: Any,
+    constraints: Constraints,
+    *,
+    regularization: float = 1.0,
+    max_pairs: int = 10_000,
+    random_state: int | np.random.RandomState | None = None,
+) -> FloatArray:
+    """Return weights of features under which must-links are short and cannot-links long.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        The points.
+    constraints : Constraints
+        What is known about them. Without cannot-links, all pairs that must-links do not join stand in.
+    regularization, max_pairs, random_state
+        The parameters of `MetricKMeans`.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        The minimum of g(a) = sᵀa - log Σ √(d_pᵀa), times the number that makes the mean variance of the
+        weighted features that of the features.
+
+    Warns
+    -----
+    ConstraintWarning
+        If no two points said to be apart differ: all weights are then 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 0.0], [9.0, 0.1], [0.0, 1.0], [9.0, 1.1]])
+    >>> learn_diagonal_metric(X, Constraints.from_labels([0, 0, 1, 1])).round(1)
+    array([ 0. , 81.2])
+    """
+    spread = variances(X)
+    must = constraints.must_part().with_diagonal(0.0)
+    # An average pair of points differs by 2 var, squared.
+    n_must = must.total() / 2
+    together = must_spread(X, constraints) + regularization * (n_must or 1.0) * 2 * spread
+    pairs, strengths = pairs_apart(constraints, max_pairs, check_random_state(random_state))
+    apart = squared_differences(X, pairs)
+    matters = np.asarray(apart.sum(axis=0)).ravel() > 0
+    if not matters.any():
+        warnings.warn(
+            "no two points that are apart differ in any feature: all features keep the same weight.",
+            ConstraintWarning,
+            stacklevel=3,
+        )
+        return np.ones(X.shape[1])
+    weights = np.zeros(X.shape[1])
+    # Features that never differ between points apart would only lengthen must-links: they have no weight.
+    weights[matters] = DiagonalProblem(together[matters], apart[:, matters], strengths).solve()
+    return weights * (spread.sum() / (weights @ spread))
+
+
+def _means(X: Any, labels: npt.NDArray[np.intp], n_clusters: int) -> FloatArray:
+    """The mean of each cluster; of an empty one the mean of all points."""
+    n = len(labels)
+    shape = (n_clusters, n)
+    member = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=shape)
+    sizes = np.bincount(labels, minlength=n_clusters)
+    sums = member @ X
+    sums = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
+    everyone = np.asarray(X.mean(axis=0), dtype=np.float64)
+    means = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], everyone)
+    return means.astype(X.dtype)

@@ -1,0 +1,264 @@
+"""CCSR, constrained clustering via spectral regularisation (Li, Liu & Tang, 2009)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sidecut.constraints import Constraints
+from sidecut.graphs import Graph, GraphRecipe
+from sidecut.labelling import unit_rows
+from sidecut.methods.base import SpectralClusterer
+from sidecut.methods.ccsr.program import (
+    FloatArray,
+    KernelProgramme,
+    ProgrammeSolution,
+    svec,
+    upper_triangle,
+)
+from sidecut.spectral import laplacian_eigenpairs
+
+__all__ = ["CCSR", "KernelProgramme", "ProgrammeSolution", "link_squares", "point_squares"]
+
+#: How many eigenvectors are adapted, as in the paper; and how many more than clusters where there are many.
+USUAL_EIGENVECTORS = 15
+SPARE_EIGENVECTORS = 5
+#: Rows whose products are held in memory at once.
+CHUNK = 8192
+
+
+def point_squares(features: FloatArray) -> KernelProgramme:
+    """Return Σ_i (f_iᵀ M f_i - 1)² as a programme for M: every point should have length one.
+
+    Parameters
+    ----------
+    features : array of shape (n, m)
+        The rows f_i. All of them enter, yet the programme has m (m + 1) / 2 unknowns for any n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.methods.ccsr.estimator import point_squares
+    >>> squares = point_squares(np.array([[1.0, 0.0], [0.0, 2.0]]))
+    >>> squares.objective(np.eye(2))  # (1 - 1)² + (4 - 1)²
+    9.0
+    """
+    n_points, size = features.shape
+    n_unknowns = size * (size + 1) // 2
+    squares = KernelProgramme(np.zeros((n_unknowns, n_unknowns)), np.zeros(n_unknowns), 0.0)
+    for start in range(0, n_points, CHUNK):
+        lifted = _products(features[start : start + CHUNK]) * svec(np.ones((size, size)))
+        squares += KernelProgramme(lifted.T @ lifted, lifted.sum(axis=0), float(len(lifted)))
+    return squares
+
+
+def link_squares(features: FloatArray, constraints: Constraints) -> KernelProgramme:
+    """Return Σ_{i<j} |Q_ij| (f_iᵀ M f_j - t_ij)² as a programme for M, t_ij = 1 on must-links, 0 on others.
+
+    Pairs are never listed. With z_i = f_i ⊗ f_i, the coefficient of M_ar M_bs is the sum over pairs of
+    |Q_ij| f_ia f_ib f_jr f_js, an entry of Zᵀ |Q| Z; and |Q| is only ever applied to a block, which costs
+    the labels of c points O(c).
+
+    Parameters
+    ----------
+    features : array of shape (n, m)
+        The rows f_i.
+    constraints : Constraints
+        On the same n points, with at least one pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.methods.ccsr.estimator import link_squares
+    >>> features = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
+    >>> links = Constraints.from_pairs(3, must_link=[(0, 1)], cannot_link=[(1, 2)])
+    >>> round(link_squares(features, links).objective(np.eye(2)), 6)  # (0.6 - 1)² + 0.8²
+    0.8
+    """
+    beliefs, points = constraints.with_diagonal(0.0).restricted()
+    together = beliefs.must_part()
+    rows = features[points]
+    products = _products(rows)
+    # |Q| = 2 max(Q, 0) - Q; every pair enters the sums twice, as (i, j) and as (j, i).
+    strength = 2.0 * together.apply(products) - beliefs.apply(products)
+    return KernelProgramme(
+        _paired(0.5 * products.T @ strength, features.shape[1]),
+        svec(0.5 * rows.T @ together.apply(rows)),
+        0.5 * together.total(),
+    )
+
+
+def _products(rows: FloatArray) -> FloatArray:
+    """Return f_a f_b for every row and every place (a, b) of the upper triangle."""
+    first, second = upper_triangle(rows.shape[1])
+    return rows[:, first] * rows[:, second]
+
+
+def _paired(moments: FloatArray, size: int) -> FloatArray:
+    """Turn Σ |Q_ij| f_ia f_ib f_jr f_js from places (ab, rs) to places (ar, bs), in the scale of svec."""
+    first, second = upper_triangle(size)
+    place = np.empty((size, size), dtype=np.intp)
+    place[first, second] = place[second, first] = np.arange(len(first))
+    # With u = ar and v = bs, the two orders of each place are averaged: M is symmetric.
+    a, r = first[:, None], second[:, None]
+    b, s = first[None, :], second[None, :]
+    averaged = 0.5 * (moments[place[a, b], place[r, s]] + moments[place[a, s], place[r, b]])
+    averaged = 0.5 * (averaged + averaged.T)
+    scale = svec(np.ones((size, size)))
+    return scale[:, None] * averaged * scale
+
+
+class CCSR(SpectralClusterer):
+    """Constrained clustering via spectral regularisation (Li, Liu & Tang, 2009).
+
+    The first m eigenvectors F of the graph are adapted to the links: K = F M Fᵀ should be 1 on must-links, 0
+    on cannot-links and 1 on the diagonal, as nearly as any M ⪰ 0 allows. That is a semidefinite programme
+    whose size depends on m alone. The rows of F M^{1/2} are clustered. What F cannot express, links cannot
+    change: they reach all points, and none of them alone can do much harm.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    n_eigenvectors : int or None, default=None
+        m. None is 15, as in the paper, or five more than there are clusters if that is more.
+    ridge : float, default=0.5
+        How strongly M is pulled towards the normalised cut's own, 1 on the first `n_clusters` eigenvectors
+        and 0 on the others, relative to the mean curvature of the squares. 0 is the paper's programme, which
+        a few links leave all but undetermined.
+    affinity : str or GraphRecipe, default="knn"
+        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
+        "precomputed".
+    n_neighbors : int, default=20
+        How many neighbours each point has in the graph of ``affinity="knn"``.
+    unit_rows : bool, default=True
+        Scale the rows of F to length one before the programme and those of F M^{1/2} before k-means. Without,
+        F are the eigenvectors as they are.
+    n_init : int, default=10
+        How many starts k-means has.
+    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
+        See `sidecut.spectral.laplacian_eigenpairs`.
+    hard : bool, default=False
+        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
+        what it took.
+    random_state : int, RandomState or None, default=None
+        An int makes the result reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of every point, numbered in order of first appearance.
+    embedding_ : array of shape (n_samples, n_eigenvectors)
+        F M^{1/2}, what was handed to the labelling; without constraints the normalised cut's.
+    programme_ : ProgrammeSolution
+        M, the mean square that is left with the pull of the ridge, and how exactly the programme was solved;
+        only with constraints.
+    eigenvalues_, eigenvectors_ : arrays of shape (n_eigenvectors,) and (n_samples, n_eigenvectors)
+        Of the normalised Laplacian, smallest first, before any scaling.
+    affinity_matrix_ : Graph
+        The graph that was cut.
+    solution_ : Eigenpairs
+        The eigenpairs with their residuals, the solver that ran and its certificate.
+    repair_ : Repair
+        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidecut import CCSR
+    >>> from sidecut.constraints import sample_labels
+    >>> X, y = load_iris(return_X_y=True)
+    >>> known = sample_labels(y, 30, random_state=0)
+    >>> model = CCSR(n_clusters=3, random_state=0).fit(X, constraints=known)
+    >>> known.satisfaction(model.labels_) > 0.9
+    True
+    >>> model.programme_.status, model.programme_.matrix.shape
+    ('Solved', (15, 15))
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_eigenvectors: int | None = None,
+        ridge: float = 0.5,
+        affinity: str | GraphRecipe = "knn",
+        n_neighbors: int = 20,
+        unit_rows: bool = True,
+        n_init: int = 10,
+        eigen_solver: str = "auto",
+        hard: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            affinity=affinity,
+            n_neighbors=n_neighbors,
+            unit_rows=unit_rows,
+            n_init=n_init,
+            eigen_solver=eigen_solver,
+            hard=hard,
+            random_state=random_state,
+        )
+        self.n_eigenvectors = n_eigenvectors
+        self.ridge = ridge
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        _check_n_eigenvectors(self.n_eigenvectors)
+        _check_ridge(self.ridge)
+
+    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
+        if constraints.n_pairs == 0:
+            self.__dict__.pop("programme_", None)
+            return super()._embed(graph, constraints, rng)
+        pairs = laplacian_eigenpairs(
+            graph, self._n_vectors(graph.n_nodes), solver=self.eigen_solver, random_state=rng
+        )
+        self._remember(pairs)
+        features = unit_rows(pairs.vectors) if self.unit_rows else np.sqrt(graph.n_nodes) * pairs.vectors
+        self.programme_ = self._programme(features, constraints).solve()
+        adapted = features @ _root(self.programme_.matrix)
+        return unit_rows(adapted) if self.unit_rows else adapted
+
+    def _n_vectors(self, n_nodes: int) -> int:
+        if self.n_eigenvectors is None:
+            return min(max(USUAL_EIGENVECTORS, self.n_clusters + SPARE_EIGENVECTORS), n_nodes)
+        if self.n_eigenvectors > n_nodes:
+            raise ValueError(
+                f"n_eigenvectors={self.n_eigenvectors} is more than the n_samples={n_nodes} points there are."
+            )
+        return self.n_eigenvectors
+
+    def _programme(self, features: FloatArray, constraints: Constraints) -> KernelProgramme:
+        squares = point_squares(features) + link_squares(features, constraints)
+        # A mean rather than a sum: the solver's tolerances are absolute as well as relative.
+        beliefs = constraints.with_diagonal(0.0)
+        total = len(features) + 0.5 * (2.0 * beliefs.must_part().total() - beliefs.total())
+        cut = np.diag((np.arange(features.shape[1]) < self.n_clusters).astype(np.float64))
+        return squares.scaled(1.0 / total).with_ridge(self.ridge, cut)
+
+
+def _root(matrix: FloatArray) -> FloatArray:
+    """Return M^{1/2}."""
+    values, vectors = np.linalg.eigh(matrix)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+
+
+def _check_n_eigenvectors(n_eigenvectors: Any) -> None:
+    is_whole = isinstance(n_eigenvectors, int | np.integer) and not isinstance(n_eigenvectors, bool)
+    if n_eigenvectors is not None and (not is_whole or n_eigenvectors < 1):
+        raise ValueError(
+            f"n_eigenvectors={n_eigenvectors!r} must be a whole number, at least 1, or None for "
+            f"{USUAL_EIGENVECTORS}, and more with many clusters."
+        )
+
+
+def _check_ridge(ridge: Any) -> None:
+    is_number = isinstance(ridge, int | float | np.integer | np.floating) and not isinstance(ridge, bool)
+    if not is_number or not 0 <= ridge < np.inf:
+        raise ValueError(f"ridge={ridge!r} must be a number, at least 0; 0 is the paper's programme.")

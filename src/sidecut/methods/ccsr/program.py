@@ -1,0 +1,210 @@
+"""A small convex programme: a sum of squares of a symmetric matrix, over the positive semidefinite cone."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+import clarabel
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from sidecut.exceptions import ProgrammeError, ProgrammeWarning
+
+FloatArray = npt.NDArray[np.float64]
+
+#: What the solver is asked for; the projected gradient that may be left without a warning.
+SOLVER_TOLERANCE = 1e-10
+STATIONARITY_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class ProgrammeSolution:
+    """The minimiser of a `KernelProgramme`, and how near to one it is.
+
+    Attributes
+    ----------
+    matrix : array of shape (m, m)
+        M, symmetric and positive semidefinite.
+    objective : float
+        J(M), with all that was put into the programme: for `CCSR` the weighted mean of squares that is left
+        and the pull of the ridge.
+    stationarity : float
+        The length of M - Π(M - ∇J(M)), with Π the projection on the cone: 0 at the minimum and nowhere else.
+    status : str
+        What the solver says of its answer: "Solved" or "AlmostSolved".
+    n_iterations : int
+        How many steps it took.
+    """
+
+    matrix: FloatArray
+    objective: float
+    stationarity: float
+    status: str
+    n_iterations: int
+
+
+@dataclass(frozen=True)
+class KernelProgramme:
+    """Minimise J(M) = xᵀ H x - 2 gᵀ x + c over symmetric M ⪰ 0, with x = svec(M).
+
+    Sums of squares (⟨A, M⟩ - t)² have this form, with H the sum of svec(A) svec(A)ᵀ; how many there are does
+    not show in its size. Programmes of the same size can be added and weighed.
+
+    Parameters
+    ----------
+    hessian : array of shape (p, p)
+        H, positive semidefinite; p = m (m + 1) / 2.
+    linear : array of shape (p,)
+        The vector g.
+    constant : float
+        The value at M = 0.
+    """
+
+    hessian: FloatArray
+    linear: FloatArray
+    constant: float
+
+    @property
+    def size(self) -> int:
+        """The number of rows of M."""
+        return matrix_size(self.linear.size)
+
+    def __add__(self, other: KernelProgramme) -> KernelProgramme:
+        return KernelProgramme(
+            self.hessian + other.hessian, self.linear + other.linear, self.constant + other.constant
+        )
+
+    def scaled(self, factor: float) -> KernelProgramme:
+        """Return the programme with every square weighed by `factor`."""
+        return KernelProgramme(factor * self.hessian, factor * self.linear, factor * self.constant)
+
+    def with_ridge(self, strength: float, target: FloatArray) -> KernelProgramme:
+        """Return the programme with a pull of the given strength towards a matrix, as one more square.
+
+        `strength` is relative to the mean curvature, tr(H) / p: at 1 the pull is as strong as all the squares
+        together in a direction of average curvature.
+        """
+        pull = strength * float(np.trace(self.hessian)) / self.linear.size
+        x = svec(target)
+        hessian = self.hessian + pull * np.eye(x.size)
+        return replace(
+            self,
+            hessian=hessian,
+            linear=self.linear + pull * x,
+            constant=self.constant + pull * float(x @ x),
+        )
+
+    def objective(self, matrix: FloatArray) -> float:
+        """Return J(M)."""
+        x = svec(matrix)
+        return float(x @ self.hessian @ x - 2.0 * self.linear @ x + self.constant)
+
+    def gradient(self, matrix: FloatArray) -> FloatArray:
+        """Return ∇J(M), a symmetric matrix."""
+        return smat(2.0 * (self.hessian @ svec(matrix) - self.linear))
+
+    def stationarity(self, matrix: FloatArray) -> float:
+        """Return the length of M - Π(M - ∇J(M)): how far M is from where the minimum's conditions hold."""
+        return float(np.linalg.norm(matrix - nearest_semidefinite(matrix - self.gradient(matrix))))
+
+    def solve(self) -> ProgrammeSolution:
+        """Return the minimiser, by an interior-point method (Clarabel).
+
+        Raises
+        ------
+        ProgrammeError
+            If the solver gives up.
+
+        Warns
+        -----
+        ProgrammeWarning
+            If its answer is less exact than it was asked to be.
+
+        Examples
+        --------
+        With one row, (M - 2)² is least at 2 and (M + 2)² at the edge of the cone, 0:
+
+        >>> import numpy as np
+        >>> from sidecut.methods.ccsr.program import KernelProgramme
+        >>> one = np.ones((1, 1))
+        >>> KernelProgramme(one, np.array([2.0]), 4.0).solve().matrix.round(6)
+        array([[2.]])
+        >>> KernelProgramme(one, np.array([-2.0]), 4.0).solve().matrix.round(6) + 0.0
+        array([[0.]])
+        """
+        answer = self._run_solver()
+        if str(answer.status) not in ("Solved", "AlmostSolved"):
+            raise ProgrammeError(
+                f"the semidefinite programme for a matrix of {self.size} rows ended as {answer.status} after "
+                f"{answer.iterations} steps; use fewer eigenvectors, or a larger ridge."
+            )
+        matrix = nearest_semidefinite(smat(np.array(answer.x)))
+        stationarity = self.stationarity(matrix)
+        if stationarity > STATIONARITY_TOLERANCE * (1.0 + float(np.linalg.norm(matrix))):
+            warnings.warn(
+                f"the semidefinite programme for a matrix of {self.size} rows ended as {answer.status} with "
+                f"a projected gradient of {stationarity:.1e}: its answer may be inexact. Use fewer "
+                "eigenvectors, or a larger ridge.",
+                ProgrammeWarning,
+                stacklevel=2,
+            )
+        return ProgrammeSolution(
+            matrix, self.objective(matrix), stationarity, str(answer.status), int(answer.iterations)
+        )
+
+    def _run_solver(self) -> clarabel.DefaultSolution:
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = SOLVER_TOLERANCE
+        n_unknowns = self.linear.size
+        # The solver's form: minimise ½ xᵀPx + qᵀx where b - A x lies in the cone, so that A = -I, b = 0.
+        return clarabel.DefaultSolver(
+            sp.csc_matrix(np.triu(2.0 * self.hessian)),
+            -2.0 * self.linear,
+            sp.csc_matrix(-sp.eye_array(n_unknowns)),
+            np.zeros(n_unknowns),
+            [clarabel.PSDTriangleConeT(self.size)],
+            settings,
+        ).solve()
+
+
+def upper_triangle(size: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the rows and columns of the upper triangle, column by column, the order of `svec`."""
+    columns, rows = np.tril_indices(size)
+    return rows, columns
+
+
+def matrix_size(n_unknowns: int) -> int:
+    """Return m where `n_unknowns` = m (m + 1) / 2."""
+    return (int(np.sqrt(8 * n_unknowns + 1)) - 1) // 2
+
+
+def svec(matrix: FloatArray) -> FloatArray:
+    """Return the upper triangle as a vector, off-diagonals times √2, so that svec(A)ᵀ svec(B) = tr(AB).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.methods.ccsr.program import svec
+    >>> svec(np.array([[1.0, 2.0], [2.0, 3.0]])).round(4)
+    array([1.    , 2.8284, 3.    ])
+    """
+    rows, columns = upper_triangle(len(matrix))
+    return np.where(rows == columns, 1.0, np.sqrt(2.0)) * matrix[rows, columns]
+
+
+def smat(vector: FloatArray) -> FloatArray:
+    """Return the symmetric matrix that `svec` turns into `vector`."""
+    size = matrix_size(vector.size)
+    rows, columns = upper_triangle(size)
+    matrix = np.empty((size, size))
+    matrix[rows, columns] = matrix[columns, rows] = np.where(rows == columns, 1.0, np.sqrt(0.5)) * vector
+    return matrix
+
+
+def nearest_semidefinite(matrix: FloatArray) -> FloatArray:
+    """Return the positive semidefinite matrix nearest to a symmetric one: negative eigenvalues become 0."""
+    values, vectors = np.linalg.eigh(matrix)
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T

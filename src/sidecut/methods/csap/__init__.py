@@ -1,0 +1,23 @@
+"""CSAP: constrained spectral clustering by affinity propagation (Lu & Carreira-Perpiñán, 2008).
+
+| file | holds |
+|---|---|
+| `estimator.py` | the estimator `CSAP` |
+| `kernel.py` | algorithms A and B: a Gaussian process conditioned on links, as dense kernels |
+| `graph.py` | the same on a graph of any size: which prior, which columns |
+| `conditioned_graph.py` | max(0, W - F Fᵀ - max_k g_k g_kᵀ), evaluated in tiles |
+| `divergence.py` | the kernel of least divergence from the prior that keeps the links |
+"""
+
+from sidecut.methods.csap.conditioned_graph import ConditionedGraph
+from sidecut.methods.csap.divergence import minimum_divergence
+from sidecut.methods.csap.estimator import CSAP
+from sidecut.methods.csap.kernel import equivalent_kernel, linked_kernel
+
+__all__ = [
+    "CSAP",
+    "ConditionedGraph",
+    "equivalent_kernel",
+    "linked_kernel",
+    "minimum_divergence",
+]

@@ -1,0 +1,176 @@
+"""Constrained spectral clustering through affinity propagation (Lu & Carreira-Perpiñán, 2008)."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+
+from sidecut.constraints import Constraints
+from sidecut.graphs import Graph, GraphRecipe
+from sidecut.labelling import LabellingMethod
+from sidecut.methods.base import FloatArray, SpectralClusterer
+from sidecut.methods.csap.graph import Links, linked_graph, prior_columns, with_stranded_points
+from sidecut.methods.inputs import check_choice
+
+
+class CSAP(SpectralClusterer):
+    """Constrained spectral clustering through affinity propagation: links change the affinity around them.
+
+    The affinity is read as the covariance of a Gaussian process, a smooth function f over the points. A
+    must-link observes that f_i = f_j and a cannot-link that f_i = -f_j, up to noise; the affinity is then the
+    covariance of what f can still be. A link so changes the affinities between all points near its ends.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    algorithm : {"auto", "A", "B"}, default="auto"
+        "A" observes all links together, which makes sense for two clusters: of two points that cannot be with
+        a third it says that they are together. "B" observes every cannot-link alone and keeps the smallest
+        affinity. "auto" is A for two clusters and B for more.
+    eps_must, eps_cannot : float, default=1e-5
+        ε_m and ε_c of eq. 3, the standard deviation of the noise; small is hard. A pair of strength q has
+        noise ε / √|q|.
+    form : {"likelihood", "divergence"}, default="likelihood"
+        What a link says: that f_i - f_j (or f_i + f_j) is zero up to noise ε, or, as in the paper's appendix,
+        that its variance is at most a bound, in the Gaussian nearest to the first one.
+    must_bound, cannot_bound : float, default=0.01
+        α and β of eq. 9, the bounds of ``form="divergence"``. A pair of strength q has the bound divided by
+        |q|.
+    affinity : str or GraphRecipe, default="knn"
+        How data become a graph: "knn", "gaussian", "heat", "self_tuning", "cosine", a recipe, or
+        "precomputed". The paper's are ``Gaussian(sigma, self_loops=True)`` with a width that suits the data,
+        and ``Heat(20)``. Links reach as far as the affinity does: on "knn" to the neighbours of their points.
+    n_neighbors : int, default=20
+        How many neighbours each point has in the graph of ``affinity="knn"``.
+    labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
+        How the embedding becomes labels.
+    unit_rows : bool, default=True
+        Scale every row of the embedding to length one before it is labelled.
+    n_init : int, default=10
+        How many starts the labelling has.
+    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
+        See `sidecut.spectral.laplacian_eigenpairs`.
+    hard : bool, default=False
+        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
+        what it took.
+    random_state : int, RandomState or None, default=None
+        An int makes the result reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of every point, numbered in order of first appearance.
+    affinity_matrix_ : Graph
+        A, the affinity that was cut.
+    diagonal_shift_ : float
+        What the variance of every point was raised by so that the graph is a covariance on the constrained
+        points; 0 for Gaussian and heat kernels.
+    multipliers_ : array of shape (n_pairs,)
+        λ of eq. 9 for every pair of the constraints: 0 where the bound holds anyway, otherwise the link acts
+        as one with noise ε² = 1/(2λ). Empty unless ``form="divergence"``.
+    embedding_ : array of shape (n_samples, n_clusters)
+        What was handed to the labelling.
+    eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
+        Of the normalised Laplacian of A, smallest first.
+    solution_ : Eigenpairs
+        The eigenpairs with their residuals, the solver that ran and its certificate.
+    repair_ : Repair
+        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Examples
+    --------
+    One must-link between two of three clusters makes them one:
+
+    >>> import numpy as np
+    >>> from sidecut import CSAP, Constraints
+    >>> from sidecut.graphs import Gaussian
+    >>> X = np.concatenate([np.linspace(0, 3, 15), np.linspace(20, 23, 15), np.linspace(40, 43, 15)])[:, None]
+    >>> known = Constraints.from_pairs(45, must_link=[(5, 20)])
+    >>> model = CSAP(n_clusters=2, affinity=Gaussian(1.0), random_state=0).fit(X, constraints=known)
+    >>> model.labels_[[0, 14, 15, 29, 30, 44]]
+    array([0, 0, 0, 0, 1, 1])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        algorithm: str = "auto",
+        eps_must: float = 1e-5,
+        eps_cannot: float = 1e-5,
+        form: str = "likelihood",
+        must_bound: float = 0.01,
+        cannot_bound: float = 0.01,
+        affinity: str | GraphRecipe = "knn",
+        n_neighbors: int = 20,
+        labelling: LabellingMethod = "kmeans",
+        unit_rows: bool = True,
+        n_init: int = 10,
+        eigen_solver: str = "auto",
+        hard: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            affinity=affinity,
+            n_neighbors=n_neighbors,
+            labelling=labelling,
+            unit_rows=unit_rows,
+            n_init=n_init,
+            eigen_solver=eigen_solver,
+            hard=hard,
+            random_state=random_state,
+        )
+        self.algorithm = algorithm
+        self.eps_must = eps_must
+        self.eps_cannot = eps_cannot
+        self.form = form
+        self.must_bound = must_bound
+        self.cannot_bound = cannot_bound
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Cluster the data; see `SpectralClusterer.fit`."""
+        self.diagonal_shift_ = 0.0
+        self.multipliers_ = np.zeros(0)
+        return super().fit(X, y, constraints=constraints)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("algorithm", self.algorithm, ("auto", "A", "B"))
+        check_choice("form", self.form, ("likelihood", "divergence"))
+        for name in ("eps_must", "eps_cannot", "must_bound", "cannot_bound"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+                what = "noise" if name.startswith("eps") else "bound"
+                raise ValueError(f"{name}={value!r}: the {what} of links must be a positive finite number.")
+
+    def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
+        if constraints.n_pairs == 0:
+            return graph
+        links = self._links(constraints)
+        columns, self.diagonal_shift_ = prior_columns(graph, links.points)
+        chosen = ("A" if self.n_clusters <= 2 else "B") if self.algorithm == "auto" else self.algorithm
+        heard = links
+        if self.form == "divergence":
+            heard, multipliers = links.within_bounds(columns, chosen)
+            self.multipliers_ = _in_order_of_pairs(multipliers, constraints)
+        return with_stranded_points(linked_graph(graph, columns, heard, chosen), graph, links)
+
+    def _links(self, constraints: Constraints) -> Links:
+        """Return the links, ε² of each being its noise or its bound."""
+        if self.form == "divergence":
+            return Links.of(constraints, np.sqrt(self.must_bound), np.sqrt(self.cannot_bound))
+        return Links.of(constraints, self.eps_must, self.eps_cannot)
+
+
+def _in_order_of_pairs(multipliers: FloatArray, constraints: Constraints) -> FloatArray:
+    """Return the multipliers of must-links, then cannot-links, in the order of the pairs."""
+    order = np.argsort(constraints.strengths < 0, kind="stable")
+    result = np.empty_like(multipliers)
+    result[order] = multipliers
+    return result

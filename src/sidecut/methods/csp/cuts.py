@@ -1,0 +1,287 @@
+"""The feasible cuts of eq. 13: all that satisfy the constraints, with their costs (CSP, sections 4 and 6)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from sidecut.constraints import Constraints, Spectrum
+from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
+from sidecut.graphs import Graph
+from sidecut.methods.csp.beta import Rule, Satisfiability, chosen_beta, satisfiability
+from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs
+from sidecut.spectral.problem import LaplacianProblem
+from sidecut.spectral.result import FloatArray, oriented
+
+#: More feasible cuts than this are not all computed; those of smallest λ are. On random pairs the twenty
+#: cheapest cuts were always among the eighty of smallest λ.
+MAX_CUTS = 300
+#: Constraints that count as if less than this share of their points had any are drowned by a few of them.
+SHARE_HEARD = 0.1
+#: Of fewer points no share is told.
+FEWEST_TO_JUDGE = 20
+#: And only degrees that are smaller than the median by this factor count as next to none; in pictures a
+#: thousandth of it is common, and does no harm.
+NEXT_TO_NONE = 1e-4
+
+NORMALIZATIONS = ("target", "source")
+
+
+@dataclass(frozen=True)
+class FeasibleCuts:
+    """The feasible cuts of eq. 13, those of least cost first.
+
+    Attributes
+    ----------
+    eigenvalues : array of shape (m,)
+        λ; zero for cuts along components of the graph.
+    costs : array of shape (m,)
+        vᵀL̄v of the unit vector: the normalised cut, between 0 and 2.
+    satisfactions : array of shape (m,)
+        vᵀQ̄v with vᵀv = vol, to be compared with β; all exceed it.
+    vectors : array of shape (n, m)
+        v, with vᵀv = vol.
+    n_feasible : int
+        How many there are; `m` is smaller only where there are more than 300.
+    beta : float
+        The β they exceed.
+    residuals : array of shape (m,)
+        Relative residuals of eq. 13.
+    solver : str
+        How they were found, in words.
+    count_is_exact : bool
+        Whether `n_feasible` is proved; the spectrum of a very large Q̄ comes from Lanczos iteration.
+    """
+
+    eigenvalues: FloatArray
+    costs: FloatArray
+    satisfactions: FloatArray
+    vectors: FloatArray
+    n_feasible: int
+    beta: float
+    residuals: FloatArray
+    solver: str
+    count_is_exact: bool = True
+
+    @property
+    def complete(self) -> bool:
+        """Whether all feasible cuts were computed."""
+        return self.costs.size == self.n_feasible
+
+    def __str__(self) -> str:
+        lines = [f"{self.n_feasible} feasible cuts, beta = {self.beta:.6g}", "    λ          cost       vᵀQ̄v"]
+        for row in zip(self.eigenvalues, self.costs, self.satisfactions, strict=True):
+            lines.append("  ".join(f"{value:10.4g}" for value in row))
+        return "\n".join(lines)
+
+    def first(self, count: int) -> FeasibleCuts:
+        """Return the `count` cuts of least cost."""
+        return replace(
+            self,
+            eigenvalues=self.eigenvalues[:count],
+            costs=self.costs[:count],
+            satisfactions=self.satisfactions[:count],
+            vectors=np.ascontiguousarray(self.vectors[:, :count]),
+            residuals=self.residuals[:count],
+        )
+
+
+def feasible_cuts(
+    graph: Graph,
+    constraints: Constraints,
+    beta: Rule = "usual",
+    *,
+    n_clusters: int = 2,
+    normalization: str = "target",
+    tol: float = 1e-6,
+    start: FloatArray | None = None,
+) -> FeasibleCuts:
+    """Return all cuts that are eigenvectors of eq. 13 and satisfy the constraints.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph to cut.
+    constraints : Constraints
+        Q, any real beliefs.
+    beta : number or rule, default="usual"
+        See `CSP`.
+    n_clusters : int, default=2
+        K, for the rules.
+    normalization : {"target", "source"}, default="target"
+        Q̄ = D^{-1/2} Q D^{-1/2} with the degrees of the graph, or of Q itself (transfer, section 6.3).
+    tol : float, default=1e-6
+        Relative residual to reach.
+    start : array of shape (n, s), optional
+        Vectors to start from, such as those of a similar problem.
+
+    Raises
+    ------
+    ConstraintError
+        If β leaves no feasible cut, telling which β would.
+    SpectralError
+        If β makes eq. 13 singular, or the iteration does not converge.
+
+    Warns
+    -----
+    ConstraintWarning
+        If so many cuts are feasible that only those of smallest λ are computed; if the constraints of a few
+        points of very small degree drown those of all others.
+
+    Examples
+    --------
+    The toy of section 4.4: a labelling that puts node 4 with 1, 2, 3 drags it away from 5 and 6.
+
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.graphs import as_graph
+    >>> from sidecut.methods.csp.estimator import feasible_cuts
+    >>> edges = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5)]
+    >>> A = np.zeros((6, 6))
+    >>> A[tuple(zip(*edges))] = 1
+    >>> graph = as_graph(A + A.T)
+    >>> known = Constraints.from_labels([0, 0, 0, 0, 1, 1])
+    >>> cuts = feasible_cuts(graph, known, beta=graph.volume)
+    >>> (cuts.vectors[:, 0] / np.sqrt(graph.degrees)).round(3)
+    array([ 1.491,  1.491,  1.206,  0.438, -0.205, -0.205])
+    """
+    problem = LaplacianProblem(graph)
+    scale = _scale_of(normalization, problem, constraints)
+    if normalization == "target":
+        _warn_if_drowned(graph.degrees, constraints.constrained_points)
+    with threadpool_limits(limits=1, user_api="blas"):
+        known, spectrum = satisfiability(constraints, scale, graph.degrees, beta, n_clusters)
+        threshold = chosen_beta(beta, known, n_clusters)
+        count = _checked_count(known, threshold)
+        points = constraints.constrained_points
+        pencil = SurplusPencil(problem, _scaled(constraints, scale), threshold / graph.volume, points)
+        _check_regular(pencil, known, threshold)
+        cuts = _solved(pencil, count, _seeds(spectrum, count, start), tol, threshold)
+        return replace(cuts, count_is_exact=known.is_exact)
+
+
+def _solved(pencil: SurplusPencil, count: int, seeds: FloatArray, tol: float, beta: float) -> FeasibleCuts:
+    surplus, vectors = pencil.zero_cost_cuts()
+    _warn_if_many(count, beta)
+    wanted = min(count, MAX_CUTS) - surplus.size
+    lam, residuals, solver = np.zeros(surplus.size), np.zeros(surplus.size), "connected components"
+    if wanted > 0:
+        pairs = feasible_pairs(pencil, seeds, wanted, tol)
+        lam = np.concatenate([lam, 1.0 / pairs.mu])
+        vectors = np.hstack([vectors, pairs.vectors])
+        residuals = np.concatenate([residuals, pairs.residuals])
+        solver = pairs.solver
+    vectors = oriented(vectors)
+    costs = np.maximum(np.einsum("ij,ij->j", vectors, pencil.problem.apply_laplacian(vectors)), 0.0)
+    costs[: surplus.size] = 0.0
+    satisfaction = np.einsum("ij,ij->j", vectors, pencil.apply_Q(vectors))
+    # Cuts along components all cost nothing; the one that satisfies most goes first.
+    order = np.lexsort((-satisfaction, costs))
+    volume = pencil.problem.graph.volume
+    return FeasibleCuts(
+        lam[order],
+        costs[order],
+        volume * satisfaction[order],
+        np.sqrt(volume) * vectors[:, order],
+        count,
+        beta,
+        residuals[order],
+        solver,
+    )
+
+
+def _warn_if_drowned(degrees: FloatArray, points: npt.NDArray[np.integer]) -> None:
+    """Warn if a few constrained points outweigh the rest: Q̄ divides what is said of a point by its degree."""
+    points = points[degrees[points] > 0]
+    if points.size < FEWEST_TO_JUDGE:
+        return
+    # Relative to the smallest degree, since 1/d may overflow; 1 for the point that weighs most.
+    weights = degrees[points].min() / degrees[points]
+    heard = weights.sum() ** 2 / np.sum(weights**2)
+    loudest, median = points[np.argmax(weights)], np.median(degrees[points])
+    if heard >= SHARE_HEARD * points.size or degrees[loudest] > NEXT_TO_NONE * median:
+        return
+    warnings.warn(
+        f"the constraints of {points.size} points count as if there were {heard:.3g} of them: Q̄ divides "
+        f"beliefs by the degrees of the graph, and point {loudest} has a degree of {degrees[loudest]:.3g} "
+        f"where the median is {median:.3g}. A graph of more even degrees hears all of "
+        "them: affinity='knn', or a larger width of the kernel; or say nothing about such points.",
+        ConstraintWarning,
+        stacklevel=5,
+    )
+
+
+def _warn_if_many(count: int, beta: float) -> None:
+    if count > MAX_CUTS:
+        warnings.warn(
+            f"beta={beta:.6g} leaves {count} feasible cuts, of which {MAX_CUTS} of smallest λ are computed; "
+            "a cut of less cost may be among the others. A larger beta leaves fewer.",
+            ConstraintWarning,
+            stacklevel=4,
+        )
+
+
+def _seeds(spectrum: Spectrum, count: int, start: FloatArray | None) -> FloatArray:
+    """Return the vectors to start from: the leading eigenvectors of Q̄, and the answer to a similar problem.
+
+    On the eigenvectors of Q̄ above β/vol, `count` of them or one more, B is positive, so that there are as
+    many positive Ritz values as feasible cuts from the first round on.
+    """
+    width = max(2 * count + 8, 16) if start is None else count + 1
+    leading = spectrum.embedded()[:, :width].toarray()
+    return leading if start is None else np.hstack([start, leading])
+
+
+def _scaled(constraints: Constraints, scale: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Return the map block -> S Q S @ block."""
+
+    def apply(block: FloatArray) -> FloatArray:
+        factor = scale if block.ndim == 1 else scale[:, None]
+        return factor * constraints.apply(factor * block)
+
+    return apply
+
+
+def _scale_of(normalization: str, problem: LaplacianProblem, constraints: Constraints) -> FloatArray:
+    if normalization == "target":
+        return problem.affinity.scale
+    if normalization == "source":
+        degrees = constraints.apply(np.ones(problem.n))
+        if np.any(degrees < 0):
+            raise ConstraintError(
+                "normalization='source' divides by the degrees of the source graph, which must not be "
+                "negative; it is for Constraints.from_graph."
+            )
+        scale = np.zeros(problem.n)
+        np.divide(1.0, np.sqrt(degrees), out=scale, where=degrees > 0)
+        return scale
+    raise ValueError(f"normalization={normalization!r}: choose 'target' or 'source'.")
+
+
+def _checked_count(known: Satisfiability, beta: float) -> int:
+    count = known.n_feasible(beta)
+    if count > 0:
+        return count
+    allowed = known.range_leaving(1)
+    way_out = "No positive beta leaves any."
+    if allowed is not None:
+        way_out = f"Any beta between {allowed[0]:.6g} and {allowed[1]:.6g} leaves at least one."
+    raise ConstraintError(
+        f"beta={beta:.6g} leaves no feasible cut: Q̄ has {known.n_above(beta)} eigenvalues above "
+        f"beta/vol={beta / known.volume:.4g}, and the trivial cut, with 1ᵀQ1={known.total:.4g}, takes "
+        f"{int(known.total > beta)} of them. {way_out}"
+    )
+
+
+def _check_regular(pencil: SurplusPencil, known: Satisfiability, beta: float) -> None:
+    form = np.abs(np.linalg.eigvalsh(pencil.null_form))
+    if form.min() <= 1e-12 * max(form.max(), pencil.b):
+        raise SpectralError(
+            f"beta={beta:.6g} makes eq. 13 singular: a cut that costs nothing satisfies the constraints to "
+            f"exactly beta (the trivial one to 1ᵀQ1={known.total:.6g}). Choose a slightly different beta."
+        )

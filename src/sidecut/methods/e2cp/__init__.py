@@ -1,0 +1,34 @@
+"""E2CP: exhaustive and efficient constraint propagation (Lu & Ip, 2010).
+
+| file | holds |
+|---|---|
+| `estimator.py` | the estimator `E2CP`: propagate, adjust the graph, cut it |
+| `propagation.py` | eqs. 1 to 3: F = (1-α)² (I - αS)⁻¹ Z (I - αS)⁻¹, kept as a factor |
+| `spreading.py` | (I - αS)⁻¹ times a block of vectors |
+| `adjustment.py` | eq. 4: the adjusted weights W̃ |
+| `positive_part.py` | the positive part of F, which eq. 4 needs entry by entry |
+| `lowrank.py` | symmetric matrices of low rank, known by a factor |
+| `extension.py` | clusters for new points |
+"""
+
+from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjusted, adjusted_weights
+from sidecut.methods.e2cp.estimator import E2CP, nontrivial
+from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix
+from sidecut.methods.e2cp.positive_part import positive_part
+from sidecut.methods.e2cp.propagation import PropagatedConstraints, propagated, propagated_by_iteration
+from sidecut.methods.e2cp.spreading import spread
+
+__all__ = [
+    "E2CP",
+    "AdjustedGraph",
+    "AgreementMatrix",
+    "LowRankMatrix",
+    "PropagatedConstraints",
+    "adjusted",
+    "adjusted_weights",
+    "nontrivial",
+    "positive_part",
+    "propagated",
+    "propagated_by_iteration",
+    "spread",
+]

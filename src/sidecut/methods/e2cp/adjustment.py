@@ -1,0 +1,200 @@
+"""A graph adjusted by beliefs about all its pairs: eq. 4 of E2CP (Lu & Ip, 2010)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from sidecut.graphs.graph import DenseGraph, FloatArray, Graph, SparseGraph, SparseProduct, without_isolated
+from sidecut.graphs.lazy import KeptTiledGraph, TiledGraph, rows_of
+from sidecut.methods.e2cp.lowrank import LowRankMatrix
+from sidecut.methods.e2cp.positive_part import ClasswisePart, PositivePart, positive_part
+
+#: Up to this many nodes an adjusted graph is kept in memory (32 MB), if the graph itself is.
+IN_MEMORY = 2_000
+#: Up to this many nodes it has the form of the graph; beyond, it is kept sparse if so small a share of its
+#: entries is not zero.
+SMALL = 800
+SPARSE_SHARE = 0.1
+#: Components are joined by so many columns of indicators at a time.
+COMPONENTS_AT_ONCE = 64
+
+
+def adjusted_weights(weights: FloatArray, beliefs: FloatArray, unit: float = 1.0) -> FloatArray:
+    """Return eq. 4 of E2CP: 1 - (1 - F)(1 - W) where F >= 0, (1 + F) W where F < 0; entry by entry.
+
+    Both are W (1 - |F|) + max(F, 0). Beliefs are first clipped to [-1, 1], beyond which eq. 4 would make
+    weights negative.
+
+    Parameters
+    ----------
+    weights, beliefs : arrays of the same shape
+        W and F.
+    unit : float, default=1.0
+        The largest weight there can be, 1 in the paper: W (1 - |F|) + unit max(F, 0).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.methods.e2cp.adjustment import adjusted_weights
+    >>> adjusted_weights(np.array([0.5, 0.5, 0.0]), np.array([0.5, -0.5, -3.0]))
+    array([0.75, 0.25, 0.  ])
+    """
+    clipped = np.clip(beliefs, -1.0, 1.0)
+    return weights * (1.0 - np.abs(clipped)) + unit * np.maximum(clipped, 0.0)
+
+
+class AdjustedGraph(KeptTiledGraph):
+    """The graph W (1 - |F|) + max(F, 0) of eq. 4, where F is known by its factor and has entries everywhere.
+
+    If W is sparse, so is the first term; the second is applied through the structure of F, see
+    `positive_part`. Otherwise both are evaluated tile by tile. Memory is proportional to that of W and of the
+    factor.
+
+    Parameters
+    ----------
+    graph : Graph
+        W, in any form.
+    beliefs : LowRankMatrix
+        F, with a factor that is not negative.
+    unit : float, default=1.0
+        The largest weight there can be, see `adjusted_weights`.
+    exact : bool, default=True
+        Whether products may not leave out entries of F, if it is an agreement of labels, for the sake of
+        linear time; `error` tells how much they do.
+    """
+
+    def __init__(self, graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact: bool = True) -> None:
+        self.graph = graph
+        self.beliefs = beliefs
+        self.unit = unit
+        self.exact = exact
+        self.n_nodes = graph.n_nodes
+        self.edges = _adjusted_edges(graph, beliefs) if sp.issparse(graph.matrix) else None
+
+    @cached_property
+    def joined(self) -> PositivePart | None:
+        """The map X -> max(F, 0) X, or None where F has no positive entry."""
+        return positive_part(self.beliefs, self.exact)
+
+    @property
+    def error(self) -> float:
+        """A bound δ on the share of any node's degree that products leave out; 0 where they are exact.
+
+        With d the degrees that are there, e those that are missing, e <= δ d, and f any vector, the cut fᵀLf
+        lacks at most 2 Σ e f² <= 2δ Σ d f², and Σ d f² at most the share δ. So every eigenvalue λ of the
+        exact normalised Laplacian has λ' / (1 + δ) <= λ <= λ' + 2δ, λ' the one that is found (Courant and
+        Fischer).
+        """
+        if self.edges is None or not isinstance(self.joined, ClasswisePart):
+            return 0.0
+        missing = self.unit * self.joined.left_out
+        return float(np.max(np.divide(missing, self.degrees, out=np.zeros_like(missing), where=missing > 0)))
+
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return the product with a vector or a block of vectors."""
+        if self.edges is None:
+            return super().apply(block)
+        kept = self._edge_product(block)
+        return kept if self.joined is None else kept + self.unit * self.joined(block)
+
+    @cached_property
+    def _edge_product(self) -> SparseProduct:
+        return SparseProduct(self.edges)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Threads cannot be written to a file.
+        return {name: value for name, value in super().__getstate__().items() if name != "_edge_product"}
+
+    def tile(self, rows: slice) -> FloatArray:
+        """Return some rows of the weights."""
+        beliefs = self.beliefs.block(rows, slice(None))
+        return adjusted_weights(rows_of(self.graph, rows), beliefs, self.unit)
+
+    def weights_at(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> FloatArray:
+        """Return the weights of some pairs of nodes."""
+        beliefs = self.beliefs.entries(rows, columns)
+        return adjusted_weights(self.graph.weights_at(rows, columns), beliefs, self.unit)
+
+    @cached_property
+    def components(self) -> npt.NDArray[np.intp]:
+        """The connected component of every node, found exactly if W is sparse; isolated nodes are -1."""
+        if self.edges is None:
+            return super().components
+        number = connected_components(self.edges, directed=False)[1]
+        return without_isolated(self._with_joints(number), self.isolated)
+
+    def _with_joints(self, number: npt.NDArray) -> npt.NDArray:
+        """Merge the components between which F is positive somewhere."""
+        n_found = int(number.max()) + 1
+        if n_found == 1 or self.joined is None:
+            return number
+        touching = sp.lil_array((n_found, n_found))
+        for start in range(0, n_found, COMPONENTS_AT_ONCE):
+            own = np.arange(start, min(start + COMPONENTS_AT_ONCE, n_found))
+            # F⁺ has no negative entry: its product with an indicator is positive where any entry is.
+            node, which = np.nonzero(self.joined((number[:, None] == own).astype(np.float64)) > 0)
+            touching[number[node], own[which]] = 1.0
+        return connected_components(sp.csr_array(touching), directed=False)[1][number]
+
+
+def adjusted(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact: bool = True) -> Graph:
+    """Return a graph adjusted by eq. 4 in the form that suits it.
+
+    Parameters
+    ----------
+    graph : Graph
+        W, in any form.
+    beliefs : LowRankMatrix
+        F, with a factor that is not negative.
+    unit : float, default=1.0
+        The largest weight there can be, see `adjusted_weights`.
+    exact : bool, default=True
+        Whether an `AdjustedGraph` may not leave out entries.
+
+    Returns
+    -------
+    Graph
+        In memory up to 2,000 nodes, unless W is evaluated in tiles, and sparse where F joins no pairs or
+        few; otherwise an `AdjustedGraph`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.methods.e2cp.lowrank import AgreementMatrix
+    >>> from sidecut.methods.e2cp.adjustment import adjusted
+    >>> from sidecut.graphs import as_graph
+    >>> graph = as_graph(np.array([[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]))
+    >>> beliefs = AgreementMatrix(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 0.5]]))
+    >>> adjusted(graph, beliefs).to_dense()
+    array([[1.  , 1.  , 0.25],
+           [1.  , 1.  , 0.25],
+           [0.25, 0.25, 0.25]])
+    """
+    lazy = AdjustedGraph(graph, beliefs, unit, exact)
+    if lazy.edges is not None and lazy.joined is None:
+        return SparseGraph(lazy.edges)
+    if graph.n_nodes > IN_MEMORY or isinstance(graph, TiledGraph):
+        return lazy
+    weights = lazy.materialized().matrix
+    is_sparse = graph.n_nodes <= SMALL or np.count_nonzero(weights) < SPARSE_SHARE * weights.size
+    if sp.issparse(graph.matrix) and is_sparse:
+        return SparseGraph(sp.csr_array(weights))
+    return DenseGraph(weights)
+
+
+def _adjusted_edges(graph: Graph, beliefs: LowRankMatrix) -> sp.csr_array:
+    """Return W (1 - |F|), which lives on the edges of W."""
+    # One half and its mirror image: a graph is symmetric to the last bit.
+    edges = sp.coo_array(sp.triu(graph.matrix))
+    strengths = np.abs(beliefs.entries(edges.row, edges.col))
+    weights = edges.data * np.maximum(1.0 - strengths, 0.0)
+    half = sp.csr_array((weights, (edges.row, edges.col)), shape=edges.shape)
+    kept = sp.csr_array(half + sp.triu(half, k=1).T)
+    kept.eliminate_zeros()
+    return kept

@@ -1,0 +1,259 @@
+"""E2CP, exhaustive and efficient constraint propagation (Lu & Ip, 2010), without an N x N matrix."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from sidecut.constraints import Constraints
+from sidecut.exceptions import ConstraintWarning
+from sidecut.graphs import FactorGraph, Graph, GraphRecipe, NormalizedAffinity
+from sidecut.graphs.lazy import rows_of, tile_rows
+from sidecut.graphs.resolvent import ResolventGraph
+from sidecut.labelling import LabellingMethod, unit_rows
+from sidecut.methods.base import FloatArray, SpectralClusterer
+from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjusted
+from sidecut.methods.e2cp.extension import extended_rows
+from sidecut.methods.e2cp.positive_part import TiledPart
+from sidecut.methods.e2cp.propagation import propagated
+from sidecut.methods.extension import OutOfSample
+from sidecut.methods.inputs import check_choice
+from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
+
+EIGENVECTORS = ("leading", "nontrivial")
+#: A product with the adjusted graph that costs more multiplications than this takes a minute or more.
+DEAR_PRODUCT = 1e12
+
+
+class E2CP(OutOfSample, SpectralClusterer):
+    """Exhaustive and efficient constraint propagation (Lu & Ip, 2010).
+
+    What is known about some pairs is propagated along the graph to all pairs, F = P Z P (eq. 3); then every
+    weight is raised or lowered by what has arrived (eq. 4), and the graph is cut. Constraints reach the
+    neighbours of their ends, so a few move a whole cluster. F has entries everywhere but low rank: it is kept
+    as a factor, and the adjusted graph is only applied where it would not fit in memory.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        K, the number of clusters.
+    alpha : float, default=0.8
+        How far constraints spread, between 0 and 1 (α of eq. 3).
+    rescale : bool, default=True
+        Divide F by its largest |F_ij| before eq. 4. As printed, without, few constraints spread over many
+        points become too faint to matter.
+    eigenvectors : {"leading", "nontrivial"}, default="leading"
+        The K leading eigenvectors, or as printed the K that follow D̃^{1/2} 1.
+    approximate : bool, default=False
+        With labels on more than 2,000 points, leave out those propagated constraints that would have to be
+        searched for, so that time is linear; `approximation_error_` says how much that is.
+    affinity : str or GraphRecipe, default="knn"
+        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
+        "precomputed". Weights above 1 are taken relative to the largest.
+    n_neighbors : int, default=20
+        How many neighbours each point has in the graph of ``affinity="knn"``.
+    labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
+        How the embedding becomes labels.
+    unit_rows : bool, default=True
+        Scale every row of the embedding to length one before it is labelled.
+    n_init : int, default=10
+        How many starts the labelling has.
+    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
+        See `sidecut.spectral.laplacian_eigenpairs`.
+    hard : bool, default=False
+        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
+        what it took.
+    random_state : int, RandomState or None, default=None
+        An int makes the result reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of every point, numbered in order of first appearance.
+    propagated_constraints_ : PropagatedConstraints
+        F of eq. 3, not rescaled; `strongest` lists its strongest pairs, `sample` draws constraints that
+        other learners can use.
+    approximation_error_ : float
+        The largest share of any point's degree in W̃ that was left out is at most this, δ; 0 unless
+        `approximate`. Every eigenvalue of the exact graph lies between λ / (1 + δ) and λ + 2δ.
+    embedding_ : array of shape (n_samples, n_clusters)
+        What was handed to the labelling.
+    eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
+        Of the normalised Laplacian of the adjusted graph, smallest first.
+    affinity_matrix_ : Graph
+        W̃ of eq. 4, the graph that was cut.
+    solution_ : Eigenpairs
+        The eigenpairs with their residuals, the solver that ran and its certificate.
+    repair_ : Repair
+        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sidecut import E2CP
+    >>> from sidecut.constraints import sample_labels
+    >>> X, y = make_moons(300, noise=0.15, random_state=0)
+    >>> known = sample_labels(y, 10, random_state=0)
+    >>> model = E2CP(n_clusters=2, random_state=0).fit(X, constraints=known)
+    >>> bool((model.labels_ == model.labels_[y.argmin()])[y == 0].mean() > 0.95)
+    True
+    >>> model.propagated_constraints_
+    PropagatedConstraints(n_samples=300, rank=2)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        alpha: float = 0.8,
+        rescale: bool = True,
+        eigenvectors: str = "leading",
+        approximate: bool = False,
+        affinity: str | GraphRecipe = "knn",
+        n_neighbors: int = 20,
+        labelling: LabellingMethod = "kmeans",
+        unit_rows: bool = True,
+        n_init: int = 10,
+        eigen_solver: str = "auto",
+        hard: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            affinity=affinity,
+            n_neighbors=n_neighbors,
+            labelling=labelling,
+            unit_rows=unit_rows,
+            n_init=n_init,
+            eigen_solver=eigen_solver,
+            hard=hard,
+            random_state=random_state,
+        )
+        self.alpha = alpha
+        self.rescale = rescale
+        self.eigenvectors = eigenvectors
+        self.approximate = approximate
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Cluster the data; see `SpectralClusterer.fit`."""
+        self.approximation_error_ = 0.0
+        return super().fit(X, y, constraints=constraints)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_alpha(self.alpha)
+        check_choice("eigenvectors", self.eigenvectors, EIGENVECTORS)
+
+    def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
+        self.propagated_constraints_ = propagated(graph, constraints, self.alpha)
+        self._beliefs = self.propagated_constraints_.matrix
+        largest = self._beliefs.largest() if self.rescale else 1.0
+        if largest > 0:
+            self._beliefs = self._beliefs.scaled(largest)
+        changed = adjusted(graph, self._beliefs, unit_weight(graph), exact=not self.approximate)
+        warn_about_cost(changed)
+        if isinstance(changed, AdjustedGraph):
+            self.approximation_error_ = changed.error
+        return changed
+
+    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
+        if constraints.is_empty:
+            self.propagated_constraints_ = propagated(graph, constraints, self.alpha)
+            self._beliefs = self.propagated_constraints_.matrix
+        if self.eigenvectors == "leading" or self.labelling == "sign":
+            return super()._embed(graph, constraints, rng)
+        count = min(self.n_clusters + 1, graph.n_nodes)
+        pairs = laplacian_eigenpairs(graph, count, solver=self.eigen_solver, random_state=rng)
+        pairs = nontrivial(graph, pairs)
+        self._remember(pairs)
+        relaxed = NormalizedAffinity(graph).scale[:, None] * pairs.vectors
+        return unit_rows(relaxed) if self.unit_rows else relaxed
+
+    def _extended(self, edges: sp.csr_array) -> FloatArray:
+        before = self._seen[1]
+        relaxed = NormalizedAffinity(self.affinity_matrix_).scale[:, None] * self.eigenvectors_
+        unit = unit_weight(before)
+        rows = extended_rows(edges, before, self._beliefs, self.alpha, unit, relaxed, self.eigenvalues_)
+        if self.labelling == "sign":
+            return rows[:, 1:]
+        return unit_rows(rows) if self.unit_rows else rows
+
+
+def nontrivial(graph: Graph, pairs: Eigenpairs) -> Eigenpairs:
+    """Return eigenpairs without the trivial D^{1/2} 1, one fewer.
+
+    In a graph of several components eigenvalue 0 is multiple and no eigenvector is D^{1/2} 1 itself; so it is
+    projected out of their span.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    pairs : Eigenpairs
+        Of its normalised Laplacian, smallest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import as_graph
+    >>> from sidecut.methods.e2cp.estimator import nontrivial
+    >>> from sidecut.spectral import laplacian_eigenpairs
+    >>> two = as_graph(np.kron(np.eye(2), np.ones((2, 2))))
+    >>> np.abs(nontrivial(two, laplacian_eigenpairs(two, 2)).vectors.ravel())
+    array([0.5, 0.5, 0.5, 0.5])
+    """
+    share = pairs.vectors.T @ np.sqrt(graph.degrees)
+    # Eigenvectors of other eigenvalues are orthogonal to D^{1/2} 1 but for rounding.
+    share[pairs.values > pairs.values[0]] = 0.0
+    # The other columns of an orthogonal matrix whose first is along the share span what is left.
+    complement = np.linalg.qr(np.column_stack([share, np.eye(share.size)[:, 1:]]))[0][:, 1:]
+    return Eigenpairs(
+        values=pairs.values[1:],
+        vectors=pairs.vectors @ complement,
+        residuals=np.abs(complement).T @ pairs.residuals,
+        solver=pairs.solver,
+        certificate=pairs.certificate,
+    )
+
+
+def check_alpha(alpha: float) -> None:
+    """Refuse an α that is not between 0 and 1."""
+    is_number = isinstance(alpha, int | float | np.number) and not isinstance(alpha, bool)
+    if not is_number or not 0.0 < alpha < 1.0:
+        raise ValueError(
+            f"alpha={alpha!r} must lie between 0 and 1, both excluded: 0 propagates nothing, 1 without end."
+        )
+
+
+def unit_weight(graph: Graph) -> float:
+    """Return the weight a fact has: 1, or the largest weight of the graph where that is more.
+
+    Eq. 4 takes weights in [0, 1]. Where they are larger it would lower the weight of pairs that belong
+    together; so it is applied to W divided by its largest weight, which changes no cut.
+    """
+    if graph.matrix is not None:
+        return max(1.0, float(graph.matrix.max()))
+    # Other graphs that are only applied or made in tiles, such as heat and codes, have no weight above 1.
+    if not isinstance(graph, ResolventGraph | FactorGraph):
+        return 1.0
+    return max(1.0, *(float(rows_of(graph, rows).max()) for rows in tile_rows(graph.n_nodes)))
+
+
+def warn_about_cost(graph: Graph) -> None:
+    """Warn where every product with an adjusted graph takes so long that a fit takes hours."""
+    if not isinstance(graph, AdjustedGraph) or not isinstance(graph.joined, TiledPart):
+        return
+    cost = graph.joined.product_cost
+    if cost > DEAR_PRODUCT:
+        warnings.warn(
+            f"Constraints on {graph.beliefs.rank:,} of {graph.n_nodes:,} points: every product with the "
+            f"adjusted graph costs {cost:.0e} multiplications, and eigenvectors need a hundred or more. "
+            "Labels in place of pairs, pairs on fewer points, or a sample of the points cost a fraction.",
+            ConstraintWarning,
+            stacklevel=4,
+        )

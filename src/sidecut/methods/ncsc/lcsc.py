@@ -1,0 +1,245 @@
+"""LCSC, must-links as a linear subspace (Yu & Shi, 2004), by contraction: exact, sparse and near-linear."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+
+from sidecut.constraints import Constraints
+from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
+from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
+from sidecut.labelling import LabellingMethod, unit_rows
+from sidecut.methods.base import SpectralClusterer
+from sidecut.methods.inputs import check_choice
+from sidecut.methods.ncsc.contracted_graph import contracted
+from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
+from sidecut.spectral.result import FloatArray, oriented
+
+__all__ = ["LCSC", "joined_eigenpairs"]
+
+CANNOT_LINKS = ("warn", "ignore", "raise")
+
+
+class LCSC(SpectralClusterer):
+    """Linearly constrained spectral clustering (Yu & Shi, 2004): must-links hold exactly, UᵀY = 0.
+
+    Points joined by must-links have equal indicators, so each set of them is one node: the normalised cut of
+    the contracted graph CᵀWC is the constrained normalised cut of the points, with Y = CŶ. Nothing is
+    projected, and cycles of must-links, which make UᵀD⁻¹U singular, do no harm. Every must-link is hard,
+    however weakly it is believed.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters.
+    cannot_links : {"warn", "ignore", "raise"}, default="warn"
+        What to do with cannot-links, which the method cannot use: say so, leave them out in silence, or
+        refuse them. `NCSC`, `CSP`, `CCSR` and `E2CP` use both kinds.
+    affinity : str or GraphRecipe, default="knn"
+        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
+        "precomputed".
+    n_neighbors : int, default=20
+        How many neighbours each point has in the graph of ``affinity="knn"``.
+    labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
+        How the embedding becomes labels.
+    unit_rows : bool, default=True
+        Scale every row of the embedding to length one before it is labelled.
+    n_init : int, default=10
+        How many starts the labelling has.
+    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
+        See `sidecut.spectral.laplacian_eigenpairs`.
+    hard : bool, default=False
+        Finish with labels that satisfy as many cannot-links as possible too; `repair_` tells what it took.
+    random_state : int, RandomState or None, default=None
+        An int makes the result reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of every point; points joined by must-links always share theirs.
+    embedding_ : array of shape (n_samples, n_clusters)
+        What was handed to the labelling; equal rows for points joined by must-links.
+    eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
+        Of the normalised Laplacian on the subspace UᵀD^{-1/2}V = 0, smallest first.
+    affinity_matrix_ : Graph
+        The graph that was cut.
+    solution_ : Eigenpairs
+        The eigenpairs with their residuals, the solver that ran and its certificate.
+    repair_ : Repair
+        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sidecut import LCSC, Constraints
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> links = Constraints.from_pairs(200, must_link=[(i, i + 50) for i in range(50) if y[i] == y[i + 50]])
+    >>> model = LCSC(n_clusters=2, random_state=0).fit(X, constraints=links)
+    >>> links.satisfaction(model.labels_)
+    1.0
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        cannot_links: str = "warn",
+        affinity: str | GraphRecipe = "knn",
+        n_neighbors: int = 20,
+        labelling: LabellingMethod = "kmeans",
+        unit_rows: bool = True,
+        n_init: int = 10,
+        eigen_solver: str = "auto",
+        hard: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            affinity=affinity,
+            n_neighbors=n_neighbors,
+            labelling=labelling,
+            unit_rows=unit_rows,
+            n_init=n_init,
+            eigen_solver=eigen_solver,
+            hard=hard,
+            random_state=random_state,
+        )
+        self.cannot_links = cannot_links
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("cannot_links", self.cannot_links, CANNOT_LINKS)
+
+    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
+        if constraints.is_empty:
+            return super()._embed(graph, constraints, rng)
+        if self.cannot_links != "ignore":
+            refuse_cannot_links(constraints, self.cannot_links)
+        needed = max(self.n_clusters, 2) if self.labelling == "sign" else self.n_clusters
+        sets = constraints.must_link_components()
+        pairs = joined_eigenpairs(graph, sets, needed, solver=self.eigen_solver, random_state=rng)
+        self._remember(pairs)
+        relaxed = joined_rows(graph, sets, pairs.vectors)
+        if self.labelling == "sign":
+            return relaxed[:, 1:]
+        return unit_rows(relaxed) if self.unit_rows else relaxed
+
+
+def joined_eigenpairs(
+    graph: Graph,
+    sets: npt.NDArray[np.integer],
+    n_vectors: int,
+    *,
+    solver: str = "auto",
+    random_state: int | np.random.RandomState | None = None,
+    joined: Graph | None = None,
+) -> Eigenpairs:
+    """Return the smallest eigenpairs of the normalised Laplacian among vectors constant on sets of points.
+
+    With C the membership of the points, minimising tr(YᵀLY) subject to YᵀDY = I and Y = CŶ is minimising
+    tr(ŶᵀCᵀLCŶ) subject to ŶᵀCᵀDCŶ = I: the normalised cut of the contracted graph, whose degrees are CᵀDC.
+    Its certificate is therefore theirs.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph of the points.
+    sets : array of shape (n,)
+        The set of every point, numbered from 0 without gaps.
+    n_vectors : int
+        How many; fewer come back, with a warning, where there are fewer sets.
+    solver, random_state
+        As in `sidecut.spectral.laplacian_eigenpairs`.
+    joined : Graph, optional
+        The contracted graph, where the caller has it already.
+
+    Returns
+    -------
+    Eigenpairs
+        Unit vectors V = D^{1/2} Y on the points.
+
+    Warns
+    -----
+    ConstraintWarning
+        If must-links leave fewer sets than vectors asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import as_graph
+    >>> from sidecut.methods.ncsc.lcsc import joined_eigenpairs
+    >>> square = as_graph(np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0.0]]))
+    >>> pairs = joined_eigenpairs(square, np.array([0, 0, 1, 1]), 2)
+    >>> pairs.values.round(6) + 0.0
+    array([0., 1.])
+    """
+    small = contracted(graph, sets) if joined is None else joined
+    if small.n_nodes < n_vectors:
+        warnings.warn(
+            f"must-links join the {graph.n_nodes} points into {small.n_nodes} sets, fewer than the "
+            f"{n_vectors} clusters asked for: at most {small.n_nodes} clusters can be told apart. Ask for "
+            "fewer clusters, or give fewer must-links.",
+            ConstraintWarning,
+            stacklevel=4,
+        )
+    pairs = laplacian_eigenpairs(
+        small, min(n_vectors, small.n_nodes), solver=solver, random_state=random_state
+    )
+    if small is graph:
+        return pairs
+    roots = np.sqrt(graph.degrees)
+    lifted = roots[:, None] * (NormalizedAffinity(small).scale[:, None] * pairs.vectors)[sets]
+    return Eigenpairs(pairs.values, oriented(lifted), pairs.residuals, pairs.solver, pairs.certificate)
+
+
+def joined_rows(graph: Graph, sets: npt.NDArray[np.integer], vectors: FloatArray) -> FloatArray:
+    """Return Y = D^{-1/2} V, in which the points of a set have equal rows.
+
+    A point without neighbours has no row of its own: D^{1/2} Y is zero there. It takes the row of its set.
+    """
+    relaxed = NormalizedAffinity(graph).scale[:, None] * vectors
+    with_row = np.flatnonzero(graph.degrees > 0)
+    speaker = np.full(int(np.max(sets)) + 1, -1)
+    speaker[sets[with_row]] = with_row
+    chosen = speaker[sets]
+    # One point speaks for its set, so that rows are equal to the last bit and can never be labelled apart.
+    return np.where((chosen >= 0)[:, None], relaxed[chosen], 0.0)
+
+
+def refuse_cannot_links(constraints: Constraints, how: str) -> None:
+    """Warn about cannot-links that are not used, or refuse them.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        What is known.
+    how : {"warn", "raise"}
+        What to do about cannot-links that do not contradict the must-links.
+
+    Raises
+    ------
+    ConflictError
+        If they contradict the must-links: then labels that keep all must-links are known to be wrong.
+    ConstraintError
+        If there are any and `how` is "raise".
+    """
+    n_apart = constraints.n_cannot_link
+    if n_apart == 0:
+        return
+    if conflicts := constraints.conflicts(max_chains=1):
+        raise ConflictError(
+            f"{conflicts[0]}, and LCSC keeps every must-link. Call without_conflicts() first, leave the "
+            "cannot-links out with cannot_links='ignore', or use NCSC or CSP, which weigh beliefs.",
+            conflicts,
+        )
+    message = (
+        f"LCSC cannot use cannot-links, and {n_apart} are given: only the {constraints.n_must_link} "
+        "must-links count. NCSC, CSP, CCSR and E2CP use both; cannot_links='ignore' leaves them out."
+    )
+    if how == "raise":
+        raise ConstraintError(message)
+    warnings.warn(message, ConstraintWarning, stacklevel=5)

@@ -1,0 +1,204 @@
+"""A fast solver for the objective of NCSC (eq. 6): projected steps with momentum, and a price on overlap.
+
+YᵀDY = I and Y >= 0 together say that no two columns of Y overlap. With V = D^{1/2} Y and the cluster φ(i) of
+every point, the energy
+
+    E(φ, V) = Σⱼ vⱼᵀ Ḡ vⱼ + α Σᵢ Σ_{j≠φ(i)} vᵢⱼ²,    ‖vⱼ‖ = 1, V >= 0,
+
+pays for overlap instead of forbidding it; with α → ∞ its minimum is that of eq. 6 (Osting, White & Oudet,
+2014, take the same road for partitions without links). It falls in two ways in turn:
+
+φ(i) = argmaxⱼ vᵢⱼ, exactly, and a step of vⱼ. Let A = Ḡ + α diag(1 - φⱼ), ρ = vᵀAv / vᵀv, and let S be
+diagonal with S - A positive semidefinite. Then f(x) = xᵀ(A - ρ)x is nowhere above the parabola with curvature
+S that touches it at v, whose minimum over x >= 0 is at max(v - S⁻¹(A - ρ)v, 0). Since f(v) = 0, f <= 0 there:
+the Rayleigh quotient has not grown, and the length of x does not matter.
+
+Unlike in eq. 11, the step is not divided by σ/d_min but point by point by what its own links weigh.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sidecut.methods.ncsc.inside import CURVATURE_BOUND, SETTLED, without_overlap
+from sidecut.methods.ncsc.objective import Descent, PenalizedCut
+from sidecut.spectral.result import FloatArray
+
+#: λ_max(L̄) <= 2, and 1 is nearly always enough: W has few negative eigenvalues.
+CURVATURE = 1.0
+#: How often a price that lets a cluster vanish is raised, each time by this factor.
+RAISES, RAISE = 8, 4.0
+#: Where the start cuts nothing, overlap still has a price.
+LEAST_PRICE = 1e-3
+#: A perfect cut has energy 0, of which no share can be gained; less than this does not count.
+NOTHING = 1e-9
+
+
+@dataclass(frozen=True)
+class _State:
+    """V, ḠV, the cluster of every node, the energy and how many columns are not zero."""
+
+    V: FloatArray
+    image: FloatArray
+    labels: npt.NDArray[np.intp]
+    energy: float
+    n_columns: int
+
+    def is_worse_than(self, other: _State) -> bool:
+        """Whether the energy is higher, or lower only because a column vanished: zeros cost nothing."""
+        return self.energy > other.energy or self.n_columns < other.n_columns
+
+
+class OverlapEnergy:
+    """E(φ, V) and the step that lowers it.
+
+    Parameters
+    ----------
+    cut : PenalizedCut
+        The problem.
+    alpha : float
+        α, the price of overlap.
+    """
+
+    def __init__(self, cut: PenalizedCut, alpha: float) -> None:
+        self.cut = cut
+        self.alpha = alpha
+        self.linked = cut.links.nodes
+        self.per_degree = cut.affinity.scale[self.linked] ** 2
+        self.ties = 2.0 * cut.gamma_must * cut.links.must_degrees[self.linked] * self.per_degree
+
+    def at(self, V: FloatArray) -> _State:
+        """Return the state of V, its columns scaled to length one, with the best φ."""
+        V = V / column_norms(V)
+        image = self.cut.apply_normalized(V)
+        labels = V.argmax(axis=1)
+        largest = np.take_along_axis(V, labels[:, None], axis=1)
+        overlap = np.sum(V * V) - np.sum(largest * largest)
+        energy = float(np.sum(V * image) + self.alpha * overlap)
+        return _State(V, image, labels, energy, int(np.count_nonzero(V.any(axis=0))))
+
+    def step(self, state: _State, *, safe: bool = False) -> FloatArray:
+        """Return max(v - S⁻¹(A - ρ)v, 0) for every column.
+
+        S holds the price of a cannot-link only where the column is positive at its other end: entries that
+        are zero mostly stay zero. A safe step takes the full bound, which cannot raise the energy.
+        """
+        V, rows = state.V, state.labels[:, None]
+        slope = state.image + self.alpha * V
+        np.put_along_axis(slope, rows, np.take_along_axis(state.image, rows, axis=1), axis=1)
+        length = np.sum(V * V, axis=0)
+        slope -= np.sum(V * slope, axis=0) / np.where(length > 0, length, 1.0) * V
+        plain = (CURVATURE_BOUND if safe else CURVATURE) + self.alpha
+        slope /= plain
+        if self.linked.size:
+            slope[self.linked] *= plain / (plain + self._link_curvature(V, safe))
+        return np.maximum(V - slope, 0.0)
+
+    def _link_curvature(self, V: FloatArray, safe: bool) -> FloatArray:
+        """Return what links add to S, for the linked nodes."""
+        rows = V[self.linked]
+        near = np.ones_like(rows) if safe else (rows > 0).astype(np.float64)
+        apart = self.cut.gamma_cannot * self.cut.links.cannot_among(near)
+        return self.ties[:, None] + self.per_degree[:, None] * apart
+
+
+def descend(
+    energy: OverlapEnergy, start: FloatArray, *, tol: float, max_iter: int
+) -> tuple[_State, list[float], bool]:
+    """Lower the energy by steps with momentum, never raising it.
+
+    A step that raises it, or takes all of a column away, is taken again without momentum, and then with the
+    full bound on the curvature, which does neither.
+
+    Returns
+    -------
+    state, trace, converged
+        Where it ended, the energies on the way, whether the last step gained less than `tol` of the energy.
+    """
+    now = before = energy.at(start)
+    trace, momentum = [now.energy], 1.0
+    for _ in range(max_iter):
+        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
+        after = energy.at(energy.step(_ahead(now, before, (momentum - 1.0) / following)))
+        if after.is_worse_than(now) and momentum > 1.0:
+            after, following = energy.at(energy.step(now)), 1.0
+        if after.is_worse_than(now):
+            after, following = energy.at(energy.step(now, safe=True)), 1.0
+        gain, unmoved = now.energy - after.energy, np.array_equal(after.labels, now.labels)
+        if after.is_worse_than(now):
+            # Rounding: there is no way down any more.
+            return now, trace, True
+        now, before, momentum = after, now, following
+        trace.append(now.energy)
+        enough = tol * (now.energy + NOTHING)
+        if gain <= enough and (unmoved or gain <= 0.1 * enough):
+            return now, trace, True
+    return now, trace, False
+
+
+def _ahead(now: _State, before: _State, by: float) -> _State:
+    """Return a state beyond this one, in the direction of the last step; Ḡ is linear, so it costs nothing."""
+    if by == 0.0:
+        return now
+    V = now.V + by * (now.V - before.V)
+    image = now.image + by * (now.image - before.image)
+    return _State(V, image, now.labels, now.energy, now.n_columns)
+
+
+def descend_projected(
+    cut: PenalizedCut, start: FloatArray, *, overlap: float | None, tol: float, max_iter: int
+) -> Descent:
+    """Minimise eq. 6 from a start by projected steps.
+
+    Parameters
+    ----------
+    cut : PenalizedCut
+        The problem.
+    start : array of shape (n_nodes, n_clusters)
+        Y at the start, nonnegative.
+    overlap : float or None
+        α; None for half the mean normalised cut of the clusters at the start. An α too small to keep
+        every cluster of the start alive is raised until it does.
+    tol : float
+        Stop when a step gains less than this share of the energy.
+    max_iter : int
+        The largest number of steps.
+
+    Returns
+    -------
+    Descent
+        With Y that satisfies YᵀDY = I and Y >= 0 to rounding; `soft` is Y at the price α, before overlap was
+        forbidden, and its largest columns are the clusters.
+    """
+    V = np.sqrt(cut.degrees)[:, None] * start
+    alpha = usual_overlap_price(cut, start) if overlap is None else overlap
+    n_present = len(np.unique(start[cut.degrees > 0].argmax(axis=1)))
+    for _ in range(RAISES):
+        state, trace, converged = descend(OverlapEnergy(cut, alpha), V, tol=tol, max_iter=max_iter)
+        if len(np.unique(state.labels[cut.degrees > 0])) >= n_present:
+            break
+        alpha *= RAISE
+    scale = cut.affinity.scale[:, None]
+    exact = scale * without_overlap(cut, state.V, state.labels, SETTLED * tol)
+    return Descent(exact, scale * state.V, np.array(trace), len(trace) - 1, converged, overlap=alpha)
+
+
+def usual_overlap_price(cut: PenalizedCut, start: FloatArray) -> float:
+    """Return half the mean of cut(C, rest) / vol(C) over the clusters at the start.
+
+    A price far below that makes a cluster cheaper spread over everything than where it is; one far above
+    freezes the clusters where they are.
+    """
+    Y = cut.indicators(start.argmax(axis=1), start.shape[1])
+    costs = np.sum(Y * (cut.degrees[:, None] * Y - cut.graph.apply(Y)), axis=0)
+    present = Y.any(axis=0)
+    return max(0.5 * float(costs[present].mean()), LEAST_PRICE)
+
+
+def column_norms(V: FloatArray) -> FloatArray:
+    """Return the length of every column, one for columns of zeros."""
+    norms = np.linalg.norm(V, axis=0)
+    return np.where(norms > 0, norms, 1.0)

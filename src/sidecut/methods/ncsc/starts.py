@@ -1,0 +1,208 @@
+"""Where NCSC starts: eigenvectors without nonnegativity, and the indicators made of them (section 5).
+
+The paper starts from what its method gives without nonnegativity, which has mixed signs. Here that is taken
+without γ_c Qᶜ, which would reward mixed signs, and clustered; eq. 2 of the clusters plus an offset is
+nonnegative and has no zeros, which no multiplicative update could leave.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
+
+from sidecut.graphs import Graph
+from sidecut.graphs.graph import without_isolated
+from sidecut.labelling import kmeans_labels
+from sidecut.labelling.embedding import cluster_sums
+from sidecut.methods.ncsc.objective import IntArray, Links, PenalizedCut
+from sidecut.spectral.result import FloatArray
+
+#: The offset of the start, as a share of its largest entry.
+OFFSET = 0.2
+#: So many links are listed one by one without a second thought.
+LISTED = 100_000
+
+
+class TiedGraph(Graph):
+    """W + γ_m (Qᵐ - Dᵐ): a graph with the degrees of W whose Laplacian is L + γ_m (Dᵐ - Qᵐ).
+
+    Its loops are negative, so that it is a graph for the spectral core only: there it gives the minimiser of
+    eq. 6 without cannot-links and without nonnegativity.
+
+    Parameters
+    ----------
+    cut : PenalizedCut
+        Its graph, its must-links and γ_m, which is finite.
+    """
+
+    def __init__(self, cut: PenalizedCut) -> None:
+        self.graph = cut.graph
+        self.n_nodes = cut.n_nodes
+        self.links = cut.links
+        self.sets = cut.tied
+        self.gamma_must = cut.gamma_must
+
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return (W + γ_m (Qᵐ - Dᵐ)) @ block."""
+        ties = self.links.must_degrees if block.ndim == 1 else self.links.must_degrees[:, None]
+        return self.graph.apply(block) + self.gamma_must * (self.links.must(block) - ties * block)
+
+    @cached_property
+    def matrix(self) -> sp.csr_array | None:
+        """The weights as a sparse matrix, where that takes no more memory than W does."""
+        weights: Any = self.graph.matrix
+        if not sp.issparse(weights) or 2 * self.links.together.n_must_link > max(weights.nnz, LISTED):
+            return None
+        pull = self.links.must_matrix() - sp.diags_array(self.links.must_degrees)
+        return sp.csr_array(weights + self.gamma_must * pull)
+
+    @cached_property
+    def degrees(self) -> FloatArray:
+        """The degrees of W: must-links pull two points together but give them no volume."""
+        return self.graph.degrees
+
+    @cached_property
+    def components(self) -> npt.NDArray[np.intp]:
+        """The components of W, joined by must-links."""
+        found, ties = self.graph.components, self.sets
+        known = np.flatnonzero(found >= 0)
+        # Components and sets of tied points are the two sides of a graph; who shares either hangs together.
+        n_found, n_sets = self.graph.n_components, int(ties.max()) + 1
+        ends = (found[known], n_found + ties[known])
+        sides = sp.csr_array((np.ones(known.size), ends), shape=(n_found + n_sets,) * 2)
+        labels = np.full(self.n_nodes, -1, dtype=np.intp)
+        labels[known] = connected_components(sides, directed=False)[1][found[known]]
+        return without_isolated(labels, self.isolated)
+
+
+def start_indicators(cut: PenalizedCut, labels: IntArray, n_clusters: int) -> FloatArray:
+    """Return eq. 2 for a clustering of the nodes, plus 0.2 times its largest entry.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.graphs import as_graph
+    >>> from sidecut.methods.ncsc.objective import PenalizedCut
+    >>> from sidecut.methods.ncsc.starts import start_indicators
+    >>> cut = PenalizedCut(as_graph(np.array([[0.0, 4.0], [4.0, 0.0]])), Constraints.none(2))
+    >>> start_indicators(cut, np.array([0, 1]), 2)
+    array([[0.6, 0.1],
+           [0.1, 0.6]])
+    """
+    Y = cut.indicators(labels, n_clusters)
+    return Y + OFFSET * Y.max()
+
+
+def best_start(
+    cut: PenalizedCut,
+    rows: FloatArray,
+    n_clusters: int,
+    *,
+    seeded: bool,
+    n_init: int,
+    rng: np.random.RandomState,
+) -> npt.NDArray[np.intp]:
+    """Return a clustering of the nodes to start from.
+
+    Parameters
+    ----------
+    cut : PenalizedCut
+        The problem.
+    rows : array of shape (n_points, k)
+        The embedding of the points.
+    n_clusters : int
+        How many clusters.
+    seeded : bool
+        Also try centres at nodes that cannot-links hold apart, and take the clustering that violates fewer
+        links, of equals the one with the lower objective (eq. 6). k-means alone knows no cannot-links, and
+        no small step leads out of a cluster that holds two classes.
+    n_init : int
+        How many starts k-means has.
+    rng : RandomState
+        For k-means.
+    """
+    first = np.unique(cut.sets, return_index=True)[1]
+    plain = kmeans_labels(rows, n_clusters, n_init=n_init, random_state=rng)
+    seeds = apart_nodes(cut.links, n_clusters) if seeded else []
+    if len(seeds) < 2:
+        return plain[first]
+    centres = _with_seeds(_means(rows, plain, n_clusters), rows[first[seeds]])
+    candidates = [plain[first], _nearest(rows, centres)[first]]
+    return min(candidates, key=lambda labels: _merit(cut, labels, n_clusters))
+
+
+def _merit(cut: PenalizedCut, labels: IntArray, n_clusters: int) -> tuple[float, float]:
+    return cut.links.violated(labels), cut.objective(cut.indicators(labels, n_clusters))
+
+
+def apart_nodes(links: Links, at_most: int) -> list[int]:
+    """Return nodes that are pairwise apart, those with most cannot-links first."""
+    weight = links.cannot_degrees
+    allowed = weight > 0
+    chosen: list[int] = []
+    while len(chosen) < at_most and allowed.any():
+        chosen.append(int(np.argmax(np.where(allowed, weight, -1.0))))
+        unit = np.zeros(links.n_nodes)
+        unit[chosen[-1]] = 1.0
+        allowed &= links.cannot(unit) > 0
+        allowed[chosen[-1]] = False
+    return chosen
+
+
+def _with_seeds(centres: FloatArray, seeds: FloatArray) -> FloatArray:
+    """Put each seed in the place of the centre it is matched with, at the least total distance."""
+    which, where = linear_sum_assignment(cdist(seeds, centres, "sqeuclidean"))
+    replaced = centres.copy()
+    replaced[where] = seeds[which]
+    return replaced
+
+
+def _means(rows: FloatArray, labels: npt.NDArray[np.intp], n_clusters: int) -> FloatArray:
+    counts = np.bincount(labels, minlength=n_clusters)
+    return cluster_sums(rows, labels, n_clusters) / np.maximum(counts, 1)[:, None]
+
+
+def _nearest(rows: FloatArray, centres: FloatArray) -> npt.NDArray[np.intp]:
+    return np.argmin(np.sum(centres**2, axis=1) - 2.0 * rows @ centres.T, axis=1)
+
+
+def check_start(Y0: npt.ArrayLike, n_points: int, n_clusters: int) -> FloatArray:
+    """Return indicators to start from as an array, or say why they cannot be.
+
+    Raises
+    ------
+    ValueError
+        Naming the shape or the entry that is wrong.
+
+    Examples
+    --------
+    >>> from sidecut.methods.ncsc.starts import check_start
+    >>> check_start([[1, 0], [0, -1]], 2, 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: init[1, 1] = -1.0: indicators to start from must be finite and not negative.
+    """
+    Y = np.asarray(Y0, dtype=np.float64)
+    if Y.shape != (n_points, n_clusters):
+        raise ValueError(
+            f"init has shape {Y.shape}: give a rule, or one row per point and one column per cluster, "
+            f"({n_points}, {n_clusters})."
+        )
+    bad = np.argwhere(~(np.isfinite(Y) & (Y >= 0)))
+    if len(bad):
+        i, j = bad[0]
+        raise ValueError(
+            f"init[{i}, {j}] = {Y[i, j]}: indicators to start from must be finite and not negative."
+        )
+    if not Y.any(axis=0).all():
+        empty = int(np.flatnonzero(~Y.any(axis=0))[0])
+        raise ValueError(f"column {empty} of init is zero: a cluster without points cannot grow any.")
+    return Y

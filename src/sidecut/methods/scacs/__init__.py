@@ -1,0 +1,17 @@
+"""SCACS: constrained spectral clustering over landmarks; LSC: the same without constraints.
+
+| file | holds |
+|---|---|
+| `scacs.py` | the estimator `SCACS` |
+| `lsc.py` | the estimator `LSC` (Chen & Cai, 2011): the same walk with nothing known |
+| `base.py` | the walk of both, as a reduction over chunks of rows |
+| `beliefs.py` | what is known, carried over to the landmarks (step 5) |
+| `problem.py` | the p x p problem (steps 6 and 7) |
+| `cuts.py` | its feasible cuts and their costs (steps 8 and 9) |
+| `tridiagonal.py` | the same cuts, faster, where beliefs have a low rank |
+"""
+
+from sidecut.methods.scacs.lsc import LSC
+from sidecut.methods.scacs.scacs import SCACS
+
+__all__ = ["LSC", "SCACS"]

@@ -1,0 +1,251 @@
+"""The feasible cuts of SCACS: steps 4 to 10 of Algorithm 1 (Li, Xia, Shan & Liu, 2015)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import scipy.linalg
+
+from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
+from sidecut.methods.csp.beta import LEAST_SHARE, Satisfiability, chosen_beta
+from sidecut.methods.csp.cuts import FeasibleCuts
+from sidecut.methods.csp.davidson import symmetric
+from sidecut.methods.scacs.beliefs import ConstrainedProblem
+from sidecut.methods.scacs.problem import LandmarkBasis, normalized_gram
+from sidecut.spectral.result import FloatArray, oriented
+
+#: What to do about step 9, see `SCACS`.
+STEP9 = ("nontrivial", "project", "literal")
+#: |1ᵀŜu| up to which the literal step 9 takes u as orthogonal.
+ORTHOGONAL = 1e-6
+#: Relative to the largest, an eigenvalue of the pencil nearer to zero than this is zero.
+ROUNDING = 1e-13
+
+Rule = float | str
+
+
+def landmark_cuts(
+    problem: ConstrainedProblem,
+    n_clusters: int,
+    *,
+    beta0: Rule = "usual",
+    beta: float | None = None,
+    step9: str = "nontrivial",
+) -> FeasibleCuts:
+    """Return all feasible cuts of eq. 16, those of least cost first (steps 5 to 10).
+
+    Parameters
+    ----------
+    problem : ConstrainedProblem
+        Problem 2.
+    n_clusters : int
+        k.
+    beta0 : number, "usual" or "known_share", default="usual"
+        β = β₀ γ_{k-1}, see `SCACS`.
+    beta : float, optional
+        β itself.
+    step9 : {"nontrivial", "project", "literal"}, default="nontrivial"
+        See `SCACS`.
+
+    Returns
+    -------
+    FeasibleCuts
+        Its `vectors` are u, uᵀŜu = 1; satisfactions are uᵀQ̂u, to be compared with β.
+
+    Raises
+    ------
+    ConstraintError
+        If no cut is feasible.
+    SpectralError
+        If β makes eq. 16 singular. Where an iteration fails, the eigenvectors of Ŝ decide.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from sidecut import Constraints
+    >>> from sidecut.graphs import landmark_sums
+    >>> from sidecut.methods.scacs.beliefs import posed_problem
+    >>> from sidecut.methods.scacs.cuts import landmark_cuts
+    >>> codes = sp.csr_array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+    >>> sums = landmark_sums(codes)
+    >>> known = Constraints.from_labels([0, 1])
+    >>> cuts = landmark_cuts(posed_problem(sums, codes[[0, 2]], known), n_clusters=2)
+    >>> cuts.n_feasible, cuts.costs.round(3)
+    (1, array([0.333]))
+    """
+    try:
+        return _feasible_cuts(problem, n_clusters, beta0, beta, step9)
+    except SpectralError:
+        if isinstance(problem.basis, LandmarkBasis):
+            raise
+        return _feasible_cuts(problem.in_eigenvectors(), n_clusters, beta0, beta, step9)
+
+
+def _feasible_cuts(
+    problem: ConstrainedProblem, n_clusters: int, beta0: Rule, beta: float | None, step9: str
+) -> FeasibleCuts:
+    known = landmark_satisfiability(problem)
+    threshold = landmark_beta(known, problem, n_clusters, beta0, beta)
+    _warn_if_idle(problem.gamma, threshold)
+    if step9 == "project":
+        problem = problem.without_trivial()
+        count = int(np.count_nonzero(problem.gamma > threshold))
+    else:
+        count = known.n_feasible(threshold)
+    if count == 0:
+        raise ConstraintError(_nothing_feasible(known, threshold, problem.n_samples))
+    cuts = _solved(problem, threshold, count)
+    return _orthogonal_only(cuts, problem) if step9 == "literal" else cuts
+
+
+def landmark_satisfiability(problem: ConstrainedProblem) -> Satisfiability:
+    """Return which eigenvalues γ of Q̂x = γŜx are positive, and how cuts are counted (step 5).
+
+    In terms of `Satisfiability` the volume is one, since here vᵀv = 1 and β is compared with γ itself.
+    """
+    gamma = problem.gamma
+    positive = gamma[gamma > ROUNDING * np.abs(gamma).max(initial=0.0)]
+    return Satisfiability(positive, problem.total, 1.0, problem.known.n_entries, problem.n_samples)
+
+
+def landmark_beta(
+    known: Satisfiability, problem: ConstrainedProblem, n_clusters: int, beta0: Rule, beta: float | None
+) -> float:
+    """Return β = β₀ γ_{k-1}, with γ_k where the constant vector takes one of the feasible directions.
+
+    β₀ is a number, 0.1 in section 5.3 of the paper, "known_share", 0.5 + 0.4 c / n of section 5.2, or
+    "usual", c / (c + p) with c = √nnz(Q), at least 0.1.
+    """
+    if beta is not None:
+        return float(beta)
+    if known.values.size == 0:
+        raise ConstraintError(
+            "No cut can satisfy these constraints: Q̂ has no positive eigenvalue γ. Check the signs of the "
+            "beliefs; diagonal='known' helps where constrained points are linked to nobody."
+        )
+    return chosen_beta(("fraction", _share(beta0, problem)), known, n_clusters)
+
+
+def _share(beta0: Rule, problem: ConstrainedProblem) -> float:
+    """Return β₀ as a number."""
+    if beta0 == "known_share":
+        return 0.5 + 0.4 * problem.known.n_known / problem.n_samples
+    if beta0 == "usual":
+        # A partition that satisfies everything reaches about c/p of γ, since cuts are linear in p codes: the
+        # more labels there are for a landmark, the more can be asked for.
+        n_labels = float(np.sqrt(problem.known.n_entries))
+        return max(n_labels / (n_labels + problem.known.factor.shape[0]), LEAST_SHARE)
+    return float(beta0)
+
+
+def _solved(problem: ConstrainedProblem, beta: float, count: int) -> FeasibleCuts:
+    """Solve eq. 16 for its positive eigenvalues.
+
+    The null space N of A is eliminated as in CSP: with B = Q - βI, feasible y are B-orthogonal to the
+    constant vector; those inside N cost nothing, and the others solve B' w = μ L w with the Schur complement
+    B' of N, completed along N. With Q = W G Wᵀ that is a matter of G alone.
+    """
+    basis, form, level = problem.basis, problem.known.form, beta - problem.known.ease
+    n_null = basis.n_null
+    inside, outside = problem.factor[:n_null], problem.factor[n_null:]
+    inner = symmetric(inside @ form @ inside.T) - level * np.eye(n_null)
+    _check_regular(inner, beta, problem.total)
+    free = _zero_cost(inner, basis.trivial)[:, :count]
+    n_free = free.shape[1]
+    y = np.zeros((problem.factor.shape[0], count))
+    y[:n_null, :n_free] = free
+    mu = np.empty(0)
+    if count > n_free:
+        coupling = np.linalg.solve(inner, inside @ form)
+        schur = symmetric(form - (inside @ form).T @ coupling)
+        mu, w = basis.positive_pairs(outside, schur, level, count - n_free)
+        y[n_null:, n_free:] = w
+        y[:n_null, n_free:] = -coupling @ (outside.T @ w)
+    y /= np.linalg.norm(y, axis=0)
+    return _described(problem, y, np.concatenate([np.zeros(n_free), 1.0 / mu]), beta)
+
+
+def _described(problem: ConstrainedProblem, y: FloatArray, lam: FloatArray, beta: float) -> FeasibleCuts:
+    price = problem.basis.laplacian(y)
+    image = problem.factor @ (problem.known.form @ (problem.factor.T @ y)) + problem.known.ease * y
+    costs, satisfaction = np.einsum("ij,ij->j", y, price), np.einsum("ij,ij->j", y, image)
+    surplus = lam * (image - beta * y)
+    residuals = np.linalg.norm(price - surplus, axis=0) / (np.linalg.norm(surplus, axis=0) + 1.0)
+    # Cuts along components all cost nothing; the one that satisfies most goes first.
+    order = np.lexsort((-satisfaction, costs))
+    return FeasibleCuts(
+        lam[order],
+        costs[order],
+        satisfaction[order],
+        oriented(problem.basis.combined(y[:, order])),
+        lam.size,
+        beta,
+        residuals[order],
+        problem.basis.solver,
+    )
+
+
+def _zero_cost(inner: FloatArray, trivial: FloatArray) -> FloatArray:
+    """Return the feasible cuts along components: B-orthogonal to the constant vector, with yᵀBy > 0."""
+    if inner.shape[0] == 0:
+        return np.empty((0, 0))
+    space = np.eye(inner.shape[0])
+    if trivial.size:
+        space = scipy.linalg.null_space((inner @ trivial)[None, :])
+    values, rotation = np.linalg.eigh(space.T @ inner @ space)
+    feasible = np.flatnonzero(values > 0)[::-1]
+    return space @ rotation[:, feasible]
+
+
+def _orthogonal_only(cuts: FeasibleCuts, problem: ConstrainedProblem) -> FeasibleCuts:
+    """Keep the cuts with 1ᵀŜu = 0, step 9 as printed."""
+    kept = np.abs(normalized_gram(problem.sums).sum(axis=0) @ cuts.vectors) <= ORTHOGONAL
+    if not kept.any():
+        raise ConstraintError(
+            f"step9='literal' removes all {cuts.n_feasible} feasible cuts: as printed, it keeps only those "
+            "with 1ᵀŜu = 0, which eigenvectors of eq. 16 do not satisfy. Use step9='nontrivial' or 'project'."
+        )
+    return replace(
+        cuts,
+        eigenvalues=cuts.eigenvalues[kept],
+        costs=cuts.costs[kept],
+        satisfactions=cuts.satisfactions[kept],
+        vectors=cuts.vectors[:, kept],
+        residuals=cuts.residuals[kept],
+        n_feasible=int(kept.sum()),
+    )
+
+
+def _check_regular(inner: FloatArray, beta: float, total: float) -> None:
+    form = np.abs(np.linalg.eigvalsh(inner)) if inner.size else np.ones(1)
+    if form.min() <= 1e-12 * max(form.max(), beta):
+        raise SpectralError(
+            f"beta={beta:.6g} makes eq. 16 singular: a cut that costs nothing satisfies the constraints to "
+            f"exactly beta (the constant one to 1ᵀQ1/n={total:.6g}). Choose a slightly different beta."
+        )
+
+
+def _warn_if_idle(gamma: FloatArray, beta: float) -> None:
+    n_above = int(np.count_nonzero(gamma > beta))
+    if 2 * n_above > gamma.size:
+        warnings.warn(
+            f"beta={beta:.4g} leaves {n_above} of {gamma.size} directions feasible, so that the constraints "
+            "have little say. With diagonal='all' (eq. 20) that is so for any beta < 1; use diagonal='known' "
+            "or a larger beta.",
+            ConstraintWarning,
+            stacklevel=7,
+        )
+
+
+def _nothing_feasible(known: Satisfiability, beta: float, n_samples: int) -> str:
+    allowed = known.range_leaving(1)
+    way_out = "No positive beta leaves any."
+    if allowed is not None:
+        way_out = f"Any beta between {allowed[0]:.6g} and {allowed[1]:.6g} leaves at least one."
+    return (
+        f"beta={beta:.6g} leaves no feasible cut: {known.n_above(beta)} eigenvalues γ of the constraints "
+        f"exceed it, and the constant cut, with 1ᵀQ1/n={known.total:.4g} for n={n_samples}, takes "
+        f"{int(known.total > beta)} of them. {way_out}"
+    )

@@ -1,0 +1,218 @@
+"""SCACS, scalable constrained spectral clustering (Li, Xia, Shan & Liu, 2015): CSP on a landmark graph."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidecut.constraints import Constraints
+from sidecut.exceptions import ConstraintWarning
+from sidecut.graphs.landmark_rows import RowCodes
+from sidecut.methods.csp.cuts import FeasibleCuts
+from sidecut.methods.inputs import check_choice
+from sidecut.methods.scacs.base import LandmarkClusterer
+from sidecut.methods.scacs.beliefs import posed_problem
+from sidecut.methods.scacs.cuts import STEP9, Rule, landmark_cuts
+from sidecut.methods.scacs.lsc import solve_unconstrained
+from sidecut.spectral.result import FloatArray
+
+DIAGONALS = ("known", "given", "all")
+WEIGHTINGS = ("one_minus_cost", "none")
+
+
+class SCACS(LandmarkClusterer):
+    """Scalable constrained spectral clustering (Li, Xia, Shan & Liu, 2015).
+
+    Every point is coded over a few landmarks, which leaves a p x p problem: among the cuts that satisfy the
+    constraints to at least β, those of least normalised cut. It is CSP on the landmark graph, restricted to
+    cuts that are linear in the codes, in time and memory linear in n, and it predicts new points.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        k.
+    n_landmarks : int, default=500
+        p, how many landmarks are chosen; no more than half as many as there are points.
+    n_nearest : int, default=3
+        r, how many landmarks code a point.
+    beta0 : number, "usual" or "known_share", default="usual"
+        β = β₀ γ_{k-1}, how far the constraints must be satisfied, with γ_{k-1} the largest β that leaves
+        k - 1 cuts. A number between 0 and 1, 0.1 in section 5.3 of the paper; "known_share" is
+        0.5 + 0.4 c / n of section 5.2, c points being known; "usual" is c / (c + p) for c labels, √nnz(Q)
+        where pairs are known, and at least 0.1.
+    beta : float or None, default=None
+        β itself, instead of a share of γ_{k-1}.
+    diagonal : {"known", "given", "all"}, default="known"
+        Q_ii = 1 for the points something is known about; as the constraints have it; or for all points, as
+        eq. 20 is printed, which leaves the constraints idle where β < 1.
+    step9 : {"nontrivial", "project", "literal"}, default="nontrivial"
+        How the constant cut is kept out: it is no solution; cuts are orthogonal to it; or those that are not
+        are removed, as printed, which leaves none as a rule.
+    weighting : {"one_minus_cost", "none"}, default="one_minus_cost"
+        How cuts are weighed before they are clustered (step 11).
+    landmarks : {"kmeans", "random", "kmeans++"}, row numbers or array of shape (p, d), default="kmeans"
+        How landmarks are chosen, see `sidecut.graphs.choose_landmarks`, or which they are.
+    sigma : float or "mean", default="mean"
+        The width of the Gaussian weights; "mean" is the mean distance between all points and landmarks.
+    unit_rows : bool, default=True
+        Scale every row of the embedding to length one before k-means (step 12).
+    n_init : int, default=10
+        How many starts k-means has.
+    hard : bool, default=False
+        Finish with labels that satisfy all must-links and as many cannot-links as possible.
+    n_jobs : int or None, default=-1
+        Number of threads; all processors by default. It does not change the result.
+    warm_start : bool, default=False
+        Use the landmarks and codes of the previous fit again if the data are the same: where constraints are
+        added a few at a time, or other settings tried, what is left is the p x p problem and k-means. Not for
+        `fit_chunks`.
+    random_state : int, RandomState or None, default=None
+        An int makes the result reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of every point, numbered in order of first appearance.
+    embedding_ : array of shape (n_samples, n_clusters - 1)
+        What was handed to k-means.
+    eigenvalues_ : array of shape (n_clusters - 1,)
+        λ of the best feasible cuts (eq. 16).
+    eigenvectors_ : array of shape (p, n_clusters - 1)
+        u of the best feasible cuts, uᵀŜu = 1; the cuts themselves are v = Ẑᵀu.
+    costs_ : array of shape (n_clusters - 1,)
+        uᵀAu, the normalised cuts.
+    cuts_ : FeasibleCuts
+        All feasible cuts: λ, cost, satisfaction; `print(model.cuts_)` is a table.
+    n_feasible_ : int
+        How many feasible cuts there are.
+    beta_ : float
+        The β that was used.
+    landmarks_ : array of shape (p, n_features)
+        The landmarks; those among the nearest of no point are left out.
+    sigma_ : float
+        The width that was used.
+    cluster_centers_ : array of shape (n_clusters, n_clusters - 1)
+        The centres in the embedding.
+    affinity_matrix_ : LandmarkGraph
+        The graph that was cut.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sidecut import SCACS
+    >>> from sidecut.constraints import sample_labels
+    >>> X, y = make_moons(2000, noise=0.15, random_state=0)
+    >>> known = sample_labels(y, 20, random_state=0)
+    >>> model = SCACS(n_clusters=2, n_landmarks=200, random_state=0).fit(X, constraints=known)
+    >>> known.satisfaction(model.labels_)
+    1.0
+    >>> bool((model.predict(X) == model.labels_).all())
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_landmarks: int = 500,
+        n_nearest: int = 3,
+        beta0: Rule = "usual",
+        beta: float | None = None,
+        diagonal: str = "known",
+        step9: str = "nontrivial",
+        weighting: str = "one_minus_cost",
+        landmarks: str | npt.ArrayLike = "kmeans",
+        sigma: float | str = "mean",
+        unit_rows: bool = True,
+        n_init: int = 10,
+        hard: bool = False,
+        n_jobs: int | None = -1,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_landmarks = n_landmarks
+        self.n_nearest = n_nearest
+        self.beta0 = beta0
+        self.beta = beta
+        self.diagonal = diagonal
+        self.step9 = step9
+        self.weighting = weighting
+        self.landmarks = landmarks
+        self.sigma = sigma
+        self.unit_rows = unit_rows
+        self.n_init = n_init
+        self.hard = hard
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("diagonal", self.diagonal, DIAGONALS)
+        check_choice("step9", self.step9, STEP9)
+        check_choice("weighting", self.weighting, WEIGHTINGS)
+        check_beta(self.beta0, self.beta)
+
+    def _solve(self, codes: RowCodes, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
+        if constraints.is_empty:
+            self._forget_cuts()
+            return solve_unconstrained(self, codes)
+        known, points = constraints.restricted()
+        problem = posed_problem(codes.sums, codes.take(points), known, self.diagonal)
+        cuts = landmark_cuts(problem, self.n_clusters, beta0=self.beta0, beta=self.beta, step9=self.step9)
+        best = cuts.first(max(self.n_clusters - 1, 1))
+        self._remember_cuts(cuts, best)
+        return best.vectors, 1.0 - best.costs if self.weighting == "one_minus_cost" else np.ones(
+            best.costs.size
+        )
+
+    def _remember_cuts(self, cuts: FeasibleCuts, best: FeasibleCuts) -> None:
+        if best.costs.size < self.n_clusters - 1:
+            warnings.warn(
+                f"n_clusters={self.n_clusters} would use {self.n_clusters - 1} feasible cuts, but with "
+                f"beta={cuts.beta:.4g} there are {cuts.n_feasible}; the embedding has fewer columns. A "
+                "smaller beta0, or constraints that tell more clusters apart, give more.",
+                ConstraintWarning,
+                stacklevel=5,
+            )
+        self.cuts_ = cuts
+        self.beta_, self.n_feasible_ = cuts.beta, cuts.n_feasible
+        self.costs_ = best.costs
+        self.eigenvalues_, self.eigenvectors_ = best.eigenvalues, best.vectors
+
+    def _forget_cuts(self) -> None:
+        """Leave nothing of an earlier fit that had constraints."""
+        for name in ("cuts_", "beta_", "n_feasible_", "costs_"):
+            self.__dict__.pop(name, None)
+
+
+def check_beta(beta0: Any, beta: Any) -> None:
+    """Refuse what is neither a share between 0 and 1 nor a rule, and a β that is not positive.
+
+    Raises
+    ------
+    ValueError
+        Naming the value and the choices.
+
+    Examples
+    --------
+    >>> from sidecut.methods.scacs.scacs import check_beta
+    >>> check_beta("known_share", None)
+    """
+    is_share = _is_number(beta0) and 0 < beta0 < 1
+    if not is_share and not (isinstance(beta0, str) and beta0 in ("usual", "known_share")):
+        raise ValueError(
+            f"beta0={beta0!r}: give 'usual', 'known_share' or a number between 0 and 1, such as 0.1."
+        )
+    if beta is not None and not (_is_number(beta) and np.isfinite(beta) and beta > 0):
+        raise ValueError(f"beta={beta!r} must be None or finite and positive.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -1,0 +1,12 @@
+"""SSKK: semi-supervised kernel k-means (Kulis, Basu, Dhillon & Mooney, 2009).
+
+| file | holds |
+|---|---|
+| `estimator.py` | the estimator `SSKK` |
+| `kmeans.py` | kernel k-means with rewards and penalties for links |
+| `seeding.py` | first clusters from must-linked sets, farthest first |
+"""
+
+from sidecut.methods.sskk.estimator import SSKK
+
+__all__ = ["SSKK"]

@@ -1,0 +1,103 @@
+"""The cheapest assignment of nodes that must be apart."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sidecut.labelling.coloring.assignment import SMALL_KNOT, Assigner, exchange_chains
+from sidecut.labelling.coloring.colouring import find_colouring
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph
+
+
+def cost_of(cost, clusters):
+    return cost[np.arange(len(cost)), clusters].sum()
+
+
+def respects(graph, clusters):
+    return (clusters[graph.edges[:, 0]] != clusters[graph.edges[:, 1]]).all()
+
+
+def cheapest(graph, cost):
+    every = (np.array(c) for c in product(range(cost.shape[1]), repeat=graph.n_nodes))
+    return min(cost_of(cost, c) for c in every if respects(graph, c))
+
+
+def planted(rng, n_nodes, n_links, n_clusters):
+    """Random edges between nodes of different hidden clusters: an assignment exists."""
+    hidden = rng.integers(0, n_clusters, n_nodes)
+    pairs = rng.integers(0, n_nodes, size=(n_links, 2))
+    pairs = np.unique(np.sort(pairs[hidden[pairs[:, 0]] != hidden[pairs[:, 1]]], axis=1), axis=0)
+    nodes = np.unique(pairs)
+    graph = ConflictGraph(n_nodes, pairs).induced(nodes)
+    return graph, hidden[nodes]
+
+
+@given(st.integers(0, 10_000))
+def test_small_islands_of_any_form_are_exact(seed):
+    rng = np.random.default_rng(seed)
+    n_clusters = int(rng.integers(2, 5))
+    graph, hidden = planted(rng, 7, int(rng.integers(2, 14)), n_clusters)
+    if graph.n_nodes == 0:
+        return
+    cost = rng.random((graph.n_nodes, n_clusters))
+    clusters = Assigner(graph, hidden).assign(cost)
+    assert respects(graph, clusters)
+    assert cost_of(cost, clusters) == pytest.approx(cheapest(graph, cost), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_large_trees_are_exact(seed):
+    rng = np.random.default_rng(seed)
+    n_nodes = 200
+    parents = [int(rng.integers(0, i)) for i in range(1, n_nodes)]
+    tree = ConflictGraph(n_nodes, np.column_stack([parents, np.arange(1, n_nodes)]))
+    cost = rng.random((n_nodes, 2))
+    depth = np.zeros(n_nodes, dtype=int)
+    for node, parent in enumerate(parents, start=1):
+        depth[node] = depth[parent] + 1
+    # Two clusters on a tree: only two assignments respect all edges.
+    expected = min(cost_of(cost, depth % 2), cost_of(cost, (depth + 1) % 2))
+    clusters = Assigner(tree, depth % 2).assign(cost)
+    assert respects(tree, clusters)
+    assert cost_of(cost, clusters) == pytest.approx(expected)
+
+
+def test_trees_of_many_sizes_at_once_are_exact_with_three_clusters():
+    rng = np.random.default_rng(1)
+    edges, start = [], 0
+    sizes = [3, 4, 5, 3, 6]
+    for size in sizes:
+        edges += [(start + int(rng.integers(0, i)), start + i) for i in range(1, size)]
+        start += size
+    forest = ConflictGraph(start, np.array(edges))
+    cost = rng.random((start, 3))
+    clusters = Assigner(forest, find_colouring(forest, 3, 1000).colours).assign(cost)
+    expected = sum(cheapest(forest.induced(island), cost[island]) for island in forest.islands())
+    assert respects(forest, clusters)
+    assert cost_of(cost, clusters) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_large_knots_never_get_worse_and_no_chain_gains(seed):
+    rng = np.random.default_rng(seed)
+    graph, hidden = planted(rng, 150, 400, 4)
+    assert max(len(island) for island in graph.islands()) > SMALL_KNOT
+    assigner, clusters = Assigner(graph, hidden), None
+    for _ in range(5):
+        cost = rng.random((graph.n_nodes, 4))
+        improved = assigner.assign(cost, clusters)
+        assert respects(graph, improved)
+        assert cost_of(cost, improved) <= cost_of(cost, hidden if clusters is None else clusters) + 1e-12
+        np.testing.assert_array_equal(exchange_chains(graph, cost, improved), improved)
+        clusters = improved
+
+
+def test_an_exchange_moves_a_whole_chain():
+    path = ConflictGraph(4, np.array([[0, 1], [1, 2], [2, 3]]))
+    clusters = np.array([0, 1, 0, 1])
+    cost = np.array([[1.0, 0.0]] * 4)
+    cost[0] = [9.0, 0.0]
+    np.testing.assert_array_equal(exchange_chains(path, cost, clusters), [1, 0, 1, 0])

@@ -1,0 +1,299 @@
+"""E2CP against eqs. 3 and 4 and the eigenvectors of LAPACK, and at scale against itself in memory."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.linalg import subspace_angles
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from sidecut import E2CP, Constraints, NormalizedCut
+from sidecut.constraints import sample_labels, sample_pairs
+from sidecut.exceptions import ConstraintWarning
+from sidecut.graphs import DenseGraph, FactorGraph, Neighbors, SparseGraph, as_graph
+from sidecut.graphs import lazy as strips
+from sidecut.graphs.resolvent import ResolventGraph
+from sidecut.methods.e2cp import estimator as e2cp
+from sidecut.methods.e2cp import nontrivial, spreading
+from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjusted
+from sidecut.spectral import laplacian_eigenpairs
+
+X, Y = make_blobs(150, centers=4, cluster_std=2.0, random_state=0)
+GRAPH = Neighbors(20).build(X)
+
+
+def dense_e2cp(W, Z, alpha=0.8, rescale=False):
+    """Eqs. 3 and 4 with matrices."""
+    root = 1 / np.sqrt(W.sum(axis=1))
+    P = (1 - alpha) * np.linalg.inv(np.eye(len(W)) - alpha * root[:, None] * W * root)
+    F = P @ Z @ P
+    if rescale:
+        F = F / np.abs(F).max()
+    F = np.clip(F, -1, 1)
+    return np.where(F >= 0, 1 - (1 - F) * (1 - W), (1 + F) * W)
+
+
+def soft_pairs(y, n, seed):
+    rng = np.random.default_rng(seed)
+    pairs = sample_pairs(y, n, random_state=seed)
+    upper = sp.csr_array(
+        (pairs.strengths * rng.uniform(size=n), tuple(pairs.pairs.T)), shape=(y.size, y.size)
+    )
+    return Constraints.from_matrix(sp.csr_array(upper + upper.T))
+
+
+def knowledge(kind, y):
+    return {
+        "labels": lambda: sample_labels(y, 25, random_state=0),
+        "labels without diagonal": lambda: sample_labels(y, 25, random_state=0).with_diagonal(0),
+        "pairs": lambda: sample_pairs(y, 60, random_state=0),
+        "soft pairs": lambda: soft_pairs(y, 60, seed=0),
+        "strong pairs": lambda: sample_pairs(y, 60, random_state=0).scaled(50.0),
+    }[kind]()
+
+
+KINDS = ["labels", "labels without diagonal", "pairs", "soft pairs", "strong pairs"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rescale", [False, True])
+def test_the_graph_that_is_cut_is_eq4(kind, rescale):
+    known = knowledge(kind, Y)
+    model = E2CP(4, rescale=rescale, random_state=0).fit(X, constraints=known)
+    expected = dense_e2cp(GRAPH.to_dense(), known.as_matrix().toarray(), rescale=rescale)
+    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, atol=1e-12)
+    root = 1 / np.sqrt(expected.sum(axis=1))
+    values, vectors = scipy.linalg.eigh(np.eye(150) - root[:, None] * expected * root)
+    np.testing.assert_allclose(model.eigenvalues_, values[:4], atol=1e-10)
+    assert subspace_angles(model.eigenvectors_, vectors[:, :4]).max() < 1e-6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_self_loops_of_eq4_are_kept(kind):
+    model = E2CP(4, rescale=False, random_state=0).fit(X, constraints=knowledge(kind, Y))
+    loops = np.diag(model.propagated_constraints_.to_dense())
+    assert (loops > 0).any()
+    np.testing.assert_allclose(np.diag(model.affinity_matrix_.to_dense()), np.clip(loops, 0, 1), atol=1e-14)
+
+
+def test_propagated_constraints_are_not_rescaled():
+    known = knowledge("pairs", Y)
+    plain = E2CP(4, rescale=False, random_state=0).fit(X, constraints=known)
+    rescaled = E2CP(4, rescale=True, random_state=0).fit(X, constraints=known)
+    np.testing.assert_array_equal(
+        plain.propagated_constraints_.to_dense(), rescaled.propagated_constraints_.to_dense()
+    )
+
+
+@pytest.fixture(scope="module")
+def larger():
+    """Ten overlapping clusters of 2,000 points."""
+    points, y = make_blobs(2000, n_features=5, centers=10, cluster_std=3.0, random_state=1)
+    return Neighbors(20).build(points), y
+
+
+@pytest.mark.parametrize("rescale", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_never_formed_is_the_same_as_dense(larger, kind, rescale, monkeypatch):
+    graph, y = larger
+    known = knowledge(kind, y)
+    expected = dense_e2cp(graph.to_dense(), known.as_matrix().toarray(), rescale=rescale)
+    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    lazy = E2CP(10, rescale=rescale)._constrain_graph(graph, known)
+    assert isinstance(lazy, AdjustedGraph)
+    block = np.random.default_rng(0).normal(size=(2000, 3))
+    np.testing.assert_allclose(lazy.apply(block), expected @ block, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(lazy.degrees, expected.sum(axis=1), rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["labels", "pairs", "soft pairs"])
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_input_of_either_precision(larger, kind, precision, monkeypatch):
+    """A graph that comes in single precision, and a factor that is kept in it."""
+    graph, y = larger
+    known = knowledge(kind, y)
+    given = sp.csr_array(graph.matrix, dtype=precision)
+    expected = dense_e2cp(given.toarray().astype(np.float64), known.as_matrix().toarray(), rescale=True)
+    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    if precision == np.float32:
+        monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
+        monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 4)
+        monkeypatch.setattr(spreading, "DENSE_NODES", 0)
+    model = E2CP(10, affinity="precomputed", random_state=0).fit(given, constraints=known)
+    assert model.propagated_constraints_.matrix.factor.dtype == precision
+    lazy = model.affinity_matrix_
+    assert isinstance(lazy, AdjustedGraph)
+    np.testing.assert_allclose(lazy.apply(np.eye(2000)[:, :200]), expected[:, :200], atol=1e-6)
+    root = 1 / np.sqrt(expected.sum(axis=1))
+    difference = root[:, None] * (lazy.apply(np.eye(2000)) - expected) * root
+    assert np.linalg.norm(difference, 2) < (1e-6 if precision == np.float32 else 1e-10)
+
+
+def test_labels_and_eigenvalues_at_scale_are_those_in_memory(larger, monkeypatch):
+    graph, y = larger
+    known = sample_labels(y, 50, random_state=0)
+    expected = E2CP(10, affinity="precomputed", random_state=0).fit(graph, constraints=known)
+    assert isinstance(expected.affinity_matrix_, SparseGraph | DenseGraph)
+    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    model = E2CP(10, affinity="precomputed", random_state=0).fit(graph, constraints=known)
+    assert isinstance(model.affinity_matrix_, AdjustedGraph)
+    np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, atol=1e-8)
+    assert adjusted_rand_score(model.labels_, expected.labels_) > 0.99
+
+
+def test_two_hundred_pairs_improve_digits():
+    """The mean of three draws, on all points: without constraints 0.75."""
+    points, y = load_digits(return_X_y=True)
+    graph = Neighbors(20).build(points)
+    plain = NormalizedCut(10, affinity="precomputed", random_state=0).fit(graph)
+    told = E2CP(10, affinity="precomputed", random_state=0)
+    scores = [
+        adjusted_rand_score(y, told.fit(graph, constraints=sample_pairs(y, 200, random_state=draw)).labels_)
+        for draw in range(3)
+    ]
+    assert np.mean(scores) > adjusted_rand_score(y, plain.labels_) + 0.03
+
+
+def test_rescaling_does_not_depend_on_the_strength_of_beliefs():
+    known = knowledge("pairs", Y)
+    model = E2CP(4, random_state=0).fit(X, constraints=known)
+    faint = E2CP(4, random_state=0).fit(X, constraints=known.scaled(1e-3))
+    np.testing.assert_allclose(
+        model.affinity_matrix_.to_dense(), faint.affinity_matrix_.to_dense(), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("factor", [0.5, 10.0])
+def test_weights_above_one_are_relative_to_the_largest(factor):
+    """Dividing such a graph by its largest weight changes nothing; one with weights below 1 is as it is."""
+    known = knowledge("labels", Y)
+    graph = SparseGraph(GRAPH.matrix * (factor / GRAPH.matrix.max()))
+    model = E2CP(4, affinity="precomputed", random_state=0).fit(graph, constraints=known)
+    unit = max(1.0, factor)
+    expected = unit * dense_e2cp(graph.to_dense() / unit, known.as_matrix().toarray(), rescale=True)
+    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "graph", [ResolventGraph(GRAPH, 0.02), FactorGraph(3.0 * np.abs(X))], ids=["resolvent", "factor"]
+)
+def test_weights_above_one_are_seen_where_they_are_only_applied(graph):
+    known = knowledge("labels", Y)
+    model = E2CP(4, affinity="precomputed", random_state=0).fit(graph, constraints=known)
+    W = graph.to_dense()
+    assert W.max() > 1.0
+    expected = W.max() * dense_e2cp(W / W.max(), known.as_matrix().toarray(), rescale=True)
+    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_nontrivial_eigenvectors_follow_the_trivial_one():
+    known = knowledge("pairs", Y)
+    leading = E2CP(5, random_state=0).fit(X, constraints=known)
+    model = E2CP(4, eigenvectors="nontrivial", random_state=0).fit(X, constraints=known)
+    np.testing.assert_allclose(model.eigenvalues_, leading.eigenvalues_[1:], atol=1e-12)
+    assert subspace_angles(model.eigenvectors_, leading.eigenvectors_[:, 1:]).max() < 1e-6
+    trivial = np.sqrt(model.affinity_matrix_.degrees)
+    np.testing.assert_allclose(trivial @ model.eigenvectors_, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_vectors", [2, 3, 5, 6])
+def test_the_trivial_vector_is_projected_out_of_several_components(n_vectors):
+    """Four components: eigenvalue 0 is fourfold, and no vector of the basis is the trivial one."""
+    sizes = [3, 4, 5, 6]
+    weights = scipy.linalg.block_diag(*[np.ones((n, n)) - np.eye(n) for n in sizes])
+    graph = as_graph(weights)
+    pairs = laplacian_eigenpairs(graph, n_vectors, random_state=0)
+    left = nontrivial(graph, pairs)
+    assert left.vectors.shape == (18, n_vectors - 1)
+    np.testing.assert_allclose(np.sqrt(graph.degrees) @ left.vectors, 0.0, atol=1e-12)
+    np.testing.assert_allclose(left.vectors.T @ left.vectors, np.eye(n_vectors - 1), atol=1e-12)
+    root = 1 / np.sqrt(graph.degrees)
+    laplacian = np.eye(18) - root[:, None] * weights * root
+    np.testing.assert_allclose(laplacian @ left.vectors, left.vectors * left.values, atol=1e-10)
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.1, 1.5, np.nan, "0.8", None, True])
+def test_alpha_is_between_zero_and_one(alpha):
+    with pytest.raises(ValueError, match="must lie between 0 and 1, both excluded"):
+        E2CP(2, alpha=alpha).fit(X)
+
+
+def test_eigenvectors_are_leading_or_nontrivial():
+    with pytest.raises(ValueError, match="eigenvectors='all': choose one of 'leading', 'nontrivial'"):
+        E2CP(2, eigenvectors="all").fit(X)
+
+
+def test_contradictions_are_reconciled():
+    """One wrong cannot-link inside a class is outvoted by the right must-links around it."""
+    inside = np.flatnonzero(Y == 0)[:20]
+    must = [(int(i), int(j)) for i in inside for j in inside if i < j]
+    wrong = Constraints.from_pairs(150, cannot_link=must[:1])
+    known = Constraints.from_pairs(150, must, must[:1], on_conflict="weigh")
+    i, j = must[0]
+    assert E2CP(4, random_state=0).fit(X, constraints=wrong).propagated_constraints_.entries([i], [j]) < 0
+    assert E2CP(4, random_state=0).fit(X, constraints=known).propagated_constraints_.entries([i], [j]) > 0
+
+
+def test_a_must_link_joins_components():
+    weights = sp.block_diag([np.ones((6, 6)) - np.eye(6)] * 3).tocsr()
+    known = Constraints.from_pairs(18, must_link=[(0, 6)], cannot_link=[(0, 12)])
+    model = E2CP(2, affinity="precomputed", random_state=0).fit(weights, constraints=known)
+    assert model.affinity_matrix_.n_components == 2
+    np.testing.assert_array_equal(model.labels_, [0] * 12 + [1] * 6)
+
+
+def test_nothing_known_propagates_nothing():
+    model = E2CP(4, random_state=0).fit(X)
+    assert model.propagated_constraints_.max_abs == 0
+    assert model.propagated_constraints_.to_dense().shape == (150, 150)
+
+
+def test_hours_of_work_are_announced(monkeypatch):
+    known = knowledge("pairs", Y)
+    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setattr(strips, "KEPT_BYTES", 0)
+    E2CP(4, random_state=0).fit(X, constraints=known)
+    monkeypatch.setattr(e2cp, "DEAR_PRODUCT", 150**2 / 2 * known.constrained_points.size - 1)
+    with pytest.warns(
+        ConstraintWarning, match="of 150 points: every product with the adjusted graph costs 9e"
+    ):
+        E2CP(4, random_state=0).fit(X, constraints=known)
+    E2CP(4, random_state=0).fit(X, constraints=knowledge("labels", Y))
+
+
+def test_the_approximation_states_its_error(larger, monkeypatch):
+    """The share of degrees left out, and with it every eigenvalue, is within what is stated."""
+    graph, y = larger
+    known = sample_labels(y, 30, random_state=0)
+    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    exact, linear = (
+        E2CP(10, affinity="precomputed", approximate=approximate, random_state=0).fit(
+            graph, constraints=known
+        )
+        for approximate in (False, True)
+    )
+    error = linear.approximation_error_
+    assert exact.approximation_error_ == 0.0
+    assert 0.0 < error < 0.5
+    degrees = exact.affinity_matrix_.degrees, linear.affinity_matrix_.degrees
+    shares = (degrees[0] - degrees[1]) / degrees[1]
+    assert shares.min() >= -1e-12
+    assert 0.0 < shares.max() <= error
+    found, true = linear.eigenvalues_, exact.eigenvalues_
+    assert (true >= found / (1 + error) - 1e-9).all()
+    assert (true <= found + 2 * error + 1e-9).all()
+    assert np.abs(true - found).max() > 1e-9
+
+
+def test_small_graphs_are_never_approximated():
+    model = E2CP(4, approximate=True, random_state=0).fit(X, constraints=knowledge("labels", Y))
+    assert model.approximation_error_ == 0.0
+    expected = E2CP(4, random_state=0).fit(X, constraints=knowledge("labels", Y))
+    np.testing.assert_array_equal(model.affinity_matrix_.to_dense(), expected.affinity_matrix_.to_dense())
+
+
+def test_pairs_are_never_approximated(monkeypatch):
+    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    model = E2CP(4, approximate=True, random_state=0).fit(X, constraints=knowledge("pairs", Y))
+    assert model.approximation_error_ == 0.0
