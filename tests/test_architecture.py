@@ -30,7 +30,7 @@ ROOMS = (
     "studio",
 )
 #: Below all rooms.
-FOUNDATION = ("exceptions", "parameters")
+FOUNDATION = ("arrays", "exceptions", "parameters")
 #: At the door of the house, above all rooms.
 DOORS = ("__init__", "__main__")
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}

@@ -25,7 +25,7 @@ from benchmarks.speed.timing import seconds
 from sidecut import CSAP, Constraints
 from sidecut.constraints import sample_pairs
 from sidecut.graphs import DenseGraph, Gaussian
-from sidecut.methods.csap.graph import Links, linked_graph, prior_columns
+from sidecut.methods.csap.graph import NoisyLinks, condition_graph, prior_columns
 
 RESULTS = Path(__file__).parent / "results"
 EPS = 1e-5
@@ -46,9 +46,9 @@ def rank_one(K: np.ndarray, i: int, j: int) -> np.ndarray:
 
 def ours(graph: DenseGraph, known: Constraints) -> np.ndarray:
     """Return the affinity of Algorithm B."""
-    links = Links.of(known, EPS, EPS)
+    links = NoisyLinks.of(known, EPS, EPS)
     columns, _ = prior_columns(graph, links.points)
-    return linked_graph(graph, columns, links, "B").to_dense()
+    return condition_graph(graph, columns, links, "B").to_dense()
 
 
 def measure(n_points: int, n_links: int) -> dict:

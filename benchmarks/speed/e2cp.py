@@ -36,8 +36,8 @@ from sidecut import E2CP, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import clustering_accuracy
 from sidecut.graphs import Graph, Neighbors, NormalizedAffinity, SparseGraph
-from sidecut.methods.e2cp import propagated
-from sidecut.methods.e2cp.adjustment import adjusted
+from sidecut.methods.e2cp import propagate
+from sidecut.methods.e2cp.adjustment import adjust_graph
 
 RESULTS = Path(__file__).parent / "results"
 #: Where the environments of other packages are.
@@ -75,8 +75,8 @@ def against_dense(sizes: list[int]) -> list[dict]:
 
 def rewritten(graph: Graph, known: Constraints) -> tuple:
     """Return F and the adjusted graph."""
-    F = propagated(graph, known, ALPHA)
-    cut = adjusted(graph, F.matrix)
+    F = propagate(graph, known, ALPHA)
+    cut = adjust_graph(graph, F.matrix)
     # The first product makes whatever is made only when it is needed.
     _ = cut.degrees
     return F, cut

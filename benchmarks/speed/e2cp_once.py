@@ -27,13 +27,13 @@ N_ROWS = 200
 
 def with_sidecut(file: dict) -> dict:
     """Adjust the graph with sidecut."""
-    from sidecut.methods.e2cp import propagated
-    from sidecut.methods.e2cp.adjustment import adjusted
+    from sidecut.methods.e2cp import propagate
+    from sidecut.methods.e2cp.adjustment import adjust_graph
 
     before = peak()
     graph, known = as_sidecut(file)
     start = time.perf_counter()
-    changed = adjusted(graph, propagated(graph, known, ALPHA).matrix)
+    changed = adjust_graph(graph, propagate(graph, known, ALPHA).matrix)
     # The first product makes whatever is made only when it is needed.
     _ = changed.degrees
     seconds, memory = time.perf_counter() - start, peak() - before

@@ -33,7 +33,7 @@ from sidecut import LSC, SCACS, Constraints
 from sidecut.constraints import sample_labels
 from sidecut.graphs import LandmarkCoder, RowChunks, choose_landmarks, code_rows, each_chunk
 from sidecut.labelling import chunked_kmeans
-from sidecut.methods.scacs.beliefs import constrained_problem, posed_problem
+from sidecut.methods.scacs.beliefs import build_constrained_problem, pose_problem
 from sidecut.methods.scacs.cuts import landmark_cuts
 from sidecut.methods.scacs.problem import landmark_basis
 
@@ -99,7 +99,7 @@ def _stages(name: str, X: np.ndarray, y: np.ndarray) -> dict:
         landmarks = lap("landmarks", lambda: choose_landmarks(rows, "kmeans", 500, 0))
         codes = lap("coding", lambda: code_rows(rows, LandmarkCoder(landmarks, 3)))
         inside, points = known.restricted()
-        problem = lap("p x p problem", lambda: posed_problem(codes.sums, codes.take(points), inside))
+        problem = lap("p x p problem", lambda: pose_problem(codes.sums, codes.take(points), inside))
         cuts = lap("feasible cuts", lambda: landmark_cuts(problem, k))
         projection = cuts.first(k - 1).vectors / np.sqrt(codes.sums.degrees)[:, None]
         parts = lap("embedding", lambda: list(codes.each(lambda chunk: chunk @ projection)))
@@ -125,10 +125,10 @@ def small_problems(data: Path, names: list[str], repeats: int) -> list[dict]:
             codes = code_rows(chunks, LandmarkCoder(choose_landmarks(chunks, "kmeans", 500, 0), 3))
             sums, inside = codes.sums, codes.take(points)
             works = [
-                lambda s=sums, c=inside, q=known, k=k: landmark_cuts(posed_problem(s, c, q), k),
+                lambda s=sums, c=inside, q=known, k=k: landmark_cuts(pose_problem(s, c, q), k),
                 lambda s=sums, k=k: landmark_basis(s, k),
                 lambda s=sums, c=inside, q=known, k=k: landmark_cuts(
-                    constrained_problem(landmark_basis(s), s, c, q), k
+                    build_constrained_problem(landmark_basis(s), s, c, q), k
                 ),
             ]
             ours, plain, whole = alternately(works, repeats, time.process_time)

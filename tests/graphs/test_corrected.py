@@ -14,7 +14,7 @@ from sidecut.graphs import (
     SelfTuningGraph,
     SparseGraph,
     TiledGraph,
-    corrected,
+    correct_weights,
 )
 
 
@@ -57,7 +57,7 @@ def test_the_sum_of_weights_and_correction(form, n, seed):
     weights = symmetric(rng, n, 0.6)
     # Changes of both signs that take away no more than there is.
     change = symmetric(rng, n, 0.4) - weights * (symmetric(rng, n, 0.4) > 0)
-    graph = corrected(FORMS[form](weights), sp.csr_array(change))
+    graph = correct_weights(FORMS[form](weights), sp.csr_array(change))
     np.testing.assert_allclose(graph.to_dense(), weights + change, atol=1e-15)
     np.testing.assert_allclose(graph.degrees, (weights + change).sum(axis=1), atol=1e-13)
     block = rng.standard_normal((n, 3))
@@ -73,7 +73,7 @@ def test_the_form_is_kept_where_there_is_one(form, expected):
     weights = symmetric(np.random.default_rng(0), 6, 0.8)
     graph = FORMS[form](weights)
     before = weights.copy()
-    assert isinstance(corrected(graph, sp.csr_array(np.eye(6))), expected)
+    assert isinstance(correct_weights(graph, sp.csr_array(np.eye(6))), expected)
     np.testing.assert_array_equal(weights, before)
     np.testing.assert_array_equal(graph.to_dense(), before)
 
@@ -82,14 +82,14 @@ def test_entries_given_twice_add_up_in_every_form():
     weights = np.ones((3, 3))
     twice = sp.coo_array(([1.0, 1.0, 1.0, 1.0], ([0, 0, 1, 1], [1, 1, 0, 0])), shape=(3, 3))
     for form in FORMS.values():
-        assert corrected(form(weights), twice.tocsr()).to_dense()[0, 1] == 3.0
+        assert correct_weights(form(weights), twice.tocsr()).to_dense()[0, 1] == 3.0
 
 
 def test_a_link_taken_away_parts_components():
     weights = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0.0]])
     cut = sp.csr_array(([-1.0, -1.0], ([1, 2], [2, 1])), shape=(3, 3))
     for form in ("dense", "sparse"):
-        graph = corrected(FORMS[form](weights), cut)
+        graph = correct_weights(FORMS[form](weights), cut)
         assert graph.n_components == 1
         np.testing.assert_array_equal(graph.isolated, [2])
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sidecut.graphs import GaussianGraph, SelfTuningGraph, bandwidth, local_scales
-from sidecut.graphs.kernels import scaled_features
+from sidecut.graphs.kernels import scale_features
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(13, 4))
@@ -100,7 +100,7 @@ def test_widths_per_feature_are_the_product_of_one_dimensional_gaussians():
     sigma = [0.5, 1.0, 2.0, 30.0]
     expected = np.prod([textbook_gaussian(X[:, [f]], sigma[f]) for f in range(4)], axis=0)
     for data in (X, sp.csr_array(X)):
-        graph = GaussianGraph(scaled_features(data, sigma), 1.0)
+        graph = GaussianGraph(scale_features(data, sigma), 1.0)
         np.testing.assert_allclose(graph.to_dense(), expected, rtol=1e-12)
 
 
@@ -109,7 +109,7 @@ def test_widths_per_feature_are_the_product_of_one_dimensional_gaussians():
 def test_feature_std_standardises_at_any_scale_and_drops_constants(scale, constant):
     data = scale * np.column_stack([X, np.full(13, constant)])
     expected = (X - X.mean(axis=0)) / X.std(axis=0)
-    for found in (scaled_features(data, "feature_std"), scaled_features(sp.csr_array(data), "feature_std")):
+    for found in (scale_features(data, "feature_std"), scale_features(sp.csr_array(data), "feature_std")):
         found = found.toarray() if sp.issparse(found) else found
         np.testing.assert_allclose(found[:, :4] - found[:, :4].mean(axis=0), expected, rtol=1e-9)
         assert not found[:, 4].any()
@@ -117,9 +117,9 @@ def test_feature_std_standardises_at_any_scale_and_drops_constants(scale, consta
 
 def test_widths_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="3 widths for 4 features"):
-        scaled_features(X, [1.0, 2.0, 3.0])
+        scale_features(X, [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match=r"sigma=-2\.0 is not a width"):
-        scaled_features(X, [1.0, -2.0, 3.0, 1.0])
+        scale_features(X, [1.0, -2.0, 3.0, 1.0])
 
 
 @given(arrays(np.float64, (6, 8), elements=st.sampled_from([0.0, 1e-200, 0.5, 2.0, 1e200])))

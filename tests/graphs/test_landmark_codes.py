@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.spatial.distance import cdist
 
 from sidecut import Constraints
-from sidecut.graphs import LandmarkCoder, coded, constraint_gram, landmark_sums
+from sidecut.graphs import LandmarkCoder, code_points, constraint_gram, landmark_sums
 from sidecut.graphs import landmark_codes as module
 from sidecut.graphs.landmark_codes import mean_distance
 
@@ -34,7 +34,7 @@ def test_codes_are_those_of_the_textbook(r):
     sigma = mean_distance(near.total, len(X), len(U))
     assert sigma == pytest.approx(cdist(X, U).mean(), rel=1e-13)
     np.testing.assert_allclose(
-        coded(near, sigma, 40).toarray(), textbook(X, U, min(r, 40), sigma), atol=1e-13
+        code_points(near, sigma, 40).toarray(), textbook(X, U, min(r, 40), sigma), atol=1e-13
     )
 
 
@@ -92,7 +92,7 @@ def test_units_do_not_matter(scale):
     sigma = mean_distance(plain.total, 700, 40)
     np.testing.assert_allclose(near.total, scale * plain.total, rtol=1e-12)
     np.testing.assert_allclose(
-        coded(near, scale * sigma, 40).toarray(), coded(plain, sigma, 40).toarray(), atol=1e-10
+        code_points(near, scale * sigma, 40).toarray(), code_points(plain, sigma, 40).toarray(), atol=1e-10
     )
 
 
@@ -122,13 +122,13 @@ def test_rows_do_not_depend_on_their_neighbours_in_the_chunk():
 
 def test_far_rows_keep_a_code_that_sums_to_one():
     near = LandmarkCoder(U, 3).nearest(1e8 * X)
-    codes = coded(near, 1.0, 40)
+    codes = code_points(near, 1.0, 40)
     np.testing.assert_allclose(codes.sum(axis=1), 1.0, atol=1e-15)
 
 
 def test_equal_points_have_equal_weights():
     near = LandmarkCoder(np.zeros((1, 2)), 3).nearest(np.zeros((5, 2)))
-    np.testing.assert_array_equal(coded(near, 0.0, 1).toarray(), np.ones((5, 1)))
+    np.testing.assert_array_equal(code_points(near, 0.0, 1).toarray(), np.ones((5, 1)))
 
 
 def test_sums_add_up_over_chunks():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sidecut.graphs import LandmarkCoder, RowChunks, SpooledNearest, code_rows, coded
+from sidecut.graphs import LandmarkCoder, RowChunks, SpooledNearest, code_points, code_rows
 
 rng = np.random.default_rng(1)
 X = rng.normal(size=(500, 4))
@@ -21,7 +21,7 @@ def test_codes_are_those_of_all_rows_at_once(in_memory):
     sigma = near.total / (500 * 31)
     assert in_memory.sigma == pytest.approx(sigma, rel=1e-14)
     np.testing.assert_allclose(
-        in_memory.matrix.toarray(), coded(near, in_memory.sigma, 31).toarray()[:, :30], atol=1e-15
+        in_memory.matrix.toarray(), code_points(near, in_memory.sigma, 31).toarray()[:, :30], atol=1e-15
     )
     np.testing.assert_allclose(
         in_memory.sums.gram, (in_memory.matrix.T @ in_memory.matrix).toarray(), atol=1e-12

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sidecut.exceptions import GraphWarning
-from sidecut.graphs import GaussianGraph, nearest_by_affinity, nearest_neighbors, symmetrized
+from sidecut.graphs import GaussianGraph, nearest_by_affinity, nearest_neighbors, symmetrize
 
 FORMS = {"dense": np.asarray, "sparse": sp.csr_array}
 
@@ -79,9 +79,9 @@ RULES = {"mean": lambda a, b: (a + b) / 2, "union": max, "mutual": min}
 @given(directed=arrays(np.float64, (6, 6), elements=st.sampled_from([0.0, 0.0, 0.3, 0.5, 1.0])))
 def test_symmetrising_rules_entry_by_entry(rule, directed):
     expected = [[RULES[rule](directed[i, j], directed[j, i]) for j in range(6)] for i in range(6)]
-    np.testing.assert_array_equal(symmetrized(sp.csr_array(directed), rule).toarray(), expected)
+    np.testing.assert_array_equal(symmetrize(sp.csr_array(directed), rule).toarray(), expected)
 
 
 def test_an_unknown_rule_lists_the_rules():
     with pytest.raises(ValueError, match="symmetrize='either': choose 'mean', 'union' or 'mutual'"):
-        symmetrized(sp.csr_array((2, 2)), "either")
+        symmetrize(sp.csr_array((2, 2)), "either")

@@ -22,7 +22,7 @@ from sidecut.graphs import (
     SelfTuning,
     SparseGraph,
     recipe,
-    warn_about,
+    warn_about_graph,
 )
 
 RECIPES = [
@@ -154,7 +154,7 @@ def test_one_point_alone_is_an_isolated_node(maker):
     graph = maker.build(np.ones((1, 3)))
     np.testing.assert_array_equal(graph.to_dense(), [[0.0]])
     with pytest.raises(ValueError, match="None of the 1 points"):
-        warn_about(graph, 1)
+        warn_about_graph(graph, 1)
 
 
 def brute_force_graph(X, k, weight, rule):
@@ -238,20 +238,20 @@ def test_underflowing_edges_are_named(sigma):
     ):
         graph = Neighbors(4, weights="gaussian", sigma=sigma).build(X)
     with pytest.raises(ValueError, match=r"None of the 24 points has a neighbour.*larger sigma"):
-        warn_about(graph, 2)
+        warn_about_graph(graph, 2)
 
 
 def test_a_full_gaussian_that_underflows_is_named_by_its_health():
     data = np.array([[0.0], [0.1], [0.2], [50.0]])
     with pytest.warns(GraphWarning, match=r"1 of 4 points have no neighbours \(3\)"):
-        warn_about(Gaussian(sigma=0.5).build(data), 2)
+        warn_about_graph(Gaussian(sigma=0.5).build(data), 2)
 
 
 def test_separated_groups_are_components():
     data = np.concatenate([X, X + 1000.0, X - 5000.0])
     graph = Neighbors(5).build(data)
     with pytest.warns(GraphWarning, match="3 connected components"):
-        warn_about(graph, 2)
+        warn_about_graph(graph, 2)
     np.testing.assert_array_equal(graph.components, np.repeat([0, 1, 2], 24))
 
 

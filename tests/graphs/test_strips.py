@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from sidecut.graphs import GaussianGraph, lazy
 from sidecut.graphs import lazy as strips
-from sidecut.graphs.lazy import KeptStrips, halved, n_bytes
+from sidecut.graphs.lazy import KeptStrips, halve, n_bytes
 from sidecut.methods.csap.conditioned_graph import ConditionedGraph
 
 
@@ -25,7 +25,7 @@ def strips_of(A, cuts=(0, 7, 8, 20, 30)):
 
     def make(rows):
         made.append(rows.start)
-        return halved(A[rows, rows.start :])
+        return halve(A[rows, rows.start :])
 
     return KeptStrips(len(A), slices, make), made
 

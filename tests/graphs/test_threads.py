@@ -3,7 +3,7 @@
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from sidecut.graphs.threads import limited_threads
+from sidecut.graphs.threads import limit_threads
 
 
 def in_use():
@@ -20,15 +20,15 @@ def test_all_libraries_are_held_and_let_go():
     with threadpool_limits(limits=2):
         before = in_use()
         assert set(before.values()) == {2}
-        with limited_threads(1):
+        with limit_threads(1):
             assert set(in_use().values()) == {1}
-            with limited_threads(None):
+            with limit_threads(None):
                 assert set(in_use().values()) == {1}
         assert in_use() == before
 
 
 def test_an_error_lets_go_as_well():
     with threadpool_limits(limits=2):
-        with pytest.raises(ZeroDivisionError), limited_threads(1):
+        with pytest.raises(ZeroDivisionError), limit_threads(1):
             _ = 1 / 0
         assert set(in_use().values()) == {2}

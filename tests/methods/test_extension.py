@@ -9,8 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import CSP, E2CP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Gaussian, Neighbors, NormalizedAffinity
-from sidecut.methods.e2cp.extension import arriving_beliefs, extended_rows
-from sidecut.methods.extension import extended_cut
+from sidecut.methods.e2cp.extension import arriving_beliefs, extend_rows
+from sidecut.methods.extension import extend_cut
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def test_an_old_point_with_its_own_weights_gets_its_own_row(moons):
     X = moons[0]
     model = NormalizedCut(4, n_neighbors=10, random_state=0).fit(X)
     relaxed = NormalizedAffinity(model.affinity_matrix_).scale[:, None] * model.eigenvectors_
-    rows = extended_cut(model.affinity_matrix_.matrix, relaxed, model.eigenvalues_)
+    rows = extend_cut(model.affinity_matrix_.matrix, relaxed, model.eigenvalues_)
     assert np.allclose(rows, relaxed, atol=1e-8 * np.abs(relaxed).max())
 
 
@@ -63,7 +63,7 @@ def test_e2cp_gives_a_free_point_the_row_it_has(moons):
         # Its own entry does not count among those of the others.
         without = np.where(others[:, None] == point, 0.0, relaxed)
         edges = graph.matrix[[point]]
-        row = extended_rows(edges, graph, F, 0.8, 1.0, without, model.eigenvalues_)
+        row = extend_rows(edges, graph, F, 0.8, 1.0, without, model.eigenvalues_)
         # The old graph holds the point twice then: once as itself, with the weight of its self-loop.
         twice = model.affinity_matrix_.weights_at(np.array([point]), np.array([point]))[0]
         degree = model.affinity_matrix_.degrees[point]

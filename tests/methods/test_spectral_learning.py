@@ -15,7 +15,7 @@ from sidecut.constraints import sample_labels
 from sidecut.exceptions import GraphWarning
 from sidecut.graphs import CorrectedGraph, DenseGraph, Gaussian, GaussianGraph, Neighbors, SparseGraph
 from sidecut.methods import spectral_learning
-from sidecut.methods.spectral_learning import evenly_looped, linked_affinity
+from sidecut.methods.spectral_learning import even_out_degrees, link_affinity
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = (X[:, 0] > 0).astype(int) + 2 * (X[:, 1] > 0)
@@ -58,7 +58,7 @@ def literal(A, constraints):
 @pytest.mark.parametrize("kind", KNOWLEDGE)
 def test_links_are_one_and_zero(form, kind):
     graph, known = FORMS[form](), KNOWLEDGE[kind]
-    linked = linked_affinity(graph, known)
+    linked = link_affinity(graph, known)
     np.testing.assert_allclose(linked.to_dense(), literal(graph.to_dense(), known), atol=1e-14)
     np.testing.assert_allclose(linked.degrees, literal(graph.to_dense(), known).sum(axis=1), atol=1e-12)
 
@@ -80,7 +80,7 @@ def test_the_strongest_beliefs_are_facts(form, strength):
     """49 * (1 / 49) is less than one: a cannot-link must be zero all the same, or it joins what it parts."""
     known = Constraints.from_pairs(40, [(0, 1), (2, 3)], [(4, 5)], [strength, strength / 2], strength)
     graph = FORMS[form]()
-    A = linked_affinity(graph, known).to_dense()
+    A = link_affinity(graph, known).to_dense()
     assert A[4, 5] == 0.0
     assert A[0, 1] == pytest.approx(1.0)
     assert A[2, 3] == pytest.approx(0.5 * graph.to_dense()[2, 3] + 0.5)
@@ -89,9 +89,9 @@ def test_the_strongest_beliefs_are_facts(form, strength):
 @pytest.mark.parametrize("kind", ["labels", "closed", "soft", "both", "pairs"])
 def test_applied_links_are_the_listed_ones(monkeypatch, kind):
     graph, known = FORMS["sparse"](), KNOWLEDGE[kind].scaled(3.0)
-    listed = linked_affinity(graph, known)
+    listed = link_affinity(graph, known)
     monkeypatch.setattr(spectral_learning, "LISTED_PAIRS", 0)
-    applied = linked_affinity(graph, known)
+    applied = link_affinity(graph, known)
     assert isinstance(listed, SparseGraph)
     assert isinstance(applied, CorrectedGraph)
     np.testing.assert_allclose(applied.to_dense(), listed.to_dense(), atol=1e-14)
@@ -109,7 +109,7 @@ def test_components_of_applied_links(seed, share):
     known = Constraints.from_labels(told)
     if known.n_pairs == 0:
         return
-    listed = linked_affinity(graph, known)
+    listed = link_affinity(graph, known)
     applied = spectral_learning._with_applied_links(graph, known, 1.0)
     np.testing.assert_allclose(applied.to_dense(), listed.to_dense(), atol=1e-14)
     np.testing.assert_array_equal(applied.isolated, listed.isolated)
@@ -148,7 +148,7 @@ def test_additive_loops_leave_isolated_points_alone():
     A = np.zeros((5, 5))
     A[0, 1] = A[1, 0] = 1.0
     A[1, 2] = A[2, 1] = 3.0
-    looped = evenly_looped(DenseGraph(A))
+    looped = even_out_degrees(DenseGraph(A))
     np.testing.assert_array_equal(looped.degrees, [4.0, 4.0, 4.0, 0.0, 0.0])
     np.testing.assert_array_equal(looped.isolated, [3, 4])
 

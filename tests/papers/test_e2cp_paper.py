@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import E2CP, Constraints, SpectralLearning
 from sidecut.constraints import sample_labels
 from sidecut.graphs import DenseGraph, Neighbors
-from sidecut.methods.e2cp import propagated
+from sidecut.methods.e2cp import propagate
 
 
 def two_stars():
@@ -28,7 +28,7 @@ def test_confidences_can_exceed_one():
 
     The joined centres of two stars whose points are all apart: row sums of P exceed 1 there.
     """
-    F = propagated(DenseGraph(two_stars()), all_apart()).to_dense()
+    F = propagate(DenseGraph(two_stars()), all_apart()).to_dense()
     assert F.min() == F[0, 13]
     assert F[0, 13] == pytest.approx(-4.24, abs=0.005)
     literal = np.where(F >= 0, 1 - (1 - F) * (1 - two_stars()), (1 + F) * two_stars())
@@ -53,7 +53,7 @@ def test_proposition_1_holds_for_clipped_confidences():
 def test_confidences_stay_within_one_on_regular_graphs():
     ring = np.roll(np.eye(20), 1, axis=1) + np.roll(np.eye(20), -1, axis=1)
     halves = np.repeat([0, 1], 10)
-    F = propagated(DenseGraph(ring), Constraints.from_labels(halves)).to_dense()
+    F = propagate(DenseGraph(ring), Constraints.from_labels(halves)).to_dense()
     assert np.abs(F).max() <= 1
 
 
@@ -65,7 +65,7 @@ def test_few_constraints_reach_every_pair():
     graph = Neighbors(20).build(X)
     assert graph.n_components == 1
     known = sample_labels(y, 16, random_state=0)
-    F = propagated(graph, known).to_dense()
+    F = propagate(graph, known).to_dense()
     assert np.count_nonzero(F[np.triu_indices(600, k=1)]) == 600 * 599 // 2
 
 

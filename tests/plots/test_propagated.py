@@ -3,7 +3,7 @@ import pytest
 
 from sidecut import Constraints
 from sidecut.graphs import Neighbors
-from sidecut.methods.e2cp import propagated
+from sidecut.methods.e2cp import propagate
 from sidecut.plots import plot_propagated
 from sidecut.plots import propagated as module
 
@@ -11,7 +11,7 @@ from sidecut.plots import propagated as module
 @pytest.fixture
 def found():
     X = np.random.default_rng(0).normal(size=(40, 2))
-    return propagated(Neighbors(5).build(X), Constraints.from_labels([0, 1, 2, 0] + [-1] * 36))
+    return propagate(Neighbors(5).build(X), Constraints.from_labels([0, 1, 2, 0] + [-1] * 36))
 
 
 def test_pixels_are_signed_roots_sorted_by_cluster(found):

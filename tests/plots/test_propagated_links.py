@@ -3,11 +3,11 @@ import pytest
 
 from sidecut import Constraints
 from sidecut.graphs import Neighbors
-from sidecut.methods.e2cp import propagated
+from sidecut.methods.e2cp import propagate
 from sidecut.plots import plot_propagated_links
 
 X = np.random.default_rng(0).normal(size=(40, 2))
-F = propagated(Neighbors(5).build(X), Constraints.from_pairs(40, must_link=[(0, 1)], cannot_link=[(2, 3)]))
+F = propagate(Neighbors(5).build(X), Constraints.from_pairs(40, must_link=[(0, 1)], cannot_link=[(2, 3)]))
 
 
 def lines_of(ax):
@@ -38,7 +38,7 @@ def test_pairs_of_little_confidence_are_left_out():
 
 
 def test_nothing_known_draws_points_alone():
-    nothing = propagated(Neighbors(5).build(X), Constraints.none(40))
+    nothing = propagate(Neighbors(5).build(X), Constraints.none(40))
     ax = plot_propagated_links(X, nothing)
     assert len(ax.collections) == 1
     assert ax.get_legend() is None

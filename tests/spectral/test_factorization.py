@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.neighbors import kneighbors_graph
 
 from sidecut.datasets import stochastic_block_graph
-from sidecut.spectral.factorization import count_below, factorized, forecast, is_positive_definite
+from sidecut.spectral.factorization import count_below, factorize, forecast, is_positive_definite
 
 
 def neighbours(n, dimension, seed=0):
@@ -51,7 +51,7 @@ def test_the_forecast_is_near_the_true_fill(name, textbook):
     matrix = GRAPHS[name](textbook)
     n = matrix.shape[0]
     dominant = sp.diags_array(np.asarray(abs(matrix).sum(axis=1)).ravel() + 1.0)
-    factor = factorized(sp.csc_array(dominant - matrix))
+    factor = factorize(sp.csc_array(dominant - matrix))
     true_fill = factor.nnz / (2.0 * n)
     cost = forecast(matrix)
     assert true_fill / 4 < cost.fill < 4 * true_fill
@@ -146,10 +146,10 @@ def test_counts_do_not_depend_on_the_scale(scale):
 def test_solves_are_solves(textbook):
     matrix = sp.csc_array(textbook.dense_laplacian(textbook.grid(20, 20)) + 0.1 * np.eye(400))
     right = np.random.default_rng(0).standard_normal(400)
-    np.testing.assert_allclose(matrix @ factorized(matrix).solve(right), right, atol=1e-12)
+    np.testing.assert_allclose(matrix @ factorize(matrix).solve(right), right, atol=1e-12)
 
 
 def test_definiteness_shows_in_the_pivots(textbook):
     laplacian = textbook.dense_laplacian(textbook.grid(20, 20))
-    assert is_positive_definite(factorized(sp.csc_array(laplacian + 1e-3 * np.eye(400))))
-    assert not is_positive_definite(factorized(sp.csc_array(laplacian - 1e-3 * np.eye(400))))
+    assert is_positive_definite(factorize(sp.csc_array(laplacian + 1e-3 * np.eye(400))))
+    assert not is_positive_definite(factorize(sp.csc_array(laplacian - 1e-3 * np.eye(400))))

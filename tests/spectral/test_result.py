@@ -4,21 +4,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecut.spectral import Certificate, Eigenpairs
-from sidecut.spectral.result import oriented
+from sidecut.spectral.result import orient
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(0, 4))
 def test_orientation_flips_columns_only_and_only_once(seed, n, k):
     vectors = np.random.default_rng(seed).standard_normal((n, k))
-    flipped = oriented(vectors)
+    flipped = orient(vectors)
     np.testing.assert_array_equal(np.abs(flipped), np.abs(vectors))
-    np.testing.assert_array_equal(oriented(-vectors), flipped)
-    np.testing.assert_array_equal(oriented(flipped), flipped)
+    np.testing.assert_array_equal(orient(-vectors), flipped)
+    np.testing.assert_array_equal(orient(flipped), flipped)
     assert np.all(flipped.max(axis=0) >= np.abs(flipped.min(axis=0)))
 
 
 def test_zero_columns_stay_zero():
-    np.testing.assert_array_equal(oriented(np.zeros((3, 2))), np.zeros((3, 2)))
+    np.testing.assert_array_equal(orient(np.zeros((3, 2))), np.zeros((3, 2)))
 
 
 @pytest.mark.parametrize(

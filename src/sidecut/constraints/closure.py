@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints.grouped import Groups, make_groups
 from sidecut.constraints.labels import number_by_appearance
-from sidecut.constraints.links import FloatArray, IntArray, Links
+from sidecut.constraints.links import Links
 from sidecut.exceptions import ConstraintError
 
 MAX_RELATIONS = 20_000_000
@@ -68,13 +68,13 @@ def must_link_components(knowledge: Knowledge) -> IntArray:
     return number_by_appearance(component)
 
 
-def contradicted_links(knowledge: Knowledge, component: IntArray) -> NDArray[np.bool_]:
+def find_contradicted_links(knowledge: Knowledge, component: IntArray) -> BoolArray:
     """Tell which cannot-links lie within a must-link component."""
     ends = component[knowledge.cannot.pairs]
     return ends[:, 0] == ends[:, 1]
 
 
-def contradicted_relations(groups: Groups, component: IntArray) -> IntArray:
+def find_contradicted_relations(groups: Groups, component: IntArray) -> IntArray:
     """The listed pairs of groups that are apart yet in one component; `component` is that of each group."""
     upper = sparse.triu(groups.apart, k=1, format="coo")
     pairs = np.column_stack([upper.row, upper.col]).astype(np.int64)
@@ -107,7 +107,7 @@ def close(knowledge: Knowledge, weight: float = 1.0, diagonal: float = 1.0) -> G
         None when nothing is known.
     """
     component = must_link_components(knowledge)
-    points = _informed_points(knowledge)
+    points = _find_informed_points(knowledge)
     if len(points) == 0:
         return None
     compact = np.full(int(component.max()) + 1, -1, dtype=np.int64)
@@ -119,7 +119,7 @@ def close(knowledge: Knowledge, weight: float = 1.0, diagonal: float = 1.0) -> G
     )
 
 
-def _informed_points(knowledge: Knowledge) -> IntArray:
+def _find_informed_points(knowledge: Knowledge) -> IntArray:
     """Points about which anything is said, sorted."""
     stated = [knowledge.must.pairs.reshape(-1), knowledge.cannot.pairs.reshape(-1)]
     return np.unique(np.concatenate(stated + [groups.points for groups in knowledge.groups]))
@@ -221,7 +221,7 @@ def contract(knowledge: Knowledge) -> Contraction:
         pairs = groups.relation_pairs()
         ends.append(_first_points(groups)[pairs])
         strengths.append(groups.weight * np.prod(groups.sizes[pairs], axis=1, dtype=np.float64))
-    return _gathered(points, component, of_node, np.concatenate(ends), np.concatenate(strengths))
+    return _gather(points, component, of_node, np.concatenate(ends), np.concatenate(strengths))
 
 
 def _first_points(groups: Groups) -> IntArray:
@@ -229,7 +229,7 @@ def _first_points(groups: Groups) -> IntArray:
     return groups.points[np.unique(groups.group, return_index=True)[1]]
 
 
-def _gathered(
+def _gather(
     points: IntArray, component: IntArray, of_node: IntArray, ends: IntArray, strengths: FloatArray
 ) -> Contraction:
     """Add up the cannot-links between the same two components."""

@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from itertools import chain, combinations, islice
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
+from sidecut.arrays import BoolArray, IntArray
 from sidecut.constraints.closure import (
     Knowledge,
-    contradicted_links,
-    contradicted_relations,
     crowds,
+    find_contradicted_links,
+    find_contradicted_relations,
     must_link_components,
     must_link_graph,
 )
-from sidecut.constraints.links import IntArray, Links
+from sidecut.constraints.links import Links
 from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
 
 ON_CONFLICT = ("raise", "drop", "weigh")
@@ -74,9 +74,9 @@ def count_conflicts(knowledge: Knowledge) -> int:
     if not _says_apart(knowledge):
         return 0
     component = must_link_components(knowledge)
-    count = int(contradicted_links(knowledge, component).sum())
+    count = int(find_contradicted_links(knowledge, component).sum())
     for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
-        count += len(contradicted_relations(groups, component[nodes]))
+        count += len(find_contradicted_relations(groups, component[nodes]))
         count += sum(len(crowd) * (len(crowd) - 1) // 2 for crowd in crowds(groups, component[nodes]))
     return count
 
@@ -145,11 +145,11 @@ def _says_apart(knowledge: Knowledge) -> bool:
 
 def _contradicted_statements(knowledge: Knowledge, component: IntArray) -> Iterator[tuple[int, int, float]]:
     """Yield the two nodes said to be apart, and how strongly."""
-    bad = contradicted_links(knowledge, component)
+    bad = find_contradicted_links(knowledge, component)
     for (i, j), strength in zip(knowledge.cannot.pairs[bad], knowledge.cannot.strengths[bad], strict=True):
         yield int(i), int(j), float(strength)
     for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
-        listed = contradicted_relations(groups, component[nodes]).tolist()
+        listed = find_contradicted_relations(groups, component[nodes]).tolist()
         crowded = (combinations(crowd.tolist(), 2) for crowd in crowds(groups, component[nodes]))
         for g, h in chain(listed, chain.from_iterable(crowded)):
             yield int(nodes[g]), int(nodes[h]), groups.weight
@@ -179,8 +179,6 @@ def _warn_dropped(knowledge: Knowledge, must_kept: np.ndarray, cannot_kept: np.n
 
 
 # Which links to keep when they cannot all hold: the strongest, greedily.
-
-BoolArray = NDArray[np.bool_]
 
 
 class Alliances:
@@ -251,7 +249,7 @@ def accept_strongest(knowledge: Knowledge) -> tuple[BoolArray, BoolArray]:
     torn = _torn_components(knowledge, component)
     # A link outside the components that hold a contradiction can contradict nothing.
     must_doubtful = np.flatnonzero(torn[component[knowledge.must.pairs[:, 0]]])
-    cannot_doubtful = np.flatnonzero(contradicted_links(knowledge, component))
+    cannot_doubtful = np.flatnonzero(find_contradicted_links(knowledge, component))
     alliances = _alliances_of_groups(knowledge, component, torn)
 
     must_kept, cannot_kept = np.ones(len(knowledge.must), bool), np.ones(len(knowledge.cannot), bool)
@@ -270,9 +268,9 @@ def accept_strongest(knowledge: Knowledge) -> tuple[BoolArray, BoolArray]:
 
 def _torn_components(knowledge: Knowledge, component: IntArray) -> BoolArray:
     torn = np.zeros(int(component.max()) + 1, dtype=bool)
-    torn[component[knowledge.cannot.pairs[contradicted_links(knowledge, component), 0]]] = True
+    torn[component[knowledge.cannot.pairs[find_contradicted_links(knowledge, component), 0]]] = True
     for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
-        torn[component[nodes[contradicted_relations(groups, component[nodes])[:, 0]]]] = True
+        torn[component[nodes[find_contradicted_relations(groups, component[nodes])[:, 0]]]] = True
         for crowd in crowds(groups, component[nodes]):
             torn[component[nodes[crowd[0]]]] = True
     return torn
@@ -284,7 +282,7 @@ def _alliances_of_groups(knowledge: Knowledge, component: IntArray, torn: BoolAr
         inside = torn[component[groups.points]]
         for point, node in zip(groups.points[inside], nodes[groups.group[inside]], strict=True):
             alliances.join(int(point), int(node))
-        for first, second in nodes[contradicted_relations(groups, component[nodes])].tolist():
+        for first, second in nodes[find_contradicted_relations(groups, component[nodes])].tolist():
             alliances.part(first, second)
         for node in nodes[groups.exclusive & torn[component[nodes]]].tolist():
             alliances.make_exclusive(node)

@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints.closure import Knowledge
 from sidecut.constraints.grouped import Groups, make_groups
 from sidecut.constraints.labels import UNKNOWN, labels_from_text, read_labels
-from sidecut.constraints.links import FloatArray, IntArray, check_n_samples, check_positive, strongest
+from sidecut.constraints.links import check_n_samples, check_positive, strongest
 from sidecut.constraints.merging import merge, settle
 from sidecut.constraints.selection import replace_diagonal
 from sidecut.constraints.tables import Table, read_tables

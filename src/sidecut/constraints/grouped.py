@@ -12,13 +12,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints.labels import number_by_appearance
-from sidecut.constraints.links import FloatArray, IntArray, read_only
-
-BoolArray = NDArray[np.bool_]
+from sidecut.constraints.links import read_only
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.constraints.links import IntArray
+from sidecut.arrays import BoolArray, IntArray
 from sidecut.exceptions import ConstraintError
 
 UNKNOWN = -1
@@ -169,7 +169,7 @@ def _one_per_sample(y: Any, name: str) -> NDArray[Any]:
     return labels
 
 
-def _masked(y: Any) -> NDArray[np.bool_]:
+def _masked(y: Any) -> BoolArray:
     return np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else np.zeros(len(y), dtype=bool)
 
 

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.exceptions import ConstraintError
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -40,7 +38,7 @@ class Links:
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def kept(self, mask: NDArray[np.bool_]) -> Links:
+    def kept(self, mask: BoolArray) -> Links:
         """Return the links where `mask` holds."""
         return Links(self.pairs[mask], self.strengths[mask])
 
@@ -216,7 +214,7 @@ def _exact_integers(raw: NDArray[Any], name: str) -> IntArray:
     return raw.astype(np.int64)
 
 
-def _refuse_first(raw: NDArray[Any], bad: NDArray[np.bool_], name: str, rule: str) -> None:
+def _refuse_first(raw: NDArray[Any], bad: BoolArray, name: str, rule: str) -> None:
     if bad.any():
         position = int(np.flatnonzero(bad)[0])
         raise ConstraintError(f"{name}[{position}] = {_shown(raw[position])}: {rule}")

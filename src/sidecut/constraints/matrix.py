@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints.grouped import Groups
-from sidecut.constraints.links import FloatArray, IntArray, canonical, check_positive, read_only
+from sidecut.constraints.links import canonical, check_positive, read_only
 from sidecut.constraints.satisfaction import Tally, tally
 from sidecut.constraints.selection import check_rows, check_scale, keep, must_part, replace_diagonal, select
-from sidecut.constraints.spectrum import Spectrum, factored, scaled_spectrum
+from sidecut.constraints.spectrum import Spectrum, factor, scaled_spectrum
 from sidecut.exceptions import ConstraintError
 
 MAX_LISTED_PAIRS = 20_000_000
@@ -345,7 +346,7 @@ class ConstraintMatrix:
         >>> F.shape, G.round(6).tolist()
         ((5, 2), [[2.0, -2.0], [-2.0, 2.0]])
         """
-        return factored(self._links, self._groups, self.constrained_points, max_rank)
+        return factor(self._links, self._groups, self.constrained_points, max_rank)
 
     def spectrum(self, scale: ArrayLike | None = None) -> Spectrum:
         """Return all nonzero eigenvalues of S Q S and their eigenvectors, exactly.

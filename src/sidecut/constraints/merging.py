@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from sidecut.arrays import FloatArray
 from sidecut.constraints.closure import Knowledge, close
 from sidecut.constraints.conflicts import check_on_conflict, drop_conflicts, refuse_conflicts
 from sidecut.constraints.grouped import Groups
-from sidecut.constraints.links import FloatArray, Links, canonical, split_signs, symmetric_matrix, union
+from sidecut.constraints.links import Links, canonical, split_signs, symmetric_matrix, union
 from sidecut.constraints.selection import replace_diagonal
 from sidecut.exceptions import ConstraintError
 

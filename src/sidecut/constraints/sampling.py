@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sidecut.arrays import IntArray
 from sidecut.constraints.labels import UNKNOWN, encode_clustering, encode_labels
-from sidecut.constraints.links import IntArray
 from sidecut.constraints.value import Constraints
 from sidecut.exceptions import ConstraintError
 

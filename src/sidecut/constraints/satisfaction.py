@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints.grouped import Groups
-from sidecut.constraints.links import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Tally:
         )
 
 
-def satisfied_pairs(pairs: IntArray, strengths: FloatArray, clusters: IntArray) -> NDArray[np.bool_]:
+def satisfied_pairs(pairs: IntArray, strengths: FloatArray, clusters: IntArray) -> BoolArray:
     """Tell for each pair whether the clustering respects it."""
     return (clusters[pairs[:, 0]] == clusters[pairs[:, 1]]) == (strengths > 0)
 

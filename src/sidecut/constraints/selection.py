@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints.grouped import Groups
-from sidecut.constraints.links import FloatArray, IntArray, canonical
+from sidecut.constraints.links import canonical
 from sidecut.exceptions import ConstraintError
 
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 
+from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints.grouped import Groups
-from sidecut.constraints.links import FloatArray, IntArray, read_only
+from sidecut.constraints.links import read_only
 from sidecut.exceptions import ConstraintError, SpectralError
 
 MAX_DENSE = 4000
@@ -143,7 +143,7 @@ def scaled_spectrum(
     return Spectrum(read_only(values[order]), embedded, points, len(scale))
 
 
-def factored(
+def factor(
     links: sparse.csr_array, groups: Groups | None, points: IntArray, max_rank: int
 ) -> tuple[sparse.csr_array, FloatArray] | None:
     """Return F and G with Q = F G Fᵀ, if F has no more columns than `max_rank`.
@@ -209,7 +209,7 @@ def _solve_blocks(matrix: sparse.csr_array, threshold: float | None) -> tuple[Fl
     with threadpool_limits(limits=1):
         for members, stack in _stacks(matrix):
             eigenvalues, eigenvectors = np.linalg.eigh(stack)
-            block, which = np.nonzero(_wanted(eigenvalues, threshold))
+            block, which = np.nonzero(_select_wanted(eigenvalues, threshold))
             found, m = len(block), stack.shape[1]
             values.append(eigenvalues[block, which])
             rows.append(members[block].reshape(-1))
@@ -251,7 +251,7 @@ def _ranges(starts: IntArray, ends: IntArray) -> IntArray:
     return offsets + np.arange(int(lengths.sum()))
 
 
-def _wanted(eigenvalues: FloatArray, threshold: float | None) -> NDArray[np.bool_]:
+def _select_wanted(eigenvalues: FloatArray, threshold: float | None) -> BoolArray:
     """Select eigenvalues that are beyond the threshold by more than the rounding error of their block."""
     norm = np.abs(eigenvalues).max(axis=1, keepdims=True)
     rounding = 4 * eigenvalues.shape[1] * np.finfo(np.float64).eps * norm
@@ -280,5 +280,5 @@ def _iterate(
         raise SpectralError(
             f"the {n_largest} largest eigenvalues of the constraints were not reached"
         ) from error
-    wanted = _wanted(values[None, :], threshold)[0]
+    wanted = _select_wanted(values[None, :], threshold)[0]
     return values[wanted], sparse.csc_array(vectors[:, wanted])

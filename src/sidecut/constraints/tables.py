@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from sidecut.constraints.links import FloatArray, IntArray
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import ConstraintError
 
 COLUMN_NAMES = {

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sidecut.arrays import BoolArray, IntArray
 from sidecut.constraints.beliefs import check_belief_matrix, check_graph
 from sidecut.constraints.closure import Contraction, Knowledge, close, contract, must_link_components
 from sidecut.constraints.conflicts import Conflict, count_conflicts, find_conflicts, refuse_conflicts
 from sidecut.constraints.grouped import make_groups
 from sidecut.constraints.labels import UNKNOWN, encode_clustering, read_labels
 from sidecut.constraints.links import (
-    IntArray,
     check_n_samples,
     check_positive,
     read_links,
@@ -311,7 +311,7 @@ class Constraints(ConstraintMatrix):
 
     # Against a clustering
 
-    def satisfied_by(self, labels: ArrayLike) -> NDArray[np.bool_]:
+    def satisfied_by(self, labels: ArrayLike) -> BoolArray:
         """Tell for each of the `pairs` whether a clustering respects it.
 
         Parameters

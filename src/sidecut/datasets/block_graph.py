@@ -9,8 +9,9 @@ Physical Review E 71, 2005).
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
+
+from sidecut.arrays import IntArray
 
 
 def stochastic_block_graph(
@@ -19,7 +20,7 @@ def stochastic_block_graph(
     p_out: float,
     *,
     random_state: int | np.random.Generator | None = None,
-) -> tuple[csr_array, NDArray[np.intp]]:
+) -> tuple[csr_array, IntArray]:
     """Draw a graph whose edges have probability `p_in` inside a block and `p_out` between blocks.
 
     Memory and time grow with the number of edges, plus `p_out` times the number of all pairs, so that a
@@ -72,14 +73,14 @@ def stochastic_block_graph(
     return _symmetric_adjacency(np.concatenate([*blocks, across]), len(y)), y
 
 
-def _check_sizes(sizes: Sequence[int]) -> NDArray[np.int64]:
+def _check_sizes(sizes: Sequence[int]) -> IntArray:
     counts = np.asarray(sizes)
     if counts.ndim != 1 or len(counts) == 0 or counts.dtype.kind not in "iu" or counts.min() < 1:
         raise ValueError(f"sizes={sizes!r} must be a non-empty list of whole numbers, each at least 1")
     return counts.astype(np.int64)
 
 
-def _symmetric_adjacency(pairs: NDArray[np.int64], n_samples: int) -> csr_array:
+def _symmetric_adjacency(pairs: IntArray, n_samples: int) -> csr_array:
     """Put a one at (i, j) and (j, i) for each pair; the pairs are distinct, so nothing adds up."""
     # 32-bit indices halve the memory, and not every sparse solver takes 64-bit ones.
     fits = max(n_samples, 2 * len(pairs)) <= np.iinfo(np.int32).max
@@ -90,7 +91,7 @@ def _symmetric_adjacency(pairs: NDArray[np.int64], n_samples: int) -> csr_array:
     return adjacency
 
 
-def random_pairs(n_points: int, probability: float, rng: np.random.Generator) -> NDArray[np.int64]:
+def random_pairs(n_points: int, probability: float, rng: np.random.Generator) -> IntArray:
     """Keep each of the pairs i < j independently with the given probability.
 
     Parameters
@@ -118,7 +119,7 @@ def random_pairs(n_points: int, probability: float, rng: np.random.Generator) ->
     return pair_at(random_positions(n_points * (n_points - 1) // 2, probability, rng))
 
 
-def random_positions(n_positions: int, probability: float, rng: np.random.Generator) -> NDArray[np.int64]:
+def random_positions(n_positions: int, probability: float, rng: np.random.Generator) -> IntArray:
     """Keep each of 0..n_positions-1 independently with the given probability.
 
     Parameters
@@ -155,7 +156,7 @@ def random_positions(n_positions: int, probability: float, rng: np.random.Genera
     return np.concatenate(batches)
 
 
-def pair_at(positions: NDArray[np.int64]) -> NDArray[np.int64]:
+def pair_at(positions: IntArray) -> IntArray:
     """Turn positions in the list (0,1), (0,2), (1,2), (0,3), (1,3), (2,3), ... into pairs.
 
     The pairs with larger element j occupy positions j(j-1)/2 to j(j+1)/2 - 1.

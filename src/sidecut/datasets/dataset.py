@@ -11,6 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from sidecut.arrays import IntArray
+
 Scaling = Literal["none", "standard", "range", "tfidf"]
 
 
@@ -38,7 +40,7 @@ class Dataset:
 
     name: str
     X: Any
-    y: NDArray[np.intp]
+    y: IntArray
     description: str
 
     def __post_init__(self) -> None:

@@ -89,7 +89,7 @@ def make_example(
     if name not in get_args(ExampleName):
         known = ", ".join(repr(example) for example in get_args(ExampleName))
         raise ValueError(f"there is no example {name!r}; choose one of {known}")
-    data = two_moons(random_state=random_state) if name == "moons" else _bundled(name)
+    data = two_moons(random_state=random_state) if name == "moons" else _load_bundled(name)
     if not standardize:
         return data
     scaled = StandardScaler().fit_transform(data.X)
@@ -103,7 +103,7 @@ _BUNDLED: dict[str, tuple[Callable, str]] = {
 }
 
 
-def _bundled(name: str) -> Dataset:
+def _load_bundled(name: str) -> Dataset:
     """Load a data set that comes with scikit-learn."""
     load, description = _BUNDLED[name]
     X, y = load(return_X_y=True)

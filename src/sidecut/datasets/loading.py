@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.datasets.catalogue import CATALOGUE, Entry
 from sidecut.datasets.dataset import Dataset
 from sidecut.datasets.variants import variant
@@ -61,13 +62,13 @@ def load(name: str, folder: str | Path | None = None) -> Dataset:
     if base not in CATALOGUE:
         raise ValueError(f"there is no data set {base!r}; choose one of {', '.join(CATALOGUE)}")
     entry = CATALOGUE[base]
-    X, y = _found(base, entry, folder)
+    X, y = _find(base, entry, folder)
     _check_shape(base, entry, X, y)
     data = Dataset(base, X, y, entry.description)
     return variant(data, which) if which else data
 
 
-def _found(name: str, entry: Entry, folder: str | Path | None) -> tuple[Any, NDArray[np.intp]]:
+def _find(name: str, entry: Entry, folder: str | Path | None) -> tuple[Any, IntArray]:
     if entry.bundled is not None:
         X, y = entry.bundled(return_X_y=True)
         return X.astype(np.float64), (1 - y if entry.flipped else y).astype(np.intp)
@@ -76,10 +77,10 @@ def _found(name: str, entry: Entry, folder: str | Path | None) -> tuple[Any, NDA
     if path is not None and path.exists():
         X, y = read_npz(path)
         return (X / entry.divisor if entry.divisor != 1 else X), y
-    return _fetched(name, entry, path)
+    return _fetch(name, entry, path)
 
 
-def _fetched(name: str, entry: Entry, path: Path | None) -> tuple[Any, NDArray[np.intp]]:
+def _fetch(name: str, entry: Entry, path: Path | None) -> tuple[Any, IntArray]:
     looked = f"there is no {path}" if path is not None else f"no folder was given ({FOLDER} is not set)"
     way_out = f"put {name}.npz with X and y into a folder and name it by the argument or by {FOLDER}"
     if entry.openml is None:
@@ -99,7 +100,7 @@ def _fetched(name: str, entry: Entry, path: Path | None) -> tuple[Any, NDArray[n
     return X, y
 
 
-def _check_shape(name: str, entry: Entry, X: Any, y: NDArray[np.intp]) -> None:
+def _check_shape(name: str, entry: Entry, X: Any, y: IntArray) -> None:
     found = (*X.shape, len(np.unique(y)))
     if found != entry.shape or len(y) != X.shape[0]:
         wanted, got = ("{} points, {} features, {} classes".format(*shape) for shape in (entry.shape, found))
@@ -112,7 +113,7 @@ def _check_shape(name: str, entry: Entry, X: Any, y: NDArray[np.intp]) -> None:
 IN_DOUBLE = 10_000_000
 
 
-def read_npz(path: Path) -> tuple[Any, NDArray[np.intp]]:
+def read_npz(path: Path) -> tuple[Any, IntArray]:
     """Read points and classes from a file.
 
     Parameters
@@ -157,7 +158,7 @@ def _as_float(X: NDArray) -> NDArray[np.floating]:
 # Data sets from openml.org, through scikit-learn, which keeps what it has fetched and checks its MD5.
 
 
-def fetch(number: int, *, complete: bool = False) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def fetch(number: int, *, complete: bool = False) -> tuple[FloatArray, IntArray]:
     """Fetch points and classes from openml.org, or from what was fetched before.
 
     Parameters
@@ -188,10 +189,10 @@ def fetch(number: int, *, complete: bool = False) -> tuple[NDArray[np.float64], 
         raise DataUnavailableError(f"openml.org/d/{number} could not be fetched: {error}") from error
     points = np.asarray(X, dtype=np.float64)
     kept = ~np.isnan(points).any(axis=1) if complete else np.full(len(points), True)
-    return points[kept], _numbered(np.asarray(classes)[kept])
+    return points[kept], _number(np.asarray(classes)[kept])
 
 
-def _numbered(classes: NDArray) -> NDArray[np.intp]:
+def _number(classes: NDArray) -> IntArray:
     """Number classes from 0: "10" comes after "2", but "a" before "b"."""
     try:
         values = classes.astype(np.float64)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sidecut.arrays import BoolArray, IntArray
 from sidecut.datasets.dataset import Dataset
 
 
-def first_of_each(y: NDArray[np.intp], count: int) -> NDArray[np.bool_]:
+def first_of_each(y: IntArray, count: int) -> BoolArray:
     """Tell which points are among the first `count` of their class.
 
     Examples

@@ -72,17 +72,17 @@ def tree_sum(parts: Sequence[Delayed]) -> Delayed:
     """
     parts = list(parts)
     while len(parts) > 1:
-        parts = [added(parts[start : start + FAN_IN]) for start in range(0, len(parts), FAN_IN)]
+        parts = [add_parts(parts[start : start + FAN_IN]) for start in range(0, len(parts), FAN_IN)]
     return parts[0]
 
 
 @dask.delayed
-def added(parts: Iterable[Any]) -> Any:
+def add_parts(parts: Iterable[Any]) -> Any:
     """Return the sum of a few parts, in their order."""
     return reduce(add, parts)
 
 
-def shared(value: Any) -> Delayed:
+def share(value: Any) -> Delayed:
     """Return a value as a task of its own, which every worker fetches once and from its neighbours.
 
     A value scattered by the client would be gone with the last worker that holds it; a task is made again.

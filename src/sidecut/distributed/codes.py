@@ -6,18 +6,18 @@ from typing import Any
 
 import dask
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from dask.delayed import Delayed
 from dask.sizeof import sizeof
 
-from sidecut.distributed.cluster import shared
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.distributed.cluster import share
 from sidecut.distributed.partitions import PartitionedRows
-from sidecut.graphs import LandmarkCoder, LandmarkSums, NearestLandmarks, coded, landmark_sums
-from sidecut.graphs.chunks import stacked
+from sidecut.graphs import LandmarkCoder, LandmarkSums, NearestLandmarks, code_points, landmark_sums
+from sidecut.graphs.chunks import stack_chunks
 from sidecut.graphs.landmark_codes import check_sigma, mean_distance
 from sidecut.labelling.lloyd import CenterSums
-from sidecut.methods.scacs.base import embedded
+from sidecut.methods.scacs.base import embed_codes
 
 
 class PartitionedCodes:
@@ -41,7 +41,7 @@ class PartitionedCodes:
         self.rows, self.n_rows = rows, rows.n_rows
         self._n_all = coder.n_landmarks
         cluster, nearest = rows.cluster, dask.delayed(nearest_landmarks)
-        everywhere = shared(coder)
+        everywhere = share(coder)
         self._nearest = cluster.keep([nearest(everywhere, block) for block in rows.blocks], "coding")
         self.sigma = self._width(sigma)
         sums: LandmarkSums = cluster.total(self._each(landmark_sums))
@@ -57,25 +57,25 @@ class PartitionedCodes:
 
     def _each(self, function: Any, *arguments: Any) -> list[Delayed]:
         """Return tasks that apply a function to the codes of every partition."""
-        task = dask.delayed(applied)
+        task = dask.delayed(apply_rows)
         kept = getattr(self, "kept", None)
         return [task(function, n, self.sigma, self._n_all, kept, *arguments) for n in self._nearest]
 
-    def take(self, points: npt.NDArray[np.integer]) -> sp.csr_array:
+    def take(self, points: IntArray) -> sp.csr_array:
         """Return the codes of some rows, given in ascending order; only they travel."""
         wanted = self.rows.located(points)
-        pick, task = dask.delayed(nearest_of), dask.delayed(applied)
+        pick, task = dask.delayed(nearest_of), dask.delayed(apply_rows)
         parts = self.rows.cluster.fetch(
             [
-                task(unchanged, pick(self._nearest[place], here), self.sigma, self._n_all, self.kept)
+                task(pass_unchanged, pick(self._nearest[place], here), self.sigma, self._n_all, self.kept)
                 for place, here in wanted.items()
             ]
         )
-        return stacked([sp.csr_array((0, self.kept.size)), *parts])
+        return stack_chunks([sp.csr_array((0, self.kept.size)), *parts])
 
-    def embedded(self, projection: npt.NDArray[np.float64], unit_rows: bool) -> list[Delayed]:
+    def embedded(self, projection: FloatArray, unit_rows: bool) -> list[Delayed]:
         """Return the embedding of every partition, held by the workers."""
-        tasks = self._each(embedded, shared(projection), unit_rows)
+        tasks = self._each(embed_codes, share(projection), unit_rows)
         return self.rows.cluster.keep(tasks, "embedding")
 
 
@@ -87,7 +87,7 @@ def nearest_landmarks(coder: LandmarkCoder, rows: Any) -> NearestLandmarks:
     return NearestLandmarks(np.empty(shape, dtype=np.int32), np.empty(shape), total=0.0)
 
 
-def nearest_of(nearest: NearestLandmarks, indices: npt.NDArray[np.integer]) -> NearestLandmarks:
+def nearest_of(nearest: NearestLandmarks, indices: IntArray) -> NearestLandmarks:
     """Return the nearest landmarks of some rows of a partition."""
     return NearestLandmarks(nearest.indices[indices], nearest.distances[indices], total=np.nan)
 
@@ -97,22 +97,22 @@ def total_of(nearest: NearestLandmarks) -> float:
     return nearest.total
 
 
-def applied(
+def apply_rows(
     function: Any,
     nearest: NearestLandmarks,
     sigma: float,
     n_landmarks: int,
-    kept: npt.NDArray[np.intp] | None,
+    kept: IntArray | None,
     *arguments: Any,
 ) -> Any:
     """Return a function of the codes of a partition, over the landmarks that are kept."""
-    codes = coded(nearest, sigma, n_landmarks)
+    codes = code_points(nearest, sigma, n_landmarks)
     if kept is not None and kept.size < n_landmarks:
         codes = sp.csr_array(codes[:, kept])
     return function(codes, *arguments)
 
 
-def unchanged(codes: sp.csr_array) -> sp.csr_array:
+def pass_unchanged(codes: sp.csr_array) -> sp.csr_array:
     """Return the codes themselves."""
     return codes
 

@@ -7,25 +7,25 @@ from typing import Any, TypeVar
 import dask
 import dask.array as da
 import numpy as np
-import numpy.typing as npt
 from distributed import Client
 from sklearn.utils.validation import check_is_fitted
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.distributed.cluster import Cluster, current_client, shared
-from sidecut.distributed.codes import PartitionedCodes, applied, nearest_landmarks
+from sidecut.distributed.cluster import Cluster, current_client, share
+from sidecut.distributed.codes import PartitionedCodes, apply_rows, nearest_landmarks
 from sidecut.distributed.labels import named_labels, partitioned_kmeans
 from sidecut.distributed.partitions import PartitionedRows, Partitions, as_dask_array, numbers, partitions
 from sidecut.graphs import LandmarkCoder, choose_landmarks
 from sidecut.graphs.health import warn_about_components
 from sidecut.graphs.landmark_rows import Progress
 from sidecut.graphs.landmarks import component_sizes
-from sidecut.graphs.threads import limited_threads
+from sidecut.graphs.threads import limit_threads
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.names import warn_if_clusters_are_missing
 from sidecut.methods import LSC
 from sidecut.methods.inputs import check_constraints, check_n_clusters
-from sidecut.methods.scacs.base import WHY_MISSING, LandmarkClusterer, embedded, shown_by
+from sidecut.methods.scacs.base import WHY_MISSING, LandmarkClusterer, embed_codes, shown_by
 from sidecut.methods.scacs.lsc import refuse_constraints
 
 Model = TypeVar("Model", bound=LandmarkClusterer)
@@ -97,7 +97,7 @@ def fit(
     constraints = check_constraints(constraints, rows.n_rows)
     check_n_clusters(model.n_clusters, rows.n_rows)
     _forget(model)
-    with limited_threads():
+    with limit_threads():
         chosen = choose_landmarks(rows, model.landmarks, model.n_landmarks, seeds[0])
         codes = PartitionedCodes(rows, LandmarkCoder(chosen, model.n_nearest), model.sigma)
         warn_about_components(component_sizes(codes.sums), model.n_clusters)
@@ -151,8 +151,8 @@ def predict(model: LandmarkClusterer, X: Any) -> da.Array:
             f"{model.n_features_in_}."
         )
     _check_names(model, pieces)
-    coder = shared(model._coder)
-    projection, label = shared(model._projection), dask.delayed(predicted)
+    coder = share(model._coder)
+    projection, label = share(model._projection), dask.delayed(predict_rows)
     parts = [
         label(block, place, start, coder, model.sigma_, projection, model.unit_rows, model.cluster_centers_)
         for place, (block, start) in enumerate(zip(pieces.blocks, _starts(pieces), strict=True))
@@ -160,19 +160,19 @@ def predict(model: LandmarkClusterer, X: Any) -> da.Array:
     return as_dask_array(parts, pieces.sizes, np.intp)
 
 
-def predicted(
+def predict_rows(
     block: Any,
     partition: int,
     start: int | None,
     coder: LandmarkCoder,
     sigma: float,
-    projection: npt.NDArray[np.float64],
+    projection: FloatArray,
     unit_rows: bool,
-    centers: npt.NDArray[np.float64],
-) -> npt.NDArray[np.intp]:
+    centers: FloatArray,
+) -> IntArray:
     """Return the cluster of every row of a partition: coded, embedded, the nearest centre."""
     nearest = nearest_landmarks(coder, numbers(block, partition, start))
-    rows = applied(embedded, nearest, sigma, coder.n_landmarks, None, projection, unit_rows)
+    rows = apply_rows(embed_codes, nearest, sigma, coder.n_landmarks, None, projection, unit_rows)
     return nearest_centers(rows, centers)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sidecut.arrays import IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 
@@ -121,14 +122,14 @@ def constraints_by_label(labels: Any) -> Constraints:
     return Constraints.from_labels(y)
 
 
-def rows_with_keys(keys: Any, wanted: list[Any]) -> tuple[int, npt.NDArray[np.intp], list[Any]]:
+def rows_with_keys(keys: Any, wanted: list[Any]) -> tuple[int, IntArray, list[Any]]:
     """Return the size of a partition, which of its rows have a wanted key, and these keys."""
     series = pd.Series(np.asarray(keys)) if not isinstance(keys, pd.Series) else keys
     rows = np.flatnonzero(series.isin(wanted).to_numpy())
     return len(series), rows, series.iloc[rows].tolist()
 
 
-def labelled_rows(labels: Any) -> tuple[int, npt.NDArray[np.intp], npt.NDArray[np.object_]]:
+def labelled_rows(labels: Any) -> tuple[int, IntArray, npt.NDArray[np.object_]]:
     """Return the size of a partition, which of its rows have a known class, and these classes."""
     series = pd.Series(np.asarray(labels)) if not isinstance(labels, pd.Series) else labels
     rows = np.flatnonzero((series.notna() & ~series.isin([-1])).to_numpy())

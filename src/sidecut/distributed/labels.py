@@ -6,16 +6,13 @@ from collections.abc import Sequence
 
 import dask
 import numpy as np
-import numpy.typing as npt
 from dask.delayed import Delayed
 
-from sidecut.distributed.cluster import shared
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.distributed.cluster import share
 from sidecut.distributed.partitions import PartitionedRows, rows_of
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.lloyd import CenterSums, center_sums, reduced_kmeans
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 
 def partitioned_kmeans(
@@ -44,7 +41,7 @@ def partitioned_kmeans(
         )
 
     def total(centers: FloatArray) -> CenterSums:
-        everywhere = shared(centers)
+        everywhere = share(centers)
         return rows.cluster.total([add_up(part, everywhere) for part in parts])
 
     return reduced_kmeans(rows_at, total, rows.n_rows, n_clusters, n_init=n_init, random_state=random_state)
@@ -64,14 +61,14 @@ def named_labels(
     n_found : int
         How many clusters have rows.
     """
-    find, appear, rename = (dask.delayed(f) for f in (nearest_centers, in_order_of_appearance, renamed))
-    everywhere = shared(centers)
+    find, appear, number = (dask.delayed(f) for f in (nearest_centers, in_order_of_appearance, rename))
+    everywhere = share(centers)
     found = rows.cluster.keep([find(part, everywhere) for part in parts], "labels")
     # Of what appears first in some partition, the first is what appears first in the whole.
     appearing = in_order_of_appearance(np.concatenate(rows.cluster.fetch([appear(part) for part in found])))
     order = np.concatenate([appearing, np.setdiff1d(np.arange(len(centers)), appearing)])
     rank = np.argsort(order)
-    labels = rows.cluster.keep([rename(part, rank) for part in found], "names")
+    labels = rows.cluster.keep([number(part, rank) for part in found], "names")
     return labels, centers[order], len(appearing)
 
 
@@ -89,6 +86,6 @@ def in_order_of_appearance(found: IntArray) -> IntArray:
     return values[np.argsort(first)]
 
 
-def renamed(found: IntArray, rank: IntArray) -> IntArray:
+def rename(found: IntArray, rank: IntArray) -> IntArray:
     """Return the new name of every value."""
     return rank[found]

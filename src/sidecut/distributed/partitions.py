@@ -18,9 +18,10 @@ from dask.base import tokenize
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
+from sidecut.arrays import IntArray
 from sidecut.distributed.cluster import Cluster
 from sidecut.graphs import RowChunks
-from sidecut.graphs.chunks import as_rows, refuse_nonfinite, stacked
+from sidecut.graphs.chunks import as_rows, refuse_nonfinite, stack_chunks
 
 #: So many row numbers are in memory at a time where a few of all are drawn.
 NUMBERED_AT_ONCE = 262_144
@@ -141,7 +142,7 @@ class PartitionedRows:
         if self.n_rows == 0 or self.n_features == 0:
             raise ValueError(f"X has shape {(self.n_rows, self.n_features)}: there is nothing to cluster.")
 
-    def _counted(self, X: Any) -> npt.NDArray[np.intp]:
+    def _counted(self, X: Any) -> IntArray:
         if self.partitions.has_known_sizes:
             return np.asarray(self.partitions.sizes, dtype=np.intp)
         # Of a frame one column is enough; Parquet files then read no other.
@@ -156,7 +157,7 @@ class PartitionedRows:
         return int(self.sizes.sum())
 
     @cached_property
-    def starts(self) -> npt.NDArray[np.intp]:
+    def starts(self) -> IntArray:
         """The number of the first row of every partition."""
         return np.cumsum(self.sizes) - self.sizes
 
@@ -167,7 +168,7 @@ class PartitionedRows:
         places = enumerate(zip(self.partitions.blocks, self.starts.tolist(), strict=True))
         return [checked(block, place, start) for place, (block, start) in places]
 
-    def located(self, indices: npt.NDArray[np.integer]) -> dict[int, npt.NDArray[np.integer]]:
+    def located(self, indices: IntArray) -> dict[int, IntArray]:
         """Return where ascending row numbers lie: partition, and numbers within it."""
         edges = np.searchsorted(indices, np.append(self.starts, self.n_rows))
         return {
@@ -176,14 +177,14 @@ class PartitionedRows:
             if last > first
         }
 
-    def take(self, indices: npt.NDArray[np.integer]) -> Any:
+    def take(self, indices: IntArray) -> Any:
         """Return some rows, in the order asked for; only they travel."""
         order = np.argsort(indices, kind="stable")
         wanted = self.located(indices[order])
         parts = self.cluster.fetch(
             [dask.delayed(rows_of)(self.blocks[place], here) for place, here in wanted.items()]
         )
-        return stacked(parts)[np.argsort(order, kind="stable")]
+        return stack_chunks(parts)[np.argsort(order, kind="stable")]
 
     def sampled(self, size: int, rng: np.random.RandomState) -> tuple[Any, int]:
         """Return `size` rows, the same as would be drawn from the same rows in memory."""
@@ -191,7 +192,7 @@ class PartitionedRows:
         numbers, n_rows = RowChunks(self._row_numbers, NUMBERED_AT_ONCE).sampled(size, rng)
         return self.take(numbers.ravel()), n_rows
 
-    def _row_numbers(self) -> Iterator[npt.NDArray[np.intp]]:
+    def _row_numbers(self) -> Iterator[IntArray]:
         for start in range(0, self.n_rows, NUMBERED_AT_ONCE):
             yield np.arange(start, min(start + NUMBERED_AT_ONCE, self.n_rows))[:, None]
 
@@ -201,7 +202,7 @@ def height(block: Any) -> int:
     return int(block.shape[0])
 
 
-def rows_of(block: Any, indices: npt.NDArray[np.integer]) -> Any:
+def rows_of(block: Any, indices: IntArray) -> Any:
     """Return some rows of a block."""
     return block[indices]
 

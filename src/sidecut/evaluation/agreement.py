@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import normalized_mutual_info_score
 
+from sidecut.arrays import IntArray
 from sidecut.constraints import Constraints
-from sidecut.evaluation.scored import contingency_table, scored_codes, scored_points
+from sidecut.evaluation.scored import contingency_table, encode_scored, find_scored_points
 
 
 class PairCounts(NamedTuple):
@@ -42,7 +43,7 @@ class PairCounts(NamedTuple):
     in_cluster: int
 
 
-def count_pairs(classes: NDArray[np.int64], clusters: NDArray[np.int64]) -> PairCounts:
+def count_pairs(classes: IntArray, clusters: IntArray) -> PairCounts:
     """Count pairs from the contingency table, without listing them.
 
     Parameters
@@ -71,7 +72,7 @@ def count_pairs(classes: NDArray[np.int64], clusters: NDArray[np.int64]) -> Pair
     )
 
 
-def _pairs_within(sizes: NDArray[np.int64]) -> int:
+def _pairs_within(sizes: IntArray) -> int:
     return int(np.sum(sizes * (sizes - 1)) // 2)
 
 
@@ -105,7 +106,7 @@ def rand_index(labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constr
     >>> rand_index([0, 0, 1], [0, 1, 1])
     0.3333333333333333
     """
-    pairs = count_pairs(*scored_codes(labels_true, labels, constraints))
+    pairs = count_pairs(*encode_scored(labels_true, labels, constraints))
     disagreements = pairs.in_class + pairs.in_cluster - 2 * pairs.in_both
     return (pairs.total - disagreements) / pairs.total
 
@@ -143,7 +144,7 @@ def adjusted_rand_index(
     >>> adjusted_rand_index([0, 0, 1, 1], [0, 1, 0, 1])
     -0.5
     """
-    pairs = count_pairs(*scored_codes(labels_true, labels, constraints))
+    pairs = count_pairs(*encode_scored(labels_true, labels, constraints))
     if pairs.in_both == pairs.in_class == pairs.in_cluster:
         return 1.0  # the same partition; for one cluster, or all single points, the formula is 0/0
     # (both - E) / (max - E) with E = class·cluster/total and max = (class + cluster)/2, times 2·total: whole
@@ -197,7 +198,7 @@ def normalized_mutual_information(
     """
     if average not in ("arithmetic", "geometric", "min", "max"):
         raise ValueError(f"average={average!r} is unknown; choose 'arithmetic', 'geometric', 'min' or 'max'")
-    classes, clusters = scored_codes(labels_true, labels, constraints)
+    classes, clusters = encode_scored(labels_true, labels, constraints)
     return float(normalized_mutual_info_score(classes, clusters, average_method=average))
 
 
@@ -235,8 +236,8 @@ def best_matching(
     >>> best_matching(["cat", "cat", "dog", "dog"], [1, 1, 0, 2])
     {1: 'cat', 0: 'dog'}
     """
-    classes, clusters = scored_codes(labels_true, labels, constraints)
-    kept = scored_points(len(np.asarray(labels)), constraints)
+    classes, clusters = encode_scored(labels_true, labels, constraints)
+    kept = find_scored_points(len(np.asarray(labels)), constraints)
     _, matched_classes, matched_clusters = _match(classes, clusters)
     class_names, cluster_names = _names(labels_true, kept, classes), _names(labels, kept, clusters)
     return dict(zip(cluster_names[matched_clusters], class_names[matched_classes], strict=True))
@@ -272,7 +273,7 @@ def clustering_accuracy(
     >>> clustering_accuracy([0, 0, 0, 1, 1], [1, 1, 0, 0, 0])
     0.8
     """
-    classes, clusters = scored_codes(labels_true, labels, constraints)
+    classes, clusters = encode_scored(labels_true, labels, constraints)
     return _n_matched(classes, clusters) / len(classes)
 
 
@@ -304,25 +305,23 @@ def error_rate(labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constr
     >>> error_rate([0, 0, 0, 1, 1], [1, 1, 0, 0, 0])
     0.2
     """
-    classes, clusters = scored_codes(labels_true, labels, constraints)
+    classes, clusters = encode_scored(labels_true, labels, constraints)
     # Counting the mistakes, rather than subtracting from one, keeps 1/5 exactly 0.2.
     return (len(classes) - _n_matched(classes, clusters)) / len(classes)
 
 
-def _match(
-    classes: NDArray[np.int64], clusters: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.intp]]:
+def _match(classes: IntArray, clusters: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Return the contingency table and the rows and columns of it that the matching pairs."""
     table = contingency_table(classes, clusters).toarray()
     return table, *linear_sum_assignment(table, maximize=True)
 
 
-def _n_matched(classes: NDArray[np.int64], clusters: NDArray[np.int64]) -> int:
+def _n_matched(classes: IntArray, clusters: IntArray) -> int:
     table, rows, columns = _match(classes, clusters)
     return int(table[rows, columns].sum())
 
 
-def _names(labels: ArrayLike, kept: NDArray[np.intp], codes: NDArray[np.int64]) -> NDArray[np.object_]:
+def _names(labels: ArrayLike, kept: IntArray, codes: IntArray) -> NDArray[np.object_]:
     """Look up what the caller calls each row or column of the contingency table."""
     _, first = np.unique(codes, return_index=True)
     return np.asarray(labels, dtype=object)[kept[first]]

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
+from sidecut.arrays import IntArray
 from sidecut.constraints import Constraints
 from sidecut.constraints.labels import encode_labels
 
 
-def scored_codes(
+def encode_scored(
     labels_true: ArrayLike, labels: ArrayLike, constraints: Constraints | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[IntArray, IntArray]:
     """Number the classes and the clusters of the points that are to be scored.
 
     Parameters
@@ -38,7 +39,7 @@ def scored_codes(
 
     Examples
     --------
-    >>> scored_codes(["cat", "dog", "cat"], [2, 0, 0])
+    >>> encode_scored(["cat", "dog", "cat"], [2, 0, 0])
     (array([0, 1, 0]), array([0, 1, 1]))
     """
     classes, clusters = encode_labels(labels_true, "labels_true"), encode_labels(labels, "labels")
@@ -49,11 +50,11 @@ def scored_codes(
         )
     _refuse_unknown_classes(labels_true, classes)
     _refuse_missing_clusters(labels, clusters)
-    kept = scored_points(len(classes), constraints)
+    kept = find_scored_points(len(classes), constraints)
     return classes[kept], clusters[kept] - clusters.min()
 
 
-def scored_points(n_samples: int, constraints: Constraints | None = None) -> NDArray[np.intp]:
+def find_scored_points(n_samples: int, constraints: Constraints | None = None) -> IntArray:
     """Tell which points are scored: all, or those the constraints say nothing about.
 
     Parameters
@@ -77,7 +78,7 @@ def scored_points(n_samples: int, constraints: Constraints | None = None) -> NDA
     --------
     >>> from sidecut.constraints import Constraints
     >>> constraints = Constraints.from_pairs(5, must_link=[(0, 3)])
-    >>> scored_points(5, constraints)
+    >>> find_scored_points(5, constraints)
     array([1, 2, 4])
     """
     kept = np.ones(n_samples, dtype=bool)
@@ -96,7 +97,7 @@ def scored_points(n_samples: int, constraints: Constraints | None = None) -> NDA
     return np.flatnonzero(kept)
 
 
-def _refuse_unknown_classes(labels_true: ArrayLike, codes: NDArray[np.int64]) -> None:
+def _refuse_unknown_classes(labels_true: ArrayLike, codes: IntArray) -> None:
     unknown = np.flatnonzero(codes < 0)
     if len(unknown):
         first = unknown[0]
@@ -107,7 +108,7 @@ def _refuse_unknown_classes(labels_true: ArrayLike, codes: NDArray[np.int64]) ->
         )
 
 
-def _refuse_missing_clusters(labels: ArrayLike, codes: NDArray[np.int64]) -> None:
+def _refuse_missing_clusters(labels: ArrayLike, codes: IntArray) -> None:
     values = _entries(labels)
     for position in np.flatnonzero(codes < 0):
         # -1 and missing values share a code, but -1 is what some clusterers call their noise.
@@ -119,7 +120,7 @@ def _entries(labels: ArrayLike) -> NDArray[Any]:
     return np.asarray(labels, dtype=object)
 
 
-def contingency_table(classes: NDArray[np.int64], clusters: NDArray[np.int64]) -> csr_array:
+def contingency_table(classes: IntArray, clusters: IntArray) -> csr_array:
     """Count the points of each class in each cluster.
 
     Parameters

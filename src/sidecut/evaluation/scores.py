@@ -15,7 +15,7 @@ from sidecut.evaluation.agreement import (
     normalized_mutual_information,
     rand_index,
 )
-from sidecut.evaluation.scored import scored_codes
+from sidecut.evaluation.scored import encode_scored
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def evaluate(labels_true: ArrayLike, labels: ArrayLike, constraints: Constraints
 def _agreement(
     labels_true: ArrayLike, labels: ArrayLike, constraints: Constraints | None = None
 ) -> Agreement:
-    classes, clusters = scored_codes(labels_true, labels, constraints)
+    classes, clusters = encode_scored(labels_true, labels, constraints)
     return Agreement(
         n_points=len(classes),
         rand_index=rand_index(classes, clusters),

@@ -5,23 +5,23 @@ A `Graph` is known by what it does to a block of vectors. Recipes (`Neighbors`, 
 """
 
 from sidecut.graphs.chunks import RowChunks, each_chunk
-from sidecut.graphs.corrected import CorrectedGraph, corrected
+from sidecut.graphs.corrected import CorrectedGraph, correct_weights
 from sidecut.graphs.diffusion import HeatGraph
 from sidecut.graphs.graph import DenseGraph, Graph, NormalizedAffinity, SparseGraph, SparseProduct
-from sidecut.graphs.health import warn_about
+from sidecut.graphs.health import warn_about_graph
 from sidecut.graphs.kernels import GaussianGraph, SelfTuningGraph, bandwidth, local_scales
 from sidecut.graphs.landmark_codes import (
     LandmarkCoder,
     LandmarkSums,
     NearestLandmarks,
-    coded,
+    code_points,
     constraint_gram,
     landmark_sums,
 )
 from sidecut.graphs.landmark_rows import CodedRows, SpooledNearest, code_rows
 from sidecut.graphs.landmarks import LandmarkGraph, Landmarks, choose_landmarks, landmark_components
 from sidecut.graphs.lazy import FactorGraph, TiledGraph, columns_of, rows_of
-from sidecut.graphs.neighbors import nearest_by_affinity, symmetrized
+from sidecut.graphs.neighbors import nearest_by_affinity, symmetrize
 from sidecut.graphs.precomputed import as_graph
 from sidecut.graphs.recipes import Cosine, Gaussian, GraphRecipe, Heat, Neighbors, SelfTuning, recipe
 from sidecut.graphs.resolvent import JoinedResolventGraph, Resolvent, ResolventGraph
@@ -60,11 +60,11 @@ __all__ = [
     "as_graph",
     "bandwidth",
     "choose_landmarks",
+    "code_points",
     "code_rows",
-    "coded",
     "columns_of",
     "constraint_gram",
-    "corrected",
+    "correct_weights",
     "each_chunk",
     "landmark_components",
     "landmark_sums",
@@ -73,6 +73,6 @@ __all__ = [
     "nearest_neighbors",
     "recipe",
     "rows_of",
-    "symmetrized",
-    "warn_about",
+    "symmetrize",
+    "warn_about_graph",
 ]

@@ -89,7 +89,7 @@ class RowChunks:
 
     def _read(self) -> Iterator[Chunk]:
         pieces, n_seen = self._opened(), 0
-        for chunk in pieces if _is_matrix(self.source) else _rechunked(pieces, self.chunk_rows):
+        for chunk in pieces if _is_matrix(self.source) else _rechunk(pieces, self.chunk_rows):
             refuse_nonfinite(chunk, n_seen)
             n_seen += chunk.shape[0]
             yield chunk
@@ -107,7 +107,7 @@ class RowChunks:
             start += chunk.shape[0]
         if indices.size and not 0 <= indices.min() <= indices.max() < start:
             raise IndexError(f"row {indices.max()} was asked for, but the source has {start} rows.")
-        return stacked(parts)[np.argsort(order, kind="stable")]
+        return stack_chunks(parts)[np.argsort(order, kind="stable")]
 
     def sampled(self, size: int, rng: np.random.RandomState) -> tuple[Chunk, int]:
         """Return `size` rows drawn without replacement in one pass, and how many rows there are.
@@ -124,10 +124,10 @@ class RowChunks:
             kept.append(chunk[np.flatnonzero(fresh)])
             numbers = np.concatenate([numbers[: -chunk.shape[0]], numbers[-chunk.shape[0] :][fresh]])
             if numbers.size > 2 * size:
-                numbers, kept = _thinned(numbers, kept, size)
+                numbers, kept = _thin(numbers, kept, size)
         if n_rows == 0:
             raise ValueError("the source has no rows.")
-        numbers, kept = _thinned(numbers, kept, size)
+        numbers, kept = _thin(numbers, kept, size)
         return kept[0], n_rows
 
 
@@ -155,7 +155,7 @@ def each_chunk(
     # joblib looks for results every hundredth of a second, which is as long as a chunk takes.
     with ThreadPoolExecutor(n_workers) as pool:
         under_way: deque[Future[Result]] = deque()
-        for chunk in _chained(first, chunks):
+        for chunk in _chain(first, chunks):
             under_way.append(pool.submit(function, chunk))
             if len(under_way) > 2 * n_workers:
                 yield under_way.popleft().result()
@@ -163,14 +163,14 @@ def each_chunk(
             yield under_way.popleft().result()
 
 
-def stacked(parts: list[Chunk]) -> Chunk:
+def stack_chunks(parts: list[Chunk]) -> Chunk:
     """Put chunks on top of each other, dense or sparse.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.graphs.chunks import stacked
-    >>> stacked([np.ones((1, 2)), np.zeros((2, 2))]).shape
+    >>> from sidecut.graphs.chunks import stack_chunks
+    >>> stack_chunks([np.ones((1, 2)), np.zeros((2, 2))]).shape
     (3, 2)
     """
     if len(parts) == 1:
@@ -178,7 +178,7 @@ def stacked(parts: list[Chunk]) -> Chunk:
     return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
 
-def _chained(first: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
+def _chain(first: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
     yield from first
     yield from rest
 
@@ -187,8 +187,8 @@ def _is_matrix(source: Any) -> bool:
     return isinstance(source, np.ndarray) or sp.issparse(source)
 
 
-def _thinned(numbers: np.ndarray, kept: list[Chunk], size: int) -> tuple[np.ndarray, list[Chunk]]:
-    everything = stacked(kept)
+def _thin(numbers: np.ndarray, kept: list[Chunk], size: int) -> tuple[np.ndarray, list[Chunk]]:
+    everything = stack_chunks(kept)
     if numbers.size <= size:
         return numbers, [everything]
     smallest = np.sort(np.argpartition(numbers, size - 1)[:size])
@@ -240,7 +240,7 @@ def _is_numeric(kind: Any, types: Any) -> bool:
     return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
 
 
-def _rechunked(pieces: Iterable[Any], chunk_rows: int) -> Iterator[Chunk]:
+def _rechunk(pieces: Iterable[Any], chunk_rows: int) -> Iterator[Chunk]:
     """Cut chunks of one size out of pieces of any."""
     waiting: list[Chunk] = []
     n_waiting = n_seen = 0
@@ -266,10 +266,10 @@ def _rechunked(pieces: Iterable[Any], chunk_rows: int) -> Iterator[Chunk]:
             n_waiting += part.shape[0]
             start += part.shape[0]
             if n_waiting == chunk_rows:
-                yield stacked(waiting)
+                yield stack_chunks(waiting)
                 waiting, n_waiting = [], 0
     if waiting:
-        yield stacked(waiting)
+        yield stack_chunks(waiting)
 
 
 def as_rows(piece: Any) -> Chunk:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sidecut.graphs.graph import DenseGraph, FloatArray, Graph, SparseGraph, without_isolated
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, drop_isolated
 from sidecut.graphs.lazy import ROUNDING
 
 
@@ -50,16 +50,16 @@ class CorrectedGraph(Graph):
         return np.where(degrees > ROUNDING * self.graph.degrees, degrees, 0.0)
 
     @cached_property
-    def components(self) -> npt.NDArray[np.intp]:
+    def components(self) -> IntArray:
         """The connected component of every node; isolated nodes are -1."""
         base = self.graph.matrix
         if self.skeleton is None or not sp.issparse(base):
             return super().components
         joined = sp.csr_array(base + self.skeleton)
-        return without_isolated(connected_components(joined, directed=False)[1], self.isolated)
+        return drop_isolated(connected_components(joined, directed=False)[1], self.isolated)
 
 
-def corrected(graph: Graph, correction: sp.csr_array) -> Graph:
+def correct_weights(graph: Graph, correction: sp.csr_array) -> Graph:
     """Return the graph W + C for a sparse symmetric correction C that leaves no weight negative.
 
     Parameters
@@ -77,9 +77,9 @@ def corrected(graph: Graph, correction: sp.csr_array) -> Graph:
     Examples
     --------
     >>> import numpy as np, scipy.sparse as sp
-    >>> from sidecut.graphs import as_graph, corrected
+    >>> from sidecut.graphs import as_graph, correct_weights
     >>> pair = as_graph(np.array([[0.0, 0.5], [0.5, 0.0]]))
-    >>> corrected(pair, sp.csr_array([[0.0, 0.5], [0.5, 0.0]])).to_dense()
+    >>> correct_weights(pair, sp.csr_array([[0.0, 0.5], [0.5, 0.0]])).to_dense()
     array([[0., 1.],
            [1., 0.]])
     """

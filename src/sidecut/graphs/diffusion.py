@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ive
 
-from sidecut.graphs.graph import FloatArray, Graph, NormalizedAffinity, without_isolated
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.graphs.graph import Graph, NormalizedAffinity, drop_isolated
 
 #: The Chebyshev series is cut where what is left of it is below this.
 SERIES_TOLERANCE = 1e-15
@@ -60,9 +60,9 @@ class HeatGraph(Graph):
         return np.where(degrees > ROUNDING, degrees, 0.0)
 
     @cached_property
-    def components(self) -> npt.NDArray[np.intp]:
+    def components(self) -> IntArray:
         """The connected component of every node: heat reaches all of a component and nothing beyond."""
-        return without_isolated(self.graph.components, self.isolated)
+        return drop_isolated(self.graph.components, self.isolated)
 
     def to_dense(self) -> FloatArray:
         """Return exp(-tΔ) as a dense array; for small graphs only."""

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms
 
-from sidecut.graphs.graph import FloatArray
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs.kernels import local_scales
 from sidecut.graphs.points import unit_rows
 from sidecut.graphs.search import TREE_FEATURES
@@ -41,7 +40,7 @@ class NeighborExtension:
     reach: FloatArray
     scales: FloatArray
 
-    def edges(self, X: Any, X_new: Any) -> tuple[sp.csr_array, npt.NDArray[np.intp]]:
+    def edges(self, X: Any, X_new: Any) -> tuple[sp.csr_array, IntArray]:
         """Return the weights from new points to old ones, and for each new point an old one it equals.
 
         Parameters
@@ -72,7 +71,7 @@ class NeighborExtension:
         twins = np.where(distances[:, 0] <= 0, indices[:, 0], -1)
         return edges, twins
 
-    def _nearest(self, X: Any, X_new: Any) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    def _nearest(self, X: Any, X_new: Any) -> tuple[FloatArray, IntArray]:
         metric = "cosine" if self.weights == "cosine" else "euclidean"
         if sp.issparse(X) != sp.issparse(X_new):
             X_new = sp.csr_array(X_new) if sp.issparse(X) else X_new.toarray()
@@ -91,7 +90,7 @@ class NeighborExtension:
         distances[:, 0] = apart if metric == "euclidean" else np.where(apart > 0, distances[:, 0], 0.0)
         return np.maximum(distances, 0.0), indices
 
-    def _weight(self, distances: FloatArray, indices: npt.NDArray[np.intp]) -> FloatArray:
+    def _weight(self, distances: FloatArray, indices: IntArray) -> FloatArray:
         if self.weights == "self_tuning":
             own = local_scales(distances)
             return np.exp(-(distances**2) / (own[:, None] * self.scales[indices]))

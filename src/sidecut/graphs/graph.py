@@ -14,10 +14,11 @@ import scipy.sparse as sp
 from joblib import cpu_count
 from scipy.sparse.csgraph import connected_components
 
+from sidecut.arrays import FloatArray, IntArray
+
 if TYPE_CHECKING:
     from sidecut.graphs.extension import NeighborExtension
 
-FloatArray = npt.NDArray[np.float64]
 
 #: `to_dense` refuses graphs with more nodes than this: 20,000 nodes are 3.2 GB.
 DENSE_LIMIT = 20_000
@@ -51,12 +52,12 @@ class Graph(ABC):
         return None
 
     @cached_property
-    def isolated(self) -> npt.NDArray[np.intp]:
+    def isolated(self) -> IntArray:
         """The nodes without any weight: the graph says nothing about them."""
         return np.flatnonzero(self.degrees <= 0)
 
     @cached_property
-    def components(self) -> npt.NDArray[np.intp]:
+    def components(self) -> IntArray:
         """The connected component of every node, numbered from 0, isolated nodes marked -1.
 
         A graph that is only applied cannot be searched; its nodes are taken as connected, and a hidden
@@ -71,7 +72,7 @@ class Graph(ABC):
         """How many connected components there are, isolated nodes not counted."""
         return int(self.components.max(initial=-1)) + 1
 
-    def weights_at(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> FloatArray:
+    def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the weights of some pairs of nodes; one product with W for every distinct row."""
         weights = np.empty(len(rows))
         for node in np.unique(rows):
@@ -158,16 +159,16 @@ class SparseGraph(Graph):
         """Return W @ block."""
         return np.asarray(self._weights @ block)
 
-    def weights_at(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> FloatArray:
+    def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the weights of some pairs of nodes."""
         if len(rows) == 0:
             return np.empty(0)
         return np.asarray(self._weights[rows, columns], dtype=np.float64).ravel()
 
     @cached_property
-    def components(self) -> npt.NDArray[np.intp]:
+    def components(self) -> IntArray:
         """The connected component of every node, found exactly; isolated nodes are -1."""
-        return without_isolated(connected_components(self._weights, directed=False)[1], self.isolated)
+        return drop_isolated(connected_components(self._weights, directed=False)[1], self.isolated)
 
     def __repr__(self) -> str:
         return f"SparseGraph(n_nodes={self.n_nodes}, n_edges={self.n_edges})"
@@ -195,14 +196,14 @@ class DenseGraph(Graph):
         """Return W @ block."""
         return self._weights @ block
 
-    def weights_at(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> FloatArray:
+    def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the weights of some pairs of nodes."""
         return np.asarray(self._weights[rows, columns], dtype=np.float64).ravel()
 
     @cached_property
-    def components(self) -> npt.NDArray[np.intp]:
+    def components(self) -> IntArray:
         """The connected component of every node, found exactly; isolated nodes are -1."""
-        return without_isolated(_dense_components(self._weights), self.isolated)
+        return drop_isolated(_dense_components(self._weights), self.isolated)
 
     def to_dense(self) -> FloatArray:
         """Return a copy of W."""
@@ -217,7 +218,7 @@ def _with_short_indices(weights: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((weights.data, indices, starts), shape=weights.shape)
 
 
-def _dense_components(weights: FloatArray) -> npt.NDArray[np.intp]:
+def _dense_components(weights: FloatArray) -> IntArray:
     """Breadth-first search on dense rows; no sparse copy of a matrix that is full anyway."""
     n_nodes = weights.shape[0]
     labels = np.full(n_nodes, -1, dtype=np.intp)
@@ -234,7 +235,7 @@ def _dense_components(weights: FloatArray) -> npt.NDArray[np.intp]:
     return labels
 
 
-def without_isolated(labels: npt.NDArray, isolated: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+def drop_isolated(labels: npt.NDArray, isolated: IntArray) -> IntArray:
     """Renumber components so that isolated nodes are -1 and the others count from 0."""
     labels = np.asarray(labels, dtype=np.intp).copy()
     labels[isolated] = -1

@@ -7,11 +7,12 @@ import warnings
 import numpy as np
 import numpy.typing as npt
 
+from sidecut.arrays import IntArray
 from sidecut.exceptions import GraphWarning
 from sidecut.graphs.graph import Graph
 
 
-def warn_about(graph: Graph, n_clusters: int) -> None:
+def warn_about_graph(graph: Graph, n_clusters: int) -> None:
     """Warn about what keeps a graph from being cut into `n_clusters` parts in a meaningful way.
 
     Parameters
@@ -29,11 +30,11 @@ def warn_about(graph: Graph, n_clusters: int) -> None:
     Examples
     --------
     >>> import numpy as np, warnings
-    >>> from sidecut.graphs import as_graph, warn_about
+    >>> from sidecut.graphs import as_graph, warn_about_graph
     >>> lonely = as_graph(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0.0]]))
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     warn_about(lonely, n_clusters=1)
+    ...     warn_about_graph(lonely, n_clusters=1)
     >>> str(caught[0].message)
     '1 of 3 points have no neighbours (2): ...'
     """
@@ -45,8 +46,8 @@ def warn_about(graph: Graph, n_clusters: int) -> None:
         )
     if isolated.size:
         warnings.warn(
-            f"{isolated.size} of {graph.n_nodes} points have no neighbours ({_listed(isolated)}): the graph "
-            "says nothing about them and their labels are arbitrary. Use more neighbours or a larger sigma, "
+            f"{isolated.size} of {graph.n_nodes} points have no neighbours ({_list_points(isolated)}): the "
+            "graph says nothing about them and their labels are arbitrary. Use more neighbours or a larger sigma, "
             "or leave them out.",
             GraphWarning,
             stacklevel=2,
@@ -55,7 +56,7 @@ def warn_about(graph: Graph, n_clusters: int) -> None:
         warn_about_components(np.bincount(graph.components[graph.components >= 0]), n_clusters)
 
 
-def warn_about_components(sizes: npt.NDArray[np.intp], n_clusters: int) -> None:
+def warn_about_components(sizes: IntArray, n_clusters: int) -> None:
     """Warn where a graph has more connected components, of so many points each, than clusters are asked for.
 
     Examples
@@ -66,8 +67,8 @@ def warn_about_components(sizes: npt.NDArray[np.intp], n_clusters: int) -> None:
     """
     if sizes.size > n_clusters:
         warnings.warn(
-            f"The graph has {sizes.size} connected components (of {_listed(np.sort(sizes)[::-1])} points), "
-            f"more than n_clusters={n_clusters}: every grouping of whole components has cut zero, so the "
+            f"The graph has {sizes.size} connected components (of {_list_points(np.sort(sizes)[::-1])} "
+            f"points), more than n_clusters={n_clusters}: every grouping of whole components has cut zero, so the "
             "graph does not decide. The components of largest volume are kept apart. Use more neighbours, "
             "more clusters, or constraints that join components.",
             GraphWarning,
@@ -75,7 +76,7 @@ def warn_about_components(sizes: npt.NDArray[np.intp], n_clusters: int) -> None:
         )
 
 
-def _listed(values: npt.NDArray, at_most: int = 5) -> str:
+def _list_points(values: npt.NDArray, at_most: int = 5) -> str:
     """Return the first few values, with dots if there are more."""
     shown = ", ".join(str(value) for value in values[:at_most])
     return shown + (", ..." if values.size > at_most else "")

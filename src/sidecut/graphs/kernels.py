@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from sidecut.graphs.graph import FloatArray
+from sidecut.arrays import FloatArray
 from sidecut.graphs.lazy import TiledGraph
 from sidecut.graphs.points import as_points, finite_matrix
 
@@ -162,7 +162,7 @@ def local_scales(distances: npt.NDArray, neighbor: int = 7) -> FloatArray:
     return scales
 
 
-def scaled_features(X: Any, sigma: npt.ArrayLike | str) -> Any:
+def scale_features(X: Any, sigma: npt.ArrayLike | str) -> Any:
     """Divide every feature by its own width, so that a Gaussian with σ = 1 has one width per feature.
 
     Parameters
@@ -180,8 +180,8 @@ def scaled_features(X: Any, sigma: npt.ArrayLike | str) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.graphs.kernels import scaled_features
-    >>> scaled_features(np.array([[0.0, 5.0], [4.0, 5.0]]), "feature_std")
+    >>> from sidecut.graphs.kernels import scale_features
+    >>> scale_features(np.array([[0.0, 5.0], [4.0, 5.0]]), "feature_std")
     array([[0., 0.],
            [2., 0.]])
     """

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs.graph import FloatArray
 from sidecut.graphs.points import CLOSE
 from sidecut.parameters import check_count
 
@@ -74,7 +74,7 @@ class LandmarkSums:
     def __add__(self, other: LandmarkSums) -> LandmarkSums:
         return LandmarkSums(self.degrees + other.degrees, self.gram + other.gram, self.n_rows + other.n_rows)
 
-    def restricted(self, kept: npt.NDArray[np.intp]) -> LandmarkSums:
+    def restricted(self, kept: IntArray) -> LandmarkSums:
         """Return the sums for some of the landmarks."""
         return LandmarkSums(self.degrees[kept], self.gram[np.ix_(kept, kept)], self.n_rows)
 
@@ -112,7 +112,7 @@ class LandmarkCoder:
         self._coordinates = self._prepared(landmarks)
         self._norms = _squared_rows(self._coordinates)
 
-    def restricted(self, kept: npt.NDArray[np.intp]) -> LandmarkCoder:
+    def restricted(self, kept: IntArray) -> LandmarkCoder:
         """Return a coder that knows only some of the landmarks, and measures to the same last bit."""
         other = copy(self)
         other.landmarks, other.n_landmarks = self.landmarks[kept], int(kept.size)
@@ -191,7 +191,7 @@ class LandmarkCoder:
         squared += self._norms
         return np.maximum(squared, 0.0, out=squared)
 
-    def _squared_differences(self, rows: Any, indices: npt.NDArray[np.intp]) -> FloatArray:
+    def _squared_differences(self, rows: Any, indices: IntArray) -> FloatArray:
         """Return ‖x - u‖² of rows and their landmarks, free of cancellation."""
         if sp.issparse(rows) or sp.issparse(self._coordinates):
             return np.column_stack([_squared_rows(rows - self._coordinates[column]) for column in indices.T])
@@ -208,7 +208,7 @@ class LandmarkCoder:
                 squared[start : start + height, place] = _squared_rows(gaps)
         return squared
 
-    def _exactly_nearest(self, rows: Any) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    def _exactly_nearest(self, rows: Any) -> tuple[IntArray, FloatArray]:
         everyone = np.broadcast_to(np.arange(self.n_landmarks), (rows.shape[0], self.n_landmarks))
         squared = self._squared_differences(rows, everyone)
         nearest = np.argsort(squared, axis=1, kind="stable")[:, : self.n_nearest]
@@ -244,7 +244,7 @@ def mean_distance(total: float, n_rows: int, n_landmarks: int) -> float:
     return total / (n_rows * n_landmarks)
 
 
-def coded(nearest: NearestLandmarks, sigma: float, n_landmarks: int) -> sp.csr_array:
+def code_points(nearest: NearestLandmarks, sigma: float, n_landmarks: int) -> sp.csr_array:
     """Return the codes of a chunk, eq. 3: Gaussian weights on the nearest landmarks, rows that sum to one.
 
     Parameters
@@ -264,9 +264,9 @@ def coded(nearest: NearestLandmarks, sigma: float, n_landmarks: int) -> sp.csr_a
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.graphs import LandmarkCoder, coded
+    >>> from sidecut.graphs import LandmarkCoder, code_points
     >>> near = LandmarkCoder(np.array([[0.0], [1.0], [5.0]]), n_nearest=2).nearest(np.array([[0.5], [5.0]]))
-    >>> coded(near, sigma=2.0, n_landmarks=3).toarray().round(3)
+    >>> code_points(near, sigma=2.0, n_landmarks=3).toarray().round(3)
     array([[0.5  , 0.5  , 0.   ],
            [0.   , 0.119, 0.881]])
     """
@@ -331,7 +331,7 @@ def constraint_gram(codes: sp.csr_array, constraints: Constraints) -> FloatArray
     return 0.5 * (gram + gram.T)
 
 
-def _smallest(values: FloatArray, count: int) -> npt.NDArray[np.intp]:
+def _smallest(values: FloatArray, count: int) -> IntArray:
     """Return the columns of the smallest values of every row, ties to the lower; may overwrite the values."""
     if count > FEW_NEAREST:
         last = np.partition(values, count - 1, axis=1)[:, count - 1, None]

@@ -9,16 +9,16 @@ from operator import add
 from typing import Any, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from sidecut.graphs.chunks import RowChunks, each_chunk, stacked
+from sidecut.arrays import IntArray
+from sidecut.graphs.chunks import RowChunks, each_chunk, stack_chunks
 from sidecut.graphs.landmark_codes import (
     LandmarkCoder,
     LandmarkSums,
     NearestLandmarks,
     check_sigma,
-    coded,
+    code_points,
     landmark_sums,
     mean_distance,
 )
@@ -34,7 +34,7 @@ class RowCodes(Protocol):
     sigma: float
     sums: LandmarkSums
 
-    def take(self, points: npt.NDArray[np.integer]) -> sp.csr_array:
+    def take(self, points: IntArray) -> sp.csr_array:
         """Return the codes of some rows, given in ascending order."""
 
 
@@ -113,16 +113,16 @@ class CodedRows:
         return each_chunk(lambda nearest: function(self._codes(nearest)), self._nearest, self.n_jobs)
 
     def _codes(self, nearest: NearestLandmarks) -> sp.csr_array:
-        codes = coded(nearest, self.sigma, self._n_all)
+        codes = code_points(nearest, self.sigma, self._n_all)
         kept = getattr(self, "kept", None)
         return codes if kept is None or kept.size == self._n_all else sp.csr_array(codes[:, kept])
 
     @cached_property
     def matrix(self) -> sp.csr_array:
         """The codes of all rows as one matrix."""
-        return stacked(list(self.each(lambda codes: codes)))
+        return stack_chunks(list(self.each(lambda codes: codes)))
 
-    def take(self, points: npt.NDArray[np.integer]) -> sp.csr_array:
+    def take(self, points: IntArray) -> sp.csr_array:
         """Return the codes of some rows, given in ascending order."""
         parts, start = [sp.csr_array((0, self.kept.size))], 0
         for nearest in self._nearest:
@@ -132,7 +132,7 @@ class CodedRows:
                 some = NearestLandmarks(nearest.indices[here], nearest.distances[here], total=np.nan)
                 parts.append(self._codes(some))
             start += nearest.n_rows
-        return stacked(parts)
+        return stack_chunks(parts)
 
 
 def code_rows(

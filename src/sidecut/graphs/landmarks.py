@@ -12,13 +12,14 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs.chunks import Chunk, RowChunks, RowSource, each_chunk, refuse_nonfinite
-from sidecut.graphs.graph import FloatArray, Graph, SparseProduct
+from sidecut.graphs.graph import Graph, SparseProduct
 from sidecut.graphs.landmark_codes import LandmarkCoder, LandmarkSums, landmark_sums
 from sidecut.graphs.landmark_rows import code_rows
 from sidecut.graphs.points import finite_matrix
 from sidecut.graphs.recipes import GraphRecipe
-from sidecut.graphs.threads import limited_threads
+from sidecut.graphs.threads import limit_threads
 from sidecut.parameters import check_count
 
 #: The rules look at this many rows per landmark; more change the landmarks little and cost much.
@@ -76,7 +77,7 @@ def choose_landmarks(
         return _by_rule(rows, landmarks, check_count("n_landmarks", n_landmarks), random_state)
     given = sp.csr_array(landmarks) if sp.issparse(landmarks) else np.asarray(landmarks)
     if given.ndim == 1 and given.size and given.dtype.kind in "iu":
-        return distinct(rows.take(_checked_rows(given, rows.n_rows)))
+        return distinct(rows.take(_check_rows(given, rows.n_rows)))
     if given.ndim != 2 or 0 in given.shape or given.dtype.kind not in "fiub":
         raise ValueError(
             f"landmarks has shape {given.shape} and dtype {given.dtype}; give row numbers, shape (p,), or "
@@ -141,7 +142,7 @@ def _by_rule(
     return distinct(_lloyd(sample, np.sort(rng.choice(sample.shape[0], n_landmarks, replace=False))))
 
 
-def _lloyd(sample: Chunk, start: npt.NDArray[np.intp]) -> FloatArray:
+def _lloyd(sample: Chunk, start: IntArray) -> FloatArray:
     """Return the centres after a few steps of k-means from some of the points.
 
     Sums are made tile by tile in their order, so that threads do not change the last digits.
@@ -172,7 +173,7 @@ def _nearest_sums(centers: FloatArray, points: Chunk) -> tuple[FloatArray, Float
     return (sums.toarray() if sp.issparse(sums) else sums), np.asarray(member.sum(axis=0), dtype=np.float64)
 
 
-def _checked_rows(indices: np.ndarray, n_rows: int | None) -> np.ndarray:
+def _check_rows(indices: np.ndarray, n_rows: int | None) -> np.ndarray:
     if indices.min() < 0 or (n_rows is not None and indices.max() >= n_rows):
         outside = indices.min() if indices.min() < 0 else indices.max()
         raise ValueError(f"landmarks names row {outside}; rows are numbered from 0 to n_samples - 1.")
@@ -237,13 +238,13 @@ class LandmarkGraph(Graph):
         points, landmarks = self._products
         return points(landmarks(block))
 
-    def weights_at(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> FloatArray:
+    def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the weights of some pairs of nodes, from the codes of both."""
         products = self.factor[rows].multiply(self.factor[columns])
         return np.asarray(products.sum(axis=1), dtype=np.float64).ravel()
 
     @cached_property
-    def components(self) -> npt.NDArray[np.intp]:
+    def components(self) -> IntArray:
         """The connected component of every node, through the landmarks that points share."""
         of_landmark = landmark_components(self.sums)
         # Any landmark of a point will do, except one whose weight vanished in floating point.
@@ -252,7 +253,7 @@ class LandmarkGraph(Graph):
         return of_landmark[firm.indices[firm.indptr[:-1]]]
 
 
-def landmark_components(sums: LandmarkSums) -> npt.NDArray[np.intp]:
+def landmark_components(sums: LandmarkSums) -> IntArray:
     """Return the connected component of every landmark: those that code a common point are linked.
 
     Examples
@@ -266,7 +267,7 @@ def landmark_components(sums: LandmarkSums) -> npt.NDArray[np.intp]:
     return connected_components(sp.csr_array(sums.gram > 0), directed=False)[1].astype(np.intp)
 
 
-def component_sizes(sums: LandmarkSums) -> npt.NDArray[np.intp]:
+def component_sizes(sums: LandmarkSums) -> IntArray:
     """Return how many points each component has: as many as its landmarks have degree, codes summing to one.
 
     Examples
@@ -324,7 +325,7 @@ class Landmarks(GraphRecipe):
     def build(self, X: npt.NDArray) -> LandmarkGraph:
         """Return the landmark graph of the points X."""
         rows = RowChunks(finite_matrix(X))
-        with limited_threads():
+        with limit_threads():
             chosen = choose_landmarks(rows, self.landmarks, self.n_landmarks, self.random_state)
             codes = code_rows(rows, LandmarkCoder(chosen, self.n_nearest), sigma=self.sigma)
             return LandmarkGraph(codes.matrix, codes.sums)

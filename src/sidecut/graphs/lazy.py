@@ -16,7 +16,8 @@ from joblib import cpu_count
 from scipy.sparse.csgraph import connected_components
 from threadpoolctl import threadpool_limits
 
-from sidecut.graphs.graph import DenseGraph, FloatArray, Graph, without_isolated
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.graphs.graph import DenseGraph, Graph, drop_isolated
 
 #: One tile of weights takes about this many bytes.
 TILE_BYTES = 64 * 2**20
@@ -59,7 +60,7 @@ class TiledGraph(Graph):
             result[rows] = self.tile(rows) @ block
         return result
 
-    def weights_at(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> FloatArray:
+    def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the weights of some pairs of nodes; one row of W for every distinct row."""
         weights = np.empty(len(rows))
         for node in np.unique(rows):
@@ -120,14 +121,14 @@ class FactorGraph(Graph):
         return np.where(degrees > ROUNDING * with_loops, degrees, 0.0)
 
     @cached_property
-    def components(self) -> npt.NDArray[np.intp]:
+    def components(self) -> IntArray:
         """The connected component of every node; nodes that share a column of F are linked."""
         if self.factor.min() < 0:
             return super().components
         pattern = sp.csr_array(self.factor)
         bipartite = sp.block_array([[None, pattern], [pattern.T, None]])
         labels = connected_components(bipartite, directed=False)[1][: self.n_nodes]
-        return without_isolated(labels, self.isolated)
+        return drop_isolated(labels, self.isolated)
 
     def to_dense(self) -> FloatArray:
         """Return F Fᵀ with a zero diagonal; for small graphs only."""
@@ -167,14 +168,14 @@ class KeptStrips:
     strips : sequence of slices
         They cover the rows, in order.
     make : callable
-        rows -> A[rows, rows.start:] with its corner `halved`.
+        rows -> A[rows, rows.start:] with its corner `halve`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.graphs.lazy import KeptStrips, halved
+    >>> from sidecut.graphs.lazy import KeptStrips, halve
     >>> A = np.array([[1.0, 2.0], [2.0, 3.0]])
-    >>> product = KeptStrips(2, [slice(0, 1), slice(1, 2)], lambda rows: halved(A[rows, rows.start :]))
+    >>> product = KeptStrips(2, [slice(0, 1), slice(1, 2)], lambda rows: halve(A[rows, rows.start :]))
     >>> product(np.array([1.0, 10.0]))
     array([21., 32.])
     """
@@ -235,14 +236,14 @@ class KeptTiledGraph(TiledGraph):
         return KeptStrips(self.n_nodes, list(self.tiles()), self._upper_strip)
 
     def _upper_strip(self, rows: slice) -> FloatArray:
-        return halved(self.tile(rows)[:, rows.start :])
+        return halve(self.tile(rows)[:, rows.start :])
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be made again is not worth gigabytes of a file, and threads cannot be written to one.
         return {name: value for name, value in vars(self).items() if name != "_strips"}
 
 
-def halved(strip: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def halve(strip: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a strip A[rows, rows.start:] without what its corner has below the diagonal, which is halved.
 
     Its product and that of its transpose then add up to that of the whole matrix.
@@ -250,8 +251,8 @@ def halved(strip: npt.NDArray[Any]) -> npt.NDArray[Any]:
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.graphs.lazy import halved
-    >>> halved(np.ones((2, 3)))
+    >>> from sidecut.graphs.lazy import halve
+    >>> halve(np.ones((2, 3)))
     array([[0.5, 1. , 1. ],
            [0. , 0.5, 1. ]])
     """
@@ -307,10 +308,10 @@ def rows_of(graph: Graph, rows: slice) -> FloatArray:
         return np.asarray(weights[rows].toarray())
     if isinstance(graph, TiledGraph):
         return graph.tile(rows)
-    return _applied_columns(graph, np.arange(rows.start, rows.stop)).T
+    return _apply_to_units(graph, np.arange(rows.start, rows.stop)).T
 
 
-def columns_of(graph: Graph, nodes: npt.NDArray[np.integer]) -> FloatArray:
+def columns_of(graph: Graph, nodes: IntArray) -> FloatArray:
     """Return the weights W[:, nodes] of a graph in any form.
 
     Examples
@@ -327,14 +328,14 @@ def columns_of(graph: Graph, nodes: npt.NDArray[np.integer]) -> FloatArray:
     if sp.issparse(weights):
         return np.asarray(sp.csc_array(weights)[:, nodes].toarray())
     if not isinstance(graph, TiledGraph):
-        return _applied_columns(graph, nodes)
+        return _apply_to_units(graph, nodes)
     columns = np.empty((graph.n_nodes, len(nodes)))
     for place, node in enumerate(nodes):
         columns[:, place] = graph.tile(slice(int(node), int(node) + 1))[0]
     return columns
 
 
-def _applied_columns(graph: Graph, nodes: npt.NDArray[np.integer]) -> FloatArray:
+def _apply_to_units(graph: Graph, nodes: IntArray) -> FloatArray:
     units = np.zeros((graph.n_nodes, len(nodes)))
     units[nodes, np.arange(len(nodes))] = 1.0
     return graph.apply(units)

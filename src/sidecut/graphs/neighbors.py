@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sidecut.graphs.graph import FloatArray
+from sidecut.arrays import FloatArray
 from sidecut.graphs.search import feasible_count
 
 
@@ -16,7 +16,7 @@ def nearest_by_affinity(affinity: npt.NDArray | sp.sparray, n_neighbors: int) ->
     """Keep, in every row, the k largest normalised affinities A_ij / √(A_ii A_jj), j ≠ i.
 
     This is step 1 of E2CP (Lu & Ip, 2010) for any kernel; ties go to the lower index. The result is
-    directed: see `symmetrized`.
+    directed: see `symmetrize`.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _largest_dense(affinity: Any, roots: FloatArray, k: int) -> tuple[npt.NDArra
     return rows[positive], columns.ravel()[positive], weights.ravel()[positive]
 
 
-def symmetrized(directed: sp.csr_array, rule: str = "mean") -> sp.csr_array:
+def symmetrize(directed: sp.csr_array, rule: str = "mean") -> sp.csr_array:
     """Make a directed graph undirected.
 
     Parameters
@@ -90,9 +90,9 @@ def symmetrized(directed: sp.csr_array, rule: str = "mean") -> sp.csr_array:
     Examples
     --------
     >>> import scipy.sparse as sp
-    >>> from sidecut.graphs import symmetrized
+    >>> from sidecut.graphs import symmetrize
     >>> one_way = sp.csr_array([[0.0, 1.0], [0.0, 0.0]])
-    >>> symmetrized(one_way).toarray()
+    >>> symmetrize(one_way).toarray()
     array([[0. , 0.5],
            [0.5, 0. ]])
     """

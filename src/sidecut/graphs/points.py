@@ -7,10 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from sidecut.graphs.graph import FloatArray
+from sidecut.arrays import FloatArray, IntArray
 
 #: Below this share of ‖x‖² + ‖y‖² the expansion ‖x‖² - 2xᵀy + ‖y‖² has lost its digits to cancellation.
 CLOSE = 1e-6
@@ -60,7 +59,7 @@ class Points:
         squared[row, col] = self.squared_differences(row + rows.start, col)
         return squared
 
-    def squared_differences(self, left: npt.NDArray[np.intp], right: npt.NDArray[np.intp]) -> FloatArray:
+    def squared_differences(self, left: IntArray, right: IntArray) -> FloatArray:
         """Return ‖x_left - x_right‖² of the coordinates for each pair, from the differences themselves."""
         result = np.empty(left.size)
         chunk = max(1, DIFFERENCE_BYTES // (8 * max(1, self.coordinates.shape[1])))

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from sidecut.arrays import FloatArray
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
 
 #: Weights may differ from their mirror image by this share of the largest weight.
@@ -56,8 +57,8 @@ def _explicit_graph(affinity: Any) -> Graph:
     if _is_networkx(affinity):
         return SparseGraph(_networkx_weights(affinity))
     if sp.issparse(affinity):
-        return SparseGraph(_checked_sparse(affinity))
-    return DenseGraph(_checked_dense(np.asarray(affinity)))
+        return SparseGraph(_check_sparse(affinity))
+    return DenseGraph(_check_dense(np.asarray(affinity)))
 
 
 def _is_networkx(candidate: Any) -> bool:
@@ -69,10 +70,10 @@ def _networkx_weights(graph: Any) -> sp.csr_array:
 
     if graph.is_directed():
         raise ValueError("A directed networkx graph cannot be cut; use graph.to_undirected().")
-    return _checked_sparse(nx.to_scipy_sparse_array(graph, weight="weight", dtype=np.float64, format="csr"))
+    return _check_sparse(nx.to_scipy_sparse_array(graph, weight="weight", dtype=np.float64, format="csr"))
 
 
-def _checked_sparse(affinity: Any) -> sp.csr_array:
+def _check_sparse(affinity: Any) -> sp.csr_array:
     _check_square(affinity.shape)
     _check_real(affinity)
     weights = sp.csr_array(affinity, dtype=np.float64)
@@ -87,10 +88,10 @@ def _checked_sparse(affinity: Any) -> sp.csr_array:
         worst = int(np.argmax(gap.data))
         row, col = int(gap.row[worst]), int(gap.col[worst])
         _check_symmetry(float(gap.data[worst]), float(edges.data.max()), row, col)
-    return _mirrored(weights)
+    return _mirror(weights)
 
 
-def _checked_dense(affinity: npt.NDArray) -> npt.NDArray[np.float64]:
+def _check_dense(affinity: npt.NDArray) -> FloatArray:
     _check_square(affinity.shape)
     _check_real(affinity)
     weights = np.asarray(affinity, dtype=np.float64)
@@ -106,7 +107,7 @@ def _checked_dense(affinity: npt.NDArray) -> npt.NDArray[np.float64]:
     return weights
 
 
-def _worst_asymmetry(weights: npt.NDArray[np.float64]) -> tuple[float, int, int]:
+def _worst_asymmetry(weights: FloatArray) -> tuple[float, int, int]:
     """Return the largest |W_ij - W_ji| with its i and j."""
     worst = (0.0, 0, 0)
     height = max(1, SYMMETRY_BYTES // (8 * max(1, weights.shape[0])))
@@ -118,7 +119,7 @@ def _worst_asymmetry(weights: npt.NDArray[np.float64]) -> tuple[float, int, int]
     return worst
 
 
-def _mirrored(weights: sp.csr_array) -> sp.csr_array:
+def _mirror(weights: sp.csr_array) -> sp.csr_array:
     """Remove the rounding differences between W and its transpose."""
     return sp.csr_array(0.5 * (weights + weights.T))
 

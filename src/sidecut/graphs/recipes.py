@@ -15,21 +15,22 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from sidecut.arrays import FloatArray
 from sidecut.exceptions import GraphWarning
 from sidecut.graphs.diffusion import HeatGraph
 from sidecut.graphs.extension import NeighborExtension
-from sidecut.graphs.graph import FloatArray, Graph, SparseGraph
+from sidecut.graphs.graph import Graph, SparseGraph
 from sidecut.graphs.kernels import (
     GaussianGraph,
     SelfTuningGraph,
     bandwidth,
     local_scales,
     positive_width,
-    scaled_features,
+    scale_features,
     width_of_distances,
 )
 from sidecut.graphs.lazy import FactorGraph, TiledGraph
-from sidecut.graphs.neighbors import symmetrized
+from sidecut.graphs.neighbors import symmetrize
 from sidecut.graphs.points import finite_matrix, unit_rows
 from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
 
@@ -58,7 +59,7 @@ class Neighbors(GraphRecipe):
     sigma : float, "mean" or "median", default="median"
         The width for Gaussian weights; the rules look at the distances between neighbours.
     symmetrize : {"mean", "union", "mutual"}, default="mean"
-        How the directed edges become undirected, see `symmetrized`.
+        How the directed edges become undirected, see `symmetrize`.
     search : {"exact", "approximate"}, default="exact"
         See `nearest_neighbors`; the recall of an approximate search is `graph.recall`.
     random_state : int, RandomState or None
@@ -100,7 +101,7 @@ class Neighbors(GraphRecipe):
             random_state=self.random_state,
         )
         directed = lists.with_weights(self._edge_weights(lists))
-        weights = symmetrized(directed, self.symmetrize)
+        weights = symmetrize(directed, self.symmetrize)
         return SparseGraph(weights, recall=lists.recall, extension=self._extension(lists.distances))
 
     def _extension(self, distances: FloatArray) -> NeighborExtension:
@@ -168,7 +169,7 @@ class Gaussian(GraphRecipe):
         """Return the Gaussian affinity of the points X."""
         sigma: Any = self.sigma
         if np.ndim(sigma) >= 1 or (isinstance(sigma, str) and sigma == "feature_std"):
-            X, sigma = scaled_features(X, sigma), 1.0
+            X, sigma = scale_features(X, sigma), 1.0
         return _in_memory_if_small(GaussianGraph(X, bandwidth(X, sigma), self.self_loops))
 
 

@@ -9,8 +9,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs.diffusion import SERIES_TOLERANCE, HeatGraph
-from sidecut.graphs.graph import FloatArray, Graph, without_isolated
+from sidecut.graphs.graph import Graph, drop_isolated
 from sidecut.graphs.recipes import GraphRecipe, Neighbors
 
 
@@ -78,7 +79,7 @@ class JoinedResolventGraph(Graph):
            [0.5, 0.5]])
     """
 
-    def __init__(self, kernel: ResolventGraph, factor: FloatArray, pairs: npt.NDArray[np.integer]) -> None:
+    def __init__(self, kernel: ResolventGraph, factor: FloatArray, pairs: IntArray) -> None:
         self.kernel = kernel
         self.factor = np.asarray(factor, dtype=np.float64)
         self.pairs = pairs
@@ -89,7 +90,7 @@ class JoinedResolventGraph(Graph):
         return self.kernel.apply(block) - self.factor @ (self.factor.T @ block)
 
     @cached_property
-    def components(self) -> npt.NDArray[np.intp]:
+    def components(self) -> IntArray:
         """The connected component of every node: those of the graph, joined by the pairs."""
         before = self.kernel.components
         ends = before[self.pairs].T
@@ -97,7 +98,7 @@ class JoinedResolventGraph(Graph):
             (np.ones(len(self.pairs)), tuple(ends)), shape=(before.max(initial=-1) + 1,) * 2
         )
         number = connected_components(joints, directed=False)[1]
-        return without_isolated(np.where(before >= 0, number[before], -1), self.isolated)
+        return drop_isolated(np.where(before >= 0, number[before], -1), self.isolated)
 
 
 class Resolvent(GraphRecipe):

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import GraphWarning
-from sidecut.graphs.graph import FloatArray
 from sidecut.graphs.points import CLOSE, Points, as_points, unit_rows
 
 #: With fewer points than this an approximate search is no faster, and NN-descent is at its least reliable.
@@ -38,7 +38,7 @@ class NearestNeighborLists:
         The share of true neighbours found: 1 for an exact search, measured on a sample otherwise.
     """
 
-    indices: npt.NDArray[np.intp]
+    indices: IntArray
     distances: FloatArray
     recall: float
 
@@ -124,7 +124,7 @@ class _Space:
     points: Points
     metric: str
 
-    def between(self, left: npt.NDArray[np.intp], right: npt.NDArray[np.intp]) -> FloatArray:
+    def between(self, left: IntArray, right: IntArray) -> FloatArray:
         """Return the distance of every pair, free of the cancellation a matrix product suffers."""
         squared = self.points.squared_differences(left, right)
         if self.metric == "euclidean":
@@ -133,7 +133,7 @@ class _Space:
         # ‖x - y‖² = ‖x‖² + ‖y‖² - 2 cos, and a row of zeros has cosine 0 with every other.
         return np.maximum(1.0 - 0.5 * (norms[left] + norms[right] - squared), 0.0)
 
-    def sorted(self, indices: npt.NDArray, points: npt.NDArray[np.intp]) -> tuple[npt.NDArray, FloatArray]:
+    def sorted(self, indices: npt.NDArray, points: IntArray) -> tuple[npt.NDArray, FloatArray]:
         """Return the neighbours of some points by distance, ties to the lower index, and the distances."""
         indices = indices.astype(np.intp)
         left = np.repeat(points, indices.shape[1])
@@ -156,24 +156,24 @@ def _exact(space: _Space, k: int) -> NearestNeighborLists:
     return NearestNeighborLists(indices, distances, recall=1.0)
 
 
-def _nearest(space: _Space, k: int, points: npt.NDArray[np.intp]) -> tuple[npt.NDArray, FloatArray]:
+def _nearest(space: _Space, k: int, points: IntArray) -> tuple[npt.NDArray, FloatArray]:
     """Return the k nearest neighbours of some points, searched exactly, and their distances."""
     coordinates = space.points.coordinates
     by_tree = space.metric == "euclidean" and not sp.issparse(coordinates)
     low_dimensional = by_tree and coordinates.shape[1] <= TREE_FEATURES
-    indices = _searched(space, k, points, "kd_tree" if low_dimensional else "brute")
+    indices = _search(space, k, points, "kd_tree" if low_dimensional else "brute")
     indices, distances = space.sorted(indices, points)
     if by_tree and not low_dimensional:
         # Brute force multiplies matrices, and cannot tell neighbours apart that lie very close together.
         farthest = (distances[:, -1] / space.points.unit) ** 2
         blurred = np.flatnonzero((farthest > 0) & (farthest < CLOSE * space.points.squared_norms[points]))
         if blurred.size:
-            again = _searched(space, k, points[blurred], "ball_tree")
+            again = _search(space, k, points[blurred], "ball_tree")
             indices[blurred], distances[blurred] = space.sorted(again, points[blurred])
     return indices, distances
 
 
-def _searched(space: _Space, k: int, points: npt.NDArray[np.intp], algorithm: str) -> npt.NDArray:
+def _search(space: _Space, k: int, points: IntArray, algorithm: str) -> npt.NDArray:
     coordinates = space.points.coordinates
     searcher = NearestNeighbors(n_neighbors=k + 1, metric=space.metric, algorithm=algorithm, n_jobs=-1)
     everyone = np.array_equal(points, np.arange(space.points.n_points))
@@ -202,9 +202,9 @@ def _approximate(
     # NN-descent leaves -1 where it found nobody.
     unfinished = np.flatnonzero((found < 0).any(axis=1))
     if unfinished.size:
-        found[unfinished] = _searched(space, k, unfinished, "brute")
+        found[unfinished] = _search(space, k, unfinished, "brute")
     indices, distances = space.sorted(found, np.arange(n_points))
-    recall = _measured_recall(space, distances, rng)
+    recall = _measure_recall(space, distances, rng)
     if recall < LOW_RECALL:
         warnings.warn(
             f"The approximate search found {recall:.1%} of the true neighbours; use search='exact' or more "
@@ -215,14 +215,14 @@ def _approximate(
     return NearestNeighborLists(indices, distances, recall)
 
 
-def _without_self(indices: npt.NDArray, points: npt.NDArray[np.intp]) -> npt.NDArray:
+def _without_self(indices: npt.NDArray, points: IntArray) -> npt.NDArray:
     """Drop each point from its own list; where duplicates pushed it out, drop the farthest entry."""
     own = indices == points[:, None]
     own[~own.any(axis=1), -1] = True
     return indices[~own].reshape(points.size, -1)
 
 
-def _measured_recall(space: _Space, distances: FloatArray, rng: np.random.RandomState) -> float:
+def _measure_recall(space: _Space, distances: FloatArray, rng: np.random.RandomState) -> float:
     """Return the share of true neighbours in the lists of a random sample of points.
 
     A point as near as the k-th true neighbour is one: duplicates and ties can be listed in any order.

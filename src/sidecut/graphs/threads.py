@@ -8,7 +8,7 @@ from functools import cache
 from threadpoolctl import ThreadpoolController
 
 
-def limited_threads(n_threads: int | None = 1) -> AbstractContextManager[object]:
+def limit_threads(n_threads: int | None = 1) -> AbstractContextManager[object]:
     """Hold BLAS and OpenMP to a number of threads within a ``with``.
 
     It is `threadpoolctl.threadpool_limits` for the libraries that numpy, scipy and scikit-learn have loaded
@@ -22,8 +22,8 @@ def limited_threads(n_threads: int | None = 1) -> AbstractContextManager[object]
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.graphs.threads import limited_threads
-    >>> with limited_threads(1):
+    >>> from sidecut.graphs.threads import limit_threads
+    >>> with limit_threads(1):
     ...     float(np.trace(np.eye(3) @ np.eye(3)))
     3.0
     """

@@ -9,7 +9,7 @@ from sidecut.labelling.kmeans import kmeans_centers, kmeans_labels
 from sidecut.labelling.lloyd import chunked_kmeans, nearest_centers
 from sidecut.labelling.names import rename_by_first_appearance
 from sidecut.labelling.qr import qr_labels
-from sidecut.labelling.repair import Repair, repaired_labels, satisfy_links
+from sidecut.labelling.repair import Repair, repair_labels, satisfy_links
 from sidecut.labelling.rotation import rotation_labels
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "nearest_centers",
     "qr_labels",
     "rename_by_first_appearance",
-    "repaired_labels",
+    "repair_labels",
     "rotation_labels",
     "satisfy_links",
     "sign_labels",

@@ -3,8 +3,9 @@
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.labelling.embedding import check_embedding, check_n_clusters, check_one_column_each
 from sidecut.labelling.embedding import unit_rows as to_unit_rows
 from sidecut.labelling.kmeans import kmeans_labels
@@ -23,7 +24,7 @@ def assign_labels(
     n_init: int = 10,
     unit_rows: bool = False,
     random_state: int | np.random.RandomState | None = None,
-) -> NDArray[np.intp]:
+) -> IntArray:
     """Turn an embedding into labels 0..n_clusters-1.
 
     Parameters
@@ -87,7 +88,7 @@ def assign_labels(
     return qr_labels(rows) if method == "qr" else _largest_column(rows, n_clusters)
 
 
-def _two_sides(rows: NDArray[np.float64], n_clusters: int) -> NDArray[np.intp]:
+def _two_sides(rows: FloatArray, n_clusters: int) -> IntArray:
     if n_clusters != 2:
         raise ValueError(f"'sign' makes two clusters, not n_clusters={n_clusters}; use 'kmeans'")
     labels = sign_labels(rows)
@@ -95,7 +96,7 @@ def _two_sides(rows: NDArray[np.float64], n_clusters: int) -> NDArray[np.intp]:
     return labels
 
 
-def _largest_column(rows: NDArray[np.float64], n_clusters: int) -> NDArray[np.intp]:
+def _largest_column(rows: FloatArray, n_clusters: int) -> IntArray:
     labels = argmax_labels(rows)
     warn_if_clusters_are_missing(labels, n_clusters, "argmax", "some columns are never the largest")
     return labels
@@ -104,7 +105,7 @@ def _largest_column(rows: NDArray[np.float64], n_clusters: int) -> NDArray[np.in
 # Clusters from a matrix of memberships: the column with the largest entry.
 
 
-def argmax_labels(memberships: ArrayLike) -> NDArray[np.intp]:
+def argmax_labels(memberships: ArrayLike) -> IntArray:
     """Give each point the column in which its row is largest; ties go to the first such column.
 
     Parameters
@@ -134,7 +135,7 @@ def argmax_labels(memberships: ArrayLike) -> NDArray[np.intp]:
 # Two clusters from one vector: which side of zero each entry lies on.
 
 
-def sign_labels(indicator: ArrayLike) -> NDArray[np.intp]:
+def sign_labels(indicator: ArrayLike) -> IntArray:
     """Put positive entries in cluster 1 and all others, zero included, in cluster 0.
 
     Parameters

@@ -4,11 +4,13 @@ import operator
 from typing import SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
+from sidecut.arrays import BoolArray, FloatArray, IntArray
 
-def check_embedding(embedding: ArrayLike) -> NDArray[np.float64]:
+
+def check_embedding(embedding: ArrayLike) -> FloatArray:
     """Return the embedding as a float64 array, or say why no labels can come from it.
 
     Parameters
@@ -55,7 +57,7 @@ def check_embedding(embedding: ArrayLike) -> NDArray[np.float64]:
     return rows
 
 
-def _refuse_nonfinite(rows: NDArray[np.float64]) -> None:
+def _refuse_nonfinite(rows: FloatArray) -> None:
     finite = np.isfinite(rows)
     if not finite.all():
         bad = np.argwhere(~finite)
@@ -110,7 +112,7 @@ def check_n_clusters(n_clusters: SupportsIndex, n_samples: int) -> int:
     return count
 
 
-def check_one_column_each(rows: NDArray[np.float64], n_clusters: int, method: str) -> None:
+def check_one_column_each(rows: FloatArray, n_clusters: int, method: str) -> None:
     """Refuse an embedding whose columns cannot stand for the clusters one by one.
 
     Parameters
@@ -142,7 +144,7 @@ def check_one_column_each(rows: NDArray[np.float64], n_clusters: int, method: st
         )
 
 
-def unit_rows(embedding: ArrayLike) -> NDArray[np.float64]:
+def unit_rows(embedding: ArrayLike) -> FloatArray:
     """Scale every row to Euclidean length one; rows of zeros stay zeros.
 
     A row of zeros has no direction. Leaving it alone, rather than dividing by a small number, keeps such
@@ -183,7 +185,7 @@ def unit_rows(embedding: ArrayLike) -> NDArray[np.float64]:
 # Points the embedding says nothing about, and the cluster they get in the end.
 
 
-def informative_rows(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+def informative_rows(rows: FloatArray) -> BoolArray:
     """Tell which rows are not entirely zero.
 
     Parameters
@@ -205,9 +207,7 @@ def informative_rows(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.any(rows != 0, axis=1)
 
 
-def join_nearest_cluster(
-    rows: NDArray[np.float64], labels: NDArray[np.intp], placed: NDArray[np.bool_]
-) -> NDArray[np.intp]:
+def join_nearest_cluster(rows: FloatArray, labels: IntArray, placed: BoolArray) -> IntArray:
     """Label the rows not yet placed by the nearest of the means of the placed ones.
 
     Parameters
@@ -242,7 +242,7 @@ def join_nearest_cluster(
     return everyone
 
 
-def cluster_sums(rows: NDArray[np.float64], labels: NDArray[np.intp], n_clusters: int) -> NDArray[np.float64]:
+def cluster_sums(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatArray:
     """Add up the rows of each cluster: XᵀV for the indicator matrix X of the labels.
 
     Parameters

@@ -3,11 +3,12 @@
 import warnings
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from sidecut.graphs.threads import limited_threads
+from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.graphs.threads import limit_threads
 from sidecut.labelling.embedding import (
     check_embedding,
     check_n_clusters,
@@ -31,7 +32,7 @@ def kmeans_labels(
     unit_rows: bool = False,
     fit_rows: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = None,
-) -> NDArray[np.intp]:
+) -> IntArray:
     """Cluster the rows of an embedding by k-means.
 
     Parameters
@@ -101,7 +102,7 @@ def kmeans_centers(
     *,
     n_init: int = 10,
     random_state: int | np.random.RandomState | None = None,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Return the centres of the clusters k-means finds among the rows of an embedding.
 
     Parameters
@@ -136,13 +137,13 @@ def kmeans_centers(
     return model.cluster_centers_[np.unique(model.labels_)]
 
 
-def _near_one(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def _near_one(rows: FloatArray) -> FloatArray:
     """Scale exactly, by a power of two, so that squared distances neither over- nor underflow."""
     _, exponent = np.frexp(np.abs(rows).max())
     return np.ldexp(rows, -exponent)
 
 
-def _rows_to_fit(rows: NDArray[np.float64], fit_rows: ArrayLike | None, n_clusters: int) -> NDArray[np.bool_]:
+def _rows_to_fit(rows: FloatArray, fit_rows: ArrayLike | None, n_clusters: int) -> BoolArray:
     if fit_rows is None:
         informative = informative_rows(rows)
         return informative if informative.sum() >= n_clusters else np.ones(len(rows), dtype=bool)
@@ -160,15 +161,15 @@ def _rows_to_fit(rows: NDArray[np.float64], fit_rows: ArrayLike | None, n_cluste
 
 
 def _fit(
-    rows: NDArray[np.float64], n_clusters: int, n_init: int, random_state: int | np.random.RandomState | None
+    rows: FloatArray, n_clusters: int, n_init: int, random_state: int | np.random.RandomState | None
 ) -> KMeans:
     model = KMeans(n_clusters, n_init=check_count("n_init", n_init), random_state=random_state)
     n_threads = 1 if len(rows) * n_clusters < _WORTH_THREADS else None
-    with limited_threads(n_threads), warnings.catch_warnings():
+    with limit_threads(n_threads), warnings.catch_warnings():
         # Missing clusters are reported by the caller, in terms of the embedding.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(rows)
 
 
-def _n_found(labels: NDArray[np.intp]) -> int:
+def _n_found(labels: IntArray) -> int:
     return len(np.unique(labels))

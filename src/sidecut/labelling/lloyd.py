@@ -9,11 +9,11 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.labelling.kmeans import kmeans_centers
 
 #: Up to this many rows are clustered as they are; of more, a sample decides where the search begins.
@@ -23,7 +23,7 @@ MAX_STEPS = 20
 #: The search ends when centres move by less than this share of the spread of the rows, as in scikit-learn.
 TOLERANCE = 1e-4
 
-Rows = NDArray[np.float64]
+Rows = FloatArray
 #: Applies a function to every chunk of rows, in one thread or in many; results in the order of the chunks.
 Each = Callable[[Callable[[Rows], Any]], Iterable[Any]]
 
@@ -109,7 +109,7 @@ def chunked_kmeans(
 
 
 def reduced_kmeans(
-    rows_at: Callable[[NDArray[np.intp]], Rows],
+    rows_at: Callable[[IntArray], Rows],
     total: Callable[[Rows], CenterSums],
     n_rows: int,
     n_clusters: int,
@@ -138,7 +138,7 @@ def reduced_kmeans(
     array([0.1, 5.1])
     """
     rng = check_random_state(random_state)
-    sample = rows_at(_sampled(n_rows, rng))
+    sample = rows_at(_sample(n_rows, rng))
     centers = kmeans_centers(sample, n_clusters, n_init=n_init, random_state=rng)
     if n_rows <= SAMPLE_ROWS:
         return centers
@@ -152,7 +152,7 @@ def reduced_kmeans(
     return centers
 
 
-def nearest_centers(rows: Rows, centers: Rows) -> NDArray[np.intp]:
+def nearest_centers(rows: Rows, centers: Rows) -> IntArray:
     """Return for every row the nearest centre, ties to the first.
 
     Examples
@@ -191,14 +191,14 @@ def center_sums(rows: Rows, centers: Rows) -> CenterSums:
     return CenterSums(member.T @ rows, counts)
 
 
-def _sampled(n_rows: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+def _sample(n_rows: int, rng: np.random.RandomState) -> IntArray:
     """Return the numbers of all rows if they are few, and otherwise of so many drawn, in their order."""
     if n_rows <= SAMPLE_ROWS:
         return np.arange(n_rows)
     return np.sort(sample_without_replacement(n_rows, SAMPLE_ROWS, random_state=rng))
 
 
-def _rows_at(each: Each, chosen: NDArray[np.intp]) -> Rows:
+def _rows_at(each: Each, chosen: IntArray) -> Rows:
     parts, start = [], 0
     for rows in each(_itself):
         first, last = np.searchsorted(chosen, [start, start + len(rows)])

@@ -5,10 +5,11 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sidecut.arrays import IntArray
 from sidecut.exceptions import LabellingWarning
 
 
-def rename_by_first_appearance(labels: ArrayLike) -> NDArray[np.intp]:
+def rename_by_first_appearance(labels: ArrayLike) -> IntArray:
     """Number the clusters 0, 1, 2, ... in the order in which the points meet them.
 
     Two label vectors describe the same partition exactly when their renamed versions are equal, whatever
@@ -46,7 +47,7 @@ def rename_by_first_appearance(labels: ArrayLike) -> NDArray[np.intp]:
     return rank[numbers]
 
 
-def _first_places(values: NDArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _first_places(values: NDArray) -> tuple[IntArray, IntArray]:
     """Return where each label comes first, and the labels as numbers into that."""
     n = values.size
     if not n or values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= n:
@@ -61,7 +62,7 @@ def _first_places(values: NDArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 # Saying so when fewer clusters came out than were asked for.
 
 
-def warn_if_clusters_are_missing(labels: NDArray[np.intp], n_clusters: int, method: str, reason: str) -> None:
+def warn_if_clusters_are_missing(labels: IntArray, n_clusters: int, method: str, reason: str) -> None:
     """Emit a `LabellingWarning` if the labels have fewer than `n_clusters` values.
 
     Parameters

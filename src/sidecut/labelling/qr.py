@@ -7,9 +7,10 @@ with them, and each point takes the largest |entry| of its row of VU.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import polar, qr
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.labelling.embedding import (
     check_embedding,
     check_n_clusters,
@@ -19,7 +20,7 @@ from sidecut.labelling.embedding import (
 from sidecut.labelling.names import rename_by_first_appearance, warn_if_clusters_are_missing
 
 
-def qr_labels(embedding: ArrayLike) -> NDArray[np.intp]:
+def qr_labels(embedding: ArrayLike) -> IntArray:
     """Cluster by column-pivoted QR into as many clusters as there are columns.
 
     Parameters
@@ -63,7 +64,7 @@ def qr_labels(embedding: ArrayLike) -> NDArray[np.intp]:
     return rename_by_first_appearance(join_nearest_cluster(everyone, labels, placed))
 
 
-def representatives(rows: NDArray[np.float64]) -> NDArray[np.intp]:
+def representatives(rows: FloatArray) -> IntArray:
     """Pick one point per column by pivoted QR of the transposed embedding.
 
     Parameters

@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints, Contraction
 from sidecut.exceptions import ConflictError, ConstraintWarning
 from sidecut.labelling.coloring import ConflictGraph, violate_least
 from sidecut.parameters import check_flag
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +76,8 @@ class Repair:
 
 
 def satisfy_links(
-    labels: NDArray[np.intp], rows: FloatArray, constraints: Constraints, n_clusters: int
-) -> tuple[NDArray[np.intp], Repair]:
+    labels: IntArray, rows: FloatArray, constraints: Constraints, n_clusters: int
+) -> tuple[IntArray, Repair]:
     """Change as little as possible so that labels satisfy the links.
 
     Points joined by must-links move as one. Each such set has a cost in each cluster, the squared distances
@@ -130,16 +126,16 @@ def satisfy_links(
     links = constraints.contracted()
     distances = _squared_distances(rows[links.points], centres)
     before = float(np.square(rows - centres[labels]).sum())
-    return repaired_labels(labels, constraints, distances, before)
+    return repair_labels(labels, constraints, distances, before)
 
 
-def repaired_labels(
-    labels: NDArray[np.intp],
+def repair_labels(
+    labels: IntArray,
     constraints: Constraints,
     costs: FloatArray,
     cost_before: float,
     measure: str = "sum of squares",
-) -> tuple[NDArray[np.intp], Repair]:
+) -> tuple[IntArray, Repair]:
     """Do the work of `satisfy_links` for any cost of putting a point into a cluster.
 
     Parameters
@@ -166,10 +162,10 @@ def repaired_labels(
 
     >>> import numpy as np
     >>> from sidecut import Constraints
-    >>> from sidecut.labelling import repaired_labels
+    >>> from sidecut.labelling import repair_labels
     >>> apart = Constraints.from_pairs(3, cannot_link=[(0, 1)])
     >>> costs = np.array([[0.0, 5.0], [0.0, 2.0]])
-    >>> labels, repair = repaired_labels(np.zeros(3, int), apart, costs, 7.0, measure="price")
+    >>> labels, repair = repair_labels(np.zeros(3, int), apart, costs, 7.0, measure="price")
     >>> labels
     array([0, 1, 0])
     >>> print(repair)
@@ -178,7 +174,7 @@ def repaired_labels(
     links = constraints.contracted()
     n_clusters = costs.shape[1]
     apart = ConflictGraph(links.n_components, links.apart)
-    unsettled = _unsettled(labels, links, apart)
+    unsettled = _find_unsettled(labels, links, apart)
     among = np.isin(links.apart[:, 0], unsettled)
     compromise = violate_least(
         links.summed(costs)[unsettled], apart.induced(unsettled), links.strengths[among]
@@ -193,8 +189,8 @@ def repaired_labels(
         moved=np.flatnonzero(repaired != labels),
         cost=float((costs[own, repaired[points]] - costs[own, labels[points]]).sum()),
         cost_before=cost_before,
-        violated_before=_n_violated(constraints, labels),
-        violated=_n_violated(constraints, repaired),
+        violated_before=_count_violated(constraints, labels),
+        violated=_count_violated(constraints, repaired),
         is_least=compromise.is_least,
         core=links.witnesses[np.isin(links.apart, unsettled[compromise.blame]).all(axis=1)],
         measure=measure,
@@ -203,7 +199,7 @@ def repaired_labels(
     return repaired, repair
 
 
-def _unsettled(labels: NDArray[np.intp], links: Contraction, apart: ConflictGraph) -> IntArray:
+def _find_unsettled(labels: IntArray, links: Contraction, apart: ConflictGraph) -> IntArray:
     """Return the components that a violated link reaches, be it over a chain of cannot-links.
 
     The others keep their labels, even where they would cost less in another cluster: labels that were not
@@ -218,7 +214,7 @@ def _unsettled(labels: NDArray[np.intp], links: Contraction, apart: ConflictGrap
     return np.flatnonzero((np.bincount(island, broken, n_islands) > 0)[island])
 
 
-def _centres(rows: FloatArray, labels: NDArray[np.intp], n_clusters: int) -> FloatArray:
+def _centres(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatArray:
     """The mean of every cluster."""
     counts = np.bincount(labels, minlength=n_clusters)
     sums = np.stack([np.bincount(labels, weights=column, minlength=n_clusters) for column in rows.T], axis=1)
@@ -230,7 +226,7 @@ def _squared_distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
     return np.stack([np.square(rows - centre).sum(axis=1) for centre in centres], axis=1)
 
 
-def _n_violated(constraints: Constraints, labels: NDArray[np.intp]) -> int:
+def _count_violated(constraints: Constraints, labels: IntArray) -> int:
     return round(constraints.n_pairs * (1.0 - constraints.satisfaction(labels)))
 
 
@@ -277,7 +273,7 @@ def refuse_contradictions(estimator: Any, constraints: Constraints) -> None:
         )
 
 
-def finish(estimator: Any, rows: npt.NDArray[np.float64], constraints: Constraints) -> None:
+def repair_if_hard(estimator: Any, rows: FloatArray, constraints: Constraints) -> None:
     """Repair `labels_` and remember how, as `repair_`, if the estimator is `hard`; else forget old repairs.
 
     Parameters

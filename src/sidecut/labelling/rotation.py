@@ -11,10 +11,11 @@ Procrustes). Neither step can decrease the objective.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import polar, svd
 from sklearn.utils import check_random_state
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.labelling.embedding import (
     check_embedding,
     check_n_clusters,
@@ -34,7 +35,7 @@ def rotation_labels(
     n_init: int = 10,
     max_iter: int = 100,
     random_state: int | np.random.RandomState | None = None,
-) -> NDArray[np.intp]:
+) -> IntArray:
     """Cluster by the rotation that brings the unit rows closest to an indicator matrix.
 
     Parameters
@@ -89,8 +90,8 @@ def rotation_labels(
 
 
 def _best_of_restarts(
-    rows: NDArray[np.float64], n_init: int, max_iter: int, random_state: int | np.random.RandomState | None
-) -> NDArray[np.intp]:
+    rows: FloatArray, n_init: int, max_iter: int, random_state: int | np.random.RandomState | None
+) -> IntArray:
     rng = check_random_state(random_state)
     best = -np.inf
     for _ in range(n_init):
@@ -101,7 +102,7 @@ def _best_of_restarts(
     return best_labels
 
 
-def starting_rotation(rows: NDArray[np.float64], first: int) -> NDArray[np.float64]:
+def starting_rotation(rows: FloatArray, first: int) -> FloatArray:
     """Build a rotation from rows as orthogonal to one another as possible, beginning with a given one.
 
     Parameters
@@ -132,9 +133,7 @@ def starting_rotation(rows: NDArray[np.float64], first: int) -> NDArray[np.float
     return polar(rows[chosen].T)[0]
 
 
-def alternate(
-    rows: NDArray[np.float64], rotation: NDArray[np.float64], max_iter: int
-) -> tuple[NDArray[np.intp], list[float]]:
+def alternate(rows: FloatArray, rotation: FloatArray, max_iter: int) -> tuple[IntArray, list[float]]:
     """Alternate the best labels for a rotation with the best rotation for the labels.
 
     Parameters
@@ -171,9 +170,7 @@ def alternate(
     return labels, objectives
 
 
-def procrustes_rotation(
-    rows: NDArray[np.float64], labels: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], float]:
+def procrustes_rotation(rows: FloatArray, labels: IntArray) -> tuple[FloatArray, float]:
     """Find the orthogonal R that maximises tr(XᵀV̄R) for the indicator matrix X of the labels.
 
     With the SVD XᵀV̄ = U Ω Ṽᵀ it is R = Ṽ Uᵀ, and the maximum is tr Ω.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity, warn_about
+from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity, warn_about_graph
 from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
-from sidecut.labelling.repair import finish, refuse_contradictions
+from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
 from sidecut.methods.inputs import (
     build_graph,
     check_choice,
@@ -29,8 +29,6 @@ from sidecut.spectral.laplacian import SOLVERS
 
 #: The affinities for which X must not be negative: weights of a graph, and word counts.
 NONNEGATIVE = ("precomputed", "cosine")
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class SpectralClusterer(ClusterMixin, BaseEstimator):
@@ -117,11 +115,11 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         graph = self._build_graph(data)
         if not constraints.is_empty:
             graph = self._constrain_graph(graph, constraints)
-        warn_about(graph, n_clusters)
+        warn_about_graph(graph, n_clusters)
         self.affinity_matrix_ = graph
         self.embedding_ = self._embed(graph, constraints, rng)
         self.labels_ = self._assign_labels(self.embedding_, rng)
-        finish(self, self.embedding_, constraints)
+        repair_if_hard(self, self.embedding_, constraints)
         return self
 
     def _check_parameters(self) -> None:
@@ -154,7 +152,7 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
         self.eigenvalues_ = pairs.values
         self.eigenvectors_ = pairs.vectors
 
-    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> npt.NDArray[np.intp]:
+    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
         return assign_labels(
             embedding, self.n_clusters, method=self.labelling, n_init=self.n_init, random_state=rng
         )

@@ -15,15 +15,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph, Neighbors, NormalizedAffinity
 from sidecut.labelling import unit_rows
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Nearer to one, 1 - λ is too small to divide by: such an eigenvector says nothing about its neighbours.
 LARGEST_EIGENVALUE = 0.99
@@ -52,7 +50,7 @@ class OutOfSample(_Walk):
         return graph
 
     @available_if(_is_on_neighbors)
-    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+    def predict(self, X: Any) -> IntArray:
         """Put new points into the clusters that were found.
 
         A new point is linked to its nearest neighbours among the old ones, the eigenvectors are extended to
@@ -83,12 +81,12 @@ class OutOfSample(_Walk):
     def _extended(self, edges: sp.csr_array) -> FloatArray:
         """Return the rows of the embedding for new points, given their weights to the old ones."""
         relaxed = NormalizedAffinity(self.affinity_matrix_).scale[:, None] * self.eigenvectors_
-        rows = extended_cut(edges, relaxed, self.eigenvalues_)
+        rows = extend_cut(edges, relaxed, self.eigenvalues_)
         if self.labelling == "sign":
             return rows[:, 1:]
         return unit_rows(rows) if self.unit_rows else rows
 
-    def _labels_of_rows(self, rows: FloatArray) -> npt.NDArray[np.intp]:
+    def _labels_of_rows(self, rows: FloatArray) -> IntArray:
         """Return the cluster with the nearest centre; of a single cut its side."""
         if self.embedding_.shape[1] == 1 and self.n_clusters == 2:
             return (rows[:, 0] > 0).astype(np.intp)
@@ -98,7 +96,7 @@ class OutOfSample(_Walk):
         return found[squared.argmin(axis=1)]
 
 
-def extended_cut(edges: Any, relaxed: FloatArray, eigenvalues: FloatArray) -> FloatArray:
+def extend_cut(edges: Any, relaxed: FloatArray, eigenvalues: FloatArray) -> FloatArray:
     """Return u = (Σ_j W_j u_j) / (d (1 - λ)) for new points; zero rows where a point has no weight.
 
     Parameters
@@ -116,8 +114,8 @@ def extended_cut(edges: Any, relaxed: FloatArray, eigenvalues: FloatArray) -> Fl
     A point half way between the two ends of an edge of a path takes their mean, pulled outwards.
 
     >>> import numpy as np
-    >>> from sidecut.methods.extension import extended_cut
-    >>> extended_cut(np.array([[1.0, 1.0]]), np.array([[0.2], [0.6]]), np.array([0.5]))
+    >>> from sidecut.methods.extension import extend_cut
+    >>> extend_cut(np.array([[1.0, 1.0]]), np.array([[0.2], [0.6]]), np.array([0.5]))
     array([[0.8]])
     """
     factor = np.where(eigenvalues < LARGEST_EIGENVALUE, 1.0 - eigenvalues, 1.0)

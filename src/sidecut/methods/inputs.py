@@ -57,10 +57,10 @@ def build_graph(estimator: BaseEstimator, data: Any) -> Graph:
     if isinstance(data, Graph):
         return data
     how = recipe(estimator.affinity, estimator.n_neighbors)
-    return made_once(estimator, (type(how), how.get_params()), data, lambda: how.build(data))
+    return make_once(estimator, (type(how), how.get_params()), data, lambda: how.build(data))
 
 
-def made_once(estimator: BaseEstimator, settings: tuple, data: Any, make: Callable[[], Made]) -> Made:
+def make_once(estimator: BaseEstimator, settings: tuple, data: Any, make: Callable[[], Made]) -> Made:
     """Return what is made of data; with `warm_start`, what a fit before made of them with the same settings.
 
     Parameters

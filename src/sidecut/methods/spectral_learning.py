@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
-from sidecut.graphs import CorrectedGraph, Graph, GraphRecipe, SparseGraph, corrected
+from sidecut.graphs import CorrectedGraph, Graph, GraphRecipe, SparseGraph, correct_weights
 from sidecut.labelling import LabellingMethod
-from sidecut.methods.base import FloatArray, SpectralClusterer
+from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.inputs import check_choice
 
 #: Up to this many pairs are written into the graph; beyond, links within groups are only applied.
 LISTED_PAIRS = 2_000_000
 
 
-def linked_affinity(graph: Graph, constraints: Constraints) -> Graph:
+def link_affinity(graph: Graph, constraints: Constraints) -> Graph:
     """Return the affinity A with must-links set to one and cannot-links to zero.
 
     Degrees of belief |Q_ij| < 1 go part of the way: A_ij (1 - |Q_ij|) + max(Q_ij, 0). Strengths are taken
@@ -33,10 +34,10 @@ def linked_affinity(graph: Graph, constraints: Constraints) -> Graph:
     >>> import numpy as np
     >>> from sidecut import Constraints
     >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.spectral_learning import linked_affinity
+    >>> from sidecut.methods.spectral_learning import link_affinity
     >>> graph = as_graph(np.array([[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]))
     >>> known = Constraints.from_pairs(3, must_link=[(0, 1)], cannot_link=[(1, 2)])
-    >>> linked_affinity(graph, known).to_dense()
+    >>> link_affinity(graph, known).to_dense()
     array([[0. , 1. , 0.5],
            [1. , 0. , 0. ],
            [0.5, 0. , 0. ]])
@@ -52,10 +53,10 @@ def linked_affinity(graph: Graph, constraints: Constraints) -> Graph:
     strengths = constraints.strengths / unit
     change = np.maximum(strengths, 0.0) - np.abs(strengths) * graph.weights_at(rows, columns)
     upper = sp.csr_array((change, (rows, columns)), shape=(graph.n_nodes, graph.n_nodes))
-    return corrected(graph, sp.csr_array(upper + upper.T))
+    return correct_weights(graph, sp.csr_array(upper + upper.T))
 
 
-def evenly_looped(graph: Graph) -> Graph:
+def even_out_degrees(graph: Graph) -> Graph:
     """Return the graph with self-loops that make all degrees equal, A + d_max I - D.
 
     Its normalised affinity is the additive normalisation (A + d_max I - D) / d_max of Kamvar et al. (2003),
@@ -66,14 +67,14 @@ def evenly_looped(graph: Graph) -> Graph:
     --------
     >>> import numpy as np
     >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.spectral_learning import evenly_looped
+    >>> from sidecut.methods.spectral_learning import even_out_degrees
     >>> path = as_graph(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]))
-    >>> evenly_looped(path).degrees
+    >>> even_out_degrees(path).degrees
     array([2., 2., 2.])
     """
     degrees = graph.degrees
     loops = np.where(degrees > 0, degrees.max() - degrees, 0.0)
-    return corrected(graph, sp.csr_array(sp.diags_array(loops)))
+    return correct_weights(graph, sp.csr_array(sp.diags_array(loops)))
 
 
 class SpectralLearning(SpectralClusterer):
@@ -169,12 +170,12 @@ class SpectralLearning(SpectralClusterer):
         check_choice("normalization", self.normalization, ("sym", "additive"))
 
     def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
-        return linked_affinity(graph, constraints)
+        return link_affinity(graph, constraints)
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
         # Self-loops change no cut, only the volumes it is measured by: they belong to the problem posed,
         # with constraints or without, and not to what is known.
-        posed = evenly_looped(graph) if self.normalization == "additive" else graph
+        posed = even_out_degrees(graph) if self.normalization == "additive" else graph
         return super()._embed(posed, constraints, rng)
 
 

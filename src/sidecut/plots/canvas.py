@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
+from sidecut.arrays import IntArray
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -166,7 +168,7 @@ def cluster_styles(n_clusters: int) -> list[tuple[str, str]]:
     return [(_COLOURS[c % n_colours], _MARKERS[c // n_colours % n_markers]) for c in range(n_clusters)]
 
 
-def align_clusters(labels: NDArray, reference: NDArray) -> NDArray[np.intp]:
+def align_clusters(labels: NDArray, reference: NDArray) -> IntArray:
     """Rename clusters so that they agree with a reference as far as they can.
 
     Cluster numbers mean nothing, so two clusterings side by side would get different colours for the

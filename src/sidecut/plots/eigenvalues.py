@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sidecut.arrays import FloatArray
 from sidecut.plots.canvas import axes_or_new, cluster_styles, ink
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def plot_eigenvalues(values: ArrayLike, n_clusters: int, ax: Axes | None = None)
     return ax
 
 
-def _draw_stems(ax: Axes, values: NDArray[np.float64], n_clusters: int) -> None:
+def _draw_stems(ax: Axes, values: FloatArray, n_clusters: int) -> None:
     colour = cluster_styles(1)[0][0]
     order = np.arange(1, values.size + 1)
     used = order <= n_clusters
@@ -69,7 +70,7 @@ def _draw_stems(ax: Axes, values: NDArray[np.float64], n_clusters: int) -> None:
     )
 
 
-def _mark_gap(ax: Axes, values: NDArray[np.float64], n_clusters: int) -> None:
+def _mark_gap(ax: Axes, values: FloatArray, n_clusters: int) -> None:
     low, high = values[n_clusters - 1], values[n_clusters]
     ax.axhspan(low, high, color=cluster_styles(3)[2][0], alpha=0.16, linewidth=0, gid="gap")
     ax.annotate(

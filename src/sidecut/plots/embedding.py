@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.decomposition import PCA
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.plots.canvas import align_clusters, axes_or_new, cluster_styles, ink, new_figure
 from sidecut.plots.links import MAX_LINKS, are_labels, draw_known_labels, draw_links, group_links
 
@@ -138,14 +139,14 @@ def plot_before_after(
     return left, right
 
 
-def _same_colours(before: ArrayLike, after: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _same_colours(before: ArrayLike, after: ArrayLike) -> tuple[IntArray, IntArray]:
     first = np.unique(np.asarray(before), return_inverse=True)[1]
     return first, align_clusters(np.asarray(after), first)
 
 
 def _checked(
     X2d: ArrayLike, labels: ArrayLike, constraints: Constraints | None
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+) -> tuple[FloatArray, IntArray]:
     points, clusters = np.asarray(X2d, dtype=float), np.asarray(labels)
     if points.ndim != 2 or points.shape[1] != 2:
         rule = "X2d must have two columns; sidecut.plots.project_for_picture makes them"
@@ -162,15 +163,13 @@ def _checked(
     return points, clusters.astype(np.intp)
 
 
-def _constrained(constraints: Constraints | None) -> NDArray[np.intp]:
+def _constrained(constraints: Constraints | None) -> IntArray:
     if constraints is None or constraints.is_empty or are_labels(constraints):
         return np.empty(0, dtype=np.intp)
     return np.asarray(constraints.constrained_points, dtype=np.intp)
 
 
-def _draw_points(
-    ax: Axes, points: NDArray[np.float64], clusters: NDArray[np.intp], rimmed: NDArray[np.intp]
-) -> None:
+def _draw_points(ax: Axes, points: FloatArray, clusters: IntArray, rimmed: IntArray) -> None:
     many = len(points) > MANY_POINTS
     size = float(np.clip(9000.0 / max(len(points), 1), 3.0, 36.0))
     style: dict[str, Any] = {"s": size, "alpha": 0.5 if many else 0.85, "rasterized": many, "zorder": 2}
@@ -220,7 +219,7 @@ def _tidy(ax: Axes, title: str | None) -> None:
 # Two coordinates to look at, from data or an embedding of any width.
 
 
-def project_for_picture(X: Any) -> NDArray[np.float64]:
+def project_for_picture(X: Any) -> FloatArray:
     """Turn data or an embedding into two coordinates for a picture.
 
     Two columns are shown as they are and one column gets a second coordinate of zero. Wider data is
@@ -260,13 +259,13 @@ def project_for_picture(X: Any) -> NDArray[np.float64]:
     return _principal_components(values)
 
 
-def _pad_to_two(values: Any) -> NDArray[np.float64]:
+def _pad_to_two(values: Any) -> FloatArray:
     dense = values.toarray() if sparse.issparse(values) else values
     missing = 2 - dense.shape[1]
     return np.asarray(np.pad(dense, ((0, 0), (0, missing))), dtype=float)
 
 
-def _principal_components(values: Any) -> NDArray[np.float64]:
+def _principal_components(values: Any) -> FloatArray:
     n_components = min(2, values.shape[0])
     # arpack centres a sparse matrix implicitly; the dense solvers are exact and need no start vector.
     solver = "arpack" if sparse.issparse(values) and min(values.shape) > n_components else "auto"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sidecut.arrays import FloatArray
 from sidecut.plots.canvas import axes_or_new, cluster_styles, ink
 from sidecut.plots.embedding import MANY_POINTS
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["plot_indicator"]
-
-FloatArray = NDArray[np.float64]
 
 
 def plot_indicator(

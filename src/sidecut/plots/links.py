@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.evaluation import best_matching
 from sidecut.plots.canvas import CANNOT, ink
 
@@ -52,7 +53,7 @@ class LinkGroup(NamedTuple):
 
     kind: str
     violated: bool
-    pairs: NDArray[np.intp]
+    pairs: IntArray
     total: int
 
     @property
@@ -115,7 +116,7 @@ def _shares(n_violated: int, n_links: int, max_links: int) -> dict[bool, float]:
     return {True: room_violated / max(n_violated, 1), False: room_kept / max(n_kept, 1)}
 
 
-def _sample(chosen: NDArray[np.intp], share: float) -> NDArray[np.intp]:
+def _sample(chosen: IntArray, share: float) -> IntArray:
     # A fixed seed: the same constraints always give the same picture.
     size = int(share * chosen.size + 1e-9)
     if size == chosen.size:
@@ -123,7 +124,7 @@ def _sample(chosen: NDArray[np.intp], share: float) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(0).choice(chosen, max(size, 1), replace=False))
 
 
-def draw_links(ax: Axes, points: NDArray[np.float64], groups: list[LinkGroup]) -> list[Any]:
+def draw_links(ax: Axes, points: FloatArray, groups: list[LinkGroup]) -> list[Any]:
     """Draw groups of links between points.
 
     Parameters
@@ -187,7 +188,7 @@ def are_labels(constraints: Constraints) -> bool:
     return constraints.n_pairs == n_labelled * (n_labelled - 1) // 2
 
 
-def misplaced(known: NDArray[np.intp], clusters: NDArray[np.intp]) -> NDArray[np.intp]:
+def misplaced(known: IntArray, clusters: IntArray) -> IntArray:
     """Return the labelled points that lie in the cluster of another class.
 
     Parameters
@@ -209,7 +210,7 @@ def misplaced(known: NDArray[np.intp], clusters: NDArray[np.intp]) -> NDArray[np
 
 
 def draw_known_labels(
-    ax: Axes, points: NDArray[np.float64], constraints: Constraints, clusters: NDArray[np.intp]
+    ax: Axes, points: FloatArray, constraints: Constraints, clusters: IntArray
 ) -> list[Any]:
     """Ring the labelled points, and cross out those in the cluster of another class.
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.metrics import pairwise_distances
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs.graph import Graph
 from sidecut.plots.canvas import axes_or_new, ink
 
@@ -27,7 +28,7 @@ __all__ = [
 
 def sorted_points(
     n: int, labels: ArrayLike | None, at_most: int, random_state: int
-) -> tuple[NDArray[np.intp], NDArray]:
+) -> tuple[IntArray, NDArray]:
     """Return the points to show, sorted by cluster, and their clusters.
 
     Parameters
@@ -165,14 +166,14 @@ def _size(weights: Any) -> int:
     return int(shape[0])
 
 
-def _sample(n: int, random_state: int) -> NDArray[np.intp]:
+def _sample(n: int, random_state: int) -> IntArray:
     if n <= MAX_AFFINITY_POINTS:
         return np.arange(n)
     chosen = np.random.default_rng(random_state).choice(n, MAX_AFFINITY_POINTS, replace=False)
     return np.sort(chosen).astype(np.intp)
 
 
-def _block(weights: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+def _block(weights: Any, rows: IntArray) -> FloatArray:
     """Cut the rows and columns shown out of the weights, without ever making all of them dense."""
     if isinstance(weights, Graph):
         # A graph that is only ever applied still multiplies unit vectors, which pick its columns.
@@ -184,7 +185,7 @@ def _block(weights: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     return np.asarray(weights[np.ix_(rows, rows)])
 
 
-def _ceiling(weights: NDArray[np.float64]) -> float:
+def _ceiling(weights: FloatArray) -> float:
     # The diagonal (self-loops) says nothing about clusters and must not set the scale.
     off_diagonal = weights[~np.eye(len(weights), dtype=bool)]
     positive = off_diagonal[off_diagonal > 0]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.plots.canvas import axes_or_new, cluster_styles, ink
 from sidecut.spectral import laplacian_eigenpairs
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_numerical_range", "range_boundary"]
 
-FloatArray = NDArray[np.float64]
 Extreme = Callable[[float, float], FloatArray]
 
 #: Graphs up to this size are decomposed as a whole.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.plots.canvas import CANNOT, axes_or_new, ink
 from sidecut.plots.matrices import frame_clusters, sorted_points
 
@@ -27,7 +28,7 @@ class HasEntries(Protocol):
     def n_samples(self) -> int:
         """Number of points."""
 
-    def entries(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+    def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the entries at some places."""
 
 
@@ -81,7 +82,7 @@ def plot_propagated(
     return ax
 
 
-def _ceiling(sizes: NDArray[np.float64]) -> float:
+def _ceiling(sizes: FloatArray) -> float:
     # The pairs that were given stand out so far that the others would be invisible beside them.
     return float(np.quantile(sizes[sizes > 0], 0.99)) if sizes.any() else 1.0
 
@@ -96,7 +97,7 @@ class HasStrongest(Protocol):
     def n_samples(self) -> int:
         """Number of points."""
 
-    def strongest(self, n: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def strongest(self, n: int) -> tuple[IntArray, FloatArray]:
         """Return the strongest pairs and their strengths."""
 
 
@@ -139,9 +140,9 @@ def plot_propagated_links(
     --------
     >>> from sidecut import Constraints
     >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.e2cp.propagation import propagated
+    >>> from sidecut.methods.e2cp.propagation import propagate
     >>> path = as_graph(np.eye(4, k=1) + np.eye(4, k=-1))
-    >>> F = propagated(path, Constraints.from_pairs(4, cannot_link=[(0, 3)]))
+    >>> F = propagate(path, Constraints.from_pairs(4, cannot_link=[(0, 3)]))
     >>> ax = plot_propagated_links(np.array([[0, 0], [1, 0], [2, 0], [3, 0]]), F, n_pairs=2)
     >>> [lines.get_label() for lines in ax.collections[1:]]
     ['apart (2)']
@@ -166,9 +167,7 @@ def plot_propagated_links(
     return ax
 
 
-def _draw(
-    ax: Axes, segments: NDArray[np.float64], opacity: NDArray[np.float64], color: str, style: Any, label: str
-) -> None:
+def _draw(ax: Axes, segments: FloatArray, opacity: FloatArray, color: str, style: Any, label: str) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba_array
 

@@ -36,8 +36,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
+from sidecut.arrays import FloatArray
 from sidecut.exceptions import SpectralError
-from sidecut.spectral.result import Certificate, FloatArray
+from sidecut.spectral.result import Certificate
 
 Operator = Callable[[FloatArray], FloatArray]
 
@@ -141,7 +142,7 @@ def bound_complement(
     """
     odds = _Odds.of(start.size, condition, failure_probability)
     acceptable = threshold if acceptable is None else max(acceptable, threshold)
-    space = _KrylovSpace(apply, project, weigh or _unweighted, known, residual)
+    space = _KrylovSpace(apply, project, weigh or _unweight, known, residual)
     if not space.begin(start):
         return ComplementBound(-np.inf, -np.inf, 0, failure_probability)
     while True:
@@ -307,5 +308,5 @@ def random_start_certificate(
     return Certificate("random start", certified_below, bound.failure_probability, complete, detail)
 
 
-def _unweighted(vector: FloatArray) -> FloatArray:
+def _unweight(vector: FloatArray) -> FloatArray:
     return vector

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import SuperLU, splu
 
-from sidecut.spectral.result import FloatArray
+from sidecut.arrays import FloatArray
 
 #: Pieces of the graph are factorised to see how fill-in grows: at least three, the first of this size, each
 #: twice the last, and more of them while one costs less than so many products with the matrix.
@@ -76,7 +76,7 @@ def forecast(matrix: sp.csr_array) -> FactorForecast:
     return FactorForecast(fill=fill, memory=24.0 * n * fill, work=work_of(n, fill))
 
 
-def factorized(matrix: sp.csc_array) -> SuperLU:
+def factorize(matrix: sp.csc_array) -> SuperLU:
     """Factorise a sparse symmetric matrix without pivoting, so that A = L D Lᵀ in SuperLU's clothes."""
     return splu(
         matrix,
@@ -116,7 +116,7 @@ def count_below(matrix: sp.csc_array, shift: float, metric: sp.csc_array | None 
     n = matrix.shape[0]
     shifted = sp.csc_array(matrix - shift * (metric if metric is not None else sp.eye_array(n)))
     try:
-        factor = factorized(shifted)
+        factor = factorize(shifted)
     except RuntimeError:
         return None
     if not np.array_equal(factor.perm_r, factor.perm_c) or not _is_accurate(factor, shifted):
@@ -125,7 +125,7 @@ def count_below(matrix: sp.csc_array, shift: float, metric: sp.csc_array | None 
 
 
 def is_positive_definite(factor: SuperLU) -> bool:
-    """Say whether the matrix that `factorized` took is positive definite: all its pivots are positive."""
+    """Say whether the matrix that `factorize` took is positive definite: all its pivots are positive."""
     return np.array_equal(factor.perm_r, factor.perm_c) and bool(np.all(factor.U.diagonal() > 0))
 
 
@@ -176,7 +176,7 @@ def _middle_of(pattern: sp.csr_array) -> int:
 def _ball_fill(pattern: sp.csr_array, nodes: np.ndarray) -> float:
     piece = abs(pattern[nodes][:, nodes])
     dominant = sp.diags_array(np.asarray(piece.sum(axis=1)).ravel() + 1.0)
-    factor = factorized(sp.csc_array(dominant - piece))
+    factor = factorize(sp.csc_array(dominant - piece))
     return factor.nnz / (2.0 * nodes.size)
 
 

@@ -8,13 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
+from sidecut.arrays import FloatArray
 from sidecut.exceptions import SpectralError
 from sidecut.spectral.certificate import NEARLY, bound_complement, random_start_certificate
-from sidecut.spectral.factorization import count_below, factorized, separating_shift
+from sidecut.spectral.factorization import count_below, factorize, separating_shift
 from sidecut.spectral.lanczos import largest_eigenvectors
 from sidecut.spectral.multigrid import LaplacianInverse
 from sidecut.spectral.problem import LaplacianProblem
-from sidecut.spectral.result import Certificate, Eigenpairs, FloatArray, RitzPairs, oriented
+from sidecut.spectral.result import Certificate, Eigenpairs, RitzPairs, orient
 
 #: L̄ is shifted by this before it is inverted, so that its null space does no harm.
 SHIFT = 1e-8
@@ -55,7 +56,7 @@ def solve_factorized(
     if not problem.is_sparse:
         raise SpectralError("Only sparse graphs can be factorised; this one has no sparse matrix.")
     try:
-        factor = factorized(_shifted(problem))
+        factor = factorize(_shift(problem))
     except (RuntimeError, MemoryError) as error:
         raise SpectralError(f"The sparse factorisation failed: {error}.") from error
 
@@ -63,7 +64,7 @@ def solve_factorized(
         return problem.project(factor.solve(problem.project(right)))
 
     pairs = _solve(problem, inverse, wanted + guards, rng)
-    return _completed(
+    return _complete(
         problem,
         inverse,
         pairs,
@@ -97,7 +98,7 @@ def solve_iterated(
         return solve(right, SOLVE_TOLERANCE)
 
     pairs = _solve(problem, inverse, wanted + guards, rng)
-    return _completed(problem, inverse, pairs, certify, f"shift-invert ({solve.preconditioning})", rng)
+    return _complete(problem, inverse, pairs, certify, f"shift-invert ({solve.preconditioning})", rng)
 
 
 def certify_by_inertia(problem: LaplacianProblem, pairs: RitzPairs, wanted: int) -> Certificate:
@@ -174,15 +175,15 @@ def certify_by_inverse(
         max_steps=min(CERTIFICATE_BUDGET, problem.n),
         residual=relative / (NEARLY * last + SHIFT),
     )
-    return random_start_certificate(bound, _uninverted(bound.upper), _uninverted(bound.lower), last)
+    return random_start_certificate(bound, _uninvert(bound.upper), _uninvert(bound.lower), last)
 
 
-def _uninverted(value: float) -> float:
+def _uninvert(value: float) -> float:
     """Return the eigenvalue of L̄ that belongs to one of its inverse."""
     return 1.0 / value - SHIFT if value > 0 else np.inf
 
 
-def _shifted(problem: LaplacianProblem) -> sp.csc_array:
+def _shift(problem: LaplacianProblem) -> sp.csc_array:
     return sp.csc_array(problem.laplacian + SHIFT * sp.eye_array(problem.n))
 
 
@@ -190,7 +191,7 @@ def _solve(problem: LaplacianProblem, inverse: Inverse, count: int, rng: np.rand
     return problem.refine(_krylov_eigenvectors(problem, inverse, count, rng))
 
 
-def _completed(
+def _complete(
     problem: LaplacianProblem,
     inverse: Inverse,
     pairs: RitzPairs,
@@ -211,7 +212,7 @@ def _completed(
         found = _krylov_eigenvectors(problem, _outside(problem, pairs.vectors, inverse), more, rng)
         pairs = problem.refine(np.hstack([pairs.vectors, found]))
         certificate = certify(pairs)
-    return Eigenpairs(pairs.values, oriented(pairs.vectors), pairs.residuals, solver, certificate)
+    return Eigenpairs(pairs.values, orient(pairs.vectors), pairs.residuals, solver, certificate)
 
 
 def _outside(problem: LaplacianProblem, vectors: FloatArray, inverse: Inverse) -> Inverse:

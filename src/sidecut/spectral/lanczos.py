@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
+from sidecut.arrays import FloatArray
 from sidecut.exceptions import SpectralError
 from sidecut.spectral.certificate import NEARLY, bound_complement, random_start_certificate
 from sidecut.spectral.problem import LaplacianProblem
-from sidecut.spectral.result import Certificate, Eigenpairs, FloatArray, RitzPairs, oriented
+from sidecut.spectral.result import Certificate, Eigenpairs, RitzPairs, orient
 
 #: Residuals are driven below this; eigenvalues of L̄ lie in [0, 2].
 TOLERANCE = 1e-7
@@ -54,9 +55,9 @@ def solve_lanczos(
     pairs = problem.refine(_krylov_eigenvectors(problem, wanted, rng, budget))
     certificate = certify_by_random_start(problem, pairs, wanted, rng, nearly=1.0)
     if not certificate.complete:
-        pairs = _guarded(problem, pairs, wanted + guards, rng, budget)
+        pairs = _guard(problem, pairs, wanted + guards, rng, budget)
         certificate = certify_by_random_start(problem, pairs, wanted, rng)
-    return Eigenpairs(pairs.values, oriented(pairs.vectors), pairs.residuals, "Lanczos (ARPACK)", certificate)
+    return Eigenpairs(pairs.values, orient(pairs.vectors), pairs.residuals, "Lanczos (ARPACK)", certificate)
 
 
 def certify_by_random_start(
@@ -98,7 +99,7 @@ def certify_by_random_start(
     return random_start_certificate(bound, 1.0 - bound.upper, 1.0 - bound.lower, last)
 
 
-def _guarded(
+def _guard(
     problem: LaplacianProblem, pairs: RitzPairs, count: int, rng: np.random.RandomState, budget: int
 ) -> RitzPairs:
     """Return `count` pairs, starting from those that were found; or these, if the others do not converge."""

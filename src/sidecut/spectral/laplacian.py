@@ -16,7 +16,7 @@ from sidecut.spectral.factorization import FactorForecast, forecast
 from sidecut.spectral.inverse import solve_factorized, solve_iterated
 from sidecut.spectral.lanczos import PRODUCT_BUDGET, solve_lanczos
 from sidecut.spectral.problem import LaplacianProblem, solve_dense
-from sidecut.spectral.result import Certificate, Eigenpairs, oriented
+from sidecut.spectral.result import Certificate, Eigenpairs, orient
 
 #: Up to this many nodes the whole spectrum is computed.
 DENSE_NODES = 800
@@ -95,10 +95,10 @@ def laplacian_eigenpairs(
     # Sparse products do not use BLAS threads, and for the thin blocks beside them the threads only get in
     # each other's way: on a busy machine two were seen to be ten times slower than one.
     with threadpool_limits(limits=1 if problem.is_sparse else None, user_api="blas"):
-        return _joined(null, _first_certified(problem, missing, solver, rng))
+        return _join(null, _find_first_certified(problem, missing, solver, rng))
 
 
-def _first_certified(
+def _find_first_certified(
     problem: LaplacianProblem, wanted: int, solver: str, rng: np.random.RandomState
 ) -> Eigenpairs:
     """Try solvers in turn until one returns an answer that is certified."""
@@ -210,14 +210,14 @@ def _null_pairs(problem: LaplacianProblem, n_vectors: int) -> Eigenpairs:
     detail = f"The graph has {problem.n_null} connected components; each has eigenvalue 0, exactly."
     return Eigenpairs(
         values=np.zeros(largest.size),
-        vectors=oriented(vectors),
+        vectors=orient(vectors),
         residuals=np.linalg.norm(problem.apply_laplacian(vectors), axis=0),
         solver="connected components",
         certificate=Certificate("components", 0.0, 0.0, True, detail),
     )
 
 
-def _joined(null: Eigenpairs, rest: Eigenpairs) -> Eigenpairs:
+def _join(null: Eigenpairs, rest: Eigenpairs) -> Eigenpairs:
     return Eigenpairs(
         values=np.concatenate([null.values, rest.values]),
         vectors=np.hstack([null.vectors, rest.vectors]),

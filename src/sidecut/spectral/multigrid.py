@@ -7,9 +7,9 @@ import scipy.sparse as sp
 from pyamg import smoothed_aggregation_solver
 from scipy.sparse.linalg import LinearOperator, cg
 
+from sidecut.arrays import FloatArray
 from sidecut.exceptions import SpectralError
 from sidecut.spectral.problem import LaplacianProblem
-from sidecut.spectral.result import FloatArray
 
 #: Conjugate gradients give up after this many steps.
 MAX_STEPS = 5_000

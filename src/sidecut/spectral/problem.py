@@ -11,8 +11,9 @@ import scipy.linalg
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
+from sidecut.arrays import FloatArray
 from sidecut.graphs import Graph, NormalizedAffinity
-from sidecut.spectral.result import Certificate, Eigenpairs, FloatArray, RitzPairs, oriented
+from sidecut.spectral.result import Certificate, Eigenpairs, RitzPairs, orient
 
 
 class LaplacianProblem:
@@ -111,7 +112,7 @@ def solve_dense(problem: LaplacianProblem, count: int) -> Eigenpairs:
         _, basis = scipy.linalg.eigh(laplacian, subset_by_index=(0, count - 1))
     pairs = problem.refine(basis)
     certificate = full_decomposition(count, float(pairs.values[-1]))
-    return Eigenpairs(pairs.values, oriented(pairs.vectors), pairs.residuals, "dense (LAPACK)", certificate)
+    return Eigenpairs(pairs.values, orient(pairs.vectors), pairs.residuals, "dense (LAPACK)", certificate)
 
 
 def solve_dense_pencil(A: FloatArray, B: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:

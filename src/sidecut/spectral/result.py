@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from sidecut.arrays import FloatArray
 
 
 class RitzPairs(NamedTuple):
@@ -90,14 +89,14 @@ class Eigenpairs:
         )
 
 
-def oriented(vectors: FloatArray) -> FloatArray:
+def orient(vectors: FloatArray) -> FloatArray:
     """Flip every column so that its entry of largest magnitude is positive.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.spectral.result import oriented
-    >>> oriented(np.array([[0.6, 0.8], [-0.8, 0.6]]))
+    >>> from sidecut.spectral.result import orient
+    >>> orient(np.array([[0.6, 0.8], [-0.8, 0.6]]))
     array([[-0.6,  0.8],
            [ 0.8,  0.6]])
     """

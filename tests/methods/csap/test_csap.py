@@ -25,8 +25,8 @@ from sidecut.graphs import (
 from sidecut.graphs.resolvent import JoinedResolventGraph, Resolvent, ResolventGraph
 from sidecut.methods.csap import graph as linking
 from sidecut.methods.csap import minimum_divergence
-from sidecut.methods.csap.graph import Links, linked_graph, prior_columns, with_stranded_points
-from sidecut.methods.csap.kernel import linked_kernel
+from sidecut.methods.csap.graph import NoisyLinks, condition_graph, prior_columns, with_stranded_points
+from sidecut.methods.csap.kernel import condition_kernel
 
 
 class OnlyTiles(TiledGraph):
@@ -67,16 +67,16 @@ def noise(constraints, eps_must=1e-2, eps_cannot=2e-2):
 
 def literal_a(kernel, constraints):
     return np.maximum(
-        linked_kernel(kernel, constraints.must_link, constraints.cannot_link, *noise(constraints)), 0.0
+        condition_kernel(kernel, constraints.must_link, constraints.cannot_link, *noise(constraints)), 0.0
     )
 
 
 def literal_b(kernel, constraints):
     """Steps 1a to 2 of Algorithm B, with one matrix for every cannot-link."""
     eps_must, eps_cannot = noise(constraints)
-    first = linked_kernel(kernel, constraints.must_link, eps_must=eps_must)
+    first = condition_kernel(kernel, constraints.must_link, eps_must=eps_must)
     stack = [
-        linked_kernel(first, cannot_link=[pair], eps_cannot=eps)
+        condition_kernel(first, cannot_link=[pair], eps_cannot=eps)
         for pair, eps in zip(constraints.cannot_link, eps_cannot, strict=True)
     ]
     return np.maximum(np.min(stack, axis=0), 0.0) if stack else np.maximum(first, 0.0)
@@ -157,7 +157,7 @@ def test_beyond_the_limit_one_cannot_link_speaks_for_two_groups(monkeypatch):
     listed = affinity_of(labels, "B", 1e-5, 1e-5)
     monkeypatch.setattr(linking, "FEW_CANNOT_LINKS", 5)
     monkeypatch.setattr(linking, "LISTED_CANNOT_LINKS", 5)
-    links = Links.of(labels, 1e-5, 1e-5)
+    links = NoisyLinks.of(labels, 1e-5, 1e-5)
     assert links.cannot_observations_apart().size == 3 < len(links.cannot)
     np.testing.assert_allclose(affinity_of(labels, "B", 1e-5, 1e-5), listed, atol=1e-8)
     with pytest.raises(ConstraintError, match=r"one by one; there are 1\d\d, more than 5.*algorithm='A'"):
@@ -167,7 +167,7 @@ def test_beyond_the_limit_one_cannot_link_speaks_for_two_groups(monkeypatch):
 def test_the_hardest_cannot_link_speaks(monkeypatch):
     monkeypatch.setattr(linking, "FEW_CANNOT_LINKS", 1)
     known = Constraints.from_pairs(6, [(0, 1), (2, 3)], [(0, 2), (1, 3), (4, 5)], 1.0, [1.0, 9.0, 1.0])
-    seen = Links.of(known, 1e-5, 1.0).cannot_observations_apart()
+    seen = NoisyLinks.of(known, 1e-5, 1.0).cannot_observations_apart()
     np.testing.assert_allclose(np.sort(seen.variances), [1 / 9, 1.0])
     assert set(np.flatnonzero(seen.directions[:, seen.variances.argmin()])) == {1, 3}
 
@@ -242,10 +242,10 @@ def test_a_point_left_without_affinity_keeps_the_one_it_had():
     affinity = model.affinity_matrix_.to_dense()
     np.testing.assert_allclose(affinity[0], [0.0, 0.0, 0.0, 0.1], atol=1e-12)
     np.testing.assert_array_equal(affinity, affinity.T)
-    links = Links.of(known, 1e-5, 1e-5)
+    links = NoisyLinks.of(known, 1e-5, 1e-5)
     columns, _ = prior_columns(as_graph(weights), links.points)
     for graph in (as_graph(sp.csr_array(weights)), OnlyTiles(weights)):
-        again = with_stranded_points(linked_graph(graph, columns, links, "B"), graph, links)
+        again = with_stranded_points(condition_graph(graph, columns, links, "B"), graph, links)
         np.testing.assert_allclose(again.to_dense(), affinity, atol=1e-12)
 
 
@@ -337,15 +337,15 @@ def test_multipliers_are_the_noise_of_links(algorithm):
     eps = 1 / np.sqrt(2 * model.multipliers_[active])
     must, cannot = PAIRS.pairs[together & active], PAIRS.pairs[~together & active]
     eps_must, eps_cannot = eps[together[active]], eps[~together[active]]
-    first = linked_kernel(K, must, eps_must=eps_must)
+    first = condition_kernel(K, must, eps_must=eps_must)
     if algorithm == "A":
-        kernels = [linked_kernel(K, must, cannot, eps_must, eps_cannot)]
+        kernels = [condition_kernel(K, must, cannot, eps_must, eps_cannot)]
         assert (variance(kernels[0], PAIRS.cannot_link, 1) <= 0.5 * (1 + 1e-6)).all()
         np.testing.assert_allclose(variance(kernels[0], cannot, 1), 0.5, rtol=1e-6)
         np.testing.assert_allclose(variance(kernels[0], must, -1), 0.3, rtol=1e-6)
     else:
         kernels = [
-            linked_kernel(first, cannot_link=[pair], eps_cannot=e)
+            condition_kernel(first, cannot_link=[pair], eps_cannot=e)
             for pair, e in zip(cannot, eps_cannot, strict=True)
         ]
         for pair, kernel in zip(cannot, kernels, strict=True):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from sidecut.exceptions import ConstraintWarning
-from sidecut.methods.csap.divergence import minimum_divergence, optimality_gap, projected
-from sidecut.methods.csap.kernel import linked_kernel
+from sidecut.methods.csap.divergence import minimum_divergence, optimality_gap, project_on_links
+from sidecut.methods.csap.kernel import condition_kernel
 
 
 def gaussian(x, sigma=1.0):
@@ -76,7 +76,7 @@ def test_no_other_kernel_is_nearer():
 def test_multipliers_are_the_noise_of_equation_3():
     found = minimum_divergence(K, MUST[:1], 0.2, CANNOT[:1], 0.5)
     eps_must, eps_cannot = (np.sqrt(0.5 / m) for m in (found.must_multipliers, found.cannot_multipliers))
-    again = linked_kernel(K, MUST[:1], CANNOT[:1], eps_must, eps_cannot)
+    again = condition_kernel(K, MUST[:1], CANNOT[:1], eps_must, eps_cannot)
     np.testing.assert_allclose(found.kernel, again, atol=1e-12)
 
 
@@ -99,7 +99,7 @@ def test_bounds_that_hold_already_change_nothing():
 def test_a_bound_another_one_makes_idle_is_let_go():
     """The first is tightened before the second makes it needless: its multiplier must come back to zero."""
     variances = np.array([[1.0, 0.999], [0.999, 1.0]])
-    multipliers, n_sweeps, gap = projected(variances, np.array([0.5, 0.1]))
+    multipliers, n_sweeps, gap = project_on_links(variances, np.array([0.5, 0.1]))
     assert multipliers[0] == 0.0
     assert multipliers[1] == pytest.approx(1 / 0.1 - 1)
     assert n_sweeps > 1

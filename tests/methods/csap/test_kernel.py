@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecut.methods.csap.kernel import (
+    condition_kernel,
     equivalent_kernel,
-    linked_kernel,
-    observed_links,
+    observe_links,
     rival_updates,
     spent_factor,
 )
@@ -63,7 +63,7 @@ def test_against_exact_arithmetic(K, eps):
     assert np.linalg.cond(SMOOTH) > 1e6
     expected = exactly_linked(K[:8, :8], MUST[[0, 2]], CANNOT[:1], eps)
     np.testing.assert_allclose(
-        linked_kernel(K[:8, :8], MUST[[0, 2]], CANNOT[:1], eps, eps), expected, atol=1e-14
+        condition_kernel(K[:8, :8], MUST[[0, 2]], CANNOT[:1], eps, eps), expected, atol=1e-14
     )
 
 
@@ -72,13 +72,13 @@ def test_against_the_literal_inverse_where_there_is_one(eps, tolerance):
     assert np.linalg.cond(ROUGH) < 1e4
     M = link_matrix(12, MUST, CANNOT, eps, 2 * eps)
     literal = np.linalg.inv(np.linalg.inv(ROUGH) + M)
-    np.testing.assert_allclose(linked_kernel(ROUGH, MUST, CANNOT, eps, 2 * eps), literal, atol=tolerance)
+    np.testing.assert_allclose(condition_kernel(ROUGH, MUST, CANNOT, eps, 2 * eps), literal, atol=tolerance)
 
 
 def test_kernels_without_an_inverse_stay_covariances():
     K = gaussian(np.linspace(0, 1, 40), 1.0)
     assert np.linalg.cond(K) > 1e16
-    K_bar = linked_kernel(K, [(0, 39), (3, 20)], [(10, 30)])
+    K_bar = condition_kernel(K, [(0, 39), (3, 20)], [(10, 30)])
     assert np.linalg.eigvalsh(K_bar).min() > -1e-12
     assert (np.diagonal(K_bar) <= np.diagonal(K) + 1e-15).all()
 
@@ -95,7 +95,7 @@ def test_the_printed_equations_hold_with_half_the_variance(kind, eps):
     links = {"must_link" if kind == "must" else "cannot_link": [(i, j)]}
     noise = np.sqrt(2.0) * eps
     np.testing.assert_allclose(
-        linked_kernel(K, **links, eps_must=noise, eps_cannot=noise), printed, atol=1e-13
+        condition_kernel(K, **links, eps_must=noise, eps_cannot=noise), printed, atol=1e-13
     )
     np.testing.assert_allclose(equivalent_kernel(K, (i, j), kind, noise), printed, atol=1e-13)
     np.testing.assert_allclose(equivalent_kernel(K, (i, j), kind), hard, atol=1e-13)
@@ -142,14 +142,14 @@ def test_table_1():
 def test_a_link_the_kernel_cannot_see():
     K = gaussian(np.array([0.0, 0.0, 1.0]), 1.0)
     np.testing.assert_array_equal(equivalent_kernel(K, (0, 1), "must"), K)
-    np.testing.assert_allclose(linked_kernel(K, [(0, 1)]), K, atol=1e-15)
-    np.testing.assert_allclose(linked_kernel(K, cannot_link=[(0, 1)])[:2, :2], 0.0, atol=1e-10)
+    np.testing.assert_allclose(condition_kernel(K, [(0, 1)]), K, atol=1e-15)
+    np.testing.assert_allclose(condition_kernel(K, cannot_link=[(0, 1)])[:2, :2], 0.0, atol=1e-10)
 
 
 def test_hard_and_soft_limits():
-    far = linked_kernel(ROUGH, MUST, CANNOT, 1e8, 1e8)
+    far = condition_kernel(ROUGH, MUST, CANNOT, 1e8, 1e8)
     np.testing.assert_allclose(far, ROUGH, atol=1e-14)
-    hard = linked_kernel(ROUGH, MUST, CANNOT, 1e-12, 1e-12)
+    hard = condition_kernel(ROUGH, MUST, CANNOT, 1e-12, 1e-12)
     np.testing.assert_allclose(hard[0], hard[4], atol=1e-6)
     np.testing.assert_allclose(hard[0], -hard[6], atol=1e-6)
 
@@ -165,8 +165,8 @@ def test_merging_links_loses_nothing(seed, eps):
     pairs = np.vstack([pairs, pairs[rng.random(len(pairs)) < 0.8]])
     noise = eps * rng.uniform(1, 3, len(pairs))
     for sign in (-1, 1):
-        apart = observed_links(n, pairs, noise, sign, merge=False)
-        merged = observed_links(n, pairs, noise, sign)
+        apart = observe_links(n, pairs, noise, sign, merge=False)
+        merged = observe_links(n, pairs, noise, sign)
         if len(pairs) > n:
             assert merged.size <= n
             assert sign == 1 or merged.size == n - 1
@@ -181,24 +181,24 @@ def test_merging_links_loses_nothing(seed, eps):
 @settings(max_examples=30, deadline=None)
 def test_order_does_not_matter(seed):
     rng = np.random.default_rng(seed)
-    one = linked_kernel(ROUGH, MUST, CANNOT)
+    one = condition_kernel(ROUGH, MUST, CANNOT)
     must, cannot = (np.sort(rng.permuted(pairs, axis=1))[:, ::-1] for pairs in (MUST, CANNOT))
-    other = linked_kernel(ROUGH, rng.permutation(must), rng.permutation(cannot))
+    other = condition_kernel(ROUGH, rng.permutation(must), rng.permutation(cannot))
     np.testing.assert_allclose(one, other, atol=1e-11)
 
 
 def test_each_rival_is_a_link_alone():
-    seen = observed_links(12, CANNOT, 0.01, sign=1, merge=False)
+    seen = observe_links(12, CANNOT, 0.01, sign=1, merge=False)
     updates = rival_updates(ROUGH, np.arange(12), seen)
     for pair, u in zip(CANNOT, updates.T, strict=True):
-        alone = linked_kernel(ROUGH, cannot_link=[pair], eps_cannot=0.01)
+        alone = condition_kernel(ROUGH, cannot_link=[pair], eps_cannot=0.01)
         np.testing.assert_allclose(ROUGH - np.outer(u, u), alone, atol=1e-14)
 
 
 def test_an_indefinite_matrix_gives_finite_numbers():
     """Columns that are no covariance by more than the noise: eigenvalues are held at the noise."""
     K = np.array([[1.0, 1.001], [1.001, 1.0]])
-    factor = spent_factor(K, np.arange(2), observed_links(2, [(0, 1)], 1e-5, sign=-1))
+    factor = spent_factor(K, np.arange(2), observe_links(2, [(0, 1)], 1e-5, sign=-1))
     assert np.isfinite(factor).all()
 
 

@@ -9,7 +9,7 @@ from sidecut import CSP, Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Neighbors, NormalizedAffinity
 from sidecut.methods.csp import beta as beta_module
-from sidecut.methods.csp.beta import Satisfiability, check_rule, chosen_beta, satisfiability
+from sidecut.methods.csp.beta import Satisfiability, check_rule, choose_beta, satisfiability
 
 
 def known_with(values, total, **changes):
@@ -40,7 +40,7 @@ def test_the_rule_leaves_k_minus_one_cuts_wherever_some_beta_does(values, share,
     possible = max(known.n_feasible(beta) for beta in np.linspace(1e-4, 10 * values[0], 2_000))
     if possible == 0:
         return
-    beta = chosen_beta(("fraction", fraction), known, n_clusters)
+    beta = choose_beta(("fraction", fraction), known, n_clusters)
     assert known.n_feasible(beta) >= min(possible, n_clusters - 1)
 
 
@@ -49,19 +49,19 @@ def test_one_leaves_exactly_one(values, share):
     known = known_with(values, share * 10 * values[0] * 0.999)
     feasible = [known.n_feasible(beta) for beta in np.linspace(1e-4, 10 * values[0], 2_000)]
     if 1 in feasible:
-        assert known.n_feasible(chosen_beta("one", known, 2)) == 1
+        assert known.n_feasible(choose_beta("one", known, 2)) == 1
 
 
 def test_one_leaves_the_fewest_where_eigenvalues_coincide():
     known = known_with([3.0, 3.0, 3.0, 1.0], total=-2.0)
-    assert known.n_feasible(chosen_beta("one", known, 2)) == 3
+    assert known.n_feasible(choose_beta("one", known, 2)) == 3
 
 
 def test_eq_19_counts_every_entry_of_q():
     known = known_with([4.0, 3.0], total=0.0)
-    assert chosen_beta("eq19", known, 2) == pytest.approx(4.0 * 10.0 * (0.5 + 0.4 * 6 / 400))
+    assert choose_beta("eq19", known, 2) == pytest.approx(4.0 * 10.0 * (0.5 + 0.4 * 6 / 400))
     # λ_{K-1}, not λ_max: eq. 19 would leave one cut where two are needed.
-    assert chosen_beta("eq19", known, 3) == pytest.approx(3.0 * 10.0 * (0.5 + 0.4 * 6 / 400))
+    assert choose_beta("eq19", known, 3) == pytest.approx(3.0 * 10.0 * (0.5 + 0.4 * 6 / 400))
 
 
 def test_eq_19_reaches_nine_tenths_when_everything_is_constrained():
@@ -70,17 +70,17 @@ def test_eq_19_reaches_nine_tenths_when_everything_is_constrained():
     known = Constraints.from_labels(np.arange(30) % 2)
     told, _ = satisfiability(known, NormalizedAffinity(graph).scale, graph.degrees, "eq19", 2)
     assert told.n_entries == 900
-    assert chosen_beta("eq19", told, 2) == pytest.approx(0.9 * told.bound(1))
+    assert choose_beta("eq19", told, 2) == pytest.approx(0.9 * told.bound(1))
 
 
 def test_the_largest_eigenvalue_goes_to_the_trivial_cut_where_must_links_prevail():
     # Transfer (section 6.3): "β < λ_1 vol, λ_1 the second largest eigenvalue".
     known = known_with([1.0, 0.8, 0.5], total=10.0)
     assert known.range_leaving(1) == (0.0, 8.0)
-    assert chosen_beta(("fraction", 0.5), known, 2) == pytest.approx(4.0)
+    assert choose_beta(("fraction", 0.5), known, 2) == pytest.approx(4.0)
     share = np.sqrt(known.n_entries) / known.n_samples
     assert 0 < share < 0.5
-    assert chosen_beta("usual", known, 2) == pytest.approx(8.0 * (0.1 + 1.5 * share))
+    assert choose_beta("usual", known, 2) == pytest.approx(8.0 * (0.1 + 1.5 * share))
 
 
 def test_the_usual_rule_insists_more_the_more_points_are_labelled():
@@ -90,8 +90,8 @@ def test_the_usual_rule_insists_more_the_more_points_are_labelled():
     for n_labels, fraction in ((10, 0.1 + 1.5 * 0.25), (30, 0.9)):
         known = Constraints.from_labels(np.where(np.arange(40) < n_labels, np.arange(40) % 2, -1))
         told, _ = satisfiability(known, scale, graph.degrees, "usual", 2)
-        expected = chosen_beta(("fraction", fraction), told, 2)
-        assert chosen_beta("usual", told, 2) == pytest.approx(expected)
+        expected = choose_beta(("fraction", fraction), told, 2)
+        assert choose_beta("usual", told, 2) == pytest.approx(expected)
 
 
 def test_what_the_trivial_cut_satisfies_in_the_normalisation_of_the_source():
@@ -122,7 +122,7 @@ def test_a_rule_that_does_not_exist_is_refused_before_anything_is_computed(rule)
 
 def test_numbers_of_any_kind_are_themselves():
     known = known_with([4.0], total=0.0)
-    assert [chosen_beta(beta, known, 2) for beta in (3, 3.0, np.int64(3), np.float32(3))] == [3.0] * 4
+    assert [choose_beta(beta, known, 2) for beta in (3, 3.0, np.int64(3), np.float32(3))] == [3.0] * 4
 
 
 def test_only_the_leading_eigenvalues_of_large_constraints_are_computed(monkeypatch):
@@ -137,7 +137,7 @@ def test_only_the_leading_eigenvalues_of_large_constraints_are_computed(monkeypa
     part, _ = satisfiability(known, scale, graph.degrees, rule, 2)
     assert part.values.size < whole.values.size
     np.testing.assert_allclose(part.values, whole.values[: part.values.size], rtol=1e-8)
-    beta = chosen_beta(rule, part, 2)
+    beta = choose_beta(rule, part, 2)
     assert part.n_feasible(beta) == whole.n_feasible(beta)
     # The count is the same, but it is not proved, and the estimator says so.
     assert whole.is_exact

@@ -12,7 +12,7 @@ from sidecut.exceptions import ConstraintWarning
 from sidecut.graphs import Neighbors
 from sidecut.methods.csp import estimator as csp_module
 from sidecut.methods.csp.cuts import feasible_cuts
-from sidecut.methods.csp.estimator import weighed_cuts
+from sidecut.methods.csp.estimator import weigh_cuts
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_eq_16_as_printed_is_eq_15(moons):
     assert np.abs(off_diagonal).max() < 1e-6 * np.diag(weights).min()
     # ... which cannot change a sign.
     printed = np.sign(scale[:, None] * V @ np.linalg.inv(np.diag(np.diag(weights))))
-    np.testing.assert_array_equal(printed, weighed_cuts(scale[:, None] * V, cuts.costs[:4], "sign"))
+    np.testing.assert_array_equal(printed, weigh_cuts(scale[:, None] * V, cuts.costs[:4], "sign"))
     # They are not orthogonal, though the paper says so.
     cosines = V.T @ V / graph.volume
     assert np.abs(cosines - np.eye(4)).max() > 1e-3
@@ -102,7 +102,7 @@ def test_a_weighting_that_does_not_exist_is_refused(moons):
     with pytest.raises(ValueError, match="'sign_cost'"):
         CSP(2, weighting="costly").fit(moons[0])
     with pytest.raises(ValueError, match="sign_cost"):
-        weighed_cuts(np.ones((2, 1)), np.ones(1), "costly")
+        weigh_cuts(np.ones((2, 1)), np.ones(1), "costly")
 
 
 @pytest.mark.parametrize("tol", [0, -1e-6, 1.0, np.nan, "small", True])
@@ -112,7 +112,7 @@ def test_a_tolerance_that_makes_no_sense_is_refused(moons, tol):
 
 
 def test_free_cuts_do_not_outweigh_the_others_without_bound():
-    weighed = weighed_cuts(np.array([[1.0, -1.0]]), np.array([0.0, 0.5]), "sign_cost")
+    weighed = weigh_cuts(np.array([[1.0, -1.0]]), np.array([0.0, 0.5]), "sign_cost")
     assert np.all(np.isfinite(weighed))
 
 

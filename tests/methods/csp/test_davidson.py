@@ -10,39 +10,9 @@ from sidecut.exceptions import SpectralError
 from sidecut.graphs import Neighbors
 from sidecut.methods.csp import davidson
 from sidecut.methods.csp import pencil as surplus
-from sidecut.methods.csp.davidson import largest_of_pencil, shifted_solves
+from sidecut.methods.csp.davidson import largest_of_pencil
 from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs
 from sidecut.spectral.problem import LaplacianProblem
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10_000), st.lists(st.floats(0, 1e3), min_size=1, max_size=5), st.floats(1e-3, 10))
-def test_shifted_solves_are_solutions(seed, shifts, b):
-    rng = np.random.default_rng(seed)
-    problem = LaplacianProblem(Neighbors(4).build(rng.normal(size=(25, 2))))
-    right = rng.normal(size=(25, len(shifts)))
-    found = shifted_solves(problem.apply_laplacian, np.array(shifts), b, right, 1e-12, 500)
-    laplacian = problem.apply_laplacian(np.eye(25))
-    for shift, b_j, x in zip(shifts, right.T, found.T, strict=True):
-        exact = np.linalg.solve(shift * laplacian + b * np.eye(25), b_j)
-        np.testing.assert_allclose(x, exact, atol=1e-7 * np.linalg.norm(exact))
-
-
-def test_shifted_solves_spend_nothing_on_columns_that_are_done():
-    widths = []
-
-    def apply(block):
-        widths.append(block.shape[1])
-        return np.diag([0.0, 1.0, 2.0]) @ block
-
-    right = np.array([[1.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
-    shifted_solves(apply, np.array([1.0, 1.0]), 1.0, right, 1e-10, 20)
-    assert widths == [2, 1, 1]
-
-
-def test_shifted_solves_of_nothing_are_nothing():
-    found = shifted_solves(lambda x: x, np.array([1.0]), 1.0, np.zeros((4, 1)), 0.1, 10)
-    np.testing.assert_array_equal(found, 0)
 
 
 @settings(max_examples=25, deadline=None)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.graphs import DenseGraph, Gaussian, GaussianGraph, Heat, Neighbors, SparseGraph, as_graph
-from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjusted, adjusted_weights
+from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph, adjust_weights
 from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix
 
 X = np.random.default_rng(0).normal(size=(60, 2))
@@ -55,7 +55,7 @@ def test_every_form_is_eq4(form, kind):
     lazy = AdjustedGraph(graph, F)
     rows, columns = np.random.default_rng(2).integers(0, 60, size=(2, 80))
     block = np.random.default_rng(3).normal(size=(60, 4))
-    np.testing.assert_allclose(adjusted(graph, F).to_dense(), expected, atol=1e-12)
+    np.testing.assert_allclose(adjust_graph(graph, F).to_dense(), expected, atol=1e-12)
     np.testing.assert_allclose(lazy.to_dense(), expected, atol=1e-12)
     np.testing.assert_allclose(lazy.apply(block), expected @ block, atol=1e-11)
     np.testing.assert_allclose(lazy.degrees, expected.sum(axis=1), rtol=1e-11)
@@ -67,7 +67,7 @@ def test_every_form_is_eq4(form, kind):
 @settings(deadline=None)
 def test_proposition_1_as_amended(w, f):
     """Nonnegative; not less than W where F >= 0, not more where F < 0, and less unless W is zero."""
-    changed = float(adjusted_weights(np.array(w), np.array(f)))
+    changed = float(adjust_weights(np.array(w), np.array(f)))
     assert changed >= 0
     assert changed <= 1 + 1e-15
     if f >= 0:
@@ -81,26 +81,26 @@ def test_proposition_1_as_amended(w, f):
 @given(st.floats(0, 1), st.floats(-5, 5), st.floats(0.1, 100))
 @settings(deadline=None)
 def test_the_unit_of_weights_does_not_matter(w, f, unit):
-    scaled = adjusted_weights(np.array(unit * w), np.array(f), unit)
+    scaled = adjust_weights(np.array(unit * w), np.array(f), unit)
     np.testing.assert_allclose(
-        scaled, unit * adjusted_weights(np.array(w), np.array(f)), rtol=1e-12, atol=1e-14
+        scaled, unit * adjust_weights(np.array(w), np.array(f)), rtol=1e-12, atol=1e-14
     )
 
 
 def test_cannot_links_alone_leave_a_sparse_graph_sparse(monkeypatch):
-    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
     graph = Neighbors(5).build(X)
-    changed = adjusted(graph, beliefs("apart"))
+    changed = adjust_graph(graph, beliefs("apart"))
     assert isinstance(changed, SparseGraph)
     assert changed.matrix.nnz <= graph.matrix.nnz
-    assert isinstance(adjusted(graph, beliefs("labels")), AdjustedGraph)
+    assert isinstance(adjust_graph(graph, beliefs("labels")), AdjustedGraph)
 
 
 def test_what_is_in_memory_has_the_form_of_the_graph():
-    assert isinstance(adjusted(Neighbors(5).build(X), beliefs("labels")), SparseGraph)
-    assert isinstance(adjusted(Gaussian(1.0).build(X), beliefs("labels")), DenseGraph)
-    assert isinstance(adjusted(GaussianGraph(X, 1.0), beliefs("labels")), AdjustedGraph)
-    assert isinstance(adjusted(Heat(2.0).build(X), beliefs("labels")), DenseGraph)
+    assert isinstance(adjust_graph(Neighbors(5).build(X), beliefs("labels")), SparseGraph)
+    assert isinstance(adjust_graph(Gaussian(1.0).build(X), beliefs("labels")), DenseGraph)
+    assert isinstance(adjust_graph(GaussianGraph(X, 1.0), beliefs("labels")), AdjustedGraph)
+    assert isinstance(adjust_graph(Heat(2.0).build(X), beliefs("labels")), DenseGraph)
 
 
 @given(seed=st.integers(0, 200), n_parts=st.integers(2, 70))

@@ -16,7 +16,7 @@ from sidecut.graphs import lazy as strips
 from sidecut.graphs.resolvent import ResolventGraph
 from sidecut.methods.e2cp import estimator as e2cp
 from sidecut.methods.e2cp import nontrivial, spreading
-from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjusted
+from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph
 from sidecut.spectral import laplacian_eigenpairs
 
 X, Y = make_blobs(150, centers=4, cluster_std=2.0, random_state=0)
@@ -99,7 +99,7 @@ def test_never_formed_is_the_same_as_dense(larger, kind, rescale, monkeypatch):
     graph, y = larger
     known = knowledge(kind, y)
     expected = dense_e2cp(graph.to_dense(), known.as_matrix().toarray(), rescale=rescale)
-    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
     lazy = E2CP(10, rescale=rescale)._constrain_graph(graph, known)
     assert isinstance(lazy, AdjustedGraph)
     block = np.random.default_rng(0).normal(size=(2000, 3))
@@ -115,7 +115,7 @@ def test_input_of_either_precision(larger, kind, precision, monkeypatch):
     known = knowledge(kind, y)
     given = sp.csr_array(graph.matrix, dtype=precision)
     expected = dense_e2cp(given.toarray().astype(np.float64), known.as_matrix().toarray(), rescale=True)
-    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
     if precision == np.float32:
         monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
         monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 4)
@@ -135,7 +135,7 @@ def test_labels_and_eigenvalues_at_scale_are_those_in_memory(larger, monkeypatch
     known = sample_labels(y, 50, random_state=0)
     expected = E2CP(10, affinity="precomputed", random_state=0).fit(graph, constraints=known)
     assert isinstance(expected.affinity_matrix_, SparseGraph | DenseGraph)
-    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
     model = E2CP(10, affinity="precomputed", random_state=0).fit(graph, constraints=known)
     assert isinstance(model.affinity_matrix_, AdjustedGraph)
     np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, atol=1e-8)
@@ -251,7 +251,7 @@ def test_nothing_known_propagates_nothing():
 
 def test_hours_of_work_are_announced(monkeypatch):
     known = knowledge("pairs", Y)
-    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
     monkeypatch.setattr(strips, "KEPT_BYTES", 0)
     E2CP(4, random_state=0).fit(X, constraints=known)
     monkeypatch.setattr(e2cp, "DEAR_PRODUCT", 150**2 / 2 * known.constrained_points.size - 1)
@@ -266,7 +266,7 @@ def test_the_approximation_states_its_error(larger, monkeypatch):
     """The share of degrees left out, and with it every eigenvalue, is within what is stated."""
     graph, y = larger
     known = sample_labels(y, 30, random_state=0)
-    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
     exact, linear = (
         E2CP(10, affinity="precomputed", approximate=approximate, random_state=0).fit(
             graph, constraints=known
@@ -294,6 +294,6 @@ def test_small_graphs_are_never_approximated():
 
 
 def test_pairs_are_never_approximated(monkeypatch):
-    monkeypatch.setitem(adjusted.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
     model = E2CP(4, approximate=True, random_state=0).fit(X, constraints=knowledge("pairs", Y))
     assert model.approximation_error_ == 0.0

@@ -9,7 +9,7 @@ from sklearn.datasets import make_moons
 from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Gaussian, GaussianGraph, Heat, Neighbors, SparseGraph, as_graph
-from sidecut.methods.e2cp import lowrank, propagated, propagated_by_iteration, spread, spreading
+from sidecut.methods.e2cp import lowrank, propagate, propagate_by_iteration, spread, spreading
 from sidecut.methods.e2cp.lowrank import AgreementMatrix
 
 X, Y = make_moons(90, noise=0.1, random_state=0)
@@ -59,22 +59,22 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_eq3_three_ways(form, kind):
     graph, known = FORMS[form](), KNOWLEDGE[kind]
-    F = propagated(graph, known)
+    F = propagate(graph, known)
     np.testing.assert_allclose(F.to_dense(), eq3(graph, known), atol=1e-12)
-    np.testing.assert_allclose(propagated_by_iteration(graph, known), F.to_dense(), atol=1e-10)
+    np.testing.assert_allclose(propagate_by_iteration(graph, known), F.to_dense(), atol=1e-10)
 
 
 @pytest.mark.parametrize("alpha", [1e-9, 0.1, 0.5, 0.99, 0.999])
 def test_any_alpha(alpha):
     graph, known = FORMS["sparse"](), KNOWLEDGE["pairs"]
-    F = propagated(graph, known, alpha)
+    F = propagate(graph, known, alpha)
     np.testing.assert_allclose(F.to_dense(), eq3(graph, known, alpha), atol=1e-11)
 
 
 def test_nothing_is_propagated_as_alpha_vanishes():
     graph, known = FORMS["sparse"](), KNOWLEDGE["soft"]
     np.testing.assert_allclose(
-        propagated(graph, known, 1e-12).to_dense(), known.as_matrix().toarray(), atol=1e-11
+        propagate(graph, known, 1e-12).to_dense(), known.as_matrix().toarray(), atol=1e-11
     )
 
 
@@ -87,14 +87,14 @@ def test_small_graphs_with_many_components_and_isolated_points(seed, alpha, dens
     Q = rng.normal(size=(20, 20)) * (rng.random((20, 20)) < 0.1)
     known = Constraints.from_matrix(Q + Q.T)
     np.testing.assert_allclose(
-        propagated(graph, known, alpha).to_dense(), eq3(graph, known, alpha), atol=1e-11
+        propagate(graph, known, alpha).to_dense(), eq3(graph, known, alpha), atol=1e-11
     )
 
 
 def test_what_is_not_connected_is_not_reached():
     """F is exactly zero between components that no constraint joins, even through a third."""
     graph = SparseGraph(np.kron(np.eye(3), np.ones((5, 5)) - np.eye(5)))
-    F = propagated(graph, Constraints.from_pairs(15, cannot_link=[(0, 5), (6, 10)])).to_dense()
+    F = propagate(graph, Constraints.from_pairs(15, cannot_link=[(0, 5), (6, 10)])).to_dense()
     assert (F[:5, 5:10] < 0).all()
     assert (F[5:10, 10:] < 0).all()
     assert (F[:5, 10:] == 0).all()
@@ -105,7 +105,7 @@ def test_constraints_reach_every_pair_of_a_connected_graph():
     """Section 4.2: few constraints leave no pair without a confidence."""
     graph = Neighbors(8).build(X)
     assert graph.n_components == 1
-    F = propagated(graph, sample_pairs(Y, 3, random_state=0)).to_dense()
+    F = propagate(graph, sample_pairs(Y, 3, random_state=0)).to_dense()
     assert np.count_nonzero(F) == F.size
 
 
@@ -116,19 +116,19 @@ def test_the_propagator_has_no_negative_entry():
 
 
 def test_labels_have_the_rank_of_their_classes():
-    F = propagated(FORMS["sparse"](), KNOWLEDGE["labels"])
+    F = propagate(FORMS["sparse"](), KNOWLEDGE["labels"])
     assert isinstance(F.matrix, AgreementMatrix)
     assert F.matrix.rank == 2
-    assert propagated(FORMS["sparse"](), KNOWLEDGE["labels without diagonal"]).matrix.rank == 12
+    assert propagate(FORMS["sparse"](), KNOWLEDGE["labels without diagonal"]).matrix.rank == 12
 
 
 def test_right_hand_sides_in_several_blocks(monkeypatch):
     graph, known = FORMS["sparse"](), KNOWLEDGE["pairs"]
     monkeypatch.setattr(spreading, "DENSE_NODES", 0)
     monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 1000)
-    at_once = propagated(graph, known).to_dense()
+    at_once = propagate(graph, known).to_dense()
     monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 7)
-    np.testing.assert_allclose(propagated(graph, known).to_dense(), at_once, atol=1e-14)
+    np.testing.assert_allclose(propagate(graph, known).to_dense(), at_once, atol=1e-14)
 
 
 @pytest.fixture(params=[16, 1024], ids="side {}".format)
@@ -139,7 +139,7 @@ def _tile_side(request, monkeypatch):
 @pytest.mark.usefixtures("_tile_side")
 @pytest.mark.parametrize("kind", ["pairs", "labels", "soft"])
 def test_the_strongest_pairs(kind):
-    F = propagated(FORMS["sparse"](), KNOWLEDGE[kind])
+    F = propagate(FORMS["sparse"](), KNOWLEDGE[kind])
     dense = F.to_dense()
     first, second = np.triu_indices(90, k=1)
     order = np.argsort(-np.abs(dense[first, second]))[:50]
@@ -154,12 +154,12 @@ def test_the_strongest_pairs(kind):
 @pytest.mark.usefixtures("_tile_side")
 def test_no_more_pairs_than_there_are():
     graph = SparseGraph(np.kron(np.eye(3), np.ones((5, 5)) - np.eye(5)))
-    F = propagated(graph, Constraints.from_pairs(15, cannot_link=[(0, 5)]))
+    F = propagate(graph, Constraints.from_pairs(15, cannot_link=[(0, 5)]))
     pairs, strengths = F.strongest(1000)
     assert len(pairs) == 25
     assert (strengths < 0).all()
     assert F.sample(1000, random_state=0).n_cannot_link == 25
-    nothing = propagated(graph, Constraints.none(15))
+    nothing = propagate(graph, Constraints.none(15))
     assert nothing.strongest(5)[0].shape == (0, 2)
     assert nothing.sample(5).is_empty
     assert nothing.max_abs == 0
@@ -167,7 +167,7 @@ def test_no_more_pairs_than_there_are():
 
 @pytest.mark.usefixtures("_tile_side")
 def test_samples_hold_propagated_strengths():
-    F = propagated(FORMS["sparse"](), KNOWLEDGE["pairs"])
+    F = propagate(FORMS["sparse"](), KNOWLEDGE["pairs"])
     drawn = F.sample(40, random_state=0)
     assert drawn.n_pairs == 40
     np.testing.assert_allclose(drawn.strengths, F.entries(*drawn.pairs.T), rtol=1e-9)
@@ -183,7 +183,7 @@ def test_samples_hold_propagated_strengths():
 def test_pairs_are_drawn_in_proportion_to_confidence():
     """The first pair of a draw without replacement: chances are |F| over its sum, within five sigma."""
     graph = as_graph(np.eye(4, k=1) + np.eye(4, k=-1))
-    F = propagated(graph, Constraints.from_pairs(4, must_link=[(0, 1)], cannot_link=[(0, 3)]))
+    F = propagate(graph, Constraints.from_pairs(4, must_link=[(0, 1)], cannot_link=[(0, 3)]))
     first, second = np.triu_indices(4, k=1)
     chances = np.abs(F.to_dense()[first, second])
     chances /= chances.sum()
@@ -198,7 +198,7 @@ def test_pairs_are_drawn_in_proportion_to_confidence():
 
 @pytest.mark.parametrize("kind", ["pairs", "labels", "nothing"])
 def test_applied_is_multiplied(kind):
-    F = propagated(FORMS["sparse"](), KNOWLEDGE[kind])
+    F = propagate(FORMS["sparse"](), KNOWLEDGE[kind])
     block = np.random.default_rng(0).normal(size=(90, 3))
     np.testing.assert_allclose(F @ block, F.to_dense() @ block, atol=1e-12)
     np.testing.assert_allclose(F @ block[:, 0].tolist(), F.to_dense() @ block[:, 0], atol=1e-12)
@@ -207,7 +207,7 @@ def test_applied_is_multiplied(kind):
 
 @pytest.mark.parametrize("n", [0, -1, 2.5])
 def test_how_many_must_be_a_count(n):
-    F = propagated(FORMS["sparse"](), KNOWLEDGE["pairs"])
+    F = propagate(FORMS["sparse"](), KNOWLEDGE["pairs"])
     with pytest.raises(ValueError, match="pairs: ask for a whole number, at least 1"):
         F.strongest(n)
     with pytest.raises(ValueError, match="pairs: ask for a whole number, at least 1"):

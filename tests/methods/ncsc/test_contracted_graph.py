@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecut.graphs import DenseGraph, GaussianGraph, SparseGraph
-from sidecut.methods.ncsc.contracted_graph import ContractedGraph, contracted, membership
+from sidecut.methods.ncsc.contracted_graph import ContractedGraph, contract_graph, membership
 
 
 def random_weights(n, seed):
@@ -30,7 +30,7 @@ def test_all_forms_are_the_textbook_product(sets, seed):
     C = np.eye(sets.max() + 1)[sets]
     expected = C.T @ weights @ C
     for graph in (DenseGraph(weights), SparseGraph(sp.csr_array(weights))):
-        small = contracted(graph, sets)
+        small = contract_graph(graph, sets)
         np.testing.assert_allclose(small.to_dense(), expected, atol=1e-12)
         np.testing.assert_array_equal(small.to_dense(), small.to_dense().T)
         np.testing.assert_allclose(small.degrees, C.T @ weights.sum(axis=1), atol=1e-12)
@@ -40,7 +40,7 @@ def test_all_forms_are_the_textbook_product(sets, seed):
 def test_a_graph_that_is_only_applied_stays_so():
     lazy = GaussianGraph(np.random.default_rng(0).normal(size=(20, 2)), 1.0)
     sets = np.arange(20) // 2
-    small = contracted(lazy, sets)
+    small = contract_graph(lazy, sets)
     assert isinstance(small, ContractedGraph)
     assert small.matrix is None
     C = np.eye(10)[sets]
@@ -50,4 +50,4 @@ def test_a_graph_that_is_only_applied_stays_so():
 
 def test_nothing_joined_is_the_graph_itself():
     graph = DenseGraph(random_weights(5, 0))
-    assert contracted(graph, np.arange(5)) is graph
+    assert contract_graph(graph, np.arange(5)) is graph

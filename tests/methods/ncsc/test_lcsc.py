@@ -16,7 +16,7 @@ from sidecut.exceptions import (
     LabellingWarning,
 )
 from sidecut.graphs import DenseGraph, Gaussian, GaussianGraph, Neighbors
-from sidecut.methods.ncsc import joined_eigenpairs
+from sidecut.methods.ncsc import solve_joined
 
 N = 30
 
@@ -44,7 +44,7 @@ def test_contraction_is_the_projection(links, seed):
     links += [links[0], links[0][::-1]]
     graph = Gaussian(1.0).build(np.random.default_rng(seed).normal(size=(N, 2)))
     sets = Constraints.from_pairs(N, must_link=links).must_link_components()
-    pairs = joined_eigenpairs(graph, sets, 3)
+    pairs = solve_joined(graph, sets, 3)
     values, vectors = projected_eigenpairs(graph.to_dense(), links, 3)
     np.testing.assert_allclose(pairs.values, values[:3], atol=1e-10)
     np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(3), atol=1e-10)
@@ -66,7 +66,7 @@ def test_the_form_of_the_graph_does_not_matter():
     X = np.random.default_rng(1).normal(size=(40, 2))
     lazy = GaussianGraph(X, 1.0)
     sets = np.minimum(np.arange(40), 35)
-    one, other = (joined_eigenpairs(g, sets, 4) for g in (lazy, DenseGraph(lazy.to_dense())))
+    one, other = (solve_joined(g, sets, 4) for g in (lazy, DenseGraph(lazy.to_dense())))
     np.testing.assert_allclose(one.values, other.values, atol=1e-10)
 
 

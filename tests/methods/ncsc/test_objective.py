@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sidecut import Constraints
 from sidecut.graphs import DenseGraph, Gaussian, GaussianGraph, SparseGraph
 from sidecut.methods.ncsc import PenalizedCut
-from sidecut.methods.ncsc.objective import Links
+from sidecut.methods.ncsc.objective import NodeLinks
 
 N = 14
 
@@ -112,7 +112,7 @@ def test_indicators_are_orthonormal_and_cost_the_cut():
 def test_links_not_heard_say_nothing():
     known = Constraints.from_labels([0, 0, 1, 1, -1, 0])
     heard = np.array([0, 2, 3])
-    links = Links(known, np.arange(6), heard)
+    links = NodeLinks(known, np.arange(6), heard)
     must, cannot = dense_terms(known)
     among = np.zeros((6, 6), dtype=bool)
     among[np.ix_(heard, heard)] = True
@@ -126,7 +126,7 @@ def test_links_not_heard_say_nothing():
 
 def test_violated_counts_what_labels_violate():
     known = Constraints.from_pairs(5, must_link=[(0, 1), (1, 2)], cannot_link=[(3, 4)], cannot_weight=0.5)
-    links = Links(known, np.arange(5))
+    links = NodeLinks(known, np.arange(5))
     assert links.violated(np.array([0, 0, 1, 1, 1])) == pytest.approx(2 * (1.0 + 0.5))
     assert links.violated(np.array([0, 0, 0, 0, 1])) == pytest.approx(0.0)
 

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sidecut import Constraints
 from sidecut.graphs import DenseGraph, Gaussian, Neighbors, SparseGraph
 from sidecut.methods.ncsc import PenalizedCut, starts
-from sidecut.methods.ncsc.objective import Links
+from sidecut.methods.ncsc.objective import NodeLinks
 from sidecut.methods.ncsc.starts import TiedGraph, apart_nodes, best_start, start_indicators
 
 
@@ -44,12 +44,12 @@ def test_must_links_join_the_components_of_a_tied_graph():
 
 def test_seeds_are_pairwise_apart_and_the_most_linked_come_first():
     known = Constraints.from_pairs(6, cannot_link=[(0, 1), (1, 2), (0, 2), (2, 3), (4, 5)])
-    assert apart_nodes(Links(known, np.arange(6)), 5) == [2, 0, 1]
-    assert apart_nodes(Links(known, np.arange(6)), 2) == [2, 0]
-    assert apart_nodes(Links(Constraints.none(6), np.arange(6)), 2) == []
+    assert apart_nodes(NodeLinks(known, np.arange(6)), 5) == [2, 0, 1]
+    assert apart_nodes(NodeLinks(known, np.arange(6)), 2) == [2, 0]
+    assert apart_nodes(NodeLinks(Constraints.none(6), np.arange(6)), 2) == []
     labels = Constraints.from_labels([0, 0, 1, 2, -1, 2])
     sets = labels.must_link_components()
-    assert len(apart_nodes(Links(labels, sets), 5)) == 3
+    assert len(apart_nodes(NodeLinks(labels, sets), 5)) == 3
 
 
 def test_the_start_that_violates_fewer_links_is_taken():

@@ -8,9 +8,9 @@ from sidecut import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
 from sidecut.graphs import Landmarks, constraint_gram
 from sidecut.methods.csp.cuts import feasible_cuts
-from sidecut.methods.scacs.beliefs import constrained_problem
+from sidecut.methods.scacs.beliefs import build_constrained_problem
 from sidecut.methods.scacs.cuts import landmark_cuts
-from sidecut.methods.scacs.problem import landmark_basis, normalized_gram
+from sidecut.methods.scacs.problem import landmark_basis, normalize_gram
 
 N = 200
 
@@ -32,7 +32,7 @@ def graph(clouds):
 def posed(graph, constraints, diagonal="given"):
     known, points = constraints.restricted()
     basis = landmark_basis(graph.sums)
-    return constrained_problem(basis, graph.sums, graph.codes[points], known, diagonal)
+    return build_constrained_problem(basis, graph.sums, graph.codes[points], known, diagonal)
 
 
 def printed_matrices(graph, constraints):
@@ -68,7 +68,7 @@ def test_the_problem_is_the_printed_one_in_another_basis(graph, clouds, kind, ma
     assert problem.total == pytest.approx(total, abs=1e-9)
     known, points = constraints.restricted()
     np.testing.assert_allclose(
-        normalized_gram(graph.sums, constraint_gram(graph.codes[points], known)), Q, atol=1e-11
+        normalize_gram(graph.sums, constraint_gram(graph.codes[points], known)), Q, atol=1e-11
     )
 
 

@@ -11,9 +11,9 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConstraintError, SpectralError
 from sidecut.graphs import Landmarks, landmark_sums
 from sidecut.methods.scacs import tridiagonal as landmark_tridiagonal
-from sidecut.methods.scacs.beliefs import constrained_problem, landmark_beliefs, posed_problem
+from sidecut.methods.scacs.beliefs import build_constrained_problem, landmark_beliefs, pose_problem
 from sidecut.methods.scacs.cuts import landmark_cuts
-from sidecut.methods.scacs.problem import landmark_basis, normalized_gram
+from sidecut.methods.scacs.problem import landmark_basis, normalize_gram
 from sidecut.methods.scacs.tridiagonal import TridiagonalBasis, tridiagonal_basis
 
 TRIDIAGONAL, DENSE = TridiagonalBasis.solver, "dense (LAPACK)"
@@ -46,14 +46,14 @@ def both(graph, constraints, **settings):
     known, points = constraints.restricted()
     codes, diagonal = graph.codes[points], settings.pop("diagonal", "known")
     bases = tridiagonal_basis(graph.sums), landmark_basis(graph.sums)
-    problems = [constrained_problem(basis, graph.sums, codes, known, diagonal) for basis in bases]
+    problems = [build_constrained_problem(basis, graph.sums, codes, known, diagonal) for basis in bases]
     return problems, [landmark_cuts(problem, 4, **settings) for problem in problems]
 
 
 @pytest.mark.parametrize("n_parts", [1, 3])
 def test_the_basis_is_orthonormal_and_tridiagonal(n_parts):
     graph, _ = clouds(n_parts, 0)
-    S = normalized_gram(graph.sums)
+    S = normalize_gram(graph.sums)
     A, basis, p = S - S @ S, tridiagonal_basis(graph.sums), len(S)
     N = basis.null
     assert N.shape[1] == n_parts
@@ -104,7 +104,7 @@ def test_the_cuts_are_those_in_eigenvectors(kind, n_parts, beta0, step9, seed):
     np.testing.assert_allclose(quick.satisfactions, dense.satisfactions, rtol=1e-6)
     # What is rounding for μ = 1/λ is λ times as much for λ.
     assert np.all(quick.residuals < 1e-10 * (1.0 + quick.eigenvalues))
-    S = normalized_gram(graph.sums)
+    S = normalize_gram(graph.sums)
     overlap = np.linalg.svd(quick.vectors.T @ S @ np.linalg.qr(dense.vectors)[0], compute_uv=False)
     span = np.linalg.svd(dense.vectors.T @ S @ np.linalg.qr(dense.vectors)[0], compute_uv=False)
     np.testing.assert_allclose(overlap, span, atol=1e-6)
@@ -136,7 +136,8 @@ def test_cuts_that_come_in_pairs():
     sums = landmark_sums(codes)
     bases = tridiagonal_basis(sums), landmark_basis(sums)
     quick, dense = (
-        landmark_cuts(constrained_problem(basis, sums, codes[points], twice), 4, beta0=0.3) for basis in bases
+        landmark_cuts(build_constrained_problem(basis, sums, codes[points], twice), 4, beta0=0.3)
+        for basis in bases
     )
     assert quick.n_feasible == dense.n_feasible
     np.testing.assert_allclose(np.sort(quick.eigenvalues), np.sort(dense.eigenvalues), rtol=1e-8, atol=1e-12)
@@ -149,7 +150,7 @@ def test_cuts_that_come_in_pairs():
 
 def posed(graph, constraints, **settings):
     known, points = constraints.restricted()
-    return posed_problem(graph.sums, graph.codes[points], known, **settings)
+    return pose_problem(graph.sums, graph.codes[points], known, **settings)
 
 
 def test_labels_of_few_classes_take_the_short_way():
@@ -173,10 +174,10 @@ def test_redundant_landmarks_take_the_long_way():
     codes[:, 14] = codes[:, 15] = 0.5
     codes = sp.csr_array(codes / codes.sum(axis=1, keepdims=True))
     sums = landmark_sums(codes)
-    assert np.linalg.eigvalsh(normalized_gram(sums))[0] < 1e-15
+    assert np.linalg.eigvalsh(normalize_gram(sums))[0] < 1e-15
     assert tridiagonal_basis(sums) is None
     known = Constraints.from_labels(np.arange(40) % 2)
-    cuts = landmark_cuts(posed_problem(sums, codes, known), 2)
+    cuts = landmark_cuts(pose_problem(sums, codes, known), 2)
     assert cuts.solver == DENSE
     assert cuts.residuals.max() < 1e-10
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from sidecut.graphs import Landmarks, landmark_sums
-from sidecut.methods.scacs.problem import landmark_basis, normalized_gram
+from sidecut.methods.scacs.problem import landmark_basis, normalize_gram
 
 
 def scaled(graph):
@@ -25,7 +25,7 @@ def graph(request):
 
 def test_identities_of_section_2(graph):
     Z, degrees = scaled(graph)
-    S = normalized_gram(graph.sums)
+    S = normalize_gram(graph.sums)
     root = np.sqrt(degrees)
     np.testing.assert_allclose(S, Z @ Z.T, atol=1e-13)
     np.testing.assert_allclose(Z.T @ root, 1.0, atol=1e-13)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecut.exceptions import SpectralError
-from sidecut.methods.scacs.tridiagonal import banded_product, low_rank_pairs, tridiagonalized
+from sidecut.methods.scacs.tridiagonal import banded_product, low_rank_pairs, tridiagonalize
 
 quick = settings(deadline=None, max_examples=60)
 
@@ -20,7 +20,7 @@ def laplacian_band(rng, p, least):
     """A tridiagonal matrix with eigenvalues between `least` and one."""
     values = rng.permutation(np.concatenate([[least, 1.0], rng.uniform(least, 1.0, p - 2)]))
     turn = np.linalg.qr(rng.normal(size=(p, p)))[0]
-    form = tridiagonalized(turn * values @ turn.T)
+    form = tridiagonalize(turn * values @ turn.T)
     return np.array([form.diagonal, np.append(form.beside, 0.0)])
 
 
@@ -30,7 +30,7 @@ def test_the_tridiagonal_form_is_the_matrix_turned(p, width, seed):
     rng = np.random.default_rng(seed)
     matrix = rng.normal(size=(p, p))
     matrix = matrix + matrix.T
-    form = tridiagonalized(matrix)
+    form = tridiagonalize(matrix)
     T = full(np.array([form.diagonal, np.append(form.beside, 0.0)]))
     block = rng.normal(size=(p, width))
     np.testing.assert_allclose(form.turned_back(T @ form.turned(block)), matrix @ block, atol=1e-11 * p)
@@ -40,7 +40,7 @@ def test_the_tridiagonal_form_is_the_matrix_turned(p, width, seed):
 def test_the_matrix_that_is_given_stays_as_it_is():
     matrix = np.asfortranarray(np.arange(16.0).reshape(4, 4) + np.arange(16.0).reshape(4, 4).T)
     before, block = matrix.copy(), np.ones((4, 2), order="F")
-    tridiagonalized(matrix).turned(block)
+    tridiagonalize(matrix).turned(block)
     np.testing.assert_array_equal(matrix, before)
     np.testing.assert_array_equal(block, 1.0)
 

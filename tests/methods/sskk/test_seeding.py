@@ -5,7 +5,7 @@ import pytest
 
 from sidecut import Constraints
 from sidecut.graphs import Gaussian, as_graph
-from sidecut.methods.sskk.seeding import farthest_first, grow, neighbourhoods, seeded_labels
+from sidecut.methods.sskk.seeding import farthest_first, grow, neighbourhoods, seed_labels
 
 
 def path_graph(*lengths):
@@ -83,7 +83,7 @@ def test_what_no_path_leads_to_is_farthest():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_components_without_a_neighbourhood_get_seeds_of_their_own(seed):
-    labels = seeded_labels(path_graph(5, 4, 3), [np.array([0, 1])], 3, np.random.RandomState(seed))
+    labels = seed_labels(path_graph(5, 4, 3), [np.array([0, 1])], 3, np.random.RandomState(seed))
     np.testing.assert_array_equal(np.bincount(labels), [5, *np.bincount(labels)[1:]])
     for component in (slice(0, 5), slice(5, 9), slice(9, 12)):
         assert len(set(labels[component])) == 1
@@ -94,7 +94,7 @@ def test_components_without_a_neighbourhood_get_seeds_of_their_own(seed):
 def test_isolated_points_are_no_seeds(seed):
     weights = np.zeros((8, 8))
     weights[:6, :6] = path_graph(3, 3).to_dense()
-    labels = seeded_labels(as_graph(weights), [], 2, np.random.RandomState(seed))
+    labels = seed_labels(as_graph(weights), [], 2, np.random.RandomState(seed))
     assert len(set(labels[:3])) == len(set(labels[3:6])) == 1
     assert labels[0] != labels[3]
 

@@ -14,7 +14,7 @@ from sidecut import SSKK, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConflictError, ConvergenceWarning, SidecutWarning
 from sidecut.graphs import DenseGraph, Gaussian, Graph, Neighbors, SelfTuning
-from sidecut.methods.sskk.estimator import link_penalty, linked_similarities
+from sidecut.methods.sskk.estimator import link_penalty, link_similarities
 from sidecut.methods.sskk.kmeans import kernel_kmeans
 
 
@@ -39,7 +39,7 @@ def test_links_are_penalties_on_the_sum_of_squares(seed):
     rng = np.random.default_rng(seed)
     X, labels = rng.random((12, 3)), rng.permutation(np.arange(12) % 3)
     links = sample_pairs(rng.integers(0, 3, 12), 20, random_state=seed)
-    kernel = linked_similarities(DenseGraph(X @ X.T), links, 0.7, np.ones(12))
+    kernel = link_similarities(DenseGraph(X @ X.T), links, 0.7, np.ones(12))
     sizes = np.bincount(labels)
     scatter = sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in range(3))
     together = labels[links.pairs[:, 0]] == labels[links.pairs[:, 1]]
@@ -52,7 +52,7 @@ def test_links_are_penalties_on_the_sum_of_squares(seed):
 def test_weights_by_degree_are_the_normalized_cut(iris):
     X, y = iris
     graph = Neighbors(10).build(X)
-    kernel = linked_similarities(graph, Constraints.none(150), 0.0, graph.degrees)
+    kernel = link_similarities(graph, Constraints.none(150), 0.0, graph.degrees)
     weights = graph.to_dense()
     cut = sum(weights[y == c][:, y != c].sum() / weights[y == c].sum() for c in range(3))
     assert objective_of(kernel, y, 3) + 3 == pytest.approx(cut)
@@ -62,7 +62,7 @@ def test_the_kernel_is_the_shifted_one_of_the_papers(iris):
     X, y = iris
     links = sample_pairs(y, 50, random_state=0)
     graph = Neighbors(10).build(X)
-    kernel = linked_similarities(graph, links, 2.0, np.ones(150))
+    kernel = link_similarities(graph, links, 2.0, np.ones(150))
     expected = graph.to_dense() + 2.0 * links.as_matrix().toarray()
     np.testing.assert_allclose(kernel.apply(np.eye(150)), expected)
     assert (kernel.magnitudes >= np.abs(expected).sum(axis=1) - 1e-9).all()
@@ -75,7 +75,7 @@ def test_the_model_descends_in_the_objective_it_tells(iris, weighting):
     start = np.arange(150) % 3
     model = SSKK(3, weighting=weighting, init=start, random_state=0).fit(X, constraints=known)
     weights = np.ones(150) if weighting == "none" else model.affinity_matrix_.degrees
-    kernel = linked_similarities(model.affinity_matrix_, known, 150 / (3 * 60), weights)
+    kernel = link_similarities(model.affinity_matrix_, known, 150 / (3 * 60), weights)
     assert model.objective_trace_[0] == pytest.approx(objective_of(kernel, start, 3))
     assert model.objective_trace_[-1] == pytest.approx(objective_of(kernel, model.labels_, 3))
     assert (np.diff(model.objective_trace_) < 0).all()

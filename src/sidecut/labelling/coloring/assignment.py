@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components, dijkstra
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.labelling.coloring.colouring import peel
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph, IntArray
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph
 from sidecut.labelling.coloring.search import search
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Knots of at most so many nodes are searched for the best assignment, in at most so many steps each.
 SMALL_KNOT = 20

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
+from sidecut.arrays import FloatArray, IntArray
 
 #: Nodes of the search tree looked at, at most.
 BUDGET = 20_000

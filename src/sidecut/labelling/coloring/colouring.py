@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph, IntArray
+from sidecut.arrays import IntArray
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph
 from sidecut.labelling.coloring.search import search
 
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-IntArray = npt.NDArray[np.int64]
+from sidecut.arrays import IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,7 @@ class ConflictGraph:
         """How many nodes each node is apart from."""
         return np.diff(self.matrix.indptr).astype(np.int64)
 
-    def neighbours(self, node: int) -> npt.NDArray[np.integer]:
+    def neighbours(self, node: int) -> IntArray:
         """Return the nodes that one node is apart from."""
         return self.matrix.indices[self.matrix.indptr[node] : self.matrix.indptr[node + 1]]
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph, IntArray
-
-FloatArray = npt.NDArray[np.float64]
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph
 
 
 @dataclass(frozen=True)

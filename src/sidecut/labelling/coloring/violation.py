@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.labelling.coloring.assignment import Assigner, exchange_chains
 from sidecut.labelling.coloring.branching import branch_and_bound
 from sidecut.labelling.coloring.colouring import NOBODY, find_colouring, peel
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph, IntArray
-
-FloatArray = NDArray[np.float64]
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph
 
 #: Islands up to this size are searched for the cheapest among the compromises, within a budget.
 EXACT_NODES = 24
@@ -134,7 +132,7 @@ class _Island:
         """
         inner = self.matrix[core][:, core].toarray()
         searched, is_proved = branch_and_bound(np.zeros_like(self.costs[core]), inner, clusters[core])
-        again = np.full(self.graph.n_nodes, -1, dtype=np.int64)
+        again: IntArray = np.full(self.graph.n_nodes, -1)
         again[core] = searched
         again = self.polished(self.extended(again, list(reversed(peeled))))
         return (again if self.violated(again) <= self.violated(clusters) else clusters), is_proved
@@ -179,7 +177,7 @@ class _Island:
                     moved = True
         return moved
 
-    def _restless(self, penalties: FloatArray, clusters: IntArray) -> NDArray[np.intp]:
+    def _restless(self, penalties: FloatArray, clusters: IntArray) -> IntArray:
         """The nodes that would be better off in another cluster."""
         nodes = np.arange(self.graph.n_nodes)
         penalty, cost = penalties[nodes, clusters, None], self.costs[nodes, clusters, None]

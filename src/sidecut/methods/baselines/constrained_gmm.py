@@ -10,7 +10,6 @@ import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -18,8 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.labelling import Repair, repaired_labels
+from sidecut.labelling import Repair, repair_labels
 from sidecut.labelling.repair import refuse_contradictions
 from sidecut.methods.baselines.mean_field import MeanField
 from sidecut.methods.baselines.mixture import (
@@ -33,8 +33,6 @@ from sidecut.methods.baselines.mixture import (
 from sidecut.methods.baselines.must_linked_sets import Lumps, lump_together, warn_about_lumps
 from sidecut.methods.inputs import check_choice, check_constraints, check_n_clusters, warn_about_duplicates
 from sidecut.parameters import check_count, check_not_negative
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class ConstrainedGMM(ClusterMixin, BaseEstimator):
@@ -224,7 +222,7 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
         """
         return softmax(self._log_joint(X), axis=1)
 
-    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+    def predict(self, X: Any) -> IntArray:
         """Return the most likely cluster of new points."""
         return self._log_joint(X).argmax(axis=1)
 
@@ -239,8 +237,8 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
 
 
 def _likely_repair(
-    X: npt.NDArray[np.float64], mixture: Mixture, labels: npt.NDArray[np.intp], constraints: Constraints
-) -> tuple[npt.NDArray[np.intp], Repair]:
+    X: FloatArray, mixture: Mixture, labels: IntArray, constraints: Constraints
+) -> tuple[IntArray, Repair]:
     """Change labels of linked points to the most likely ones under which the links hold."""
     links = constraints.contracted()
     # A chunklet is one draw of a label: its points have an equal part in the price of the share.
@@ -250,4 +248,4 @@ def _likely_repair(
     everyone = np.arange(len(X))
     joint = log_shares(mixture.weights) + mixture.gaussians.log_densities(X)
     before = -float(joint[everyone, labels].sum())
-    return repaired_labels(labels, constraints, costs, before, "negative log-likelihood")
+    return repair_labels(labels, constraints, costs, before, "negative log-likelihood")

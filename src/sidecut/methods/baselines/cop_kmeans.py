@@ -6,7 +6,6 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -16,13 +15,12 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.methods.baselines.lloyd import HeavyPoints, Run, best_run, dense_rows, run_lloyd, spread_centres
 from sidecut.methods.baselines.must_linked_sets import Lumps, lump_together, warn_about_lumps
 from sidecut.methods.inputs import check_choice, check_constraints, check_n_clusters, warn_about_duplicates
 from sidecut.parameters import check_count, check_not_negative
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class COPKMeans(ClusterMixin, BaseEstimator):
@@ -151,7 +149,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
         self._remember(X, lumps, offset, best_run(runs))
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+    def predict(self, X: Any) -> IntArray:
         """Return the nearest centre of each point; constraints say nothing about new points.
 
         Parameters

@@ -16,16 +16,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Squared lengths of cannot-links are smoothed by this, relative to their mean, where the root has no slope.
 SMOOTHING = 1e-14
@@ -134,7 +132,6 @@ class DiagonalProblem:
 
 # How much linked points differ, feature by feature.
 
-IntArray = npt.NDArray[np.int64]
 
 #: How many features are made dense at a time.
 BLOCK = 512

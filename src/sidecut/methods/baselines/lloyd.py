@@ -7,15 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils.extmath import row_norms
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.labelling.coloring.assignment import Assigner
-from sidecut.labelling.coloring.conflict_graph import IntArray
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Sums of squares that differ by less, relative to their size, are the same.
 ROUNDING = 1e-9

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.special import logsumexp, softmax, xlogy
 
-from sidecut.labelling.coloring.conflict_graph import IntArray
-
-FloatArray = npt.NDArray[np.float64]
+from sidecut.arrays import FloatArray, IntArray
 
 
 class MeanField:

@@ -6,7 +6,6 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
@@ -15,9 +14,10 @@ from sklearn.metrics.pairwise import pairwise_distances_argmin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning
-from sidecut.labelling.repair import finish, refuse_contradictions
+from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
 from sidecut.methods.baselines.diagonal_metric import (
     DiagonalProblem,
     must_spread,
@@ -28,8 +28,6 @@ from sidecut.methods.baselines.diagonal_metric import (
 from sidecut.methods.baselines.lloyd import dense_rows
 from sidecut.methods.inputs import check_constraints, check_n_clusters, warn_about_duplicates
 from sidecut.parameters import check_count, check_not_negative
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class MetricKMeans(ClusterMixin, BaseEstimator):
@@ -150,7 +148,7 @@ class MetricKMeans(ClusterMixin, BaseEstimator):
         self._cluster(X, n_clusters, rng)
         points = self._weighted(X)
         # Features without weight add nothing to any distance.
-        finish(self, dense_rows(points[:, self.metric_ > 0]) if self.hard else points, constraints)
+        repair_if_hard(self, dense_rows(points[:, self.metric_ > 0]) if self.hard else points, constraints)
         if hasattr(self, "repair_"):
             self.inertia_ += self.repair_.cost
         return self
@@ -166,7 +164,7 @@ class MetricKMeans(ClusterMixin, BaseEstimator):
         self.inertia_, self.n_iter_ = float(model.inertia_), int(model.n_iter_)
         self.cluster_centers_ = _means(X, self.labels_, n_clusters)
 
-    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+    def predict(self, X: Any) -> IntArray:
         """Return the nearest centre of each point under the metric.
 
         Parameters
@@ -249,7 +247,7 @@ def learn_diagonal_metric(
     return weights * (spread.sum() / (weights @ spread))
 
 
-def _means(X: Any, labels: npt.NDArray[np.intp], n_clusters: int) -> FloatArray:
+def _means(X: Any, labels: IntArray, n_clusters: int) -> FloatArray:
     """The mean of each cluster; of an empty one the mean of all points."""
     n = len(labels)
     shape = (n_clusters, n)

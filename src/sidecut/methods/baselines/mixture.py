@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from sidecut.arrays import FloatArray
 from sidecut.exceptions import InfeasibleError
 from sidecut.methods.baselines.lloyd import HeavyPoints, run_lloyd, spread_centres
 from sidecut.methods.baselines.mean_field import MeanField
 from sidecut.methods.baselines.must_linked_sets import Lumps
-
-FloatArray = npt.NDArray[np.float64]
 
 #: The search for a start that respects all cannot-links gives up after so many steps.
 START_STEPS = 10_000

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import InfeasibleError, LabellingWarning
 from sidecut.labelling.coloring.assignment import Assigner
 from sidecut.labelling.coloring.colouring import find_colouring
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph, IntArray
-
-FloatArray = npt.NDArray[np.float64]
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,17 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import unit_rows
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.ccsr.program import (
-    FloatArray,
-    KernelProgramme,
-    ProgrammeSolution,
-    svec,
-    upper_triangle,
-)
+from sidecut.methods.ccsr.program import KernelProgramme, ProgrammeSolution, svec, upper_triangle
 from sidecut.spectral import laplacian_eigenpairs
 
 __all__ = ["CCSR", "KernelProgramme", "ProgrammeSolution", "link_squares", "point_squares"]
@@ -84,7 +79,7 @@ def link_squares(features: FloatArray, constraints: Constraints) -> KernelProgra
     # |Q| = 2 max(Q, 0) - Q; every pair enters the sums twice, as (i, j) and as (j, i).
     strength = 2.0 * together.apply(products) - beliefs.apply(products)
     return KernelProgramme(
-        _paired(0.5 * products.T @ strength, features.shape[1]),
+        _pair(0.5 * products.T @ strength, features.shape[1]),
         svec(0.5 * rows.T @ together.apply(rows)),
         0.5 * together.total(),
     )
@@ -96,7 +91,7 @@ def _products(rows: FloatArray) -> FloatArray:
     return rows[:, first] * rows[:, second]
 
 
-def _paired(moments: FloatArray, size: int) -> FloatArray:
+def _pair(moments: FloatArray, size: int) -> FloatArray:
     """Turn Σ |Q_ij| f_ia f_ib f_jr f_js from places (ab, rs) to places (ar, bs), in the scale of svec."""
     first, second = upper_triangle(size)
     place = np.empty((size, size), dtype=np.intp)

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 
 import clarabel
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import ProgrammeError, ProgrammeWarning
-
-FloatArray = npt.NDArray[np.float64]
 
 #: What the solver is asked for; the projected gradient that may be left without a warning.
 SOLVER_TOLERANCE = 1e-10
@@ -170,7 +168,7 @@ class KernelProgramme:
         ).solve()
 
 
-def upper_triangle(size: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def upper_triangle(size: int) -> tuple[IntArray, IntArray]:
     """Return the rows and columns of the upper triangle, column by column, the order of `svec`."""
     columns, rows = np.tril_indices(size)
     return rows, columns

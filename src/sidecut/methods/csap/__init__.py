@@ -12,12 +12,12 @@
 from sidecut.methods.csap.conditioned_graph import ConditionedGraph
 from sidecut.methods.csap.divergence import minimum_divergence
 from sidecut.methods.csap.estimator import CSAP
-from sidecut.methods.csap.kernel import equivalent_kernel, linked_kernel
+from sidecut.methods.csap.kernel import condition_kernel, equivalent_kernel
 
 __all__ = [
     "CSAP",
     "ConditionedGraph",
+    "condition_kernel",
     "equivalent_kernel",
-    "linked_kernel",
     "minimum_divergence",
 ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sidecut.graphs.graph import DenseGraph, FloatArray, Graph, SparseGraph
-from sidecut.graphs.lazy import ROUNDING, KeptTiledGraph, halved, rows_of
+from sidecut.arrays import FloatArray
+from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
+from sidecut.graphs.lazy import ROUNDING, KeptTiledGraph, halve, rows_of
 
 #: The running maximum works on blocks of this many entries, so that they stay in the cache.
 BLOCK_ENTRIES = 2**15
@@ -52,7 +53,7 @@ class ConditionedGraph(KeptTiledGraph):
         return self._block(rows, slice(0, self.n_nodes))
 
     def _upper_strip(self, rows: slice) -> FloatArray:
-        return halved(self._block(rows, slice(rows.start, self.n_nodes)))
+        return halve(self._block(rows, slice(rows.start, self.n_nodes)))
 
     def materialized(self) -> DenseGraph:
         """The same graph with its weights in memory; only one half of them is computed."""

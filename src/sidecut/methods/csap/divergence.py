@@ -14,10 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sidecut.arrays import FloatArray
 from sidecut.exceptions import ConstraintWarning
-from sidecut.methods.csap.kernel import Observations, joined, observed_links, spent_factor
-
-FloatArray = npt.NDArray[np.float64]
+from sidecut.methods.csap.kernel import Observations, join_points, observe_links, spent_factor
 
 
 @dataclass(frozen=True)
@@ -86,20 +85,20 @@ def minimum_divergence(
     (array([0.75]), array([0.]))
     """
     K = np.asarray(K, dtype=np.float64)
-    alpha, beta = _checked("must_bounds", must_bounds), _checked("cannot_bounds", cannot_bounds)
+    alpha, beta = _check("must_bounds", must_bounds), _check("cannot_bounds", cannot_bounds)
     # A bound is the variance of an observation, as ε² is, but one that is met and not added.
-    must = observed_links(len(K), must_link, np.sqrt(alpha), sign=-1, merge=False)
-    cannot = observed_links(len(K), cannot_link, np.sqrt(beta), sign=1, merge=False)
-    both = joined(must, cannot)
+    must = observe_links(len(K), must_link, np.sqrt(alpha), sign=-1, merge=False)
+    cannot = observe_links(len(K), cannot_link, np.sqrt(beta), sign=1, merge=False)
+    both = join_points(must, cannot)
     start = both.covariance(K)
-    multipliers, n_sweeps, violation = projected(start, both.variances, tol, max_sweeps)
+    multipliers, n_sweeps, violation = project_on_links(start, both.variances, tol, max_sweeps)
     kernel = _kernel_of(K, both.directions, multipliers)
     return BoundedKernel(
         kernel, 0.5 * multipliers[: must.size], 0.5 * multipliers[must.size :], n_sweeps, violation
     )
 
 
-def projected(
+def project_on_links(
     covariance: FloatArray, bounds: FloatArray, tol: float = 1e-8, max_sweeps: int = 10_000
 ) -> tuple[FloatArray, int, float]:
     """Return the multipliers μ that bring the variances of observations within bounds, by cyclic projections.
@@ -128,8 +127,8 @@ def projected(
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.methods.csap.divergence import projected
-    >>> projected(np.diag([2.0, 1.0]), np.array([0.5, 4.0]))
+    >>> from sidecut.methods.csap.divergence import project_on_links
+    >>> project_on_links(np.diag([2.0, 1.0]), np.array([0.5, 4.0]))
     (array([1.5, 0. ]), 1, 0.0)
     """
     C = np.array(covariance, dtype=np.float64)
@@ -200,7 +199,7 @@ def _kernel_of(K: FloatArray, directions: FloatArray, multipliers: FloatArray) -
     return K - factor @ factor.T
 
 
-def _checked(name: str, bounds: float | npt.ArrayLike) -> FloatArray:
+def _check(name: str, bounds: float | npt.ArrayLike) -> FloatArray:
     values = np.asarray(bounds, dtype=np.float64)
     if not (np.isfinite(values).all() and (values > 0).all()):
         raise ValueError(

@@ -7,11 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import LabellingMethod
-from sidecut.methods.base import FloatArray, SpectralClusterer
-from sidecut.methods.csap.graph import Links, linked_graph, prior_columns, with_stranded_points
+from sidecut.methods.base import SpectralClusterer
+from sidecut.methods.csap.graph import NoisyLinks, condition_graph, prior_columns, with_stranded_points
 from sidecut.methods.inputs import check_choice
 
 
@@ -159,13 +160,13 @@ class CSAP(SpectralClusterer):
         if self.form == "divergence":
             heard, multipliers = links.within_bounds(columns, chosen)
             self.multipliers_ = _in_order_of_pairs(multipliers, constraints)
-        return with_stranded_points(linked_graph(graph, columns, heard, chosen), graph, links)
+        return with_stranded_points(condition_graph(graph, columns, heard, chosen), graph, links)
 
-    def _links(self, constraints: Constraints) -> Links:
+    def _links(self, constraints: Constraints) -> NoisyLinks:
         """Return the links, ε² of each being its noise or its bound."""
         if self.form == "divergence":
-            return Links.of(constraints, np.sqrt(self.must_bound), np.sqrt(self.cannot_bound))
-        return Links.of(constraints, self.eps_must, self.eps_cannot)
+            return NoisyLinks.of(constraints, np.sqrt(self.must_bound), np.sqrt(self.cannot_bound))
+        return NoisyLinks.of(constraints, self.eps_must, self.eps_cannot)
 
 
 def _in_order_of_pairs(multipliers: FloatArray, constraints: Constraints) -> FloatArray:

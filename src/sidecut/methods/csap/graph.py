@@ -6,26 +6,23 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.linalg import eigvalsh
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
-from sidecut.graphs import Graph, TiledGraph, columns_of, corrected
+from sidecut.graphs import Graph, TiledGraph, columns_of, correct_weights
 from sidecut.graphs.resolvent import JoinedResolventGraph, ResolventGraph
-from sidecut.methods.base import FloatArray
 from sidecut.methods.csap.conditioned_graph import ConditionedGraph
-from sidecut.methods.csap.divergence import bounded_alone, projected
+from sidecut.methods.csap.divergence import bounded_alone, project_on_links
 from sidecut.methods.csap.kernel import (
     Observations,
-    joined,
-    observed_links,
+    join_points,
+    observe_links,
     rival_updates,
     spent_factor,
 )
-
-IntArray = npt.NDArray[np.integer]
 
 #: Up to this many points A is kept in memory (1.2 GB) where W is only applied, as heat is: a row of it costs
 #: as much as a product. Where W is in memory, so is A; where W is computed in tiles, A is too.
@@ -44,18 +41,18 @@ INDEFINITE = 1e-10
 
 
 @dataclass(frozen=True)
-class Links:
+class NoisyLinks:
     """The links among the constrained points, numbered among themselves, with the noise of each."""
 
     points: IntArray
-    must: npt.NDArray[np.int64]
-    cannot: npt.NDArray[np.int64]
+    must: IntArray
+    cannot: IntArray
     eps_must: FloatArray
     eps_cannot: FloatArray
-    groups: npt.NDArray[np.int64]
+    groups: IntArray
 
     @classmethod
-    def of(cls, constraints: Constraints, eps_must: float, eps_cannot: float) -> Links:
+    def of(cls, constraints: Constraints, eps_must: float, eps_cannot: float) -> NoisyLinks:
         """Return the links of constraints; a pair of strength q has noise ε / √|q|, so M grows with q."""
         among, points = constraints.restricted()
         pairs, strengths = among.pairs, among.strengths
@@ -71,18 +68,18 @@ class Links:
 
     def must_observations(self) -> Observations:
         """What the must-links observe together."""
-        return observed_links(len(self.points), self.must, self.eps_must, sign=-1)
+        return observe_links(len(self.points), self.must, self.eps_must, sign=-1)
 
     def cannot_observations(self) -> Observations:
         """What the cannot-links observe together."""
-        return observed_links(len(self.points), self.cannot, self.eps_cannot, sign=1)
+        return observe_links(len(self.points), self.cannot, self.eps_cannot, sign=1)
 
     def cannot_observations_apart(self) -> Observations:
         """What every cannot-link observes alone."""
         kept = self._speakers()
-        return observed_links(len(self.points), self.cannot[kept], self.eps_cannot[kept], sign=1, merge=False)
+        return observe_links(len(self.points), self.cannot[kept], self.eps_cannot[kept], sign=1, merge=False)
 
-    def within_bounds(self, columns: FloatArray, algorithm: str) -> tuple[Links, FloatArray]:
+    def within_bounds(self, columns: FloatArray, algorithm: str) -> tuple[NoisyLinks, FloatArray]:
         """Read every ε² as a bound instead (appendix A): return the links with the noise that meets it.
 
         Algorithm A meets all bounds together; Algorithm B those of must-links, and that of every cannot-link
@@ -97,7 +94,7 @@ class Links:
 
         Returns
         -------
-        links : Links
+        links : NoisyLinks
             Those with a multiplier.
         multipliers : array of shape (n_links,)
             λ_k of eq. 9, of the must-links and then of the cannot-links.
@@ -109,13 +106,13 @@ class Links:
                 f"are {n_links:,}. Use fewer pairs or labels, or form='likelihood'."
             )
         covariance = columns[self.points]
-        must = observed_links(len(self.points), self.must, self.eps_must, sign=-1, merge=False)
-        cannot = observed_links(len(self.points), self.cannot, self.eps_cannot, sign=1, merge=False)
+        must = observe_links(len(self.points), self.must, self.eps_must, sign=-1, merge=False)
+        cannot = observe_links(len(self.points), self.cannot, self.eps_cannot, sign=1, merge=False)
         if algorithm == "A":
-            both = joined(must, cannot)
-            found = projected(both.covariance(covariance), both.variances)[0]
+            both = join_points(must, cannot)
+            found = project_on_links(both.covariance(covariance), both.variances)[0]
         else:
-            found = projected(must.covariance(covariance), must.variances)[0]
+            found = project_on_links(must.covariance(covariance), must.variances)[0]
             active = Observations(must.directions[:, found > 0], 1.0 / found[found > 0])
             spent = spent_factor(covariance, np.arange(len(covariance)), active)
             left = covariance - spent @ spent.T
@@ -123,7 +120,7 @@ class Links:
             found = np.concatenate([found, alone])
         return self._with_noise(found[:n_must], found[n_must:]), 0.5 * found
 
-    def _with_noise(self, must: FloatArray, cannot: FloatArray) -> Links:
+    def _with_noise(self, must: FloatArray, cannot: FloatArray) -> NoisyLinks:
         """Return the links whose precisions are positive, with ε² = 1/precision."""
         return replace(
             self,
@@ -133,7 +130,7 @@ class Links:
             eps_cannot=cannot[cannot > 0] ** -0.5,
         )
 
-    def _speakers(self) -> npt.NDArray[np.intp]:
+    def _speakers(self) -> IntArray:
         """The cannot-links to be taken one by one: all, or the hardest between every two linked groups."""
         is_soft = self.eps_must.max(initial=0.0) > HARD
         if len(self.cannot) <= (LISTED_CANNOT_LINKS if is_soft else FEW_CANNOT_LINKS):
@@ -189,7 +186,7 @@ def prior_columns(graph: Graph, points: IntArray) -> tuple[FloatArray, float]:
     return columns, shift
 
 
-def linked_graph(graph: Graph, columns: FloatArray, links: Links, algorithm: str) -> Graph:
+def condition_graph(graph: Graph, columns: FloatArray, links: NoisyLinks, algorithm: str) -> Graph:
     """Return the affinity A of Algorithm A or B, in memory if the graph is or could be.
 
     Algorithm A is max(0, K̄) with all links observed together. Algorithm B observes the must-links, which
@@ -202,30 +199,33 @@ def linked_graph(graph: Graph, columns: FloatArray, links: Links, algorithm: str
         The affinities.
     columns : array of shape (n, c)
         The covariance at the linked points, see `prior_columns`.
-    links : Links
+    links : NoisyLinks
         The links.
     algorithm : {"A", "B"}
         Which.
     """
     must = links.must_observations()
     if algorithm == "A":
-        spent, rivals = spent_factor(columns, links.points, joined(must, links.cannot_observations())), None
+        spent, rivals = (
+            spent_factor(columns, links.points, join_points(must, links.cannot_observations())),
+            None,
+        )
     else:
         spent = spent_factor(columns, links.points, must)
         left = columns - spent @ spent[links.points].T
         rivals = rival_updates(left, links.points, links.cannot_observations_apart())
     if _stays_positive(graph, links):
         return JoinedResolventGraph(graph, spent, links.points[links.must])
-    return _kept(ConditionedGraph(graph, spent, rivals))
+    return _keep(ConditionedGraph(graph, spent, rivals))
 
 
-def _stays_positive(graph: Graph, links: Links) -> TypeGuard[ResolventGraph]:
+def _stays_positive(graph: Graph, links: NoisyLinks) -> TypeGuard[ResolventGraph]:
     """Say whether a kernel too large for memory can be applied as it is, as nothing in it will be clipped."""
     is_resolvent = isinstance(graph, ResolventGraph) and graph.n_nodes > APPLIED_IN_MEMORY
     return is_resolvent and len(links.cannot) == 0 and not np.isin(links.points, graph.isolated).any()
 
 
-def _kept(conditioned: ConditionedGraph) -> Graph:
+def _keep(conditioned: ConditionedGraph) -> Graph:
     """Return A in the form W has, sparse, dense or in tiles; in memory if W is small and only applied."""
     graph = conditioned.graph
     if sp.issparse(graph.matrix):
@@ -234,7 +234,7 @@ def _kept(conditioned: ConditionedGraph) -> Graph:
     return conditioned.materialized() if is_small or graph.matrix is not None else conditioned
 
 
-def with_stranded_points(affinity: Graph, graph: Graph, links: Links) -> Graph:
+def with_stranded_points(affinity: Graph, graph: Graph, links: NoisyLinks) -> Graph:
     """Give points that links left without any affinity the one they had, their cannot-links apart.
 
     Clipping can leave a cannot-linked point nothing at all, and a cut can say nothing about such a point. It
@@ -246,7 +246,7 @@ def with_stranded_points(affinity: Graph, graph: Graph, links: Links) -> Graph:
         A, where points may be stranded.
     graph : Graph
         W.
-    links : Links
+    links : NoisyLinks
         The links.
     """
     if affinity.isolated.size == 0:
@@ -264,4 +264,4 @@ def with_stranded_points(affinity: Graph, graph: Graph, links: Links) -> Graph:
     rows, columns = np.nonzero(before)
     restored = sp.csr_array((before[rows, columns], (rows, stranded[columns])), shape=(graph.n_nodes,) * 2)
     # A pair of stranded points is in it twice, any other once: the larger of the two mirror images is both.
-    return corrected(affinity, sp.csr_array(restored.maximum(restored.T)))
+    return correct_weights(affinity, sp.csr_array(restored.maximum(restored.T)))

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.integer]
+from sidecut.arrays import FloatArray, IntArray
 
 #: No observation is taken as more exact than this share of the largest variance: beyond, it is rounding.
 SHARPEST = 1e-13
@@ -48,7 +47,7 @@ class Observations:
         return self.directions.T @ kernel @ self.directions
 
 
-def observed_links(
+def observe_links(
     n_points: int, pairs: npt.ArrayLike, eps: float | FloatArray, sign: int, merge: bool = True
 ) -> Observations:
     """Return what links observe: e_i - e_j for must-links (sign -1), e_i + e_j for cannot-links (sign 1).
@@ -72,18 +71,18 @@ def observed_links(
 
     Examples
     --------
-    >>> from sidecut.methods.csap.kernel import observed_links
-    >>> observed_links(3, [(0, 2)], 0.1, sign=-1).directions.ravel()
+    >>> from sidecut.methods.csap.kernel import observe_links
+    >>> observe_links(3, [(0, 2)], 0.1, sign=-1).directions.ravel()
     array([ 1.,  0., -1.])
-    >>> observed_links(3, [(0, 1), (0, 2), (1, 2)], 1.0, sign=-1).size
+    >>> observe_links(3, [(0, 1), (0, 2), (1, 2)], 1.0, sign=-1).size
     3
-    >>> observed_links(3, [(0, 1), (0, 2), (1, 2), (1, 2)], 1.0, sign=-1).variances.round(6)
+    >>> observe_links(3, [(0, 1), (0, 2), (1, 2), (1, 2)], 1.0, sign=-1).variances.round(6)
     array([0.333333, 0.2     ])
     """
     ends = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
     variances = np.broadcast_to(np.square(np.asarray(eps, dtype=np.float64)), len(ends)).copy()
     if merge and len(ends) > n_points:
-        return _merged(n_points, ends, variances, sign)
+        return _merge(n_points, ends, variances, sign)
     directions = np.zeros((n_points, len(ends)))
     links = np.arange(len(ends))
     directions[ends[:, 0], links] = 1.0
@@ -91,7 +90,7 @@ def observed_links(
     return Observations(directions, variances)
 
 
-def _merged(n_points: int, ends: IntArray, variances: FloatArray, sign: int) -> Observations:
+def _merge(n_points: int, ends: IntArray, variances: FloatArray, sign: int) -> Observations:
     """Return the eigenvectors of M that are not silent, as observations."""
     # Relative to the smallest variance, so that the smallest ε there is cannot overflow.
     unit = variances.min()
@@ -125,9 +124,9 @@ def spent_factor(columns: FloatArray, points: IntArray, seen: Observations) -> F
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.methods.csap.kernel import observed_links, spent_factor
+    >>> from sidecut.methods.csap.kernel import observe_links, spent_factor
     >>> K = np.eye(2)
-    >>> F = spent_factor(K, np.array([0, 1]), observed_links(2, [(0, 1)], eps=1e-5, sign=-1))
+    >>> F = spent_factor(K, np.array([0, 1]), observe_links(2, [(0, 1)], eps=1e-5, sign=-1))
     >>> (K - F @ F.T).round(6)
     array([[0.5, 0.5],
            [0.5, 0.5]])
@@ -162,8 +161,8 @@ def rival_updates(columns: FloatArray, points: IntArray, seen: Observations) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.methods.csap.kernel import observed_links, rival_updates
-    >>> two = observed_links(3, [(0, 1), (1, 2)], eps=1e-5, sign=1)
+    >>> from sidecut.methods.csap.kernel import observe_links, rival_updates
+    >>> two = observe_links(3, [(0, 1), (1, 2)], eps=1e-5, sign=1)
     >>> rival_updates(np.eye(3), np.arange(3), two).round(4)
     array([[0.7071, 0.    ],
            [0.7071, 0.7071],
@@ -180,7 +179,7 @@ def _audible(variances: FloatArray, columns: FloatArray, points: IntArray) -> Fl
     return np.maximum(variances, SHARPEST * largest)
 
 
-def linked_kernel(
+def condition_kernel(
     K: npt.ArrayLike,
     must_link: npt.ArrayLike = (),
     cannot_link: npt.ArrayLike = (),
@@ -201,21 +200,21 @@ def linked_kernel(
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.methods.csap.kernel import linked_kernel
-    >>> linked_kernel(np.eye(3), must_link=[(0, 1)], cannot_link=[(1, 2)]).round(4)
+    >>> from sidecut.methods.csap.kernel import condition_kernel
+    >>> condition_kernel(np.eye(3), must_link=[(0, 1)], cannot_link=[(1, 2)]).round(4)
     array([[ 0.3333,  0.3333, -0.3333],
            [ 0.3333,  0.3333, -0.3333],
            [-0.3333, -0.3333,  0.3333]])
     """
     K = np.asarray(K, dtype=np.float64)
-    must = observed_links(len(K), must_link, eps_must, sign=-1)
-    cannot = observed_links(len(K), cannot_link, eps_cannot, sign=1)
-    both = joined(must, cannot)
+    must = observe_links(len(K), must_link, eps_must, sign=-1)
+    cannot = observe_links(len(K), cannot_link, eps_cannot, sign=1)
+    both = join_points(must, cannot)
     factor = spent_factor(K, np.arange(len(K)), both)
     return K - factor @ factor.T
 
 
-def joined(first: Observations, second: Observations) -> Observations:
+def join_points(first: Observations, second: Observations) -> Observations:
     """Return the observations of both."""
     return Observations(
         np.hstack([first.directions, second.directions]), np.concatenate([first.variances, second.variances])

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints, Spectrum
 from sidecut.exceptions import ConstraintError
-from sidecut.spectral.result import FloatArray
 
 Rule = float | str | tuple[str, float]
 
@@ -133,7 +133,7 @@ def satisfiability(
     while count <= MOST_EIGENVALUES:
         spectrum = constraints.positive_spectrum(scale, n_largest=count)
         known = replace(described(spectrum.values), is_exact=False)
-        reached = chosen_beta(beta, known, n_clusters) / volume
+        reached = choose_beta(beta, known, n_clusters) / volume
         if spectrum.values.size < count or spectrum.values[-1] <= reached:
             return known, spectrum
         count *= 2
@@ -157,14 +157,14 @@ def check_rule(rule: Any) -> None:
     >>> check_rule(("fraction", 0.9))
     """
     if not _is_number(rule):
-        _parsed(rule)
+        _parse(rule)
     elif not (np.isfinite(rule) and rule > 0):
         raise ValueError(
             f"beta={rule!r} must be finite and positive: otherwise nearly all cuts are feasible."
         )
 
 
-def chosen_beta(rule: Rule, known: Satisfiability, n_clusters: int) -> float:
+def choose_beta(rule: Rule, known: Satisfiability, n_clusters: int) -> float:
     """Return β for a rule.
 
     Parameters
@@ -181,15 +181,15 @@ def chosen_beta(rule: Rule, known: Satisfiability, n_clusters: int) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.methods.csp.beta import Satisfiability, chosen_beta
+    >>> from sidecut.methods.csp.beta import Satisfiability, choose_beta
     >>> known = Satisfiability(np.array([4.0, 3.0, 1.0]), total=0.0, volume=10.0, n_entries=6, n_samples=20)
-    >>> chosen_beta(("fraction", 0.2), known, n_clusters=3), chosen_beta("one", known, n_clusters=3)
+    >>> choose_beta(("fraction", 0.2), known, n_clusters=3), choose_beta("one", known, n_clusters=3)
     (6.0, 35.0)
     """
     check_rule(rule)
     if _is_number(rule):
         return float(rule)  # type: ignore[arg-type]
-    name, fraction = _parsed(rule)
+    name, fraction = _parse(rule)
     if known.values.size == 0:
         raise ConstraintError(
             "No cut can satisfy these constraints: Q̄ has no positive eigenvalue. Check the signs of the "
@@ -236,7 +236,7 @@ def _is_number(rule: Any) -> bool:
     return isinstance(rule, int | float | np.integer | np.floating) and not isinstance(rule, bool)
 
 
-def _parsed(rule: Any) -> tuple[str, float]:
+def _parse(rule: Any) -> tuple[str, float]:
     if isinstance(rule, str) and rule in ("usual", "eq19", "one"):
         return rule, np.nan
     is_pair = isinstance(rule, tuple) and len(rule) == 2 and rule[0] == "fraction" and _is_number(rule[1])

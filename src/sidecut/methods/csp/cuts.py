@@ -7,16 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints, Spectrum
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
 from sidecut.graphs import Graph
-from sidecut.methods.csp.beta import Rule, Satisfiability, chosen_beta, satisfiability
+from sidecut.methods.csp.beta import Rule, Satisfiability, choose_beta, satisfiability
 from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs
 from sidecut.spectral.problem import LaplacianProblem
-from sidecut.spectral.result import FloatArray, oriented
+from sidecut.spectral.result import orient
 
 #: More feasible cuts than this are not all computed; those of smallest λ are. On random pairs the twenty
 #: cheapest cuts were always among the eighty of smallest λ.
@@ -153,19 +153,19 @@ def feasible_cuts(
     problem = LaplacianProblem(graph)
     scale = _scale_of(normalization, problem, constraints)
     if normalization == "target":
-        _warn_if_drowned(graph.degrees, constraints.constrained_points)
+        _warn_if_few_points_dominate(graph.degrees, constraints.constrained_points)
     with threadpool_limits(limits=1, user_api="blas"):
         known, spectrum = satisfiability(constraints, scale, graph.degrees, beta, n_clusters)
-        threshold = chosen_beta(beta, known, n_clusters)
-        count = _checked_count(known, threshold)
+        threshold = choose_beta(beta, known, n_clusters)
+        count = _check_count(known, threshold)
         points = constraints.constrained_points
-        pencil = SurplusPencil(problem, _scaled(constraints, scale), threshold / graph.volume, points)
+        pencil = SurplusPencil(problem, _scale_beliefs(constraints, scale), threshold / graph.volume, points)
         _check_regular(pencil, known, threshold)
-        cuts = _solved(pencil, count, _seeds(spectrum, count, start), tol, threshold)
+        cuts = _solve(pencil, count, _seeds(spectrum, count, start), tol, threshold)
         return replace(cuts, count_is_exact=known.is_exact)
 
 
-def _solved(pencil: SurplusPencil, count: int, seeds: FloatArray, tol: float, beta: float) -> FeasibleCuts:
+def _solve(pencil: SurplusPencil, count: int, seeds: FloatArray, tol: float, beta: float) -> FeasibleCuts:
     surplus, vectors = pencil.zero_cost_cuts()
     _warn_if_many(count, beta)
     wanted = min(count, MAX_CUTS) - surplus.size
@@ -176,7 +176,7 @@ def _solved(pencil: SurplusPencil, count: int, seeds: FloatArray, tol: float, be
         vectors = np.hstack([vectors, pairs.vectors])
         residuals = np.concatenate([residuals, pairs.residuals])
         solver = pairs.solver
-    vectors = oriented(vectors)
+    vectors = orient(vectors)
     costs = np.maximum(np.einsum("ij,ij->j", vectors, pencil.problem.apply_laplacian(vectors)), 0.0)
     costs[: surplus.size] = 0.0
     satisfaction = np.einsum("ij,ij->j", vectors, pencil.apply_Q(vectors))
@@ -195,7 +195,7 @@ def _solved(pencil: SurplusPencil, count: int, seeds: FloatArray, tol: float, be
     )
 
 
-def _warn_if_drowned(degrees: FloatArray, points: npt.NDArray[np.integer]) -> None:
+def _warn_if_few_points_dominate(degrees: FloatArray, points: IntArray) -> None:
     """Warn if a few constrained points outweigh the rest: Q̄ divides what is said of a point by its degree."""
     points = points[degrees[points] > 0]
     if points.size < FEWEST_TO_JUDGE:
@@ -237,7 +237,7 @@ def _seeds(spectrum: Spectrum, count: int, start: FloatArray | None) -> FloatArr
     return leading if start is None else np.hstack([start, leading])
 
 
-def _scaled(constraints: Constraints, scale: FloatArray) -> Callable[[FloatArray], FloatArray]:
+def _scale_beliefs(constraints: Constraints, scale: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """Return the map block -> S Q S @ block."""
 
     def apply(block: FloatArray) -> FloatArray:
@@ -263,7 +263,7 @@ def _scale_of(normalization: str, problem: LaplacianProblem, constraints: Constr
     raise ValueError(f"normalization={normalization!r}: choose 'target' or 'source'.")
 
 
-def _checked_count(known: Satisfiability, beta: float) -> int:
+def _check_count(known: Satisfiability, beta: float) -> int:
     count = known.n_feasible(beta)
     if count > 0:
         return count

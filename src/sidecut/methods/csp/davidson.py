@@ -7,19 +7,17 @@ turns a residual into a correction that converges in a handful of rounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import SpectralError
-from sidecut.spectral.result import FloatArray
+from sidecut.spectral.conjugate_gradients import solve_columns
 
 if TYPE_CHECKING:
     from sidecut.methods.csp.pencil import SurplusPencil
-
-Apply = Callable[[FloatArray], FloatArray]
 
 #: The correction equations are solved to this relative residual; the outer iteration does the rest.
 INNER_TOLERANCE = 0.03
@@ -76,60 +74,6 @@ def solve_davidson(
         if not basis.extend(corrections):
             break
     raise SpectralError(_failure(mu[:count], sizes, count, rounds + 1, tolerance))
-
-
-def shifted_solves(
-    apply: Apply, mu: FloatArray, b: float, right: FloatArray, tolerance: float, max_steps: int
-) -> FloatArray:
-    """Solve (μ_j L̄ + b I) x_j = r_j for all columns at once by conjugate gradients.
-
-    Parameters
-    ----------
-    apply : callable
-        Block -> L̄ @ block.
-    mu : array of shape (m,)
-        One shift per column, not negative.
-    b : float
-        Positive.
-    right : array of shape (n, m)
-        The right-hand sides.
-    tolerance : float
-        Relative residual.
-    max_steps : int
-        The most steps.
-
-    Returns
-    -------
-    array of shape (n, m)
-        Columns that reach the tolerance early take no further products.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.csp.davidson import shifted_solves
-    >>> shifted_solves(lambda x: x, np.array([1.0, 3.0]), 1.0, np.ones((2, 2)), 1e-12, 10)
-    array([[0.5 , 0.25],
-           [0.5 , 0.25]])
-    """
-    solution = np.zeros_like(right)
-    residual = right.copy()
-    direction = residual.copy()
-    squared = _column_dots(residual, residual)
-    goal = tolerance**2 * squared
-    for _ in range(max_steps):
-        active = np.flatnonzero(squared > goal)
-        if active.size == 0:
-            break
-        # Only the columns that still need it.
-        along = direction[:, active]
-        image = mu[active] * apply(along) + b * along
-        step = squared[active] / _column_dots(along, image)
-        solution[:, active] += step * along
-        residual[:, active] -= step * image
-        previous = squared[active]
-        squared[active] = _column_dots(residual[:, active], residual[:, active])
-        direction[:, active] = residual[:, active] + (squared[active] / previous) * along
-    return solution
 
 
 def largest_of_pencil(A: FloatArray, B: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
@@ -202,8 +146,8 @@ class _Basis:
         self.laplacian_image = np.hstack([self.laplacian_image, laplacian_image])
         self.surplus_image = np.hstack([self.surplus_image, surplus_image])
         coupling = (self.pencil.null_image.T @ self.vectors).T @ self.pencil.along_null(fresh)
-        self.laplacian_form = _bordered(self.laplacian_form, self.vectors.T @ laplacian_image, old_width)
-        self.surplus_form = _bordered(self.surplus_form, self.vectors.T @ surplus_image - coupling, old_width)
+        self.laplacian_form = _border(self.laplacian_form, self.vectors.T @ laplacian_image, old_width)
+        self.surplus_form = _border(self.surplus_form, self.vectors.T @ surplus_image - coupling, old_width)
         return True
 
     def _new_directions(self, block: FloatArray) -> FloatArray:
@@ -267,10 +211,14 @@ def _corrections(pencil: SurplusPencil, mu: FloatArray, residual: FloatArray) ->
     positive = mu[mu > 0]
     borrowed = positive.min() if positive.size else pencil.b
     shifts = np.where(mu > 0, mu, borrowed)
-    return shifted_solves(pencil.apply_laplacian, shifts, pencil.b, residual, INNER_TOLERANCE, INNER_STEPS)
+
+    def apply(block: FloatArray, columns: IntArray) -> FloatArray:
+        return shifts[columns] * pencil.apply_laplacian(block) + pencil.b * block
+
+    return solve_columns(apply, residual, INNER_TOLERANCE, INNER_STEPS)
 
 
-def _bordered(form: FloatArray, columns: FloatArray, old_width: int) -> FloatArray:
+def _border(form: FloatArray, columns: FloatArray, old_width: int) -> FloatArray:
     """Return a symmetric form with further columns; `columns` reach down to the new diagonal."""
     width = columns.shape[0]
     bordered = np.empty((width, width))
@@ -279,10 +227,6 @@ def _bordered(form: FloatArray, columns: FloatArray, old_width: int) -> FloatArr
     bordered[old_width:, :old_width] = columns[:old_width].T
     bordered[old_width:, old_width:] = symmetric(columns[old_width:])
     return bordered
-
-
-def _column_dots(one: FloatArray, other: FloatArray) -> FloatArray:
-    return np.einsum("ij,ij->j", one, other)
 
 
 def unit(block: FloatArray) -> FloatArray:

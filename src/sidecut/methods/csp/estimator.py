@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning
 from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
@@ -19,7 +19,6 @@ from sidecut.methods.extension import OutOfSample, weighted_means
 from sidecut.methods.inputs import check_choice
 from sidecut.parameters import check_flag
 from sidecut.spectral import Certificate, Eigenpairs
-from sidecut.spectral.result import FloatArray
 
 __all__ = ["CSP", "FeasibleCuts", "feasible_cuts", "weighed_cuts"]
 
@@ -205,7 +204,7 @@ class CSP(OutOfSample, SpectralClusterer):
         """Return the rows that are labelled, from those of D^{-1/2} V."""
         if self.n_clusters == 2:
             return relaxed
-        weighed = weighed_cuts(relaxed, self.costs_, self.weighting)
+        weighed = weigh_cuts(relaxed, self.costs_, self.weighting)
         # Of a single cut, unit rows would leave nothing but its sign.
         return unit_rows(weighed) if self.unit_rows and weighed.shape[1] > 1 else weighed
 
@@ -214,7 +213,7 @@ class CSP(OutOfSample, SpectralClusterer):
             return self.cuts_.vectors
         return None
 
-    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> npt.NDArray[np.intp]:
+    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
         # Algorithm 1 for two clusters: the sign of u*. Without constraints there are two columns instead.
         is_cut = self.n_clusters == 2 and embedding.shape[1] == 1
         method: LabellingMethod = "sign" if is_cut else "kmeans"
@@ -252,7 +251,7 @@ def check_tolerance(tol: float) -> None:
         raise ValueError(f"tol={tol!r} must be a number between 0 and 1, such as 1e-6.")
 
 
-def weighed_cuts(relaxed: FloatArray, costs: FloatArray, weighting: str) -> FloatArray:
+def weigh_cuts(relaxed: FloatArray, costs: FloatArray, weighting: str) -> FloatArray:
     """Return the relaxed indicators D^{-1/2} V, weighed before they are clustered.
 
     Parameters
@@ -267,8 +266,8 @@ def weighed_cuts(relaxed: FloatArray, costs: FloatArray, weighting: str) -> Floa
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.methods.csp.estimator import weighed_cuts
-    >>> weighed_cuts(np.array([[0.3, -2.0]]), np.array([0.5, 0.25]), "sign_cost")
+    >>> from sidecut.methods.csp.estimator import weigh_cuts
+    >>> weigh_cuts(np.array([[0.3, -2.0]]), np.array([0.5, 0.25]), "sign_cost")
     array([[ 2., -4.]])
     """
     if weighting == "none":

@@ -13,18 +13,18 @@ with a small residual, are all there are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse as sp
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import Graph
 from sidecut.methods.csp.davidson import (
-    Apply,
     few_positive,
     largest_of_pencil,
     solve_davidson,
@@ -32,7 +32,6 @@ from sidecut.methods.csp.davidson import (
     unit,
 )
 from sidecut.spectral.problem import LaplacianProblem
-from sidecut.spectral.result import FloatArray
 
 #: Up to this many nodes the whole pencil is decomposed.
 DENSE_NODES = 600
@@ -96,9 +95,9 @@ class SurplusPencil:
     def __init__(
         self,
         problem: LaplacianProblem,
-        apply_Q: Apply,
+        apply_Q: Callable[[FloatArray], FloatArray],
         b: float,
-        touched: npt.NDArray[np.integer] | None = None,
+        touched: IntArray | None = None,
     ) -> None:
         self.problem = problem
         self.apply_Q = apply_Q
@@ -197,7 +196,7 @@ def _solve_dense(pencil: SurplusPencil, count: int) -> SurplusPairs:
     return SurplusPairs(mu, vectors, residuals, 0, pencil.n_products, "dense (LAPACK)")
 
 
-def _touched_null(graph: Graph, touched: npt.NDArray[np.integer]) -> sp.csr_array:
+def _touched_null(graph: Graph, touched: IntArray) -> sp.csr_array:
     """Return D^{1/2} 1_C for the components Q̄ reaches, one per column, and for all others together.
 
     B is -b on every direction among the others, so that they take no part except in the trivial vector.

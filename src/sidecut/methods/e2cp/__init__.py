@@ -11,11 +11,11 @@
 | `extension.py` | clusters for new points |
 """
 
-from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjusted, adjusted_weights
+from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph, adjust_weights
 from sidecut.methods.e2cp.estimator import E2CP, nontrivial
 from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix
 from sidecut.methods.e2cp.positive_part import positive_part
-from sidecut.methods.e2cp.propagation import PropagatedConstraints, propagated, propagated_by_iteration
+from sidecut.methods.e2cp.propagation import PropagatedConstraints, propagate, propagate_by_iteration
 from sidecut.methods.e2cp.spreading import spread
 
 __all__ = [
@@ -24,11 +24,11 @@ __all__ = [
     "AgreementMatrix",
     "LowRankMatrix",
     "PropagatedConstraints",
-    "adjusted",
-    "adjusted_weights",
+    "adjust_graph",
+    "adjust_weights",
     "nontrivial",
     "positive_part",
-    "propagated",
-    "propagated_by_iteration",
+    "propagate",
+    "propagate_by_iteration",
     "spread",
 ]

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sidecut.graphs.graph import DenseGraph, FloatArray, Graph, SparseGraph, SparseProduct, without_isolated
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, SparseProduct, drop_isolated
 from sidecut.graphs.lazy import KeptTiledGraph, TiledGraph, rows_of
 from sidecut.methods.e2cp.lowrank import LowRankMatrix
 from sidecut.methods.e2cp.positive_part import ClasswisePart, PositivePart, positive_part
@@ -25,7 +26,7 @@ SPARSE_SHARE = 0.1
 COMPONENTS_AT_ONCE = 64
 
 
-def adjusted_weights(weights: FloatArray, beliefs: FloatArray, unit: float = 1.0) -> FloatArray:
+def adjust_weights(weights: FloatArray, beliefs: FloatArray, unit: float = 1.0) -> FloatArray:
     """Return eq. 4 of E2CP: 1 - (1 - F)(1 - W) where F >= 0, (1 + F) W where F < 0; entry by entry.
 
     Both are W (1 - |F|) + max(F, 0). Beliefs are first clipped to [-1, 1], beyond which eq. 4 would make
@@ -41,8 +42,8 @@ def adjusted_weights(weights: FloatArray, beliefs: FloatArray, unit: float = 1.0
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.methods.e2cp.adjustment import adjusted_weights
-    >>> adjusted_weights(np.array([0.5, 0.5, 0.0]), np.array([0.5, -0.5, -3.0]))
+    >>> from sidecut.methods.e2cp.adjustment import adjust_weights
+    >>> adjust_weights(np.array([0.5, 0.5, 0.0]), np.array([0.5, -0.5, -3.0]))
     array([0.75, 0.25, 0.  ])
     """
     clipped = np.clip(beliefs, -1.0, 1.0)
@@ -63,7 +64,7 @@ class AdjustedGraph(KeptTiledGraph):
     beliefs : LowRankMatrix
         F, with a factor that is not negative.
     unit : float, default=1.0
-        The largest weight there can be, see `adjusted_weights`.
+        The largest weight there can be, see `adjust_weights`.
     exact : bool, default=True
         Whether products may not leave out entries of F, if it is an agreement of labels, for the sake of
         linear time; `error` tells how much they do.
@@ -75,7 +76,7 @@ class AdjustedGraph(KeptTiledGraph):
         self.unit = unit
         self.exact = exact
         self.n_nodes = graph.n_nodes
-        self.edges = _adjusted_edges(graph, beliefs) if sp.issparse(graph.matrix) else None
+        self.edges = _adjust_edges(graph, beliefs) if sp.issparse(graph.matrix) else None
 
     @cached_property
     def joined(self) -> PositivePart | None:
@@ -114,20 +115,20 @@ class AdjustedGraph(KeptTiledGraph):
     def tile(self, rows: slice) -> FloatArray:
         """Return some rows of the weights."""
         beliefs = self.beliefs.block(rows, slice(None))
-        return adjusted_weights(rows_of(self.graph, rows), beliefs, self.unit)
+        return adjust_weights(rows_of(self.graph, rows), beliefs, self.unit)
 
-    def weights_at(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> FloatArray:
+    def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the weights of some pairs of nodes."""
         beliefs = self.beliefs.entries(rows, columns)
-        return adjusted_weights(self.graph.weights_at(rows, columns), beliefs, self.unit)
+        return adjust_weights(self.graph.weights_at(rows, columns), beliefs, self.unit)
 
     @cached_property
-    def components(self) -> npt.NDArray[np.intp]:
+    def components(self) -> IntArray:
         """The connected component of every node, found exactly if W is sparse; isolated nodes are -1."""
         if self.edges is None:
             return super().components
         number = connected_components(self.edges, directed=False)[1]
-        return without_isolated(self._with_joints(number), self.isolated)
+        return drop_isolated(self._with_joints(number), self.isolated)
 
     def _with_joints(self, number: npt.NDArray) -> npt.NDArray:
         """Merge the components between which F is positive somewhere."""
@@ -143,7 +144,7 @@ class AdjustedGraph(KeptTiledGraph):
         return connected_components(sp.csr_array(touching), directed=False)[1][number]
 
 
-def adjusted(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact: bool = True) -> Graph:
+def adjust_graph(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact: bool = True) -> Graph:
     """Return a graph adjusted by eq. 4 in the form that suits it.
 
     Parameters
@@ -153,7 +154,7 @@ def adjusted(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact: boo
     beliefs : LowRankMatrix
         F, with a factor that is not negative.
     unit : float, default=1.0
-        The largest weight there can be, see `adjusted_weights`.
+        The largest weight there can be, see `adjust_weights`.
     exact : bool, default=True
         Whether an `AdjustedGraph` may not leave out entries.
 
@@ -167,11 +168,11 @@ def adjusted(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact: boo
     --------
     >>> import numpy as np
     >>> from sidecut.methods.e2cp.lowrank import AgreementMatrix
-    >>> from sidecut.methods.e2cp.adjustment import adjusted
+    >>> from sidecut.methods.e2cp.adjustment import adjust_graph
     >>> from sidecut.graphs import as_graph
     >>> graph = as_graph(np.array([[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]))
     >>> beliefs = AgreementMatrix(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 0.5]]))
-    >>> adjusted(graph, beliefs).to_dense()
+    >>> adjust_graph(graph, beliefs).to_dense()
     array([[1.  , 1.  , 0.25],
            [1.  , 1.  , 0.25],
            [0.25, 0.25, 0.25]])
@@ -188,7 +189,7 @@ def adjusted(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact: boo
     return DenseGraph(weights)
 
 
-def _adjusted_edges(graph: Graph, beliefs: LowRankMatrix) -> sp.csr_array:
+def _adjust_edges(graph: Graph, beliefs: LowRankMatrix) -> sp.csr_array:
     """Return W (1 - |F|), which lives on the edges of W."""
     # One half and its mirror image: a graph is symmetric to the last bit.
     edges = sp.coo_array(sp.triu(graph.matrix))

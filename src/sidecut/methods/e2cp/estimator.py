@@ -8,17 +8,18 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning
 from sidecut.graphs import FactorGraph, Graph, GraphRecipe, NormalizedAffinity
 from sidecut.graphs.lazy import rows_of, tile_rows
 from sidecut.graphs.resolvent import ResolventGraph
 from sidecut.labelling import LabellingMethod, unit_rows
-from sidecut.methods.base import FloatArray, SpectralClusterer
-from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjusted
-from sidecut.methods.e2cp.extension import extended_rows
+from sidecut.methods.base import SpectralClusterer
+from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph
+from sidecut.methods.e2cp.extension import extend_rows
 from sidecut.methods.e2cp.positive_part import TiledPart
-from sidecut.methods.e2cp.propagation import propagated
+from sidecut.methods.e2cp.propagation import propagate
 from sidecut.methods.extension import OutOfSample
 from sidecut.methods.inputs import check_choice
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
@@ -150,12 +151,12 @@ class E2CP(OutOfSample, SpectralClusterer):
         check_choice("eigenvectors", self.eigenvectors, EIGENVECTORS)
 
     def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
-        self.propagated_constraints_ = propagated(graph, constraints, self.alpha)
+        self.propagated_constraints_ = propagate(graph, constraints, self.alpha)
         self._beliefs = self.propagated_constraints_.matrix
         largest = self._beliefs.largest() if self.rescale else 1.0
         if largest > 0:
             self._beliefs = self._beliefs.scaled(largest)
-        changed = adjusted(graph, self._beliefs, unit_weight(graph), exact=not self.approximate)
+        changed = adjust_graph(graph, self._beliefs, unit_weight(graph), exact=not self.approximate)
         warn_about_cost(changed)
         if isinstance(changed, AdjustedGraph):
             self.approximation_error_ = changed.error
@@ -163,7 +164,7 @@ class E2CP(OutOfSample, SpectralClusterer):
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
         if constraints.is_empty:
-            self.propagated_constraints_ = propagated(graph, constraints, self.alpha)
+            self.propagated_constraints_ = propagate(graph, constraints, self.alpha)
             self._beliefs = self.propagated_constraints_.matrix
         if self.eigenvectors == "leading" or self.labelling == "sign":
             return super()._embed(graph, constraints, rng)
@@ -178,7 +179,7 @@ class E2CP(OutOfSample, SpectralClusterer):
         before = self._seen[1]
         relaxed = NormalizedAffinity(self.affinity_matrix_).scale[:, None] * self.eigenvectors_
         unit = unit_weight(before)
-        rows = extended_rows(edges, before, self._beliefs, self.alpha, unit, relaxed, self.eigenvalues_)
+        rows = extend_rows(edges, before, self._beliefs, self.alpha, unit, relaxed, self.eigenvalues_)
         if self.labelling == "sign":
             return rows[:, 1:]
         return unit_rows(rows) if self.unit_rows else rows

@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from sidecut.arrays import FloatArray
 from sidecut.graphs import Graph
-from sidecut.methods.e2cp.adjustment import adjusted_weights
+from sidecut.methods.e2cp.adjustment import adjust_weights
 from sidecut.methods.e2cp.lowrank import LowRankMatrix
 from sidecut.methods.extension import LARGEST_EIGENVALUE
-
-FloatArray = npt.NDArray[np.float64]
 
 #: So many numbers of the rows of F are held at a time.
 ROW_NUMBERS = 20_000_000
@@ -38,10 +36,10 @@ def arriving_beliefs(edges: sp.csr_array, graph: Graph, beliefs: LowRankMatrix, 
     alpha : float
         α of eq. 3.
     """
-    return alpha * beliefs.apply(_normalized(edges, graph).toarray().T).T
+    return alpha * beliefs.apply(_normalize(edges, graph).toarray().T).T
 
 
-def extended_rows(
+def extend_rows(
     edges: sp.csr_array,
     graph: Graph,
     beliefs: LowRankMatrix,
@@ -57,7 +55,7 @@ def extended_rows(
     edges, graph, beliefs, alpha
         See `arriving_beliefs`; beliefs as eq. 4 takes them, rescaled or not.
     unit : float
-        The largest weight there can be, see `adjusted_weights`.
+        The largest weight there can be, see `adjust_weights`.
     relaxed : array of shape (n, k)
         D̃^{-1/2} V of the old points.
     eigenvalues : array of shape (k,)
@@ -68,16 +66,16 @@ def extended_rows(
     for part in _portions(*edges.shape):
         some = edges[part]
         arrived = arriving_beliefs(some, graph, beliefs, alpha)
-        weights = adjusted_weights(some.toarray(), arrived, unit)
+        weights = adjust_weights(some.toarray(), arrived, unit)
         # W̃_ii = F_ii = α s F_i: a self-loop counts in the degree and multiplies the entry itself.
-        own = alpha * np.asarray(_normalized(some, graph).multiply(arrived).sum(axis=1)).ravel()
+        own = alpha * np.asarray(_normalize(some, graph).multiply(arrived).sum(axis=1)).ravel()
         loop = unit * np.clip(own, 0.0, 1.0)
         degree = weights.sum(axis=1) + loop
         rows[part] = (weights @ relaxed) / (degree[:, None] * factor - loop[:, None])
     return rows
 
 
-def _normalized(edges: sp.csr_array, graph: Graph) -> sp.csr_array:
+def _normalize(edges: sp.csr_array, graph: Graph) -> sp.csr_array:
     degrees = np.sqrt(np.maximum(graph.degrees, np.finfo(np.float64).tiny))
     own = np.sqrt(np.asarray(edges.sum(axis=1)).ravel())
     return sp.csr_array(sp.diags_array(1.0 / own) @ edges @ sp.diags_array(1.0 / degrees))

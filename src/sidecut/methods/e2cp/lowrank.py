@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sidecut.graphs.graph import DENSE_LIMIT, FloatArray
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.graphs.graph import DENSE_LIMIT
 
 #: Tiles are squares of this side: 8 MB, which stay in the cache while they are made, clipped and multiplied.
 TILE_SIDE = 1_024
 #: Entries picked one by one are computed from about this many numbers at a time.
 PICKED_NUMBERS = 4_000_000
 
-IntArray = npt.NDArray[np.intp]
 Rows = slice | IntArray
 
 

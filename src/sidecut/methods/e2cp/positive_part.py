@@ -18,9 +18,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from joblib import cpu_count
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import lazy
-from sidecut.graphs.graph import FloatArray, SparseProduct
-from sidecut.graphs.lazy import KeptStrips, halved
+from sidecut.graphs.graph import SparseProduct
+from sidecut.graphs.lazy import KeptStrips, halve
 from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix, slices
 
 PositivePart = Callable[[FloatArray], FloatArray]
@@ -172,7 +173,7 @@ class ClasswisePart:
 class _Class:
     """The decided points of one class, the most decided first, with their rows of U and of U C."""
 
-    points: npt.NDArray[np.intp]
+    points: IntArray
     factor: FloatArray
     left: FloatArray
     shares: FloatArray
@@ -180,7 +181,7 @@ class _Class:
     is_clipped: bool
 
     @cached_property
-    def n_sure(self) -> npt.NDArray[np.intp]:
+    def n_sure(self) -> IntArray:
         """How many of the first columns are surely not negative, for every row; fewer from row to row."""
         if self.is_clipped:
             return np.zeros(self.points.size, dtype=np.intp)
@@ -300,7 +301,7 @@ class TiledPart:
         for columns in slices(self.matrix.n_nodes, rows.start):
             tile = left @ self.matrix.factor[columns].T
             np.clip(tile, 0.0, 1.0, out=tile)
-            tiles.append(sp.csr_array(halved(tile) if columns.start == rows.start else tile))
+            tiles.append(sp.csr_array(halve(tile) if columns.start == rows.start else tile))
         return sp.hstack(tiles, format="csr")
 
     def __getstate__(self) -> dict[str, Any]:

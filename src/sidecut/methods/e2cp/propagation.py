@@ -8,16 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, NormalizedAffinity
-from sidecut.methods.base import FloatArray
 from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix
 from sidecut.methods.e2cp.spreading import spread_units
 
-IntArray = npt.NDArray[np.intp]
 
-
-def propagated(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> PropagatedConstraints:
+def propagate(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> PropagatedConstraints:
     """Propagate constraints to all pairs of points: F = P Z P of eq. 3, kept as a factor.
 
     Parameters
@@ -39,16 +37,16 @@ def propagated(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> Pr
     >>> import numpy as np
     >>> from sidecut import Constraints
     >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.e2cp.propagation import propagated
+    >>> from sidecut.methods.e2cp.propagation import propagate
     >>> path = as_graph(np.eye(4, k=1) + np.eye(4, k=-1))
-    >>> F = propagated(path, Constraints.from_pairs(4, cannot_link=[(0, 3)]))
+    >>> F = propagate(path, Constraints.from_pairs(4, cannot_link=[(0, 3)]))
     >>> F.strongest(1)[0]
     array([[0, 3]])
     """
     labels, weight = constraints.labels, constraints.largest_strength()
     if labels is not None and Constraints.from_labels(labels, weight) == constraints:
-        points = np.flatnonzero(labels >= 0)
-        memberships = spread_units(graph, points, labels[points], alpha)
+        labelled = np.flatnonzero(labels >= 0)
+        memberships = spread_units(graph, labelled, labels[labelled], alpha)
         return PropagatedConstraints(AgreementMatrix(memberships, weight))
     if constraints.is_empty:
         return PropagatedConstraints(LowRankMatrix(np.zeros((graph.n_nodes, 0)), np.zeros((0, 0))))
@@ -57,12 +55,12 @@ def propagated(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> Pr
     return PropagatedConstraints(LowRankMatrix(factor, known.as_matrix()))
 
 
-def propagated_by_iteration(
+def propagate_by_iteration(
     graph: Graph, constraints: Constraints, alpha: float = 0.8, tol: float = 1e-12, max_iter: int = 100_000
 ) -> FloatArray:
     """Return F by steps 3 and 4 of the paper: vertical, then horizontal propagation, iterated to convergence.
 
-    The limit is eq. 3; `propagated` is the way to compute it. This one forms N x N matrices and is there to
+    The limit is eq. 3; `propagate` is the way to compute it. This one forms N x N matrices and is there to
     be compared with.
 
     Parameters
@@ -83,17 +81,17 @@ def propagated_by_iteration(
     >>> import numpy as np
     >>> from sidecut import Constraints
     >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.e2cp.propagation import propagated, propagated_by_iteration
+    >>> from sidecut.methods.e2cp.propagation import propagate, propagate_by_iteration
     >>> path = as_graph(np.eye(4, k=1) + np.eye(4, k=-1))
     >>> known = Constraints.from_pairs(4, must_link=[(0, 1)], cannot_link=[(0, 3)])
-    >>> F = propagated_by_iteration(path, known)
-    >>> bool(np.abs(F - propagated(path, known).to_dense()).max() < 1e-10)
+    >>> F = propagate_by_iteration(path, known)
+    >>> bool(np.abs(F - propagate(path, known).to_dense()).max() < 1e-10)
     True
     """
     affinity = NormalizedAffinity(graph)
-    vertical = _iterated(affinity, constraints.as_matrix().toarray(), alpha, tol, max_iter)
+    vertical = _iterate(affinity, constraints.as_matrix().toarray(), alpha, tol, max_iter)
     # Eq. 2: horizontal propagation is vertical propagation of the transpose.
-    return _iterated(affinity, vertical.T, alpha, tol, max_iter).T
+    return _iterate(affinity, vertical.T, alpha, tol, max_iter).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +228,7 @@ class _Kept:
         self.pairs, self.strengths, self.scores = pairs[best], strengths[best], scores[best]
 
 
-def _iterated(
+def _iterate(
     affinity: NormalizedAffinity, known: FloatArray, alpha: float, tol: float, max_iter: int
 ) -> FloatArray:
     """Iterate F <- α L̄ F + (1 - α) Z until it stands still."""

@@ -13,10 +13,10 @@ from joblib import cpu_count
 from scipy.linalg import solve
 from threadpoolctl import threadpool_limits
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph, NormalizedAffinity
-from sidecut.methods.base import FloatArray
+from sidecut.spectral.conjugate_gradients import solve_columns
 
-IntArray = npt.NDArray[np.integer]
 Product = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 
 #: Linear systems are solved to this residual relative to the right-hand side; in single precision to the
@@ -59,21 +59,13 @@ def spread(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
     >>> spread(path, np.array([1.0, 0.0, 0.0]), alpha=0.5).round(4)
     array([0.5833, 0.2357, 0.0833])
     """
-    columns = block.reshape(block.shape[0], -1)
     affinity = NormalizedAffinity(graph)
-    solution, residual = np.zeros(columns.shape), (1.0 - alpha) * columns
-    direction, square = residual.copy(), (residual**2).sum(axis=0)
-    target = TOLERANCE**2 * square
-    for _ in range(_enough_steps(alpha)):
-        if np.all(square <= target):
-            break
-        image = direction - alpha * affinity.apply(direction)
-        step = _ratio(square, (direction * image).sum(axis=0))
-        solution += step * direction
-        residual -= step * image
-        before, square = square, (residual**2).sum(axis=0)
-        direction = residual + _ratio(square, before) * direction
-    return solution.reshape(block.shape)
+
+    def apply(block: FloatArray, columns: IntArray) -> FloatArray:
+        return block - alpha * affinity.apply(block)
+
+    right = (1.0 - alpha) * block.reshape(block.shape[0], -1)
+    return solve_columns(apply, right, TOLERANCE, _enough_steps(alpha)).reshape(block.shape)
 
 
 def spread_units(graph: Graph, points: IntArray, column: IntArray, alpha: float) -> npt.NDArray[Any]:
@@ -110,7 +102,7 @@ def spread_units(graph: Graph, points: IntArray, column: IntArray, alpha: float)
     """
     shape = (graph.n_nodes, int(column.max()) + 1)
     if shape[0] <= min(DENSE_NODES, DENSE_RATIO * shape[1]):
-        return np.maximum(_solved_densely(graph, _units(points, column, shape), alpha), 0.0)
+        return np.maximum(_solve_densely(graph, _units(points, column, shape), alpha), 0.0)
     if shape[1] > COLUMNS_AT_ONCE:
         precision = np.dtype(np.float64 if 8 * shape[0] * shape[1] <= DOUBLE_BYTES else np.float32)
         return _spread_in_threads(graph, points, column, alpha, shape, precision)
@@ -124,7 +116,7 @@ def _units(points: IntArray, column: IntArray, shape: tuple[int, int]) -> FloatA
     return units
 
 
-def _solved_densely(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
+def _solve_densely(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
     """Return P @ block by a factorisation: dear once, and then cheap for every column."""
     affinity = NormalizedAffinity(graph)
     is_sparse = sp.issparse(graph.matrix)
@@ -213,8 +205,3 @@ def _chebyshev_steps(alpha: float, precision: np.dtype) -> int:
     tolerance = SINGLE_TOLERANCE if precision == np.float32 else 0.1 * TOLERANCE
     rate = (1.0 + np.sqrt(1.0 - alpha**2)) / alpha
     return int(np.ceil(np.log(2.0 / tolerance) / np.log(rate)))
-
-
-def _ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """Return the quotient, zero where both are: a column that is solved stays so."""
-    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)

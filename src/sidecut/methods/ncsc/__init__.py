@@ -12,8 +12,8 @@
 | `contracted_graph.py` | the graph whose nodes are must-linked sets |
 """
 
-from sidecut.methods.ncsc.contracted_graph import ContractedGraph, contracted
-from sidecut.methods.ncsc.lcsc import LCSC, joined_eigenpairs
+from sidecut.methods.ncsc.contracted_graph import ContractedGraph, contract_graph
+from sidecut.methods.ncsc.lcsc import LCSC, solve_joined
 from sidecut.methods.ncsc.ncsc import NCSC
 from sidecut.methods.ncsc.objective import PenalizedCut
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from sidecut.graphs.graph import DenseGraph, FloatArray, Graph, SparseGraph
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
 
 
 class ContractedGraph(Graph):
@@ -23,7 +23,7 @@ class ContractedGraph(Graph):
         The set of every point, numbered from 0 without gaps.
     """
 
-    def __init__(self, graph: Graph, sets: npt.NDArray[np.integer]) -> None:
+    def __init__(self, graph: Graph, sets: IntArray) -> None:
         self.graph = graph
         self.membership = membership(sets)
         self.n_nodes = int(self.membership.shape[1])
@@ -33,7 +33,7 @@ class ContractedGraph(Graph):
         return np.asarray(self.membership.T @ self.graph.apply(self.membership @ block))
 
 
-def membership(sets: npt.NDArray[np.integer]) -> sp.csr_array:
+def membership(sets: IntArray) -> sp.csr_array:
     """Return C: one row per point, with a one in the column of its set.
 
     Examples
@@ -50,7 +50,7 @@ def membership(sets: npt.NDArray[np.integer]) -> sp.csr_array:
     return sp.csr_array((np.ones(n_points), sets, np.arange(n_points + 1)), shape=shape)
 
 
-def contracted(graph: Graph, sets: npt.NDArray[np.integer]) -> Graph:
+def contract_graph(graph: Graph, sets: IntArray) -> Graph:
     """Return the graph of sets of points, in the form the graph of the points has.
 
     Parameters
@@ -69,9 +69,9 @@ def contracted(graph: Graph, sets: npt.NDArray[np.integer]) -> Graph:
     --------
     >>> import numpy as np
     >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.ncsc.contracted_graph import contracted
+    >>> from sidecut.methods.ncsc.contracted_graph import contract_graph
     >>> path = as_graph(np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0.0]]))
-    >>> contracted(path, np.array([0, 1, 0])).to_dense()
+    >>> contract_graph(path, np.array([0, 1, 0])).to_dense()
     array([[0., 3.],
            [3., 0.]])
     """

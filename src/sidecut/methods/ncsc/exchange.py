@@ -18,14 +18,11 @@ nearest are tried one at a time.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.methods.ncsc.inside import SETTLED, SettledClusters, settle
 from sidecut.methods.ncsc.objective import Descent, PenalizedCut
 from sidecut.methods.ncsc.projected import NOTHING, descend_projected
-from sidecut.spectral.result import FloatArray
-
-IndexArray = npt.NDArray[np.intp]
 
 #: Both bounds see the worse side, so that a move that gains this share of its loss is often a good one.
 HOPE = 0.7
@@ -80,7 +77,7 @@ class Moves:
         self.losses = np.full(cut.n_nodes, np.inf)
         np.divide(held, 1.0 - share, out=self.losses, where=share < 1.0)
 
-    def worthwhile(self, caution: float = 1.0) -> tuple[IndexArray, IndexArray]:
+    def worthwhile(self, caution: float = 1.0) -> tuple[IntArray, IntArray]:
         """Return the nodes that gain more than `caution` times what they lose, most first, and where to."""
         to = self.gains.argmax(axis=1)
         net = self.gains[np.arange(len(to)), to] - caution * self.losses
@@ -88,14 +85,14 @@ class Moves:
         nodes = nodes[np.argsort(-net[nodes], kind="stable")]
         return nodes, to[nodes]
 
-    def near_misses(self, least: float) -> list[tuple[IndexArray, IndexArray]]:
+    def near_misses(self, least: float) -> list[tuple[IntArray, IntArray]]:
         """Return single moves that gain more than `least` and half of what they lose, nearest first."""
         nodes, to = np.nonzero((self.gains > least) & (self.gains > NEAR * self.losses[:, None]))
         net = self.gains[nodes, to] - self.losses[nodes]
         nearest = np.argsort(-net, kind="stable")[:TRIES]
         return [(nodes[[i]], to[[i]]) for i in nearest]
 
-    def made(self, nodes: IndexArray, to: IndexArray) -> tuple[IndexArray, FloatArray]:
+    def made(self, nodes: IntArray, to: IntArray) -> tuple[IntArray, FloatArray]:
         """Return the labels and the entries after some moves, each entry as its trial vector has it."""
         labels, entries = self.state.labels.copy(), self.state.entries.copy()
         labels[nodes] = to
@@ -155,7 +152,7 @@ def _after_batch(
     moves = Moves(cut, state)
     nodes, to = moves.worthwhile(caution)
     while len(nodes):
-        after = _made(cut, moves, nodes, to, tol)
+        after = _make(cut, moves, nodes, to, tol)
         if _is_better(after, state):
             return after
         left = len(nodes) // 2 if caution >= 1.0 else 0
@@ -168,13 +165,13 @@ def after_near_miss(cut: PenalizedCut, state: SettledClusters, tol: float) -> Se
     enough = tol * (state.objective + NOTHING)
     moves = Moves(cut, state)
     for nodes, to in moves.near_misses(enough):
-        after = _made(cut, moves, nodes, to, tol)
+        after = _make(cut, moves, nodes, to, tol)
         if _is_better(after, state) and state.objective - after.objective > enough:
             return after
     return None
 
 
-def _made(cut: PenalizedCut, moves: Moves, nodes: IndexArray, to: IndexArray, tol: float) -> SettledClusters:
+def _make(cut: PenalizedCut, moves: Moves, nodes: IntArray, to: IntArray, tol: float) -> SettledClusters:
     labels, entries = moves.made(nodes, to)
     return settle(cut, labels, entries, len(moves.state.rates), SETTLED * tol)
 

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.methods.ncsc.objective import PenalizedCut
-from sidecut.spectral.result import FloatArray
 
 #: λ_max(L̄) <= 2.
 CURVATURE_BOUND = 2.0
@@ -26,7 +25,7 @@ MAX_STEPS = 1000
 #: Indicators are settled to this share of the tolerance clusters are found with: eq. 6 is compared at them.
 SETTLED = 0.01
 
-Labels = npt.NDArray[np.intp]
+Labels = IntArray
 Operator = Callable[[FloatArray], FloatArray]
 
 

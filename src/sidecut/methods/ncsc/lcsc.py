@@ -5,17 +5,17 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-import numpy.typing as npt
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
 from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
 from sidecut.labelling import LabellingMethod, unit_rows
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.inputs import check_choice
-from sidecut.methods.ncsc.contracted_graph import contracted
+from sidecut.methods.ncsc.contracted_graph import contract_graph
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
-from sidecut.spectral.result import FloatArray, oriented
+from sidecut.spectral.result import orient
 
 __all__ = ["LCSC", "joined_eigenpairs"]
 
@@ -121,17 +121,17 @@ class LCSC(SpectralClusterer):
             refuse_cannot_links(constraints, self.cannot_links)
         needed = max(self.n_clusters, 2) if self.labelling == "sign" else self.n_clusters
         sets = constraints.must_link_components()
-        pairs = joined_eigenpairs(graph, sets, needed, solver=self.eigen_solver, random_state=rng)
+        pairs = solve_joined(graph, sets, needed, solver=self.eigen_solver, random_state=rng)
         self._remember(pairs)
-        relaxed = joined_rows(graph, sets, pairs.vectors)
+        relaxed = join_rows(graph, sets, pairs.vectors)
         if self.labelling == "sign":
             return relaxed[:, 1:]
         return unit_rows(relaxed) if self.unit_rows else relaxed
 
 
-def joined_eigenpairs(
+def solve_joined(
     graph: Graph,
-    sets: npt.NDArray[np.integer],
+    sets: IntArray,
     n_vectors: int,
     *,
     solver: str = "auto",
@@ -171,13 +171,13 @@ def joined_eigenpairs(
     --------
     >>> import numpy as np
     >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.ncsc.lcsc import joined_eigenpairs
+    >>> from sidecut.methods.ncsc.lcsc import solve_joined
     >>> square = as_graph(np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0.0]]))
-    >>> pairs = joined_eigenpairs(square, np.array([0, 0, 1, 1]), 2)
+    >>> pairs = solve_joined(square, np.array([0, 0, 1, 1]), 2)
     >>> pairs.values.round(6) + 0.0
     array([0., 1.])
     """
-    small = contracted(graph, sets) if joined is None else joined
+    small = contract_graph(graph, sets) if joined is None else joined
     if small.n_nodes < n_vectors:
         warnings.warn(
             f"must-links join the {graph.n_nodes} points into {small.n_nodes} sets, fewer than the "
@@ -193,10 +193,10 @@ def joined_eigenpairs(
         return pairs
     roots = np.sqrt(graph.degrees)
     lifted = roots[:, None] * (NormalizedAffinity(small).scale[:, None] * pairs.vectors)[sets]
-    return Eigenpairs(pairs.values, oriented(lifted), pairs.residuals, pairs.solver, pairs.certificate)
+    return Eigenpairs(pairs.values, orient(lifted), pairs.residuals, pairs.solver, pairs.certificate)
 
 
-def joined_rows(graph: Graph, sets: npt.NDArray[np.integer], vectors: FloatArray) -> FloatArray:
+def join_rows(graph: Graph, sets: IntArray, vectors: FloatArray) -> FloatArray:
     """Return Y = D^{-1/2} V, in which the points of a set have equal rows.
 
     A point without neighbours has no row of its own: D^{1/2} Y is zero there. It takes the row of its set.

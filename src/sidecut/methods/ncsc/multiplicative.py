@@ -9,9 +9,9 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from sidecut.arrays import FloatArray
 from sidecut.graphs import SparseGraph
 from sidecut.methods.ncsc.objective import Descent, PenalizedCut
-from sidecut.spectral.result import FloatArray
 
 #: Entries below this are zero: their products would underflow, and 0 / 0 is no number.
 UNDERFLOW = 1e-150

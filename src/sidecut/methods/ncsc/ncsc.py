@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import numpy.typing as npt
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, ConvergenceWarning
 from sidecut.graphs import Graph, GraphRecipe
@@ -15,7 +16,7 @@ from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.csp.estimator import check_tolerance
 from sidecut.methods.inputs import check_choice
 from sidecut.methods.ncsc.exchange import descend_by_exchange
-from sidecut.methods.ncsc.lcsc import joined_eigenpairs, joined_rows
+from sidecut.methods.ncsc.lcsc import join_rows, solve_joined
 from sidecut.methods.ncsc.multiplicative import descend_multiplicatively
 from sidecut.methods.ncsc.objective import Descent, PenalizedCut
 from sidecut.methods.ncsc.penalties import (
@@ -31,7 +32,6 @@ from sidecut.methods.ncsc.projected import descend_projected
 from sidecut.methods.ncsc.starts import TiedGraph, best_start, check_start, start_indicators
 from sidecut.parameters import check_count, check_flag
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
-from sidecut.spectral.result import FloatArray
 
 __all__ = ["NCSC"]
 
@@ -249,10 +249,10 @@ class NCSC(SpectralClusterer):
         if cut.gamma_must:
             pairs = laplacian_eigenpairs(TiedGraph(cut), k, solver=self.eigen_solver, random_state=rng)
         else:
-            pairs = joined_eigenpairs(
+            pairs = solve_joined(
                 graph, cut.sets, k, solver=self.eigen_solver, random_state=rng, joined=cut.graph
             )
-        rows = joined_rows(graph, cut.sets, pairs.vectors)
+        rows = join_rows(graph, cut.sets, pairs.vectors)
         return pairs, unit_rows(rows) if self.unit_rows else rows
 
     def _cannot_price(
@@ -274,9 +274,7 @@ class NCSC(SpectralClusterer):
         shares = [held_out_share(constraints, told, found) for found in labels]
         return prices[int(np.argmax(shares))]
 
-    def _labels_at(
-        self, cut: PenalizedCut, rows: FloatArray | None, rng: np.random.RandomState
-    ) -> npt.NDArray[np.intp]:
+    def _labels_at(self, cut: PenalizedCut, rows: FloatArray | None, rng: np.random.RandomState) -> IntArray:
         descent = self._descend(cut, self._start(cut, rows, rng), rng)
         return cut.on_points(with_rows_for_all(cut, descent.soft)).argmax(axis=1)
 
@@ -297,7 +295,7 @@ class NCSC(SpectralClusterer):
         descend = descend_projected if self.solver == "projected" else descend_by_exchange
         return descend(cut, start, overlap=overlap, tol=self.tol, max_iter=self.max_iter)
 
-    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> npt.NDArray[np.intp]:
+    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
         if not self.nonnegative:
             return super()._assign_labels(embedding, rng)
         return assign_labels(embedding, self.n_clusters, method="argmax")

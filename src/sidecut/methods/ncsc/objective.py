@@ -12,18 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, NormalizedAffinity
-from sidecut.methods.ncsc.contracted_graph import contracted, membership
-from sidecut.spectral.result import FloatArray
-
-IntArray = npt.NDArray[np.integer]
+from sidecut.methods.ncsc.contracted_graph import contract_graph, membership
 
 
-class Links:
+class NodeLinks:
     """Qᵐ and Qᶜ between the nodes of a graph, both nonnegative, applied and never listed.
 
     Parameters
@@ -145,10 +142,10 @@ class PenalizedCut:
         heard: IntArray | None = None,
     ) -> None:
         self.points_graph = graph
-        self.tied = _tied_sets(constraints, graph.n_nodes, heard)
+        self.tied = _find_must_linked_sets(constraints, graph.n_nodes, heard)
         self.sets = self.tied if np.isinf(gamma_must) else np.arange(graph.n_nodes)
-        self.graph = contracted(graph, self.sets)
-        self.links = Links(constraints, self.sets, heard)
+        self.graph = contract_graph(graph, self.sets)
+        self.links = NodeLinks(constraints, self.sets, heard)
         # Contraction has satisfied every must-link; what is left of them are loops, which cost nothing.
         is_settled = np.isinf(gamma_must) or not len(self.links.nodes)
         self.gamma_must = 0.0 if is_settled else float(gamma_must)
@@ -225,7 +222,7 @@ class PenalizedCut:
         return np.asarray(C.T @ rows) / np.bincount(self.sets)[:, None]
 
 
-def _tied_sets(constraints: Constraints, n_points: int, heard: IntArray | None) -> npt.NDArray[np.intp]:
+def _find_must_linked_sets(constraints: Constraints, n_points: int, heard: IntArray | None) -> IntArray:
     """Return for every point the set that must-links among the heard points join it to."""
     if heard is None:
         return np.asarray(constraints.must_link_components(), dtype=np.intp)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sidecut.arrays import IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError
 from sidecut.graphs import Graph
@@ -85,7 +85,7 @@ def _are_facts(constraints: Constraints, n_clusters: int) -> bool:
     return int(constraints.must_link_components().max()) + 1 >= n_clusters
 
 
-def told_points(constraints: Constraints, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
+def told_points(constraints: Constraints, rng: np.random.RandomState) -> IntArray:
     """Return three quarters of the constrained points, drawn at random: links among them are told.
 
     All links of the others are held out, to judge by; no label is looked at.
@@ -94,9 +94,7 @@ def told_points(constraints: Constraints, rng: np.random.RandomState) -> npt.NDA
     return np.sort(rng.permutation(points)[int(np.ceil(HELD_OUT * len(points))) :])
 
 
-def held_out_share(
-    constraints: Constraints, told: npt.NDArray[np.integer], labels: npt.NDArray[np.intp]
-) -> float:
+def held_out_share(constraints: Constraints, told: IntArray, labels: IntArray) -> float:
     """Return the share of links satisfied among those that are not between points of `told`.
 
     Examples

@@ -21,11 +21,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.methods.ncsc.inside import CURVATURE_BOUND, SETTLED, without_overlap
 from sidecut.methods.ncsc.objective import Descent, PenalizedCut
-from sidecut.spectral.result import FloatArray
 
 #: λ_max(L̄) <= 2, and 1 is nearly always enough: W has few negative eigenvalues.
 CURVATURE = 1.0
@@ -43,7 +42,7 @@ class _State:
 
     V: FloatArray
     image: FloatArray
-    labels: npt.NDArray[np.intp]
+    labels: IntArray
     energy: float
     n_columns: int
 

@@ -17,12 +17,12 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph
-from sidecut.graphs.graph import without_isolated
+from sidecut.graphs.graph import drop_isolated
 from sidecut.labelling import kmeans_labels
 from sidecut.labelling.embedding import cluster_sums
-from sidecut.methods.ncsc.objective import IntArray, Links, PenalizedCut
-from sidecut.spectral.result import FloatArray
+from sidecut.methods.ncsc.objective import NodeLinks, PenalizedCut
 
 #: The offset of the start, as a share of its largest entry.
 OFFSET = 0.2
@@ -69,7 +69,7 @@ class TiedGraph(Graph):
         return self.graph.degrees
 
     @cached_property
-    def components(self) -> npt.NDArray[np.intp]:
+    def components(self) -> IntArray:
         """The components of W, joined by must-links."""
         found, ties = self.graph.components, self.sets
         known = np.flatnonzero(found >= 0)
@@ -79,7 +79,7 @@ class TiedGraph(Graph):
         sides = sp.csr_array((np.ones(known.size), ends), shape=(n_found + n_sets,) * 2)
         labels = np.full(self.n_nodes, -1, dtype=np.intp)
         labels[known] = connected_components(sides, directed=False)[1][found[known]]
-        return without_isolated(labels, self.isolated)
+        return drop_isolated(labels, self.isolated)
 
 
 def start_indicators(cut: PenalizedCut, labels: IntArray, n_clusters: int) -> FloatArray:
@@ -109,7 +109,7 @@ def best_start(
     seeded: bool,
     n_init: int,
     rng: np.random.RandomState,
-) -> npt.NDArray[np.intp]:
+) -> IntArray:
     """Return a clustering of the nodes to start from.
 
     Parameters
@@ -143,7 +143,7 @@ def _merit(cut: PenalizedCut, labels: IntArray, n_clusters: int) -> tuple[float,
     return cut.links.violated(labels), cut.objective(cut.indicators(labels, n_clusters))
 
 
-def apart_nodes(links: Links, at_most: int) -> list[int]:
+def apart_nodes(links: NodeLinks, at_most: int) -> list[int]:
     """Return nodes that are pairwise apart, those with most cannot-links first."""
     weight = links.cannot_degrees
     allowed = weight > 0
@@ -165,12 +165,12 @@ def _with_seeds(centres: FloatArray, seeds: FloatArray) -> FloatArray:
     return replaced
 
 
-def _means(rows: FloatArray, labels: npt.NDArray[np.intp], n_clusters: int) -> FloatArray:
+def _means(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatArray:
     counts = np.bincount(labels, minlength=n_clusters)
     return cluster_sums(rows, labels, n_clusters) / np.maximum(counts, 1)[:, None]
 
 
-def _nearest(rows: FloatArray, centres: FloatArray) -> npt.NDArray[np.intp]:
+def _nearest(rows: FloatArray, centres: FloatArray) -> IntArray:
     return np.argmin(np.sum(centres**2, axis=1) - 2.0 * rows @ centres.T, axis=1)
 
 

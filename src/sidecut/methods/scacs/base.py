@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import (
     CodedRows,
@@ -25,31 +25,28 @@ from sidecut.graphs import (
     RowChunks,
     SpooledNearest,
     choose_landmarks,
+    code_points,
     code_rows,
-    coded,
     each_chunk,
-    warn_about,
+    warn_about_graph,
 )
 from sidecut.graphs.health import warn_about_components
 from sidecut.graphs.landmark_codes import check_sigma
 from sidecut.graphs.landmark_rows import Progress, RowCodes
 from sidecut.graphs.landmarks import RULES, component_sizes
-from sidecut.graphs.threads import limited_threads
+from sidecut.graphs.threads import limit_threads
 from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_appearance
 from sidecut.labelling.lloyd import Each
 from sidecut.labelling.names import warn_if_clusters_are_missing
-from sidecut.labelling.repair import finish, refuse_contradictions
+from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
 from sidecut.methods.inputs import (
     check_constraints,
     check_n_clusters,
-    made_once,
+    make_once,
     refuse_other_than_constraints,
     warn_about_duplicates,
 )
 from sidecut.parameters import check_count, check_flag
-from sidecut.spectral.result import FloatArray
-
-IntArray = npt.NDArray[np.intp]
 
 #: Why there may be fewer clusters than were asked for, and what to do about it.
 WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"
@@ -96,9 +93,9 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         check_n_clusters(self.n_clusters, X.shape[0])
         warned = warn_about_duplicates(X, self.n_clusters)
         seeds = self._seeds()
-        with limited_threads():
-            codes, graph = made_once(self, self._coding(), X, lambda: self._graph_of(X, seeds[0]))
-            warn_about(graph, self.n_clusters)
+        with limit_threads():
+            codes, graph = make_once(self, self._coding(), X, lambda: self._graph_of(X, seeds[0]))
+            warn_about_graph(graph, self.n_clusters)
             self.affinity_matrix_ = graph
             self._learn(codes, constraints)
             parts = list(codes.each(self._embedded))
@@ -107,7 +104,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
             )
         self.embedding_ = np.concatenate(parts)
         self.labels_ = self._labelled(parts, warned)
-        finish(self, self.embedding_, constraints)
+        repair_if_hard(self, self.embedding_, constraints)
         return self
 
     def fit_chunks(
@@ -148,7 +145,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         shown, rows, seeds = shown_by(progress), RowChunks(source), self._seeds()
         for name in ("embedding_", "affinity_matrix_", "repair_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        with limited_threads(), SpooledNearest(scratch) as spool:
+        with limit_threads(), SpooledNearest(scratch) as spool:
             codes = self._coded(rows, seeds[0], spool, shown)
             constraints = check_constraints(constraints, codes.n_rows)
             check_n_clusters(self.n_clusters, codes.n_rows)
@@ -180,11 +177,11 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric")
-        with limited_threads():
+        with limit_threads():
             return np.concatenate(list(each_chunk(self._predicted, RowChunks(X), self.n_jobs)))
 
     def _predicted(self, rows: Any) -> IntArray:
-        codes = coded(self._coder.nearest(rows), self.sigma_, self._coder.n_landmarks)
+        codes = code_points(self._coder.nearest(rows), self.sigma_, self._coder.n_landmarks)
         return nearest_centers(self._embedded(codes), self.cluster_centers_)
 
     @abstractmethod
@@ -241,7 +238,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         self._projection = vectors * weights / np.sqrt(codes.sums.degrees)[:, None]
 
     def _embedded(self, codes: sp.csr_array) -> FloatArray:
-        return embedded(codes, self._projection, self.unit_rows)
+        return embed_codes(codes, self._projection, self.unit_rows)
 
     def _find_centers(self, each: Each, n_rows: int, seed: int) -> None:
         self.cluster_centers_ = chunked_kmeans(
@@ -266,7 +263,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         return tags
 
 
-def embedded(codes: sp.csr_array, projection: FloatArray, unit_rows: bool) -> FloatArray:
+def embed_codes(codes: sp.csr_array, projection: FloatArray, unit_rows: bool) -> FloatArray:
     """Return the embedding of coded rows (steps 11 and 12).
 
     Parameters
@@ -281,8 +278,8 @@ def embedded(codes: sp.csr_array, projection: FloatArray, unit_rows: bool) -> Fl
     Examples
     --------
     >>> import numpy as np, scipy.sparse as sp
-    >>> from sidecut.methods.scacs.base import embedded
-    >>> embedded(sp.csr_array([[0.5, 0.5]]), np.array([[3.0, 4.0], [3.0, 4.0]]), unit_rows=True)
+    >>> from sidecut.methods.scacs.base import embed_codes
+    >>> embed_codes(sp.csr_array([[0.5, 0.5]]), np.array([[3.0, 4.0], [3.0, 4.0]]), unit_rows=True)
     array([[0.6, 0.8]])
     """
     rows = np.asarray(codes @ projection)

@@ -9,12 +9,12 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import LandmarkSums, constraint_gram
 from sidecut.methods.csp.davidson import symmetric
-from sidecut.methods.scacs.problem import LandmarkBasis, landmark_basis, normalized_gram
+from sidecut.methods.scacs.problem import LandmarkBasis, landmark_basis, normalize_gram
 from sidecut.methods.scacs.tridiagonal import TridiagonalBasis, tridiagonal_basis
-from sidecut.spectral.result import FloatArray
 
 #: Beliefs have a low rank if it is at most p over this.
 LOW_RANK = 8
@@ -113,7 +113,7 @@ class ConstrainedProblem:
         return replace(self, basis=landmark_basis(self.sums))
 
 
-def constrained_problem(
+def build_constrained_problem(
     basis: Basis,
     sums: LandmarkSums,
     codes: sp.csr_array,
@@ -140,21 +140,21 @@ def constrained_problem(
     >>> import scipy.sparse as sp
     >>> from sidecut import Constraints
     >>> from sidecut.graphs import landmark_sums
-    >>> from sidecut.methods.scacs.beliefs import constrained_problem
+    >>> from sidecut.methods.scacs.beliefs import build_constrained_problem
     >>> from sidecut.methods.scacs.problem import landmark_basis
     >>> codes = sp.csr_array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
     >>> sums = landmark_sums(codes)
     >>> known = Constraints.from_labels([0, 1])
-    >>> constrained_problem(landmark_basis(sums), sums, codes[[0, 2]], known).gamma[:1].round(3)
+    >>> build_constrained_problem(landmark_basis(sums), sums, codes[[0, 2]], known).gamma[:1].round(3)
     array([2.])
     """
     return ConstrainedProblem(basis, landmark_beliefs(sums, codes, constraints, diagonal), sums)
 
 
-def posed_problem(
+def pose_problem(
     sums: LandmarkSums, codes: sp.csr_array, constraints: Constraints, diagonal: str = "known"
 ) -> ConstrainedProblem:
-    """Return Problem 2 in the basis that takes least time; see `constrained_problem`.
+    """Return Problem 2 in the basis that takes least time; see `build_constrained_problem`.
 
     That is the tridiagonal one where Q̂ has a low rank and Ŝ is regular, as with labels of a few classes.
     """
@@ -166,7 +166,7 @@ def posed_problem(
 def landmark_beliefs(
     sums: LandmarkSums, codes: sp.csr_array, constraints: Constraints, diagonal: str = "known"
 ) -> LandmarkBeliefs:
-    """Return Q̂ with as few columns in F as its structure allows; see `constrained_problem`."""
+    """Return Q̂ with as few columns in F as its structure allows; see `build_constrained_problem`."""
     ease, known = 0.0, constraints
     if diagonal == "known":
         known = constraints.with_diagonal(1.0)
@@ -177,6 +177,6 @@ def landmark_beliefs(
     size = (ease, n_known, known.n_entries())
     factors = known.factored(max_rank=p - 1)
     if factors is None:
-        return LandmarkBeliefs(np.eye(p), normalized_gram(sums, constraint_gram(codes, known)), *size)
+        return LandmarkBeliefs(np.eye(p), normalize_gram(sums, constraint_gram(codes, known)), *size)
     factor = (codes.T @ factors[0]).toarray() / np.sqrt(sums.degrees)[:, None]
     return LandmarkBeliefs(factor, factors[1], *size)

@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 import scipy.linalg
 
+from sidecut.arrays import FloatArray
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
-from sidecut.methods.csp.beta import LEAST_SHARE, Satisfiability, chosen_beta
+from sidecut.methods.csp.beta import LEAST_SHARE, Satisfiability, choose_beta
 from sidecut.methods.csp.cuts import FeasibleCuts
 from sidecut.methods.csp.davidson import symmetric
 from sidecut.methods.scacs.beliefs import ConstrainedProblem
-from sidecut.methods.scacs.problem import LandmarkBasis, normalized_gram
-from sidecut.spectral.result import FloatArray, oriented
+from sidecut.methods.scacs.problem import LandmarkBasis, normalize_gram
+from sidecut.spectral.result import orient
 
 #: What to do about step 9, see `SCACS`.
 STEP9 = ("nontrivial", "project", "literal")
@@ -66,12 +67,12 @@ def landmark_cuts(
     >>> import scipy.sparse as sp
     >>> from sidecut import Constraints
     >>> from sidecut.graphs import landmark_sums
-    >>> from sidecut.methods.scacs.beliefs import posed_problem
+    >>> from sidecut.methods.scacs.beliefs import pose_problem
     >>> from sidecut.methods.scacs.cuts import landmark_cuts
     >>> codes = sp.csr_array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
     >>> sums = landmark_sums(codes)
     >>> known = Constraints.from_labels([0, 1])
-    >>> cuts = landmark_cuts(posed_problem(sums, codes[[0, 2]], known), n_clusters=2)
+    >>> cuts = landmark_cuts(pose_problem(sums, codes[[0, 2]], known), n_clusters=2)
     >>> cuts.n_feasible, cuts.costs.round(3)
     (1, array([0.333]))
     """
@@ -96,7 +97,7 @@ def _feasible_cuts(
         count = known.n_feasible(threshold)
     if count == 0:
         raise ConstraintError(_nothing_feasible(known, threshold, problem.n_samples))
-    cuts = _solved(problem, threshold, count)
+    cuts = _solve(problem, threshold, count)
     return _orthogonal_only(cuts, problem) if step9 == "literal" else cuts
 
 
@@ -125,7 +126,7 @@ def landmark_beta(
             "No cut can satisfy these constraints: Q̂ has no positive eigenvalue γ. Check the signs of the "
             "beliefs; diagonal='known' helps where constrained points are linked to nobody."
         )
-    return chosen_beta(("fraction", _share(beta0, problem)), known, n_clusters)
+    return choose_beta(("fraction", _share(beta0, problem)), known, n_clusters)
 
 
 def _share(beta0: Rule, problem: ConstrainedProblem) -> float:
@@ -140,7 +141,7 @@ def _share(beta0: Rule, problem: ConstrainedProblem) -> float:
     return float(beta0)
 
 
-def _solved(problem: ConstrainedProblem, beta: float, count: int) -> FeasibleCuts:
+def _solve(problem: ConstrainedProblem, beta: float, count: int) -> FeasibleCuts:
     """Solve eq. 16 for its positive eigenvalues.
 
     The null space N of A is eliminated as in CSP: with B = Q - βI, feasible y are B-orthogonal to the
@@ -164,10 +165,10 @@ def _solved(problem: ConstrainedProblem, beta: float, count: int) -> FeasibleCut
         y[n_null:, n_free:] = w
         y[:n_null, n_free:] = -coupling @ (outside.T @ w)
     y /= np.linalg.norm(y, axis=0)
-    return _described(problem, y, np.concatenate([np.zeros(n_free), 1.0 / mu]), beta)
+    return _describe(problem, y, np.concatenate([np.zeros(n_free), 1.0 / mu]), beta)
 
 
-def _described(problem: ConstrainedProblem, y: FloatArray, lam: FloatArray, beta: float) -> FeasibleCuts:
+def _describe(problem: ConstrainedProblem, y: FloatArray, lam: FloatArray, beta: float) -> FeasibleCuts:
     price = problem.basis.laplacian(y)
     image = problem.factor @ (problem.known.form @ (problem.factor.T @ y)) + problem.known.ease * y
     costs, satisfaction = np.einsum("ij,ij->j", y, price), np.einsum("ij,ij->j", y, image)
@@ -179,7 +180,7 @@ def _described(problem: ConstrainedProblem, y: FloatArray, lam: FloatArray, beta
         lam[order],
         costs[order],
         satisfaction[order],
-        oriented(problem.basis.combined(y[:, order])),
+        orient(problem.basis.combined(y[:, order])),
         lam.size,
         beta,
         residuals[order],
@@ -201,7 +202,7 @@ def _zero_cost(inner: FloatArray, trivial: FloatArray) -> FloatArray:
 
 def _orthogonal_only(cuts: FeasibleCuts, problem: ConstrainedProblem) -> FeasibleCuts:
     """Keep the cuts with 1ᵀŜu = 0, step 9 as printed."""
-    kept = np.abs(normalized_gram(problem.sums).sum(axis=0) @ cuts.vectors) <= ORTHOGONAL
+    kept = np.abs(normalize_gram(problem.sums).sum(axis=0) @ cuts.vectors) <= ORTHOGONAL
     if not kept.any():
         raise ConstraintError(
             f"step9='literal' removes all {cuts.n_feasible} feasible cuts: as printed, it keeps only those "

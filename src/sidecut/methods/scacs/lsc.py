@@ -7,12 +7,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs.landmark_rows import RowCodes
 from sidecut.methods.scacs.base import LandmarkClusterer
 from sidecut.methods.scacs.problem import landmark_basis
-from sidecut.spectral.result import FloatArray
 
 
 class LSC(LandmarkClusterer):

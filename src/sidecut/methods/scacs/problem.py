@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 import scipy.linalg
 
+from sidecut.arrays import FloatArray
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import LandmarkSums, landmark_components
-from sidecut.spectral.result import FloatArray, oriented
+from sidecut.spectral.result import orient
 
 #: Directions in which Ŝ is smaller than this are outside its range: v = Ẑᵀu would be nothing but rounding.
 RANK_TOLERANCE = 1e-10
@@ -104,15 +105,15 @@ class LandmarkBasis:
         return mu[::-1], scale[:, None] * w[:, ::-1]
 
 
-def normalized_gram(sums: LandmarkSums, gram: FloatArray | None = None) -> FloatArray:
+def normalize_gram(sums: LandmarkSums, gram: FloatArray | None = None) -> FloatArray:
     """Return D^{-1/2} M D^{-1/2}: Ŝ for M = Z Zᵀ, the default, and Q̂ for M = Z Q Zᵀ (step 4).
 
     Examples
     --------
     >>> import scipy.sparse as sp
     >>> from sidecut.graphs import landmark_sums
-    >>> from sidecut.methods.scacs.problem import normalized_gram
-    >>> normalized_gram(landmark_sums(sp.csr_array([[1.0, 0.0], [0.0, 1.0]])))
+    >>> from sidecut.methods.scacs.problem import normalize_gram
+    >>> normalize_gram(landmark_sums(sp.csr_array([[1.0, 0.0], [0.0, 1.0]])))
     array([[1., 0.],
            [0., 1.]])
     """
@@ -147,7 +148,7 @@ def landmark_basis(sums: LandmarkSums, n_vectors: int | None = None) -> Landmark
     p, n_null = null.shape
     n_more = p - n_null if n_vectors is None else min(max(n_vectors - n_null, 0), p - n_null)
     # The null vectors move to eigenvalue -1, away from small ones, with which they would mix at 0.
-    deflated = normalized_gram(sums) - 2.0 * null @ null.T
+    deflated = normalize_gram(sums) - 2.0 * null @ null.T
     whole = n_more > p // 4
     chosen = None if whole else (p - n_more, p - 1)
     if n_more == 0:
@@ -158,7 +159,7 @@ def landmark_basis(sums: LandmarkSums, n_vectors: int | None = None) -> Landmark
         )
     order = np.argsort(-values, kind="stable")[:n_more]
     order = order[values[order] > RANK_TOLERANCE]
-    scaled = oriented(vectors[:, order]) / np.sqrt(values[order])
+    scaled = orient(vectors[:, order]) / np.sqrt(values[order])
     # No cut across a component costs nothing, however little is left of it in floating point.
     least = np.finfo(np.float64).eps
     costs = np.concatenate([np.zeros(n_null), np.maximum(1.0 - values[order], least)])

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning
 from sidecut.graphs.landmark_rows import RowCodes
 from sidecut.methods.csp.cuts import FeasibleCuts
 from sidecut.methods.inputs import check_choice
 from sidecut.methods.scacs.base import LandmarkClusterer
-from sidecut.methods.scacs.beliefs import posed_problem
+from sidecut.methods.scacs.beliefs import pose_problem
 from sidecut.methods.scacs.cuts import STEP9, Rule, landmark_cuts
 from sidecut.methods.scacs.lsc import solve_unconstrained
-from sidecut.spectral.result import FloatArray
 
 DIAGONALS = ("known", "given", "all")
 WEIGHTINGS = ("one_minus_cost", "none")
@@ -164,7 +164,7 @@ class SCACS(LandmarkClusterer):
             self._forget_cuts()
             return solve_unconstrained(self, codes)
         known, points = constraints.restricted()
-        problem = posed_problem(codes.sums, codes.take(points), known, self.diagonal)
+        problem = pose_problem(codes.sums, codes.take(points), known, self.diagonal)
         cuts = landmark_cuts(problem, self.n_clusters, beta0=self.beta0, beta=self.beta, step9=self.step9)
         best = cuts.first(max(self.n_clusters - 1, 1))
         self._remember_cuts(cuts, best)

@@ -17,11 +17,11 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 
+from sidecut.arrays import FloatArray
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import LandmarkSums
 from sidecut.methods.csp.davidson import few_positive, largest_of_pencil, symmetric, unit
-from sidecut.methods.scacs.problem import normalized_gram, null_vectors
-from sidecut.spectral.result import FloatArray
+from sidecut.methods.scacs.problem import normalize_gram, null_vectors
 
 #: The first μ, in units of b. L lies between 0 and 1: below one unit it hardly matters.
 FIRST_SHIFTS = (5.0, 30.0, 200.0, 2000.0)
@@ -51,9 +51,9 @@ class Tridiagonal:
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.methods.scacs.tridiagonal import tridiagonalized
+    >>> from sidecut.methods.scacs.tridiagonal import tridiagonalize
     >>> matrix = np.array([[2.0, 3.0, 4.0], [3.0, 2.0, 0.0], [4.0, 0.0, 2.0]])
-    >>> form = tridiagonalized(matrix)
+    >>> form = tridiagonalize(matrix)
     >>> form.diagonal, np.abs(form.beside).round(12)
     (array([2., 2., 2.]), array([5., 0.]))
     >>> form.turned(matrix @ form.turned_back(np.eye(3))).round(12)[0, :2]
@@ -80,7 +80,7 @@ class Tridiagonal:
         return np.concatenate([block[:1], rest])
 
 
-def tridiagonalized(matrix: FloatArray) -> Tridiagonal:
+def tridiagonalize(matrix: FloatArray) -> Tridiagonal:
     """Return a symmetric matrix of two rows or more in tridiagonal form, see `Tridiagonal`."""
     reflectors, diagonal, beside, scales, _ = lapack.dsytrd(matrix, lower=1, lwork=BLOCK * len(matrix))
     return Tridiagonal(diagonal, beside, np.asfortranarray(reflectors[1:, :-1]), scales)
@@ -150,7 +150,7 @@ def low_rank_pairs(
     >>> low_rank_pairs(laplacian, np.eye(2), beliefs, b=1.0, count=2)[0].round(12)
     array([4., 1.])
     """
-    basis = _orthonormal(*(_solved(laplacian, b * shift, b, factor) for shift in FIRST_SHIFTS))
+    basis = _orthonormal(*(_solve(laplacian, b * shift, b, factor) for shift in FIRST_SHIFTS))
     size = np.linalg.norm(form @ (factor.T @ factor)) + b
     for _ in range(MAX_ROUNDS):
         mu, vectors, residual = _ritz_pairs(basis, laplacian, factor, form, b, count)
@@ -168,10 +168,10 @@ def low_rank_pairs(
 
 def _corrections(laplacian: FloatArray, mu: FloatArray, b: float, residual: FloatArray) -> list[FloatArray]:
     """Return (μ_j L + b I)⁻¹ r_j for every column."""
-    return [_solved(laplacian, mu[j], b, residual[:, [j]]) for j in range(mu.size)]
+    return [_solve(laplacian, mu[j], b, residual[:, [j]]) for j in range(mu.size)]
 
 
-def _solved(laplacian: FloatArray, mu: float, b: float, block: FloatArray) -> FloatArray:
+def _solve(laplacian: FloatArray, mu: float, b: float, block: FloatArray) -> FloatArray:
     """Return (μ L + b I)⁻¹ @ block."""
     shifted = mu * laplacian
     shifted[0] += b
@@ -300,7 +300,7 @@ def tridiagonal_basis(sums: LandmarkSums) -> TridiagonalBasis | None:
     (3, 3)
     """
     null, trivial = null_vectors(sums)
-    rotation = tridiagonalized(normalized_gram(sums) - APART * null @ null.T)
+    rotation = tridiagonalize(normalize_gram(sums) - APART * null @ null.T)
     band = np.array([rotation.diagonal, np.append(rotation.beside, 0.0)])
     try:
         # Sylvester's law of inertia: T - εI has a Cholesky factor if and only if all eigenvalues exceed ε.

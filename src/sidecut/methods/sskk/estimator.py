@@ -10,11 +10,12 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConvergenceWarning
-from sidecut.graphs import Graph, GraphRecipe, warn_about
+from sidecut.graphs import Graph, GraphRecipe, warn_about_graph
 from sidecut.labelling import kmeans_labels, rename_by_first_appearance, unit_rows
-from sidecut.labelling.repair import finish, refuse_contradictions
+from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
 from sidecut.methods.base import NONNEGATIVE
 from sidecut.methods.inputs import (
     build_graph,
@@ -26,14 +27,8 @@ from sidecut.methods.inputs import (
     n_points,
     warn_about_duplicates,
 )
-from sidecut.methods.sskk.kmeans import (
-    FloatArray,
-    KernelPartition,
-    LabelArray,
-    WeightedKernel,
-    kernel_kmeans,
-)
-from sidecut.methods.sskk.seeding import farthest_first, neighbourhoods, seeded_labels
+from sidecut.methods.sskk.kmeans import KernelPartition, WeightedKernel, kernel_kmeans
+from sidecut.methods.sskk.seeding import farthest_first, neighbourhoods, seed_labels
 from sidecut.parameters import check_count, check_not_negative
 from sidecut.spectral import laplacian_eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
@@ -64,7 +59,7 @@ def _strengths(constraints: Constraints) -> FloatArray:
     return 2.0 * beliefs.must_part().apply(ones) - beliefs.apply(ones)
 
 
-def linked_similarities(
+def link_similarities(
     graph: Graph, constraints: Constraints, penalty: float, weights: FloatArray
 ) -> WeightedKernel:
     """Return S + W as similarities for weighted kernel k-means, W = penalty · Q.
@@ -84,10 +79,10 @@ def linked_similarities(
     --------
     >>> import numpy as np
     >>> from sidecut import Constraints
-    >>> from sidecut.methods.sskk.estimator import linked_similarities
+    >>> from sidecut.methods.sskk.estimator import link_similarities
     >>> from sidecut.graphs import as_graph
     >>> links = Constraints.from_pairs(3, must_link=[(0, 1)], cannot_link=[(1, 2)])
-    >>> kernel = linked_similarities(as_graph(np.ones((3, 3))), links, 0.5, np.ones(3))
+    >>> kernel = link_similarities(as_graph(np.ones((3, 3))), links, 0.5, np.ones(3))
     >>> kernel.apply(np.eye(3))
     array([[1. , 1.5, 1. ],
            [1.5, 1. , 0.5],
@@ -229,14 +224,14 @@ class SSKK(ClusterMixin, BaseEstimator):
         rng = check_random_state(self.random_state)
         warn_about_duplicates(data, n_clusters)
         graph = build_graph(self, data)
-        warn_about(graph, n_clusters)
+        warn_about_graph(graph, n_clusters)
         self.affinity_matrix_ = graph
         self.penalty_ = link_penalty(constraints, n_clusters) if self.penalty is None else float(self.penalty)
-        kernel = linked_similarities(graph, constraints, self.penalty_, self._weights(graph))
+        kernel = link_similarities(graph, constraints, self.penalty_, self._weights(graph))
         self.shift_ = kernel.full_shift(rng)
         starts = [start] if start is not None else self._starts(graph, kernel, constraints, rng)
         self._remember(min((self._run(kernel, labels) for labels in starts), key=lambda run: run.objective))
-        finish(self, self.embedding_, constraints)
+        repair_if_hard(self, self.embedding_, constraints)
         return self
 
     def _check_parameters(self) -> None:
@@ -250,7 +245,7 @@ class SSKK(ClusterMixin, BaseEstimator):
         check_count("max_iter", self.max_iter)
         check_count("n_init", self.n_init)
 
-    def _given_start(self, n_samples: int) -> LabelArray | None:
+    def _given_start(self, n_samples: int) -> IntArray | None:
         if isinstance(self.init, str):
             return None
         labels = np.asarray(self.init)
@@ -275,23 +270,23 @@ class SSKK(ClusterMixin, BaseEstimator):
 
     def _starts(
         self, graph: Graph, kernel: WeightedKernel, constraints: Constraints, rng: np.random.RandomState
-    ) -> list[LabelArray]:
+    ) -> list[IntArray]:
         sets = neighbourhoods(constraints)
         if self.init == "spectral" or (self.init == "auto" and len(sets) != self.n_clusters):
-            return [filled(self._cut_labels(graph, rng), self.n_clusters, rng)]
+            return [fill_empty_clusters(self._cut_labels(graph, rng), self.n_clusters, rng)]
         if sets:
             sets = farthest_first(kernel.apply, sets, self.n_clusters, graph.n_nodes)
         n_starts = 1 if len(sets) == self.n_clusters else self.n_init
-        starts = (seeded_labels(graph, sets, self.n_clusters, rng) for _ in range(n_starts))
-        return [filled(labels, self.n_clusters, rng) for labels in starts]
+        starts = (seed_labels(graph, sets, self.n_clusters, rng) for _ in range(n_starts))
+        return [fill_empty_clusters(labels, self.n_clusters, rng) for labels in starts]
 
-    def _cut_labels(self, graph: Graph, rng: np.random.RandomState) -> LabelArray:
+    def _cut_labels(self, graph: Graph, rng: np.random.RandomState) -> IntArray:
         pairs = laplacian_eigenpairs(graph, self.n_clusters, solver=self.eigen_solver, random_state=rng)
         # Rows of unit length: scaling them by degrees first would change nothing.
         rows = unit_rows(pairs.vectors)
         return kmeans_labels(rows, self.n_clusters, n_init=self.n_init, random_state=rng)
 
-    def _run(self, kernel: WeightedKernel, labels: LabelArray) -> KernelPartition:
+    def _run(self, kernel: WeightedKernel, labels: IntArray) -> KernelPartition:
         return kernel_kmeans(
             kernel,
             labels,
@@ -323,14 +318,14 @@ class SSKK(ClusterMixin, BaseEstimator):
         return tags
 
 
-def filled(labels: LabelArray, n_clusters: int, rng: np.random.RandomState) -> LabelArray:
+def fill_empty_clusters(labels: IntArray, n_clusters: int, rng: np.random.RandomState) -> IntArray:
     """Return the labels with a point in every cluster: empty ones get points of the largest, by chance.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.methods.sskk.estimator import filled
-    >>> np.bincount(filled(np.array([0, 0, 0, 2]), 3, np.random.RandomState(0)))
+    >>> from sidecut.methods.sskk.estimator import fill_empty_clusters
+    >>> np.bincount(fill_empty_clusters(np.array([0, 0, 0, 2]), 3, np.random.RandomState(0)))
     array([2, 1, 1])
     """
     labels = labels.copy()

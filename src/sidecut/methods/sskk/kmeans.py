@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-FloatArray = npt.NDArray[np.float64]
-LabelArray = npt.NDArray[np.intp]
+from sidecut.arrays import FloatArray, IntArray
 
 #: The shifts that are tried, as shares of the full one.
 SHARES = (0.0, 0.25, 0.5, 1.0)
@@ -97,7 +96,7 @@ class KernelPartition:
         No step with the full shift changes a label.
     """
 
-    labels: LabelArray
+    labels: IntArray
     similarities: FloatArray
     objective_trace: FloatArray
     n_iter: int
@@ -113,7 +112,7 @@ class KernelPartition:
 class _Clusters:
     """Labels, with all that distances need to know of them."""
 
-    labels: LabelArray
+    labels: IntArray
     products: FloatArray
     masses: FloatArray
     within: FloatArray
@@ -201,7 +200,7 @@ def kernel_kmeans(
     return now.as_partition(kernel.weights, trace, max_iter, False)
 
 
-def _gather(kernel: WeightedKernel, labels: LabelArray, n_clusters: int) -> _Clusters:
+def _gather(kernel: WeightedKernel, labels: IntArray, n_clusters: int) -> _Clusters:
     indicators = np.zeros((labels.size, n_clusters))
     indicators[np.arange(labels.size), labels] = 1.0
     products = kernel.apply(indicators)
@@ -214,7 +213,7 @@ def _gather(kernel: WeightedKernel, labels: LabelArray, n_clusters: int) -> _Clu
     )
 
 
-def _nearest(now: _Clusters, weights: FloatArray, shift: float) -> LabelArray:
+def _nearest(now: _Clusters, weights: FloatArray, shift: float) -> IntArray:
     """Return the nearest cluster of every point; of equally near ones its own. No cluster is left empty."""
     distances = now.distances(weights, shift)
     points = np.arange(weights.size)
@@ -224,7 +223,7 @@ def _nearest(now: _Clusters, weights: FloatArray, shift: float) -> LabelArray:
     return _without_empty(nearest, distances[points, nearest] * weights, now.masses.size)
 
 
-def _without_empty(labels: LabelArray, distances: FloatArray, n_clusters: int) -> LabelArray:
+def _without_empty(labels: IntArray, distances: FloatArray, n_clusters: int) -> IntArray:
     """Give every empty cluster the farthest point of a cluster that has more than one."""
     counts = np.bincount(labels, minlength=n_clusters)
     if counts.all():

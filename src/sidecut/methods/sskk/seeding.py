@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph
-from sidecut.methods.sskk.kmeans import FloatArray, LabelArray
 
 #: Of more must-link neighbourhoods than this, only the largest are looked at.
 MOST_NEIGHBOURHOODS = 100
@@ -31,18 +31,18 @@ class Growth:
         Its mean affinity to its cluster when it was reached.
     """
 
-    labels: LabelArray
-    rounds: LabelArray
+    labels: IntArray
+    rounds: IntArray
     affinities: FloatArray
 
-    def farthest(self, candidates: LabelArray, rng: np.random.RandomState) -> int:
+    def farthest(self, candidates: IntArray, rng: np.random.RandomState) -> int:
         """Return the candidate that was reached last, of several one least similar to what reached it."""
         last = candidates[self.rounds[candidates] == self.rounds[candidates].max()]
         least = self.affinities[last]
         return int(rng.choice(last[least <= least.min()]))
 
 
-def neighbourhoods(constraints: Constraints) -> list[LabelArray]:
+def neighbourhoods(constraints: Constraints) -> list[IntArray]:
     """Return the sets of two or more points that must-links join, the largest first.
 
     Examples
@@ -59,8 +59,8 @@ def neighbourhoods(constraints: Constraints) -> list[LabelArray]:
 
 
 def farthest_first(
-    apply: Callable[[FloatArray], FloatArray], sets: list[LabelArray], n_chosen: int, n_points: int
-) -> list[LabelArray]:
+    apply: Callable[[FloatArray], FloatArray], sets: list[IntArray], n_chosen: int, n_points: int
+) -> list[IntArray]:
     """Choose sets of points that are far from one another: the largest, then again and again the farthest.
 
     Parameters
@@ -91,7 +91,7 @@ def farthest_first(
     return [sets[place] for place in chosen]
 
 
-def grow(graph: Graph, seeds: LabelArray, n_clusters: int) -> Growth:
+def grow(graph: Graph, seeds: IntArray, n_clusters: int) -> Growth:
     """Let clusters grow from seeds along the edges, each point to the cluster it is most similar to.
 
     The distance to a mean cannot tell clusters apart where a point has no affinity to any seed, as most
@@ -123,9 +123,7 @@ def grow(graph: Graph, seeds: LabelArray, n_clusters: int) -> Growth:
     return Growth(labels, rounds, affinities)
 
 
-def seeded_labels(
-    graph: Graph, sets: list[LabelArray], n_clusters: int, rng: np.random.RandomState
-) -> LabelArray:
+def seed_labels(graph: Graph, sets: list[IntArray], n_clusters: int, rng: np.random.RandomState) -> IntArray:
     """Return a start with `n_clusters` clusters, grown from sets of points and, if too few, from lone points.
 
     Parameters
@@ -151,7 +149,7 @@ def seeded_labels(
     return labels
 
 
-def _next_seed(graph: Graph, seeds: LabelArray, n_clusters: int, rng: np.random.RandomState) -> int:
+def _next_seed(graph: Graph, seeds: IntArray, n_clusters: int, rng: np.random.RandomState) -> int:
     # Points without any neighbour are far from everything, and no start for a cluster if there are others.
     free = np.flatnonzero((seeds == UNKNOWN) & (graph.degrees > 0))
     if free.size == 0:
