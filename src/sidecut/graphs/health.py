@@ -47,8 +47,8 @@ def warn_about_graph(graph: Graph, n_clusters: int) -> None:
     if isolated.size:
         warnings.warn(
             f"{isolated.size} of {graph.n_nodes} points have no neighbours ({_list_points(isolated)}): the "
-            "graph says nothing about them and their labels are arbitrary. Use more neighbours or a larger sigma, "
-            "or leave them out.",
+            "graph says nothing about them and their labels are arbitrary. Use more neighbours or a larger "
+            "sigma, or leave them out.",
             GraphWarning,
             stacklevel=2,
         )
@@ -68,9 +68,9 @@ def warn_about_components(sizes: IntArray, n_clusters: int) -> None:
     if sizes.size > n_clusters:
         warnings.warn(
             f"The graph has {sizes.size} connected components (of {_list_points(np.sort(sizes)[::-1])} "
-            f"points), more than n_clusters={n_clusters}: every grouping of whole components has cut zero, so the "
-            "graph does not decide. The components of largest volume are kept apart. Use more neighbours, "
-            "more clusters, or constraints that join components.",
+            f"points), more than n_clusters={n_clusters}: every grouping of whole components has cut zero, "
+            "so the graph does not decide. The components of largest volume are kept apart. Use more "
+            "neighbours, more clusters, or constraints that join components.",
             GraphWarning,
             stacklevel=3,
         )

@@ -20,7 +20,7 @@ from sidecut.methods.inputs import check_choice
 from sidecut.parameters import check_flag
 from sidecut.spectral import Certificate, Eigenpairs
 
-__all__ = ["CSP", "FeasibleCuts", "feasible_cuts", "weighed_cuts"]
+__all__ = ["CSP", "FeasibleCuts", "feasible_cuts", "weigh_cuts"]
 
 WEIGHTINGS = ("none", "one_minus_cost", "sign", "sign_cost")
 

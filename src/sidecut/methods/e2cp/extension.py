@@ -1,6 +1,6 @@
 """What E2CP makes of a new point: its row of F, of the adjusted graph, and of the eigenvectors.
 
-Nothing is known about a new point, so its row of Z is zero, and its row of P = (1 - α)(I - α L̄)⁻¹ is that of
+Nothing is known about a new point, so its row of Z is zero, and its row of P = (1 - α)(I - α Ā)⁻¹ is that of
 its neighbours, averaged by the normalised weights s: F_new = α s F. Eq. 4 then adjusts its weights as it does
 all others, self-loop included, and the equation of an eigenvector is solved for its entry.
 """

@@ -231,7 +231,7 @@ class _Kept:
 def _iterate(
     affinity: NormalizedAffinity, known: FloatArray, alpha: float, tol: float, max_iter: int
 ) -> FloatArray:
-    """Iterate F <- α L̄ F + (1 - α) Z until it stands still."""
+    """Iterate F <- α Ā F + (1 - α) Z until it stands still."""
     current = np.zeros_like(known)
     for _ in range(max_iter):
         following = alpha * affinity.apply(current) + (1.0 - alpha) * known

@@ -1,4 +1,4 @@
-"""Spreading what is known at some points over a graph: P = (1 - α)(I - α L̄)⁻¹ times a block (eq. 3)."""
+"""Spreading what is known at some points over a graph: P = (1 - α)(I - α Ā)⁻¹ times a block (eq. 3)."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ FAINT = 1e-18
 
 
 def spread(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
-    """Return P @ block with P = (1 - α)(I - α L̄)⁻¹, the limit of label propagation on a graph.
+    """Return P @ block with P = (1 - α)(I - α Ā)⁻¹, the limit of label propagation on a graph.
 
-    L̄ = D^{-1/2} W D^{-1/2} has its eigenvalues in [-1, 1], so the condition number of the system is at most
+    Ā = D^{-1/2} W D^{-1/2} has its eigenvalues in [-1, 1], so the condition number of the system is at most
     (1 + α)/(1 - α), 9 for α = 0.8: a few dozen steps of conjugate gradients reach rounding error.
 
     Parameters
@@ -106,7 +106,7 @@ def spread_units(graph: Graph, points: IntArray, column: IntArray, alpha: float)
     if shape[1] > COLUMNS_AT_ONCE:
         precision = np.dtype(np.float64 if 8 * shape[0] * shape[1] <= DOUBLE_BYTES else np.float32)
         return _spread_in_threads(graph, points, column, alpha, shape, precision)
-    # P = (1 - α) Σ αᵗ L̄ᵗ has no negative entry; rounding alone could make one.
+    # P = (1 - α) Σ αᵗ Āᵗ has no negative entry; rounding alone could make one.
     return np.maximum(spread(graph, _units(points, column, shape), alpha), 0.0)
 
 
@@ -151,7 +151,7 @@ def _spread_in_threads(
 
 
 def _product(graph: Graph, precision: np.dtype) -> Product:
-    """Return the map X -> L̄ X in some precision, where L̄ is sparse; elsewhere rounded to it."""
+    """Return the map X -> Ā X in some precision, where Ā is sparse; elsewhere rounded to it."""
     affinity = NormalizedAffinity(graph)
     if sp.issparse(graph.matrix):
         matrix = sp.csr_array(affinity.matrix, dtype=precision)
@@ -162,9 +162,9 @@ def _product(graph: Graph, precision: np.dtype) -> Product:
 def _chebyshev(
     multiply: Product, ones: tuple[IntArray, IntArray], zeros: npt.NDArray[Any], alpha: float
 ) -> npt.NDArray[Any]:
-    """Solve (I - α L̄) X = (1 - α) Y by Chebyshev's semi-iteration, Y given by the places of its ones.
+    """Solve (I - α Ā) X = (1 - α) Y by Chebyshev's semi-iteration, Y given by the places of its ones.
 
-    The eigenvalues of α L̄ lie in [-α, α], so the error falls by (1 + √(1 - α²))/α in every step, 2 for
+    The eigenvalues of α Ā lie in [-α, α], so the error falls by (1 + √(1 - α²))/α in every step, 2 for
     α = 0.8. Unlike conjugate gradients it needs no inner products, which are most of the work beside a
     sparse product.
     """

@@ -17,4 +17,4 @@ from sidecut.methods.ncsc.lcsc import LCSC, solve_joined
 from sidecut.methods.ncsc.ncsc import NCSC
 from sidecut.methods.ncsc.objective import PenalizedCut
 
-__all__ = ["LCSC", "NCSC", "ContractedGraph", "PenalizedCut", "contracted", "joined_eigenpairs"]
+__all__ = ["LCSC", "NCSC", "ContractedGraph", "PenalizedCut", "contract_graph", "solve_joined"]

@@ -17,7 +17,7 @@ from sidecut.methods.ncsc.contracted_graph import contract_graph
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral.result import orient
 
-__all__ = ["LCSC", "joined_eigenpairs"]
+__all__ = ["LCSC", "solve_joined"]
 
 CANNOT_LINKS = ("warn", "ignore", "raise")
 

@@ -33,7 +33,7 @@ from sidecut.parameters import check_count, check_not_negative
 from sidecut.spectral import laplacian_eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
 
-__all__ = ["SSKK", "link_penalty", "linked_similarities"]
+__all__ = ["SSKK", "link_penalty", "link_similarities"]
 
 
 def link_penalty(constraints: Constraints, n_clusters: int) -> float:
