@@ -149,7 +149,7 @@ def _name(path):
         ("def f():\n    from sidecut.plots import plot", "sidecut.plots.plot"),
         ("from sidecut import labelling", "sidecut.labelling"),
         ("from sidecut import NormalizedCut", "sidecut.NormalizedCut"),
-        ("from ..labelling import sign", "sidecut.labelling.assign"),
+        ("from ..labelling import sign", "sidecut.labelling.sign"),
         ("import sidecut", "sidecut"),
     ],
 )
