@@ -1,0 +1,46 @@
+"""Asking: which question about which two points is worth a person's time, and what follows from the answers.
+
+`ActiveClustering` asks and is told; `ask` does so with an oracle until a budget is spent. The strategies that
+choose the questions are plain functions.
+"""
+
+from sidecut.active.belief import Belief
+from sidecut.active.clustering import ActiveClustering, Outlook
+from sidecut.active.controller import controller
+from sidecut.active.doubts import doubts
+from sidecut.active.kernels import gaussian_kernel, graph_kernel
+from sidecut.active.proposals import Proposal
+from sidecut.active.records import Answer, ClassQuestion, Naming, Question
+from sidecut.active.strategies import (
+    eigenvector_change,
+    expected_change,
+    merge_classes,
+    neighbourhoods,
+    perturbation,
+    random_pair,
+    super_instances,
+    uncertainty,
+)
+
+__all__ = [
+    "ActiveClustering",
+    "Answer",
+    "Belief",
+    "ClassQuestion",
+    "Naming",
+    "Outlook",
+    "Proposal",
+    "Question",
+    "controller",
+    "doubts",
+    "eigenvector_change",
+    "expected_change",
+    "gaussian_kernel",
+    "graph_kernel",
+    "merge_classes",
+    "neighbourhoods",
+    "perturbation",
+    "random_pair",
+    "super_instances",
+    "uncertainty",
+]

@@ -1,0 +1,435 @@
+"""ActiveClustering: ask, be told, cluster; as often as someone has patience."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from sidecut.active.belief import Belief, infer
+from sidecut.active.condense import condense, regrouped
+from sidecut.active.controller import controller
+from sidecut.active.knowledge import Knowledge, Link, join, log_odds
+from sidecut.active.landscape import survey
+from sidecut.active.proposals import Proposal, Strategy
+from sidecut.active.records import Answer, ClassQuestion, Naming, Question, Record, as_fields, as_record
+from sidecut.active.starting import as_answers, as_features, check_start
+from sidecut.active.storage import append_record, read_run, write_run
+from sidecut.active.strategies import expected_change, merge_classes
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.constraints import Constraints
+from sidecut.graphs import GraphRecipe
+from sidecut.labelling import rename_by_first_appearance
+
+#: The outlook looks back on so many answers.
+RECENT = 10
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What further questions would bring.
+
+    Attributes
+    ----------
+    expected : float
+        The share of all pairs of points the next answer is expected to regroup; 0 where none is left.
+    recent : float
+        The mean share that the last ten answers did regroup.
+    words : str
+        The same in a sentence.
+    """
+
+    expected: float
+    recent: float
+    words: str
+
+
+class ActiveClustering(BaseEstimator):
+    """Cluster by asking a person, or a program, about a few pairs of points.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=None
+        How many clusters there are; None: the answers decide.
+    affinity : str or GraphRecipe, default="knn"
+        How points become a graph, see `sidecut.graphs.recipe`; "precomputed": X is the graph.
+    n_neighbors : int, default=10
+        For "knn".
+    strategy : callable, default=None
+        Chooses the questions: one of `sidecut.active.strategies`; None: `controller`.
+    reliability : float, default=1.0
+        The chance that an answer given with full confidence is right. Below 1 answers are weighed, and some
+        are checked by further questions.
+    stop_below : float, default=0.0
+        Stop asking when an answer is expected to regroup less than this share of all pairs of points.
+    random_state : int, RandomState or None, default=None
+        Starts of k-means, and what else is drawn.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The clusters, by what is known so far.
+    confidence_ : array of shape (n_samples,)
+        The chance that each point is in its cluster.
+    n_clusters_ : int
+        How many clusters there are now.
+    constraints_ : Constraints
+        All that is known: what was given at the start, and the answers.
+    history_ : list of Answer and Naming
+        What was said, in order.
+    outlook_ : Outlook
+        What further questions would bring.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.metrics import adjusted_rand_score
+    >>> from sidecut.active import ActiveClustering
+    >>> X, y = load_iris(return_X_y=True)
+    >>> run = ActiveClustering(random_state=0).start(X)
+    >>> for _ in range(25):
+    ...     question = run.question()
+    ...     run = run.answer(y[question.i] == y[question.j])
+    >>> run.n_clusters_, bool(adjusted_rand_score(y, run.labels_) > 0.85)
+    (3, True)
+    """
+
+    _belief: Belief
+    _pending: Question | None
+    _has_asked: bool
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        affinity: str | GraphRecipe = "knn",
+        n_neighbors: int = 10,
+        strategy: Strategy | None = None,
+        reliability: float = 1.0,
+        stop_below: float = 0.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.strategy = strategy
+        self.reliability = reliability
+        self.stop_below = stop_below
+        self.random_state = random_state
+
+    # Start, ask, be told
+
+    def start(self, X: Any, constraints: Constraints | None = None) -> Self:
+        """Look at the data; nothing is asked yet.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame; with affinity="precomputed" a graph
+            The points.
+        constraints : Constraints, optional
+            What is known already.
+        """
+        data, graph, known = check_start(self, X, constraints)
+        rng = check_random_state(self.random_state)
+        self._seed = int(rng.randint(2**31 - 1))
+        self._given = as_answers(known)
+        self._landscape = survey(graph, as_features(data), known.constrained_points, self.n_clusters, rng)
+        self.history_: list[Record] = []
+        self._folder: Path | None = None
+        return self._update()
+
+    def question(self) -> Question | None:
+        """Return the next question, the same until it is answered; None if nothing is left worth asking."""
+        self._check_started()
+        if not self._has_asked:
+            self._pending, self._has_asked = self._propose(), True
+        return self._pending
+
+    def questions(self, n: int) -> list[Question]:
+        """Return up to `n` questions that can be answered at the same time, in any order.
+
+        Each is chosen as if those before it had been answered as expected. Answer them with
+        `answer(value, question=question)`.
+        """
+        self._check_started()
+        history, belief = list(self.history_), self._belief
+        batch: list[Question] = []
+        while len(batch) < n and (question := self._propose()) is not None:
+            batch.append(question)
+            guess = _answer_to(question, question.expected > 0.5, 1.0)
+            self.history_.append(guess)
+            self._belief = self._infer()
+        self.history_, self._belief = history, belief
+        return batch
+
+    def answer(self, same: bool | None, confidence: float = 1.0, *, question: Question | None = None) -> Self:
+        """Take an answer to the pending question, or to one of a batch.
+
+        Parameters
+        ----------
+        same : bool or None
+            Together, apart, or None for unsure: the pair is never asked about again.
+        confidence : float, default=1.0
+            The chance that this is right, from 0.5 to 1.
+        question : Question, optional
+            Which question of a batch this answers.
+        """
+        asked = self.question() if question is None else question
+        if asked is None:
+            raise ValueError("There is no question to answer: nothing is left worth asking.")
+        if same is not None and not isinstance(same, bool | np.bool_):
+            raise ValueError(f"same={same!r} must be True (together), False (apart) or None (unsure).")
+        if not 0.5 <= confidence <= 1.0:
+            raise ValueError(f"confidence={confidence!r} must be from 0.5 (a guess) to 1 (certain).")
+        return self._take(_answer_to(asked, None if same is None else bool(same), float(confidence)))
+
+    def class_question(self) -> ClassQuestion | None:
+        """Return a point whose class to ask for: where a person can name it, one name is worth many pairs."""
+        self._check_started()
+        proposal = merge_classes(self._belief, self._answers, self._rng())
+        refine = expected_change(self._belief, self._answers, self._rng())
+        if proposal is None or (refine is not None and refine.gain > proposal.gain):
+            proposal = refine
+        if proposal is None:
+            return None
+        named = {record.i for record in self.history_ if isinstance(record, Naming)}
+        ends = self._landscape.grains.points[[proposal.a, proposal.b]]
+        unnamed = [int(i) for i in ends if i not in named]
+        return ClassQuestion(unnamed[0], self._words(proposal.reason), self._names()) if unnamed else None
+
+    def answer_class(self, i: int, name: Any) -> Self:
+        """Take the class of point `i`, as of a `class_question`; None: unsure.
+
+        Points of the same name belong together, points of different names do not.
+        """
+        self._check_started()
+        if i not in self._landscape.grains.points:
+            raise ValueError(
+                f"Point {i} stands for no group of points; ask class_question() for one that does."
+            )
+        return self._take(Naming(int(i), None if name is None else str(name)))
+
+    def undo(self) -> Self:
+        """Take the last answer back."""
+        self._check_started()
+        if not self.history_:
+            raise ValueError("There is no answer to take back.")
+        self.history_.pop()
+        if self._folder is not None:
+            append_record(self._folder, None)
+        return self._update()
+
+    # Keep
+
+    def save(self, path: str | Path) -> Self:
+        """Write the run into a folder, and keep it up to date with every further answer.
+
+        The folder holds plain JSON and arrays; X itself is not kept. A program that is killed loses at most
+        the answer it was writing.
+        """
+        self._check_started()
+        folder = Path(path)
+        settings = {
+            "n_clusters": self.n_clusters,
+            "n_neighbors": self.n_neighbors,
+            "reliability": self.reliability,
+            "stop_below": self.stop_below,
+            "seed": self._seed,
+            "given": [as_fields(answer) for answer in self._given],
+        }
+        write_run(folder, settings, self._landscape, self.history_)
+        self._folder = folder
+        return self
+
+    @classmethod
+    def load(cls, path: str | Path, strategy: Strategy | None = None) -> Self:
+        """Return a run that was saved; it goes on being kept in the same folder.
+
+        A `strategy` that was given is code, and is not saved: give it again.
+        """
+        folder = Path(path)
+        settings, landscape, records = read_run(folder)
+        seed, given = settings.pop("seed"), settings.pop("given")
+        run = cls(strategy=strategy, random_state=seed, **settings)
+        run._seed, run._given = seed, [_as_answer(fields) for fields in given]
+        run._landscape, run.history_, run._folder = landscape, records, folder
+        return run._update()
+
+    # What is known
+
+    @property
+    def constraints_(self) -> Constraints:
+        """All that is known about pairs: given at the start, and answered."""
+        self._check_started()
+        said = [answer for answer in (*self._given, *self._pairs()) if answer.same is not None]
+        firm = [(answer, 2.0 * self._confidence(answer) - 1.0) for answer in said]
+        must = [(a.i, a.j, weight) for a, weight in firm if a.same and weight > 0]
+        cannot = [(a.i, a.j, weight) for a, weight in firm if not a.same and weight > 0]
+        return Constraints.from_pairs(
+            len(self.labels_),
+            must_link=[pair[:2] for pair in must] or None,
+            cannot_link=[pair[:2] for pair in cannot] or None,
+            must_weight=[pair[2] for pair in must] or 1.0,
+            cannot_weight=[pair[2] for pair in cannot] or 1.0,
+            on_conflict="raise" if self._belief.knowledge.is_certain else "weigh",
+        )
+
+    @property
+    def outlook_(self) -> Outlook:
+        """What further questions would bring."""
+        question = self.question()
+        changes = [record.changed for record in self.history_[-RECENT:]]
+        recent = float(np.mean(changes)) if changes else 0.0
+        if question is None:
+            return Outlook(0.0, recent, "Nothing is left worth asking.")
+        words = (
+            f"The next answer is expected to regroup {question.gain:.2%} of all pairs of points; "
+            f"the last {len(changes)} answers regrouped {recent:.2%} each."
+        )
+        return Outlook(question.gain, recent, words)
+
+    # Inside
+
+    def _check_started(self) -> None:
+        if not hasattr(self, "_landscape"):
+            raise ValueError("Nothing to ask about yet: call start(X) first.")
+
+    @property
+    def _answers(self) -> list[Answer]:
+        return [record for record in self.history_ if isinstance(record, Answer)]
+
+    def _names(self) -> tuple[str, ...]:
+        names = [record.name for record in self.history_ if isinstance(record, Naming) and record.name]
+        return tuple(sorted(set(names), key=names.count, reverse=True))
+
+    def _pairs(self) -> list[Answer]:
+        """Return the answers, names as pairs: a chain through each class, and one pair between classes."""
+        by_name: dict[str, list[int]] = {}
+        for record in self.history_:
+            if isinstance(record, Naming) and record.name is not None:
+                by_name.setdefault(record.name, []).append(record.i)
+        pairs = self._answers
+        for points in by_name.values():
+            pairs += [Answer(a, b, True) for a, b in pairwise(points) if a != b]
+        first = [points[0] for points in by_name.values()]
+        pairs += [Answer(a, b, False) for k, a in enumerate(first) for b in first[:k]]
+        return pairs
+
+    def _confidence(self, answer: Answer) -> float:
+        """Return the chance that an answer is right: said truly by one who is right, or wrongly twice."""
+        if answer.strategy in ("given", ""):
+            return answer.confidence
+        right = self.reliability
+        return answer.confidence * right + (1.0 - answer.confidence) * (1.0 - right)
+
+    def _know(self) -> Knowledge:
+        grain = self._landscape.grains.grain_of
+        said = [*self._given, *self._pairs()]
+        links = [
+            Link(int(grain[a.i]), int(grain[a.j]), log_odds(a.same, self._confidence(a), a.expected))
+            for a in said
+            if a.same is not None
+        ]
+        # A point asked about in place of another is believed to belong to it, but not to be certain.
+        links += [
+            Link(int(grain[a.i]), int(grain[a.stands_for]), log_odds(True, 0.5, 1.0))
+            for a in said
+            if a.stands_for >= 0
+        ]
+        asked = [(int(grain[a.i]), int(grain[a.j])) for a in said]
+        return join(links, self._landscape.centers, asked)
+
+    def _infer(self) -> Belief:
+        return infer(self._landscape, self._know(), self.n_clusters)
+
+    def _rng(self) -> np.random.RandomState:
+        """Return a source of randomness that depends on the answers so far only, so that a run can resume."""
+        return np.random.RandomState((self._seed + len(self.history_)) % 2**32)
+
+    def _update(self) -> Self:
+        self._belief = self._infer()
+        grain = self._landscape.grains.grain_of
+        self._columns = condense(self._belief, self.n_clusters)
+        self.labels_: IntArray = rename_by_first_appearance(self._columns[self._belief.labels][grain])
+        self.confidence_: FloatArray = self._sureness()[grain]
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        self._pending = None
+        self._has_asked = False
+        return self
+
+    def _sureness(self) -> FloatArray:
+        together = np.zeros((self._belief.n_classes, int(self._columns.max()) + 1))
+        together[np.arange(len(together)), self._columns] = 1.0
+        return (self._belief.chances @ together).max(axis=1)
+
+    def _take(self, record: Record) -> Self:
+        before = self._belief.labels
+        self.history_.append(record)
+        try:
+            self._update()
+        except ValueError:
+            self.history_.pop()
+            self._update()
+            raise
+        sizes = self._landscape.grains.sizes
+        record = replace(record, changed=regrouped(before, self._belief.labels, sizes))
+        self.history_[-1] = record
+        if self._folder is not None:
+            append_record(self._folder, record)
+        return self
+
+    def _propose(self) -> Question | None:
+        strategy = controller if self.strategy is None else self.strategy
+        proposal = strategy(self._belief, self._answers, self._rng())
+        if proposal is None:
+            return None
+        question = self._as_question(proposal, getattr(strategy, "__name__", "strategy"))
+        return None if question.gain < self.stop_below else question
+
+    def _as_question(self, proposal: Proposal, strategy: str) -> Question:
+        points = self._landscape.grains.points
+        n_pairs = len(self.labels_) ** 2 / 2
+        return Question(
+            int(points[proposal.a]),
+            int(points[proposal.b]),
+            self._words(proposal.reason),
+            proposal.expected,
+            min(1.0, proposal.gain / n_pairs),
+            proposal.strategy or strategy,
+            proposal.closeness,
+            -1 if proposal.stands_for < 0 else int(points[proposal.stands_for]),
+        )
+
+    def _words(self, reason: str) -> str:
+        """Put row numbers of X where a reason speaks of grains."""
+        points = self._landscape.grains.points
+        before, brace, rest = reason.partition("{")
+        if not brace:
+            return reason
+        grain, _, after = rest.partition("}")
+        return f"{before}{points[int(grain)]}{after}"
+
+
+def _answer_to(question: Question, same: bool | None, confidence: float) -> Answer:
+    return Answer(
+        question.i,
+        question.j,
+        same,
+        confidence,
+        question.expected,
+        question.strategy,
+        question.closeness,
+        question.gain,
+        stands_for=question.stands_for,
+    )
+
+
+def _as_answer(fields: dict[str, Any]) -> Answer:
+    record = as_record(fields)
+    assert isinstance(record, Answer)
+    return record

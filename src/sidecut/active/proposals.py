@@ -1,0 +1,119 @@
+"""Questions worth considering, what they are expected to bring, and which pairs may still be asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidecut.active.belief import NOISE, Belief
+from sidecut.active.records import Answer
+from sidecut.arrays import FloatArray, IntArray
+
+#: Points that are looked at closely in the search for the best one.
+N_CANDIDATES = 250
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A question about two grains, and what it is expected to bring.
+
+    Attributes
+    ----------
+    a, b : int
+        Grains.
+    gain : float
+        How many pairs of points the answer is expected to regroup.
+    expected : float
+        The chance of a yes.
+    reason : str
+        In plain words.
+    closeness : float
+        The linkage, where the question is about two classes.
+    strategy : str
+        Whose it is.
+    stands_for : int
+        The grain in whose place `a` is asked about, since the pair itself was; -1: none.
+    """
+
+    a: int
+    b: int
+    gain: float
+    expected: float
+    reason: str
+    closeness: float = 0.0
+    strategy: str = ""
+    stands_for: int = -1
+
+
+Strategy = Callable[[Belief, list[Answer], np.random.RandomState], "Proposal | None"]
+
+
+def regrouping(belief: Belief) -> FloatArray:
+    """Return (1 - p_a)|a| + Σ_{c≠a} p_c |c| for every grain; 0 where its class is known."""
+    own = belief.chances[np.arange(len(belief.labels)), belief.labels]
+    size = belief.class_sizes[belief.labels]
+    gains = (1.0 - own) * size + belief.chances @ belief.class_sizes - own * size
+    return np.where(belief.is_placed, 0.0, np.maximum(gains, 0.0))
+
+
+def influence(belief: Belief, grains: IntArray) -> FloatArray:
+    """Return m(x): how many points of the same class would follow each grain to another class."""
+    shares = np.clip(belief.covariances(grains), 0.0, None) / (belief.variances[grains, None] + NOISE)
+    same = belief.labels[grains][:, None] == belief.labels[None, :]
+    return (shares * same) @ belief.landscape.grains.sizes
+
+
+def is_open(belief: Belief, a: int, b: int) -> bool:
+    """Tell whether a pair was not asked about and does not follow from certain answers."""
+    known = belief.knowledge
+    if a == b or known.was_asked(a, b):
+        return False
+    one, other = known.group_of(a), known.group_of(b)
+    if one is None or other is None:
+        return True
+    if one == other:
+        return not known.is_certain
+    return not known.apart[one, other]
+
+
+def closest_pair(belief: Belief, some: IntArray, others: IntArray) -> tuple[int, int] | None:
+    """Return the most alike open pair between two sets of grains."""
+    alike = belief.kernel[np.ix_(some, others)]
+    for at in np.argsort(-alike, axis=None):
+        a, b = np.unravel_index(int(at), alike.shape)
+        if is_open(belief, int(some[a]), int(others[b])):
+            return int(some[a]), int(others[b])
+    return None
+
+
+def compare(belief: Belief, x: int, reason: str) -> Proposal | None:
+    """Return the question whether a grain is of its likeliest class, or the next likely that is open."""
+    chances = belief.chances[x]
+    gain = float(regrouping(belief)[x] * influence(belief, np.array([x]))[0])
+    for column in np.argsort(-chances):
+        pair = closest_pair(belief, np.array([x]), belief.members(int(column)))
+        if pair is not None and chances[column] > 1e-9:
+            return Proposal(*pair, gain, float(chances[column]), reason)
+    return None
+
+
+def most_alike(belief: Belief, x: int, members: IntArray) -> int:
+    """Return the member of a class that is most like a grain."""
+    return int(members[np.argmax(belief.kernel[x, members])])
+
+
+def largest(scores: FloatArray, count: int) -> IntArray:
+    """Return where the largest positive scores are, the largest first."""
+    order = np.argsort(-scores, kind="stable")[:count]
+    return order[scores[order] > 0]
+
+
+def first_comparable(belief: Belief, scores: FloatArray, why: str) -> Proposal | None:
+    """Return a question about the grain with the largest score of which one can be asked."""
+    for x in largest(scores, N_CANDIDATES):
+        proposal = compare(belief, int(x), f"point {{{x}}}: {why}")
+        if proposal is not None:
+            return proposal
+    return None
