@@ -1,5 +1,15 @@
 """The errors and warnings sidecut raises, so that callers can catch what they can act on."""
 
+from __future__ import annotations
+
+import sys
+import warnings
+
+import sklearn.exceptions
+
+#: Frames of these packages stand between the caller and the warning; `warn` passes over them.
+PASSED_OVER = ("sidecut", "sklearn", "joblib", "threading", "concurrent", "contextlib", "functools")
+
 
 class SidecutWarning(UserWarning):
     """Base of every warning sidecut emits."""
@@ -25,8 +35,19 @@ class ProgrammeWarning(SidecutWarning):
     """A semidefinite programme was solved, but less exactly than asked for."""
 
 
-class ConvergenceWarning(SidecutWarning):
-    """An iteration ended before it converged; the result is where it happened to stand."""
+class ConvergenceWarning(SidecutWarning, sklearn.exceptions.ConvergenceWarning):
+    """An iteration ended before it converged; the result is where it happened to stand.
+
+    It is also scikit-learn's ConvergenceWarning: whoever filters that one filters this one too.
+    """
+
+
+class KnowledgeWarning(SidecutWarning):
+    """Something that looks like knowledge was given where it is not read."""
+
+
+class ParameterWarning(SidecutWarning):
+    """A parameter was given that has no effect together with the others."""
 
 
 class SpectralError(RuntimeError):
@@ -79,3 +100,32 @@ class DatasetWarning(SidecutWarning):
 
 class DataUnavailableError(OSError):
     """A data set could not be had: neither bundled, nor in the folder, nor from the network."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn, and point at the caller's own line, however deep in the library the warning comes from.
+
+    Parameters
+    ----------
+    message : str
+        What is off, and the way out.
+    category : type of Warning
+        What callers filter by.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sidecut.exceptions import GraphWarning, warn
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warn("3 points have no neighbours.", GraphWarning)
+    >>> str(caught[0].message)
+    '3 points have no neighbours.'
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and _is_passed_over(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_passed_over(module: str) -> bool:
+    return module.split(".")[0] in PASSED_OVER

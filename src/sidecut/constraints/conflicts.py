@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from sidecut.constraints.closure import (
     must_link_graph,
 )
 from sidecut.constraints.links import Links
-from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
+from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn
 
 ON_CONFLICT = ("raise", "drop", "weigh")
 REMEDY = "correct them, or pass on_conflict='drop' (keep the strongest) or 'weigh' (keep all as beliefs)"
@@ -171,10 +170,9 @@ def _warn_dropped(knowledge: Knowledge, must_kept: np.ndarray, cannot_kept: np.n
     shown = ", ".join(f"{kind} ({i}, {j})" for kind, (i, j) in dropped[:5])
     more = f" and {len(dropped) - 5} more" if len(dropped) > 5 else ""
     n_links = len(knowledge.must) + len(knowledge.cannot)
-    warnings.warn(
+    warn(
         f"dropped {len(dropped)} of {n_links} links that contradict stronger ones: {shown}{more}",
         ConstraintWarning,
-        stacklevel=5,
     )
 
 

@@ -15,7 +15,6 @@ the number of samples; groups that labels alone cannot express, as closure makes
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ from sidecut.constraints.merging import merge, settle
 from sidecut.constraints.selection import replace_diagonal
 from sidecut.constraints.tables import Table, read_tables
 from sidecut.constraints.value import Constraints
-from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
+from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn
 
 SIGNATURE = "# sidecut constraints"
 
@@ -117,10 +116,9 @@ def read_constraints(
     said = _read_signature(comments)
     n = _n_samples(path, n_samples, said, tables)
     if not said and not any(table.rows for table in tables):
-        warnings.warn(
+        warn(
             f"{path} holds no constraints: nothing is known from it. Fill it, or leave it out.",
             ConstraintWarning,
-            stacklevel=2,
         )
     for table in tables:
         table.check_points(n, allow_diagonal=bool(said))

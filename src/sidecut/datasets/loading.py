@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.datasets.catalogue import CATALOGUE, Entry
 from sidecut.datasets.dataset import Dataset
 from sidecut.datasets.variants import variant
-from sidecut.exceptions import DatasetWarning, DataUnavailableError
+from sidecut.exceptions import DatasetWarning, DataUnavailableError, warn
 
 __all__ = ["load"]
 
@@ -90,12 +89,11 @@ def _fetch(name: str, entry: Entry, path: Path | None) -> tuple[Any, IntArray]:
     except DataUnavailableError as error:
         raise DataUnavailableError(f"data set {name!r}: {looked}, and {error}; {way_out}") from error
     if entry.checksum is not None and Dataset(name, X, y, "").checksum != entry.checksum:
-        warnings.warn(
+        warn(
             f"data set {name!r} from openml.org/d/{entry.openml} is not the copy that the stored results "
             "were made with (its checksum differs: another order of rows, scale or coding); expect small "
             "differences",
             DatasetWarning,
-            stacklevel=3,
         )
     return X, y
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import numpy.typing as npt
 
 from sidecut.arrays import IntArray
-from sidecut.exceptions import GraphWarning
+from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs.graph import Graph
 
 
@@ -45,12 +43,11 @@ def warn_about_graph(graph: Graph, n_clusters: int) -> None:
             "more neighbours, or check the affinity."
         )
     if isolated.size:
-        warnings.warn(
+        warn(
             f"{isolated.size} of {graph.n_nodes} points have no neighbours ({_list_points(isolated)}): the "
             "graph says nothing about them and their labels are arbitrary. Use more neighbours or a larger "
             "sigma, or leave them out.",
             GraphWarning,
-            stacklevel=2,
         )
     if graph.n_components > n_clusters:
         warn_about_components(np.bincount(graph.components[graph.components >= 0]), n_clusters)
@@ -66,13 +63,12 @@ def warn_about_components(sizes: IntArray, n_clusters: int) -> None:
     >>> warn_about_components(np.array([20, 30]), n_clusters=2)
     """
     if sizes.size > n_clusters:
-        warnings.warn(
+        warn(
             f"The graph has {sizes.size} connected components (of {_list_points(np.sort(sizes)[::-1])} "
             f"points), more than n_clusters={n_clusters}: every grouping of whole components has cut zero, "
             "so the graph does not decide. The components of largest volume are kept apart. Use more "
             "neighbours, more clusters, or constraints that join components.",
             GraphWarning,
-            stacklevel=3,
         )
 
 

@@ -6,7 +6,6 @@ one wants to choose: `affinity=Neighbors(15, weights="gaussian", sigma="median")
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -16,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from sidecut.arrays import FloatArray
-from sidecut.exceptions import GraphWarning
+from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs.diffusion import HeatGraph
 from sidecut.graphs.extension import NeighborExtension
 from sidecut.graphs.graph import Graph, SparseGraph
@@ -295,11 +294,10 @@ def _weights_of(ratios: FloatArray, width: str) -> FloatArray:
     # A width far below the distances lets exp underflow: an edge that is there in theory is lost.
     lost = int(np.count_nonzero(weights == 0))
     if lost:
-        warnings.warn(
+        warn(
             f"{lost} of {weights.size} edges underflow to weight zero with {width}: their points may fall "
             "out of the graph. Use a larger sigma or weights='self_tuning'.",
             GraphWarning,
-            stacklevel=2,
         )
     return weights
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.exceptions import GraphWarning
+from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs.points import CLOSE, Points, as_points, unit_rows
 
 #: With fewer points than this an approximate search is no faster, and NN-descent is at its least reliable.
@@ -108,11 +107,10 @@ def feasible_count(n_neighbors: int, n_points: int) -> int:
     if n_points < 2:
         raise ValueError(f"n_samples={n_points}: a neighbour graph needs at least 2 points.")
     if n_neighbors > n_points - 1:
-        warnings.warn(
+        warn(
             f"n_neighbors={n_neighbors} but each of the {n_points} points has only {n_points - 1} others; "
             f"using {n_points - 1}.",
             GraphWarning,
-            stacklevel=2,
         )
     return int(min(n_neighbors, n_points - 1))
 
@@ -206,11 +204,10 @@ def _approximate(
     indices, distances = space.sorted(found, np.arange(n_points))
     recall = _measure_recall(space, distances, rng)
     if recall < LOW_RECALL:
-        warnings.warn(
+        warn(
             f"The approximate search found {recall:.1%} of the true neighbours; use search='exact' or more "
             "neighbours.",
             GraphWarning,
-            stacklevel=2,
         )
     return NearestNeighborLists(indices, distances, recall)
 

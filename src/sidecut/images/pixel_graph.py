@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import numpy.typing as npt
 
-from sidecut.exceptions import GraphWarning
+from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs import Neighbors, SparseGraph
 from sidecut.images.pixels import FloatArray, as_pixels
 from sidecut.images.stencil import stencil_weights
@@ -137,9 +135,8 @@ def _positive(sigma: float, name: str) -> float:
 
 def _warn_of_lost(n_lost: int, n_weights: int, sigma_position: float, sigma_color: float) -> None:
     if n_lost:
-        warnings.warn(
+        warn(
             f"{n_lost} of {n_weights} weights underflow to zero with sigma_position={sigma_position:.3g} and "
             f"sigma_color={sigma_color:.3g}: pixels may fall out of the graph. Use larger widths.",
             GraphWarning,
-            stacklevel=3,
         )

@@ -1,12 +1,10 @@
 """Names of clusters: the numbers are arbitrary, so choose them by a rule."""
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sidecut.arrays import IntArray
-from sidecut.exceptions import LabellingWarning
+from sidecut.exceptions import LabellingWarning, warn
 
 
 def rename_by_first_appearance(labels: ArrayLike) -> IntArray:
@@ -88,8 +86,7 @@ def warn_if_clusters_are_missing(labels: IntArray, n_clusters: int, method: str,
     """
     found = len(np.unique(labels))
     if found < n_clusters:
-        warnings.warn(
+        warn(
             f"'{method}' found {found} clusters where n_clusters={n_clusters} were asked for: {reason}",
             LabellingWarning,
-            stacklevel=3,
         )

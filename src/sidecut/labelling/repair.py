@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints, Contraction
-from sidecut.exceptions import ConflictError, ConstraintWarning
+from sidecut.exceptions import ConflictError, ConstraintWarning, warn
 from sidecut.labelling.coloring import ConflictGraph, violate_least
 from sidecut.parameters import check_flag
 
@@ -245,9 +244,7 @@ def _warn_about_rest(repair: Repair, n_clusters: int) -> None:
             "no assignment violates fewer" if repair.is_least else "the search found no better assignment"
         )
         reason = f"{proved}; use more than n_clusters={n_clusters} clusters or drop some"
-    warnings.warn(
-        f"{repair.violated} cannot-links remain violated: {reason}.", ConstraintWarning, stacklevel=4
-    )
+    warn(f"{repair.violated} cannot-links remain violated: {reason}.", ConstraintWarning)
 
 
 # The last step of a fit where the links are to be satisfied, whatever the method made of them.

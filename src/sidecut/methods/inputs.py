@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError, LabellingWarning
+from sidecut.exceptions import ConstraintError, LabellingWarning, warn
 from sidecut.graphs import Graph, as_graph, recipe
 from sidecut.parameters import check_count
 
@@ -157,11 +156,10 @@ def warn_about_duplicates(data: Any, n_clusters: int) -> bool:
         return False
     n_distinct = _count_distinct(data, n_clusters)
     if n_distinct < n_clusters:
-        warnings.warn(
+        warn(
             f"n_clusters={n_clusters} is more than the number of different points in X, {n_distinct}: equal "
             f"points are told apart by chance. Choose n_clusters <= {n_distinct}.",
             LabellingWarning,
-            stacklevel=3,
         )
     return n_distinct < n_clusters
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -19,7 +18,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError
+from sidecut.exceptions import ConstraintError, warn
 from sidecut.selection.counts import PairCounts
 from sidecut.selection.folds import ConstraintFolds, Fold
 from sidecut.selection.scores import as_score, labels_of
@@ -226,10 +225,9 @@ def _tabulate(settings: list[Mapping[str, Any]], table: list[list[_Trial]]) -> d
     """Return cv_results_ with scikit-learn's names, and warn of fits that failed."""
     errors = [trial.error for row in table for trial in row if trial.error]
     if errors:
-        warnings.warn(
+        warn(
             f"{len(errors)} of {sum(map(len, table))} fits failed, the first with {errors[0]}",
             FitFailedWarning,
-            stacklevel=3,
         )
     scores = np.array([[trial.score for trial in row] for row in table])
     seconds = np.array([[trial.seconds for trial in row] for row in table])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from sidecut.exceptions import SpectralError, SpectralWarning
+from sidecut.exceptions import SpectralError, SpectralWarning, warn
 from sidecut.graphs import Graph
 from sidecut.spectral.certificate import NEARLY
 from sidecut.spectral.factorization import FactorForecast, forecast
@@ -119,11 +118,10 @@ def _find_first_certified(
             " ".join(failures) + " Use solver='auto', or a better connected graph (more neighbours, a larger "
             "sigma)."
         )
-    warnings.warn(
+    warn(
         f"The eigenvectors could not be certified. {best.certificate} Solver: {best.solver}. The graph may "
         "be cut differently by a missed eigenvector; more neighbours or a larger sigma widen the gap.",
         SpectralWarning,
-        stacklevel=3,
     )
     return best.first(wanted)
 

@@ -6,19 +6,18 @@ beliefs: Lu & Leen (2007).
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
+from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.labelling import Repair, repair_labels
 from sidecut.labelling.repair import refuse_contradictions
 from sidecut.methods.baselines.mean_field import MeanField
@@ -199,10 +198,9 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
 
     def _remember(self, best: Mixture, lumps: Lumps) -> None:
         if not best.converged:
-            warnings.warn(
+            warn(
                 f"ConstrainedGMM did not come to rest in max_iter={self.max_iter} steps: raise it, or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         self._gaussians = best.gaussians
         self.weights_, self.means_ = best.weights, best.gaussians.means

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import pairwise_distances_argmin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.extmath import row_norms
@@ -17,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
+from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.methods.baselines.lloyd import HeavyPoints, Run, best_run, dense_rows, run_lloyd, spread_centres
 from sidecut.methods.baselines.must_linked_sets import Lumps, lump_together, warn_about_lumps
 from sidecut.methods.inputs import check_choice, check_constraints, check_n_clusters, warn_about_duplicates
@@ -193,10 +192,9 @@ class COPKMeans(ClusterMixin, BaseEstimator):
 
     def _remember(self, X: Any, lumps: Lumps, offset: FloatArray, run: Run) -> None:
         if not run.converged:
-            warnings.warn(
+            warn(
                 f"COPKMeans did not come to rest in max_iter={self.max_iter} iterations: raise it, or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         self.labels_ = run.clusters[lumps.of_point].astype(np.intp)
         self.cluster_centers_ = (run.centres + offset).astype(X.dtype)

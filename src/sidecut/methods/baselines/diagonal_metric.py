@@ -10,7 +10,6 @@ Roots of linear functions are concave, a sum of them is, and so is its logarithm
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,12 +17,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError
+from sidecut.exceptions import ConstraintError, ConvergenceWarning, warn
 
 #: Squared lengths of cannot-links are smoothed by this, relative to their mean, where the root has no slope.
 SMOOTHING = 1e-14
@@ -97,11 +95,10 @@ class DiagonalProblem:
             if scaled.optimality(a) <= TOLERANCE:
                 break
         else:
-            warnings.warn(
+            warn(
                 f"the metric is not the best: the conditions of a minimum are violated by "
                 f"{scaled.optimality(a):.1g}. Scale the features alike, or raise regularization.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return a / self.together
 

@@ -9,14 +9,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import pairwise_distances_argmin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintWarning
+from sidecut.exceptions import ConstraintWarning, ConvergenceWarning, warn
 from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
 from sidecut.methods.baselines.diagonal_metric import (
     DiagonalProblem,
@@ -235,10 +234,9 @@ def learn_diagonal_metric(
     apart = squared_differences(X, pairs)
     matters = np.asarray(apart.sum(axis=0)).ravel() > 0
     if not matters.any():
-        warnings.warn(
+        warn(
             "no two points that are apart differ in any feature: all features keep the same weight.",
             ConstraintWarning,
-            stacklevel=3,
         )
         return np.ones(X.shape[1])
     weights = np.zeros(X.shape[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from scipy import sparse
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import InfeasibleError, LabellingWarning
+from sidecut.exceptions import InfeasibleError, LabellingWarning, warn
 from sidecut.labelling.coloring.assignment import Assigner
 from sidecut.labelling.coloring.colouring import find_colouring
 from sidecut.labelling.coloring.conflict_graph import ConflictGraph
@@ -142,9 +141,8 @@ def lump_together(constraints: Constraints) -> Lumps:
 def warn_about_lumps(lumps: Lumps, n_clusters: int) -> None:
     """Warn where must-links leave fewer lumps than clusters."""
     if lumps.n_lumps < n_clusters:
-        warnings.warn(
+        warn(
             f"must-links join the points to {lumps.n_lumps} groups, fewer than n_clusters={n_clusters}: some "
             f"clusters stay empty. Choose n_clusters <= {lumps.n_lumps}.",
             LabellingWarning,
-            stacklevel=3,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 
 import clarabel
@@ -10,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.exceptions import ProgrammeError, ProgrammeWarning
+from sidecut.exceptions import ProgrammeError, ProgrammeWarning, warn
 
 #: What the solver is asked for; the projected gradient that may be left without a warning.
 SOLVER_TOLERANCE = 1e-10
@@ -141,12 +140,11 @@ class KernelProgramme:
         matrix = nearest_semidefinite(smat(np.array(answer.x)))
         stationarity = self.stationarity(matrix)
         if stationarity > STATIONARITY_TOLERANCE * (1.0 + float(np.linalg.norm(matrix))):
-            warnings.warn(
+            warn(
                 f"the semidefinite programme for a matrix of {self.size} rows ended as {answer.status} with "
                 f"a projected gradient of {stationarity:.1e}: its answer may be inexact. Use fewer "
                 "eigenvectors, or a larger ridge.",
                 ProgrammeWarning,
-                stacklevel=2,
             )
         return ProgrammeSolution(
             matrix, self.objective(matrix), stationarity, str(answer.status), int(answer.iterations)

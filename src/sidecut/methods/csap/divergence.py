@@ -8,14 +8,13 @@ others fixed, K̄ changes by a matrix of rank one, and the multiplier that meets
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sidecut.arrays import FloatArray
-from sidecut.exceptions import ConstraintWarning
+from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.methods.csap.kernel import Observations, join_points, observe_links, spent_factor
 
 
@@ -145,11 +144,10 @@ def project_on_links(
         n_sweeps += 1
         violation = optimality_gap(C, bounds, multipliers)
     if violation > tol:
-        warnings.warn(
+        warn(
             f"After {n_sweeps} sweeps the bounds on links are met to {violation:.2g} and not to tol={tol:g}. "
             "Use more max_sweeps, wider bounds, or fewer links.",
             ConstraintWarning,
-            stacklevel=3,
         )
     return multipliers, n_sweeps, violation
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints, Spectrum
-from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
+from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError, warn
 from sidecut.graphs import Graph
 from sidecut.methods.csp.beta import Rule, Satisfiability, choose_beta, satisfiability
 from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs
@@ -206,23 +205,21 @@ def _warn_if_few_points_dominate(degrees: FloatArray, points: IntArray) -> None:
     loudest, median = points[np.argmax(weights)], np.median(degrees[points])
     if heard >= SHARE_HEARD * points.size or degrees[loudest] > NEXT_TO_NONE * median:
         return
-    warnings.warn(
+    warn(
         f"the constraints of {points.size} points count as if there were {heard:.3g} of them: Q̄ divides "
         f"beliefs by the degrees of the graph, and point {loudest} has a degree of {degrees[loudest]:.3g} "
         f"where the median is {median:.3g}. A graph of more even degrees hears all of "
         "them: affinity='knn', or a larger width of the kernel; or say nothing about such points.",
         ConstraintWarning,
-        stacklevel=5,
     )
 
 
 def _warn_if_many(count: int, beta: float) -> None:
     if count > MAX_CUTS:
-        warnings.warn(
+        warn(
             f"beta={beta:.6g} leaves {count} feasible cuts, of which {MAX_CUTS} of smallest λ are computed; "
             "a cut of less cost may be among the others. A larger beta leaves fewer.",
             ConstraintWarning,
-            stacklevel=4,
         )
 
 

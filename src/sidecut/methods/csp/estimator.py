@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintWarning
+from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
 from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer
@@ -174,12 +172,11 @@ class CSP(OutOfSample, SpectralClusterer):
     def _remember_cuts(self, cuts: FeasibleCuts, best: FeasibleCuts) -> None:
         missing = self.n_clusters - 1 - best.costs.size
         if missing > 0:
-            warnings.warn(
+            warn(
                 f"n_clusters={self.n_clusters} would use {self.n_clusters - 1} feasible cuts, but with "
                 f"beta={cuts.beta:.4g} there are {cuts.n_feasible}; the embedding has fewer columns. A "
                 "smaller beta, or constraints that tell more clusters apart, give more.",
                 ConstraintWarning,
-                stacklevel=4,
             )
         self.cuts_ = cuts
         self.beta_, self.n_feasible_ = cuts.beta, cuts.n_feasible

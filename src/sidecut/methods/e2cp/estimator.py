@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +9,7 @@ import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintWarning
+from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import FactorGraph, Graph, GraphRecipe, NormalizedAffinity
 from sidecut.graphs.lazy import rows_of, tile_rows
 from sidecut.graphs.resolvent import ResolventGraph
@@ -251,10 +250,9 @@ def warn_about_cost(graph: Graph) -> None:
         return
     cost = graph.joined.product_cost
     if cost > DEAR_PRODUCT:
-        warnings.warn(
+        warn(
             f"Constraints on {graph.beliefs.rank:,} of {graph.n_nodes:,} points: every product with the "
             f"adjusted graph costs {cost:.0e} multiplications, and eigenvectors need a hundred or more. "
             "Labels in place of pairs, pairs on fewer points, or a sample of the points cost a fraction.",
             ConstraintWarning,
-            stacklevel=4,
         )

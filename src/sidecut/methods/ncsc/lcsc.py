@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
+from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
 from sidecut.labelling import LabellingMethod, unit_rows
 from sidecut.methods.base import SpectralClusterer
@@ -179,12 +177,11 @@ def solve_joined(
     """
     small = contract_graph(graph, sets) if joined is None else joined
     if small.n_nodes < n_vectors:
-        warnings.warn(
+        warn(
             f"must-links join the {graph.n_nodes} points into {small.n_nodes} sets, fewer than the "
             f"{n_vectors} clusters asked for: at most {small.n_nodes} clusters can be told apart. Ask for "
             "fewer clusters, or give fewer must-links.",
             ConstraintWarning,
-            stacklevel=4,
         )
     pairs = laplacian_eigenpairs(
         small, min(n_vectors, small.n_nodes), solver=solver, random_state=random_state
@@ -242,4 +239,4 @@ def refuse_cannot_links(constraints: Constraints, how: str) -> None:
     )
     if how == "raise":
         raise ConstraintError(message)
-    warnings.warn(message, ConstraintWarning, stacklevel=5)
+    warn(message, ConstraintWarning)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import numpy.typing as npt
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError, ConvergenceWarning
+from sidecut.exceptions import ConstraintError, ConvergenceWarning, warn
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer
@@ -328,8 +326,4 @@ def warn_unconverged(descent: Descent, solver: str) -> None:
             f"{1.0 / descent.step_scale:.0e} are needed to leave the start, which the result then mostly is. "
             "Use solver='projected', gamma_must='auto', a smaller gamma_must, or more iterations."
         )
-    warnings.warn(
-        f"The {solver} solver did not converge in {descent.n_iter} iterations. {advice}",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
+    warn(f"The {solver} solver did not converge in {descent.n_iter} iterations. {advice}", ConvergenceWarning)

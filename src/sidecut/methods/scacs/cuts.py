@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import scipy.linalg
 
 from sidecut.arrays import FloatArray
-from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
+from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError, warn
 from sidecut.methods.csp.beta import LEAST_SHARE, Satisfiability, choose_beta
 from sidecut.methods.csp.cuts import FeasibleCuts
 from sidecut.methods.csp.davidson import symmetric
@@ -231,12 +230,11 @@ def _check_regular(inner: FloatArray, beta: float, total: float) -> None:
 def _warn_if_idle(gamma: FloatArray, beta: float) -> None:
     n_above = int(np.count_nonzero(gamma > beta))
     if 2 * n_above > gamma.size:
-        warnings.warn(
+        warn(
             f"beta={beta:.4g} leaves {n_above} of {gamma.size} directions feasible, so that the constraints "
             "have little say. With diagonal='all' (eq. 20) that is so for any beta < 1; use diagonal='known' "
             "or a larger beta.",
             ConstraintWarning,
-            stacklevel=7,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy.typing as npt
 
 from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintWarning
+from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs.landmark_rows import RowCodes
 from sidecut.methods.csp.cuts import FeasibleCuts
 from sidecut.methods.inputs import check_choice
@@ -174,12 +173,11 @@ class SCACS(LandmarkClusterer):
 
     def _remember_cuts(self, cuts: FeasibleCuts, best: FeasibleCuts) -> None:
         if best.costs.size < self.n_clusters - 1:
-            warnings.warn(
+            warn(
                 f"n_clusters={self.n_clusters} would use {self.n_clusters - 1} feasible cuts, but with "
                 f"beta={cuts.beta:.4g} there are {cuts.n_feasible}; the embedding has fewer columns. A "
                 "smaller beta0, or constraints that tell more clusters apart, give more.",
                 ConstraintWarning,
-                stacklevel=5,
             )
         self.cuts_ = cuts
         self.beta_, self.n_feasible_ = cuts.beta, cuts.n_feasible

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.utils import Tags, check_random_state
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConvergenceWarning
+from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, warn_about_graph
 from sidecut.labelling import kmeans_labels, rename_by_first_appearance, unit_rows
 from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
@@ -298,10 +297,9 @@ class SSKK(ClusterMixin, BaseEstimator):
 
     def _remember(self, best: KernelPartition) -> None:
         if not best.converged:
-            warnings.warn(
+            warn(
                 f"points still moved in the last of max_iter={self.max_iter} steps; allow for more.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         self.objective_trace_ = best.objective_trace
         self.n_iter_ = best.n_iter
