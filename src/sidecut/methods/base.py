@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 
 from sidecut.arrays import FloatArray, IntArray
@@ -14,11 +13,13 @@ from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity, warn_about_gr
 from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
 from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
 from sidecut.methods.inputs import (
+    ConstrainedClusterer,
     build_graph,
     check_choice,
     check_constraints,
     check_data,
     check_n_clusters,
+    check_y,
     is_precomputed,
     n_points,
     warn_about_duplicates,
@@ -31,7 +32,7 @@ from sidecut.spectral.laplacian import SOLVERS
 NONNEGATIVE = ("precomputed", "cosine")
 
 
-class SpectralClusterer(ClusterMixin, BaseEstimator):
+class SpectralClusterer(ConstrainedClusterer):
     """The base of the spectral methods: the walk, with two hooks.
 
     A method overrides `_constrain_graph` to rewrite the graph by what is known, or `_embed` to pose another
@@ -105,6 +106,7 @@ class SpectralClusterer(ClusterMixin, BaseEstimator):
             With `labels_`, `embedding_`, `eigenvalues_`, `eigenvectors_`, `affinity_matrix_`, `solution_`.
         """
         # The graph is the dearest step: whatever can be refused is refused before it is built.
+        check_y(y)
         self._check_parameters()
         data = check_data(self, X)
         constraints = check_constraints(constraints, n_points(data))

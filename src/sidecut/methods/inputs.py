@@ -8,15 +8,91 @@ from typing import Any, TypeVar
 import joblib
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError, LabellingWarning, warn
+from sidecut.exceptions import ConstraintError, KnowledgeWarning, LabellingWarning, warn
 from sidecut.graphs import Graph, as_graph, recipe
 from sidecut.parameters import check_count
 
 Made = TypeVar("Made")
+
+
+class ConstrainedClusterer(ClusterMixin, BaseEstimator):
+    """The base of every estimator here: a scikit-learn clusterer that takes constraints beside the data."""
+
+    def fit_predict(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> IntArray:
+        """Cluster the data and return the labels.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            See `fit`.
+        y : ignored
+            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
+        constraints : Constraints, optional
+            What is known about the points.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            The cluster of every point.
+        """
+        return self.fit(X, y, constraints=constraints).labels_
+
+
+def check_y(y: Any) -> None:
+    """Refuse constraints given as y, and warn about partial labels there: a clusterer does not read y.
+
+    Raises
+    ------
+    ConstraintError
+        If y is a Constraints value, as in ``fit(X, known)``.
+
+    Examples
+    --------
+    >>> from sidecut import Constraints
+    >>> from sidecut.methods.inputs import check_y
+    >>> check_y(Constraints.from_labels([0, -1, 1]))
+    Traceback (most recent call last):
+    ...
+    sidecut.exceptions.ConstraintError: constraints were given by position, as y, which is not read: write
+    fit(X, constraints=...).
+    """
+    if isinstance(y, Constraints):
+        raise ConstraintError(
+            "constraints were given by position, as y, which is not read: write fit(X, constraints=...)."
+        )
+    if _are_partial_labels(y):
+        warn(
+            "y has unknown entries (-1, None or NaN), so it looks like partial labels; y is not read. Write "
+            "fit(X, constraints=Constraints.from_labels(y)) to use them.",
+            KnowledgeWarning,
+        )
+
+
+def _are_partial_labels(y: Any) -> bool:
+    """Tell whether y has classes and unknown entries."""
+    if y is None or np.ndim(y) != 1:
+        return False
+    labels = np.asarray(y)
+    if labels.dtype.kind in "if":
+        return _has_unknown(labels.astype(float))
+    if labels.dtype.kind != "O":
+        return False
+    unknown = np.array([value is None or str(value) in ("nan", "NaT", "<NA>") for value in labels])
+    return bool(unknown.any() and not unknown.all())
+
+
+def _has_unknown(numbers: FloatArray) -> bool:
+    """Tell partial class numbers from all others; -1 and 1 alone are two classes."""
+    unknown = np.isnan(numbers) | (numbers == -1)
+    known = numbers[~unknown]
+    is_two_classes = not np.isnan(numbers).any() and set(np.unique(known)) == {1.0}
+    is_classes = known.size > 0 and bool(np.all((known >= 0) & (known == np.round(known))))
+    return bool(unknown.any() and is_classes and not is_two_classes)
 
 
 def check_data(estimator: BaseEstimator, X: Any) -> Any:

@@ -107,4 +107,4 @@ class NormalizedCut(OutOfSample, SpectralClusterer):
             raise ConstraintError(
                 "NormalizedCut cannot use constraints; choose a method that can, such as SpectralLearning."
             )
-        return super().fit(X, constraints=constraints)
+        return super().fit(X, y, constraints=constraints)

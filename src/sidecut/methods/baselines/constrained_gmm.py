@@ -11,7 +11,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp, softmax
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -30,11 +29,18 @@ from sidecut.methods.baselines.mixture import (
     run_em,
 )
 from sidecut.methods.baselines.must_linked_sets import Lumps, lump_together, warn_about_lumps
-from sidecut.methods.inputs import check_choice, check_constraints, check_n_clusters, warn_about_duplicates
+from sidecut.methods.inputs import (
+    ConstrainedClusterer,
+    check_choice,
+    check_constraints,
+    check_n_clusters,
+    check_y,
+    warn_about_duplicates,
+)
 from sidecut.parameters import check_count, check_not_negative
 
 
-class ConstrainedGMM(ClusterMixin, BaseEstimator):
+class ConstrainedGMM(ConstrainedClusterer):
     """A Gaussian mixture fitted by EM, with must-links as shared labels and cannot-links as penalties.
 
     Points that must-links join (a chunklet) come from one Gaussian, exactly. A cannot-link of strength s
@@ -146,6 +152,7 @@ class ConstrainedGMM(ClusterMixin, BaseEstimator):
         self
             With `labels_`, `responsibilities_`, `weights_`, `means_`, `covariances_`, `lower_bound_`.
         """
+        check_y(y)
         self._check_parameters()
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         constraints = check_constraints(constraints, len(X))

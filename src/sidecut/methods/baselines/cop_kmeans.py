@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics.pairwise import pairwise_distances_argmin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.extmath import row_norms
@@ -18,11 +17,18 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.methods.baselines.lloyd import HeavyPoints, Run, best_run, dense_rows, run_lloyd, spread_centres
 from sidecut.methods.baselines.must_linked_sets import Lumps, lump_together, warn_about_lumps
-from sidecut.methods.inputs import check_choice, check_constraints, check_n_clusters, warn_about_duplicates
+from sidecut.methods.inputs import (
+    ConstrainedClusterer,
+    check_choice,
+    check_constraints,
+    check_n_clusters,
+    check_y,
+    warn_about_duplicates,
+)
 from sidecut.parameters import check_count, check_not_negative
 
 
-class COPKMeans(ClusterMixin, BaseEstimator):
+class COPKMeans(ConstrainedClusterer):
     """k-means in which every must-link and every cannot-link holds.
 
     Points joined by must-links move as one heavy point. In every iteration the heavy points that are apart
@@ -126,6 +132,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
         self
             With `labels_`, `cluster_centers_`, `inertia_`, `objective_`, `n_iter_`.
         """
+        check_y(y)
         check_count("n_init", self.n_init)
         check_count("max_iter", self.max_iter)
         check_count("max_steps", self.max_steps)

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import pairwise_distances_argmin
 from sklearn.utils import Tags, check_random_state
@@ -25,11 +24,17 @@ from sidecut.methods.baselines.diagonal_metric import (
     variances,
 )
 from sidecut.methods.baselines.lloyd import dense_rows
-from sidecut.methods.inputs import check_constraints, check_n_clusters, warn_about_duplicates
+from sidecut.methods.inputs import (
+    ConstrainedClusterer,
+    check_constraints,
+    check_n_clusters,
+    check_y,
+    warn_about_duplicates,
+)
 from sidecut.parameters import check_count, check_not_negative
 
 
-class MetricKMeans(ClusterMixin, BaseEstimator):
+class MetricKMeans(ConstrainedClusterer):
     """k-means with features weighted so that must-links are short and cannot-links long.
 
     The links teach which features matter; they hold for the points they name only as far as those weights
@@ -126,6 +131,7 @@ class MetricKMeans(ClusterMixin, BaseEstimator):
         self
             With `labels_`, `metric_`, `cluster_centers_`, `inertia_`.
         """
+        check_y(y)
         check_not_negative("regularization", self.regularization)
         for name in ("max_pairs", "n_init", "max_iter"):
             check_count(name, getattr(self, name))

@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -40,8 +39,10 @@ from sidecut.labelling.lloyd import Each
 from sidecut.labelling.names import warn_if_clusters_are_missing
 from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
 from sidecut.methods.inputs import (
+    ConstrainedClusterer,
     check_constraints,
     check_n_clusters,
+    check_y,
     make_once,
     refuse_other_than_constraints,
     warn_about_duplicates,
@@ -52,7 +53,7 @@ from sidecut.parameters import check_count, check_flag
 WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"
 
 
-class LandmarkClusterer(ClusterMixin, BaseEstimator):
+class LandmarkClusterer(ConstrainedClusterer):
     """The base of the methods on landmark graphs. A method says which vectors u embed the points."""
 
     n_clusters: int
@@ -86,6 +87,7 @@ class LandmarkClusterer(ClusterMixin, BaseEstimator):
         -------
         self
         """
+        check_y(y)
         self._check_parameters()
         X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
         constraints = check_constraints(constraints, X.shape[0])

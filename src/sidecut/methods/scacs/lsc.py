@@ -118,7 +118,7 @@ class LSC(LandmarkClusterer):
             Present so that all methods can be called alike; constraints that say something are refused.
         """
         refuse_constraints(constraints)
-        return super().fit(X, constraints=constraints)
+        return super().fit(X, y, constraints=constraints)
 
     def fit_chunks(self, source: Any, *, constraints: Constraints | None = None, **settings: Any) -> Self:
         """Cluster rows that do not fit in memory, see `SCACS.fit_chunks`."""

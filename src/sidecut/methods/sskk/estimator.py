@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 
 from sidecut.arrays import FloatArray, IntArray
@@ -17,11 +16,13 @@ from sidecut.labelling import kmeans_labels, rename_by_first_appearance, unit_ro
 from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
 from sidecut.methods.base import NONNEGATIVE
 from sidecut.methods.inputs import (
+    ConstrainedClusterer,
     build_graph,
     check_choice,
     check_constraints,
     check_data,
     check_n_clusters,
+    check_y,
     is_precomputed,
     n_points,
     warn_about_duplicates,
@@ -95,7 +96,7 @@ def link_similarities(
     return WeightedKernel(apply, weights, graph.degrees + penalty * _strengths(constraints))
 
 
-class SSKK(ClusterMixin, BaseEstimator):
+class SSKK(ConstrainedClusterer):
     """Semi-supervised kernel k-means (Kulis, Basu, Dhillon & Mooney, 2005 and 2009).
 
     Links are added to the similarities, n / (k C) for a must-link and as much off for a cannot-link, and the
@@ -214,6 +215,7 @@ class SSKK(ClusterMixin, BaseEstimator):
         ConvergenceWarning
             If points still moved in the last of `max_iter` steps.
         """
+        check_y(y)
         self._check_parameters()
         data = check_data(self, X)
         constraints = check_constraints(constraints, n_points(data))
