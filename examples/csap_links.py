@@ -36,7 +36,7 @@ def main() -> None:
     ends = np.flatnonzero(np.diff(split[1].labels_)) + 1
     print(f"one cannot-link, 5 with 15: the continuum is cut after sample {ends[0]}")
     for name, (_, after) in (("A", false), ("B", apart)):
-        weight = after.affinity_matrix_.to_dense()[4, 34]
+        weight = after.affinity_matrix_.toarray()[4, 34]
         print(f"two cannot-links, algorithm {name}: affinity of 5 and 35 is {weight:.3f}")
     save_picture({"one must-link": merged, "one cannot-link": split, "two, A": false, "two, B": apart})
 

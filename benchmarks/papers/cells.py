@@ -65,7 +65,7 @@ def graph_of(recipe: GraphRecipe, data_key: tuple) -> Graph:
     def build() -> Graph:
         graph = recipe.build(points(*data_key).X)
         only_applied = graph.matrix is None and graph.n_nodes <= SMALL
-        return DenseGraph(graph.to_dense()) if only_applied else graph
+        return DenseGraph(graph.toarray()) if only_applied else graph
 
     return _graphs.recall((repr(recipe), *data_key), build)
 

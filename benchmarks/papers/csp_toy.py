@@ -57,7 +57,7 @@ def cuts(sample: int) -> dict[str, float]:
     known = sample_pairs(data.y, N_PAIRS, random_state=sample)
     model = CSP(2, affinity="precomputed", beta="eq19").fit(graph, constraints=known)
     scale = 1 / np.sqrt(graph.degrees)
-    affinity = scale[:, None] * graph.to_dense() * scale
+    affinity = scale[:, None] * graph.toarray() * scale
     _, V = eigh(np.eye(len(scale)) - affinity)
     # The first is the trivial cut.
     U = scale[:, None] * V[:, 1:]

@@ -61,7 +61,7 @@ def main() -> None:
             model = method.fit(graph, constraints=None if name == "NCuts" else known)
             row = {"method": name, "contrast": contrast(model.embedding_, data.y)}
             if isinstance(model, E2CP):
-                row["pairs reached"] = np.count_nonzero(model.propagated_constraints_.to_dense()[upper])
+                row["pairs reached"] = np.count_nonzero(model.propagated_constraints_.toarray()[upper])
                 row["of pairs"] = len(upper[0])
             rows.append(row)
         print(pd.DataFrame(rows[-len(METHODS) :]).to_string(index=False), flush=True)

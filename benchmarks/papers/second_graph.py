@@ -36,7 +36,7 @@ def rows_of_languages(
             cut, by = (
                 (english, translation) if contender.label.startswith("English") else (translation, english)
             )
-            known = Constraints.from_graph(by.to_dense()) if contender.uses_constraints else None
+            known = Constraints.from_graph(by.toarray()) if contender.uses_constraints else None
             method = getattr(sidecut, contender.method)
             start = time.perf_counter()
             model = method(len(np.unique(y)), affinity="precomputed", random_state=draw, **contender.settings)

@@ -48,14 +48,14 @@ def ours(graph: DenseGraph, known: Constraints) -> np.ndarray:
     """Return the affinity of Algorithm B."""
     links = NoisyLinks.of(known, EPS, EPS)
     columns, _ = prior_columns(graph, links.points)
-    return condition_graph(graph, columns, links, "B").to_dense()
+    return condition_graph(graph, columns, links, "B").toarray()
 
 
 def measure(n_points: int, n_links: int) -> dict:
     """Return one row of the table."""
     rng = np.random.default_rng(0)
     graph = Gaussian(1.0, self_loops=True).build(3.0 * rng.normal(size=(n_points, 2)))
-    K = graph.to_dense()
+    K = graph.toarray()
     ends = rng.choice(n_points, size=(2 * n_links, 2))
     pairs = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]]), axis=0)
     pairs = rng.permutation(pairs)[:n_links]

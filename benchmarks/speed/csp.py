@@ -43,7 +43,7 @@ LABELS = (100, 500, 1_000)
 def dense_cuts(graph: Graph, known: Constraints, beta: float) -> np.ndarray:
     """Return the positive eigenvalues of eq. 13 by the dense generalised eigensolver of the paper."""
     scale = NormalizedAffinity(graph).scale
-    laplacian = np.eye(graph.n_nodes) - scale[:, None] * graph.to_dense() * scale
+    laplacian = np.eye(graph.n_nodes) - scale[:, None] * graph.toarray() * scale
     beliefs = scale[:, None] * known.as_matrix().toarray() * scale
     values = scipy.linalg.eig(laplacian, beliefs - beta / graph.volume * np.eye(graph.n_nodes), right=True)[0]
     return np.sort(values.real[values.real > 1e-9])

@@ -49,7 +49,7 @@ ALPHA = 0.8
 
 def dense_e2cp(graph: Graph, known: Constraints) -> tuple[np.ndarray, np.ndarray]:
     """Return F of eq. 3 and W̃ of eq. 4, as printed."""
-    scale, W = NormalizedAffinity(graph).scale, graph.to_dense()
+    scale, W = NormalizedAffinity(graph).scale, graph.toarray()
     P = (1 - ALPHA) * np.linalg.inv(np.eye(graph.n_nodes) - ALPHA * scale[:, None] * W * scale)
     F = P @ known.as_matrix().toarray() @ P
     return F, np.where(F >= 0, 1 - (1 - F) * (1 - W), (1 + F) * W)
@@ -66,7 +66,7 @@ def against_dense(sizes: list[int]) -> list[dict]:
             (F, W), theirs = timed(lambda g=graph, c=known: dense_e2cp(g, c))
             (ours, cut), taken = timed(lambda g=graph, c=known: rewritten(g, c))
             row = {"part": "a", "points": n, "known": kind, "sidecut": taken, "dense": theirs}
-            gaps = np.abs(ours.to_dense() - F).max(), np.abs(cut.to_dense() - W).max()
+            gaps = np.abs(ours.toarray() - F).max(), np.abs(cut.toarray() - W).max()
             row |= {"ratio": theirs / taken, "largest difference": max(gaps)}
             rows.append(row)
             print(row, flush=True)

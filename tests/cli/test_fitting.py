@@ -23,7 +23,7 @@ CHOSEN = {"n_clusters": 2, "affinity": None, "n_neighbors": 5, "random_state": 0
 def test_the_spectrum_is_that_of_the_graph_that_was_cut(two_clouds):
     known = Constraints.from_pairs(20, must_link=[(0, 1)])
     model = SpectralLearning(2, n_neighbors=5, random_state=0).fit(two_clouds[0], constraints=known)
-    W = model.affinity_matrix_.to_dense()
+    W = model.affinity_matrix_.toarray()
     scale = 1 / np.sqrt(W.sum(axis=1))
     expected = np.linalg.eigvalsh(np.eye(20) - scale[:, None] * W * scale)
     np.testing.assert_allclose(graph_spectrum(model, 0), expected[:7], atol=1e-10)
@@ -52,7 +52,7 @@ def test_graphs_are_taken_as_they_are(two_clouds):
     graph = Points(W, Path("w.npy"), is_graph=True)
     model = fit(graph, Constraints.none(20), "normalized-cut", CHOSEN, [])
     assert model.affinity == "precomputed"
-    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), W)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), W)
     with pytest.raises(UsageError, match="is a graph already"):
         fit(graph, Constraints.none(20), "normalized-cut", {**CHOSEN, "affinity": "knn"}, [])
 

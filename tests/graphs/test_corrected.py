@@ -58,7 +58,7 @@ def test_the_sum_of_weights_and_correction(form, n, seed):
     # Changes of both signs that take away no more than there is.
     change = symmetric(rng, n, 0.4) - weights * (symmetric(rng, n, 0.4) > 0)
     graph = correct_weights(FORMS[form](weights), sp.csr_array(change))
-    np.testing.assert_allclose(graph.to_dense(), weights + change, atol=1e-15)
+    np.testing.assert_allclose(graph.toarray(), weights + change, atol=1e-15)
     np.testing.assert_allclose(graph.degrees, (weights + change).sum(axis=1), atol=1e-13)
     block = rng.standard_normal((n, 3))
     np.testing.assert_allclose(graph.apply(block), (weights + change) @ block, atol=1e-13)
@@ -75,14 +75,14 @@ def test_the_form_is_kept_where_there_is_one(form, expected):
     before = weights.copy()
     assert isinstance(correct_weights(graph, sp.csr_array(np.eye(6))), expected)
     np.testing.assert_array_equal(weights, before)
-    np.testing.assert_array_equal(graph.to_dense(), before)
+    np.testing.assert_array_equal(graph.toarray(), before)
 
 
 def test_entries_given_twice_add_up_in_every_form():
     weights = np.ones((3, 3))
     twice = sp.coo_array(([1.0, 1.0, 1.0, 1.0], ([0, 0, 1, 1], [1, 1, 0, 0])), shape=(3, 3))
     for form in FORMS.values():
-        assert correct_weights(form(weights), twice.tocsr()).to_dense()[0, 1] == 3.0
+        assert correct_weights(form(weights), twice.tocsr()).toarray()[0, 1] == 3.0
 
 
 def test_a_link_taken_away_parts_components():
@@ -133,7 +133,7 @@ def test_weights_at_some_pairs_are_those_of_the_matrix(kind):
     rows, columns = rng.integers(0, 12, (2, 60))
     # Some pairs twice, some on the diagonal, some both ways round.
     rows, columns = np.r_[rows, rows[:5], 3, columns[:5]], np.r_[columns, columns[:5], 3, rows[:5]]
-    dense = graph.to_dense()
+    dense = graph.toarray()
     found = graph.weights_at(rows, columns)
     np.testing.assert_allclose(found, dense[rows, columns], rtol=1e-12, atol=1e-14)
     assert found.dtype == np.float64

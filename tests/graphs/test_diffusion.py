@@ -28,7 +28,7 @@ WEIGHTS = ring_with_chords()
 def test_heat_is_the_matrix_exponential(time, form):
     graph = HeatGraph(as_graph(form(WEIGHTS)), time)
     expected = textbook_heat(WEIGHTS, time)
-    heat = graph.to_dense()
+    heat = graph.toarray()
     np.testing.assert_allclose(heat, expected, atol=1e-12)
     np.testing.assert_array_equal(heat, heat.T)
     assert heat.min() >= 0
@@ -41,7 +41,7 @@ def test_a_bipartite_graph_reaches_the_other_end_of_the_spectrum():
     star = np.zeros((6, 6))
     star[0, 1:] = star[1:, 0] = 1.0
     np.testing.assert_allclose(
-        HeatGraph(as_graph(star), 50.0).to_dense(), textbook_heat(star, 50.0), atol=1e-12
+        HeatGraph(as_graph(star), 50.0).toarray(), textbook_heat(star, 50.0), atol=1e-12
     )
 
 
@@ -54,7 +54,7 @@ def test_heat_flows_for_two_times_as_for_their_sum():
 
 def test_after_a_long_time_only_the_null_vector_is_left():
     null = NormalizedAffinity(as_graph(WEIGHTS)).null_vectors.toarray()
-    np.testing.assert_allclose(HeatGraph(as_graph(WEIGHTS), 5000.0).to_dense(), null @ null.T, atol=1e-11)
+    np.testing.assert_allclose(HeatGraph(as_graph(WEIGHTS), 5000.0).toarray(), null @ null.T, atol=1e-11)
 
 
 def test_heat_stays_in_its_component_and_isolated_nodes_stay_isolated():
@@ -65,7 +65,7 @@ def test_heat_stays_in_its_component_and_isolated_nodes_stay_isolated():
     expected = sp.block_diag(
         [textbook_heat(ring_with_chords(7), 2.0), [[0.0]], textbook_heat(ring_with_chords(5, 1), 2.0)]
     )
-    np.testing.assert_allclose(graph.to_dense(), expected.toarray(), atol=1e-14)
+    np.testing.assert_allclose(graph.toarray(), expected.toarray(), atol=1e-14)
     affinity = NormalizedAffinity(graph)
     null = affinity.null_vectors.toarray()
     np.testing.assert_allclose(affinity.apply(null), null, atol=1e-14)

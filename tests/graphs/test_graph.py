@@ -35,7 +35,7 @@ def test_degrees_and_volume_are_row_sums_self_loops_once(form, weights):
     graph = FORMS[form](weights)
     np.testing.assert_allclose(graph.degrees, weights.sum(axis=1), rtol=1e-13)
     assert graph.volume == pytest.approx(weights.sum())
-    np.testing.assert_array_equal(graph.to_dense(), weights)
+    np.testing.assert_array_equal(graph.toarray(), weights)
 
 
 @given(weights=weighted_graphs())
@@ -60,7 +60,7 @@ def test_sparse_graphs_leave_the_callers_arrays_alone():
 
 def test_the_copy_of_a_dense_graph_is_a_copy():
     graph = DenseGraph(np.ones((2, 2)))
-    graph.to_dense()[0, 0] = 7.0
+    graph.toarray()[0, 0] = 7.0
     assert graph.matrix[0, 0] == 1.0
 
 
@@ -68,7 +68,7 @@ def test_the_copy_of_a_dense_graph_is_a_copy():
 def test_to_dense_refuses_what_would_not_fit(graph, monkeypatch):
     monkeypatch.setattr("sidecut.graphs.graph.DENSE_LIMIT", 3)
     with pytest.raises(MemoryError, match=r"graph with 4 nodes.*up to 3 nodes.*use apply"):
-        graph.to_dense()
+        graph.toarray()
 
 
 def test_a_graph_prints_its_size():

@@ -39,20 +39,20 @@ def test_gaussian_is_the_textbook_loop(form, self_loops):
     graph = GaussianGraph(form(X), 1.3, self_loops)
     expected = textbook_gaussian(np.asarray(X, np.float32).astype(float) if form is np.float32 else X, 1.3)
     np.fill_diagonal(expected, float(self_loops))
-    np.testing.assert_allclose(graph.to_dense(), expected, rtol=1e-12)
+    np.testing.assert_allclose(graph.toarray(), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_self_tuning_is_the_papers_double_loop(form):
     distance = np.sqrt(((X[:, None] - X[None]) ** 2).sum(-1))
     graph = SelfTuningGraph(form(X), local_scales(np.sort(distance, axis=1)[:, 1:]))
-    np.testing.assert_allclose(graph.to_dense(), textbook_self_tuning(X), rtol=1e-12)
+    np.testing.assert_allclose(graph.toarray(), textbook_self_tuning(X), rtol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
 def test_a_gaussian_only_knows_distances_relative_to_its_width(scale):
     np.testing.assert_allclose(
-        GaussianGraph(scale * X, scale).to_dense(), GaussianGraph(X, 1.0).to_dense(), rtol=1e-10
+        GaussianGraph(scale * X, scale).toarray(), GaussianGraph(X, 1.0).toarray(), rtol=1e-10
     )
 
 
@@ -60,7 +60,7 @@ def test_a_gaussian_only_knows_distances_relative_to_its_width(scale):
 def test_extreme_widths_leave_ones_and_zeros_and_no_nan(sigma, size):
     graph = GaussianGraph(size * np.array([[0.0], [0.0], [1.0]]), sigma)
     far = 1.0 if sigma > size else 0.0
-    np.testing.assert_array_equal(graph.to_dense(), [[0, 1, far], [1, 0, far], [far, far, 0]])
+    np.testing.assert_array_equal(graph.toarray(), [[0, 1, far], [1, 0, far], [far, far, 0]])
 
 
 @pytest.mark.parametrize("rule", ["mean", "median"])
@@ -101,7 +101,7 @@ def test_widths_per_feature_are_the_product_of_one_dimensional_gaussians():
     expected = np.prod([textbook_gaussian(X[:, [f]], sigma[f]) for f in range(4)], axis=0)
     for data in (X, sp.csr_array(X)):
         graph = GaussianGraph(scale_features(data, sigma), 1.0)
-        np.testing.assert_allclose(graph.to_dense(), expected, rtol=1e-12)
+        np.testing.assert_allclose(graph.toarray(), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])

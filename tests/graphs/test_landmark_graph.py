@@ -28,7 +28,7 @@ def graph(clouds):
 def test_the_graph_is_the_product_of_its_codes(graph):
     Z = graph.codes.toarray()
     expected = Z @ np.diag(1.0 / Z.sum(axis=0)) @ Z.T
-    np.testing.assert_allclose(graph.to_dense(), expected, atol=1e-14)
+    np.testing.assert_allclose(graph.toarray(), expected, atol=1e-14)
     block = np.random.default_rng(1).normal(size=(240, 4))
     np.testing.assert_allclose(graph.apply(block), expected @ block, atol=1e-12)
     np.testing.assert_allclose(graph @ block[:, 0], expected @ block[:, 0], atol=1e-12)
@@ -42,17 +42,17 @@ def test_every_degree_is_one(graph):
 
 def test_weights_of_pairs(graph):
     rows, columns = np.random.default_rng(2).integers(0, 240, size=(2, 50))
-    np.testing.assert_allclose(graph.weights_at(rows, columns), graph.to_dense()[rows, columns], atol=1e-15)
+    np.testing.assert_allclose(graph.weights_at(rows, columns), graph.toarray()[rows, columns], atol=1e-15)
 
 
 @pytest.mark.parametrize("n_nearest", [1, 2, 3])
 def test_components_are_those_of_the_weights(clouds, n_nearest):
     graph = Landmarks(60, n_nearest, random_state=0).build(clouds[0])
-    n_found, expected = connected_components(sp.csr_array(graph.to_dense()), directed=False)
+    n_found, expected = connected_components(sp.csr_array(graph.toarray()), directed=False)
     assert graph.n_components == n_found
     assert adjusted_rand_score(expected, graph.components) == 1.0
     null = NormalizedAffinity(graph).null_vectors.toarray()
-    np.testing.assert_allclose(graph.to_dense() @ null, null, atol=1e-12)
+    np.testing.assert_allclose(graph.toarray() @ null, null, atol=1e-12)
 
 
 def test_a_weight_that_vanishes_links_nothing():
@@ -62,7 +62,7 @@ def test_a_weight_that_vanishes_links_nothing():
 
 def test_eigenvectors_of_the_factored_graph_are_those_of_the_matrix(graph):
     ours = laplacian_eigenpairs(graph, 4, random_state=0)
-    explicit = laplacian_eigenpairs(SparseGraph(sp.csr_array(graph.to_dense())), 4, random_state=0)
+    explicit = laplacian_eigenpairs(SparseGraph(sp.csr_array(graph.toarray())), 4, random_state=0)
     np.testing.assert_allclose(ours.values, explicit.values, atol=1e-8)
 
 

@@ -39,7 +39,7 @@ def test_a_factor_multiplies_like_its_product_without_the_diagonal(form):
     block = RNG.normal(size=(12, 3))
     np.testing.assert_allclose(graph.apply(block), dense @ block, atol=1e-13)
     np.testing.assert_allclose(graph.apply(block[:, 0]), dense @ block[:, 0], atol=1e-13)
-    np.testing.assert_allclose(graph.to_dense(), dense, atol=1e-14)
+    np.testing.assert_allclose(graph.toarray(), dense, atol=1e-14)
     np.testing.assert_allclose(graph.degrees, dense.sum(axis=1), atol=1e-13)
 
 

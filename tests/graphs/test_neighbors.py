@@ -46,7 +46,7 @@ def test_affinities_are_normalised_by_the_diagonal(form):
 @pytest.mark.parametrize("form", FORMS)
 def test_on_a_gaussian_kernel_the_nearest_are_the_nearest(form):
     X = np.random.default_rng(1).normal(size=(40, 3))
-    kernel = GaussianGraph(X, 1.0, self_loops=True).to_dense()
+    kernel = GaussianGraph(X, 1.0, self_loops=True).toarray()
     lists = nearest_neighbors(X, 6)
     expected = lists.with_weights(np.exp(-(lists.distances**2) / 2)).toarray()
     found = nearest_by_affinity(FORMS[form](kernel), 6).toarray()

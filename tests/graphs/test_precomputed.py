@@ -19,7 +19,7 @@ def symmetric(n=6, seed=0):
 def test_weights_are_taken_as_they_are(form):
     graph = as_graph(FORMS[form](symmetric()))
     assert isinstance(graph, SparseGraph if form in ("csr", "coo") else DenseGraph)
-    np.testing.assert_array_equal(graph.to_dense(), symmetric())
+    np.testing.assert_array_equal(graph.toarray(), symmetric())
 
 
 def test_a_graph_is_returned_unchanged():
@@ -31,7 +31,7 @@ def test_a_graph_is_returned_unchanged():
 def test_other_number_types_become_floats(dtype):
     weights = np.array([[0, 1], [1, 0]], dtype=dtype)
     for form in (np.asarray, sp.csr_array):
-        found = as_graph(form(weights)).to_dense()
+        found = as_graph(form(weights)).toarray()
         assert found.dtype == np.float64
         np.testing.assert_array_equal(found, weights.astype(float))
 
@@ -69,7 +69,7 @@ def test_rounding_is_mirrored_away_without_touching_the_input(form):
     weights = symmetric()
     weights[1, 2] *= 1 + 1e-12
     given_weights = FORMS[form](weights)
-    found = as_graph(given_weights).to_dense()
+    found = as_graph(given_weights).toarray()
     np.testing.assert_array_equal(found, found.T)
     np.testing.assert_allclose(found, weights, rtol=1e-11)
     kept = given_weights.toarray() if sp.issparse(given_weights) else np.asarray(given_weights)
@@ -96,7 +96,7 @@ def test_weights_whose_sum_overflows_are_refused():
 
 def test_duplicate_entries_of_a_sparse_matrix_add_up_and_stay_the_callers():
     weights = sp.csr_array((np.ones(4), np.array([1, 1, 0, 0]), np.array([0, 2, 4])), shape=(2, 2))
-    np.testing.assert_array_equal(as_graph(weights).to_dense(), [[0, 2], [2, 0]])
+    np.testing.assert_array_equal(as_graph(weights).toarray(), [[0, 2], [2, 0]])
     assert weights.nnz == 4
 
 
@@ -108,7 +108,7 @@ def test_networkx_weights_loops_and_parallel_edges():
     graph.add_edge("b", "c")
     graph.add_edge("c", "c", weight=4.0)
     found = as_graph(graph)
-    np.testing.assert_array_equal(found.to_dense(), [[0, 0, 0, 0], [0, 0, 3, 0], [0, 3, 0, 1], [0, 0, 1, 4]])
+    np.testing.assert_array_equal(found.toarray(), [[0, 0, 0, 0], [0, 0, 3, 0], [0, 3, 0, 1], [0, 0, 1, 4]])
     np.testing.assert_array_equal(found.isolated, [0])
 
 

@@ -56,8 +56,8 @@ def quietly(maker, X):
 @every_recipe
 def test_permuting_the_points_permutes_the_graph(maker):
     order = np.random.default_rng(1).permutation(len(X))
-    expected = maker.build(X).to_dense()[np.ix_(order, order)]
-    np.testing.assert_allclose(maker.build(X[order]).to_dense(), expected, rtol=1e-9, atol=1e-14)
+    expected = maker.build(X).toarray()[np.ix_(order, order)]
+    np.testing.assert_allclose(maker.build(X[order]).toarray(), expected, rtol=1e-9, atol=1e-14)
 
 
 @every_recipe
@@ -67,14 +67,14 @@ def test_sparse_data_give_the_graph_of_the_dense_ones(maker, form):
     maker = Heat(neighbors=Neighbors(5)) if isinstance(maker, Heat) and maker.neighbors is None else maker
     data = np.where(X < 1, 0.0, X) + 0.01 * X
     np.testing.assert_allclose(
-        maker.build(form(data)).to_dense(), maker.build(data).to_dense(), rtol=1e-9, atol=1e-14
+        maker.build(form(data)).toarray(), maker.build(data).toarray(), rtol=1e-9, atol=1e-14
     )
 
 
 @every_recipe
 def test_weights_are_symmetric_nonnegative_and_degrees_are_their_sums(maker):
     graph = maker.build(X)
-    weights = graph.to_dense()
+    weights = graph.toarray()
     np.testing.assert_array_equal(weights, weights.T)
     assert weights.min() >= 0
     np.testing.assert_allclose(graph.degrees, weights.sum(axis=1), rtol=1e-12)
@@ -84,17 +84,17 @@ def test_weights_are_symmetric_nonnegative_and_degrees_are_their_sums(maker):
 @pytest.mark.parametrize("dtype", [np.float32, np.int64])
 def test_other_number_types_give_the_graph_of_their_values(maker, dtype):
     data = (3 * X).astype(dtype)
-    np.testing.assert_array_equal(maker.build(data).to_dense(), maker.build(data.astype(float)).to_dense())
+    np.testing.assert_array_equal(maker.build(data).toarray(), maker.build(data.astype(float)).toarray())
 
 
 @every_recipe
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
 def test_scale_free_recipes_give_the_same_graph_at_any_scale(maker, scale):
     graph = quietly(maker, scale * X)
-    assert np.isfinite(graph.to_dense()).all()
+    assert np.isfinite(graph.toarray()).all()
     assert np.isfinite(graph.degrees).all()
     if isinstance(getattr(maker, "sigma", "rule"), str):
-        np.testing.assert_allclose(graph.to_dense(), maker.build(X).to_dense(), rtol=1e-9, atol=1e-13)
+        np.testing.assert_allclose(graph.toarray(), maker.build(X).toarray(), rtol=1e-9, atol=1e-13)
 
 
 @every_recipe
@@ -109,7 +109,7 @@ def test_scale_free_recipes_give_the_same_graph_at_any_scale(maker, scale):
 def test_duplicates_constants_and_outliers_never_give_nan(maker, data):
     for form in (np.asarray, sp.csr_array):
         graph = quietly(maker, form(data))
-        weights = graph.to_dense()
+        weights = graph.toarray()
         assert np.isfinite(weights).all()
         assert weights.min() >= 0
         assert np.isfinite(graph.degrees).all()
@@ -118,7 +118,7 @@ def test_duplicates_constants_and_outliers_never_give_nan(maker, data):
 
 @every_recipe
 def test_equal_points_are_equally_linked(maker):
-    weights = quietly(maker, np.full((4, 3), 0.1)).to_dense()
+    weights = quietly(maker, np.full((4, 3), 0.1)).toarray()
     np.testing.assert_allclose(weights[~np.eye(4, dtype=bool)], weights[0, 1], rtol=1e-12)
     assert weights[0, 1] > 0.2
 
@@ -127,10 +127,10 @@ def test_equal_points_are_equally_linked(maker):
 def test_building_does_not_change_the_recipe_and_it_can_be_cloned(maker):
     before = repr(maker.get_params())
     copy = clone(maker)
-    first = maker.build(X).to_dense()
+    first = maker.build(X).toarray()
     assert repr(maker.get_params()) == before
     assert vars(maker).keys() == copy.get_params(deep=False).keys()
-    np.testing.assert_array_equal(copy.build(X).to_dense(), first)
+    np.testing.assert_array_equal(copy.build(X).toarray(), first)
 
 
 @every_recipe
@@ -152,7 +152,7 @@ def test_one_point_has_no_neighbours(maker):
 @pytest.mark.parametrize("maker", [Gaussian(), Cosine()])
 def test_one_point_alone_is_an_isolated_node(maker):
     graph = maker.build(np.ones((1, 3)))
-    np.testing.assert_array_equal(graph.to_dense(), [[0.0]])
+    np.testing.assert_array_equal(graph.toarray(), [[0.0]])
     with pytest.raises(ValueError, match="None of the 1 points"):
         warn_about_graph(graph, 1)
 
@@ -181,17 +181,17 @@ def test_neighbour_graphs_are_brute_force_double_loops(rule):
     }
     for weights, kernel in kernels.items():
         graph = Neighbors(9, weights=weights, symmetrize=rule).build(X)
-        np.testing.assert_allclose(graph.to_dense(), brute_force_graph(X, 9, kernel, rule), rtol=1e-10)
+        np.testing.assert_allclose(graph.toarray(), brute_force_graph(X, 9, kernel, rule), rtol=1e-10)
 
 
 def test_a_one_sided_edge_has_half_its_weight():
     graph = Neighbors(1, weights="binary").build(np.array([[0.0], [1.0], [3.0]]))
-    np.testing.assert_array_equal(graph.to_dense(), [[0, 1, 0], [1, 0, 0.5], [0, 0.5, 0]])
+    np.testing.assert_array_equal(graph.toarray(), [[0, 1, 0], [1, 0, 0.5], [0, 0.5, 0]])
 
 
 def test_cosine_neighbours_leave_negative_cosines_out():
     rays = np.array([[1.0, 0.0], [2.0, 0.2], [-1.0, 0.0], [-3.0, 0.1], [0.0, 0.0]])
-    weights = Neighbors(4, weights="cosine").build(rays).to_dense()
+    weights = Neighbors(4, weights="cosine").build(rays).toarray()
     unit = rays / np.maximum(np.linalg.norm(rays, axis=1, keepdims=True), 1e-300)
     expected = np.maximum(unit @ unit.T, 0.0)
     np.fill_diagonal(expected, 0.0)
@@ -204,7 +204,7 @@ def test_the_full_cosine_graph_is_every_pairs_cosine():
     expected = unit @ unit.T - np.eye(20)
     graph = Cosine().build(counts)
     assert isinstance(graph, FactorGraph)
-    np.testing.assert_allclose(graph.to_dense(), expected, atol=1e-14)
+    np.testing.assert_allclose(graph.toarray(), expected, atol=1e-14)
     block = np.random.default_rng(0).normal(size=(20, 3))
     np.testing.assert_allclose(graph.apply(block), expected @ block, atol=1e-13)
 
@@ -216,19 +216,19 @@ def test_cosines_of_negative_features_point_to_neighbours():
 
 def test_full_affinities_are_kept_in_memory_only_while_small(monkeypatch):
     assert isinstance(Gaussian().build(X), DenseGraph)
-    small = {maker: maker.build(X).to_dense() for maker in (Gaussian(0.7), SelfTuning())}
+    small = {maker: maker.build(X).toarray() for maker in (Gaussian(0.7), SelfTuning())}
     monkeypatch.setattr("sidecut.graphs.recipes.IN_MEMORY", 10)
     assert isinstance(Gaussian().build(X), GaussianGraph)
     for maker, weights in small.items():
-        np.testing.assert_allclose(maker.build(X).to_dense(), weights, rtol=1e-12)
+        np.testing.assert_allclose(maker.build(X).toarray(), weights, rtol=1e-12)
 
 
 def test_heat_takes_cosines_of_sparse_data_and_self_tuning_of_dense():
     dense, sparse = Heat().build(X), Heat().build(sp.csr_array(X))
     assert isinstance(dense, HeatGraph)
     for graph, weights in ((dense, "self_tuning"), (sparse, "cosine")):
-        expected = Neighbors(10, weights=weights).build(X).to_dense()
-        np.testing.assert_allclose(graph.graph.to_dense(), expected, rtol=1e-12)
+        expected = Neighbors(10, weights=weights).build(X).toarray()
+        np.testing.assert_allclose(graph.graph.toarray(), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("sigma", [1e-3, 1e-200])

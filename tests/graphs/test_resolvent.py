@@ -18,22 +18,22 @@ def laplacian(graph):
 def test_the_kernel_is_the_inverse(sigma):
     expected = np.linalg.inv(laplacian(GRAPH) + sigma * np.eye(40))
     kernel = ResolventGraph(GRAPH, sigma)
-    np.testing.assert_allclose(kernel.to_dense(), expected, atol=1e-11 * expected.max())
+    np.testing.assert_allclose(kernel.toarray(), expected, atol=1e-11 * expected.max())
     vector = np.random.default_rng(1).normal(size=40)
     np.testing.assert_allclose(kernel.apply(vector), expected @ vector, atol=1e-11 * expected.max())
     np.testing.assert_allclose(kernel.degrees, expected.sum(axis=1), rtol=1e-10)
-    assert (kernel.to_dense() > 0).all()
+    assert (kernel.toarray() > 0).all()
 
 
 def test_it_is_heat_after_a_random_time():
     times, weights = np.polynomial.laguerre.laggauss(60)
     sigma = 0.5
     average = sum(
-        w / sigma * HeatGraph(GRAPH, t / sigma).to_dense()
+        w / sigma * HeatGraph(GRAPH, t / sigma).toarray()
         for t, w in zip(times, weights, strict=True)
         if w > 0
     )
-    np.testing.assert_allclose(ResolventGraph(GRAPH, sigma).to_dense(), average, atol=1e-6)
+    np.testing.assert_allclose(ResolventGraph(GRAPH, sigma).toarray(), average, atol=1e-6)
 
 
 def test_eigenvectors_are_those_of_the_graph():
@@ -53,11 +53,11 @@ def test_isolated_nodes_and_components():
 def test_recipe():
     assert Resolvent().build(X).sigma == 0.3
     np.testing.assert_array_equal(
-        Resolvent(0.1, neighbors=Neighbors(5)).build(X).to_dense(), ResolventGraph(GRAPH, 0.1).to_dense()
+        Resolvent(0.1, neighbors=Neighbors(5)).build(X).toarray(), ResolventGraph(GRAPH, 0.1).toarray()
     )
     words = sp.random_array((30, 12), density=0.5, rng=0, format="csr")
     np.testing.assert_array_equal(
-        Resolvent().build(words).graph.to_dense(), Neighbors(20, weights="cosine").build(words).to_dense()
+        Resolvent().build(words).graph.toarray(), Neighbors(20, weights="cosine").build(words).toarray()
     )
 
 

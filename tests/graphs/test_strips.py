@@ -76,7 +76,7 @@ def test_a_conditioned_graph_is_made_once(monkeypatch):
     tiles = []
     monkeypatch.setattr(base, "tile", lambda rows: tiles.append(rows) or GaussianGraph.tile(base, rows))
     X = rng.normal(size=(40, 3))
-    expected = graph.materialized().to_dense() @ X
+    expected = graph.materialized().toarray() @ X
     made = len(tiles)
     np.testing.assert_allclose(graph.apply(X), expected, atol=1e-12)
     np.testing.assert_allclose(graph.apply(X), expected, atol=1e-12)

@@ -28,7 +28,7 @@ def test_radius_graph_equals_the_double_loop(small_pictures, kind, radius):
     literal = np.exp(-position / (2 * SIGMA_P**2) - color / (2 * SIGMA_C**2))
     literal[(position == 0) | (position > radius**2)] = 0
     graph = pixel_graph(image, radius=radius, sigma_position=SIGMA_P, sigma_color=SIGMA_C)
-    np.testing.assert_allclose(graph.to_dense(), literal, rtol=1e-12)
+    np.testing.assert_allclose(graph.toarray(), literal, rtol=1e-12)
     assert graph.n_edges == np.count_nonzero(literal) // 2
 
 
@@ -43,7 +43,7 @@ def test_neighbour_graph_equals_the_double_loop(small_pictures, kind):
         nearest = np.argsort(row)[:4]
         directed[i, nearest] = np.exp(-row[nearest] / 2)
     graph = pixel_graph(image, n_neighbors=4, sigma_position=SIGMA_P, sigma_color=SIGMA_C)
-    np.testing.assert_allclose(graph.to_dense(), (directed + directed.T) / 2, rtol=1e-9)
+    np.testing.assert_allclose(graph.toarray(), (directed + directed.T) / 2, rtol=1e-9)
 
 
 def test_nodes_are_pixels_in_reading_order():
@@ -67,29 +67,29 @@ def test_thin_pictures_are_paths_and_ladders(shape):
 def test_a_picture_turned_on_its_side_has_the_same_weights(small_pictures):
     image = small_pictures["colour"]
     order = np.arange(42).reshape(7, 6).T.ravel()
-    turned = pixel_graph(image.transpose(1, 0, 2), radius=3).to_dense()
+    turned = pixel_graph(image.transpose(1, 0, 2), radius=3).toarray()
     np.testing.assert_allclose(
-        turned, pixel_graph(image, radius=3).to_dense()[np.ix_(order, order)], rtol=1e-12
+        turned, pixel_graph(image, radius=3).toarray()[np.ix_(order, order)], rtol=1e-12
     )
 
 
 @pytest.mark.parametrize("factor", [1e-3, 255.0])
 def test_default_weights_do_not_depend_on_the_unit_of_the_picture(small_pictures, factor):
     image = small_pictures["grey"]
-    scaled = pixel_graph(factor * image).to_dense()
-    np.testing.assert_allclose(scaled, pixel_graph(image).to_dense(), rtol=1e-9)
+    scaled = pixel_graph(factor * image).toarray()
+    np.testing.assert_allclose(scaled, pixel_graph(image).toarray(), rtol=1e-9)
 
 
 def test_types_of_one_picture_give_one_graph():
     eight = np.random.default_rng(0).integers(0, 256, (6, 5, 3)).astype(np.uint8)
     alpha = np.concatenate([eight, np.full((6, 5, 1), 9, np.uint8)], axis=2)
-    wanted = pixel_graph(eight).to_dense()
+    wanted = pixel_graph(eight).toarray()
     for other in (eight / 255, 257 * eight.astype(np.uint16), alpha):
-        np.testing.assert_allclose(pixel_graph(other).to_dense(), wanted, rtol=1e-9)
+        np.testing.assert_allclose(pixel_graph(other).toarray(), wanted, rtol=1e-9)
 
 
 def test_a_flat_picture_has_weights_by_position_only():
-    weights = pixel_graph(np.full((4, 4), 0.3), radius=2, sigma_position=1.0).to_dense()
+    weights = pixel_graph(np.full((4, 4), 0.3), radius=2, sigma_position=1.0).toarray()
     assert weights[0, 1] == pytest.approx(np.exp(-0.5))
     assert weights[0, 5] == pytest.approx(np.exp(-1.0))
 

@@ -23,13 +23,13 @@ class OnlyApplied(Graph):
 
 
 FORMS = {
-    "array": lambda lazy: lazy.to_dense(),
-    "dense": lambda lazy: DenseGraph(lazy.to_dense()),
-    "csr": lambda lazy: sp.csr_array(lazy.to_dense()),
-    "sparse": lambda lazy: SparseGraph(sp.csr_array(lazy.to_dense())),
+    "array": lambda lazy: lazy.toarray(),
+    "dense": lambda lazy: DenseGraph(lazy.toarray()),
+    "csr": lambda lazy: sp.csr_array(lazy.toarray()),
+    "sparse": lambda lazy: SparseGraph(sp.csr_array(lazy.toarray())),
     "tiled": lambda lazy: lazy,
-    "only applied": lambda lazy: OnlyApplied(lazy.to_dense()),
-    "networkx": lambda lazy: nx.from_numpy_array(lazy.to_dense()),
+    "only applied": lambda lazy: OnlyApplied(lazy.toarray()),
+    "networkx": lambda lazy: nx.from_numpy_array(lazy.toarray()),
 }
 
 
@@ -38,11 +38,11 @@ def test_the_form_of_a_graph_does_not_matter(graph_case, blobs, known, form):
     X, _ = blobs
     knowledge = graph_case.knows(known)
     lazy = GaussianGraph(X, SIGMA)
-    expected = graph_case.make(affinity="precomputed").fit(DenseGraph(lazy.to_dense()), constraints=knowledge)
+    expected = graph_case.make(affinity="precomputed").fit(DenseGraph(lazy.toarray()), constraints=knowledge)
     model = graph_case.make(affinity="precomputed").fit(FORMS[form](lazy), constraints=knowledge)
     np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(
-        model.affinity_matrix_.to_dense(), expected.affinity_matrix_.to_dense(), atol=1e-12
+        model.affinity_matrix_.toarray(), expected.affinity_matrix_.toarray(), atol=1e-12
     )
     assert adjusted_rand_score(model.labels_, expected.labels_) == 1.0
     assert model.n_features_in_ == 60
@@ -58,7 +58,7 @@ def test_points_too_many_for_memory_give_the_same(graph_case, blobs, known, monk
     assert expected.affinity_matrix_.matrix is not None
     np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(
-        model.affinity_matrix_.to_dense(), expected.affinity_matrix_.to_dense(), atol=1e-12
+        model.affinity_matrix_.toarray(), expected.affinity_matrix_.toarray(), atol=1e-12
     )
 
 

@@ -17,7 +17,7 @@ def test_nothing_known_is_the_normalized_cut(cutting, blobs, affinity, nothing):
     np.testing.assert_array_equal(model.labels_, cut.labels_)
     np.testing.assert_allclose(model.eigenvalues_, cut.eigenvalues_, atol=1e-10)
     assert subspace_angles(model.eigenvectors_, cut.eigenvectors_).max() < 1e-6
-    np.testing.assert_array_equal(model.affinity_matrix_.to_dense(), cut.affinity_matrix_.to_dense())
+    np.testing.assert_array_equal(model.affinity_matrix_.toarray(), cut.affinity_matrix_.toarray())
 
 
 def test_nothing_known_about_two_clusters(cutting, blobs):
@@ -28,7 +28,7 @@ def test_nothing_known_about_two_clusters(cutting, blobs):
 
 
 def test_nothing_known_about_a_given_graph(cutting, blobs):
-    weights = Gaussian(1.0).build(blobs[0]).to_dense()
+    weights = Gaussian(1.0).build(blobs[0]).toarray()
     model = cutting.make(affinity="precomputed").fit(weights)
     cut = cutting.reference(affinity="precomputed").fit(weights)
     np.testing.assert_array_equal(model.labels_, cut.labels_)

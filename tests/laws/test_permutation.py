@@ -28,8 +28,8 @@ def test_permuted_rows_give_the_same_eigenvalues(graph_case, blobs, known, affin
     permuted.fit(X[order], constraints=graph_case.knows(known.permuted(order)))
     np.testing.assert_allclose(permuted.eigenvalues_, model.eigenvalues_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(
-        permuted.affinity_matrix_.to_dense(),
-        model.affinity_matrix_.to_dense()[np.ix_(order, order)],
+        permuted.affinity_matrix_.toarray(),
+        model.affinity_matrix_.toarray()[np.ix_(order, order)],
         atol=1e-12,
     )
 

@@ -88,7 +88,7 @@ def test_fit_changes_no_sparse_matrix(graph_case, blobs, known, kind):
 
 
 def test_fit_changes_no_precomputed_array(graph_case, blobs, known):
-    weights = Neighbors(25).build(blobs[0]).to_dense()
+    weights = Neighbors(25).build(blobs[0]).toarray()
     before = weights.tobytes()
     graph_case.make(affinity="precomputed").fit(weights, constraints=graph_case.knows(known))
     assert weights.tobytes() == before

@@ -26,7 +26,7 @@ class Printed:
 
 def printed_matrices(graph, constraints, normalization="target"):
     """L̄ and Q̄ as dense arrays, by their definitions."""
-    weights, beliefs = graph.to_dense(), constraints.as_matrix().toarray()
+    weights, beliefs = graph.toarray(), constraints.as_matrix().toarray()
     root = 1.0 / np.sqrt(weights.sum(axis=1))
     source = root if normalization == "target" else 1.0 / np.sqrt(beliefs.sum(axis=1))
     laplacian = np.eye(len(weights)) - root[:, None] * weights * root

@@ -49,7 +49,7 @@ def test_what_e2cp_believes_of_a_free_point_follows_from_its_neighbours(moons, k
     free = np.setdiff1d(np.arange(150), known.constrained_points)
     F = model.propagated_constraints_
     arrived = arriving_beliefs(graph.matrix[free], graph, F.matrix, 0.7)
-    assert np.allclose(arrived, F.to_dense()[free], atol=1e-9 * F.max_abs)
+    assert np.allclose(arrived, F.toarray()[free], atol=1e-9 * F.max_abs)
 
 
 def test_e2cp_gives_a_free_point_the_row_it_has(moons):
@@ -79,7 +79,7 @@ def test_the_edges_are_those_of_a_graph_with_the_new_point_in_it(weights, symmet
     how = Neighbors(6, weights=weights, sigma=1.0, symmetrize=symmetrize)
     old, new = X[:-1], X[-1:]
     edges, twins = how.build(old).extension.edges(old, new)
-    whole = how.build(X).to_dense()[-1, :-1]
+    whole = how.build(X).toarray()[-1, :-1]
     asked = edges.indices
     assert asked.size == 6
     assert np.allclose(edges.toarray()[0, asked], whole[asked])

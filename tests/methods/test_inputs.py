@@ -36,7 +36,7 @@ def test_sparse_weights_of_any_kind(matrix):
 def test_a_recipe_builds_its_own_graph():
     X = np.array([[0.0], [1.0], [3.0]])
     graph = build_graph(NormalizedCut(affinity=Gaussian(2.0)), X)
-    np.testing.assert_allclose(graph.to_dense()[0], [0, np.exp(-1 / 8), np.exp(-9 / 8)])
+    np.testing.assert_allclose(graph.toarray()[0], [0, np.exp(-1 / 8), np.exp(-9 / 8)])
 
 
 def test_n_neighbors_is_the_degree_of_knn():

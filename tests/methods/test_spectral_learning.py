@@ -38,7 +38,7 @@ KNOWLEDGE = {
 }
 FORMS = {
     "dense": lambda: Gaussian(1.0).build(X),
-    "self-loops": lambda: DenseGraph(GaussianGraph(X, 1.0, self_loops=True).to_dense()),
+    "self-loops": lambda: DenseGraph(GaussianGraph(X, 1.0, self_loops=True).toarray()),
     "sparse": lambda: Neighbors(5).build(X),
     "lazy": lambda: GaussianGraph(X, 1.0),
 }
@@ -59,16 +59,16 @@ def literal(A, constraints):
 def test_links_are_one_and_zero(form, kind):
     graph, known = FORMS[form](), KNOWLEDGE[kind]
     linked = link_affinity(graph, known)
-    np.testing.assert_allclose(linked.to_dense(), literal(graph.to_dense(), known), atol=1e-14)
-    np.testing.assert_allclose(linked.degrees, literal(graph.to_dense(), known).sum(axis=1), atol=1e-12)
+    np.testing.assert_allclose(linked.toarray(), literal(graph.toarray(), known), atol=1e-14)
+    np.testing.assert_allclose(linked.degrees, literal(graph.toarray(), known).sum(axis=1), atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KNOWLEDGE)
 def test_the_model_cuts_the_graph_with_links(kind):
     known = KNOWLEDGE[kind]
     model = SpectralLearning(3, affinity=Gaussian(1.0), random_state=0).fit(X, constraints=known)
-    A = literal(FORMS["dense"]().to_dense(), known)
-    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), A, atol=1e-14)
+    A = literal(FORMS["dense"]().toarray(), known)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), A, atol=1e-14)
     cut = NormalizedCut(3, affinity="precomputed", random_state=0).fit(A)
     np.testing.assert_allclose(model.eigenvalues_, cut.eigenvalues_, atol=1e-10)
     assert subspace_angles(model.eigenvectors_, cut.eigenvectors_).max() < 1e-6
@@ -80,10 +80,10 @@ def test_the_strongest_beliefs_are_facts(form, strength):
     """49 * (1 / 49) is less than one: a cannot-link must be zero all the same, or it joins what it parts."""
     known = Constraints.from_pairs(40, [(0, 1), (2, 3)], [(4, 5)], [strength, strength / 2], strength)
     graph = FORMS[form]()
-    A = link_affinity(graph, known).to_dense()
+    A = link_affinity(graph, known).toarray()
     assert A[4, 5] == 0.0
     assert A[0, 1] == pytest.approx(1.0)
-    assert A[2, 3] == pytest.approx(0.5 * graph.to_dense()[2, 3] + 0.5)
+    assert A[2, 3] == pytest.approx(0.5 * graph.toarray()[2, 3] + 0.5)
 
 
 @pytest.mark.parametrize("kind", ["labels", "closed", "soft", "both", "pairs"])
@@ -94,7 +94,7 @@ def test_applied_links_are_the_listed_ones(monkeypatch, kind):
     applied = link_affinity(graph, known)
     assert isinstance(listed, SparseGraph)
     assert isinstance(applied, CorrectedGraph)
-    np.testing.assert_allclose(applied.to_dense(), listed.to_dense(), atol=1e-14)
+    np.testing.assert_allclose(applied.toarray(), listed.toarray(), atol=1e-14)
     np.testing.assert_array_equal(applied.components, listed.components)
 
 
@@ -111,7 +111,7 @@ def test_components_of_applied_links(seed, share):
         return
     listed = link_affinity(graph, known)
     applied = spectral_learning._with_applied_links(graph, known, 1.0)
-    np.testing.assert_allclose(applied.to_dense(), listed.to_dense(), atol=1e-14)
+    np.testing.assert_allclose(applied.toarray(), listed.toarray(), atol=1e-14)
     np.testing.assert_array_equal(applied.isolated, listed.isolated)
     np.testing.assert_array_equal(applied.components, listed.components)
 
@@ -135,13 +135,13 @@ def test_additive_is_the_additive_normalisation(known):
     graph = FORMS["dense"]()
     model = SpectralLearning(4, affinity="precomputed", normalization="additive", random_state=0)
     model.fit(graph, constraints=known)
-    A = graph.to_dense() if known is None else literal(graph.to_dense(), known)
+    A = graph.toarray() if known is None else literal(graph.toarray(), known)
     degrees = A.sum(axis=1)
     N = (A + degrees.max() * np.eye(40) - np.diag(degrees)) / degrees.max()
     values, vectors = scipy.linalg.eigh(N)
     np.testing.assert_allclose(1.0 - model.eigenvalues_, values[::-1][:4], atol=1e-10)
     assert subspace_angles(model.eigenvectors_, vectors[:, ::-1][:, :4]).max() < 1e-6
-    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), A, atol=1e-14)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), A, atol=1e-14)
 
 
 def test_additive_loops_leave_isolated_points_alone():

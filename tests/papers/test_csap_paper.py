@@ -41,7 +41,7 @@ def test_figure_2_one_must_link_merges_two_clusters():
     assert before.eigenvalues_[2] == pytest.approx(0.0, abs=1e-10)
     assert after.eigenvalues_[1] == pytest.approx(0.0, abs=1e-10)
     assert after.eigenvalues_[2] == pytest.approx(0.20, abs=0.005)
-    weights = after.affinity_matrix_.to_dense()
+    weights = after.affinity_matrix_.toarray()
     assert weights[4, 19] == pytest.approx(0.5, abs=1e-6)
     # Affinity spreads around the entry of the link, and falls off with the distance from it.
     across = weights[:15, 15:30]
@@ -66,8 +66,8 @@ def test_figure_3_one_cannot_link_splits_a_continuum():
 
 def test_figure_4_two_cannot_links_and_a_false_affinity():
     links = {"cannot_link": pair(5, 15) + pair(16, 35)}
-    kernel = cut(CONTINUUM, 4.0, 2).affinity_matrix_.to_dense()
-    a, b = (fitted(CONTINUUM, 4.0, algorithm=name, **links).affinity_matrix_.to_dense() for name in "AB")
+    kernel = cut(CONTINUUM, 4.0, 2).affinity_matrix_.toarray()
+    a, b = (fitted(CONTINUUM, 4.0, algorithm=name, **links).affinity_matrix_.toarray() for name in "AB")
     assert kernel[4, 34] == pytest.approx(6e-13, rel=0.1)
     assert a[4, 34] == pytest.approx(0.310, abs=0.001)
     assert b[4, 34] == 0.0

@@ -28,7 +28,7 @@ def test_confidences_can_exceed_one():
 
     The joined centres of two stars whose points are all apart: row sums of P exceed 1 there.
     """
-    F = propagate(DenseGraph(two_stars()), all_apart()).to_dense()
+    F = propagate(DenseGraph(two_stars()), all_apart()).toarray()
     assert F.min() == F[0, 13]
     assert F[0, 13] == pytest.approx(-4.24, abs=0.005)
     literal = np.where(F >= 0, 1 - (1 - F) * (1 - two_stars()), (1 + F) * two_stars())
@@ -38,8 +38,8 @@ def test_confidences_can_exceed_one():
 def test_proposition_1_holds_for_clipped_confidences():
     model = E2CP(2, affinity="precomputed", rescale=False, random_state=0)
     model.fit(two_stars(), constraints=all_apart())
-    W, changed = two_stars(), model.affinity_matrix_.to_dense()
-    F = model.propagated_constraints_.to_dense()
+    W, changed = two_stars(), model.affinity_matrix_.toarray()
+    F = model.propagated_constraints_.toarray()
     assert changed.min() >= 0
     np.testing.assert_array_equal(changed, changed.T)
     assert (changed[F >= 0] >= W[F >= 0]).all()
@@ -53,7 +53,7 @@ def test_proposition_1_holds_for_clipped_confidences():
 def test_confidences_stay_within_one_on_regular_graphs():
     ring = np.roll(np.eye(20), 1, axis=1) + np.roll(np.eye(20), -1, axis=1)
     halves = np.repeat([0, 1], 10)
-    F = propagate(DenseGraph(ring), Constraints.from_labels(halves)).to_dense()
+    F = propagate(DenseGraph(ring), Constraints.from_labels(halves)).toarray()
     assert np.abs(F).max() <= 1
 
 
@@ -65,7 +65,7 @@ def test_few_constraints_reach_every_pair():
     graph = Neighbors(20).build(X)
     assert graph.n_components == 1
     known = sample_labels(y, 16, random_state=0)
-    F = propagate(graph, known).to_dense()
+    F = propagate(graph, known).toarray()
     assert np.count_nonzero(F[np.triu_indices(600, k=1)]) == 600 * 599 // 2
 
 

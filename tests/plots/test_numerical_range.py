@@ -26,7 +26,7 @@ def by_name(ax):
 def forms(fitted):
     model, known = fitted
     scale = NormalizedAffinity(model.affinity_matrix_).scale
-    laplacian = np.eye(80) - scale[:, None] * model.affinity_matrix_.to_dense() * scale
+    laplacian = np.eye(80) - scale[:, None] * model.affinity_matrix_.toarray() * scale
     return laplacian, scale[:, None] * known.as_matrix().toarray() * scale
 
 

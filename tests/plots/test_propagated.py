@@ -18,7 +18,7 @@ def test_pixels_are_signed_roots_sorted_by_cluster(found):
     labels = np.random.default_rng(1).integers(0, 3, 40)
     order = np.argsort(labels, kind="stable")
     pixels = plot_propagated(found, labels).images[0].get_array()
-    F = found.to_dense()[np.ix_(order, order)]
+    F = found.toarray()[np.ix_(order, order)]
     np.testing.assert_allclose(np.sign(pixels) * pixels**2, F, atol=1e-14)
 
 

@@ -250,7 +250,7 @@ class Tiles(TiledGraph):
 @pytest.mark.parametrize("solver", ["auto", "lanczos", "iterated"])
 def test_graphs_without_a_sparse_matrix(form, solver, textbook):
     X = np.concatenate([np.random.default_rng(c).normal(4 * c, 1, (300, 2)) for c in range(3)])
-    weights = GaussianGraph(X, 1.0).to_dense()
+    weights = GaussianGraph(X, 1.0).toarray()
     pairs = laplacian_eigenpairs(form(weights), 4, solver=solver, random_state=0)
     laplacian = textbook.dense_laplacian(weights)
     values, vectors = np.linalg.eigh(laplacian)

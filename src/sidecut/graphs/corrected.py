@@ -79,7 +79,7 @@ def correct_weights(graph: Graph, correction: sp.csr_array) -> Graph:
     >>> import numpy as np, scipy.sparse as sp
     >>> from sidecut.graphs import as_graph, correct_weights
     >>> pair = as_graph(np.array([[0.0, 0.5], [0.5, 0.0]]))
-    >>> correct_weights(pair, sp.csr_array([[0.0, 0.5], [0.5, 0.0]])).to_dense()
+    >>> correct_weights(pair, sp.csr_array([[0.0, 0.5], [0.5, 0.0]])).toarray()
     array([[0., 1.],
            [1., 0.]])
     """

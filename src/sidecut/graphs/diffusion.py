@@ -39,7 +39,7 @@ class HeatGraph(Graph):
     >>> import numpy as np
     >>> from sidecut.graphs import HeatGraph, as_graph
     >>> pair = as_graph(np.array([[0.0, 1.0], [1.0, 0.0]]))
-    >>> HeatGraph(pair, time=1.0).to_dense().round(4)
+    >>> HeatGraph(pair, time=1.0).toarray().round(4)
     array([[0.5677, 0.4323],
            [0.4323, 0.5677]])
     """
@@ -64,9 +64,9 @@ class HeatGraph(Graph):
         """The connected component of every node: heat reaches all of a component and nothing beyond."""
         return drop_isolated(self.graph.components, self.isolated)
 
-    def to_dense(self) -> FloatArray:
+    def toarray(self) -> FloatArray:
         """Return exp(-tΔ) as a dense array; for small graphs only."""
-        weights = super().to_dense()
+        weights = super().toarray()
         # Rounding leaves entries of order -1e-17 where heat has hardly arrived.
         return np.maximum(0.5 * (weights + weights.T), 0.0)
 

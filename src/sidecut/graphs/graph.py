@@ -13,6 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from joblib import cpu_count
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator
 
 from sidecut.arrays import FloatArray, IntArray
 
@@ -20,17 +21,25 @@ if TYPE_CHECKING:
     from sidecut.graphs.extension import NeighborExtension
 
 
-#: `to_dense` refuses graphs with more nodes than this: 20,000 nodes are 3.2 GB.
+#: `toarray` refuses graphs with more nodes than this: 20,000 nodes are 3.2 GB.
 DENSE_LIMIT = 20_000
 
 
-class Graph(ABC):
+class Graph(LinearOperator, ABC):
     """A weighted undirected graph on `n_nodes` points, with nonnegative symmetric weights W.
 
-    Subclasses say how W multiplies a block of vectors; W itself need not exist in memory.
+    Subclasses say how W multiplies a block of vectors; W itself need not exist in memory. To scipy a graph is
+    a `LinearOperator`: ``graph @ block``, ``graph.shape``, ``graph.toarray()`` and ``graph.tosparse()`` work
+    as they do for matrices.
     """
 
     n_nodes: int
+    dtype = np.dtype(np.float64)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of W."""
+        return self.n_nodes, self.n_nodes
 
     @abstractmethod
     def apply(self, block: FloatArray) -> FloatArray:
@@ -82,7 +91,7 @@ class Graph(ABC):
             weights[here] = self.apply(unit)[columns[here]]
         return weights
 
-    def to_dense(self) -> FloatArray:
+    def toarray(self) -> FloatArray:
         """Return W as a dense array; for small graphs only.
 
         Raises
@@ -92,14 +101,31 @@ class Graph(ABC):
         """
         if self.n_nodes > DENSE_LIMIT:
             raise MemoryError(
-                f"to_dense() of a graph with {self.n_nodes:,} nodes would need "
+                f"toarray() of a graph with {self.n_nodes:,} nodes would need "
                 f"{8 * self.n_nodes**2 / 1e9:.1f} GB; graphs up to {DENSE_LIMIT:,} nodes can be made dense, "
                 "use apply() instead."
             )
         return self.apply(np.eye(self.n_nodes))
 
-    def __matmul__(self, block: FloatArray) -> FloatArray:
-        return self.apply(np.asarray(block))
+    def tosparse(self) -> sp.csr_array:
+        """Return W as a sparse array, its zeros left out; a graph that is only applied must be small.
+
+        Raises
+        ------
+        MemoryError
+            If the weights are not stored and the graph has more than 20,000 nodes.
+        """
+        return sp.csr_array(self.toarray() if self.matrix is None else self.matrix)
+
+    def _matvec(self, vector: FloatArray) -> FloatArray:
+        return self.apply(np.asarray(vector, dtype=np.float64))
+
+    _matmat = _matvec
+
+    def _adjoint(self) -> Graph:
+        return self
+
+    _transpose = _adjoint
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(n_nodes={self.n_nodes})"
@@ -205,7 +231,7 @@ class DenseGraph(Graph):
         """The connected component of every node, found exactly; isolated nodes are -1."""
         return drop_isolated(_dense_components(self._weights), self.isolated)
 
-    def to_dense(self) -> FloatArray:
+    def toarray(self) -> FloatArray:
         """Return a copy of W."""
         return self._weights.copy()
 

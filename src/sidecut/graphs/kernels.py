@@ -35,7 +35,7 @@ class GaussianGraph(TiledGraph):
     --------
     >>> import numpy as np
     >>> from sidecut.graphs import GaussianGraph
-    >>> GaussianGraph(np.array([[0.0], [1.0]]), sigma=1.0).to_dense().round(4)
+    >>> GaussianGraph(np.array([[0.0], [1.0]]), sigma=1.0).toarray().round(4)
     array([[0.    , 0.6065],
            [0.6065, 0.    ]])
     """

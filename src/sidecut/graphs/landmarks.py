@@ -201,7 +201,7 @@ class LandmarkGraph(Graph):
     >>> import scipy.sparse as sp
     >>> from sidecut.graphs import LandmarkGraph
     >>> graph = LandmarkGraph(sp.csr_array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]))
-    >>> graph.to_dense().round(3)
+    >>> graph.toarray().round(3)
     array([[0.667, 0.333, 0.   ],
            [0.333, 0.333, 0.333],
            [0.   , 0.333, 0.667]])

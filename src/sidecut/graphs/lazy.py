@@ -94,7 +94,7 @@ class FactorGraph(Graph):
     >>> import numpy as np
     >>> from sidecut.graphs import FactorGraph
     >>> graph = FactorGraph(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]))
-    >>> graph.to_dense()
+    >>> graph.toarray()
     array([[0., 1., 0.],
            [1., 0., 1.],
            [0., 1., 0.]])
@@ -130,9 +130,9 @@ class FactorGraph(Graph):
         labels = connected_components(bipartite, directed=False)[1][: self.n_nodes]
         return drop_isolated(labels, self.isolated)
 
-    def to_dense(self) -> FloatArray:
+    def toarray(self) -> FloatArray:
         """Return F Fᵀ with a zero diagonal; for small graphs only."""
-        weights = super().to_dense()
+        weights = super().toarray()
         np.fill_diagonal(weights, 0.0)
         return 0.5 * (weights + weights.T)
 

@@ -155,7 +155,7 @@ class Gaussian(GraphRecipe):
     >>> import numpy as np
     >>> from sidecut.graphs import Gaussian
     >>> X = np.array([[0.0, 0.0], [1.0, 10.0]])
-    >>> Gaussian(sigma=[1.0, 10.0]).build(X).to_dense().round(4)
+    >>> Gaussian(sigma=[1.0, 10.0]).build(X).toarray().round(4)
     array([[0.    , 0.3679],
            [0.3679, 0.    ]])
     """
@@ -184,7 +184,7 @@ class SelfTuning(GraphRecipe):
     --------
     >>> import numpy as np
     >>> from sidecut.graphs import SelfTuning
-    >>> SelfTuning(neighbor=1).build(np.array([[0.0], [1.0], [3.0]])).to_dense().round(4)
+    >>> SelfTuning(neighbor=1).build(np.array([[0.0], [1.0], [3.0]])).toarray().round(4)
     array([[0.    , 0.3679, 0.0111],
            [0.3679, 0.    , 0.1353],
            [0.0111, 0.1353, 0.    ]])
@@ -241,7 +241,7 @@ class Cosine(GraphRecipe):
     >>> import numpy as np
     >>> from sidecut.graphs import Cosine
     >>> words = np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 3.0]])
-    >>> Cosine().build(words).to_dense().round(3)
+    >>> Cosine().build(words).toarray().round(3)
     array([[0.   , 0.707, 0.   ],
            [0.707, 0.   , 0.707],
            [0.   , 0.707, 0.   ]])

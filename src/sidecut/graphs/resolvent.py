@@ -36,7 +36,7 @@ class ResolventGraph(HeatGraph):
     >>> from sidecut.graphs.resolvent import ResolventGraph
     >>> from sidecut.graphs import as_graph
     >>> pair = as_graph(np.array([[0.0, 1.0], [1.0, 0.0]]))
-    >>> ResolventGraph(pair, sigma=0.5).to_dense().round(4)
+    >>> ResolventGraph(pair, sigma=0.5).toarray().round(4)
     array([[1.2, 0.8],
            [0.8, 1.2]])
     """
@@ -74,7 +74,7 @@ class JoinedResolventGraph(Graph):
     >>> from sidecut.graphs import as_graph
     >>> pair = ResolventGraph(as_graph(np.array([[0.0, 1.0], [1.0, 0.0]])), sigma=1.0)
     >>> apart = np.array([[1.0], [-1.0]]) * np.sqrt(1 / 3 / 2)  # what an exact link takes away
-    >>> JoinedResolventGraph(pair, apart, np.array([[0, 1]])).to_dense().round(4)
+    >>> JoinedResolventGraph(pair, apart, np.array([[0, 1]])).toarray().round(4)
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """

@@ -109,7 +109,7 @@ def check_data(estimator: BaseEstimator, X: Any) -> Any:
         return validate_data(
             estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
         )
-    is_matrix = hasattr(X, "shape") or isinstance(X, list | tuple)
+    is_matrix = not isinstance(X, Graph) and (hasattr(X, "shape") or isinstance(X, list | tuple))
     if is_matrix:
         X = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
     graph = as_graph(X)

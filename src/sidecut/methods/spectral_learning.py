@@ -37,7 +37,7 @@ def link_affinity(graph: Graph, constraints: Constraints) -> Graph:
     >>> from sidecut.methods.spectral_learning import link_affinity
     >>> graph = as_graph(np.array([[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]))
     >>> known = Constraints.from_pairs(3, must_link=[(0, 1)], cannot_link=[(1, 2)])
-    >>> link_affinity(graph, known).to_dense()
+    >>> link_affinity(graph, known).toarray()
     array([[0. , 1. , 0.5],
            [1. , 0. , 0. ],
            [0.5, 0. , 0. ]])

@@ -50,7 +50,7 @@ def test_every_form_is_the_definition(form, rivals):
     expected = literal(rows_of(graph, slice(0, 30)), FACTOR, rivals)
     assert 0.1 < np.mean(expected > 0) < 0.96
     lazy = ConditionedGraph(graph, FACTOR, rivals)
-    np.testing.assert_allclose(lazy.to_dense(), expected, atol=1e-14)
+    np.testing.assert_allclose(lazy.toarray(), expected, atol=1e-14)
     np.testing.assert_allclose(lazy.materialized().matrix, expected, atol=1e-14)
 
 
@@ -71,9 +71,9 @@ def test_a_sparse_graph_changes_only_where_links_reach():
     reach = np.arange(30) < 12
     lazy = ConditionedGraph(graph, FACTOR * reach[:, None], RIVALS * reach[:, None])
     changed = lazy.as_sparse()
-    np.testing.assert_allclose(changed.to_dense(), lazy.materialized().matrix, atol=1e-15)
+    np.testing.assert_allclose(changed.toarray(), lazy.materialized().matrix, atol=1e-15)
     unreached = ~reach
-    np.testing.assert_array_equal(changed.to_dense()[unreached], graph.to_dense()[unreached])
+    np.testing.assert_array_equal(changed.toarray()[unreached], graph.toarray()[unreached])
     assert (changed.matrix != changed.matrix.T).nnz == 0
     assert changed.matrix.nnz < 30 * 30 / 2
 
@@ -81,7 +81,7 @@ def test_a_sparse_graph_changes_only_where_links_reach():
 def test_a_sparse_graph_that_nothing_is_taken_from():
     graph = Neighbors(4).build(X)
     same = ConditionedGraph(graph, np.zeros((30, 2)), np.zeros((30, 1))).as_sparse()
-    np.testing.assert_array_equal(same.to_dense(), graph.to_dense())
+    np.testing.assert_array_equal(same.toarray(), graph.toarray())
 
 
 def test_what_rounding_leaves_is_no_edge():
@@ -97,7 +97,7 @@ def test_small_weights_of_points_no_link_reaches_are_kept():
     faint = DenseGraph(np.full((3, 3), 1e-200))
     factor = np.array([[0.0], [0.0], [0.1]])
     expected = np.array([[1e-200, 1e-200, 1e-200], [1e-200, 1e-200, 1e-200], [1e-200, 1e-200, 0.0]])
-    np.testing.assert_array_equal(ConditionedGraph(faint, factor).to_dense(), expected)
+    np.testing.assert_array_equal(ConditionedGraph(faint, factor).toarray(), expected)
 
 
 @given(data=st.data())

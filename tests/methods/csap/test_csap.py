@@ -42,7 +42,7 @@ class OnlyTiles(TiledGraph):
 
 X, Y = make_blobs(36, centers=[[0, 0], [3, 0], [0, 3]], cluster_std=0.7, random_state=0)
 LOOPS = Gaussian(0.7, self_loops=True)
-K = LOOPS.build(X).to_dense()
+K = LOOPS.build(X).toarray()
 PAIRS = sample_pairs(Y, 20, random_state=0)
 SOME = Constraints.from_labels(np.where(np.arange(36) % 4 == 0, Y, -1))
 SOFT = Constraints.from_pairs(
@@ -54,7 +54,7 @@ def affinity_of(constraints, algorithm, eps_must=1e-2, eps_cannot=2e-2, affinity
     model = CSAP(
         3, algorithm=algorithm, eps_must=eps_must, eps_cannot=eps_cannot, affinity=affinity, random_state=0
     )
-    return model.fit(data, constraints=constraints).affinity_matrix_.to_dense()
+    return model.fit(data, constraints=constraints).affinity_matrix_.toarray()
 
 
 def noise(constraints, eps_must=1e-2, eps_cannot=2e-2):
@@ -116,7 +116,7 @@ def test_auto(n_clusters, chosen):
         CSAP(n_clusters, algorithm=name, affinity=LOOPS, random_state=0).fit(X, constraints=PAIRS)
         for name in ("auto", chosen)
     )
-    np.testing.assert_array_equal(auto.affinity_matrix_.to_dense(), named.affinity_matrix_.to_dense())
+    np.testing.assert_array_equal(auto.affinity_matrix_.toarray(), named.affinity_matrix_.toarray())
 
 
 # Hard links may cut a kernel into pieces, which is another matter.
@@ -179,7 +179,7 @@ def test_links_reach_no_further_than_the_graph_does():
     near = (graph.matrix[[0, 1, 2, 3]].sum(axis=0) > 0) | (np.arange(36) < 4)
     assert sp.issparse(model.affinity_matrix_.matrix)
     np.testing.assert_array_equal(
-        model.affinity_matrix_.to_dense()[~near][:, ~near], graph.to_dense()[~near][:, ~near]
+        model.affinity_matrix_.toarray()[~near][:, ~near], graph.toarray()[~near][:, ~near]
     )
 
 
@@ -191,7 +191,7 @@ def test_points_too_many_for_memory(monkeypatch):
         tiles = model.fit(lazy, constraints=PAIRS).affinity_matrix_
         assert tiles.matrix is None
         expected = model.fit(DenseGraph(K), constraints=PAIRS).affinity_matrix_.matrix
-        np.testing.assert_allclose(tiles.to_dense(), expected, atol=1e-10)
+        np.testing.assert_allclose(tiles.toarray(), expected, atol=1e-10)
 
 
 def test_heat_is_a_covariance_and_neighbours_need_not_be():
@@ -229,7 +229,7 @@ def test_a_kernel_that_is_only_applied_and_too_large_for_memory(monkeypatch):
     monkeypatch.setattr(linking, "APPLIED_IN_MEMORY", 10)
     model = CSAP(3, eps_must=1e-2, eps_cannot=2e-2, affinity=heat, random_state=0).fit(X, constraints=PAIRS)
     assert model.affinity_matrix_.matrix is None
-    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, atol=1e-11)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), expected, atol=1e-11)
 
 
 def test_a_point_left_without_affinity_keeps_the_one_it_had():
@@ -239,14 +239,14 @@ def test_a_point_left_without_affinity_keeps_the_one_it_had():
     )
     known = Constraints.from_pairs(4, cannot_link=[(0, 1), (0, 2)])
     model = CSAP(2, algorithm="B", affinity="precomputed", random_state=0).fit(weights, constraints=known)
-    affinity = model.affinity_matrix_.to_dense()
+    affinity = model.affinity_matrix_.toarray()
     np.testing.assert_allclose(affinity[0], [0.0, 0.0, 0.0, 0.1], atol=1e-12)
     np.testing.assert_array_equal(affinity, affinity.T)
     links = NoisyLinks.of(known, 1e-5, 1e-5)
     columns, _ = prior_columns(as_graph(weights), links.points)
     for graph in (as_graph(sp.csr_array(weights)), OnlyTiles(weights)):
         again = with_stranded_points(condition_graph(graph, columns, links, "B"), graph, links)
-        np.testing.assert_allclose(again.to_dense(), affinity, atol=1e-12)
+        np.testing.assert_allclose(again.toarray(), affinity, atol=1e-12)
 
 
 def test_equal_points_that_cannot_be_together():
@@ -254,7 +254,7 @@ def test_equal_points_that_cannot_be_together():
     known = Constraints.from_pairs(37, cannot_link=[(0, 36)])
     model = CSAP(2, affinity=Gaussian(0.7, self_loops=True), random_state=0).fit(twins, constraints=known)
     assert np.isfinite(model.embedding_).all()
-    assert model.affinity_matrix_.to_dense()[0].max() < 1e-4
+    assert model.affinity_matrix_.toarray()[0].max() < 1e-4
 
 
 def test_links_between_parts_without_any_affinity():
@@ -321,7 +321,7 @@ def variance(kernel, pairs, sign):
 def test_bounds_on_all_links_are_the_nearest_kernel():
     model = bounded_model(PAIRS, "A")
     nearest = minimum_divergence(K, PAIRS.must_link, 0.3, PAIRS.cannot_link, 0.5)
-    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), np.maximum(nearest.kernel, 0), atol=1e-7)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), np.maximum(nearest.kernel, 0), atol=1e-7)
     together = PAIRS.strengths > 0
     np.testing.assert_allclose(model.multipliers_[together], nearest.must_multipliers, atol=1e-6)
     np.testing.assert_allclose(model.multipliers_[~together], nearest.cannot_multipliers, atol=1e-6)
@@ -355,13 +355,13 @@ def test_multipliers_are_the_noise_of_links(algorithm):
         idle = PAIRS.pairs[~together & ~active]
         assert (variance(first, idle, 1) <= 0.5 * (1 + 1e-6)).all()
     expected = np.maximum(np.min(kernels, axis=0), 0.0)
-    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, atol=1e-8)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), expected, atol=1e-8)
 
 
 def test_bounds_that_hold_anyway_change_nothing():
     model = bounded_model(PAIRS, "B", must_bound=5.0, cannot_bound=5.0)
     assert (model.multipliers_ == 0).all()
-    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), K, atol=1e-12)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), K, atol=1e-12)
 
 
 def test_stronger_beliefs_have_tighter_bounds():
@@ -370,7 +370,7 @@ def test_stronger_beliefs_have_tighter_bounds():
     tight = bounded_model(pair, "A", must_bound=0.1)
     np.testing.assert_allclose(strong.multipliers_, tight.multipliers_)
     np.testing.assert_allclose(
-        strong.affinity_matrix_.to_dense(), tight.affinity_matrix_.to_dense(), atol=1e-12
+        strong.affinity_matrix_.toarray(), tight.affinity_matrix_.toarray(), atol=1e-12
     )
 
 
@@ -394,7 +394,7 @@ def test_must_links_on_a_large_resolvent_are_never_formed(monkeypatch):
     monkeypatch.setattr(linking, "APPLIED_IN_MEMORY", 10)
     model = CSAP(3, eps_must=1e-2, affinity=kernel, random_state=0).fit(X, constraints=known)
     assert isinstance(model.affinity_matrix_, JoinedResolventGraph)
-    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, atol=1e-11)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), expected, atol=1e-11)
     both = CSAP(3, eps_must=1e-2, affinity=kernel, random_state=0).fit(X, constraints=PAIRS)
     assert not isinstance(both.affinity_matrix_, JoinedResolventGraph)
 

@@ -102,7 +102,7 @@ def test_what_the_trivial_cut_satisfies_in_the_normalisation_of_the_source():
     scale = 1 / np.sqrt(source.degrees)
     told, _ = satisfiability(known, scale, graph.degrees, "usual", 2)
     trivial = np.sqrt(graph.degrees)
-    assert told.total == pytest.approx(trivial @ (scale * (source.to_dense() @ (scale * trivial))))
+    assert told.total == pytest.approx(trivial @ (scale * (source.toarray() @ (scale * trivial))))
 
 
 @pytest.mark.parametrize("rule", [0, -1.0, np.nan, np.inf, np.float64(-2)])

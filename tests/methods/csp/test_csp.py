@@ -85,7 +85,7 @@ def test_eq_16_as_printed_is_eq_15(moons):
     cuts = feasible_cuts(graph, sample_pairs(y, 12, random_state=0), ("fraction", 0.3), tol=1e-10)
     V = cuts.vectors[:, :4]
     scale = 1 / np.sqrt(graph.degrees)
-    laplacian = np.eye(300) - scale[:, None] * graph.to_dense() * scale
+    laplacian = np.eye(300) - scale[:, None] * graph.toarray() * scale
     weights = V.T @ laplacian @ V
     # Eigenvectors of a definite pencil are L̄-orthogonal: the weights are a positive diagonal matrix ...
     off_diagonal = weights - np.diag(np.diag(weights))

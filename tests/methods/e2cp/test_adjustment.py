@@ -40,7 +40,7 @@ def beliefs(kind):
 KINDS = ["labels", "strong labels", "pairs", "apart", "together", "nothing"]
 FORMS = {
     "dense": lambda: Gaussian(1.0).build(X),
-    "self-loops": lambda: DenseGraph(GaussianGraph(X, 1.0, self_loops=True).to_dense()),
+    "self-loops": lambda: DenseGraph(GaussianGraph(X, 1.0, self_loops=True).toarray()),
     "sparse": lambda: Neighbors(5).build(X),
     "tiled": lambda: GaussianGraph(X, 1.0),
     "only applied": lambda: Heat(2.0).build(X),
@@ -51,12 +51,12 @@ FORMS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_form_is_eq4(form, kind):
     graph, F = FORMS[form](), beliefs(kind)
-    expected = eq4(graph.to_dense(), np.clip(F.to_dense(), -1, 1))
+    expected = eq4(graph.toarray(), np.clip(F.toarray(), -1, 1))
     lazy = AdjustedGraph(graph, F)
     rows, columns = np.random.default_rng(2).integers(0, 60, size=(2, 80))
     block = np.random.default_rng(3).normal(size=(60, 4))
-    np.testing.assert_allclose(adjust_graph(graph, F).to_dense(), expected, atol=1e-12)
-    np.testing.assert_allclose(lazy.to_dense(), expected, atol=1e-12)
+    np.testing.assert_allclose(adjust_graph(graph, F).toarray(), expected, atol=1e-12)
+    np.testing.assert_allclose(lazy.toarray(), expected, atol=1e-12)
     np.testing.assert_allclose(lazy.apply(block), expected @ block, atol=1e-11)
     np.testing.assert_allclose(lazy.degrees, expected.sum(axis=1), rtol=1e-11)
     np.testing.assert_allclose(lazy.weights_at(rows, columns), expected[rows, columns], atol=1e-12)
@@ -117,7 +117,7 @@ def test_components_are_those_of_the_dense_graph(seed, n_parts):
     core = np.array([[0, 1, 0, 0], [1, 0, -1, 0], [0, -1, 0, -1], [0, 0, -1, 0.0]])
     graph = AdjustedGraph(as_graph(W.astype(float)), LowRankMatrix(factor, core))
     sparse = AdjustedGraph(SparseGraph(sp.csr_array(W.astype(float))), graph.beliefs)
-    dense = graph.to_dense()
+    dense = graph.toarray()
     expected = connected_components(sp.csr_array(dense > 0), directed=False)[1]
     isolated = dense.sum(axis=1) == 0
     np.testing.assert_array_equal(sparse.components == -1, isolated)

@@ -14,7 +14,7 @@ from sidecut.methods.e2cp.positive_part import ClasswisePart, positive_part
 
 
 def dense_part(matrix):
-    return np.clip(matrix.to_dense(), 0.0, 1.0)
+    return np.clip(matrix.toarray(), 0.0, 1.0)
 
 
 def memberships(n, n_classes, seed, decided=2.0):
@@ -62,7 +62,7 @@ def test_points_with_different_leading_classes_are_never_joined(x, y, seed, n_cl
     p, q = np.zeros(n_classes), np.zeros(n_classes)
     p[0], p[1:] = x, (1 - x) * rng.dirichlet(np.full(n_classes - 1, 0.3))
     q[1], q[np.arange(n_classes) != 1] = y, (1 - y) * rng.dirichlet(np.full(n_classes - 1, 0.3))
-    assert AgreementMatrix(np.vstack([p, q])).to_dense()[0, 1] <= 1e-12
+    assert AgreementMatrix(np.vstack([p, q])).toarray()[0, 1] <= 1e-12
 
 
 @given(n=st.integers(1, 25), n_classes=st.integers(1, 5), seed=st.integers(0, 1000))

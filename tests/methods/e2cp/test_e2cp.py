@@ -61,8 +61,8 @@ KINDS = ["labels", "labels without diagonal", "pairs", "soft pairs", "strong pai
 def test_the_graph_that_is_cut_is_eq4(kind, rescale):
     known = knowledge(kind, Y)
     model = E2CP(4, rescale=rescale, random_state=0).fit(X, constraints=known)
-    expected = dense_e2cp(GRAPH.to_dense(), known.as_matrix().toarray(), rescale=rescale)
-    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, atol=1e-12)
+    expected = dense_e2cp(GRAPH.toarray(), known.as_matrix().toarray(), rescale=rescale)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), expected, atol=1e-12)
     root = 1 / np.sqrt(expected.sum(axis=1))
     values, vectors = scipy.linalg.eigh(np.eye(150) - root[:, None] * expected * root)
     np.testing.assert_allclose(model.eigenvalues_, values[:4], atol=1e-10)
@@ -72,9 +72,9 @@ def test_the_graph_that_is_cut_is_eq4(kind, rescale):
 @pytest.mark.parametrize("kind", KINDS)
 def test_self_loops_of_eq4_are_kept(kind):
     model = E2CP(4, rescale=False, random_state=0).fit(X, constraints=knowledge(kind, Y))
-    loops = np.diag(model.propagated_constraints_.to_dense())
+    loops = np.diag(model.propagated_constraints_.toarray())
     assert (loops > 0).any()
-    np.testing.assert_allclose(np.diag(model.affinity_matrix_.to_dense()), np.clip(loops, 0, 1), atol=1e-14)
+    np.testing.assert_allclose(np.diag(model.affinity_matrix_.toarray()), np.clip(loops, 0, 1), atol=1e-14)
 
 
 def test_propagated_constraints_are_not_rescaled():
@@ -82,7 +82,7 @@ def test_propagated_constraints_are_not_rescaled():
     plain = E2CP(4, rescale=False, random_state=0).fit(X, constraints=known)
     rescaled = E2CP(4, rescale=True, random_state=0).fit(X, constraints=known)
     np.testing.assert_array_equal(
-        plain.propagated_constraints_.to_dense(), rescaled.propagated_constraints_.to_dense()
+        plain.propagated_constraints_.toarray(), rescaled.propagated_constraints_.toarray()
     )
 
 
@@ -98,7 +98,7 @@ def larger():
 def test_never_formed_is_the_same_as_dense(larger, kind, rescale, monkeypatch):
     graph, y = larger
     known = knowledge(kind, y)
-    expected = dense_e2cp(graph.to_dense(), known.as_matrix().toarray(), rescale=rescale)
+    expected = dense_e2cp(graph.toarray(), known.as_matrix().toarray(), rescale=rescale)
     monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
     lazy = E2CP(10, rescale=rescale)._constrain_graph(graph, known)
     assert isinstance(lazy, AdjustedGraph)
@@ -159,9 +159,7 @@ def test_rescaling_does_not_depend_on_the_strength_of_beliefs():
     known = knowledge("pairs", Y)
     model = E2CP(4, random_state=0).fit(X, constraints=known)
     faint = E2CP(4, random_state=0).fit(X, constraints=known.scaled(1e-3))
-    np.testing.assert_allclose(
-        model.affinity_matrix_.to_dense(), faint.affinity_matrix_.to_dense(), atol=1e-12
-    )
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), faint.affinity_matrix_.toarray(), atol=1e-12)
 
 
 @pytest.mark.parametrize("factor", [0.5, 10.0])
@@ -171,8 +169,8 @@ def test_weights_above_one_are_relative_to_the_largest(factor):
     graph = SparseGraph(GRAPH.matrix * (factor / GRAPH.matrix.max()))
     model = E2CP(4, affinity="precomputed", random_state=0).fit(graph, constraints=known)
     unit = max(1.0, factor)
-    expected = unit * dense_e2cp(graph.to_dense() / unit, known.as_matrix().toarray(), rescale=True)
-    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, atol=1e-11)
+    expected = unit * dense_e2cp(graph.toarray() / unit, known.as_matrix().toarray(), rescale=True)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), expected, atol=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -181,10 +179,10 @@ def test_weights_above_one_are_relative_to_the_largest(factor):
 def test_weights_above_one_are_seen_where_they_are_only_applied(graph):
     known = knowledge("labels", Y)
     model = E2CP(4, affinity="precomputed", random_state=0).fit(graph, constraints=known)
-    W = graph.to_dense()
+    W = graph.toarray()
     assert W.max() > 1.0
     expected = W.max() * dense_e2cp(W / W.max(), known.as_matrix().toarray(), rescale=True)
-    np.testing.assert_allclose(model.affinity_matrix_.to_dense(), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_nontrivial_eigenvectors_follow_the_trivial_one():
@@ -246,7 +244,7 @@ def test_a_must_link_joins_components():
 def test_nothing_known_propagates_nothing():
     model = E2CP(4, random_state=0).fit(X)
     assert model.propagated_constraints_.max_abs == 0
-    assert model.propagated_constraints_.to_dense().shape == (150, 150)
+    assert model.propagated_constraints_.toarray().shape == (150, 150)
 
 
 def test_hours_of_work_are_announced(monkeypatch):
@@ -290,7 +288,7 @@ def test_small_graphs_are_never_approximated():
     model = E2CP(4, approximate=True, random_state=0).fit(X, constraints=knowledge("labels", Y))
     assert model.approximation_error_ == 0.0
     expected = E2CP(4, random_state=0).fit(X, constraints=knowledge("labels", Y))
-    np.testing.assert_array_equal(model.affinity_matrix_.to_dense(), expected.affinity_matrix_.to_dense())
+    np.testing.assert_array_equal(model.affinity_matrix_.toarray(), expected.affinity_matrix_.toarray())
 
 
 def test_pairs_are_never_approximated(monkeypatch):

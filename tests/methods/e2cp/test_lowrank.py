@@ -34,14 +34,14 @@ def test_rows_entries_and_products_are_those_of_the_dense_matrix(sparse_core):
     dense = dense_of(matrix)
     rng = np.random.default_rng(1)
     rows, columns = rng.integers(0, 40, size=(2, 100))
-    np.testing.assert_allclose(matrix.to_dense(), dense, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(matrix.to_dense(), matrix.to_dense().T)
+    np.testing.assert_allclose(matrix.toarray(), dense, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(matrix.toarray(), matrix.toarray().T)
     np.testing.assert_allclose(matrix.block(slice(3, 9), np.array([5, 1])), dense[3:9][:, [5, 1]], rtol=1e-10)
     np.testing.assert_allclose(matrix.entries(rows, columns), dense[rows, columns], rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(matrix.diagonal(), np.diag(dense), rtol=1e-8, atol=1e-12)
     block = rng.normal(size=(40, 3))
     np.testing.assert_allclose(matrix.apply(block), dense @ block, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(matrix.scaled(4.0).to_dense(), dense / 4.0, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(matrix.scaled(4.0).toarray(), dense / 4.0, rtol=1e-12, atol=1e-12)
 
 
 def test_entries_in_many_small_pieces(monkeypatch):
@@ -57,7 +57,7 @@ def test_entries_in_many_small_pieces(monkeypatch):
 def test_no_entry_exceeds_the_reach_of_its_ends(n, rank, seed):
     matrix = random_matrix(n, rank, seed)
     bound = np.outer(matrix.reach, matrix.reach)
-    assert (np.abs(matrix.to_dense()) <= bound * (1 + 1e-10)).all()
+    assert (np.abs(matrix.toarray()) <= bound * (1 + 1e-10)).all()
 
 
 @given(n=st.integers(1, 30), n_classes=st.integers(1, 5), seed=st.integers(0, 1000))
@@ -68,9 +68,9 @@ def test_agreement_is_what_its_formula_says(n, n_classes, seed):
     s = U.sum(axis=1)
     p = U / s[:, None]
     expected = 0.7 * np.outer(s, s) * (2 * p @ p.T - 1)
-    np.testing.assert_allclose(matrix.to_dense(), expected, rtol=1e-9, atol=1e-9 * s.max() ** 2)
-    assert (np.abs(matrix.to_dense()) <= np.outer(matrix.reach, matrix.reach) * (1 + 1e-10)).all()
-    np.testing.assert_allclose(matrix.scaled(2.0).to_dense(), matrix.to_dense() / 2.0, rtol=1e-12)
+    np.testing.assert_allclose(matrix.toarray(), expected, rtol=1e-9, atol=1e-9 * s.max() ** 2)
+    assert (np.abs(matrix.toarray()) <= np.outer(matrix.reach, matrix.reach) * (1 + 1e-10)).all()
+    np.testing.assert_allclose(matrix.scaled(2.0).toarray(), matrix.toarray() / 2.0, rtol=1e-12)
 
 
 @pytest.mark.usefixtures("tile_side")
@@ -105,13 +105,13 @@ def test_blocks_cover_every_pair(tile_side):
 def test_a_matrix_of_rank_zero():
     nothing = LowRankMatrix(np.zeros((4, 0)), np.zeros((0, 0)))
     assert nothing.largest() == 0.0
-    np.testing.assert_array_equal(nothing.to_dense(), np.zeros((4, 4)))
+    np.testing.assert_array_equal(nothing.toarray(), np.zeros((4, 4)))
     np.testing.assert_array_equal(nothing.entries(np.array([0, 1]), np.array([2, 3])), [0.0, 0.0])
 
 
 def test_too_large_to_be_dense():
     with pytest.raises(MemoryError, match=r"20,001 nodes would need 3\.2 GB"):
-        LowRankMatrix(np.zeros((20_001, 1)), np.ones((1, 1))).to_dense()
+        LowRankMatrix(np.zeros((20_001, 1)), np.ones((1, 1))).toarray()
 
 
 def test_a_factor_in_single_precision_stays_so():
@@ -124,9 +124,9 @@ def test_a_factor_in_single_precision_stays_so():
     block = rng.normal(size=(60, 3))
     assert single.block(slice(0, 5), slice(0, 5)).dtype == np.float32
     assert single.scaled(2.0).factor is single.factor
-    for made in (single.to_dense(), single.apply(block), single.entries(rows, columns)):
+    for made in (single.toarray(), single.apply(block), single.entries(rows, columns)):
         assert made.dtype == np.float64
-    np.testing.assert_allclose(single.to_dense(), dense, atol=1e-6 * unit)
+    np.testing.assert_allclose(single.toarray(), dense, atol=1e-6 * unit)
     np.testing.assert_allclose(single.apply(block), dense @ block, atol=1e-5 * unit)
     np.testing.assert_allclose(single.apply(block[:, 0]), dense @ block[:, 0], atol=1e-5 * unit)
     np.testing.assert_allclose(single.entries(rows, columns), dense[rows, columns], atol=1e-6 * unit)

@@ -7,7 +7,7 @@ from sidecut.methods.e2cp.positive_part import ClasswisePart, TiledPart, positiv
 
 
 def dense_part(matrix):
-    return np.clip(matrix.to_dense(), 0.0, 1.0)
+    return np.clip(matrix.toarray(), 0.0, 1.0)
 
 
 def test_signs_decide_the_way():

@@ -17,7 +17,7 @@ X, Y = make_moons(90, noise=0.1, random_state=0)
 
 def propagator(graph, alpha=0.8):
     """P = (1 - alpha)(I - alpha D^-1/2 W D^-1/2)^-1 by LAPACK; rows of isolated points are those of I."""
-    W = graph.to_dense()
+    W = graph.toarray()
     degrees = W.sum(axis=1)
     scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
     affinity = scale[:, None] * W * scale
@@ -60,21 +60,21 @@ FORMS = {
 def test_eq3_three_ways(form, kind):
     graph, known = FORMS[form](), KNOWLEDGE[kind]
     F = propagate(graph, known)
-    np.testing.assert_allclose(F.to_dense(), eq3(graph, known), atol=1e-12)
-    np.testing.assert_allclose(propagate_by_iteration(graph, known), F.to_dense(), atol=1e-10)
+    np.testing.assert_allclose(F.toarray(), eq3(graph, known), atol=1e-12)
+    np.testing.assert_allclose(propagate_by_iteration(graph, known), F.toarray(), atol=1e-10)
 
 
 @pytest.mark.parametrize("alpha", [1e-9, 0.1, 0.5, 0.99, 0.999])
 def test_any_alpha(alpha):
     graph, known = FORMS["sparse"](), KNOWLEDGE["pairs"]
     F = propagate(graph, known, alpha)
-    np.testing.assert_allclose(F.to_dense(), eq3(graph, known, alpha), atol=1e-11)
+    np.testing.assert_allclose(F.toarray(), eq3(graph, known, alpha), atol=1e-11)
 
 
 def test_nothing_is_propagated_as_alpha_vanishes():
     graph, known = FORMS["sparse"](), KNOWLEDGE["soft"]
     np.testing.assert_allclose(
-        propagate(graph, known, 1e-12).to_dense(), known.as_matrix().toarray(), atol=1e-11
+        propagate(graph, known, 1e-12).toarray(), known.as_matrix().toarray(), atol=1e-11
     )
 
 
@@ -86,15 +86,13 @@ def test_small_graphs_with_many_components_and_isolated_points(seed, alpha, dens
     graph = SparseGraph(as_graph(np.triu(W, 1) + np.triu(W, 1).T + np.diag((W[0] > 0) * 0.5)).matrix)
     Q = rng.normal(size=(20, 20)) * (rng.random((20, 20)) < 0.1)
     known = Constraints.from_matrix(Q + Q.T)
-    np.testing.assert_allclose(
-        propagate(graph, known, alpha).to_dense(), eq3(graph, known, alpha), atol=1e-11
-    )
+    np.testing.assert_allclose(propagate(graph, known, alpha).toarray(), eq3(graph, known, alpha), atol=1e-11)
 
 
 def test_what_is_not_connected_is_not_reached():
     """F is exactly zero between components that no constraint joins, even through a third."""
     graph = SparseGraph(np.kron(np.eye(3), np.ones((5, 5)) - np.eye(5)))
-    F = propagate(graph, Constraints.from_pairs(15, cannot_link=[(0, 5), (6, 10)])).to_dense()
+    F = propagate(graph, Constraints.from_pairs(15, cannot_link=[(0, 5), (6, 10)])).toarray()
     assert (F[:5, 5:10] < 0).all()
     assert (F[5:10, 10:] < 0).all()
     assert (F[:5, 10:] == 0).all()
@@ -105,7 +103,7 @@ def test_constraints_reach_every_pair_of_a_connected_graph():
     """Section 4.2: few constraints leave no pair without a confidence."""
     graph = Neighbors(8).build(X)
     assert graph.n_components == 1
-    F = propagate(graph, sample_pairs(Y, 3, random_state=0)).to_dense()
+    F = propagate(graph, sample_pairs(Y, 3, random_state=0)).toarray()
     assert np.count_nonzero(F) == F.size
 
 
@@ -126,9 +124,9 @@ def test_right_hand_sides_in_several_blocks(monkeypatch):
     graph, known = FORMS["sparse"](), KNOWLEDGE["pairs"]
     monkeypatch.setattr(spreading, "DENSE_NODES", 0)
     monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 1000)
-    at_once = propagate(graph, known).to_dense()
+    at_once = propagate(graph, known).toarray()
     monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 7)
-    np.testing.assert_allclose(propagate(graph, known).to_dense(), at_once, atol=1e-14)
+    np.testing.assert_allclose(propagate(graph, known).toarray(), at_once, atol=1e-14)
 
 
 @pytest.fixture(params=[16, 1024], ids="side {}".format)
@@ -140,7 +138,7 @@ def _tile_side(request, monkeypatch):
 @pytest.mark.parametrize("kind", ["pairs", "labels", "soft"])
 def test_the_strongest_pairs(kind):
     F = propagate(FORMS["sparse"](), KNOWLEDGE[kind])
-    dense = F.to_dense()
+    dense = F.toarray()
     first, second = np.triu_indices(90, k=1)
     order = np.argsort(-np.abs(dense[first, second]))[:50]
     pairs, strengths = F.strongest(50)
@@ -185,7 +183,7 @@ def test_pairs_are_drawn_in_proportion_to_confidence():
     graph = as_graph(np.eye(4, k=1) + np.eye(4, k=-1))
     F = propagate(graph, Constraints.from_pairs(4, must_link=[(0, 1)], cannot_link=[(0, 3)]))
     first, second = np.triu_indices(4, k=1)
-    chances = np.abs(F.to_dense()[first, second])
+    chances = np.abs(F.toarray()[first, second])
     chances /= chances.sum()
     rng = np.random.default_rng(0)
     drawn = np.zeros(6)
@@ -200,8 +198,8 @@ def test_pairs_are_drawn_in_proportion_to_confidence():
 def test_applied_is_multiplied(kind):
     F = propagate(FORMS["sparse"](), KNOWLEDGE[kind])
     block = np.random.default_rng(0).normal(size=(90, 3))
-    np.testing.assert_allclose(F @ block, F.to_dense() @ block, atol=1e-12)
-    np.testing.assert_allclose(F @ block[:, 0].tolist(), F.to_dense() @ block[:, 0], atol=1e-12)
+    np.testing.assert_allclose(F @ block, F.toarray() @ block, atol=1e-12)
+    np.testing.assert_allclose(F @ block[:, 0].tolist(), F.toarray() @ block[:, 0], atol=1e-12)
     assert F.n_samples == 90
 
 

@@ -29,7 +29,7 @@ def _never_dense(monkeypatch):
 
 
 def propagator(graph, alpha):
-    W = graph.to_dense()
+    W = graph.toarray()
     degrees = W.sum(axis=1)
     scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
     return (1 - alpha) * np.linalg.inv(np.eye(len(W)) - alpha * scale[:, None] * W * scale)

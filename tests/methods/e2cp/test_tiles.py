@@ -20,7 +20,7 @@ def signed_matrix(n=50, weight=1.0, seed=0, precision=np.float64):
 
 
 def dense_part(matrix):
-    return np.clip(matrix.to_dense(), 0.0, 1.0)
+    return np.clip(matrix.toarray(), 0.0, 1.0)
 
 
 def counted_tiles(matrix, monkeypatch):
@@ -85,7 +85,7 @@ def test_single_precision_is_kept_and_as_good_as_it_can_be():
 def test_the_share_of_positive_entries_is_estimated(seed):
     matrix = signed_matrix(n=200, seed=seed)
     # Five standard deviations of a share of 10,000 draws.
-    assert TiledPart(matrix).share == pytest.approx((matrix.to_dense() > 0).mean(), abs=0.025)
+    assert TiledPart(matrix).share == pytest.approx((matrix.toarray() > 0).mean(), abs=0.025)
 
 
 def test_the_cost_of_a_product_is_that_of_what_does_not_fit(monkeypatch):

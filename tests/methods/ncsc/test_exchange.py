@@ -233,7 +233,7 @@ def test_sparse_dense_and_applied_agree():
     lazy = GaussianGraph(X, 1.0)
     start = np.eye(2)[np.where(rng.random(50) < 0.2, rng.integers(0, 2, 50), np.arange(50) // 25)]
     ends = []
-    for graph in (lazy, DenseGraph(lazy.to_dense())):
+    for graph in (lazy, DenseGraph(lazy.toarray())):
         cut = PenalizedCut(graph, known, np.inf, 1.0)
         ends.append(descend_by_exchange(cut, cut.on_nodes(start), overlap=None, tol=1e-8, max_iter=100))
     np.testing.assert_array_equal(ends[0].soft.argmax(axis=1), ends[1].soft.argmax(axis=1))

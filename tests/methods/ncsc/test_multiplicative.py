@@ -27,7 +27,7 @@ def problem(seed, form="dense"):
     half = np.triu(rng.normal(size=(N, N)) * (rng.random((N, N)) < 0.3), k=1)
     known = Constraints.from_matrix(half + half.T)
     graph = {"dense": DenseGraph, "sparse": lambda w: SparseGraph(sp.csr_array(w))}.get(form, lambda w: lazy)
-    cut = PenalizedCut(graph(lazy.to_dense()), known, gamma_must=2.0, gamma_cannot=0.5)
+    cut = PenalizedCut(graph(lazy.toarray()), known, gamma_must=2.0, gamma_cannot=0.5)
     return cut, SignedParts(cut, largest_eigenvalue(cut, RNG(0))), rng.random((N, K)) + 0.05
 
 
@@ -119,7 +119,7 @@ def two_clouds(n=40, gamma_must=0.0):
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(n // 2, 2)), rng.normal(size=(n // 2, 2)) + 3.0])
     known = Constraints.from_pairs(n, must_link=[(0, 1)], cannot_link=[(0, n - 1)])
-    return PenalizedCut(DenseGraph(GaussianGraph(X, 1.0).to_dense()), known, gamma_must, 1.0)
+    return PenalizedCut(DenseGraph(GaussianGraph(X, 1.0).toarray()), known, gamma_must, 1.0)
 
 
 def start_for(cut):

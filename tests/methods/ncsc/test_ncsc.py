@@ -29,7 +29,7 @@ def model(**more):
 def test_without_nonnegativity_it_minimises_eq_6():
     """The eigenvectors of (L + γ_m (Dᵐ - Qᵐ), D), by LAPACK."""
     links = sample_pairs(IRIS.y, 60, random_state=0)
-    weights, Q = GRAPH.to_dense(), links.as_matrix().toarray()
+    weights, Q = GRAPH.toarray(), links.as_matrix().toarray()
     must, degrees = np.maximum(Q, 0.0), GRAPH.degrees
     G = np.diag(degrees) - weights + 3.0 * (np.diag(must.sum(axis=1)) - must)
     values, Y = scipy.linalg.eigh(G, np.diag(degrees), subset_by_index=(0, 2))
@@ -94,7 +94,7 @@ def test_the_objective_is_eq_6():
     found = model(gamma_must=1.5, gamma_cannot=0.5, tol=1e-3).fit(GRAPH, constraints=known)
     Q = known.with_diagonal(0.0).as_matrix().toarray()
     must, cannot = np.maximum(Q, 0.0), np.maximum(-Q, 0.0)
-    G = np.diag(GRAPH.degrees) - GRAPH.to_dense() + 1.5 * (np.diag(must.sum(axis=1)) - must) + 0.5 * cannot
+    G = np.diag(GRAPH.degrees) - GRAPH.toarray() + 1.5 * (np.diag(must.sum(axis=1)) - must) + 0.5 * cannot
     assert found.objective_ == pytest.approx(np.trace(found.indicators_.T @ G @ found.indicators_))
 
 
@@ -106,7 +106,7 @@ def test_sparse_dense_and_applied_agree(solver):
     lazy = GaussianGraph(X, 1.0)
     settings = {"n_clusters": 2, "solver": solver, "gamma_must": 1.0, "gamma_cannot": 1.0, "max_iter": 3000}
     one = model(**settings).fit(lazy, constraints=known)
-    other = model(**settings).fit(DenseGraph(lazy.to_dense()), constraints=known)
+    other = model(**settings).fit(DenseGraph(lazy.toarray()), constraints=known)
     np.testing.assert_allclose(one.indicators_, other.indicators_, atol=1e-2 * one.indicators_.max())
     np.testing.assert_array_equal(one.labels_, other.labels_)
 

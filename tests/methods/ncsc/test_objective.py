@@ -43,7 +43,7 @@ def knowledge(draw):
 def test_the_pieces_are_the_textbook_matrices(known, seed):
     rng = np.random.default_rng(seed)
     lazy = GaussianGraph(rng.normal(size=(N, 2)), 1.0)
-    weights, Y = lazy.to_dense(), rng.random((N, 3))
+    weights, Y = lazy.toarray(), rng.random((N, 3))
     G = dense_G(weights, known, 3.0, 0.7)
     degrees = weights.sum(axis=1)
     for graph in (lazy, DenseGraph(weights), SparseGraph(sp.csr_array(weights))):
@@ -100,7 +100,7 @@ def test_contracted_is_the_same_objective_where_must_links_hold(known, seed):
 
 def test_indicators_are_orthonormal_and_cost_the_cut():
     """Eqs. 1 to 3."""
-    weights = Gaussian(1.0).build(np.random.default_rng(0).normal(size=(N, 2))).to_dense()
+    weights = Gaussian(1.0).build(np.random.default_rng(0).normal(size=(N, 2))).toarray()
     labels = np.arange(N) % 3
     cut = PenalizedCut(DenseGraph(weights), Constraints.none(N))
     Y = cut.indicators(labels, 3)

@@ -117,7 +117,7 @@ def test_inside_clusters_lies_the_smallest_eigenvector_of_each(gamma_must, form,
     monkeypatch.setattr(inside_clusters, "MAX_STEPS", 5000)
     cut, labels, rng = problem(3, gamma_must, gamma_cannot=0.0)
     if form == "sparse":
-        weights = np.where(cut.graph.to_dense() > 0.1, cut.graph.to_dense(), 0.0)
+        weights = np.where(cut.graph.toarray() > 0.1, cut.graph.toarray(), 0.0)
         labels = np.arange(cut.n_nodes) % 2
         cut = PenalizedCut(SparseGraph(sp.csr_array(weights)), Constraints.none(cut.n_nodes), gamma_must)
     V = without_overlap(cut, rng.random((cut.n_nodes, K)), labels, 1e-13)

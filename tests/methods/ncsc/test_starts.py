@@ -14,7 +14,7 @@ from sidecut.methods.ncsc.starts import TiedGraph, apart_nodes, best_start, star
 def tied(seed=0, gamma=3.0, n=15):
     rng = np.random.default_rng(seed)
     known = Constraints.from_labels(rng.integers(-1, 3, n))
-    weights = Gaussian(1.0).build(rng.normal(size=(n, 2))).to_dense()
+    weights = Gaussian(1.0).build(rng.normal(size=(n, 2))).toarray()
     must = np.maximum(known.with_diagonal(0.0).as_matrix().toarray(), 0.0)
     expected = weights + gamma * (must - np.diag(must.sum(axis=1)))
     return known, weights, expected

@@ -93,7 +93,7 @@ def test_components_without_a_neighbourhood_get_seeds_of_their_own(seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_isolated_points_are_no_seeds(seed):
     weights = np.zeros((8, 8))
-    weights[:6, :6] = path_graph(3, 3).to_dense()
+    weights[:6, :6] = path_graph(3, 3).toarray()
     labels = seed_labels(as_graph(weights), [], 2, np.random.RandomState(seed))
     assert len(set(labels[:3])) == len(set(labels[3:6])) == 1
     assert labels[0] != labels[3]

@@ -53,7 +53,7 @@ def test_weights_by_degree_are_the_normalized_cut(iris):
     X, y = iris
     graph = Neighbors(10).build(X)
     kernel = link_similarities(graph, Constraints.none(150), 0.0, graph.degrees)
-    weights = graph.to_dense()
+    weights = graph.toarray()
     cut = sum(weights[y == c][:, y != c].sum() / weights[y == c].sum() for c in range(3))
     assert objective_of(kernel, y, 3) + 3 == pytest.approx(cut)
 
@@ -63,7 +63,7 @@ def test_the_kernel_is_the_shifted_one_of_the_papers(iris):
     links = sample_pairs(y, 50, random_state=0)
     graph = Neighbors(10).build(X)
     kernel = link_similarities(graph, links, 2.0, np.ones(150))
-    expected = graph.to_dense() + 2.0 * links.as_matrix().toarray()
+    expected = graph.toarray() + 2.0 * links.as_matrix().toarray()
     np.testing.assert_allclose(kernel.apply(np.eye(150)), expected)
     assert (kernel.magnitudes >= np.abs(expected).sum(axis=1) - 1e-9).all()
 
@@ -119,7 +119,7 @@ def test_the_shift_is_the_smallest_eigenvalue(iris):
     X, y = iris
     known = sample_pairs(y, 40, random_state=0)
     model = SSKK(3, weighting="none", random_state=0).fit(X, constraints=known)
-    kernel = model.affinity_matrix_.to_dense() + model.penalty_ * known.as_matrix().toarray()
+    kernel = model.affinity_matrix_.toarray() + model.penalty_ * known.as_matrix().toarray()
     assert -np.linalg.eigvalsh(kernel)[0] <= model.shift_ <= -1.03 * np.linalg.eigvalsh(kernel)[0]
 
 
@@ -196,7 +196,7 @@ def test_nothing_is_wider_than_the_number_of_clusters(iris):
     np.testing.assert_array_equal(model.labels_, plain.fit(Neighbors(10).build(X), constraints=known).labels_)
 
 
-@pytest.mark.parametrize("form", [lambda graph: graph.to_dense(), lambda graph: graph.matrix])
+@pytest.mark.parametrize("form", [lambda graph: graph.toarray(), lambda graph: graph.matrix])
 def test_the_form_of_the_graph_does_not_matter(iris, form):
     X, y = iris
     known = sample_pairs(y, 50, random_state=0)
@@ -247,7 +247,7 @@ def test_similarities_to_clusters_are_told(iris):
     X, y = iris
     known = sample_labels(y, 30, random_state=0)
     model = SSKK(3, weighting="none", random_state=0).fit(X, constraints=known)
-    kernel = model.affinity_matrix_.to_dense() + model.penalty_ * known.with_diagonal(0).as_matrix().toarray()
+    kernel = model.affinity_matrix_.toarray() + model.penalty_ * known.with_diagonal(0).as_matrix().toarray()
     for c in range(3):
         np.testing.assert_allclose(model.embedding_[:, c], kernel[:, model.labels_ == c].mean(axis=1))
 

@@ -35,7 +35,7 @@ class ConditionedGraph(KeptTiledGraph):
     >>> from sidecut.methods.csap.conditioned_graph import ConditionedGraph
     >>> from sidecut.graphs import as_graph
     >>> graph = as_graph(np.ones((2, 2)))
-    >>> ConditionedGraph(graph, np.array([[0.5], [1.0]])).to_dense()
+    >>> ConditionedGraph(graph, np.array([[0.5], [1.0]])).toarray()
     array([[0.75, 0.5 ],
            [0.5 , 0.  ]])
     """

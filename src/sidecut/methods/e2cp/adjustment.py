@@ -172,7 +172,7 @@ def adjust_graph(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact:
     >>> from sidecut.graphs import as_graph
     >>> graph = as_graph(np.array([[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]))
     >>> beliefs = AgreementMatrix(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 0.5]]))
-    >>> adjust_graph(graph, beliefs).to_dense()
+    >>> adjust_graph(graph, beliefs).toarray()
     array([[1.  , 1.  , 0.25],
            [1.  , 1.  , 0.25],
            [0.25, 0.25, 0.25]])

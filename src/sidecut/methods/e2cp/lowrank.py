@@ -36,7 +36,7 @@ class LowRankMatrix:
     >>> import numpy as np
     >>> from sidecut.methods.e2cp.lowrank import LowRankMatrix
     >>> matrix = LowRankMatrix(np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([[0.0, 1.0], [1.0, 0.0]]))
-    >>> matrix.to_dense()
+    >>> matrix.toarray()
     array([[0. , 0.5],
            [0.5, 0.5]])
     >>> matrix.largest()
@@ -131,7 +131,7 @@ class LowRankMatrix:
                     break
                 yield order[rows], order[columns], self.block(order[rows], order[columns])
 
-    def to_dense(self) -> FloatArray:
+    def toarray(self) -> FloatArray:
         """Return F as a dense array; for small graphs only.
 
         Raises
@@ -141,7 +141,7 @@ class LowRankMatrix:
         """
         if self.n_nodes > DENSE_LIMIT:
             raise MemoryError(
-                f"to_dense() of a matrix on {self.n_nodes:,} nodes would need "
+                f"toarray() of a matrix on {self.n_nodes:,} nodes would need "
                 f"{8 * self.n_nodes**2 / 1e9:.1f} GB; up to {DENSE_LIMIT:,} nodes it is made, use apply(), "
                 "block() or entries() instead."
             )

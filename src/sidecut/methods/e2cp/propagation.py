@@ -85,7 +85,7 @@ def propagate_by_iteration(
     >>> path = as_graph(np.eye(4, k=1) + np.eye(4, k=-1))
     >>> known = Constraints.from_pairs(4, must_link=[(0, 1)], cannot_link=[(0, 3)])
     >>> F = propagate_by_iteration(path, known)
-    >>> bool(np.abs(F - propagate(path, known).to_dense()).max() < 1e-10)
+    >>> bool(np.abs(F - propagate(path, known).toarray()).max() < 1e-10)
     True
     """
     affinity = NormalizedAffinity(graph)
@@ -130,9 +130,9 @@ class PropagatedConstraints:
         """Return F at some places."""
         return self.matrix.entries(np.asarray(rows, dtype=np.intp), np.asarray(columns, dtype=np.intp))
 
-    def to_dense(self) -> FloatArray:
+    def toarray(self) -> FloatArray:
         """Return F as a dense array; for small N only."""
-        return self.matrix.to_dense()
+        return self.matrix.toarray()
 
     def strongest(self, n: int) -> tuple[IntArray, FloatArray]:
         """Return the n pairs i < j of largest |F_ij| and their F_ij, strongest first.

@@ -71,7 +71,7 @@ def contract_graph(graph: Graph, sets: IntArray) -> Graph:
     >>> from sidecut.graphs import as_graph
     >>> from sidecut.methods.ncsc.contracted_graph import contract_graph
     >>> path = as_graph(np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0.0]]))
-    >>> contract_graph(path, np.array([0, 1, 0])).to_dense()
+    >>> contract_graph(path, np.array([0, 1, 0])).toarray()
     array([[0., 3.],
            [3., 0.]])
     """
