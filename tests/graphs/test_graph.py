@@ -4,6 +4,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from sidecut.graphs import DenseGraph, FactorGraph, GaussianGraph, SparseGraph
 
@@ -74,3 +75,22 @@ def test_to_dense_refuses_what_would_not_fit(graph, monkeypatch):
 def test_a_graph_prints_its_size():
     assert repr(FactorGraph(np.ones((4, 1)))) == "FactorGraph(n_nodes=4)"
     assert repr(SparseGraph(sp.eye_array(3))) == "SparseGraph(n_nodes=3, n_edges=3)"
+
+
+@pytest.mark.parametrize("form", ["sparse", "dense", "tiled"])
+def test_a_graph_is_a_linear_operator(form):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    lazy = GaussianGraph(X, 1.0)
+    weights = lazy.toarray()
+    graph = {"sparse": SparseGraph(sp.csr_array(weights)), "dense": DenseGraph(weights), "tiled": lazy}[form]
+    block = np.random.default_rng(1).normal(size=(30, 3))
+    assert isinstance(graph, LinearOperator)
+    assert graph.shape == (30, 30)
+    assert graph.dtype == np.float64
+    np.testing.assert_allclose(graph @ block, weights @ block, atol=1e-12)
+    np.testing.assert_allclose(graph @ block[:, 0], weights @ block[:, 0], atol=1e-12)
+    np.testing.assert_allclose(graph.T @ block, weights @ block, atol=1e-12)
+    np.testing.assert_allclose(graph.toarray(), weights, atol=1e-14)
+    np.testing.assert_allclose(graph.tosparse().toarray(), weights, atol=1e-14)
+    largest = eigsh(graph, k=2, return_eigenvectors=False)
+    np.testing.assert_allclose(np.sort(largest), np.linalg.eigvalsh(weights)[-2:], rtol=1e-10)

@@ -17,7 +17,8 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
+
+from sidecut.graphs.threads import count_jobs, count_threads
 
 #: Rows in a chunk. Sums over chunks depend on it in their last digits.
 CHUNK_ROWS = 8_192
@@ -132,7 +133,7 @@ class RowChunks:
 
 
 def each_chunk(
-    function: Callable[[Chunk], Result], chunks: Iterable[Chunk], n_jobs: int | None = -1
+    function: Callable[[Chunk], Result], chunks: Iterable[Chunk], n_jobs: int | None = None
 ) -> Iterator[Result]:
     """Apply a function to chunks on several threads, results in the order of the chunks.
 
@@ -147,7 +148,7 @@ def each_chunk(
     """
     chunks = iter(chunks)
     first = list(islice(chunks, 2))
-    n_workers = effective_n_jobs(n_jobs)
+    n_workers = count_threads() if n_jobs is None else count_jobs(n_jobs)
     if n_workers == 1 or len(first) == 1:
         yield from (function(chunk) for chunk in first)
         yield from (function(chunk) for chunk in chunks)

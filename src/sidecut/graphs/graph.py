@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from joblib import cpu_count
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
 from sidecut.arrays import FloatArray, IntArray
+from sidecut.graphs.threads import count_threads
 
 if TYPE_CHECKING:
     from sidecut.graphs.extension import NeighborExtension
@@ -375,7 +375,7 @@ class SparseProduct:
 
     def __init__(self, matrix: sp.csr_array, n_threads: int | None = None) -> None:
         if n_threads is None:
-            n_threads = cpu_count() if matrix.nnz >= PARALLEL_NONZEROS else 1
+            n_threads = count_threads() if matrix.nnz >= PARALLEL_NONZEROS else 1
         # Slices of equal numbers of nonzeros, not of rows: hubs would make one thread wait for another.
         shares = np.linspace(0, matrix.nnz, n_threads + 1)[1:-1]
         cuts = np.concatenate([[0], np.searchsorted(matrix.indptr, shares), [matrix.shape[0]]])

@@ -96,7 +96,7 @@ class CodedRows:
         coder: LandmarkCoder,
         nearest: list[NearestLandmarks] | SpooledNearest,
         sigma: float,
-        n_jobs: int | None = -1,
+        n_jobs: int | None = None,
     ) -> None:
         self.sigma = sigma
         self.n_jobs = n_jobs
@@ -142,7 +142,7 @@ def code_rows(
     sigma: float | str = "mean",
     spool: SpooledNearest | None = None,
     progress: Progress | None = None,
-    n_jobs: int | None = -1,
+    n_jobs: int | None = None,
 ) -> CodedRows:
     """Code rows over landmarks in a single pass over them.
 
@@ -161,7 +161,7 @@ def code_rows(
         Where to keep the nearest landmarks; in memory by default.
     progress : callable, optional
         Shows how far the pass has come, as tqdm does.
-    n_jobs : int or None, default=-1
+    n_jobs : int or None, default=None
         Number of threads, all processors by default.
 
     Examples

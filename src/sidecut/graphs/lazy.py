@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from joblib import cpu_count
 from scipy.sparse.csgraph import connected_components
 from threadpoolctl import threadpool_limits
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs.graph import DenseGraph, Graph, drop_isolated
+from sidecut.graphs.threads import count_threads
 
 #: One tile of weights takes about this many bytes.
 TILE_BYTES = 64 * 2**20
@@ -192,7 +192,7 @@ class KeptStrips:
         """Return A @ block for a vector or a block of vectors."""
         columns = block.reshape(self.n_nodes, -1)
         result = np.zeros(columns.shape)
-        n_threads = cpu_count()
+        n_threads = count_threads()
         # The cores are left to the threads over strips: more threads inside each only get in their way.
         with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
             # As many strips as threads at a time: every one in flight holds a block of results.

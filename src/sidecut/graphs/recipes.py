@@ -265,7 +265,8 @@ def recipe(affinity: str | GraphRecipe, n_neighbors: int = 20) -> GraphRecipe:
     Parameters
     ----------
     affinity : str or GraphRecipe
-        "knn", "gaussian", "self_tuning", "heat", "cosine", or a recipe, returned unchanged.
+        "knn", "gaussian", "self_tuning", "heat", "cosine", or a recipe, returned unchanged. scikit-learn's
+        words "nearest_neighbors" and "rbf" mean "knn" and "gaussian".
     n_neighbors : int, default=20
         For "knn" only.
 
@@ -277,9 +278,9 @@ def recipe(affinity: str | GraphRecipe, n_neighbors: int = 20) -> GraphRecipe:
     """
     if isinstance(affinity, GraphRecipe):
         return affinity
-    if affinity == "knn":
+    if affinity in ("knn", "nearest_neighbors"):
         return Neighbors(n_neighbors)
-    named = {"gaussian": Gaussian, "self_tuning": SelfTuning, "heat": Heat, "cosine": Cosine}
+    named = {"gaussian": Gaussian, "rbf": Gaussian, "self_tuning": SelfTuning, "heat": Heat, "cosine": Cosine}
     if isinstance(affinity, str) and affinity in named:
         return named[affinity]()
     names = ", ".join(repr(name) for name in ("knn", *named, "precomputed"))

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs.points import CLOSE, Points, as_points, unit_rows
+from sidecut.graphs.threads import count_threads
 
 #: With fewer points than this an approximate search is no faster, and NN-descent is at its least reliable.
 APPROXIMATE_FROM = 1_000
@@ -173,7 +174,9 @@ def _nearest(space: _Space, k: int, points: IntArray) -> tuple[npt.NDArray, Floa
 
 def _search(space: _Space, k: int, points: IntArray, algorithm: str) -> npt.NDArray:
     coordinates = space.points.coordinates
-    searcher = NearestNeighbors(n_neighbors=k + 1, metric=space.metric, algorithm=algorithm, n_jobs=-1)
+    searcher = NearestNeighbors(
+        n_neighbors=k + 1, metric=space.metric, algorithm=algorithm, n_jobs=count_threads()
+    )
     everyone = np.array_equal(points, np.arange(space.points.n_points))
     asked = coordinates if everyone else coordinates[points]
     found = searcher.fit(coordinates).kneighbors(asked, return_distance=False)

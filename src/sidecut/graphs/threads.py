@@ -1,11 +1,71 @@
-"""How many threads BLAS and OpenMP may use, decided without searching the process for them every time."""
+"""How many threads a fit may use: one rule for our own pools, for BLAS and for OpenMP."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import cache
+from typing import Any
 
+import numpy as np
+from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
+
+_allowed: ContextVar[int | None] = ContextVar("threads allowed in this fit", default=None)
+
+
+@contextmanager
+def use_threads(n_jobs: Any) -> Iterator[None]:
+    """Hold everything within a ``with`` to the threads that `n_jobs` asks for: pools, BLAS and OpenMP.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        None: one thread in a worker thread or process of joblib or Dask, elsewhere all cores that
+        OMP_NUM_THREADS allows. -1: all cores. Otherwise so many.
+
+    Examples
+    --------
+    >>> from sidecut.graphs.threads import count_threads, use_threads
+    >>> with use_threads(3):
+    ...     count_threads()
+    3
+    """
+    token = _allowed.set(None if n_jobs is None else count_jobs(n_jobs))
+    try:
+        with nullcontext() if n_jobs is None else limit_threads(count_threads()):
+            yield
+    finally:
+        _allowed.reset(token)
+
+
+def count_threads() -> int:
+    """Return how many threads may run now: what `use_threads` says, or what the machine allows."""
+    allowed = _allowed.get()
+    if allowed is not None:
+        return allowed
+    if threading.current_thread() is not threading.main_thread():
+        return 1
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cpu_count(), int(asked)) if asked.isdecimal() and int(asked) > 0 else cpu_count()
+
+
+def count_jobs(n_jobs: Any) -> int:
+    """Return the number of threads that an `n_jobs` of scikit-learn's kind stands for.
+
+    Examples
+    --------
+    >>> from sidecut.graphs.threads import count_jobs
+    >>> count_jobs(2)
+    2
+    """
+    is_whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if not is_whole or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r} must be None, a whole number of threads, or -1 for all cores.")
+    return int(n_jobs) if n_jobs > 0 else max(cpu_count() + 1 + int(n_jobs), 1)
 
 
 def limit_threads(n_threads: int | None = 1) -> AbstractContextManager[object]:

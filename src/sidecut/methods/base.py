@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import Tags, check_random_state
@@ -19,7 +19,6 @@ from sidecut.methods.inputs import (
     check_constraints,
     check_data,
     check_n_clusters,
-    check_y,
     is_precomputed,
     n_points,
     warn_about_duplicates,
@@ -30,6 +29,9 @@ from sidecut.spectral.laplacian import SOLVERS
 
 #: The affinities for which X must not be negative: weights of a graph, and word counts.
 NONNEGATIVE = ("precomputed", "cosine")
+LABELLINGS = ("kmeans", "rotation", "qr", "sign")
+#: What scikit-learn calls two of them.
+SKLEARN_LABELLINGS = {"discretize": "rotation", "cluster_qr": "qr"}
 
 
 class SpectralClusterer(ConstrainedClusterer):
@@ -51,6 +53,8 @@ class SpectralClusterer(ConstrainedClusterer):
     labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
         How the embedding becomes labels; "sign" is for two clusters and takes the sign of the second
         eigenvector.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}, optional
+        scikit-learn's name for `labelling`, and its words for "rotation" and "qr". Give one of the two.
     unit_rows : bool, default=True
         Scale every row of the embedding to length one before it is labelled. Without, k-means can collapse on
         graphs of real data, where the rows differ in length by orders of magnitude.
@@ -61,6 +65,9 @@ class SpectralClusterer(ConstrainedClusterer):
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
         what it took.
+    n_jobs : int or None, default=None
+        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
+        joblib or Dask. -1: all cores.
     random_state : int, RandomState or None, default=None
         Starting vectors and k-means starts; an int makes the result reproducible.
     """
@@ -72,41 +79,28 @@ class SpectralClusterer(ConstrainedClusterer):
         affinity: str | GraphRecipe = "knn",
         n_neighbors: int = 20,
         labelling: LabellingMethod = "kmeans",
+        assign_labels: str | None = None,
         unit_rows: bool = True,
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.labelling = labelling
+        self.assign_labels = assign_labels
         self.unit_rows = unit_rows
         self.n_init = n_init
         self.eigen_solver = eigen_solver
         self.hard = hard
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Cluster the data.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The points; with affinity="precomputed" the graph itself.
-        y : ignored
-            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
-        constraints : Constraints, optional
-            What is known about the points.
-
-        Returns
-        -------
-        self
-            With `labels_`, `embedding_`, `eigenvalues_`, `eigenvectors_`, `affinity_matrix_`, `solution_`.
-        """
+    def _fit(self, X: Any, constraints: Constraints | None) -> None:
         # The graph is the dearest step: whatever can be refused is refused before it is built.
-        check_y(y)
         self._check_parameters()
         data = check_data(self, X)
         constraints = check_constraints(constraints, n_points(data))
@@ -122,14 +116,31 @@ class SpectralClusterer(ConstrainedClusterer):
         self.embedding_ = self._embed(graph, constraints, rng)
         self.labels_ = self._assign_labels(self.embedding_, rng)
         repair_if_hard(self, self.embedding_, constraints)
-        return self
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense, whatever the data."""
-        check_choice("labelling", self.labelling, ("kmeans", "rotation", "qr", "sign"))
+        self._check_labelling()
         check_choice("eigen_solver", self.eigen_solver, SOLVERS)
         check_flag("unit_rows", self.unit_rows)
         check_count("n_init", self.n_init)
+
+    def _check_labelling(self) -> None:
+        check_choice("labelling", self.labelling, LABELLINGS)
+        if self.assign_labels is None:
+            return
+        check_choice("assign_labels", self.assign_labels, (*LABELLINGS, *SKLEARN_LABELLINGS))
+        if self.labelling != "kmeans":
+            raise ValueError(
+                f"labelling={self.labelling!r} and assign_labels={self.assign_labels!r} name the same "
+                "choice: give one of them."
+            )
+
+    @property
+    def _labelling(self) -> LabellingMethod:
+        """How the embedding becomes labels, by whichever name it was asked for."""
+        if self.assign_labels is None:
+            return self.labelling
+        return cast(LabellingMethod, SKLEARN_LABELLINGS.get(self.assign_labels, self.assign_labels))
 
     def _build_graph(self, data: Any) -> Graph:
         """Make the graph the affinity names, from what `check_data` let in."""
@@ -141,11 +152,11 @@ class SpectralClusterer(ConstrainedClusterer):
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
         """Hook 2: the eigenvectors of the normalised cut, as D^{-1/2} V (Shi & Malik, 2000)."""
-        needed = max(self.n_clusters, 2) if self.labelling == "sign" else self.n_clusters
+        needed = max(self.n_clusters, 2) if self._labelling == "sign" else self.n_clusters
         pairs = laplacian_eigenpairs(graph, needed, solver=self.eigen_solver, random_state=rng)
         self._remember(pairs)
         relaxed = NormalizedAffinity(graph).scale[:, None] * pairs.vectors
-        if self.labelling == "sign":
+        if self._labelling == "sign":
             return relaxed[:, 1:]
         return unit_rows(relaxed) if self.unit_rows else relaxed
 
@@ -156,7 +167,7 @@ class SpectralClusterer(ConstrainedClusterer):
 
     def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
         return assign_labels(
-            embedding, self.n_clusters, method=self.labelling, n_init=self.n_init, random_state=rng
+            embedding, self.n_clusters, method=self._labelling, n_init=self.n_init, random_state=rng
         )
 
     def __sklearn_tags__(self) -> Tags:

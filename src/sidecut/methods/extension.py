@@ -30,7 +30,7 @@ LARGEST_EIGENVALUE = 0.99
 def _is_on_neighbors(estimator: Any) -> bool:
     """Whether X becomes a neighbour graph; an affinity that makes no sense is refused in fit, not here."""
     if isinstance(estimator.affinity, str):
-        return estimator.affinity == "knn"
+        return estimator.affinity in ("knn", "nearest_neighbors")
     return isinstance(estimator.affinity, Neighbors)
 
 
@@ -82,7 +82,7 @@ class OutOfSample(_Walk):
         """Return the rows of the embedding for new points, given their weights to the old ones."""
         relaxed = NormalizedAffinity(self.affinity_matrix_).scale[:, None] * self.eigenvectors_
         rows = extend_cut(edges, relaxed, self.eigenvalues_)
-        if self.labelling == "sign":
+        if self._labelling == "sign":
             return rows[:, 1:]
         return unit_rows(rows) if self.unit_rows else rows
 

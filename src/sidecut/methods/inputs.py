@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, TypeVar
+from inspect import signature
+from typing import Any, Self, TypeVar
 
 import joblib
 import numpy as np
@@ -13,15 +15,48 @@ from sklearn.utils.validation import validate_data
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError, KnowledgeWarning, LabellingWarning, warn
+from sidecut.exceptions import ConstraintError, KnowledgeWarning, LabellingWarning, ParameterWarning, warn
 from sidecut.graphs import Graph, as_graph, recipe
+from sidecut.graphs.threads import use_threads
 from sidecut.parameters import check_count
 
 Made = TypeVar("Made")
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):
-    """The base of every estimator here: a scikit-learn clusterer that takes constraints beside the data."""
+    """The base of every estimator here: a scikit-learn clusterer that takes constraints beside the data.
+
+    A method says in `_fit` what it does; `fit` looks after what all have in common.
+    """
+
+    n_jobs: int | None
+    labels_: Any
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Cluster the data.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The points; with affinity="precomputed", where there is such a parameter, the graph itself.
+        y : ignored
+            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
+        constraints : Constraints, optional
+            What is known about the points.
+
+        Returns
+        -------
+        self
+            With `labels_` and the other attributes that end in an underscore.
+        """
+        check_y(y)
+        with use_threads(self.n_jobs):
+            self._fit(X, constraints)
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any, constraints: Constraints | None) -> None:
+        """Cluster the data: what is the method's own."""
 
     def fit_predict(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> IntArray:
         """Cluster the data and return the labels.
@@ -129,10 +164,25 @@ def build_graph(estimator: BaseEstimator, data: Any) -> Graph:
     data : array, sparse matrix or Graph
         The points, or the graph itself, returned unchanged.
     """
+    warn_about_unused_neighbors(estimator)
     if isinstance(data, Graph):
         return data
     how = recipe(estimator.affinity, estimator.n_neighbors)
     return make_once(estimator, (type(how), how.get_params()), data, lambda: how.build(data))
+
+
+def warn_about_unused_neighbors(estimator: BaseEstimator) -> None:
+    """Warn where `n_neighbors` was chosen though the affinity does not look at it."""
+    default = signature(type(estimator)).parameters["n_neighbors"].default
+    is_used = isinstance(estimator.affinity, str) and estimator.affinity in ("knn", "nearest_neighbors")
+    if is_used or estimator.n_neighbors == default:
+        return
+    named = estimator.affinity if isinstance(estimator.affinity, str) else type(estimator.affinity).__name__
+    warn(
+        f"n_neighbors={estimator.n_neighbors} has no effect with affinity={named!r}: it is for 'knn'. Leave "
+        "it out, or set it in the recipe, as in affinity=Neighbors(15).",
+        ParameterWarning,
+    )
 
 
 def make_once(estimator: BaseEstimator, settings: tuple, data: Any, make: Callable[[], Made]) -> Made:

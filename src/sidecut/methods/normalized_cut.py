@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -31,12 +31,17 @@ class NormalizedCut(OutOfSample, SpectralClusterer):
         How many neighbours each point has in the graph of ``affinity="knn"``.
     labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
         How the embedding becomes labels.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}, optional
+        scikit-learn's name for `labelling`, and its words for "rotation" and "qr". Give one of the two.
     unit_rows : bool, default=True
         Scale every row of the embedding to length one before it is labelled.
     n_init : int, default=10
         How many starts the labelling has.
     eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
         See `sidecut.spectral.laplacian_eigenpairs`.
+    n_jobs : int or None, default=None
+        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
+        joblib or Dask. -1: all cores.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -74,9 +79,11 @@ class NormalizedCut(OutOfSample, SpectralClusterer):
         affinity: str | GraphRecipe = "knn",
         n_neighbors: int = 20,
         labelling: LabellingMethod = "kmeans",
+        assign_labels: str | None = None,
         unit_rows: bool = True,
         n_init: int = 10,
         eigen_solver: str = "auto",
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         # Without links there is nothing that `hard` could satisfy, so it is no parameter here.
@@ -85,26 +92,17 @@ class NormalizedCut(OutOfSample, SpectralClusterer):
             affinity=affinity,
             n_neighbors=n_neighbors,
             labelling=labelling,
+            assign_labels=assign_labels,
             unit_rows=unit_rows,
             n_init=n_init,
             eigen_solver=eigen_solver,
+            n_jobs=n_jobs,
             random_state=random_state,
         )
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Cluster the data.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The points; with affinity="precomputed" the graph itself.
-        y : ignored
-            Present for scikit-learn's sake.
-        constraints : None
-            Present so that all methods can be called alike; constraints that say something are refused.
-        """
+    def _fit(self, X: Any, constraints: Constraints | None) -> None:
         if constraints is not None and not (isinstance(constraints, Constraints) and constraints.is_empty):
             raise ConstraintError(
                 "NormalizedCut cannot use constraints; choose a method that can, such as SpectralLearning."
             )
-        return super().fit(X, y, constraints=constraints)
+        super()._fit(X, constraints)

@@ -97,6 +97,8 @@ class SpectralLearning(SpectralClusterer):
         How many neighbours each point has in the graph of ``affinity="knn"``.
     labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
         How the embedding becomes labels.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}, optional
+        scikit-learn's name for `labelling`, and its words for "rotation" and "qr". Give one of the two.
     unit_rows : bool, default=True
         Scale every row of the embedding to length one before it is labelled.
     n_init : int, default=10
@@ -106,6 +108,9 @@ class SpectralLearning(SpectralClusterer):
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
         what it took.
+    n_jobs : int or None, default=None
+        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
+        joblib or Dask. -1: all cores.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -146,10 +151,12 @@ class SpectralLearning(SpectralClusterer):
         affinity: str | GraphRecipe = "knn",
         n_neighbors: int = 20,
         labelling: LabellingMethod = "kmeans",
+        assign_labels: str | None = None,
         unit_rows: bool = True,
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -157,10 +164,12 @@ class SpectralLearning(SpectralClusterer):
             affinity=affinity,
             n_neighbors=n_neighbors,
             labelling=labelling,
+            assign_labels=assign_labels,
             unit_rows=unit_rows,
             n_init=n_init,
             eigen_solver=eigen_solver,
             hard=hard,
+            n_jobs=n_jobs,
             random_state=random_state,
         )
         self.normalization = normalization

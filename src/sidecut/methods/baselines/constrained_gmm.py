@@ -6,7 +6,7 @@ beliefs: Lu & Leen (2007).
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -34,7 +34,6 @@ from sidecut.methods.inputs import (
     check_choice,
     check_constraints,
     check_n_clusters,
-    check_y,
     warn_about_duplicates,
 )
 from sidecut.parameters import check_count, check_not_negative
@@ -70,6 +69,9 @@ class ConstrainedGMM(ConstrainedClusterer):
         Stop when the bound per point gains less than this.
     reg_covar : float, default=1e-6
         Added to all variances, so that no Gaussian collapses to a point.
+    n_jobs : int or None, default=None
+        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
+        joblib or Dask. -1: all cores.
     random_state : int, RandomState or None, default=None
         Where the starts come from; an int makes the result reproducible.
 
@@ -122,6 +124,7 @@ class ConstrainedGMM(ConstrainedClusterer):
         max_iter: int = 100,
         tol: float = 1e-3,
         reg_covar: float = 1e-6,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -133,26 +136,10 @@ class ConstrainedGMM(ConstrainedClusterer):
         self.max_iter = max_iter
         self.tol = tol
         self.reg_covar = reg_covar
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Fit the mixture and cluster the points.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-            The points; covariances make no sense of sparse ones.
-        y : ignored
-            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
-        constraints : Constraints, optional
-            What is known about the points.
-
-        Returns
-        -------
-        self
-            With `labels_`, `responsibilities_`, `weights_`, `means_`, `covariances_`, `lower_bound_`.
-        """
-        check_y(y)
+    def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self._check_parameters()
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         constraints = check_constraints(constraints, len(X))
@@ -170,7 +157,6 @@ class ConstrainedGMM(ConstrainedClusterer):
         self.__dict__.pop("repair_", None)
         if self.hard and not constraints.is_empty:
             self.labels_, self.repair_ = _likely_repair(X, best, self.labels_, constraints)
-        return self
 
     def _check_parameters(self) -> None:
         check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)

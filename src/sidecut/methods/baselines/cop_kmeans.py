@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +22,6 @@ from sidecut.methods.inputs import (
     check_choice,
     check_constraints,
     check_n_clusters,
-    check_y,
     warn_about_duplicates,
 )
 from sidecut.parameters import check_count, check_not_negative
@@ -52,6 +51,9 @@ class COPKMeans(ConstrainedClusterer):
     max_steps : int, default=100_000
         How many steps the search for a first assignment may take. It needs more than a few only where each
         of many points is apart from `n_clusters` others or more.
+    n_jobs : int or None, default=None
+        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
+        joblib or Dask. -1: all cores.
     random_state : int, RandomState or None, default=None
         Where the starts come from; an int makes the result reproducible.
 
@@ -105,6 +107,7 @@ class COPKMeans(ConstrainedClusterer):
         max_iter: int = 300,
         tol: float = 1e-4,
         max_steps: int = 100_000,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -113,26 +116,10 @@ class COPKMeans(ConstrainedClusterer):
         self.max_iter = max_iter
         self.tol = tol
         self.max_steps = max_steps
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Cluster the points.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The points.
-        y : ignored
-            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
-        constraints : Constraints, optional
-            What is known about the points, each taken as certain whatever its strength.
-
-        Returns
-        -------
-        self
-            With `labels_`, `cluster_centers_`, `inertia_`, `objective_`, `n_iter_`.
-        """
-        check_y(y)
+    def _fit(self, X: Any, constraints: Constraints | None) -> None:
         check_count("n_init", self.n_init)
         check_count("max_iter", self.max_iter)
         check_count("max_steps", self.max_steps)
@@ -153,7 +140,6 @@ class COPKMeans(ConstrainedClusterer):
             for centres in self._first_centres(points, n_clusters, starts, offset, rng)
         ]
         self._remember(X, lumps, offset, best_run(runs))
-        return self
 
     def predict(self, X: Any) -> IntArray:
         """Return the nearest centre of each point; constraints say nothing about new points.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -28,7 +28,6 @@ from sidecut.methods.inputs import (
     ConstrainedClusterer,
     check_constraints,
     check_n_clusters,
-    check_y,
     warn_about_duplicates,
 )
 from sidecut.parameters import check_count, check_not_negative
@@ -57,6 +56,9 @@ class MetricKMeans(ConstrainedClusterer):
         How many starts k-means has.
     max_iter : int, default=300
         How many iterations each start has at most.
+    n_jobs : int or None, default=None
+        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
+        joblib or Dask. -1: all cores.
     random_state : int, RandomState or None, default=None
         Where samples and starts come from; an int makes the result reproducible.
 
@@ -104,6 +106,7 @@ class MetricKMeans(ConstrainedClusterer):
         hard: bool = False,
         n_init: int = 10,
         max_iter: int = 300,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -112,26 +115,10 @@ class MetricKMeans(ConstrainedClusterer):
         self.hard = hard
         self.n_init = n_init
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Learn the metric and cluster the points.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The points.
-        y : ignored
-            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
-        constraints : Constraints, optional
-            What is known about the points.
-
-        Returns
-        -------
-        self
-            With `labels_`, `metric_`, `cluster_centers_`, `inertia_`.
-        """
-        check_y(y)
+    def _fit(self, X: Any, constraints: Constraints | None) -> None:
         check_not_negative("regularization", self.regularization)
         for name in ("max_pairs", "n_init", "max_iter"):
             check_count(name, getattr(self, name))
@@ -156,7 +143,6 @@ class MetricKMeans(ConstrainedClusterer):
         repair_if_hard(self, dense_rows(points[:, self.metric_ > 0]) if self.hard else points, constraints)
         if hasattr(self, "repair_"):
             self.inertia_ += self.repair_.cost
-        return self
 
     def _cluster(self, X: Any, n_clusters: int, rng: np.random.RandomState) -> None:
         """Cluster by k-means under the metric."""

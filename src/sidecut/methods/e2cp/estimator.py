@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,6 +57,8 @@ class E2CP(OutOfSample, SpectralClusterer):
         How many neighbours each point has in the graph of ``affinity="knn"``.
     labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
         How the embedding becomes labels.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}, optional
+        scikit-learn's name for `labelling`, and its words for "rotation" and "qr". Give one of the two.
     unit_rows : bool, default=True
         Scale every row of the embedding to length one before it is labelled.
     n_init : int, default=10
@@ -66,6 +68,9 @@ class E2CP(OutOfSample, SpectralClusterer):
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
         what it took.
+    n_jobs : int or None, default=None
+        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
+        joblib or Dask. -1: all cores.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -117,10 +122,12 @@ class E2CP(OutOfSample, SpectralClusterer):
         affinity: str | GraphRecipe = "knn",
         n_neighbors: int = 20,
         labelling: LabellingMethod = "kmeans",
+        assign_labels: str | None = None,
         unit_rows: bool = True,
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -128,10 +135,12 @@ class E2CP(OutOfSample, SpectralClusterer):
             affinity=affinity,
             n_neighbors=n_neighbors,
             labelling=labelling,
+            assign_labels=assign_labels,
             unit_rows=unit_rows,
             n_init=n_init,
             eigen_solver=eigen_solver,
             hard=hard,
+            n_jobs=n_jobs,
             random_state=random_state,
         )
         self.alpha = alpha
@@ -139,10 +148,9 @@ class E2CP(OutOfSample, SpectralClusterer):
         self.eigenvectors = eigenvectors
         self.approximate = approximate
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Cluster the data; see `SpectralClusterer.fit`."""
+    def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self.approximation_error_ = 0.0
-        return super().fit(X, y, constraints=constraints)
+        super()._fit(X, constraints)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -165,7 +173,7 @@ class E2CP(OutOfSample, SpectralClusterer):
         if constraints.is_empty:
             self.propagated_constraints_ = propagate(graph, constraints, self.alpha)
             self._beliefs = self.propagated_constraints_.matrix
-        if self.eigenvectors == "leading" or self.labelling == "sign":
+        if self.eigenvectors == "leading" or self._labelling == "sign":
             return super()._embed(graph, constraints, rng)
         count = min(self.n_clusters + 1, graph.n_nodes)
         pairs = laplacian_eigenpairs(graph, count, solver=self.eigen_solver, random_state=rng)
@@ -179,7 +187,7 @@ class E2CP(OutOfSample, SpectralClusterer):
         relaxed = NormalizedAffinity(self.affinity_matrix_).scale[:, None] * self.eigenvectors_
         unit = unit_weight(before)
         rows = extend_rows(edges, before, self._beliefs, self.alpha, unit, relaxed, self.eigenvalues_)
-        if self.labelling == "sign":
+        if self._labelling == "sign":
             return rows[:, 1:]
         return unit_rows(rows) if self.unit_rows else rows
 

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from joblib import cpu_count
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import lazy
 from sidecut.graphs.graph import SparseProduct
 from sidecut.graphs.lazy import KeptStrips, halve
+from sidecut.graphs.threads import count_threads
 from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix, slices
 
 PositivePart = Callable[[FloatArray], FloatArray]
@@ -114,7 +114,7 @@ class ClasswisePart:
         columns = block.reshape(self.n_nodes, -1)
         doubtful = self._doubtful_product if self.stored is None else self._stored_product
         result = doubtful(columns)
-        with ThreadPoolExecutor(cpu_count()) as pool:
+        with ThreadPoolExecutor(count_threads()) as pool:
             sure = pool.map(lambda members: members.sure_product(columns[members.points]), self.classes)
             for members, product in zip(self.classes, sure, strict=True):
                 result[members.points] += product

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from joblib import cpu_count
 from scipy.linalg import solve
 from threadpoolctl import threadpool_limits
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph, NormalizedAffinity
+from sidecut.graphs.threads import count_threads
 from sidecut.spectral.conjugate_gradients import solve_columns
 
 Product = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
@@ -145,7 +145,7 @@ def _spread_in_threads(
         block = _chebyshev(multiply, ones, start, alpha)
         result[:, part] = np.where(block > faint, block, 0.0)
 
-    with ThreadPoolExecutor(cpu_count()) as pool:
+    with ThreadPoolExecutor(count_threads()) as pool:
         list(pool.map(solve, _column_slices(shape[1])))
     return result
 

@@ -42,6 +42,8 @@ class LCSC(SpectralClusterer):
         How many neighbours each point has in the graph of ``affinity="knn"``.
     labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
         How the embedding becomes labels.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}, optional
+        scikit-learn's name for `labelling`, and its words for "rotation" and "qr". Give one of the two.
     unit_rows : bool, default=True
         Scale every row of the embedding to length one before it is labelled.
     n_init : int, default=10
@@ -50,6 +52,9 @@ class LCSC(SpectralClusterer):
         See `sidecut.spectral.laplacian_eigenpairs`.
     hard : bool, default=False
         Finish with labels that satisfy as many cannot-links as possible too; `repair_` tells what it took.
+    n_jobs : int or None, default=None
+        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
+        joblib or Dask. -1: all cores.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -89,10 +94,12 @@ class LCSC(SpectralClusterer):
         affinity: str | GraphRecipe = "knn",
         n_neighbors: int = 20,
         labelling: LabellingMethod = "kmeans",
+        assign_labels: str | None = None,
         unit_rows: bool = True,
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -100,10 +107,12 @@ class LCSC(SpectralClusterer):
             affinity=affinity,
             n_neighbors=n_neighbors,
             labelling=labelling,
+            assign_labels=assign_labels,
             unit_rows=unit_rows,
             n_init=n_init,
             eigen_solver=eigen_solver,
             hard=hard,
+            n_jobs=n_jobs,
             random_state=random_state,
         )
         self.cannot_links = cannot_links
@@ -117,12 +126,12 @@ class LCSC(SpectralClusterer):
             return super()._embed(graph, constraints, rng)
         if self.cannot_links != "ignore":
             refuse_cannot_links(constraints, self.cannot_links)
-        needed = max(self.n_clusters, 2) if self.labelling == "sign" else self.n_clusters
+        needed = max(self.n_clusters, 2) if self._labelling == "sign" else self.n_clusters
         sets = constraints.must_link_components()
         pairs = solve_joined(graph, sets, needed, solver=self.eigen_solver, random_state=rng)
         self._remember(pairs)
         relaxed = join_rows(graph, sets, pairs.vectors)
-        if self.labelling == "sign":
+        if self._labelling == "sign":
             return relaxed[:, 1:]
         return unit_rows(relaxed) if self.unit_rows else relaxed
 

@@ -101,6 +101,9 @@ class NCSC(SpectralClusterer):
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
         what it took.
+    n_jobs : int or None, default=None
+        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
+        joblib or Dask. -1: all cores.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -167,6 +170,7 @@ class NCSC(SpectralClusterer):
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -177,6 +181,7 @@ class NCSC(SpectralClusterer):
             n_init=n_init,
             eigen_solver=eigen_solver,
             hard=hard,
+            n_jobs=n_jobs,
             random_state=random_state,
         )
         self.gamma_must = gamma_must

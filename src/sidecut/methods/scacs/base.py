@@ -42,7 +42,6 @@ from sidecut.methods.inputs import (
     ConstrainedClusterer,
     check_constraints,
     check_n_clusters,
-    check_y,
     make_once,
     refuse_other_than_constraints,
     warn_about_duplicates,
@@ -71,23 +70,7 @@ class LandmarkClusterer(ConstrainedClusterer):
     labels_: Any
     embedding_: Any
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Cluster the data.
-
-        Parameters
-        ----------
-        X : array, memory map, sparse matrix or data frame of shape (n_samples, n_features)
-            The points. They are read a few thousand rows at a time; a memory map is never copied as a whole.
-        y : ignored
-            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
-        constraints : Constraints, optional
-            What is known about the points.
-
-        Returns
-        -------
-        self
-        """
-        check_y(y)
+    def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self._check_parameters()
         X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
         constraints = check_constraints(constraints, X.shape[0])
@@ -107,7 +90,6 @@ class LandmarkClusterer(ConstrainedClusterer):
         self.embedding_ = np.concatenate(parts)
         self.labels_ = self._labelled(parts, warned)
         repair_if_hard(self, self.embedding_, constraints)
-        return self
 
     def fit_chunks(
         self,

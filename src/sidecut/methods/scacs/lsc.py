@@ -37,8 +37,9 @@ class LSC(LandmarkClusterer):
         Scale every row of the embedding to length one before k-means.
     n_init : int, default=10
         How many starts k-means has.
-    n_jobs : int or None, default=-1
-        Number of threads; all processors by default. It does not change the result.
+    n_jobs : int or None, default=None
+        How many threads a fit may use; it does not change the result. None: all cores that OMP_NUM_THREADS
+        allows, but one in a worker of joblib or Dask. -1: all cores.
     warm_start : bool, default=False
         Use the landmarks and codes of the previous fit again if the data are the same, and other settings are
         tried. Not for `fit_chunks`.
@@ -88,7 +89,7 @@ class LSC(LandmarkClusterer):
         sigma: float | str = "mean",
         unit_rows: bool = True,
         n_init: int = 10,
-        n_jobs: int | None = -1,
+        n_jobs: int | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -105,20 +106,9 @@ class LSC(LandmarkClusterer):
 
     hard = False
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Cluster the data.
-
-        Parameters
-        ----------
-        X : array, memory map, sparse matrix or data frame of shape (n_samples, n_features)
-            The points.
-        y : ignored
-            Present for scikit-learn's sake.
-        constraints : None
-            Present so that all methods can be called alike; constraints that say something are refused.
-        """
+    def _fit(self, X: Any, constraints: Constraints | None) -> None:
         refuse_constraints(constraints)
-        return super().fit(X, y, constraints=constraints)
+        super()._fit(X, constraints)
 
     def fit_chunks(self, source: Any, *, constraints: Constraints | None = None, **settings: Any) -> Self:
         """Cluster rows that do not fit in memory, see `SCACS.fit_chunks`."""

@@ -62,8 +62,9 @@ class SCACS(LandmarkClusterer):
         How many starts k-means has.
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible.
-    n_jobs : int or None, default=-1
-        Number of threads; all processors by default. It does not change the result.
+    n_jobs : int or None, default=None
+        How many threads a fit may use; it does not change the result. None: all cores that OMP_NUM_THREADS
+        allows, but one in a worker of joblib or Dask. -1: all cores.
     warm_start : bool, default=False
         Use the landmarks and codes of the previous fit again if the data are the same: where constraints are
         added a few at a time, or other settings tried, what is left is the p x p problem and k-means. Not for
@@ -130,7 +131,7 @@ class SCACS(LandmarkClusterer):
         unit_rows: bool = True,
         n_init: int = 10,
         hard: bool = False,
-        n_jobs: int | None = -1,
+        n_jobs: int | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:

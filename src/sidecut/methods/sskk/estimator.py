@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,6 @@ from sidecut.methods.inputs import (
     check_constraints,
     check_data,
     check_n_clusters,
-    check_y,
     is_precomputed,
     n_points,
     warn_about_duplicates,
@@ -135,6 +134,9 @@ class SSKK(ConstrainedClusterer):
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
         what it took.
+    n_jobs : int or None, default=None
+        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
+        joblib or Dask. -1: all cores.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -183,6 +185,7 @@ class SSKK(ConstrainedClusterer):
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -196,26 +199,10 @@ class SSKK(ConstrainedClusterer):
         self.n_init = n_init
         self.eigen_solver = eigen_solver
         self.hard = hard
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Cluster the data.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The points; with affinity="precomputed" the graph itself.
-        y : ignored
-            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
-        constraints : Constraints, optional
-            What is known about the points.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If points still moved in the last of `max_iter` steps.
-        """
-        check_y(y)
+    def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self._check_parameters()
         data = check_data(self, X)
         constraints = check_constraints(constraints, n_points(data))
@@ -233,7 +220,6 @@ class SSKK(ConstrainedClusterer):
         starts = [start] if start is not None else self._starts(graph, kernel, constraints, rng)
         self._remember(min((self._run(kernel, labels) for labels in starts), key=lambda run: run.objective))
         repair_if_hard(self, self.embedding_, constraints)
-        return self
 
     def _check_parameters(self) -> None:
         check_choice("weighting", self.weighting, ("degree", "none"))
