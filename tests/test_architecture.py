@@ -268,3 +268,16 @@ def test_public_names_exist_and_are_documented(module, name):
     if needs_example(thing):
         assert "\n    Examples\n    --------" in words, f"{module.__name__}.{name} has no Examples section"
         assert ">>> " in words
+
+
+ESTIMATORS = [name for name in sidecut.__all__ if hasattr(getattr(sidecut, name), "fit")]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_says_what_is_like_it_and_where_it_comes_from(name):
+    words = getattr(sidecut, name).__doc__
+    for section in ("Parameters", "Attributes", "See Also", "References", "Examples"):
+        assert f"\n    {section}\n    {'-' * len(section)}\n" in words, f"{name} has no section {section}"
+    seen = re.search(r"See Also\n    -+\n(.*?)\n\n", words, re.DOTALL).group(1)
+    for other in re.findall(r"^    (\w+) :", seen, re.MULTILINE):
+        assert hasattr(sidecut, other), f"{name} points to {other}, which does not exist"

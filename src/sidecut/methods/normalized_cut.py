@@ -60,6 +60,16 @@ class NormalizedCut(OutOfSample, SpectralClusterer):
     n_features_in_ : int
         Number of features seen in fit.
 
+    See Also
+    --------
+    CSP : The cut under constraints.
+    LSC : The same over landmarks, for very many points.
+
+    References
+    ----------
+    J. Shi, J. Malik: Normalized cuts and image segmentation. IEEE Transactions on Pattern Analysis and
+    Machine Intelligence 22, 2000.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons

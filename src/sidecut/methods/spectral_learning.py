@@ -131,6 +131,15 @@ class SpectralLearning(SpectralClusterer):
     n_features_in_ : int
         Number of features seen in fit.
 
+    See Also
+    --------
+    E2CP : Spreads what is known beyond the pairs it is about.
+    CSAP : Links change the affinity around them.
+
+    References
+    ----------
+    S. Kamvar, D. Klein, C. Manning: Spectral learning. IJCAI 2003.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

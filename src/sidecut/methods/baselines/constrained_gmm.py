@@ -98,6 +98,17 @@ class ConstrainedGMM(ConstrainedClusterer):
     ConflictError
         From `fit`, if must-links contradict a cannot-link and either must_links="chunklets" or hard=True.
 
+    See Also
+    --------
+    COPKMeans : Hard clusters in place of a mixture.
+    MetricKMeans : Learns a metric from the links.
+
+    References
+    ----------
+    N. Shental, A. Bar-Hillel, T. Hertz, D. Weinshall: Computing Gaussian mixture models with EM using
+    equivalence constraints. NIPS 2003.
+    Z. Lu, T. Leen: Penalized probabilistic clustering. Neural Computation 19, 2007.
+
     Examples
     --------
     >>> import numpy as np

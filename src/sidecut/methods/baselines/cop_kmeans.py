@@ -78,6 +78,16 @@ class COPKMeans(ConstrainedClusterer):
         From `fit`, if no assignment satisfies all cannot-links, or none was found in `max_steps`; the message
         says which, and `cannot_link` holds the links to blame.
 
+    See Also
+    --------
+    SSKK : Links as penalties, on a graph.
+    ConstrainedGMM : A mixture in place of k-means.
+
+    References
+    ----------
+    K. Wagstaff, C. Cardie, S. Rogers, S. Schroedl: Constrained k-means clustering with background knowledge.
+    ICML 2001.
+
     Examples
     --------
     >>> import numpy as np

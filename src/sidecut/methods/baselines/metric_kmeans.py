@@ -82,6 +82,15 @@ class MetricKMeans(ConstrainedClusterer):
     ConflictError
         From `fit` with hard=True, if must-links contradict a cannot-link.
 
+    See Also
+    --------
+    COPKMeans : Keeps every link instead of learning a metric.
+
+    References
+    ----------
+    E. Xing, A. Ng, M. Jordan, S. Russell: Distance metric learning, with application to clustering with
+    side-information. NIPS 2002.
+
     Examples
     --------
     The first feature is loud and means nothing; three links are enough to tell.

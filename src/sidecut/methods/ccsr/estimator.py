@@ -164,6 +164,15 @@ class CCSR(SpectralClusterer):
     n_features_in_ : int
         Number of features seen in fit.
 
+    See Also
+    --------
+    NCSC : Links as penalties on indicators.
+    E2CP : Spreads what is known over the graph.
+
+    References
+    ----------
+    Z. Li, J. Liu, X. Tang: Constrained clustering via spectral regularization. CVPR 2009.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -88,6 +88,15 @@ class CSAP(SpectralClusterer):
     n_features_in_ : int
         Number of features seen in fit.
 
+    See Also
+    --------
+    E2CP : Spreads what is known over the graph, with one linear system.
+    SpectralLearning : Links change only the weights of their own pairs.
+
+    References
+    ----------
+    Z. Lu, M. Á. Carreira-Perpiñán: Constrained spectral clustering through affinity propagation. CVPR 2008.
+
     Examples
     --------
     One must-link between two of three clusters makes them one:

@@ -98,6 +98,17 @@ class CSP(OutOfSample, SpectralClusterer):
     n_features_in_ : int
         Number of features seen in fit.
 
+    See Also
+    --------
+    E2CP : Spreads what is known over the graph; strong with pairs.
+    SCACS : The same idea over landmarks, for very many points.
+    NormalizedCut : The same cut with nothing known.
+
+    References
+    ----------
+    X. Wang, B. Qian, I. Davidson: On constrained spectral clustering and its applications. Data Mining and
+    Knowledge Discovery 28, 2014.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons

@@ -97,6 +97,17 @@ class E2CP(OutOfSample, SpectralClusterer):
     n_features_in_ : int
         Number of features seen in fit.
 
+    See Also
+    --------
+    CSP : Cuts that satisfy the constraints; strong with labels.
+    CSAP : Links that change the affinity around them.
+    NormalizedCut : The same cut with nothing known.
+
+    References
+    ----------
+    Z. Lu, H. H. S. Ip: Constrained spectral clustering via exhaustive and efficient constraint propagation.
+    ECCV 2010.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons

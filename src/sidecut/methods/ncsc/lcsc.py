@@ -75,6 +75,15 @@ class LCSC(SpectralClusterer):
     n_features_in_ : int
         Number of features seen in fit.
 
+    See Also
+    --------
+    NCSC : Cannot-links too, as penalties.
+
+    References
+    ----------
+    S. X. Yu, J. Shi: Segmentation given partial grouping constraints. IEEE Transactions on Pattern Analysis
+    and Machine Intelligence 26, 2004.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons

@@ -138,6 +138,16 @@ class NCSC(SpectralClusterer):
     n_features_in_ : int
         Number of features seen in fit.
 
+    See Also
+    --------
+    LCSC : Must-links only, all of them kept.
+    CCSR : Bends the eigenvectors instead of the indicators.
+
+    References
+    ----------
+    H. Hu, J. Zhou, J. Feng, J. Zhou: Multi-way constrained spectral clustering by nonnegative restriction.
+    ICPR 2012.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

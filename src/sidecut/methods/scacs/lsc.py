@@ -67,6 +67,15 @@ class LSC(LandmarkClusterer):
     n_features_in_ : int
         Number of features seen in fit.
 
+    See Also
+    --------
+    SCACS : The same with constraints.
+    NormalizedCut : The cut of the whole graph.
+
+    References
+    ----------
+    X. Chen, D. Cai: Large scale spectral clustering with landmark-based representation. AAAI 2011.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons

@@ -101,6 +101,16 @@ class SCACS(LandmarkClusterer):
     n_features_in_ : int
         Number of features seen in fit.
 
+    See Also
+    --------
+    LSC : The same with nothing known.
+    CSP : The same idea on the whole graph.
+
+    References
+    ----------
+    J. Li, Y. Xia, Z. Shan, Y. Liu: Scalable constrained spectral clustering. IEEE Transactions on Knowledge
+    and Data Engineering 27, 2015.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons

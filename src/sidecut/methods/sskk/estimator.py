@@ -159,6 +159,16 @@ class SSKK(ConstrainedClusterer):
     n_features_in_ : int
         Number of features seen in fit.
 
+    See Also
+    --------
+    NormalizedCut : The cut that kernel k-means with degrees as weights minimises.
+    CSP : A spectral method that takes the same knowledge.
+
+    References
+    ----------
+    B. Kulis, S. Basu, I. Dhillon, R. Mooney: Semi-supervised graph clustering: a kernel approach. Machine
+    Learning 74, 2009.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
