@@ -26,6 +26,8 @@ from sidecut.methods import (
     COPKMeans,
     MetricKMeans,
     NormalizedCut,
+    PoissonLearning,
+    PoissonMBO,
     SpectralLearning,
 )
 
@@ -46,6 +48,8 @@ __all__ = [
     "Constraints",
     "MetricKMeans",
     "NormalizedCut",
+    "PoissonLearning",
+    "PoissonMBO",
     "SpectralLearning",
     "__version__",
 ]

@@ -22,6 +22,8 @@ from sidecut import (
     COPKMeans,
     MetricKMeans,
     NormalizedCut,
+    PoissonLearning,
+    PoissonMBO,
     SpectralLearning,
 )
 
@@ -85,6 +87,10 @@ CASES = [
     Case(NCSC, {"gamma_must": 2.0, "gamma_cannot": 1.0, "init": "kmeans"}, promises=ALL - {CUT}),
     Case(NCSC, {"solver": "exchange"}, promises=ALL - {CUT}),
     Case(NCSC, {"nonnegative": False, "gamma_cannot": 0}),
+    # Scores in place of eigenvectors; labels of all clusters need no eigenvalues.
+    Case(PoissonLearning, promises=ALL - {GRAPH}),
+    Case(PoissonMBO, promises=ALL - {GRAPH, CUT}),
+    Case(PoissonMBO, {"times": (5.0,), "sizes": "labels"}, promises=ALL - {GRAPH, CUT}),
     # Landmarks make their own graph, on which no point is isolated.
     Case(LSC, {"n_nearest": 12}, promises=frozenset({ANY_K, EMBEDDING, SPARSE})),
     Case(SCACS, {"n_nearest": 12}, promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE})),

@@ -8,6 +8,7 @@ from sidecut.methods.csp import CSP
 from sidecut.methods.e2cp import E2CP
 from sidecut.methods.ncsc import LCSC, NCSC
 from sidecut.methods.normalized_cut import NormalizedCut
+from sidecut.methods.poisson import PoissonLearning, PoissonMBO
 from sidecut.methods.scacs import LSC, SCACS
 from sidecut.methods.spectral_learning import SpectralLearning
 from sidecut.methods.sskk import SSKK
@@ -26,6 +27,8 @@ __all__ = [
     "ConstrainedGMM",
     "MetricKMeans",
     "NormalizedCut",
+    "PoissonLearning",
+    "PoissonMBO",
     "SpectralClusterer",
     "SpectralLearning",
 ]

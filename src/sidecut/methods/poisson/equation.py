@@ -1,0 +1,136 @@
+"""The Poisson equation on a signed graph, and labels spread by a random walk that forgets.
+
+    A v = D^{-1/2} b,   u = D^{-1/2} v,   b = Σ_j w_j (y_j - ȳ) δ_j        (Calder et al., 2020)
+
+is L u = b in the variables in which A has its eigenvalues between 0 and 2. On every component that is left
+to itself the charges sum to zero, with a mean ȳ of its own; the potentials have mean zero there, weighed by
+degrees.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sidecut.arrays import FloatArray
+from sidecut.exceptions import ConvergenceWarning, warn
+from sidecut.methods.poisson.signed_graph import SignedGraph
+from sidecut.spectral.conjugate_gradients import solve_columns
+
+#: Steps of conjugate gradients. A step more than there are nodes is never needed in exact arithmetic.
+MAX_STEPS = 5_000
+#: Up to so many points the equation is solved by all eigenvectors.
+DENSE_NODES = 500
+#: Smaller eigenvalues are rounding; charges have no part in the null vectors.
+LEAST = 1e-12
+#: How much of the walk goes on at every step, where labels are spread as a start.
+REMEMBERED = 0.99
+#: A start need not be exact.
+SPREAD_TOLERANCE = 1e-4
+
+
+class Potentials(NamedTuple):
+    """The solution of the Poisson equation."""
+
+    values: FloatArray
+    residual: float
+
+
+def solve_poisson(signed: SignedGraph, sources: FloatArray, tolerance: float) -> Potentials:
+    """Return the potentials of the charges of labels, one column per cluster.
+
+    Parameters
+    ----------
+    signed : SignedGraph
+        The graph with its links.
+    sources : array of shape (n, n_clusters)
+        Y, the weight of every anchor in the column of its cluster, not negative.
+    tolerance : float
+        The residual relative to the charges.
+
+    Returns
+    -------
+    Potentials
+        The values u and the largest relative residual of a column, computed anew.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the residual is larger than asked for.
+
+    Examples
+    --------
+    On a path the potential is linear between the charges.
+
+    >>> import numpy as np
+    >>> from sidecut.graphs import as_graph
+    >>> from sidecut.methods.poisson.equation import solve_poisson
+    >>> from sidecut.methods.poisson.signed_graph import SignedGraph
+    >>> path = as_graph(np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1))
+    >>> sources = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    >>> solve_poisson(SignedGraph(path), sources, 1e-10).values[:, 0].round(6)
+    array([ 0.75,  0.25, -0.25, -0.75])
+    """
+    null = signed.null_vectors
+    charges = signed.scale[:, None] * balance_charges(signed, sources)
+    charges -= null @ (null.T @ charges)
+    if signed.n_nodes <= DENSE_NODES:
+        values = _solve_densely(signed, charges)
+    else:
+        values = solve_columns(lambda block, _: signed.laplacian(block), charges, tolerance, MAX_STEPS)
+    values -= null @ (null.T @ values)
+    residual = _relative_residual(charges - signed.laplacian(values), charges)
+    if residual > 10 * tolerance:
+        warn(
+            f"conjugate gradients left a relative residual of {residual:.1e} in the Poisson equation, asked "
+            f"for {tolerance:.1e}: raise tol, or use more neighbours, so that the graph is better connected.",
+            ConvergenceWarning,
+        )
+    return Potentials(signed.scale[:, None] * values, residual)
+
+
+def _solve_densely(signed: SignedGraph, charges: FloatArray) -> FloatArray:
+    """Solve by all eigenvectors: right even where pieces are held together by next to nothing."""
+    values, vectors = np.linalg.eigh(signed.laplacian(np.eye(signed.n_nodes)))
+    return np.asarray(vectors @ ((vectors.T @ charges) / np.maximum(values, LEAST)[:, None]))
+
+
+def balance_charges(signed: SignedGraph, sources: FloatArray) -> FloatArray:
+    """Return the charges b: in every component all clusters that have sources there have the same charge.
+
+    With w_j = Y_j / Σ Y over the sources of a cluster in the component and m clusters there, b = w_j (y_j -
+    1/m). The potential of cluster c is then Σ_j w_j G(., j), with G the Green's function, less the same for
+    all clusters. By the maximum principle G(i, j) <= G(j, j), so that a single label of each cluster is
+    right.
+    """
+    component = signed.components
+    totals = np.column_stack([np.bincount(component, weights=column) for column in sources.T])
+    present = totals > 0
+    shares = sources / np.where(present, totals, 1.0)[component]
+    n_present = np.maximum(present.sum(axis=1), 1)
+    means = (present / n_present[:, None])[component]
+    return shares - shares.sum(axis=1, keepdims=True) * means
+
+
+def spread_labels(signed: SignedGraph, sources: FloatArray) -> FloatArray:
+    """Return the share of every cluster in what reaches a point: (I - α S)⁻¹ Y, rows scaled to sum 1.
+
+    Rows that nothing reaches are zero. Unlike potentials, shares do not depend on a constant per component,
+    and they stay apart where clusters differ in size by orders of magnitude.
+    """
+    # I - α S = α A + (1 - α) I
+    arrived = solve_columns(
+        lambda block, _: REMEMBERED * signed.laplacian(block) + (1.0 - REMEMBERED) * block,
+        sources,
+        SPREAD_TOLERANCE,
+        MAX_STEPS,
+    )
+    arrived = np.maximum(arrived, 0.0)
+    totals = arrived.sum(axis=1, keepdims=True)
+    return np.divide(arrived, totals, out=np.zeros_like(arrived), where=totals > 0)
+
+
+def _relative_residual(residual: FloatArray, charges: FloatArray) -> float:
+    sizes = np.linalg.norm(charges, axis=0)
+    return float((np.linalg.norm(residual, axis=0) / np.where(sizes > 0, sizes, 1.0)).max(initial=0.0))

@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+from sidecut import Constraints
+from sidecut.graphs import Neighbors
+from sidecut.methods.poisson.descent import descend, retained_heat, suitable_times
+from sidecut.methods.poisson.signed_graph import SignedGraph
+from sidecut.methods.poisson.sizes import size_rule
+
+
+@pytest.fixture(scope="module")
+def posed():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 2)) + 2.0 * rng.integers(0, 2, (150, 2))
+    pairs = rng.integers(0, 150, (30, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    known = Constraints.from_pairs(150, pairs[:8], pairs[8:], on_conflict="weigh")
+    signed = SignedGraph(Neighbors(8).build(X), known, link_weight=2.0)
+    sources = np.zeros((150, 4))
+    sources[[0, 1, 2, 3], [0, 1, 2, 3]] = 1.0
+    return signed, sources, rng.integers(0, 4, 150)
+
+
+SIZES = [None, [60, 40, 30, 20], [[10, 80], [10, 80], [30, 40], [20, 40]]]
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_the_energy_never_rises(posed, sizes):
+    signed, sources, labels = posed
+    rule = size_rule(sizes, 150, 4, 0.2, np.zeros(4))
+    for seed in range(5):
+        start = np.random.default_rng(seed).permutation(labels)
+        path = descend(signed, start, sources, rule, (20.0, 5.0, 1.0), 40, 0.0)
+        for energies in path.energies:
+            # A start outside the bounds has to be brought inside first.
+            assert (np.diff(energies[1:]) <= 1e-9).all()
+            assert energies[-1] < energies[1] + 1e-9
+        assert path.n_iter == sum(map(len, path.energies)) - 3
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_the_energy_is_what_the_page_says(posed, sizes):
+    """E = -½ <u, e^{-tA} u> - <φ_t(A) Y, u> + Σ h(n), by dense matrix functions."""
+    signed, sources, labels = posed
+    rule = size_rule(sizes, 150, 4, 0.2, np.zeros(4))
+    path = descend(signed, labels, sources, rule, (4.0,), 40, 0.0)
+    operator = signed.laplacian(np.eye(150))
+    values, vectors = np.linalg.eigh(operator)
+    received = vectors @ (
+        (-np.expm1(-4.0 * values) / np.maximum(values, 1e-12))[:, None] * (vectors.T @ sources)
+    )
+    u = np.eye(4)[path.labels]
+    expected = -0.5 * (u * (expm(-4.0 * operator) @ u)).sum() - (received * u).sum()
+    scaled = size_rule(sizes, 150, 4, path.penalties[0], np.zeros(4))
+    expected += scaled.cost(np.bincount(path.labels, minlength=4))
+    chance = np.square(np.bincount(labels) / 150).sum()
+    start = np.eye(4)[labels]
+    retained = ((start * (expm(-4.0 * operator) @ start)).sum() / 150 - chance) / (1 - chance)
+    assert path.penalties[0] == pytest.approx(0.2 * max(retained, 0.0), abs=1e-4)
+    # The polynomial is exact to 1e-5 for every point.
+    assert path.energies[0][-1] == pytest.approx(expected, abs=150 * 3e-5)
+
+
+def test_nothing_moves_any_more_at_the_end(posed):
+    signed, sources, labels = posed
+    rule = size_rule(None, 150, 4, 0.2, np.zeros(4))
+    path = descend(signed, labels, sources, rule, (4.0,), 100, 0.0)
+    again = descend(signed, path.labels, sources, rule, (4.0,), 100, 0.0)
+    np.testing.assert_array_equal(again.labels, path.labels)
+    assert again.n_iter == 1
+
+
+def test_scores_explain_the_labels(posed):
+    signed, sources, labels = posed
+    rule = size_rule(None, 150, 4, 0.2, np.zeros(4))
+    path = descend(signed, labels, sources, rule, (4.0,), 100, 0.0)
+    assert np.mean(path.scores.argmax(axis=1) == path.labels) > 0.97
+
+
+def test_times_are_shortened_where_heat_goes_everywhere():
+    full = SignedGraph(Neighbors(59, weights="binary").build(np.random.default_rng(0).random((60, 2))))
+    labels = np.arange(60) % 2
+    assert retained_heat(full, labels, 2, 30.0) == pytest.approx(0.0, abs=1e-3)
+    times = suitable_times(full, labels, 2, (30.0, 3.0))
+    assert times[0] == pytest.approx(10 * times[1])
+    assert retained_heat(full, labels, 2, times[0]) > 0.3

@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+
+from sidecut import Constraints
+from sidecut.exceptions import ConvergenceWarning
+from sidecut.graphs import Neighbors, as_graph
+from sidecut.methods.poisson import equation
+from sidecut.methods.poisson.equation import balance_charges, solve_poisson, spread_labels
+from sidecut.methods.poisson.signed_graph import SignedGraph
+
+
+@pytest.fixture(scope="module")
+def ring():
+    """A neighbour graph of points on a noisy ring: connected, too large to be solved densely."""
+    rng = np.random.default_rng(0)
+    angle = np.sort(rng.uniform(0, 2 * np.pi, 700))
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.05 * rng.standard_normal((700, 2))
+    return Neighbors(10).build(X)
+
+
+def one_label_each(n, points, n_clusters):
+    sources = np.zeros((n, n_clusters))
+    sources[points, np.arange(len(points)) % n_clusters] = 1.0
+    return sources
+
+
+def test_potentials_are_the_pseudo_inverse_of_the_laplacian(ring):
+    """The combinatorial Laplacian L u = b of the paper, degree-weighted mean zero, solved by brute force."""
+    sources = one_label_each(700, [0, 250, 500, 600], 3)
+    signed = SignedGraph(ring)
+    assert signed.null_vectors.shape[1] == 1
+    laplacian = np.diag(ring.degrees) - ring.to_dense()
+    charges = balance_charges(signed, sources)
+    expected = np.linalg.pinv(laplacian) @ charges
+    expected -= ring.degrees @ expected / ring.degrees.sum()
+    found = solve_poisson(signed, sources, 1e-12)
+    np.testing.assert_allclose(found.values, expected, atol=1e-8 * np.abs(expected).max())
+    assert found.residual < 1e-11
+
+
+def test_dense_and_iterated_solutions_agree(ring, monkeypatch):
+    known = Constraints.from_pairs(700, [(3, 400)], [(10, 300), (20, 650)])
+    sources = one_label_each(700, [0, 350], 2)
+    signed = SignedGraph(ring, known)
+    iterated = solve_poisson(signed, sources, 1e-12).values
+    monkeypatch.setattr(equation, "DENSE_NODES", 1000)
+    np.testing.assert_allclose(
+        solve_poisson(signed, sources, 1e-12).values, iterated, atol=1e-7 * np.abs(iterated).max()
+    )
+
+
+def test_charges_are_the_papers_where_labels_are_balanced(ring):
+    """b = Σ (y_j - ȳ) δ_j, here divided by the number of labels per class."""
+    sources = one_label_each(700, [0, 100, 200, 300, 400, 500], 3)
+    places = sources.any(axis=1)
+    expected = np.where(places[:, None], sources - 1 / 3, 0.0) / 2
+    np.testing.assert_allclose(balance_charges(SignedGraph(ring), sources), expected)
+
+
+def test_a_single_label_of_each_cluster_is_right(ring):
+    """G(i, j) <= G(j, j): the maximum principle."""
+    rng = np.random.default_rng(2)
+    for _ in range(5):
+        points = rng.choice(700, 8, replace=False)
+        values = solve_poisson(SignedGraph(ring), one_label_each(700, points, 8), 1e-10).values
+        np.testing.assert_array_equal(values[points].argmax(axis=1), np.arange(8))
+
+
+def test_every_component_is_solved_by_itself():
+    paths = np.diag([1.0, 1.0, 0.0, 1.0, 1.0], 1)
+    graph = as_graph(paths + paths.T)
+    sources = np.zeros((6, 2))
+    sources[[0, 3], 0] = sources[[2, 5], 1] = 1.0
+    values = solve_poisson(SignedGraph(graph), sources, 1e-10).values
+    np.testing.assert_allclose(values[:, 0], [0.5, 0.0, -0.5, 0.5, 0.0, -0.5], atol=1e-9)
+
+
+def test_too_few_steps_are_told(ring, monkeypatch):
+    monkeypatch.setattr(equation, "MAX_STEPS", 3)
+    with pytest.warns(
+        ConvergenceWarning, match=r"residual of .* in the Poisson equation, asked for 1\.0e-08"
+    ):
+        solve_poisson(SignedGraph(ring), one_label_each(700, [0, 350], 2), 1e-8)
+
+
+def test_spread_labels_are_the_shares_of_a_resolvent(ring):
+    sources = one_label_each(700, [0, 250, 500], 3)
+    signed = SignedGraph(ring)
+    resolvent = np.linalg.solve(np.eye(700) - 0.99 * signed.affinity(np.eye(700)), sources)
+    expected = resolvent / resolvent.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(spread_labels(signed, sources), expected, atol=0.02)

@@ -1,0 +1,178 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from sidecut import Constraints, NormalizedCut, PoissonLearning, PoissonMBO
+from sidecut.constraints import sample_pairs
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def graph(digits):
+    from sidecut.graphs import Neighbors
+
+    return Neighbors(20).build(digits[0])
+
+
+def one_per_class(y, start=10):
+    known = np.full(len(y), -1)
+    known[start : start + 10] = y[start : start + 10]
+    return Constraints.from_labels(known)
+
+
+def fit(graph, known, **settings):
+    settings = {"n_clusters": 10, "random_state": 0, **settings}
+    return PoissonMBO(affinity="precomputed", **settings).fit(graph, constraints=known)
+
+
+def test_sizes_that_are_given_are_met_and_help(digits, graph):
+    _, y = digits
+    known = one_per_class(y)
+    unknown = fit(graph, known)
+    given = fit(graph, known, sizes=np.bincount(y))
+    np.testing.assert_array_equal(given.sizes_, np.bincount(y))
+    np.testing.assert_array_equal(np.bincount(given.labels_), np.bincount(y))
+    np.testing.assert_array_equal(given.size_range_, np.column_stack([np.bincount(y)] * 2))
+    assert np.mean(given.labels_ == y) > np.mean(unknown.labels_ == y) + 0.02
+
+
+def test_bounds_are_kept(digits, graph):
+    _, y = digits
+    bounds = np.bincount(y)[:, None] * [0.95, 1.05]
+    model = fit(graph, one_per_class(y), sizes=bounds)
+    assert (model.sizes_ >= bounds[:, 0] - 1e-9).all()
+    assert (model.sizes_ <= bounds[:, 1] + 1e-9).all()
+    assert np.mean(model.labels_ == y) > 0.92
+
+
+def test_the_energy_never_rises(digits, graph):
+    _, y = digits
+    model = fit(graph, one_per_class(y))
+    assert len(model.energies_) == 3
+    for energies in model.energies_:
+        assert (np.diff(energies) <= 1e-8).all()
+    assert model.n_iter_ == sum(map(len, model.energies_)) - 3
+
+
+def test_unknown_sizes_have_a_range(digits, graph):
+    _, y = digits
+    model = fit(graph, one_per_class(y))
+    assert (model.size_range_[:, 0] <= model.sizes_).all()
+    assert (model.sizes_ <= model.size_range_[:, 1]).all()
+    assert (model.size_range_[:, 1] > model.size_range_[:, 0]).any()
+
+
+def test_uneven_classes_do_not_collapse():
+    X, y = make_blobs([300, 60, 15], centers=[[0, 0], [5, 0], [0, 5]], cluster_std=0.9, random_state=0)
+    known = np.full(len(y), -1)
+    first = [int(np.flatnonzero(y == c)[0]) for c in range(3)]
+    known[first] = y[first]
+    order = y[np.sort(first)]
+    model = PoissonMBO(3, n_neighbors=10).fit(X, constraints=Constraints.from_labels(known))
+    assert np.mean(order[model.labels_] == y) > 0.98
+    assert model.sizes_.min() > 10
+
+
+def test_pairs_alone_improve_on_the_cut(digits, graph):
+    _, y = digits
+    known = sample_pairs(y, 500, random_state=0)
+    cut = NormalizedCut(10, affinity="precomputed", random_state=0).fit(graph)
+    model = fit(graph, known)
+    assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, cut.labels_) + 0.08
+    assert known.satisfaction(model.labels_) > 0.97
+
+
+def test_a_class_without_a_label_is_found(digits, graph):
+    _, y = digits
+    known = np.full(len(y), -1)
+    known[10:60] = np.where(y[10:60] == 4, -1, y[10:60])
+    model = fit(graph, Constraints.from_labels(known))
+    fours = model.labels_[y == 4]
+    assert np.mean(fours == 9) > 0.8
+    assert np.mean(model.labels_[y != 4] == 9) < 0.05
+
+
+def test_clusters_without_labels_take_sizes_from_large_to_small():
+    X, y = make_blobs([90, 30, 60], centers=[[0, 0], [5, 0], [0, 5]], cluster_std=0.6, random_state=0)
+    model = PoissonMBO(3, sizes=[30, 90, 60], n_neighbors=10, random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.98
+    np.testing.assert_array_equal(model.sizes_, [30, 90, 60])
+
+
+def test_wrong_weak_links_cost_less_than_wrong_strong_ones(digits, graph):
+    _, y = digits
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(0, len(y), (300, 2))
+    pairs = pairs[y[pairs[:, 0]] != y[pairs[:, 1]]]
+    right = []
+    for weight in (0.01, 5.0):
+        known = one_per_class(y).merged_with(
+            Constraints.from_pairs(len(y), must_link=pairs, must_weight=weight), on_conflict="drop"
+        )
+        right.append(np.mean(fit(graph, known).labels_ == y))
+    assert right[0] > right[1]
+
+
+def test_links_of_no_weight_are_no_links(digits, graph):
+    _, y = digits
+    known = one_per_class(y)
+    more = known | sample_pairs(y, 200, random_state=1)
+    one, other = fit(graph, known), fit(graph, more, link_weight=0.0)
+    # Must-links to labels make labels, with any weight.
+    assert np.mean(one.labels_ == other.labels_) > 0.97
+
+
+def test_confidence_tells_right_from_wrong(digits, graph):
+    from sklearn.metrics import roc_auc_score
+
+    _, y = digits
+    for model in (fit(graph, one_per_class(y), sizes=np.bincount(y)),):
+        assert model.confidence_.min() >= 0
+        assert model.confidence_.max() <= 1
+        assert roc_auc_score(model.labels_ == y, model.confidence_) > 0.8
+
+
+def test_new_points(digits):
+    X, y = digits
+    model = PoissonMBO(10).fit(X[:1200], constraints=one_per_class(y[:1200]))
+    np.testing.assert_array_equal(model.predict(X[:1200][:50]), model.labels_[:50])
+    inside, outside = np.mean(model.labels_ == y[:1200]), np.mean(model.predict(X[1200:]) == y[1200:])
+    assert outside > inside - 0.06
+
+
+def test_hard_links_hold_after_all(digits, graph):
+    _, y = digits
+    known = one_per_class(y) | Constraints.from_pairs(len(y), cannot_link=[(100, 101), (102, 103)])
+    known = known | Constraints.from_pairs(len(y), must_link=[(200, 201)])
+    model = fit(graph, known, hard=True)
+    assert known.satisfaction(model.labels_) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"times": ()}, r"times=\(\): give at least one"),
+        ({"times": (-1.0,)}, "each of times=-1.0 must be a finite number, not negative"),
+        ({"size_penalty": -1}, "size_penalty=-1 must be"),
+        ({"link_weight": np.inf}, "link_weight=inf must be"),
+        ({"label_weight": None}, "label_weight=None must be"),
+        ({"max_iter": 0}, "max_iter=0 must be a whole number"),
+        ({"sizes": [1, 2]}, r"sizes has shape \(2,\) for n_clusters=3"),
+    ],
+)
+def test_parameters_that_make_no_sense(settings, message):
+    with pytest.raises(ValueError, match=message):
+        PoissonMBO(3, **settings).fit(np.eye(5))
+
+
+def test_poisson_learning_too_uses_pairs_alone(digits, graph):
+    _, y = digits
+    known = sample_pairs(y, 500, random_state=0)
+    cut = NormalizedCut(10, affinity="precomputed", random_state=0).fit(graph)
+    model = PoissonLearning(10, affinity="precomputed", random_state=0).fit(graph, constraints=known)
+    assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, cut.labels_)
