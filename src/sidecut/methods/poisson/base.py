@@ -71,7 +71,7 @@ class PoissonClusterer(OutOfSample, SpectralClusterer):
         """
         for name in ("eigenvalues_", "eigenvectors_", "solution_"):
             self.__dict__.pop(name, None)
-        super().fit(X, constraints=constraints)
+        super().fit(X, y, constraints=constraints)
         self.confidence_ = self._confidence()
         return self
 
