@@ -4,6 +4,7 @@
 """
 
 from sidecut.labelling.assign import LabellingMethod, argmax_labels, assign_labels, sign_labels
+from sidecut.labelling.confidence import measure_confidence
 from sidecut.labelling.embedding import unit_rows
 from sidecut.labelling.kmeans import kmeans_centers, kmeans_labels
 from sidecut.labelling.lloyd import chunked_kmeans, nearest_centers
@@ -20,6 +21,7 @@ __all__ = [
     "chunked_kmeans",
     "kmeans_centers",
     "kmeans_labels",
+    "measure_confidence",
     "nearest_centers",
     "qr_labels",
     "rename_by_first_appearance",

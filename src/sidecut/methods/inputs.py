@@ -18,6 +18,7 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, KnowledgeWarning, LabellingWarning, ParameterWarning, warn
 from sidecut.graphs import Graph, as_graph, recipe
 from sidecut.graphs.threads import use_threads
+from sidecut.labelling import measure_confidence
 from sidecut.parameters import check_count
 
 Made = TypeVar("Made")
@@ -31,6 +32,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
 
     n_jobs: int | None
     labels_: Any
+    confidence_: FloatArray
 
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Cluster the data.
@@ -47,16 +49,23 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         Returns
         -------
         self
-            With `labels_` and the other attributes that end in an underscore.
+            With `labels_`, `confidence_` (how sure each label is, from 0 to 1) and the method's own results.
         """
         check_y(y)
         with use_threads(self.n_jobs):
             self._fit(X, constraints)
+            self.confidence_ = self._measure_confidence(X)
         return self
 
     @abstractmethod
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         """Cluster the data: what is the method's own."""
+
+    def _measure_confidence(self, X: Any) -> FloatArray:
+        """Say how sure every label is; by default from what was clustered and from the graph."""
+        return measure_confidence(
+            self.labels_, getattr(self, "embedding_", None), getattr(self, "affinity_matrix_", None)
+        )
 
     def fit_predict(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> IntArray:
         """Cluster the data and return the labels.

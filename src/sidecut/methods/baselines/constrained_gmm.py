@@ -224,6 +224,9 @@ class ConstrainedGMM(ConstrainedClusterer):
         """
         return softmax(self._log_joint(X), axis=1)
 
+    def _measure_confidence(self, X: Any) -> FloatArray:
+        return self.responsibilities_[np.arange(len(self.labels_)), self.labels_]
+
     def predict(self, X: Any) -> IntArray:
         """Return the most likely cluster of new points."""
         return self._log_joint(X).argmax(axis=1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_distances_argmin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConvergenceWarning, warn
+from sidecut.labelling import measure_confidence
 from sidecut.methods.baselines.lloyd import HeavyPoints, Run, best_run, dense_rows, run_lloyd, spread_centres
 from sidecut.methods.baselines.must_linked_sets import Lumps, lump_together, warn_about_lumps
 from sidecut.methods.inputs import (
@@ -150,6 +151,9 @@ class COPKMeans(ConstrainedClusterer):
             for centres in self._first_centres(points, n_clusters, starts, offset, rng)
         ]
         self._remember(X, lumps, offset, best_run(runs))
+
+    def _measure_confidence(self, X: Any) -> FloatArray:
+        return measure_confidence(self.labels_, check_array(X, accept_sparse="csr", dtype=np.float64))
 
     def predict(self, X: Any) -> IntArray:
         """Return the nearest centre of each point; constraints say nothing about new points.

@@ -9,12 +9,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import pairwise_distances_argmin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, ConvergenceWarning, warn
+from sidecut.labelling import measure_confidence
 from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
 from sidecut.methods.baselines.diagonal_metric import (
     DiagonalProblem,
@@ -163,6 +164,10 @@ class MetricKMeans(ConstrainedClusterer):
         self.labels_ = model.labels_.astype(np.intp)
         self.inertia_, self.n_iter_ = float(model.inertia_), int(model.n_iter_)
         self.cluster_centers_ = _means(X, self.labels_, n_clusters)
+
+    def _measure_confidence(self, X: Any) -> FloatArray:
+        points = check_array(X, accept_sparse="csr", dtype=np.float64)
+        return measure_confidence(self.labels_, points @ sparse.diags_array(np.sqrt(self.metric_)))
 
     def predict(self, X: Any) -> IntArray:
         """Return the nearest centre of each point under the metric.
