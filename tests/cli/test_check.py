@@ -13,6 +13,8 @@ def test_counts_and_what_follows(shell):
         "cannot_links": 1,
         "implied_must_links": 3,
         "implied_cannot_links": 3,
+        "clusters_needed": 2,
+        "too_few_clusters": "",
         "contradictions": 0,
         "proofs": [],
     }

@@ -11,8 +11,7 @@ from sidecut.exceptions import ConstraintWarning
 
 
 def nameless(n=4, labels=None):
-    known = None if labels is None else np.array(labels)
-    return Points(np.zeros((n, 1)), Path("p.csv"), known_labels=known)
+    return Points(np.zeros((n, 1)), Path("p.csv"), known_labels=labels)
 
 
 NAMED = Points(np.zeros((4, 1)), Path("p.csv"), names=("ann", "bob, jr", "7", "0"))
@@ -54,7 +53,7 @@ def test_labels_by_name(shell):
 
 def test_a_label_column_and_a_file_are_united(shell):
     shell.write("c.csv", "2,3,1\n")
-    known = known_constraints(nameless(labels=[0, 1, -1, -1]), Path("c.csv"))
+    known = known_constraints(nameless(labels=("0", "1", "", "")), Path("c.csv"))
     assert known.pairs.tolist() == [[0, 1], [2, 3]]
     assert known.strengths.tolist() == [-1, 1]
 

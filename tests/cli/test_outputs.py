@@ -5,23 +5,23 @@ import pandas as pd
 import pytest
 
 from sidecut.cli.errors import UsageError
-from sidecut.cli.outputs import read_labels, write_labels
+from sidecut.cli.outputs import label_columns, read_labels, write_labels
 from sidecut.cli.points import Points
 
 LABELS = np.array([1, 0, 2])
 NAMED = Points(np.zeros((3, 1)), Path("p.csv"), names=("a", "b, c", "d"), name_column="who")
 
 
-@pytest.mark.parametrize("name", ["l.csv", "l.tsv", "l.npy", "l.parquet"])
+@pytest.mark.parametrize("name", ["l.csv", "l.tsv", "l.npy", "l.parquet", "l.jsonl"])
 def test_what_is_written_is_read_back(shell, name):
-    write_labels(Path(name), LABELS, NAMED)
+    write_labels(Path(name), label_columns(NAMED, LABELS, {}))
     assert read_labels(Path(name))[0].tolist() == LABELS.tolist()
     if not name.endswith(".npy"):
         assert read_labels(Path(name), id_column="who")[1] == ["a", "b, c", "d"]
 
 
 def test_nameless_points_are_numbered(shell):
-    write_labels(Path("l.csv"), LABELS, Points(np.zeros((3, 1)), Path("p.csv")))
+    write_labels(Path("l.csv"), label_columns(Points(np.zeros((3, 1)), Path("p.csv")), LABELS, {}))
     assert shell.table("l.csv") == [["index", "label"], ["0", "1"], ["1", "0"], ["2", "2"]]
 
 

@@ -53,7 +53,7 @@ def test_label_truth_and_id_columns_are_no_features():
     frame = {"x": [1, 2], "l": [None, 3], "t": ["u", "v"], "n": ["p", "q"]}
     read = points(frame, label="l", truth="t", identity="n")
     assert read.columns == ("x",)
-    assert (read.known_labels.tolist(), read.truth.tolist(), read.names) == ([-1, 0], [0, 1], ("p", "q"))
+    assert (read.known_labels, read.truth.tolist(), read.names) == (("", "3"), [0, 1], ("p", "q"))
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ def test_numbered_columns_are_not_guessed_to_be_a_heading_or_a_point(shell):
 
 
 def test_names_and_classes_are_read_as_they_are_written(shell):
-    path = Path(shell.write("t.csv", "x,who,kind\n1,007,NA\n2,7,\n3,None,01\n"))
+    path = Path(shell.write("t.csv", "x,who,kind\n1,007,Na+\n2,7,\n3,None,01\n"))
     frame = read_table(path, as_text=["who", "kind"])
     read = points_from_table(frame, path, ColumnRoles(label="kind", identity="who"))
     assert read.names == ("007", "7", "None")
-    assert read.known_labels.tolist() == [1, -1, 0]
+    assert read.known_labels == ("Na+", "", "01")
 
 
 def test_text_holds_the_same_numbers_as_arrays(shell):
@@ -101,7 +101,9 @@ def test_text_holds_the_same_numbers_as_arrays(shell):
 
 
 def test_a_gap_spelt_out_is_told_as_a_gap():
-    with pytest.raises(UsageError, match=r"row 1, column 'x' of t\.csv is 'NA'.*Fill the gap"):
+    with pytest.raises(
+        UsageError, match=r"row 1, column 'x' of t\.csv is 'NA'.*Leave the cell empty and add --impute"
+    ):
         points({"x": ["1", "NA"]})
 
 
@@ -127,4 +129,4 @@ def test_a_table_without_rows_is_refused(shell, text):
     ],
 )
 def test_classes_are_numbered_and_the_unknown_recognised(values, codes):
-    assert class_codes(values).tolist() == codes
+    assert class_codes(values, "kind", Path("t.csv")).tolist() == codes

@@ -11,11 +11,12 @@ import numpy as np
 from sidecut.cli.console import show_rows
 from sidecut.cli.errors import BAD_INPUT, OK, UsageError
 from sidecut.cli.inputs import existing_file, read_points
-from sidecut.cli.knowledge import conflict_words, read_named_constraints
+from sidecut.cli.knowledge import conflict_words, read_named_constraints, unknown_values
 from sidecut.cli.options import CheckOptions
 from sidecut.cli.points import Points, checked_names
-from sidecut.cli.tables import TABLE_SUFFIXES, kind_suffix, read_table
+from sidecut.cli.tables import TABLE_SUFFIXES, TextFormat, kind_suffix, read_table
 from sidecut.constraints import Conflict, Constraints
+from sidecut.constraints.feasibility import points_apart, too_few_clusters
 from sidecut.exceptions import ConflictError
 
 __all__ = ["run"]
@@ -36,14 +37,21 @@ def run(options: CheckOptions) -> int:
     """
     points = _points(options)
     try:
-        findings = _consistent(read_named_constraints(options.constraints, points, "raise"))
+        findings = _consistent(_read(options, points, "raise"), points, options.clusters)
     except ConflictError as error:
         findings = _contradictory(options, points, error.conflicts)
     if options.json:
         print(json.dumps(findings))
     else:
         _tell(findings)
-    return BAD_INPUT if findings["contradictions"] else OK
+    return BAD_INPUT if findings["contradictions"] or findings["too_few_clusters"] else OK
+
+
+def _read(options: CheckOptions, points: Points, on_conflict: str) -> Constraints:
+    unknown = unknown_values(options.unknown)
+    return read_named_constraints(
+        options.constraints, points, on_conflict, unknown=unknown, encoding=options.encoding
+    )
 
 
 def _points(options: CheckOptions) -> Points:
@@ -57,7 +65,9 @@ def _points(options: CheckOptions) -> Points:
     assert options.data is not None
     if kind_suffix(existing_file(options.data)) not in TABLE_SUFFIXES:
         return read_points(options.data)
-    frame = read_table(options.data, as_text=[options.id_column] if options.id_column else [])
+    frame = read_table(
+        options.data, TextFormat(encoding=options.encoding), [options.id_column] if options.id_column else []
+    )
     if options.id_column is None:
         return Points(np.empty((len(frame), 0)), options.data)
     if options.id_column not in frame.columns:
@@ -76,20 +86,30 @@ def _counted(constraints: Constraints) -> dict[str, Any]:
     }
 
 
-def _consistent(constraints: Constraints) -> dict[str, Any]:
+def _consistent(constraints: Constraints, points: Points, n_clusters: int | None) -> dict[str, Any]:
     closed = constraints.closed()
-    follows = {"implied_must_links": closed.n_must_link, "implied_cannot_links": closed.n_cannot_link}
-    return {**_counted(constraints), **follows, "contradictions": 0, "proofs": []}
+    asked = n_clusters or points.n_samples
+    return {
+        **_counted(constraints),
+        "implied_must_links": closed.n_must_link,
+        "implied_cannot_links": closed.n_cannot_link,
+        "clusters_needed": max(1, len(points_apart(constraints))),
+        "too_few_clusters": too_few_clusters(constraints, asked, points.name),
+        "contradictions": 0,
+        "proofs": [],
+    }
 
 
 def _contradictory(options: CheckOptions, points: Points, conflicts: tuple[Conflict, ...]) -> dict[str, Any]:
     # Weighed, opposite statements about one pair cancel and are no longer seen as a contradiction, so the
     # proofs come from the refusal, and the larger of the two numbers is the better count.
-    weighed = read_named_constraints(options.constraints, points, "weigh")
+    weighed = _read(options, points, "weigh")
     return {
         **_counted(weighed),
         "implied_must_links": None,
         "implied_cannot_links": None,
+        "clusters_needed": None,
+        "too_few_clusters": "",
         "contradictions": max(len(conflicts), weighed.n_conflicts),
         "proofs": [conflict_words(conflict, points) for conflict in conflicts],
     }
@@ -106,7 +126,10 @@ def _tell(findings: dict[str, Any]) -> None:
         return
     implied = _counts(findings["implied_must_links"], findings["implied_cannot_links"])
     rows = [("points", constrained), ("given", given), ("with what follows", implied)]
-    show_rows([*rows, ("contradictions", "none")])
+    needed = f"at least {findings['clusters_needed']}"
+    show_rows([*rows, ("contradictions", "none"), ("clusters needed", needed)])
+    if findings["too_few_clusters"]:
+        print(findings["too_few_clusters"])
 
 
 def _counts(must: int, cannot: int) -> str:

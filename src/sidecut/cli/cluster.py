@@ -12,15 +12,26 @@ from sidecut.cli.console import Stages, collected_warnings
 from sidecut.cli.errors import OK, VIOLATED, UsageError, require
 from sidecut.cli.fitting import chosen_parameters, fit
 from sidecut.cli.inputs import read_points
-from sidecut.cli.knowledge import known_constraints
+from sidecut.cli.knowledge import known_constraints, unknown_values
 from sidecut.cli.methods import default_method, method_named
+from sidecut.cli.models import save_model
 from sidecut.cli.options import ClusterOptions, command_line
-from sidecut.cli.outputs import LABEL_SUFFIXES, PICTURE_SUFFIXES, checked_output, write_labels
+from sidecut.cli.outputs import (
+    LABEL_SUFFIXES,
+    MODEL_SUFFIXES,
+    PICTURE_SUFFIXES,
+    STANDARD_OUTPUT,
+    checked_output,
+    label_columns,
+    write_labels,
+)
 from sidecut.cli.points import Points
+from sidecut.cli.preparation import Wishes
 from sidecut.cli.result import ClusterRun, graph_spectrum
 from sidecut.cli.summary import json_summary, tell_summary
 from sidecut.cli.tables import ColumnRoles, TextFormat
 from sidecut.constraints import Constraints
+from sidecut.constraints.feasibility import too_few_clusters
 
 __all__ = ["Performance", "compute", "perform", "run"]
 
@@ -85,10 +96,19 @@ def perform(options: ClusterOptions) -> Performance:
         if "report" in files:
             with stages.stage("looking at the spectrum"):
                 result = replace(result, spectrum=graph_spectrum(result.model, options.seed))
-    done = Performance(result, files, messages, stages)
+    done = Performance(result, files, named_messages(messages, result), stages)
     with stages.stage("writing"):
         _write(done, options)
     return done
+
+
+def named_messages(messages: list[str], run: ClusterRun) -> list[str]:
+    """Call points by their names where a warning of the library calls them by their numbers."""
+    if run.points.names is None:
+        return messages
+    by_number = too_few_clusters(run.constraints, run.model.n_clusters)
+    by_name = too_few_clusters(run.constraints, run.model.n_clusters, run.points.name)
+    return [message.replace(by_number, by_name) if by_number else message for message in messages]
 
 
 def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
@@ -114,7 +134,15 @@ def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
     with stages.stage("reading", str(options.data)):
         points = _read(options)
     with stages.stage("reading constraints", str(options.constraints or "")):
-        constraints = known_constraints(points, options.constraints, options.on_conflict)
+        constraints = known_constraints(
+            points,
+            options.constraints,
+            options.on_conflict,
+            unknown=unknown_values(options.unknown),
+            encoding=options.encoding,
+        )
+    if options.model is not None and points.is_graph:
+        raise UsageError("--model needs points with features: nothing is known of new nodes of a graph.")
     method = options.method or default_method(constraints)
     chosen, settings = chosen_parameters(options), options.set or []
     with stages.stage("clustering", f"{points.n_samples:,} points ({method})"):
@@ -136,6 +164,8 @@ def column_roles(options: ClusterOptions) -> ColumnRoles:
         identity=options.id_column,
         keep=_split(options.columns),
         drop=_split(options.drop),
+        features=_split(options.feature),
+        unknown=unknown_values(options.unknown),
     )
 
 
@@ -146,8 +176,8 @@ def _read(options: ClusterOptions) -> Points:
         key=options.key,
         roles=column_roles(options),
         is_graph=options.graph,
-        standardize=options.standardize,
-        text=TextFormat(options.header),
+        wishes=Wishes(options.impute, options.encode, options.standardize),
+        text=TextFormat(options.header, options.encoding, options.decimal),
     )
 
 
@@ -157,18 +187,23 @@ def _split(texts: Sequence[str] | None) -> tuple[str, ...]:
 
 def _planned_files(options: ClusterOptions) -> dict[str, Path]:
     """Check where everything goes before any time is spent on computing it."""
+    if options.report is not None and options.no_report:
+        raise UsageError("--report and --no-report contradict each other; leave one out.")
+    if options.output == STANDARD_OUTPUT and options.json:
+        raise UsageError("-o - prints the labels and --json the summary; write one of the two to a file.")
     files = {"labels": checked_output(options.output, LABEL_SUFFIXES)}
     if options.scheduler is not None:
         from sidecut.cli.scheduled import refuse_unscheduled
 
         refuse_unscheduled(options)
-    elif not options.no_report:
+    elif options.report is not None or not (options.no_report or options.output == STANDARD_OUTPUT):
         files["report"] = _planned_report(options)
-    elif options.report is not None:
-        raise UsageError("--report and --no-report contradict each other; leave one out.")
     if options.picture is not None:
         files["picture"] = checked_output(options.picture, PICTURE_SUFFIXES)
-    if len(files) > 1:
+    if options.model is not None:
+        require("skops", "Saving models")
+        files["model"] = checked_output(options.model, MODEL_SUFFIXES)
+    if "report" in files or "picture" in files:
         require("matplotlib", "Drawing the report (unless --no-report) and the picture")
     _refuse_overwriting(files, (options.data, options.constraints))
     return files
@@ -196,7 +231,10 @@ def _refuse_overwriting(files: dict[str, Path], inputs: Sequence[Path | None]) -
 
 
 def _write(done: Performance, options: ClusterOptions) -> None:
-    write_labels(done.files["labels"], done.result.labels, done.result.points)
+    run = done.result
+    write_labels(done.files["labels"], label_columns(run.points, run.labels, run.class_of_cluster))
+    if "model" in done.files:
+        save_model(done.files["model"], run)
     if "report" in done.files:
         from sidecut.cli.report import write_report
 
@@ -212,7 +250,7 @@ def _tell(done: Performance, options: ClusterOptions) -> None:
     if options.json:
         print(json.dumps(json_summary(done.result, done.files, done.messages, done.stages.seconds)))
         return
-    if not options.quiet:
+    if not options.quiet and options.output != STANDARD_OUTPUT:
         tell_summary(done.result, done.files, done.messages, done.stages.total)
     for message in done.messages:
         print(f"sidecut: warning: {message}", file=sys.stderr)

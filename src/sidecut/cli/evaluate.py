@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidecut.cli.errors import OK, UsageError
-from sidecut.cli.knowledge import read_named_constraints
+from sidecut.cli.knowledge import read_named_constraints, unknown_values
 from sidecut.cli.options import EvaluateOptions
 from sidecut.cli.outputs import read_labels
 from sidecut.cli.points import Points, checked_names
@@ -33,10 +33,10 @@ def run(options: EvaluateOptions) -> int:
     int
         Exit code.
     """
-    labels, names = read_labels(options.labels, options.column, options.id_column, TextFormat(options.header))
-    truth, true_names = read_labels(
-        options.truth, options.truth_column, options.id_column, TextFormat(options.header)
-    )
+    text = TextFormat(options.header, options.encoding)
+    unknown = unknown_values(options.unknown)
+    labels, names = read_labels(options.labels, options.column, options.id_column, text, unknown)
+    truth, true_names = read_labels(options.truth, options.truth_column, options.id_column, text, unknown)
     if names is not None and true_names is not None:
         truth = _matched(names, true_names, truth, options)
     elif len(labels) != len(truth):
@@ -79,4 +79,10 @@ def _constraints(options: EvaluateOptions, names: list[str] | None, n_samples: i
         return None
     called = None if names is None else checked_names(names, str(options.id_column), options.labels)
     points = Points(np.empty((n_samples, 0)), Path(options.labels), names=called)
-    return read_named_constraints(options.constraints, points, options.on_conflict)
+    return read_named_constraints(
+        options.constraints,
+        points,
+        options.on_conflict,
+        unknown=unknown_values(options.unknown),
+        encoding=options.encoding,
+    )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from sidecut.cli.errors import UsageError
 from sidecut.cli.methods import METHODS, build_estimator, method_named
 from sidecut.cli.options import ClusterOptions
 from sidecut.cli.points import Points
 from sidecut.constraints import Constraints
+from sidecut.exceptions import InfeasibleError
 
 __all__ = ["chosen_parameters", "fit"]
 
@@ -62,7 +65,22 @@ def fit(
             f"{estimator.n_clusters} clusters of {points.n_samples} points: ask for at least 1 and at most "
             "as many clusters as there are points."
         )
-    return estimator.fit(points.X, constraints=constraints)
+    try:
+        return estimator.fit(points.X, constraints=constraints)
+    except InfeasibleError as error:
+        raise UsageError(_infeasible_words(error, points, estimator.n_clusters)) from error
+
+
+def _infeasible_words(error: InfeasibleError, points: Points, n_clusters: int) -> str:
+    """Say which cannot-links cannot all hold, by the names of their points."""
+    if points.names is None or error.cannot_link is None:
+        return str(error)
+    pairs = [f"{points.name(i)} and {points.name(j)}" for i, j in np.asarray(error.cannot_link).tolist()]
+    more = f" and {len(pairs) - 10} more" if len(pairs) > 10 else ""
+    return (
+        f"{n_clusters} clusters are too few to keep all of these apart: {'; '.join(pairs[:10])}{more}. "
+        "Ask for more clusters, or correct them."
+    )
 
 
 def _fitting_parameters(

@@ -14,15 +14,19 @@ from scipy import sparse
 from sidecut.cli.edges import EDGE_SUFFIXES, points_from_edges
 from sidecut.cli.errors import UsageError
 from sidecut.cli.points import Points
+from sidecut.cli.preparation import Preparation, Wishes, learn_scale
 from sidecut.cli.tables import (
     TABLE_SUFFIXES,
     ColumnRoles,
     TextFormat,
-    class_codes,
+    in_options,
     kind_suffix,
+    named_parts,
     points_from_table,
     read_table,
 )
+from sidecut.constraints.labels import read_labels
+from sidecut.exceptions import ConstraintError
 
 __all__ = ["ARRAY_SUFFIXES", "existing_file", "points_from_array", "read_array", "read_points"]
 
@@ -37,7 +41,7 @@ def read_points(
     key: str | None = None,
     roles: ColumnRoles | None = None,
     is_graph: bool = False,
-    standardize: bool = False,
+    wishes: Wishes | None = None,
     text: TextFormat | None = None,
 ) -> Points:
     """Read points from a table, an array or an edge list.
@@ -54,8 +58,8 @@ def read_points(
         What the columns of a table mean.
     is_graph : bool
         Whether the file holds weights between points; an edge list always does.
-    standardize : bool
-        Whether to give every feature mean 0 and variance 1.
+    wishes : Wishes, optional
+        What to do about text, gaps and units.
     text : TextFormat, optional
         How a text file is written.
 
@@ -69,7 +73,7 @@ def read_points(
     UsageError
         If the file cannot be read or the options do not fit it.
     """
-    path, text = existing_file(path), text or TextFormat()
+    path, text, wishes = existing_file(path), text or TextFormat(), wishes or Wishes()
     kind = kind or _kind_of(path)
     if kind == "edges":
         _refuse_column_options(path, roles)
@@ -78,9 +82,10 @@ def read_points(
         points = points_from_array(path, key, roles, is_graph=is_graph)
     else:
         frame = read_table(path, text, () if roles is None else roles.special)
-        points = points_from_table(frame, path, roles, is_graph=is_graph)
+        _refuse_standardizing_graphs(is_graph, wishes)
+        points = points_from_table(frame, path, roles, is_graph=is_graph, wishes=wishes)
     _check_shape(points)
-    return _standardized(points) if standardize else points
+    return points if kind == "table" else _standardized(points, wishes)
 
 
 def existing_file(path: Path) -> Path:
@@ -132,17 +137,22 @@ def _check_shape(points: Points) -> None:
         )
 
 
-def _standardized(points: Points) -> Points:
-    if points.is_graph:
+def _refuse_standardizing_graphs(is_graph: bool, wishes: Wishes) -> None:
+    if is_graph and wishes.standardize:
         raise UsageError(
             "--standardize is for features; this input is a graph, whose weights stay as they are."
         )
+
+
+def _standardized(points: Points, wishes: Wishes) -> Points:
+    if not wishes.standardize:
+        return points
+    _refuse_standardizing_graphs(points.is_graph, wishes)
     if sparse.issparse(points.X):
         raise UsageError("--standardize would fill a sparse matrix; scale its columns beforehand instead.")
     X = np.asarray(points.X, dtype=float)
-    # A constant column carries nothing: centring makes it zero, and dividing by one keeps it so.
-    spread = X.std(axis=0)
-    return replace(points, X=(X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    preparation = learn_scale(Preparation(columns=()), X)
+    return replace(points, X=preparation.rescale(X), preparation=preparation)
 
 
 # Arrays
@@ -180,16 +190,19 @@ def points_from_array(
     arrays = _load(path)
     X = _finite_matrix(_pick(arrays, key, path), path)
     beside = {column: _beside(arrays, column, path, X.shape[0]) for column in roles.special}
-    names = None if roles.identity is None else tuple(str(name) for name in beside[roles.identity])
-    return Points(
-        X=X,
-        source=path,
-        is_graph=is_graph,
-        names=names,
-        name_column=roles.identity or "index",
-        known_labels=None if roles.label is None else class_codes(beside[roles.label].tolist()),
-        truth=None if roles.truth is None else class_codes(beside[roles.truth].tolist()),
-    )
+    _refuse_wrapped(beside, path, roles)
+    values = {column: array.tolist() for column, array in beside.items()}
+    return Points(X=X, source=path, is_graph=is_graph, **named_parts(values, roles, path))
+
+
+def _refuse_wrapped(beside: dict[str, Any], path: Path, roles: ColumnRoles) -> None:
+    """Ask about -1 that was stored in an unsigned type."""
+    for name in (roles.label, roles.truth):
+        if name is not None and beside[name].dtype.kind == "u" and roles.unknown is None:
+            try:
+                read_labels(beside[name], name)
+            except ConstraintError as error:
+                raise UsageError(f"{path}: {in_options(str(error))}.") from error
 
 
 def read_array(path: Path, key: str | None = None) -> Any:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 from sidecut.cli.errors import UsageError
 from sidecut.cli.inputs import existing_file
 from sidecut.cli.points import Points
+from sidecut.cli.tables import in_options
 from sidecut.constraints import Conflict, Constraints
 from sidecut.constraints.files import read_constraints
-from sidecut.exceptions import ConflictError, ConstraintError
+from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
 
-__all__ = ["conflict_words", "known_constraints", "read_named_constraints"]
+__all__ = ["conflict_words", "known_constraints", "read_named_constraints", "unknown_values"]
+
+
+def unknown_values(given: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return what ``--unknown`` said: nothing, or values; an empty one stands for none beyond empty cells."""
+    return None if given is None else tuple(value for value in given if value)
 
 
 def known_constraints(
-    points: Points, path: Path | None, on_conflict: str = "raise", encoding: str | None = None
+    points: Points,
+    path: Path | None,
+    on_conflict: str = "raise",
+    *,
+    unknown: tuple[str, ...] | None = None,
+    encoding: str | None = None,
 ) -> Constraints:
     """Unite what a constraints file and a label column say.
 
@@ -27,6 +40,8 @@ def known_constraints(
         A constraints file.
     on_conflict : {"raise", "drop", "weigh"}
         What to do with contradictions.
+    unknown : tuple of str, optional
+        Labels that mean unknown; empty if all are classes.
     encoding : str, optional
         Of the file; UTF-8 if not given.
 
@@ -43,16 +58,25 @@ def known_constraints(
     try:
         known = Constraints.none(points.n_samples)
         if points.known_labels is not None:
-            known = Constraints.from_labels(points.known_labels)
+            known = Constraints.from_labels(list(points.known_labels), unknown=())
+            if known.is_empty:
+                words = f"The label column of {points.source} holds no class: nothing is known from it."
+                warnings.warn(words, ConstraintWarning, stacklevel=2)
         if path is None:
             return known
-        return known.merged_with(read_named_constraints(path, points, on_conflict, encoding), on_conflict)
+        more = read_named_constraints(path, points, on_conflict, unknown=unknown, encoding=encoding)
+        return known.merged_with(more, on_conflict)
     except ConflictError as error:
         raise UsageError(_contradiction(error.conflicts, points, path)) from error
 
 
 def read_named_constraints(
-    path: Path, points: Points, on_conflict: str = "raise", encoding: str | None = None
+    path: Path,
+    points: Points,
+    on_conflict: str = "raise",
+    *,
+    unknown: tuple[str, ...] | None = None,
+    encoding: str | None = None,
 ) -> Constraints:
     """Read a constraints file that calls points by name, if they have names, or by row number.
 
@@ -64,6 +88,8 @@ def read_named_constraints(
         The points it is about.
     on_conflict : {"raise", "drop", "weigh"}
         What to do with contradictions.
+    unknown : tuple of str, optional
+        Labels that mean unknown; empty if all are classes.
     encoding : str, optional
         UTF-8 if not given.
 
@@ -79,14 +105,16 @@ def read_named_constraints(
     """
     existing_file(path)
     try:
-        return read_constraints(path, points.n_samples, on_conflict, names=points.names, encoding=encoding)
+        return read_constraints(
+            path, points.n_samples, on_conflict, names=points.names, unknown=unknown, encoding=encoding
+        )
     except ConflictError:
         raise
     except ConstraintError as error:
         hint = (
             " Say which column holds the names with --id-column." if "called by names" in str(error) else ""
         )
-        raise UsageError(f"{error}.{hint}") from error
+        raise UsageError(f"{in_options(str(error))}.{hint}") from error
 
 
 def conflict_words(conflict: Conflict, points: Points) -> str:

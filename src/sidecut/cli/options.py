@@ -16,6 +16,7 @@ __all__ = [
     "DemoOptions",
     "EvaluateOptions",
     "MethodsOptions",
+    "PredictOptions",
     "SegmentOptions",
     "command_line",
 ]
@@ -37,6 +38,21 @@ OnConflict = Annotated[
         help="Contradictions: refuse them, drop the weaker links, or keep all as beliefs.",
         rich_help_panel=KNOWLEDGE,
     ),
+]
+Unknown = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="VALUE",
+        help="A value that means unknown among classes, as often as needed; '' if all but empty are classes.",
+        rich_help_panel=KNOWLEDGE,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of text files (default: utf-8).", rich_help_panel=INPUT),
+]
+Decimal = Annotated[
+    str, typer.Option(metavar="SIGN", help="The decimal point of numbers.", rich_help_panel=INPUT)
 ]
 Seed = Annotated[int, typer.Option(metavar="N", help="Seed of everything random.", rich_help_panel=METHOD)]
 Settings = Annotated[
@@ -67,11 +83,16 @@ class ClusterOptions:
 
     data: Annotated[
         Path,
-        typer.Argument(metavar="DATA", help=".csv, .tsv, .txt, .parquet, .npy, .npz, .edges or .edgelist."),
+        typer.Argument(
+            metavar="DATA", help=".csv, .tsv, .txt, .jsonl, .parquet, .npy, .npz, .edges or .edgelist."
+        ),
     ]
     clusters: Annotated[int, typer.Option("--clusters", "-k", metavar="K", help="Number of clusters.")]
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="OUT", help=".csv, .tsv, .npy or .parquet.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="OUT", help=".csv, .tsv, .jsonl, .npy or .parquet; - prints CSV."
+        ),
     ]
 
     input: Annotated[
@@ -110,10 +131,30 @@ class ClusterOptions:
     drop: Annotated[
         list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out.", rich_help_panel=INPUT)
     ] = None
+    feature: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B", help="Columns that look like ids but are features.", rich_help_panel=INPUT
+        ),
+    ] = None
+    impute: Annotated[
+        bool,
+        typer.Option(
+            "--impute",
+            help="Fill gaps: with the median of a number, the most frequent text.",
+            rich_help_panel=INPUT,
+        ),
+    ] = False
+    encode: Annotated[
+        bool,
+        typer.Option("--encode", help="Turn text into columns of zeros and ones.", rich_help_panel=INPUT),
+    ] = False
     standardize: Annotated[
         bool,
         typer.Option("--standardize", help="Give every column mean 0 and variance 1.", rich_help_panel=INPUT),
     ] = False
+    encoding: Encoding = None
+    decimal: Decimal = "."
     truth_column: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="True classes, used for scoring only.", rich_help_panel=INPUT),
@@ -121,9 +162,7 @@ class ClusterOptions:
 
     label_column: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="Known classes; empty or -1 where unknown.", rich_help_panel=KNOWLEDGE
-        ),
+        typer.Option(metavar="NAME", help="Known classes; empty where unknown.", rich_help_panel=KNOWLEDGE),
     ] = None
     constraints: Annotated[
         Path | None,
@@ -133,6 +172,7 @@ class ClusterOptions:
             rich_help_panel=KNOWLEDGE,
         ),
     ] = None
+    unknown: Unknown = None
     on_conflict: OnConflict = "raise"
     strict: Annotated[
         bool,
@@ -190,6 +230,14 @@ class ClusterOptions:
         Path | None,
         typer.Option(
             metavar="PNG", help="Also write the picture (.png, .svg or .pdf).", rich_help_panel=OUTPUT
+        ),
+    ] = None
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Also save the model (.sidecut), for sidecut predict.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None
     no_compare: Annotated[
@@ -309,7 +357,7 @@ class EvaluateOptions:
     labels: Annotated[
         Path, typer.Argument(metavar="LABELS", help="What sidecut cluster wrote, or any table of labels.")
     ]
-    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="True classes; empty or -1 where unknown.")]
+    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="True classes; empty where unknown.")]
     header: Header = None
     column: Annotated[str | None, typer.Option(metavar="NAME", help="Column of LABELS (default: label).")] = (
         None
@@ -323,7 +371,9 @@ class EvaluateOptions:
     constraints: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Constraints the labels should keep.")
     ] = None
+    unknown: Unknown = None
     on_conflict: OnConflict = "raise"
+    encoding: Encoding = None
     json: Json = False
     debug: Debug = False
 
@@ -343,7 +393,41 @@ class CheckOptions:
     id_column: Annotated[
         str | None, typer.Option(metavar="NAME", help="Column of DATA with the names of the points.")
     ] = None
+    clusters: Annotated[
+        int | None,
+        typer.Option("--clusters", "-k", metavar="K", help="Number of clusters, to see whether it suffices."),
+    ] = None
+    unknown: Unknown = None
+    encoding: Encoding = None
     json: Json = False
+    debug: Debug = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions:
+    """Options of ``sidecut predict``."""
+
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What sidecut cluster --model wrote.")]
+    data: Annotated[
+        Path, typer.Argument(metavar="NEW", help="New points, in a file like the one that was clustered.")
+    ]
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="OUT", help=".csv, .tsv, .jsonl, .npy or .parquet; - prints CSV."
+        ),
+    ]
+    id_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Names of the points, for the output.")
+    ] = None
+    key: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Array of an .npz file that holds the points (default: X)."),
+    ] = None
+    header: Header = None
+    encoding: Encoding = None
+    decimal: Decimal = "."
+    quiet: Quiet = False
     debug: Debug = False
 
 

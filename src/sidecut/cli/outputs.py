@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +15,22 @@ from numpy.typing import NDArray
 from sidecut.cli.errors import UsageError, require
 from sidecut.cli.inputs import ARRAY_SUFFIXES, existing_file, read_array
 from sidecut.cli.points import Points
-from sidecut.cli.tables import TextFormat, class_codes, read_table
+from sidecut.cli.tables import JSON_LINES, TextFormat, class_codes, read_table
 
-__all__ = ["LABEL_SUFFIXES", "PICTURE_SUFFIXES", "checked_output", "read_labels", "write_labels"]
+__all__ = [
+    "LABEL_SUFFIXES",
+    "MODEL_SUFFIXES",
+    "PICTURE_SUFFIXES",
+    "STANDARD_OUTPUT",
+    "checked_output",
+    "label_columns",
+    "read_labels",
+    "write_labels",
+]
 
-LABEL_SUFFIXES = (".csv", ".tsv", ".npy", ".parquet")
+STANDARD_OUTPUT = Path("-")
+LABEL_SUFFIXES = (".csv", ".tsv", *JSON_LINES, ".npy", ".parquet")
+MODEL_SUFFIXES = (".sidecut",)
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 
@@ -30,11 +44,13 @@ def checked_output(path: Path, suffixes: tuple[str, ...]) -> Path:
 
     Examples
     --------
-    >>> checked_output(Path("labels.xls"), LABEL_SUFFIXES)
+    >>> checked_output(Path("labels.xls"), (".csv", ".npy"))
     Traceback (most recent call last):
     ...
-    sidecut.cli.errors.UsageError: labels.xls: cannot write '.xls' files; use .csv, .tsv, .npy or .parquet.
+    sidecut.cli.errors.UsageError: labels.xls: cannot write '.xls' files; use .csv or .npy.
     """
+    if path == STANDARD_OUTPUT and suffixes == LABEL_SUFFIXES:
+        return path
     if path.suffix.lower() not in suffixes:
         known = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
         raise UsageError(f"{path}: cannot write {path.suffix!r} files; use {known}.")
@@ -45,44 +61,72 @@ def checked_output(path: Path, suffixes: tuple[str, ...]) -> Path:
     return path
 
 
-def write_labels(path: Path, labels: NDArray[np.intp], points: Points) -> None:
-    """Write one label per point; text and Parquet files name the points, an ``.npy`` holds labels only.
+def label_columns(
+    points: Points, labels: NDArray[np.intp], classes: dict[int, str]
+) -> dict[str, Sequence[Any]]:
+    """Return the columns of an output: the points, their clusters and, where classes are known, the classes.
+
+    Parameters
+    ----------
+    points : Points
+        The points, for their names.
+    labels : array of shape (n,)
+        Cluster of each point.
+    classes : dict of int to str
+        The class of each cluster that has one; the others keep their number.
+
+    Examples
+    --------
+    >>> points = Points(np.zeros((2, 1)), Path("p.csv"), names=("ann", "bob"), name_column="who")
+    >>> label_columns(points, np.array([1, 0]), {1: "cat"})
+    {'who': ['ann', 'bob'], 'label': [1, 0], 'class': ['cat', 'cluster 0']}
+    """
+    names = range(points.n_samples) if points.names is None else points.names
+    columns: dict[str, Sequence[Any]] = {points.name_column: list(names), "label": labels.tolist()}
+    if classes:
+        columns["class"] = [classes.get(label, f"cluster {label}") for label in labels.tolist()]
+    return columns
+
+
+def write_labels(path: Path, columns: dict[str, Sequence[Any]]) -> None:
+    """Write one row per point; an ``.npy`` holds the labels only, and ``-`` is standard output.
 
     Parameters
     ----------
     path : Path
         Where to write; the suffix chooses the format.
-    labels : array of shape (n,)
-        Cluster of each point.
-    points : Points
-        The points, for their names.
+    columns : dict of str to sequence
+        What `label_columns` returned.
     """
     suffix = path.suffix.lower()
-    if suffix == ".npy":
-        np.save(path, labels)
+    if path == STANDARD_OUTPUT:
+        _write_text(sys.stdout, columns, ",")
+    elif suffix == ".npy":
+        np.save(path, np.asarray(columns["label"], dtype=np.intp))
     elif suffix == ".parquet":
         require("pyarrow", "Writing Parquet")
-        pandas = require("pandas", "Writing Parquet")
-        pandas.DataFrame({points.name_column: _identities(points), "label": labels}).to_parquet(
-            path, index=False
-        )
+        require("pandas", "Writing Parquet").DataFrame(columns).to_parquet(path, index=False)
     else:
-        _write_text(path, labels, points, "\t" if suffix == ".tsv" else ",")
+        with path.open("w", newline="", encoding="utf-8") as file:
+            if suffix in JSON_LINES:
+                rows = zip(*columns.values(), strict=True)
+                file.writelines(f"{json.dumps(dict(zip(columns, row, strict=True)))}\n" for row in rows)
+            else:
+                _write_text(file, columns, "\t" if suffix == ".tsv" else ",")
 
 
-def _identities(points: Points) -> list[Any]:
-    return list(range(points.n_samples)) if points.names is None else list(points.names)
-
-
-def _write_text(path: Path, labels: NDArray[np.intp], points: Points, delimiter: str) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        writer.writerow((points.name_column, "label"))
-        writer.writerows(zip(_identities(points), labels.tolist(), strict=True))
+def _write_text(file: TextIO, columns: dict[str, Sequence[Any]], delimiter: str) -> None:
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
 
 
 def read_labels(
-    path: Path, column: str | None = None, id_column: str | None = None, text: TextFormat | None = None
+    path: Path,
+    column: str | None = None,
+    id_column: str | None = None,
+    text: TextFormat | None = None,
+    unknown: tuple[str, ...] | None = None,
 ) -> tuple[NDArray[np.intp], list[str] | None]:
     """Read labels that this or another program wrote.
 
@@ -96,6 +140,8 @@ def read_labels(
         Which column names the points; without it the order of the rows counts.
     text : TextFormat, optional
         How a text file is written.
+    unknown : tuple of str, optional
+        What means unknown, beyond nothing.
 
     Returns
     -------
@@ -113,7 +159,7 @@ def read_labels(
         values = read_array(path, column)
         if values.ndim != 1:
             raise UsageError(f"{path} has shape {values.shape}; labels are a list, one for each point.")
-        return class_codes(values.tolist()), None
+        return class_codes(values.tolist(), "labels", path, unknown), None
     as_text = [name for name in (id_column, column) if name is not None]
     frame = read_table(path, text, as_text)
     chosen = _label_column(list(frame.columns), column, path)
@@ -124,7 +170,7 @@ def read_labels(
                 f"{path} has no column {id_column!r}; its columns are {', '.join(frame.columns)}."
             )
         names = [str(name) for name in frame[id_column]]
-    return class_codes(frame[chosen].tolist()), names
+    return class_codes(frame[chosen].tolist(), chosen, path, unknown), names
 
 
 def _label_column(available: list[str], column: str | None, path: Path) -> str:

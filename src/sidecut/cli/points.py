@@ -33,10 +33,12 @@ class Points:
         What the names are called in output files.
     columns : tuple of str, optional
         Names of the features.
-    known_labels : array of shape (n,), optional
-        Classes of the points labelled beforehand, -1 where unknown.
+    known_labels : tuple of str, optional
+        Classes of the points labelled beforehand, empty where unknown.
     truth : array of shape (n,), optional
         Classes to score against, -1 where unknown; never shown to a method.
+    preparation : Preparation, optional
+        How the features came from a table, for points that come later.
 
     Examples
     --------
@@ -51,8 +53,9 @@ class Points:
     names: tuple[str, ...] | None = None
     name_column: str = "index"
     columns: tuple[str, ...] | None = None
-    known_labels: NDArray[np.intp] | None = None
+    known_labels: tuple[str, ...] | None = None
     truth: NDArray[np.intp] | None = None
+    preparation: Any = None
 
     @property
     def n_samples(self) -> int:

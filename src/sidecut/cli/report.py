@@ -62,6 +62,7 @@ def report_html(run: ClusterRun, command: str, messages: list[str], seconds: dic
         comparison=_comparison(run),
         violations=_violations(run),
         sizes=_sizes(run),
+        has_classes=bool(run.class_of_cluster),
         spectrum=_spectrum(run),
         messages=messages,
         command=command,
@@ -189,9 +190,16 @@ def _where(clusters: tuple[int, int]) -> str:
 
 def _sizes(run: ClusterRun) -> list[dict[str, Any]]:
     largest, total, colours = max(run.sizes), sum(run.sizes), cluster_colours(run)
+    known = run.constraints.known_classes
+    is_known = (
+        np.zeros(total, dtype=bool) if known is None else np.array([name is not None for name in known])
+    )
+    n_known = np.bincount(run.labels[is_known], minlength=len(run.sizes))
     return [
         {
             "cluster": cluster,
+            "class": run.class_of_cluster.get(cluster, ""),
+            "known": f"{n_known[cluster]:,}",
             "size": f"{size:,}",
             "share": f"{size / total:.1%}",
             "width": f"{100 * size / largest:.1f}",

@@ -80,6 +80,16 @@ class ClusterRun:
         return hard_violations(self.violations)
 
     @property
+    def class_of_cluster(self) -> dict[int, str]:
+        """Which cluster is which class, as far as classes are known."""
+        return {cluster: str(name) for cluster, name in getattr(self.model, "cluster_classes_", {}).items()}
+
+    @property
+    def confidence(self) -> NDArray[np.float64] | None:
+        """How sure the method is of each point, from 0 to 1, if it tells."""
+        return getattr(self.model, "confidence_", None)
+
+    @property
     def sizes(self) -> list[int]:
         """Number of points in each cluster."""
         return np.bincount(self.labels, minlength=self.model.n_clusters).tolist()

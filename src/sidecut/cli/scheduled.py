@@ -15,17 +15,18 @@ from sidecut.cli.console import Stages
 from sidecut.cli.errors import UsageError
 from sidecut.cli.fitting import chosen_parameters
 from sidecut.cli.inputs import existing_file
-from sidecut.cli.knowledge import known_constraints
+from sidecut.cli.knowledge import known_constraints, unknown_values
 from sidecut.cli.methods import build_estimator, method_named
 from sidecut.cli.options import ClusterOptions
-from sidecut.cli.points import Points, checked_names
+from sidecut.cli.points import Points
+from sidecut.cli.preparation import Wishes, learn_preparation
 from sidecut.cli.result import ClusterRun
 from sidecut.cli.tables import (
     TABLE_SUFFIXES,
     ColumnRoles,
     TextFormat,
-    class_codes,
     feature_columns,
+    named_parts,
     text_options,
 )
 from sidecut.constraints.tables import PARQUET
@@ -56,6 +57,9 @@ def refuse_unscheduled(options: ClusterOptions) -> None:
     wanted = {
         "--report": options.report,
         "--picture": options.picture,
+        "--model": options.model,
+        "--impute": options.impute,
+        "--encode": options.encode,
         "--graph": options.graph,
         "--key": options.key,
         "--affinity": options.affinity,
@@ -102,14 +106,22 @@ def compute_on_cluster(options: ClusterOptions, roles: ColumnRoles, stages: Stag
     assert options.scheduler is not None
     with _connected(options.scheduler) as client:
         with stages.stage("reading", str(options.data)):
-            points = _read(options.data, roles, TextFormat(options.header), options.standardize)
+            text = TextFormat(options.header, options.encoding, options.decimal)
+            points = _read(options.data, roles, text, options.standardize)
         with stages.stage("reading constraints", str(options.constraints or "")):
-            constraints = known_constraints(points, options.constraints, options.on_conflict)
+            constraints = known_constraints(
+                points,
+                options.constraints,
+                options.on_conflict,
+                unknown=unknown_values(options.unknown),
+                encoding=options.encoding,
+            )
         method = (options.method or ("lsc" if constraints.is_empty else "scacs")).lower()
         model = build_estimator(method_named(method).load(), chosen_parameters(options), options.set or [])
         with stages.stage("clustering", f"{points.n_samples:,} points ({method}) on {options.scheduler}"):
             fit(model, points.X, constraints=constraints, client=client)
             model.labels_ = model.labels_.compute()
+            model.cluster_classes_ = constraints.name_clusters(model.labels_, model.n_clusters)
             # It would be of no use without its cluster.
             del model.embedding_
     return ClusterRun(points, constraints, method, model)
@@ -142,20 +154,19 @@ def _connected(address: str) -> Iterator[Client]:
 def _read(path: Path, roles: ColumnRoles, text: TextFormat, standardize: bool) -> Points:
     """Open a table for the workers, and bring back only what is not a feature."""
     frame = _opened(path, roles, text)
-    features = feature_columns(frame.head(PEEKED, npartitions=-1), path, roles)
+    head = frame.head(PEEKED, npartitions=-1)
+    features = feature_columns(head, path, roles)
+    learn_preparation(head, features, path, Wishes())
     X = frame[features].astype(np.float64).to_dask_array(lengths=True)
     if X.shape[0] == 0:
         raise UsageError(f"{path} has no rows; one row per point is expected.")
     known: Any = frame[list(dict.fromkeys(roles.special))].compute() if roles.special else {}
-    names, label, truth = roles.identity, roles.label, roles.truth
+    values = {column: _plain(known[column]) for column in roles.special}
     return Points(
         X=_standardized(X) if standardize else X,
         source=path,
-        names=checked_names(_plain(known[names]), names, path) if names else None,
-        name_column=names or "index",
         columns=tuple(features),
-        known_labels=class_codes(_plain(known[label])) if label else None,
-        truth=class_codes(_plain(known[truth])) if truth else None,
+        **named_parts(values, roles, path),
     )
 
 

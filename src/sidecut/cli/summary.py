@@ -115,7 +115,10 @@ def _size_words(run: ClusterRun) -> list[str]:
     sizes = np.array(run.sizes)
     even = run.points.n_samples / max(len(sizes), 1)
     small = np.flatnonzero(sizes < SMALL_SHARE * even)
-    listed = ", ".join(f"cluster {number} has {counted(int(sizes[number]), 'point')}" for number in small[:3])
+    names = run.class_of_cluster
+    called = [f"cluster {c}" + (f" ({names[c]})" if c in names else "") for c in small[:3].tolist()]
+    counts = [counted(int(size), "point") for size in sizes[small[:3]]]
+    listed = ", ".join(f"{name} has {count}" for name, count in zip(called, counts, strict=True))
     return [listed] if len(small) else []
 
 
@@ -156,6 +159,7 @@ def json_summary(
         "method": run.method,
         "n_clusters": run.model.n_clusters,
         "sizes": run.sizes,
+        "classes": {str(cluster): name for cluster, name in run.class_of_cluster.items()},
         "score": run.score.as_dict(),
         "hard_violations": run.n_hard_violations,
         "score_without_constraints": None if run.baseline_score is None else run.baseline_score.as_dict(),
@@ -190,7 +194,7 @@ def tell_summary(run: ClusterRun, files: dict[str, Path], messages: list[str], s
     show_rows(
         [
             ("method", f"{run.method}, {clusters_words(run)}, {seconds:.2f} s"),
-            ("sizes", _sizes(run.sizes)),
+            ("sizes", _sizes(run)),
             *_score_rows(run.score, run.baseline_score),
             ("solver", f"{solver}; {certificate}"),
             *((purpose, str(path)) for purpose, path in files.items()),
@@ -198,8 +202,10 @@ def tell_summary(run: ClusterRun, files: dict[str, Path], messages: list[str], s
     )
 
 
-def _sizes(sizes: list[int], limit: int = 16) -> str:
-    shown = ", ".join(f"{size:,}" for size in sizes[:limit])
+def _sizes(run: ClusterRun, limit: int = 16) -> str:
+    names, sizes = run.class_of_cluster, run.sizes
+    said = [f"{names[c]}: {size:,}" if c in names else f"{size:,}" for c, size in enumerate(sizes)]
+    shown = ", ".join(said[:limit])
     return shown if len(sizes) <= limit else f"{shown} and {len(sizes) - limit} more"
 
 

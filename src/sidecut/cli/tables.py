@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from sidecut.cli.errors import UsageError, require
 from sidecut.cli.points import Points, checked_names
-from sidecut.constraints.labels import labels_from_text
+from sidecut.cli.preparation import Wishes, learn_preparation, listed, quoted
+from sidecut.constraints.labels import UNKNOWN, is_missing, labels_from_text, read_labels
 from sidecut.constraints.tables import COMPRESSED, PARQUET, guess_separator, open_text
 from sidecut.exceptions import ConstraintError
 
@@ -25,17 +26,19 @@ __all__ = [
     "ColumnRoles",
     "TextFormat",
     "class_codes",
+    "class_names",
     "feature_columns",
+    "in_options",
     "kind_suffix",
+    "named_parts",
     "points_from_table",
     "read_lines",
     "read_table",
     "text_options",
 ]
 
-_MISSING = {"NA", "N/A", "<NA>", "NULL", "NONE", "?", "-"}
-
-TABLE_SUFFIXES = (".csv", ".tsv", ".txt", *PARQUET)
+JSON_LINES = (".jsonl", ".ndjson")
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt", *JSON_LINES, *PARQUET)
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,10 @@ class ColumnRoles:
         Columns with partial labels, with true classes, and with names of the points.
     keep, drop : tuple of str
         Columns to use as features (all the others by default), and columns to leave out.
+    features : tuple of str
+        Columns that are features although they look like ids.
+    unknown : tuple of str, optional
+        What means unknown in the columns of classes, beyond nothing.
     """
 
     label: str | None = None
@@ -55,6 +62,8 @@ class ColumnRoles:
     identity: str | None = None
     keep: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    unknown: tuple[str, ...] | None = None
 
     @property
     def special(self) -> tuple[str, ...]:
@@ -131,6 +140,9 @@ def read_table(path: Path, text: TextFormat | None = None, as_text: Sequence[str
         if kind_suffix(path) in PARQUET:
             require("pyarrow", "Reading Parquet")
             frame = _with_index(pandas.read_parquet(path))
+        elif kind_suffix(path) in JSON_LINES:
+            options = text or TextFormat()
+            frame = pandas.read_json(path, lines=True, encoding=options.encoding or "utf-8-sig", dtype=False)
         else:
             frame = pandas.read_csv(path, **text_options(path, text or TextFormat(), as_text))
     except (ValueError, OSError) as error:
@@ -201,7 +213,12 @@ def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def points_from_table(
-    frame: pd.DataFrame, source: Path, roles: ColumnRoles | None = None, *, is_graph: bool = False
+    frame: pd.DataFrame,
+    source: Path,
+    roles: ColumnRoles | None = None,
+    *,
+    is_graph: bool = False,
+    wishes: Wishes | None = None,
 ) -> Points:
     """Turn a table into points: numbers from its feature columns, the rest by its role.
 
@@ -215,6 +232,8 @@ def points_from_table(
         What the columns mean; all are features by default.
     is_graph : bool
         Whether the numbers are weights between the points.
+    wishes : Wishes, optional
+        What to do about text, gaps and units.
 
     Returns
     -------
@@ -232,133 +251,159 @@ def points_from_table(
     >>> frame = pd.DataFrame({"x": [1, 2], "y": [0.5, 1.5], "name": ["a", "b"], "seen": [None, "cat"]})
     >>> roles = ColumnRoles(label="seen", identity="name")
     >>> points = points_from_table(frame, Path("points.csv"), roles)
-    >>> points.X.tolist(), points.names, points.known_labels.tolist()
-    ([[1.0, 0.5], [2.0, 1.5]], ('a', 'b'), [-1, 0])
+    >>> points.X.tolist(), points.names, points.known_labels
+    ([[1.0, 0.5], [2.0, 1.5]], ('a', 'b'), ('', 'cat'))
     """
     roles = ColumnRoles() if roles is None else roles
     columns = feature_columns(frame, source, roles)
-    names = None
-    if roles.identity is not None:
-        names = checked_names(frame[roles.identity].tolist(), roles.identity, source)
+    preparation, X = learn_preparation(frame, columns, source, wishes or Wishes())
     return Points(
-        X=_numbers(frame, columns, source),
+        X=X,
         source=source,
         is_graph=is_graph,
-        names=names,
-        name_column=roles.identity or "index",
         columns=tuple(columns),
-        known_labels=None if roles.label is None else class_codes(frame[roles.label].tolist()),
-        truth=None if roles.truth is None else class_codes(frame[roles.truth].tolist()),
+        preparation=preparation,
+        **named_parts({column: frame[column].tolist() for column in roles.special}, roles, source),
     )
 
 
+def named_parts(values: dict[str, list[Any]], roles: ColumnRoles, source: Path) -> dict[str, Any]:
+    """Return what the columns that are no features say, as keywords of `Points`.
+
+    Parameters
+    ----------
+    values : dict of str to list
+        The columns.
+    roles : ColumnRoles
+        What they mean.
+    source : Path
+        Where they came from, for messages.
+    """
+    names, label, truth = roles.identity, roles.label, roles.truth
+    return {
+        "names": None if names is None else checked_names(values[names], names, source),
+        "name_column": names or "index",
+        "known_labels": None if label is None else class_names(values[label], label, source, roles.unknown),
+        "truth": None if truth is None else class_codes(values[truth], truth, source, roles.unknown),
+    }
+
+
 def feature_columns(frame: pd.DataFrame, source: Path, roles: ColumnRoles) -> list[str]:
-    """Return the columns that are features, all of them numbers.
+    """Return the columns that are features.
 
     Raises
     ------
     UsageError
-        If a column is missing or not a number, or none is left.
+        If a column is missing or looks like numbers of the rows, or none is left.
     """
     available = list(frame.columns)
-    _must_exist((*roles.special, *roles.keep, *roles.drop), available, source)
+    _must_exist((*roles.special, *roles.keep, *roles.drop, *roles.features), available, source)
     wanted = list(roles.keep) or [column for column in available if column not in roles.special]
     features = [column for column in wanted if column not in roles.drop]
     if not features:
-        raise UsageError(f"No feature column is left of {source}; its columns are {_listed(available)}.")
-    _refuse_row_numbers(features, roles, source)
-    _refuse_text(frame, features, source)
+        raise UsageError(f"No feature column is left of {source}; its columns are {listed(available)}.")
+    for column in features:
+        if column not in roles.keep and column not in roles.features:
+            _ask_about_numbers(frame[column], column, source)
     return features
 
 
 def _must_exist(asked: Iterable[str], available: Sequence[str], source: Path) -> None:
     for column in asked:
         if column not in available:
-            raise UsageError(f"{source} has no column {column!r}; its columns are {_listed(available)}.")
+            raise UsageError(f"{source} has no column {column!r}; its columns are {listed(available)}.")
 
 
-def _refuse_row_numbers(features: Sequence[str], roles: ColumnRoles, source: Path) -> None:
-    # pandas writes its row numbers under an empty heading. Clustered as a feature they decide the result.
-    for column in features:
-        if column.startswith("Unnamed: ") and column not in roles.keep:
-            raise UsageError(
-                f"A column of {source} has no heading and looks like saved row numbers ({column!r}); leave "
-                "it out "
-                f"with --drop '{column}', make it the names of the points with --id-column '{column}', or "
-                "name the "
-                "features with --columns."
-            )
-
-
-def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> None:
-    pandas = require("pandas", "Reading tables")
-    text = [column for column in features if not pandas.api.types.is_numeric_dtype(frame[column])]
-    if not text:
+def _ask_about_numbers(values: pd.Series, column: str, source: Path) -> None:
+    """Refuse a column that numbers the rows: clustered as a feature it decides the result."""
+    if column.startswith("Unnamed: "):
+        # pandas writes its row numbers under an empty heading.
+        said = f"A column of {source} has no heading and looks like saved row numbers ({column!r})"
+    elif _numbers_rows(values) or (_is_called_id(column) and _is_distinct(values)):
+        first = ", ".join(f"{value:g}" for value in values[:3])
+        said = f"Column {column!r} of {source} looks like ids, not like a feature ({first}, ...)"
+    else:
         return
-    column = text[0]
-    row, value = _first_text(pandas, frame[column])
-    if str(value).strip().upper() in _MISSING:
-        raise UsageError(
-            f"The value in row {row}, column {column!r} of {source} is {value!r}, which is no number. Fill "
-            "the gap, "
-            f"remove the row, or leave the column out with --drop {_quoted(column)}."
-        )
-    others = f" (nor are {_listed(text[1:])})" if text[1:] else ""
-    drop = f"--drop {','.join(_quoted(name) for name in text)}"
+    name = quoted(column)
     raise UsageError(
-        f"Column {column!r} of {source} is not a number{others}: row {row} holds {value!r}. Leave it out "
-        f"with {drop}, "
-        "or say what it is with --id-column, --label-column or --truth-column."
+        f"{said}; leave it out with --drop {name}, make it the names of the points with --id-column {name}, "
+        f"or say that it is a feature with --feature {name}."
     )
 
 
-def _first_text(pandas: Any, series: pd.Series) -> tuple[int, Any]:
-    unreadable = pandas.to_numeric(series, errors="coerce").isna() & series.notna()
-    row = int(np.argmax(unreadable.to_numpy())) if unreadable.any() else 0
-    return row, series.iloc[row]
+def _is_called_id(column: str) -> bool:
+    return re.fullmatch(r"(?i)(.*[_ -])?(id|ids|key|index|uid|row)", column) is not None
 
 
-def _numbers(frame: pd.DataFrame, columns: Sequence[str], source: Path) -> NDArray[np.float64]:
-    values = frame[list(columns)].to_numpy(dtype=float, na_value=np.nan)
-    bad = np.argwhere(~np.isfinite(values))
-    if bad.size:
-        row, column = bad[0]
-        what = "is missing" if np.isnan(values[row, column]) else "is infinite"
-        more = f" ({len(bad):,} such values in all)" if len(bad) > 1 else ""
-        raise UsageError(
-            f"The value in row {row}, column {columns[column]!r} of {source} {what}{more}; rows count from 0 "
-            "after "
-            "the heading. Fill the gap, remove the row, or leave the column out with "
-            f"--drop {_quoted(columns[column])}."
-        )
-    return values
+def _is_distinct(values: pd.Series) -> bool:
+    return len(values) > 2 and values.dtype.kind in "iu" and bool(values.is_unique)
 
 
-def class_codes(values: Sequence[Any]) -> NDArray[np.intp]:
-    """Number the classes of a label column; nothing, NaN and, among numbers, -1 mean unknown.
+def _numbers_rows(values: pd.Series) -> bool:
+    return len(values) >= 10 and values.dtype.kind in "iu" and bool((np.diff(values.to_numpy()) == 1).all())
+
+
+def class_names(
+    values: Sequence[Any], column: str, source: Path, unknown: tuple[str, ...] | None = None
+) -> tuple[str, ...]:
+    """Return what the classes of a label column are called; nothing where the class is unknown.
+
+    Unknown are empty cells, NaN and, among numbers, -1. What may mean unknown or be a class is asked about.
 
     Parameters
     ----------
     values : sequence
         Numbers or text.
-
-    Returns
-    -------
-    array of shape (n,)
-        Classes numbered from 0 in sorted order, -1 where unknown.
+    column : str
+        Name of the column, for messages.
+    source : Path
+        Where it came from, for messages.
+    unknown : tuple of str, optional
+        Values that mean unknown; empty if all values are classes.
 
     Examples
     --------
-    >>> class_codes(["dog", "", None, "cat", float("nan"), "dog"]).tolist()
+    >>> class_names(["dog", "", None, "cat", "?"], "kind", Path("t.csv"), unknown=("?",))
+    ('dog', '', '', 'cat', '')
+    >>> class_names(["dog", "?"], "kind", Path("t.csv"))
+    Traceback (most recent call last):
+    ...
+    sidecut.cli.errors.UsageError: t.csv, column 'kind': value[1] = '?' is text that may mean unknown ...
+    """
+    cells = labels_from_text(["" if is_missing(value) else _written(value) for value in values])
+    try:
+        codes, names = read_labels(cells, "value", unknown)
+    except ConstraintError as error:
+        raise UsageError(f"{source}, column {column!r}: {in_options(str(error))}.") from error
+    return tuple("" if code == UNKNOWN else names[code] for code in codes)
+
+
+def in_options(message: str) -> str:
+    """Say in options of the command line what a message of the library says in parameters."""
+    message = re.sub(r"put None there or say unknown=(\S+)", r"say --unknown \1", message)
+    return message.replace("say unknown=()", "say --unknown ''")
+
+
+def _written(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def class_codes(
+    values: Sequence[Any], column: str, source: Path, unknown: tuple[str, ...] | None = None
+) -> NDArray[np.intp]:
+    """Number the classes of a label column from 0 in sorted order, -1 where unknown; see `class_names`.
+
+    Examples
+    --------
+    >>> class_codes(["dog", "", None, "cat", float("nan"), "dog"], "kind", Path("t.csv")).tolist()
     [1, -1, -1, 0, -1, 1]
-    >>> class_codes([-1, 7.0, 3.0]).tolist()
+    >>> class_codes([-1, 7.0, 3.0], "kind", Path("t.csv")).tolist()
     [-1, 1, 0]
     """
-    labels = labels_from_text(["" if value is None or value != value else str(value) for value in values])
+    names = class_names(values, column, source, unknown)
     # 2 comes before 10, and numbers before text.
-    classes = sorted({label for label in labels if label is not None}, key=_natural)
-    codes: dict[str | None, int] = {name: code for code, name in enumerate(classes)}
-    return np.array([codes.get(label, -1) for label in labels], dtype=np.intp)
+    codes = {name: code for code, name in enumerate(sorted(set(names) - {""}, key=_natural))}
+    return np.array([codes.get(name, -1) for name in names], dtype=np.intp)
 
 
 def _natural(cell: str) -> tuple[int, float, str]:
@@ -366,12 +411,3 @@ def _natural(cell: str) -> tuple[int, float, str]:
         return (0, float(cell), cell)
     except ValueError:
         return (1, 0.0, cell)
-
-
-def _listed(names: Sequence[str], limit: int = 12) -> str:
-    shown = ", ".join(repr(name) for name in names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
-
-
-def _quoted(name: str) -> str:
-    return name if name.replace("_", "").replace("-", "").isalnum() else f"'{name}'"

@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from sidecut.arrays import FloatArray, IntArray
+from sidecut.constraints.classes import Classes
 from sidecut.constraints.closure import Knowledge
 from sidecut.constraints.grouped import Groups, make_groups
 from sidecut.constraints.labels import UNKNOWN, labels_from_text, read_labels
@@ -32,6 +33,9 @@ from sidecut.constraints.selection import replace_diagonal
 from sidecut.constraints.tables import Table, read_tables
 from sidecut.constraints.value import Constraints
 from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn
+
+#: The class number of each labelled sample, and the number of each class.
+Labels = tuple[dict[int, int], dict[str, int]]
 
 SIGNATURE = "# sidecut constraints"
 
@@ -194,7 +198,8 @@ def _signed_n_samples(path: str | os.PathLike[str], text: str) -> int:
 def _assemble(
     n: int, tables: list[Table], said: dict[str, str], on_conflict: str, unknown: Any
 ) -> Constraints:
-    groups = _read_groups(tables, said, unknown)
+    labels = _read_labels(tables, unknown)
+    groups = _read_groups(tables, said, labels)
     pairs, strengths = _read_pairs(tables)
     own = pairs[:, 0] == pairs[:, 1]
     must, cannot = ~own & (strengths > 0), ~own & (strengths < 0)
@@ -210,7 +215,7 @@ def _assemble(
         links, _ = merge((links, None), (sparse.csr_array((n, n)), groups), on_conflict)
     diagonal = np.array(links.diagonal())
     diagonal[pairs[own, 0]] = strengths[own]
-    return Constraints(n, replace_diagonal(links, diagonal), groups)
+    return Constraints(n, replace_diagonal(links, diagonal), groups, None if said else _classes(labels))
 
 
 def _read_pairs(tables: list[Table]) -> tuple[IntArray, FloatArray]:
@@ -220,8 +225,8 @@ def _read_pairs(tables: list[Table]) -> tuple[IntArray, FloatArray]:
     return np.concatenate(pairs), np.concatenate(strengths)
 
 
-def _read_groups(tables: list[Table], said: dict[str, str], unknown: Any) -> Groups | None:
-    label_of, number_of = _read_labels(tables, unknown)
+def _read_groups(tables: list[Table], said: dict[str, str], labels: Labels) -> Groups | None:
+    label_of, number_of = labels
     if not label_of:
         return None
     points = np.array(sorted(label_of), dtype=np.int64)
@@ -240,7 +245,15 @@ def _read_groups(tables: list[Table], said: dict[str, str], unknown: Any) -> Gro
     )
 
 
-def _read_labels(tables: list[Table], unknown: Any) -> tuple[dict[int, int], dict[str, int]]:
+def _classes(labels: Labels) -> Classes | None:
+    label_of, number_of = labels
+    if not label_of:
+        return None
+    points, codes = np.array(sorted(label_of.items()), dtype=np.int64).T
+    return Classes(points, codes, tuple(number_of))
+
+
+def _read_labels(tables: list[Table], unknown: Any) -> Labels:
     """Return the class number of each labelled sample, and the number of each class."""
     label_of: dict[int, int] = {}
     number_of: dict[str, int] = {}

@@ -148,7 +148,7 @@ def _number_objects(labels: NDArray[Any], name: str, unknown: tuple[Any, ...]) -
     codes = np.full(len(labels), UNKNOWN, dtype=np.int64)
     for position, value in enumerate(labels):
         try:
-            if not (_is_missing(value) or value in unknown):
+            if not (is_missing(value) or value in unknown):
                 codes[position] = numbers.setdefault(value, len(numbers))
         except TypeError as error:
             raise ConstraintError(f"{name}[{position}] = {value!r} cannot be a label") from error
@@ -195,7 +195,8 @@ def _ask_about(value: Any, dtype: np.dtype, name: str, position: int) -> None:
     )
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Tell whether a value means that nothing is known, whatever its type."""
     try:
         if isinstance(value, str):
             return not value.strip()

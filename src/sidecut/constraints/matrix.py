@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, NoReturn, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sidecut.arrays import FloatArray, IntArray
+from sidecut.constraints.classes import Classes
 from sidecut.constraints.grouped import Groups
 from sidecut.constraints.links import canonical, check_positive, read_only
 from sidecut.constraints.satisfaction import Tally, tally
@@ -34,15 +35,20 @@ class ConstraintMatrix:
         Canonical symmetric matrix of pairs listed one by one.
     groups : Groups or None
         Groups of points, added to the links.
+    classes : Classes, optional
+        What the classes of labelled points are called. Two values that differ in names alone are equal.
     """
 
     __array_ufunc__ = None  # arrays must not broadcast over it
     _n_samples: int
     _links: sparse.csr_array
     _groups: Groups | None
+    _classes: Classes | None
 
-    def __init__(self, n_samples: int, links: sparse.csr_array, groups: Groups | None) -> None:
-        self.__dict__.update(_n_samples=n_samples, _links=canonical(links), _groups=groups)
+    def __init__(
+        self, n_samples: int, links: sparse.csr_array, groups: Groups | None, classes: Classes | None = None
+    ) -> None:
+        self.__dict__.update(_n_samples=n_samples, _links=canonical(links), _groups=groups, _classes=classes)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"constraints are immutable: cannot set {name!r}")
@@ -51,7 +57,7 @@ class ConstraintMatrix:
         raise AttributeError(f"constraints are immutable: cannot delete {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._n_samples, self._links, self._groups)
+        return type(self), (self._n_samples, self._links, self._groups, self._classes)
 
     def __copy__(self) -> ConstraintMatrix:
         return self
@@ -113,6 +119,18 @@ class ConstraintMatrix:
         labels = np.full(self._n_samples, -1, dtype=np.int64)
         labels[self._groups.points] = self._groups.group
         return read_only(labels)
+
+    @property
+    def known_classes(self) -> NDArray[np.object_] | None:
+        """What the class of each sample is called, None where unknown; None if no labels were given.
+
+        Examples
+        --------
+        >>> from sidecut.constraints import Constraints
+        >>> Constraints.from_labels(["cat", None, "dog"]).closed().known_classes.tolist()
+        ['cat', None, 'dog']
+        """
+        return None if self._classes is None else read_only(self._classes.of_samples(self._n_samples))
 
     @property
     def pairs(self) -> IntArray:
@@ -226,7 +244,7 @@ class ConstraintMatrix:
         """Return the same beliefs, `factor` times as strong (`factor` > 0)."""
         factor = check_positive(factor, "factor")
         groups = None if self._groups is None else self._groups.scaled(factor)
-        return type(self)(self._n_samples, canonical(self._links * factor), groups)
+        return type(self)(self._n_samples, canonical(self._links * factor), groups, self._classes)
 
     def with_diagonal(self, value: float) -> Self:
         """Return the same beliefs with `value` on the diagonal of constrained points.
@@ -245,7 +263,7 @@ class ConstraintMatrix:
             return type(self)(self._n_samples, replace_diagonal(self._links, diagonal), None)
         diagonal[self._groups.points] = 0.0
         groups = self._groups.with_diagonal(value)
-        return type(self)(self._n_samples, replace_diagonal(self._links, diagonal), groups)
+        return type(self)(self._n_samples, replace_diagonal(self._links, diagonal), groups, self._classes)
 
     def must_part(self) -> Self:
         """Return the beliefs that pairs belong together alone, with the same diagonal.
@@ -259,7 +277,7 @@ class ConstraintMatrix:
         >>> Constraints.from_labels([0, 0, 1, 1]).must_part()
         Constraints(n_samples=4, 2 must-links, 0 cannot-links)
         """
-        return type(self)(self._n_samples, *must_part(self._links, self._groups))
+        return type(self)(self._n_samples, *must_part(self._links, self._groups), self._classes)
 
     def restricted_to(self, indices: ArrayLike) -> Self:
         """Return the constraints among some rows, for ``X[indices]``.
@@ -277,7 +295,8 @@ class ConstraintMatrix:
         array([[0, 1]])
         """
         rows = check_rows(indices, self._n_samples)
-        return type(self)(len(rows), *select(self._links, self._groups, rows))
+        classes = None if self._classes is None else self._classes.restricted_to(rows)
+        return type(self)(len(rows), *select(self._links, self._groups, rows), classes)
 
     def among(self, indices: ArrayLike) -> Self:
         """Return what is known among some rows, for the same X: about the other rows nothing is known.

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from sidecut.arrays import BoolArray, IntArray
 from sidecut.constraints.beliefs import check_belief_matrix, check_graph
+from sidecut.constraints.classes import Classes, merge_classes, name_clusters
 from sidecut.constraints.closure import Contraction, Knowledge, close, contract, must_link_components
 from sidecut.constraints.conflicts import Conflict, count_conflicts, find_conflicts, refuse_conflicts
 from sidecut.constraints.grouped import make_groups
@@ -122,11 +123,12 @@ class Constraints(ConstraintMatrix):
                [ 0.,  0.,  0.,  0.],
                [-1., -1.,  0.,  1.]])
         """
-        codes, _ = read_labels(y, "y", unknown)
+        codes, names = read_labels(y, "y", unknown)
         weight = check_positive(weight, "weight")
         points = np.flatnonzero(codes != UNKNOWN)
         groups = make_groups(points, codes[points], weight=weight) if len(points) else None
-        return cls(len(codes), symmetric_matrix(len(codes), NO_PAIRS, np.empty(0)), groups)
+        classes = Classes(points, codes[points], names) if len(points) else None
+        return cls(len(codes), symmetric_matrix(len(codes), NO_PAIRS, np.empty(0)), groups, classes)
 
     @classmethod
     def from_matrix(cls, Q: Any) -> Constraints:
@@ -212,7 +214,7 @@ class Constraints(ConstraintMatrix):
         knowledge = self._knowledge()
         refuse_conflicts(knowledge, "call without_conflicts() first, or correct them")
         nothing = symmetric_matrix(self.n_samples, NO_PAIRS, np.empty(0))
-        return Constraints(self.n_samples, nothing, close(knowledge))
+        return Constraints(self.n_samples, nothing, close(knowledge), self._classes)
 
     def must_link_components(self) -> IntArray:
         """Return for each sample the number of the set of samples that must-links join it to, from 0.
@@ -274,7 +276,8 @@ class Constraints(ConstraintMatrix):
         [[0, 2], [1, 2]]
         """
         kept = settle(self._knowledge(), "drop")
-        return Constraints(self.n_samples, replace_diagonal(kept, self._links.diagonal()), self._groups)
+        links = replace_diagonal(kept, self._links.diagonal())
+        return Constraints(self.n_samples, links, self._groups, self._classes)
 
     # Combining
 
@@ -304,7 +307,7 @@ class Constraints(ConstraintMatrix):
                 f"{other.n_samples}: both must be about the same rows of X"
             )
         merged = merge((self._links, self._groups), (other._links, other._groups), on_conflict)
-        return Constraints(self.n_samples, *merged)
+        return Constraints(self.n_samples, *merged, merge_classes(self._classes, other._classes))
 
     def __or__(self, other: object) -> Constraints:
         return self.merged_with(other) if isinstance(other, Constraints) else NotImplemented
@@ -345,6 +348,28 @@ class Constraints(ConstraintMatrix):
         """
         clusters = encode_clustering(labels, self.n_samples)
         return tally(self._links, self._groups, clusters, weighted).share
+
+    def name_clusters(self, labels: ArrayLike, n_clusters: int | None = None) -> dict[int, Any]:
+        """Tell which cluster is which class, and warn of classes that have no cluster of their own.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_samples,)
+            The cluster of each sample.
+        n_clusters : int, optional
+            Where there are fewer clusters than classes, nothing is warned of: some must share.
+
+        Returns
+        -------
+        dict
+            The class most known points of a cluster are of; clusters without known points are not in it.
+
+        Examples
+        --------
+        >>> Constraints.from_labels(["cat", "cat", None, "dog"]).name_clusters([2, 2, 0, 1])
+        {1: 'dog', 2: 'cat'}
+        """
+        return name_clusters(np.asarray(labels), self._classes, n_clusters)
 
     def violations(self, labels: ArrayLike) -> IntArray:
         """Return the pairs a clustering violates, shape (m, 2)."""

@@ -103,7 +103,7 @@ class SpectralClusterer(ConstrainedClusterer):
         # The graph is the dearest step: whatever can be refused is refused before it is built.
         self._check_parameters()
         data = check_data(self, X)
-        constraints = check_constraints(constraints, n_points(data))
+        constraints = check_constraints(constraints, n_points(data), self.n_clusters)
         refuse_contradictions(self, constraints)
         n_clusters = check_n_clusters(self.n_clusters, n_points(data))
         rng = check_random_state(self.random_state)

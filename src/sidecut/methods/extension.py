@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph, Neighbors, NormalizedAffinity
 from sidecut.labelling import unit_rows
+from sidecut.methods.inputs import check_points
 
 #: Nearer to one, 1 - λ is too small to divide by: such an eigenvector says nothing about its neighbours.
 LARGEST_EIGENVALUE = 0.99
@@ -67,7 +68,7 @@ class OutOfSample(_Walk):
             Their clusters.
         """
         check_is_fitted(self, "labels_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = check_points(self, X, reset=False)
         old, graph = self._seen
         edges, twins = graph.extension.edges(old, X)
         # Where all weights underflow, or all neighbours lie in a piece of the graph about which the

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from inspect import signature
+from numbers import Integral
 from typing import Any, Self, TypeVar
 
 import joblib
@@ -15,13 +16,22 @@ from sklearn.utils.validation import validate_data
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError, KnowledgeWarning, LabellingWarning, ParameterWarning, warn
+from sidecut.constraints.feasibility import warn_about_too_few_clusters
+from sidecut.exceptions import (
+    ConstraintError,
+    KnowledgeWarning,
+    LabellingWarning,
+    ParameterWarning,
+    SidecutWarning,
+    warn,
+)
 from sidecut.graphs import Graph, as_graph, recipe
 from sidecut.graphs.threads import use_threads
 from sidecut.labelling import measure_confidence
 from sidecut.parameters import check_count
 
 Made = TypeVar("Made")
+FLOATS = (np.float64, np.float32)
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):
@@ -30,6 +40,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     A method says in `_fit` what it does; `fit` looks after what all have in common.
     """
 
+    n_clusters: int
     n_jobs: int | None
     labels_: Any
     confidence_: FloatArray
@@ -55,7 +66,15 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         with use_threads(self.n_jobs):
             self._fit(X, constraints)
             self.confidence_ = self._measure_confidence(X)
+        self._name_clusters(constraints)
         return self
+
+    def _name_clusters(self, constraints: Constraints | None) -> None:
+        """Remember which cluster is which class, where classes are known by name."""
+        nothing: dict[int, Any] = {}
+        n_clusters = getattr(self, "n_clusters_", self.n_clusters)
+        named = None if constraints is None else constraints.name_clusters(self.labels_, n_clusters)
+        self.cluster_classes_ = named or nothing
 
     @abstractmethod
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
@@ -150,9 +169,7 @@ def check_data(estimator: BaseEstimator, X: Any) -> Any:
         The data.
     """
     if not is_precomputed(estimator):
-        return validate_data(
-            estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
-        )
+        return check_points(estimator, X)
     is_matrix = not isinstance(X, Graph) and (hasattr(X, "shape") or isinstance(X, list | tuple))
     if is_matrix:
         X = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
@@ -160,6 +177,53 @@ def check_data(estimator: BaseEstimator, X: Any) -> Any:
     if not is_matrix:
         estimator.n_features_in_ = graph.n_nodes
     return graph
+
+
+def check_points(
+    estimator: BaseEstimator, X: Any, *, reset: bool = True, dtype: Any = FLOATS, accept_sparse: Any = "csr"
+) -> Any:
+    """Return points as finite numbers whose squares neither overflow nor vanish.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Learns the number of features and, where points must be scaled, by how much.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The points.
+    reset : bool
+        Whether this is `fit`; in `predict` points are scaled as they were in `fit`.
+    dtype, accept_sparse
+        As in `sklearn.utils.validation.validate_data`.
+    """
+    at_least = {"ensure_min_samples": 2} if reset else {}
+    X = validate_data(estimator, X, reset=reset, accept_sparse=accept_sparse, dtype=dtype, **at_least)
+    if X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"X holds {X.dtype}, not numbers: text and categories must become numbers first, for example by "
+            "sklearn.preprocessing.OneHotEncoder, or be left out."
+        )
+    if reset:
+        estimator.__dict__.pop("_exponent", None)
+        _learn_scale(estimator, X)
+    exponent = getattr(estimator, "_exponent", 0)
+    return X * 2.0**-exponent if exponent else X
+
+
+def _learn_scale(estimator: BaseEstimator, X: Any) -> None:
+    """Remember by which power of two to divide points whose squares overflow or vanish; most need none."""
+    if X.dtype.kind != "f":
+        return
+    entries = X.data if sp.issparse(X) else X
+    largest, limits = float(np.abs(entries).max(initial=0.0)), np.finfo(X.dtype)
+    if largest == 0 or 1e4 * np.sqrt(limits.tiny) < largest < 1e-4 * np.sqrt(limits.max):
+        return
+    # Within what is a number itself: 2**1024 is none.
+    estimator._exponent = int(np.clip(np.frexp(largest)[1], -1000, 1000))
+    warn(
+        f"The largest value of X is {largest:.3g}, whose square is beyond {X.dtype}: X was divided by "
+        f"2**{estimator._exponent}. Labels are not affected; centres and widths are those of the scaled X.",
+        SidecutWarning,
+    )
 
 
 def build_graph(estimator: BaseEstimator, data: Any) -> Graph:
@@ -230,8 +294,10 @@ def n_points(data: Any) -> int:
     return data.n_nodes if isinstance(data, Graph) else int(data.shape[0])
 
 
-def check_constraints(constraints: Constraints | None, n_samples: int) -> Constraints:
+def check_constraints(constraints: Constraints | None, n_samples: int, n_clusters: Any = None) -> Constraints:
     """Return the constraints, or empty ones for None; refuse those made for other data.
+
+    Where `n_clusters` is given, warn if it is less than the constraints need.
 
     Raises
     ------
@@ -242,6 +308,8 @@ def check_constraints(constraints: Constraints | None, n_samples: int) -> Constr
     if constraints is None:
         return Constraints.none(n_samples)
     constraints.check_matches(n_samples)
+    if isinstance(n_clusters, Integral):
+        warn_about_too_few_clusters(constraints, int(n_clusters))
     return constraints
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp, softmax
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -34,6 +34,7 @@ from sidecut.methods.inputs import (
     check_choice,
     check_constraints,
     check_n_clusters,
+    check_points,
     warn_about_duplicates,
 )
 from sidecut.parameters import check_count, check_not_negative
@@ -152,8 +153,8 @@ class ConstrainedGMM(ConstrainedClusterer):
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self._check_parameters()
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        constraints = check_constraints(constraints, len(X))
+        X = check_points(self, X, dtype=np.float64, accept_sparse=False)
+        constraints = check_constraints(constraints, len(X), self.n_clusters)
         refuse_contradictions(self, constraints)
         n_clusters = check_n_clusters(self.n_clusters, len(X))
         rng = check_random_state(self.random_state)
@@ -237,7 +238,7 @@ class ConstrainedGMM(ConstrainedClusterer):
 
     def _log_joint(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = check_points(self, X, reset=False, dtype=np.float64, accept_sparse=False)
         return log_shares(self.weights_) + self._gaussians.log_densities(X)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_distances_argmin
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -23,6 +23,7 @@ from sidecut.methods.inputs import (
     check_choice,
     check_constraints,
     check_n_clusters,
+    check_points,
     warn_about_duplicates,
 )
 from sidecut.parameters import check_count, check_not_negative
@@ -135,8 +136,8 @@ class COPKMeans(ConstrainedClusterer):
         check_count("max_iter", self.max_iter)
         check_count("max_steps", self.max_steps)
         check_not_negative("tol", self.tol)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        constraints = check_constraints(constraints, X.shape[0])
+        X = check_points(self, X)
+        constraints = check_constraints(constraints, X.shape[0], self.n_clusters)
         n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
         rng = check_random_state(self.random_state)
         starts = self._starts(X, n_clusters)
@@ -153,7 +154,7 @@ class COPKMeans(ConstrainedClusterer):
         self._remember(X, lumps, offset, best_run(runs))
 
     def _measure_confidence(self, X: Any) -> FloatArray:
-        return measure_confidence(self.labels_, check_array(X, accept_sparse="csr", dtype=np.float64))
+        return measure_confidence(self.labels_, check_points(self, X, reset=False, dtype=np.float64))
 
     def predict(self, X: Any) -> IntArray:
         """Return the nearest centre of each point; constraints say nothing about new points.
@@ -164,7 +165,7 @@ class COPKMeans(ConstrainedClusterer):
             Any points. For those that were fitted, `labels_` holds what the constraints made of them.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = check_points(self, X, reset=False)
         centres = self.cluster_centers_.astype(X.dtype, copy=False)
         return np.asarray(pairwise_distances_argmin(X, centres), dtype=np.intp)
 

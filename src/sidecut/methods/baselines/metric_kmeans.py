@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import pairwise_distances_argmin
-from sklearn.utils import Tags, check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -29,6 +29,7 @@ from sidecut.methods.inputs import (
     ConstrainedClusterer,
     check_constraints,
     check_n_clusters,
+    check_points,
     warn_about_duplicates,
 )
 from sidecut.parameters import check_count, check_not_negative
@@ -132,8 +133,8 @@ class MetricKMeans(ConstrainedClusterer):
         check_not_negative("regularization", self.regularization)
         for name in ("max_pairs", "n_init", "max_iter"):
             check_count(name, getattr(self, name))
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        constraints = check_constraints(constraints, X.shape[0])
+        X = check_points(self, X)
+        constraints = check_constraints(constraints, X.shape[0], self.n_clusters)
         refuse_contradictions(self, constraints)
         n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
         rng = check_random_state(self.random_state)
@@ -166,7 +167,7 @@ class MetricKMeans(ConstrainedClusterer):
         self.cluster_centers_ = _means(X, self.labels_, n_clusters)
 
     def _measure_confidence(self, X: Any) -> FloatArray:
-        points = check_array(X, accept_sparse="csr", dtype=np.float64)
+        points = check_points(self, X, reset=False, dtype=np.float64)
         return measure_confidence(self.labels_, points @ sparse.diags_array(np.sqrt(self.metric_)))
 
     def predict(self, X: Any) -> IntArray:
@@ -178,7 +179,7 @@ class MetricKMeans(ConstrainedClusterer):
             Any points.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = check_points(self, X, reset=False)
         centres = self._weighted(self.cluster_centers_.astype(X.dtype, copy=False))
         return np.asarray(pairwise_distances_argmin(self._weighted(X), centres), dtype=np.intp)
 

@@ -93,6 +93,11 @@ class PoissonMBO(PoissonClusterer):
     --------
     PoissonLearning : potentials of the labels alone; faster.
 
+    References
+    ----------
+    J. Calder, B. Cook, M. Thorpe, D. Slepčev: Poisson learning: graph based semi-supervised learning at very
+    low label rates. ICML 2020.
+
     Examples
     --------
     One label per digit, without and with the sizes:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -42,6 +42,7 @@ from sidecut.methods.inputs import (
     ConstrainedClusterer,
     check_constraints,
     check_n_clusters,
+    check_points,
     make_once,
     refuse_other_than_constraints,
     warn_about_duplicates,
@@ -72,8 +73,8 @@ class LandmarkClusterer(ConstrainedClusterer):
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self._check_parameters()
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
-        constraints = check_constraints(constraints, X.shape[0])
+        X = check_points(self, X, dtype="numeric")
+        constraints = check_constraints(constraints, X.shape[0], self.n_clusters)
         refuse_contradictions(self, constraints)
         check_n_clusters(self.n_clusters, X.shape[0])
         warned = warn_about_duplicates(X, self.n_clusters)
@@ -131,7 +132,7 @@ class LandmarkClusterer(ConstrainedClusterer):
             self.__dict__.pop(name, None)
         with limit_threads(), SpooledNearest(scratch) as spool:
             codes = self._coded(rows, seeds[0], spool, shown)
-            constraints = check_constraints(constraints, codes.n_rows)
+            constraints = check_constraints(constraints, codes.n_rows, self.n_clusters)
             check_n_clusters(self.n_clusters, codes.n_rows)
             warn_about_components(component_sizes(codes.sums), self.n_clusters)
             self.n_features_in_ = codes.coder.n_features
@@ -142,6 +143,7 @@ class LandmarkClusterer(ConstrainedClusterer):
                 seeds[1],
             )
             self.labels_ = self._labelled(codes.each(self._embedded))
+        self._name_clusters(constraints)
         return self
 
     def predict(self, X: Any) -> IntArray:
@@ -160,7 +162,7 @@ class LandmarkClusterer(ConstrainedClusterer):
             Numbered as `labels_`.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric")
+        X = check_points(self, X, reset=False, dtype="numeric")
         with limit_threads():
             return np.concatenate(list(each_chunk(self._predicted, RowChunks(X), self.n_jobs)))
 

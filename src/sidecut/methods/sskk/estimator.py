@@ -215,7 +215,7 @@ class SSKK(ConstrainedClusterer):
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self._check_parameters()
         data = check_data(self, X)
-        constraints = check_constraints(constraints, n_points(data))
+        constraints = check_constraints(constraints, n_points(data), self.n_clusters)
         refuse_contradictions(self, constraints)
         n_clusters = check_n_clusters(self.n_clusters, n_points(data))
         start = self._given_start(n_points(data))

@@ -1,0 +1,245 @@
+"""The columns of a table to numbers a method can use, the same way for points that come later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidecut.cli.errors import UsageError, require
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Preparation", "Wishes", "learn_preparation"]
+
+MOST_CATEGORIES = 100
+"""A text column with more different values than this is no category."""
+
+_MISSING = {"NA", "N/A", "<NA>", "NULL", "NONE", "?", "-"}
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What to do to a table beyond reading its numbers.
+
+    Parameters
+    ----------
+    impute : bool
+        Fill missing values: the median of a number, the most frequent text.
+    encode : bool
+        Turn every text into a column of zeros and ones.
+    standardize : bool
+        Give every column mean 0 and variance 1.
+    """
+
+    impute: bool = False
+    encode: bool = False
+    standardize: bool = False
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How the columns of a table become features.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns, in order.
+    transformer : scikit-learn transformer or None
+        Fitted; None where the columns are numbers and stay as they are.
+    exponents : array, optional
+        Powers of two by which columns are divided first, where squares would overflow.
+    scaler : scikit-learn transformer, optional
+        Fitted, applied last.
+    """
+
+    columns: tuple[str, ...]
+    transformer: Any = None
+    exponents: NDArray[np.intp] | None = None
+    scaler: Any = None
+
+    def apply(self, frame: pd.DataFrame, source: Path) -> NDArray[np.float64]:
+        """Return the features of the rows of a table.
+
+        Raises
+        ------
+        UsageError
+            If a column is missing, or holds what cannot be used.
+        """
+        absent = [column for column in self.columns if column not in frame.columns]
+        if absent:
+            raise UsageError(f"{source} has no column {absent[0]!r}; it is needed as in the data before.")
+        if self.transformer is None:
+            _refuse_text(frame, self.columns, source)
+            X = _numbers(frame, self.columns, source)
+        else:
+            chosen = frame[list(self.columns)]
+            X = np.asarray(self.transformer.transform(chosen.where(chosen.notna(), np.nan)), dtype=float)
+            _refuse_gaps(X, [str(name) for name in self.transformer.get_feature_names_out()], source)
+        return self.rescale(X)
+
+    def rescale(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Apply the scaler, if there is one."""
+        if self.scaler is None or self.exponents is None:
+            return X
+        return np.asarray(self.scaler.transform(np.ldexp(X, -self.exponents)))
+
+
+def learn_preparation(
+    frame: pd.DataFrame, columns: Sequence[str], source: Path, wishes: Wishes
+) -> tuple[Preparation, NDArray[np.float64]]:
+    """Find out how columns become features, and do it.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per point.
+    columns : sequence of str
+        Columns that are features.
+    source : Path
+        Where the table came from, for messages.
+    wishes : Wishes
+        What was asked for.
+
+    Returns
+    -------
+    preparation : Preparation
+        For points that come later.
+    X : array of shape (n, d)
+        The features.
+
+    Raises
+    ------
+    UsageError
+        If there is text or a gap and nothing was said about it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"x": [1.0, None, 3.0], "kind": ["a", "b", "a"]})
+    >>> _, X = learn_preparation(frame, ["x", "kind"], Path("t.csv"), Wishes(impute=True, encode=True))
+    >>> X.tolist()
+    [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
+    """
+    text = _text_columns(frame, columns)
+    plain = Preparation(tuple(columns))
+    if wishes.encode:
+        _refuse_names(frame, text, source)
+    elif text:
+        _refuse_text(frame, columns, source)
+    if text or (wishes.impute and frame[list(columns)].isna().any(axis=None)):
+        transformer = _transformer([c for c in columns if c not in text], text, wishes.impute)
+        filled = frame[list(columns)]
+        plain = replace(plain, transformer=transformer.fit(filled.where(filled.notna(), np.nan)))
+    X = plain.apply(frame, source)
+    learned = learn_scale(plain, X) if wishes.standardize else plain
+    return learned, learned.rescale(X)
+
+
+def learn_scale(preparation: Preparation, X: NDArray[np.float64]) -> Preparation:
+    """Add the scaling to mean 0 and variance 1; constant columns become zero."""
+    from sklearn.preprocessing import StandardScaler
+
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    # Only where squares would overflow or vanish: dividing by a power of two is exact.
+    is_extreme = (largest > 0) & ((largest > 1e150) | (largest < 1e-150))
+    exponents = np.where(is_extreme, np.frexp(largest)[1], 0).astype(np.intp)
+    return replace(preparation, exponents=exponents, scaler=StandardScaler().fit(np.ldexp(X, -exponents)))
+
+
+def _transformer(numbers: list[str], text: list[str], impute: bool) -> Any:
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    fill_text = SimpleImputer(strategy="most_frequent")
+    return ColumnTransformer(
+        [
+            ("numbers", SimpleImputer(strategy="median") if impute else "passthrough", numbers),
+            ("text", make_pipeline(fill_text, encoder) if impute else encoder, text),
+        ],
+        verbose_feature_names_out=False,
+    )
+
+
+def _text_columns(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    pandas = require("pandas", "Reading tables")
+    return [column for column in columns if not pandas.api.types.is_numeric_dtype(frame[column])]
+
+
+def _refuse_names(frame: pd.DataFrame, text: Sequence[str], source: Path) -> None:
+    for column in text:
+        n_values = frame[column].nunique()
+        if n_values > max(5, min(MOST_CATEGORIES, len(frame) // 2)):
+            raise UsageError(
+                f"Column {column!r} of {source} holds {n_values:,} different texts in {len(frame):,} rows, "
+                f"too many for --encode. Leave it out with --drop {quoted(column)}, or make it the names of "
+                f"the points with --id-column {quoted(column)}."
+            )
+
+
+def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> None:
+    text = _text_columns(frame, features)
+    if not text:
+        return
+    column = text[0]
+    row, value = _first_text(frame[column])
+    if str(value).strip().upper() in _MISSING:
+        raise UsageError(
+            f"The value in row {row}, column {column!r} of {source} is {value!r}, which is no number. Leave "
+            "the cell empty and add --impute, fill the gap, remove the row, or leave the column out with "
+            f"--drop {quoted(column)}."
+        )
+    others = f" (nor are {listed(text[1:])})" if text[1:] else ""
+    drop = f"--drop {','.join(quoted(name) for name in text)}"
+    raise UsageError(
+        f"Column {column!r} of {source} is not a number{others}: row {row} holds {value!r}. Leave it out "
+        f"with {drop}, turn text into columns of zeros and ones with --encode, or say what it is with "
+        "--id-column, --label-column or --truth-column."
+    )
+
+
+def _first_text(series: pd.Series) -> tuple[int, Any]:
+    pandas = require("pandas", "Reading tables")
+    unreadable = pandas.to_numeric(series, errors="coerce").isna() & series.notna()
+    row = int(np.argmax(unreadable.to_numpy())) if unreadable.any() else 0
+    return row, series.iloc[row]
+
+
+def _numbers(frame: pd.DataFrame, columns: Sequence[str], source: Path) -> NDArray[np.float64]:
+    values = frame[list(columns)].to_numpy(dtype=float, na_value=np.nan)
+    _refuse_gaps(values, columns, source)
+    return values
+
+
+def _refuse_gaps(values: NDArray[np.float64], columns: Sequence[str], source: Path) -> None:
+    bad = np.argwhere(~np.isfinite(values))
+    if not bad.size:
+        return
+    row, column = bad[0]
+    is_gap = bool(np.isnan(values[row, column]))
+    more = f" ({len(bad):,} such values in all)" if len(bad) > 1 else ""
+    what = "missing" if is_gap else "infinite"
+    fill = "Fill gaps with --impute, remove the row" if is_gap else "Correct it, remove the row"
+    raise UsageError(
+        f"The value in row {row}, column {columns[column]!r} of {source} is {what}{more}; rows count "
+        f"from 0 after the heading. {fill}, or leave the column out with --drop {quoted(columns[column])}."
+    )
+
+
+def listed(names: Sequence[str], limit: int = 12) -> str:
+    """Return some names in quotes, and how many more there are."""
+    shown = ", ".join(repr(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def quoted(name: str) -> str:
+    """Return a name as it is written on a command line."""
+    return name if name.replace("_", "").replace("-", "").isalnum() else f"'{name}'"
