@@ -58,7 +58,7 @@ def test_a_hub_takes_a_slice_of_its_own():
 
 def test_large_matrices_are_shared_out(monkeypatch):
     monkeypatch.setattr(products, "PARALLEL_NONZEROS", 10)
-    monkeypatch.setattr(products, "cpu_count", lambda: 3)
+    monkeypatch.setattr(products, "count_threads", lambda: 3)
     matrix = sp.csr_array(np.ones((6, 6)))
     shared = SparseProduct(matrix)
     assert [rows.shape[0] for rows in shared._slices] == [2, 2, 2]

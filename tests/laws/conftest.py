@@ -47,9 +47,11 @@ class Case:
     promises: frozenset[str] = ALL
 
     def make(self, n_clusters=3, **more):
-        """Return the estimator, with a seed; parameters it does not have are left out."""
+        """Return the estimator, with a seed; parameters it does not have or would not use are left out."""
         known = self.estimator().get_params()
         settings = {"random_state": 0, **self.settings, **more}
+        if settings.get("affinity", "knn") != "knn":
+            settings.pop("n_neighbors", None)
         return self.estimator(n_clusters, **{name: settings[name] for name in settings if name in known})
 
     def reference(self, n_clusters=3, **more):

@@ -280,9 +280,9 @@ def recipe(affinity: str | GraphRecipe, n_neighbors: int = 20) -> GraphRecipe:
         return affinity
     if affinity in ("knn", "nearest_neighbors"):
         return Neighbors(n_neighbors)
-    named = {"gaussian": Gaussian, "rbf": Gaussian, "self_tuning": SelfTuning, "heat": Heat, "cosine": Cosine}
-    if isinstance(affinity, str) and affinity in named:
-        return named[affinity]()
+    named = {"gaussian": Gaussian, "self_tuning": SelfTuning, "heat": Heat, "cosine": Cosine}
+    if isinstance(affinity, str) and affinity in (*named, "rbf"):
+        return named.get(affinity, Gaussian)()
     names = ", ".join(repr(name) for name in ("knn", *named, "precomputed"))
     raise ValueError(f"affinity={affinity!r}: choose {names}, or a recipe such as Neighbors(15).")
 

@@ -77,7 +77,7 @@ def test_the_number_of_threads_does_not_matter(monkeypatch):
     monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
     graph = FORMS["sparse"]()
     expected = spread_units(graph, POINTS, np.arange(40), 0.8)
-    monkeypatch.setattr(spreading, "cpu_count", lambda: 3)
+    monkeypatch.setattr(spreading, "count_threads", lambda: 3)
     np.testing.assert_array_equal(spread_units(graph, POINTS, np.arange(40), 0.8), expected)
 
 

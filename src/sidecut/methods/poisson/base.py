@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -29,6 +29,7 @@ class PoissonClusterer(OutOfSample, SpectralClusterer):
 
     # How an unconstrained start is labelled is no parameter here.
     labelling = "kmeans"
+    assign_labels = None
     unit_rows = True
 
     def __init__(
@@ -40,6 +41,7 @@ class PoissonClusterer(OutOfSample, SpectralClusterer):
         n_init: int,
         eigen_solver: str,
         hard: bool,
+        n_jobs: int | None,
         random_state: int | np.random.RandomState | None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -49,31 +51,13 @@ class PoissonClusterer(OutOfSample, SpectralClusterer):
         self.n_init = n_init
         self.eigen_solver = eigen_solver
         self.hard = hard
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Cluster the data.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The points; with affinity="precomputed" the graph itself.
-        y : ignored
-            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
-        constraints : Constraints, optional
-            What is known about the points. Clusters with labels are numbered in the order in which the
-            labelled points meet them.
-
-        Returns
-        -------
-        self
-            With `labels_`, `confidence_` and `embedding_`, the scores of the clusters.
-        """
+    def _fit(self, X: Any, constraints: Constraints | None) -> None:
         for name in ("eigenvalues_", "eigenvectors_", "solution_"):
             self.__dict__.pop(name, None)
-        super().fit(X, y, constraints=constraints)
-        self.confidence_ = self._confidence()
-        return self
+        super()._fit(X, constraints)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -92,7 +76,7 @@ class PoissonClusterer(OutOfSample, SpectralClusterer):
         rows = signed_embedding(signed, self.n_clusters, self.eigen_solver, rng)
         return seeded_clusters(rows, anchors, self.n_clusters, self.n_init, rng)
 
-    def _confidence(self) -> FloatArray:
+    def _measure_confidence(self, X: Any) -> FloatArray:
         """Return for every point the chance that a walk from it ends in its cluster."""
         return walk_shares(SignedGraph(self.affinity_matrix_), self.labels_, self.n_clusters)
 

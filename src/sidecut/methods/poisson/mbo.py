@@ -64,6 +64,9 @@ class PoissonMBO(PoissonClusterer):
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible, even if sizes
         change; `repair_` tells what it took.
+    n_jobs : int or None, default=None
+        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
+        joblib or Dask. -1: all cores.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible; labels of all clusters leave nothing to chance.
 
@@ -132,10 +135,11 @@ class PoissonMBO(PoissonClusterer):
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
-            n_clusters, link_weight, affinity, n_neighbors, n_init, eigen_solver, hard, random_state
+            n_clusters, link_weight, affinity, n_neighbors, n_init, eigen_solver, hard, n_jobs, random_state
         )
         self.sizes = sizes
         self.size_penalty = size_penalty
