@@ -1,4 +1,4 @@
-import sys
+import dataclasses
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sidecut.exceptions import GraphWarning
-from sidecut.graphs import nearest_neighbors
+from sidecut.graphs import nearest_neighbors, search
 
 RNG = np.random.default_rng(0)
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
@@ -114,58 +114,113 @@ def test_one_point_has_no_neighbours():
 
 
 def test_unknown_names_list_the_choices():
-    with pytest.raises(ValueError, match="search='annoy': choose 'exact' or 'approximate'"):
+    with pytest.raises(ValueError, match="search='annoy': choose 'auto', 'exact' or 'approximate'"):
         nearest_neighbors(np.eye(3), 1, search="annoy")
     with pytest.raises(ValueError, match="metric='cityblock': choose 'euclidean' or 'cosine'"):
         nearest_neighbors(np.eye(3), 1, metric="cityblock")
 
 
-def test_approximate_search_measures_its_recall_and_repeats_itself(monkeypatch):
-    monkeypatch.setattr("sidecut.graphs.search.RECALL_SAMPLE", 10**6)
-    X = RNG.normal(size=(1200, 12))
+def crowded_points(n=1500, n_features=40):
+    """Points near a plane of few dimensions, some of them many times over."""
+    X = RNG.normal(size=(n, 6)) @ RNG.normal(size=(6, n_features)) + 0.1 * RNG.normal(size=(n, n_features))
     X[600:660] = X[600]  # more duplicates than neighbours
-    found = nearest_neighbors(1e150 * X, 8, search="approximate", random_state=3)
-    again = nearest_neighbors(1e150 * X, 8, search="approximate", random_state=3)
-    np.testing.assert_array_equal(found.indices, again.indices)
-    assert (found.indices != np.arange(1200)[:, None]).all()
+    return X
 
-    true = np.sqrt(((X[:, None, :] - X[None, :, :]) ** 2).sum(-1))
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_approximate_search_measures_its_recall_and_repeats_itself(monkeypatch, metric):
+    monkeypatch.setattr("sidecut.graphs.search.RECALL_SAMPLE", 10**6)
+    X = crowded_points()
+    scale = 1e150
+    found = nearest_neighbors(scale * X, 8, metric=metric, search="approximate")
+    again = nearest_neighbors(scale * X, 8, metric=metric, search="approximate")
+    np.testing.assert_array_equal(found.indices, again.indices)
+    assert (found.indices != np.arange(len(X))[:, None]).all()
+    assert all(len(set(row)) == 8 for row in found.indices)
+
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    true = 1 - unit @ unit.T if metric == "cosine" else scale * np.linalg.norm(X[:, None] - X[None], axis=2)
     np.fill_diagonal(true, np.inf)
     reached = np.take_along_axis(true, found.indices, axis=1)
-    np.testing.assert_allclose(found.distances, 1e150 * reached, rtol=1e-12, atol=1e130)
+    np.testing.assert_allclose(found.distances, reached, rtol=1e-6, atol=1e-8 * np.median(reached))
+    assert (np.diff(found.distances, axis=1) >= 0).all()
+    # Half of the points fit the search, the others measure it: here these are all there are.
     farthest = np.sort(true, axis=1)[:, 7:8]
-    assert found.recall == pytest.approx(np.mean(reached <= farthest * (1 + 1e-10)), abs=1e-12)
-    assert found.recall > 0.9
+    share = np.mean(reached <= farthest * (1 + 1e-6) + 1e-12)
+    assert 0.98 <= found.recall < 1
+    assert found.recall == pytest.approx(share, abs=0.01)
+
+
+def test_recall_is_measured_on_points_the_search_was_not_fitted_to(monkeypatch):
+    seen = {}
+
+    def remember(coordinates, sample, neighbors, rng):
+        seen["fitted"] = set(sample)
+        return fit(coordinates, sample, neighbors, rng)
+
+    fit = search.calibrate
+    monkeypatch.setattr(search, "calibrate", remember)
+    monkeypatch.setattr(search, "RECALL_SAMPLE", 700)
+    X = crowded_points()
+    found = nearest_neighbors(X, 8, search="approximate", random_state=1)
+    others = np.setdiff1d(np.random.RandomState(1).choice(1500, 1400, replace=False), list(seen["fitted"]))
+    assert others.size == 700
+    truth = nearest_neighbors(X, 8, search="exact").distances[others, -1:]
+    assert found.recall == np.mean(found.distances[others] <= truth * (1 + 1e-12))
 
 
 def test_low_recall_is_named(monkeypatch):
-    class Careless:
-        """Lists the point itself, one arbitrary other, and gives up on the rest now and then."""
+    def careless(coordinates, sample, neighbors, rng):
+        return dataclasses.replace(fit(coordinates, sample, neighbors, rng), n_cells=1)
 
-        def __init__(self, X, metric, n_neighbors, random_state):
-            n = X.shape[0]
-            found = (np.arange(n)[:, None] + 37 * np.arange(n_neighbors)[None, :]) % n
-            found[::5, -1] = -1
-            self.neighbor_graph = found, np.zeros(found.shape)
-
-    monkeypatch.setattr("pynndescent.NNDescent", Careless)
-    X = RNG.normal(size=(1000, 2))
-    with pytest.warns(GraphWarning, match=r"found \d+\.\d% of the true neighbours; use search='exact'"):
-        found = nearest_neighbors(X, 3, search="approximate", random_state=0)
-    assert found.indices.min() >= 0
-    # Lists that were given up are searched again; the others are as bad as they were.
-    np.testing.assert_array_equal(found.indices[::5], nearest_neighbors(X, 3).indices[::5])
-    assert 0.1 < found.recall < 0.4
+    fit = search.calibrate
+    monkeypatch.setattr(search, "calibrate", careless)
+    with pytest.warns(
+        GraphWarning, match=r"found \d+\.\d% of the true neighbours of 300 points; use search='exact'"
+    ):
+        found = nearest_neighbors(RNG.normal(size=(1500, 20)), 3, search="approximate")
+    assert 0.1 < found.recall < 0.8
 
 
-def test_few_points_are_searched_exactly():
-    X = RNG.normal(size=(20, 3))
+def test_points_in_cells_that_hold_too_few_are_searched_exactly(monkeypatch):
+    def narrow(coordinates, sample, neighbors, rng):
+        return dataclasses.replace(fit(coordinates, sample, neighbors, rng), n_cells=1, n_candidates=41)
+
+    fit = search.calibrate
+    monkeypatch.setattr(search, "calibrate", narrow)
+    X = RNG.normal(size=(1500, 20))
+    X[7] = 100.0  # a cell of its own
+    with pytest.warns(GraphWarning, match="approximate search found"):
+        found = nearest_neighbors(X, 20, search="approximate")
+    np.testing.assert_array_equal(found.indices[7], nearest_neighbors(X, 20, search="exact").indices[7])
+    assert (found.indices != np.arange(1500)[:, None]).all()
+
+
+@pytest.mark.parametrize("form", ["few points", "sparse"])
+def test_few_points_and_sparse_ones_are_searched_exactly(form):
+    X = RNG.normal(size=(20, 3)) if form == "few points" else sp.random_array((1200, 9), density=0.5, rng=RNG)
     found = nearest_neighbors(X, 19, search="approximate")
-    np.testing.assert_array_equal(found.indices, nearest_neighbors(X, 19).indices)
+    np.testing.assert_array_equal(found.indices, nearest_neighbors(X, 19, search="exact").indices)
     assert found.recall == 1.0
 
 
-def test_without_pynndescent_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pynndescent", None)
-    with pytest.raises(ImportError, match=r"sidecut\[approximate\].*search='exact'"):
-        nearest_neighbors(np.eye(3), 1, search="approximate")
+@pytest.mark.parametrize(
+    ("shape", "limit", "exact"),
+    [((1500, 20), 1e11, True), ((1500, 20), 1e3, False), ((1500, 8), 1e3, True), ((900, 20), 1e3, True)],
+)
+def test_auto_searches_exactly_where_that_is_cheap(monkeypatch, shape, limit, exact):
+    monkeypatch.setattr(search, "EXACT_PRODUCTS", limit)
+    monkeypatch.setattr(search, "LARGEST_SCAN", 10.0)
+    X = RNG.normal(size=shape)
+    found = nearest_neighbors(X, 8)
+    same = np.array_equal(found.indices, nearest_neighbors(X, 8, search="exact").indices)
+    assert same == exact
+    assert (found.recall == 1.0) == exact
+
+
+def test_auto_searches_exactly_what_would_be_scanned_anyway(monkeypatch):
+    monkeypatch.setattr(search, "EXACT_PRODUCTS", 1e3)
+    X = RNG.normal(size=(1200, 60))  # without clusters or directions, neighbours are everywhere
+    found = nearest_neighbors(X, 8)
+    np.testing.assert_array_equal(found.indices, nearest_neighbors(X, 8, search="exact").indices)
+    assert found.recall == 1.0

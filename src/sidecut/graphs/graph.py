@@ -34,6 +34,8 @@ class Graph(LinearOperator, ABC):
     """
 
     n_nodes: int
+    #: The share of true nearest neighbours among the edges, where they were searched for.
+    recall: float | None = None
     dtype = np.dtype(np.float64)
 
     @property
@@ -139,7 +141,7 @@ class SparseGraph(Graph):
     weights : sparse array or matrix of shape (n, n)
         Symmetric, nonnegative. `as_graph` checks this; the class trusts it.
     recall : float, optional
-        The share of true nearest neighbours among the edges, where they were searched approximately.
+        The share of true nearest neighbours among the edges: 1 for an exact search, measured otherwise.
     extension : NeighborExtension, optional
         What is needed to link new points to those of a neighbour graph.
 

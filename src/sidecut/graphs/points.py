@@ -13,8 +13,8 @@ from sidecut.arrays import FloatArray, IntArray
 
 #: Below this share of ‖x‖² + ‖y‖² the expansion ‖x‖² - 2xᵀy + ‖y‖² has lost its digits to cancellation.
 CLOSE = 1e-6
-#: How many bytes of coordinate differences are held at a time.
-DIFFERENCE_BYTES = 32 * 2**20
+#: How many bytes of coordinate differences are held at a time: what a processor's cache holds.
+DIFFERENCE_BYTES = 2 * 2**20
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,7 @@ class SpectralClusterer(ConstrainedClusterer):
         rng = check_random_state(self.random_state)
         warn_about_duplicates(data, n_clusters)
         graph = self._build_graph(data)
+        self.graph_recall_ = graph.recall
         if not constraints.is_empty:
             graph = self._constrain_graph(graph, constraints)
         warn_about_graph(graph, n_clusters)
