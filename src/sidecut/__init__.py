@@ -30,6 +30,7 @@ from sidecut.methods import (
     PoissonMBO,
     SpectralLearning,
 )
+from sidecut.selection import AutoCut
 
 __version__ = "0.1.0"
 
@@ -43,6 +44,7 @@ __all__ = [
     "NCSC",
     "SCACS",
     "SSKK",
+    "AutoCut",
     "COPKMeans",
     "ConstrainedGMM",
     "Constraints",

@@ -1,0 +1,78 @@
+"""Everybody AutoCut is compared with: each fixed method, label spreading, a linear classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import LabelSpreading
+
+import sidecut
+from sidecut import Constraints
+from sidecut.graphs import Neighbors, SparseGraph
+
+#: Methods as they come, on the library's usual graph.
+FIXED = ("NormalizedCut", "SpectralLearning", "E2CP", "CSAP", "NCSC", "CCSR", "CSP", "LCSC", "SCACS")
+#: And some of them again on scaled features, or angles of sparse data.
+ON_SCALED = ("NormalizedCut", "E2CP", "CSAP", "NCSC", "CCSR", "CSP")
+SPREADING = (0.2, 0.8, 0.99)
+
+Fit = Callable[[], np.ndarray]
+
+
+def scale(X: Any) -> Any:
+    """Return scaled features; sparse data are left as they are, their angles are used instead."""
+    return X if sp.issparse(X) else StandardScaler().fit_transform(X)
+
+
+class Graphs:
+    """The two graphs all fixed methods share, built once."""
+
+    def __init__(self, X: Any) -> None:
+        count = min(20, X.shape[0] - 1)
+        self.usual: SparseGraph = Neighbors(count).build(X)
+        weights = "cosine" if sp.issparse(X) else "self_tuning"
+        self.scaled: SparseGraph = Neighbors(count, weights=weights).build(scale(X))
+
+
+def fixed_methods(X: Any, graphs: Graphs, known: Constraints, n_clusters: int) -> Iterator[tuple[str, Fit]]:
+    """Yield each fixed method by name, as a function that fits it and returns its labels."""
+    for name in FIXED:
+        yield name, _fit(name, X, graphs.usual, known, n_clusters)
+    for name in ON_SCALED:
+        yield f"{name}, scaled", _fit(name, X, graphs.scaled, known, n_clusters)
+
+
+def _fit(name: str, X: Any, graph: SparseGraph, known: Constraints, n_clusters: int) -> Fit:
+    model = getattr(sidecut, name)(n_clusters, random_state=0)
+    if name == "LCSC":
+        model.set_params(cannot_links="ignore")
+    if "affinity" not in model.get_params():
+        return lambda: model.fit(X, constraints=known).labels_
+    model.set_params(affinity="precomputed")
+    told = None if name == "NormalizedCut" else known
+    return lambda: model.fit(graph, constraints=told).labels_
+
+
+def classifiers(X: Any, graphs: Graphs, y: np.ndarray, known: Constraints) -> Iterator[tuple[str, Fit]]:
+    """Yield what learns from labels alone; nothing for pairs."""
+    labelled = np.flatnonzero(known.labels >= 0) if known.labels is not None else np.empty(0, dtype=int)
+    if len(np.unique(y[labelled])) < 2:
+        return
+    partly = np.full(len(y), -1)
+    partly[labelled] = y[labelled]
+    for alpha in SPREADING:
+        yield f"LabelSpreading, alpha {alpha}", _spread(graphs.usual, partly, alpha)
+    linear = make_pipeline(StandardScaler(with_mean=not sp.issparse(X)), LogisticRegression(max_iter=2000))
+    yield "logistic regression", lambda: linear.fit(X[labelled], y[labelled]).predict(X)
+
+
+def _spread(graph: SparseGraph, partly: np.ndarray, alpha: float) -> Fit:
+    weights = sp.csr_matrix(graph.matrix)
+    learner = LabelSpreading(kernel=lambda one, other=None: weights, alpha=alpha, max_iter=1000)
+    return lambda: learner.fit(np.zeros((len(partly), 1)), partly).transduction_

@@ -1,0 +1,275 @@
+"""AutoCut: one estimator that chooses method, graph and number of clusters by what is known."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import Tags, check_random_state
+
+from sidecut.constraints import Constraints
+from sidecut.graphs import Graph, GraphRecipe, recipe
+from sidecut.methods import CCSR, CSAP, CSP, E2CP, NCSC, NormalizedCut
+from sidecut.methods.inputs import (
+    check_constraints,
+    check_data,
+    check_n_clusters,
+    is_precomputed,
+    n_points,
+)
+from sidecut.selection.consensus import Consensus
+from sidecut.selection.counting import choose_n_clusters
+from sidecut.selection.entry import Entry
+from sidecut.selection.explanation import explain, tabulate
+from sidecut.selection.folds import ConstraintFolds
+from sidecut.selection.progress import make_teller
+from sidecut.selection.purse import open_purse
+from sidecut.selection.race import PLAIN, Race
+from sidecut.selection.views import Shared, lean_by_units, list_views
+
+#: Candidates run on at most so many points, all those that something is known about first.
+PILOT = 1_500
+N_FOLDS = 3
+METHODS: dict[str, Any] = {
+    "E2CP": E2CP(),
+    "NCSC": NCSC(),
+    "CSAP": CSAP(),
+    "CCSR": CCSR(),
+    "CSP": CSP(),
+}
+
+
+class AutoCut(ClusterMixin, BaseEstimator):
+    """Clustering that chooses by what is known: the graph, the method, the number of clusters.
+
+    What is known is split into folds. Candidates are told one part and judged by the other: first the graphs
+    (features as given or scaled, few neighbours or many), then the methods on the best graph. The best of
+    them vote. Where little is known, the order of methods learned from stored experiments decides; where
+    nothing is known, the answer is that of `NormalizedCut`.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default="auto"
+        The number of clusters. "auto": at least as many as there are classes, or points known to be apart
+        from one another; the gaps in the spectrum propose, the folds decide.
+    affinity : "auto", "precomputed", str or GraphRecipe, default="auto"
+        "auto" chooses the graph. "precomputed": X is the graph itself. Another name or a recipe: as in
+        the methods, and only the method is chosen.
+    candidates : dict of str to clusterer or None, default=None
+        The methods to choose among, by name; None for those of the library. Their `n_clusters`, `affinity`
+        and `random_state` are set, everything else is as given.
+    budget : int, str or None, default=None
+        What may be spent on choosing: a number of fits, or a time such as "30s" or "5min". None is about
+        twenty fits on at most 1,500 points.
+    progress : bool or callable, default=False
+        Show what is tried. True is tqdm; or give another with its signature.
+    random_state : int, RandomState or None, default=None
+        Folds and candidates; an int makes the result reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of every point, numbered in order of first appearance.
+    n_clusters_ : int
+        The number of clusters that was asked for, or found.
+    best_estimator_ : clusterer
+        The fitted method, or the `Consensus` of several.
+    candidates_ : dict of lists
+        The table of all candidates: method, graph, score, spread, folds, seconds, verdict.
+        ``pandas.DataFrame(model.candidates_)`` shows it.
+    explanation_ : str
+        What was chosen and why, in words.
+    n_features_in_ : int
+        The number of features.
+
+    See Also
+    --------
+    ConstraintSearch : choose parameters of one method by the same folds.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sidecut import AutoCut
+    >>> from sidecut.constraints import sample_labels
+    >>> from sidecut.evaluation import adjusted_rand_index
+    >>> X, y = load_wine(return_X_y=True)
+    >>> known = sample_labels(y, 12, random_state=0)
+    >>> model = AutoCut(n_clusters=3, random_state=0).fit(X, constraints=known)
+    >>> print(f"{adjusted_rand_index(y, model.labels_, constraints=known):.2f}")
+    0.90
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | str = "auto",
+        *,
+        affinity: str | GraphRecipe = "auto",
+        candidates: Mapping[str, Any] | None = None,
+        budget: int | str | None = None,
+        progress: bool | Callable[..., Any] = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.candidates = candidates
+        self.budget = budget
+        self.progress = progress
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Choose by what is known, and cluster.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The points; with affinity="precomputed" the graph itself.
+        y : ignored
+            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
+        constraints : Constraints, optional
+            What is known about the points.
+
+        Returns
+        -------
+        self
+            With `labels_`, `best_estimator_`, `candidates_` and `explanation_`.
+        """
+        self._check_parameters()
+        data = check_data(self, X)
+        constraints = check_constraints(constraints, n_points(data))
+        if self.n_clusters != "auto":
+            check_n_clusters(self.n_clusters, n_points(data))
+        affinities = self._list_affinities(data)
+        if constraints.is_empty:
+            return self._cut(data, affinities)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        race = self._make_race(data, constraints, affinities, seed)
+        return self._finish(data, constraints, race, race.run())
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
+            raise ValueError(f"n_clusters={self.n_clusters!r}: give a number, or 'auto'.")
+        open_purse(self.budget)
+        if not isinstance(self.affinity, GraphRecipe) and self.affinity not in ("auto", "precomputed"):
+            recipe(self.affinity)
+
+    def _list_affinities(self, data: Any) -> dict[str, Any]:
+        """Return the graphs to choose among; each is built once."""
+        if isinstance(data, Graph):
+            return {"the graph given": "precomputed"}
+        if isinstance(self.affinity, str) and self.affinity == "auto":
+            return {name: Shared(view) for name, view in list_views(data).items()}
+        return {"the graph asked for": Shared(recipe(self.affinity))}
+
+    # Nothing known
+
+    def _cut(self, data: Any, affinities: dict[str, Any]) -> Self:
+        """Cut the usual graph: nothing is known that could speak for another."""
+        graph, affinity = next(iter(affinities.items()))
+        n_clusters = self.n_clusters
+        if isinstance(n_clusters, str):
+            n_clusters = choose_n_clusters(data, Constraints.none(n_points(data)), [], affinity, 0)
+        model = NormalizedCut(n_clusters, random_state=self.random_state)
+        model.affinity = affinity
+        entry = Entry(PLAIN, graph, model, verdict="chosen")
+        self._remember(model.fit(data), n_clusters, [entry], [entry])
+        return self
+
+    # Something known
+
+    def _make_race(self, data: Any, constraints: Constraints, affinities: dict[str, Any], seed: int) -> Race:
+        pilot, known = draw_pilot(data, constraints, seed)
+        folds = list(ConstraintFolds(N_FOLDS, random_state=seed).split(known))
+        n_clusters = self.n_clusters
+        if isinstance(n_clusters, str):
+            usual = next(iter(affinities.values()))
+            n_clusters = choose_n_clusters(pilot, known, folds, usual, seed)
+        return Race(
+            pilot,
+            known,
+            folds,
+            n_clusters,
+            affinities,
+            self._lean(pilot, affinities),
+            METHODS if self.candidates is None else self.candidates,
+            seed,
+            open_purse(self.budget),
+            make_teller(self.progress),
+        )
+
+    def _lean(self, data: Any, affinities: dict[str, Any]) -> dict[str, float]:
+        return {} if isinstance(data, Graph) else lean_by_units(data, affinities)
+
+    def _finish(self, data: Any, constraints: Constraints, race: Race, chosen: list[Entry]) -> Self:
+        """Fit what was chosen on all points, told everything."""
+        fitted, kept = [], []
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for entry in chosen:
+                race.tell(f"{entry.method}, told everything")
+                try:
+                    fitted.append(race.fit(entry, data, constraints))
+                    kept.append(entry)
+                except Exception as error:
+                    entry.verdict = f"failed: {type(error).__name__}: {error}"
+            if not fitted:
+                plain = next(entry for entry in race.entries if entry.method == PLAIN)
+                plain.verdict = "chosen"
+                fitted, kept = [race.fit(plain, data, None)], [plain]
+        for message in {str(warning.message): warning for warning in caught}.values():
+            warnings.warn(message.message, message.category, stacklevel=3)
+        best = fitted[0] if len(fitted) == 1 else _gather(fitted, kept)
+        self._remember(best, race.n_clusters, race.entries, kept)
+        return self
+
+    def _remember(self, best: Any, n_clusters: int, entries: list[Entry], chosen: list[Entry]) -> None:
+        for model in [best, *getattr(best, "estimators_", [])]:
+            if isinstance(getattr(model, "affinity", None), Shared):
+                model.affinity = model.affinity.recipe
+        self.best_estimator_ = best
+        self.labels_ = best.labels_
+        self.n_clusters_ = int(n_clusters)
+        self.candidates_ = tabulate(entries)
+        self.explanation_ = explain(entries, chosen, self.n_clusters_, self.n_clusters == "auto")
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that sparse data are welcome and when X is a matrix of pairs."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = is_precomputed(self)
+        tags.input_tags.positive_only = is_precomputed(self)
+        return tags
+
+
+def draw_pilot(data: Any, constraints: Constraints, seed: int) -> tuple[Any, Constraints]:
+    """Return the points candidates run on, and what is known about them: all, or a sample of many.
+
+    Parameters
+    ----------
+    data : array, sparse matrix or Graph
+        The points. A graph is not sampled: it would fall to pieces.
+    constraints : Constraints
+        What is known.
+    seed : int
+        For the sample.
+    """
+    n_samples = n_points(data)
+    if n_samples <= PILOT or isinstance(data, Graph):
+        return data, constraints
+    rng = np.random.default_rng(seed)
+    known = constraints.constrained_points
+    # Half of the pilot may be known points, so that there is a graph between them.
+    known = rng.permutation(known)[: PILOT // 2]
+    others = np.setdiff1d(np.arange(n_samples), known)
+    rows: npt.NDArray[np.intp] = np.sort(
+        np.concatenate([known, rng.choice(others, PILOT - len(known), replace=False)])
+    )
+    return data[rows], constraints.restricted_to(rows)
+
+
+def _gather(fitted: list[Any], entries: list[Entry]) -> Consensus:
+    names = [(entry.method, entry.model) for entry in entries]
+    return Consensus(names).gather(fitted)

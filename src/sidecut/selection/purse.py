@@ -1,0 +1,78 @@
+"""How much may be spent: fits, or seconds."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sidecut.parameters import check_count
+
+SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+class Purse:
+    """What is left of a budget.
+
+    Parameters
+    ----------
+    fits : float
+        How many fits may be made.
+    seconds : float
+        How long they may take together.
+    clock : callable, default=time.perf_counter
+        Tells the time in seconds.
+
+    Examples
+    --------
+    >>> from sidecut.selection.purse import Purse
+    >>> purse = Purse(fits=2)
+    >>> [purse.pay() for _ in range(3)]
+    [True, True, False]
+    """
+
+    def __init__(
+        self,
+        fits: float = float("inf"),
+        seconds: float = float("inf"),
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.fits = fits
+        self._clock = clock
+        self._end = clock() + seconds
+
+    def pay(self) -> bool:
+        """Take one fit out; False if there was none left, or no time."""
+        if self.fits < 1 or self._clock() >= self._end:
+            return False
+        self.fits -= 1
+        return True
+
+
+def open_purse(budget: Any) -> Purse:
+    """Return the purse a `budget` stands for.
+
+    Parameters
+    ----------
+    budget : None, int or str
+        Without bounds; a number of fits; or a time such as "30s", "5min", "1.5h".
+
+    Examples
+    --------
+    >>> from sidecut.selection.purse import open_purse
+    >>> open_purse("20 fits")
+    Traceback (most recent call last):
+    ...
+    ValueError: budget='20 fits': give a number of fits, such as 20, or a time, such as '30s' or '5min'.
+    """
+    if budget is None:
+        return Purse()
+    if isinstance(budget, str):
+        read = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*(s|min|h)\s*", budget)
+        if not read:
+            raise ValueError(
+                f"budget={budget!r}: give a number of fits, such as 20, or a time, such as '30s' or '5min'."
+            )
+        return Purse(seconds=float(read[1]) * SECONDS[read[2]])
+    return Purse(fits=check_count("budget", budget))

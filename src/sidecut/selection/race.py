@@ -1,0 +1,194 @@
+"""The race: graphs first, then methods, fold by fold; losers are dropped early."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from sidecut.constraints import Constraints
+from sidecut.exceptions import SidecutWarning
+from sidecut.methods import NormalizedCut
+from sidecut.selection.consensus import vote
+from sidecut.selection.entry import Entry, IntArray
+from sidecut.selection.experience import expected_gain
+from sidecut.selection.folds import Fold
+from sidecut.selection.purse import Purse
+
+#: What the cut without constraints is called in the table, and the vote of the best.
+PLAIN, VOTE = "NormalizedCut", "vote"
+#: So many methods are tried on all folds, after all were tried on the first.
+FINALISTS = 4
+#: At most so many answers vote.
+VOTERS = 5
+#: One answer is preferred to the vote only where its score is better by this.
+CLEARLY = 0.25
+
+
+@dataclass
+class Race:
+    """Candidates, and what they run on.
+
+    Parameters
+    ----------
+    data : array, sparse matrix or Graph
+        The points, or the graph itself.
+    constraints : Constraints
+        What is known about them.
+    folds : list of Fold
+        Splits of the constraints; without any, experience decides.
+    n_clusters : int
+        The number of clusters.
+    affinities : mapping of str to affinity
+        The graphs by name, the usual one first; each is a recipe, or "precomputed".
+    leanings : mapping of str to float
+        What experience expects of some of the graphs, over the usual one.
+    methods : mapping of str to clusterer
+        The methods by name, not fitted.
+    seed : int
+        The random state of all.
+    purse : Purse
+        What the race may cost.
+    tell : callable
+        Told what is tried next.
+    """
+
+    data: Any
+    constraints: Constraints
+    folds: list[Fold]
+    n_clusters: int
+    affinities: Mapping[str, Any]
+    leanings: Mapping[str, float]
+    methods: Mapping[str, Any]
+    seed: int
+    purse: Purse
+    tell: Callable[[str], None]
+    entries: list[Entry] = field(default_factory=list)
+
+    def run(self) -> list[Entry]:
+        """Return the candidates to be fitted with all constraints: the best one, or those that vote."""
+        plain = self._compare_graphs()
+        finalists = self._compare_methods(plain)
+        return self._choose([plain, *finalists])
+
+    # Graphs
+
+    def _compare_graphs(self) -> Entry:
+        """Cut every graph without constraints; what is known says which cut is best."""
+        cuts = [self._enter(PLAIN, graph, NormalizedCut(), 0.0) for graph in self.affinities]
+        for cut in cuts:
+            self._cut(cut)
+        usual = 0.0 if np.isnan(cuts[0].score) else cuts[0].score
+        for cut in cuts:
+            cut.expected = usual + self.leanings.get(cut.graph, 0.0)
+        ran = [cut for cut in cuts if not cut.failed] or cuts[:1]
+        best = max(ran, key=lambda cut: cut.belief)
+        for cut in ran:
+            if cut is not best:
+                cut.verdict = "its graph suits what is known less well"
+        return best
+
+    def _cut(self, entry: Entry) -> None:
+        """Fit once: what is not told anything has the same answer in all folds."""
+        labels = self._answer(entry, None)
+        if labels is None:
+            return
+        for fold in self.folds:
+            self._score(entry, fold, labels)
+
+    # Methods
+
+    def _compare_methods(self, plain: Entry) -> list[Entry]:
+        """Try all methods on the first fold and the best of them on the others."""
+        entries = []
+        for name, model in self.methods.items():
+            gain = expected_gain(name, self.constraints)
+            entries.append(self._enter(name, plain.graph, model, plain.expected + gain))
+        entries.sort(key=lambda entry: -entry.expected)
+        for number, fold in enumerate(self.folds):
+            for entry in entries:
+                self._try(entry, fold)
+            ran = [entry for entry in entries if not entry.failed]
+            ran.sort(key=lambda entry: -entry.belief)
+            if number == 0:
+                for entry in ran[FINALISTS:]:
+                    entry.verdict = f"dropped after one fold, {FINALISTS} were better"
+            entries = ran[:FINALISTS]
+        return entries[:FINALISTS]
+
+    def _try(self, entry: Entry, fold: Fold) -> None:
+        labels = self._answer(entry, fold.train)
+        if labels is not None:
+            self._score(entry, fold, labels)
+
+    # Choice
+
+    def _choose(self, entries: list[Entry]) -> list[Entry]:
+        entries = sorted(entries, key=lambda entry: -entry.belief)
+        for entry in entries[VOTERS:]:
+            entry.verdict = "others were better"
+        voters = entries[:VOTERS]
+        together = self._enter(VOTE, voters[0].graph, None, voters[0].expected)
+        self._let_vote(together, voters)
+        best = voters[0]
+        alone = len(voters) < 3 or best.belief > together.belief + CLEARLY
+        together.verdict = "one method is clearly better" if alone else "chosen"
+        for entry in voters:
+            entry.verdict = "in the vote" if not alone else "others were better"
+        if alone:
+            best.verdict = "chosen"
+        return [best] if alone else voters
+
+    def _let_vote(self, together: Entry, voters: list[Entry]) -> None:
+        for number, fold in enumerate(self.folds):
+            answers = [entry.answers[number] for entry in voters if len(entry.answers) > number]
+            if answers:
+                self._score(together, fold, vote(answers))
+
+    # Work
+
+    def _enter(self, method: str, graph: str, model: Any, expected: float) -> Entry:
+        entry = Entry(method, graph, model, expected)
+        self.entries.append(entry)
+        return entry
+
+    def fit(self, entry: Entry, data: Any, told: Constraints | None) -> Any:
+        """Return the entry's method with its graph, fitted; the cut without constraints is told nothing."""
+        return self._make(entry).fit(data, constraints=None if entry.method == PLAIN else told)
+
+    def _make(self, entry: Entry) -> Any:
+        model = clone(entry.model)
+        own = {"n_clusters": self.n_clusters, "random_state": self.seed}
+        settings = {name: value for name, value in own.items() if name in model.get_params(deep=False)}
+        model.set_params(**settings)
+        if hasattr(model, "affinity"):
+            # Set, not cloned: the graph behind it is shared.
+            model.affinity = self.affinities[entry.graph]
+        return model
+
+    def _answer(self, entry: Entry, told: Constraints | None) -> IntArray | None:
+        if not self.purse.pay():
+            entry.verdict = entry.verdict or "the budget was spent"
+            entry.failed = entry.failed or not entry.counts
+            return None
+        self.tell(f"{entry.method}, {entry.graph}")
+        start = time.perf_counter()
+        try:
+            with warnings.catch_warnings(action="ignore", category=SidecutWarning):
+                return self.fit(entry, self.data, told).labels_
+        except Exception as error:  # whatever is wrong with one method, another may answer
+            entry.failed = True
+            entry.verdict = f"failed: {type(error).__name__}: {error}"
+            return None
+        finally:
+            entry.seconds += time.perf_counter() - start
+
+    def _score(self, entry: Entry, fold: Fold, labels: IntArray) -> None:
+        entry.answers.append(labels)
+        entry.counts.append(fold.count(labels))
+        entry.held_out += len(fold.held_out)

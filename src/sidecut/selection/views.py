@@ -1,0 +1,127 @@
+"""The graphs a choice is made among: how features are scaled, and how many neighbours a point has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
+
+from sidecut.graphs import Graph, GraphRecipe, Neighbors
+
+#: How many neighbours are tried: the library's default, and few, for clusters of odd shapes.
+NEIGHBORS = (20, 8)
+#: How graphs of scaled features, and of angles, are called.
+SCALED, ANGLES = " and scaled features", " and angles"
+#: Features are in different units where the largest spread is so many times the median one.
+OTHER_UNITS = 10.0
+#: Scaled features are expected to be so much better then, and so much worse otherwise.
+LEANING = 0.1
+
+
+class Transformed(GraphRecipe):
+    """A recipe on transformed data: features are scaled, say, before neighbours are looked for.
+
+    Parameters
+    ----------
+    recipe : GraphRecipe
+        How transformed data become a graph.
+    transformer : scikit-learn transformer
+        Fitted on the data whenever a graph is built.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sidecut.graphs import Neighbors
+    >>> from sidecut.selection import Transformed
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 900.0], [1.0, 900.0]])
+    >>> recipe = Transformed(Neighbors(3), StandardScaler())
+    >>> recipe.build(X).to_dense().round(2)[0]
+    """
+
+    def __init__(self, recipe: GraphRecipe, transformer: Any) -> None:
+        self.recipe = recipe
+        self.transformer = transformer
+
+    def build(self, X: npt.NDArray) -> Graph:
+        """Return the graph of the transformed points X."""
+        return self.recipe.build(clone(self.transformer).fit_transform(X))
+
+
+class Shared(GraphRecipe):
+    """A recipe that builds the graph of the same data once, for all estimators that hold it.
+
+    Parameters
+    ----------
+    recipe : GraphRecipe
+        How data become a graph.
+    """
+
+    def __init__(self, recipe: GraphRecipe) -> None:
+        self.recipe = recipe
+
+    def build(self, X: npt.NDArray) -> Graph:
+        """Return the graph of the points X, the same object for the same X."""
+        data, graph = self.__dict__.get("_built", (None, None))
+        if data is not X or graph is None:
+            graph = self.recipe.build(X)
+            self._built = (X, graph)
+        return graph
+
+
+def list_views(X: Any) -> dict[str, GraphRecipe]:
+    """Return the graphs to choose among, by a name in plain words, the usual one first.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        The points. Words are many and mostly absent: of sparse data the angles are looked at instead of
+        scaled features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.selection.views import list_views
+    >>> print(*list_views(np.arange(60.0).reshape(30, 2) * [1, 9]), sep="; ")
+    20 neighbours; 20 neighbours and scaled features; 8 neighbours; 8 neighbours and scaled features
+    """
+    counts = sorted({min(count, X.shape[0] - 1) for count in NEIGHBORS}, reverse=True)
+    views: dict[str, GraphRecipe] = {}
+    for count in counts:
+        views[f"{count} neighbours"] = Neighbors(count)
+        if sp.issparse(X):
+            views[f"{count} neighbours{ANGLES}"] = Neighbors(count, weights="cosine")
+        elif _largest_over(X, np.min) > 1.01:
+            views[f"{count} neighbours{SCALED}"] = Transformed(Neighbors(count), StandardScaler())
+    return views
+
+
+def lean_by_units(X: Any, views: dict[str, GraphRecipe]) -> dict[str, float]:
+    """Return what to expect of graphs of scaled features, over those of the features as given.
+
+    Features that differ greatly in spread are measured in different units, and want to be scaled; features
+    of one kind, such as pixels, do not.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        The points.
+    views : dict of str to GraphRecipe
+        The graphs by name.
+    """
+    if sp.issparse(X):
+        return dict.fromkeys(views, 0.0)
+    leaning = LEANING if _largest_over(X, np.median) > OTHER_UNITS else -LEANING
+    return {name: leaning if name.endswith(SCALED) else 0.0 for name in views}
+
+
+def _largest_over(X: npt.NDArray, of: Callable[[npt.NDArray], Any]) -> float:
+    """Return the largest standard deviation of a feature over the smallest or median one."""
+    spread = np.std(X, axis=0, dtype=np.float64)
+    spread = spread[spread > 0]
+    return float(spread.max() / of(spread)) if spread.size else 1.0
