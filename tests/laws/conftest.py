@@ -17,6 +17,7 @@ from sidecut import (
     NCSC,
     SCACS,
     SSKK,
+    AutoCut,
     ConstrainedGMM,
     Constraints,
     COPKMeans,
@@ -119,6 +120,8 @@ CASES = [
     ),
     Case(MetricKMeans, promises=frozenset({CONSTRAINTS, ANY_K, SPARSE})),
     Case(MetricKMeans, {"hard": True}, promises=frozenset({CONSTRAINTS, ANY_K, SPARSE})),
+    # A vote of several methods has no embedding of its own.
+    Case(AutoCut, {"budget": 5}, promises=frozenset({CONSTRAINTS, ANY_K, SPARSE, ANY_DATA})),
 ]
 
 
@@ -163,11 +166,19 @@ def embedding(request):
 
 @pytest.fixture(
     scope="session",
-    params=[case for case in _promising(CONSTRAINTS) if "affinity" in case.estimator().get_params()],
+    params=[case for case in _promising(CONSTRAINTS) if "eigen_solver" in case.estimator().get_params()],
     ids=str,
 )
 def building(request):
-    """Estimators that use constraints and build the graph an affinity names."""
+    """Estimators that use constraints, build the graph an affinity names and solve an eigenproblem on it."""
+    return request.param
+
+
+@pytest.fixture(
+    scope="session", params=[case for case in CASES if "n_init" in case.estimator().get_params()], ids=str
+)
+def starting(request):
+    """Estimators that start several times."""
     return request.param
 
 

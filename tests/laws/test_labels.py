@@ -52,9 +52,9 @@ def test_numbers_of_clusters_that_are_none(case, blobs, n_clusters):
 
 
 @pytest.mark.parametrize("n_init", [0, -3, 2.0, "auto", True])
-def test_numbers_of_starts_that_are_none(case, blobs, n_init):
+def test_numbers_of_starts_that_are_none(starting, blobs, n_init):
     with pytest.raises(ValueError, match=f"n_init={n_init!r} must be a whole number, at least 1"):
-        case.make(3, affinity=Gaussian(1.5), n_init=n_init).fit(blobs[0])
+        starting.make(3, affinity=Gaussian(1.5), n_init=n_init).fit(blobs[0])
 
 
 @pytest.mark.parametrize("unit_rows", ["no", 1, None])

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import Tags, check_random_state
 
 from sidecut.constraints import Constraints
+from sidecut.exceptions import ConstraintWarning
 from sidecut.graphs import Graph, GraphRecipe, recipe
 from sidecut.methods import CCSR, CSAP, CSP, E2CP, NCSC, NormalizedCut
+from sidecut.methods.finish import refuse_contradictions
 from sidecut.methods.inputs import (
     check_constraints,
     check_data,
@@ -21,11 +24,12 @@ from sidecut.methods.inputs import (
     is_precomputed,
     n_points,
 )
+from sidecut.parameters import check_flag
 from sidecut.selection.consensus import Consensus
 from sidecut.selection.counting import choose_n_clusters
 from sidecut.selection.entry import Entry
 from sidecut.selection.explanation import explain, tabulate
-from sidecut.selection.folds import ConstraintFolds
+from sidecut.selection.folds import ConstraintFolds, Fold
 from sidecut.selection.progress import make_teller
 from sidecut.selection.purse import open_purse
 from sidecut.selection.race import PLAIN, Race
@@ -34,6 +38,8 @@ from sidecut.selection.views import Shared, lean_by_units, list_views
 #: Candidates run on at most so many points, all those that something is known about first.
 PILOT = 1_500
 N_FOLDS = 3
+#: Fewer known points than this tell nothing about a method: experience chooses.
+FEW = 8
 METHODS: dict[str, Any] = {
     "E2CP": E2CP(),
     "NCSC": NCSC(),
@@ -65,6 +71,9 @@ class AutoCut(ClusterMixin, BaseEstimator):
     budget : int, str or None, default=None
         What may be spent on choosing: a number of fits, or a time such as "30s" or "5min". None is about
         twenty fits on at most 1,500 points.
+    hard : bool, default=False
+        Satisfy all must-links and as many cannot-links as possible. The best method answers alone: a vote
+        could break what each voter keeps.
     progress : bool or callable, default=False
         Show what is tried. True is tqdm; or give another with its signature.
     random_state : int, RandomState or None, default=None
@@ -100,7 +109,7 @@ class AutoCut(ClusterMixin, BaseEstimator):
     >>> known = sample_labels(y, 12, random_state=0)
     >>> model = AutoCut(n_clusters=3, random_state=0).fit(X, constraints=known)
     >>> print(f"{adjusted_rand_index(y, model.labels_, constraints=known):.2f}")
-    0.90
+    0.91
     """
 
     def __init__(
@@ -110,6 +119,7 @@ class AutoCut(ClusterMixin, BaseEstimator):
         affinity: str | GraphRecipe = "auto",
         candidates: Mapping[str, Any] | None = None,
         budget: int | str | None = None,
+        hard: bool = False,
         progress: bool | Callable[..., Any] = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -117,6 +127,7 @@ class AutoCut(ClusterMixin, BaseEstimator):
         self.affinity = affinity
         self.candidates = candidates
         self.budget = budget
+        self.hard = hard
         self.progress = progress
         self.random_state = random_state
 
@@ -140,6 +151,7 @@ class AutoCut(ClusterMixin, BaseEstimator):
         self._check_parameters()
         data = check_data(self, X)
         constraints = check_constraints(constraints, n_points(data))
+        refuse_contradictions(self, constraints)
         if self.n_clusters != "auto":
             check_n_clusters(self.n_clusters, n_points(data))
         affinities = self._list_affinities(data)
@@ -151,8 +163,9 @@ class AutoCut(ClusterMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
-            raise ValueError(f"n_clusters={self.n_clusters!r}: give a number, or 'auto'.")
+            raise ValueError(f"n_clusters={self.n_clusters!r} must be a whole number, at least 1, or 'auto'.")
         open_purse(self.budget)
+        check_flag("hard", self.hard)
         if not isinstance(self.affinity, GraphRecipe) and self.affinity not in ("auto", "precomputed"):
             recipe(self.affinity)
 
@@ -175,14 +188,14 @@ class AutoCut(ClusterMixin, BaseEstimator):
         model = NormalizedCut(n_clusters, random_state=self.random_state)
         model.affinity = affinity
         entry = Entry(PLAIN, graph, model, verdict="chosen")
-        self._remember(model.fit(data), n_clusters, [entry], [entry])
+        self._remember([model.fit(data)], n_clusters, [entry], [entry])
         return self
 
     # Something known
 
     def _make_race(self, data: Any, constraints: Constraints, affinities: dict[str, Any], seed: int) -> Race:
         pilot, known = draw_pilot(data, constraints, seed)
-        folds = list(ConstraintFolds(N_FOLDS, random_state=seed).split(known))
+        folds = make_folds(known, seed)
         n_clusters = self.n_clusters
         if isinstance(n_clusters, str):
             usual = next(iter(affinities.values()))
@@ -197,6 +210,7 @@ class AutoCut(ClusterMixin, BaseEstimator):
             METHODS if self.candidates is None else self.candidates,
             seed,
             open_purse(self.budget),
+            bool(self.hard),
             make_teller(self.progress),
         )
 
@@ -205,32 +219,35 @@ class AutoCut(ClusterMixin, BaseEstimator):
 
     def _finish(self, data: Any, constraints: Constraints, race: Race, chosen: list[Entry]) -> Self:
         """Fit what was chosen on all points, told everything."""
-        fitted, kept = [], []
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        models, kept = [], []
+        # What one of several methods warns of is its own affair; what is wrong with the data is not.
+        ignored = ConstraintWarning if len(chosen) > 1 else ()
+        with _each_warning_once(ignored):
             for entry in chosen:
                 race.tell(f"{entry.method}, told everything")
                 try:
-                    fitted.append(race.fit(entry, data, constraints))
+                    models.append(race.fit(entry, data, constraints))
                     kept.append(entry)
-                except Exception as error:
+                except Exception as error:  # another may answer
                     entry.verdict = f"failed: {type(error).__name__}: {error}"
-            if not fitted:
-                plain = next(entry for entry in race.entries if entry.method == PLAIN)
-                plain.verdict = "chosen"
-                fitted, kept = [race.fit(plain, data, None)], [plain]
-        for message in {str(warning.message): warning for warning in caught}.values():
-            warnings.warn(message.message, message.category, stacklevel=3)
-        best = fitted[0] if len(fitted) == 1 else _gather(fitted, kept)
-        self._remember(best, race.n_clusters, race.entries, kept)
+            if not models:
+                kept = [next(entry for entry in race.entries if entry.method == PLAIN)]
+                kept[0].verdict = "chosen"
+                models = [race.fit(kept[0], data, None)]
+        self._remember(models, race.n_clusters, race.entries, kept)
         return self
 
-    def _remember(self, best: Any, n_clusters: int, entries: list[Entry], chosen: list[Entry]) -> None:
-        for model in [best, *getattr(best, "estimators_", [])]:
+    def _remember(
+        self, models: list[Any], n_clusters: int, entries: list[Entry], chosen: list[Entry]
+    ) -> None:
+        for model in models:
             if isinstance(getattr(model, "affinity", None), Shared):
                 model.affinity = model.affinity.recipe
-        self.best_estimator_ = best
-        self.labels_ = best.labels_
+        self.best_estimator_ = models[0]
+        if len(models) > 1:
+            named = [(entry.method, clone(model)) for entry, model in zip(chosen, models, strict=True)]
+            self.best_estimator_ = Consensus(named).gather(models)
+        self.labels_ = self.best_estimator_.labels_
         self.n_clusters_ = int(n_clusters)
         self.candidates_ = tabulate(entries)
         self.explanation_ = explain(entries, chosen, self.n_clusters_, self.n_clusters == "auto")
@@ -242,6 +259,21 @@ class AutoCut(ClusterMixin, BaseEstimator):
         tags.input_tags.pairwise = is_precomputed(self)
         tags.input_tags.positive_only = is_precomputed(self)
         return tags
+
+
+def make_folds(constraints: Constraints, seed: int) -> list[Fold]:
+    """Return the folds candidates are compared by, none where too little is known.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        What is known.
+    seed : int
+        For the folds.
+    """
+    if len(constraints.constrained_points) < FEW:
+        return []
+    return list(ConstraintFolds(N_FOLDS, random_state=seed).split(constraints))
 
 
 def draw_pilot(data: Any, constraints: Constraints, seed: int) -> tuple[Any, Constraints]:
@@ -270,6 +302,12 @@ def draw_pilot(data: Any, constraints: Constraints, seed: int) -> tuple[Any, Con
     return data[rows], constraints.restricted_to(rows)
 
 
-def _gather(fitted: list[Any], entries: list[Entry]) -> Consensus:
-    names = [(entry.method, entry.model) for entry in entries]
-    return Consensus(names).gather(fitted)
+@contextmanager
+def _each_warning_once(ignored: type[Warning] | tuple[type[Warning], ...]) -> Iterator[None]:
+    """Collect warnings and issue each once, except those that are ignored."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in {str(warning.message): warning for warning in caught}.values():
+        if not issubclass(warning.category, ignored):
+            warnings.warn(warning.message, warning.category, stacklevel=5)

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 
 from sidecut.constraints import Constraints
 from sidecut.labelling import rename_by_first_appearance
+from sidecut.methods import NormalizedCut
 
 IntArray = npt.NDArray[np.intp]
 
@@ -102,7 +103,7 @@ class Consensus(ClusterMixin, BaseEstimator):
     >>> members = [(m.__name__, m(3, random_state=0)) for m in (CCSR, E2CP, NCSC)]
     >>> model = Consensus(members).fit(X, constraints=sample_labels(y, 6, random_state=1))
     >>> print(f"{model.agreement_.mean():.2f}")
-    0.98
+    0.99
     """
 
     def __init__(self, estimators: list[tuple[str, Any]], weights: list[float] | None = None) -> None:
@@ -121,7 +122,10 @@ class Consensus(ClusterMixin, BaseEstimator):
         constraints : Constraints, optional
             What is known about the points.
         """
-        fitted = [clone(model).fit(X, constraints=constraints) for _, model in self.estimators]
+        fitted = []
+        for _, model in self.estimators:
+            told = None if isinstance(model, NormalizedCut) else constraints
+            fitted.append(clone(model).fit(X, constraints=told))
         return self.gather(fitted)
 
     def gather(self, fitted: list[Any]) -> Self:

@@ -53,15 +53,15 @@ class Entry:
 
     @property
     def score(self) -> float:
-        """The Rand index beyond chance of all pairs with a held-out point; NaN before any was counted."""
-        return reduce(add, self.counts).rand_beyond_chance if self.counts else float("nan")
+        """The balanced accuracy of all pairs with a held-out point; NaN before any was counted."""
+        return reduce(add, self.counts).balanced_accuracy if self.counts else float("nan")
 
     @property
     def spread(self) -> float:
         """The standard deviation of the score over folds; NaN for fewer than two."""
         if len(self.counts) < 2:
             return float("nan")
-        return float(np.std([counts.rand_beyond_chance for counts in self.counts], ddof=1))
+        return float(np.std([counts.balanced_accuracy for counts in self.counts], ddof=1))
 
     @property
     def belief(self) -> float:

@@ -54,8 +54,8 @@ def explain(entries: list[Entry], chosen: list[Entry], n_clusters: int, found: b
     plain = next(entry for entry in entries if entry.method == "NormalizedCut")
     tried = sum(1 for entry in entries if entry.counts and entry.method != "vote")
     return (
-        f"{answer}: {tried} candidates were compared by pairs held back, on a scale from 0 for chance to 1; "
-        f"this scores {best.score:.2f}, the usual cut without constraints {plain.score:.2f}."
+        f"{answer}: {tried} candidates were compared by pairs held back. This gets {best.score:.0%} of them "
+        f"right, must-links and cannot-links counted alike, the usual cut {plain.score:.0%}."
     )
 
 

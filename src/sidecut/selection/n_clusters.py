@@ -76,7 +76,7 @@ def expected_classes(constraints: Constraints) -> int | None:
     --------
     >>> from sidecut import Constraints
     >>> from sidecut.selection.n_clusters import expected_classes
-    >>> expected_classes(Constraints.from_labels([0, 0, 0, 1, 1, 2, 3, 4, -1, -1]))
+    >>> expected_classes(Constraints.from_labels([0, 0, 0, 0, 0, 1, 1, 2, 3, 4, -1]))
     7
     """
     labels = constraints.labels
@@ -108,7 +108,7 @@ def propose_by_gaps(eigenvalues: FloatArray, fewest: int, n_proposals: int = 3) 
     >>> import numpy as np
     >>> from sidecut.selection.n_clusters import propose_by_gaps
     >>> propose_by_gaps(np.array([0, 0.01, 0.02, 0.3, 0.4, 0.42]), fewest=2, n_proposals=2)
-    [3, 4]
+    [3, 2]
     """
     values = np.maximum(np.asarray(eigenvalues, dtype=np.float64), 0.0)
     above = np.maximum(values[1:], np.finfo(float).tiny)

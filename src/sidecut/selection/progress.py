@@ -22,6 +22,7 @@ def make_teller(progress: bool | Callable[..., Any]) -> Callable[[str], None]:
         except ImportError as error:
             raise ImportError("progress=True needs tqdm: pip install tqdm, or give another.") from error
         progress = tqdm
+    assert callable(progress)
     bar = progress(desc="AutoCut", unit=" fits")
 
     def tell(what: str) -> None:

@@ -22,6 +22,7 @@ from sidecut.selection.purse import Purse
 
 #: What the cut without constraints is called in the table, and the vote of the best.
 PLAIN, VOTE = "NormalizedCut", "vote"
+SPENT = "the budget was spent"
 #: So many methods are tried on all folds, after all were tried on the first.
 FINALISTS = 4
 #: At most so many answers vote.
@@ -54,6 +55,8 @@ class Race:
         The random state of all.
     purse : Purse
         What the race may cost.
+    hard : bool
+        Whether all must-links have to be satisfied.
     tell : callable
         Told what is tried next.
     """
@@ -67,6 +70,7 @@ class Race:
     methods: Mapping[str, Any]
     seed: int
     purse: Purse
+    hard: bool
     tell: Callable[[str], None]
     entries: list[Entry] = field(default_factory=list)
 
@@ -74,13 +78,15 @@ class Race:
         """Return the candidates to be fitted with all constraints: the best one, or those that vote."""
         plain = self._compare_graphs()
         finalists = self._compare_methods(plain)
-        return self._choose([plain, *finalists])
+        return self._choose(finalists if self.hard and finalists else [plain, *finalists])
 
     # Graphs
 
     def _compare_graphs(self) -> Entry:
         """Cut every graph without constraints; what is known says which cut is best."""
-        cuts = [self._enter(PLAIN, graph, NormalizedCut(), 0.0) for graph in self.affinities]
+        # Of a small budget, most is for the methods.
+        n_cuts = int(max(1, min(self.purse.fits / 4, len(self.affinities))))
+        cuts = [self._enter(PLAIN, graph, NormalizedCut(), 0.0) for graph in [*self.affinities][:n_cuts]]
         for cut in cuts:
             self._cut(cut)
         usual = 0.0 if np.isnan(cuts[0].score) else cuts[0].score
@@ -129,20 +135,21 @@ class Race:
     # Choice
 
     def _choose(self, entries: list[Entry]) -> list[Entry]:
+        """Return the voters, or the best alone; who was not compared for want of budget does not vote."""
         entries = sorted(entries, key=lambda entry: -entry.belief)
-        for entry in entries[VOTERS:]:
-            entry.verdict = "others were better"
-        voters = entries[:VOTERS]
-        together = self._enter(VOTE, voters[0].graph, None, voters[0].expected)
+        for entry in entries:
+            entry.verdict = entry.verdict or "others were better"
+        voters = [entry for entry in entries if entry.verdict != SPENT or entry.counts][:VOTERS]
+        best = entries[0]
+        together = self._enter(VOTE, best.graph, None, best.expected)
         self._let_vote(together, voters)
-        best = voters[0]
-        alone = len(voters) < 3 or best.belief > together.belief + CLEARLY
-        together.verdict = "one method is clearly better" if alone else "chosen"
+        if self.hard or len(voters) < 3 or best.belief > together.belief + CLEARLY:
+            together.verdict, best.verdict = "one answers alone", "chosen"
+            return [best]
+        together.verdict = "chosen"
         for entry in voters:
-            entry.verdict = "in the vote" if not alone else "others were better"
-        if alone:
-            best.verdict = "chosen"
-        return [best] if alone else voters
+            entry.verdict = "in the vote"
+        return voters
 
     def _let_vote(self, together: Entry, voters: list[Entry]) -> None:
         for number, fold in enumerate(self.folds):
@@ -163,7 +170,7 @@ class Race:
 
     def _make(self, entry: Entry) -> Any:
         model = clone(entry.model)
-        own = {"n_clusters": self.n_clusters, "random_state": self.seed}
+        own = {"n_clusters": self.n_clusters, "random_state": self.seed, "hard": self.hard}
         settings = {name: value for name, value in own.items() if name in model.get_params(deep=False)}
         model.set_params(**settings)
         if hasattr(model, "affinity"):
@@ -173,8 +180,7 @@ class Race:
 
     def _answer(self, entry: Entry, told: Constraints | None) -> IntArray | None:
         if not self.purse.pay():
-            entry.verdict = entry.verdict or "the budget was spent"
-            entry.failed = entry.failed or not entry.counts
+            entry.verdict = SPENT
             return None
         self.tell(f"{entry.method}, {entry.graph}")
         start = time.perf_counter()

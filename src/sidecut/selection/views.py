@@ -42,6 +42,7 @@ class Transformed(GraphRecipe):
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 900.0], [1.0, 900.0]])
     >>> recipe = Transformed(Neighbors(3), StandardScaler())
     >>> recipe.build(X).to_dense().round(2)[0]
+    array([0.  , 0.61, 0.61, 0.37])
     """
 
     def __init__(self, recipe: GraphRecipe, transformer: Any) -> None:

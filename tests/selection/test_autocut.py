@@ -1,0 +1,265 @@
+"""AutoCut: chooses well, says why, never needs to be told how."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from sidecut import CCSR, E2CP, NCSC, AutoCut, Constraints, NormalizedCut, SpectralLearning
+from sidecut.constraints import sample_labels, sample_pairs
+from sidecut.exceptions import ConflictError
+from sidecut.graphs import Gaussian, Neighbors
+from sidecut.selection import Consensus, autocut, vote
+from sidecut.selection.consensus import name_alike
+
+X, Y = make_blobs(60, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=0)
+KNOWN = sample_labels(Y, 12, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return AutoCut(3, random_state=0).fit(X, constraints=KNOWN)
+
+
+# Nothing known
+
+
+@pytest.mark.parametrize("nothing", [None, Constraints.none(60)])
+def test_nothing_known_is_the_normalized_cut(nothing):
+    model = AutoCut(3, random_state=0).fit(X, constraints=nothing)
+    np.testing.assert_array_equal(model.labels_, NormalizedCut(3, random_state=0).fit(X).labels_)
+    assert "nothing is known" in model.explanation_
+    assert model.candidates_["method"] == ["NormalizedCut"]
+
+
+def test_nothing_known_and_no_number():
+    model = AutoCut(random_state=0).fit(X)
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(Y, model.labels_) == 1.0
+
+
+# Something known
+
+
+def test_the_answer_is_that_of_the_best_estimator(fitted):
+    assert adjusted_rand_score(Y, fitted.labels_) == 1.0
+    np.testing.assert_array_equal(fitted.labels_, fitted.best_estimator_.labels_)
+    assert fitted.n_clusters_ == 3
+
+
+def test_the_best_estimator_can_be_fitted_again(fitted):
+    again = clone(fitted.best_estimator_).fit(X, constraints=KNOWN)
+    np.testing.assert_array_equal(again.labels_, fitted.labels_)
+
+
+def test_the_table_has_a_row_for_every_candidate(fitted):
+    table = fitted.candidates_
+    assert list(table) == ["method", "graph", "score", "spread", "folds", "seconds", "verdict"]
+    assert len({len(column) for column in table.values()}) == 1
+    assert {"NormalizedCut", "E2CP", "NCSC", "CSP", "vote"} <= set(table["method"])
+    assert all(table["verdict"])
+    assert table["verdict"].count("chosen") == 1
+
+
+def test_scaled_features_are_found_where_units_differ():
+    wine, y = load_wine(return_X_y=True)
+    known = sample_labels(y, 18, random_state=1)
+    model = AutoCut(3, random_state=0).fit(wine, constraints=known)
+    plain = NormalizedCut(3, random_state=0).fit(wine)
+    assert adjusted_rand_score(y, plain.labels_) < 0.5
+    assert adjusted_rand_score(y, model.labels_) > 0.8
+    assert "scaled features" in model.explanation_
+
+
+def test_a_candidate_that_fails_is_told_and_left_out():
+    candidates = {"good": E2CP(), "bad": E2CP(alpha=-1.0)}
+    model = AutoCut(3, candidates=candidates, random_state=0).fit(X, constraints=KNOWN)
+    verdicts = dict(zip(model.candidates_["method"], model.candidates_["verdict"], strict=True))
+    assert verdicts["bad"].startswith("failed: ValueError: alpha=-1.0")
+    assert adjusted_rand_score(Y, model.labels_) == 1.0
+
+
+def test_the_best_candidate_is_chosen():
+    """On two moons a cut of neighbours is right, k-means-like Gaussians with a huge width are wrong."""
+    moons, y = make_moons(100, noise=0.04, random_state=0)
+    known = sample_labels(y, 30, random_state=0)
+    candidates = {"near": SpectralLearning(), "far": FarSighted()}
+    model = AutoCut(2, candidates=candidates, affinity=Neighbors(6), random_state=0)
+    model.fit(moons, constraints=known)
+    scores = dict(zip(model.candidates_["method"], model.candidates_["score"], strict=True))
+    assert scores["near"] > scores["far"] + 0.1
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+
+
+class FarSighted(NormalizedCut):
+    """Splits at the median of the first feature."""
+
+    def fit(self, X, y=None, *, constraints=None):
+        self.labels_ = (np.asarray(X)[:, 0] > np.median(np.asarray(X)[:, 0])).astype(np.intp)
+        return self
+
+
+def test_the_graph_can_be_given(fitted):
+    weights = Gaussian(1.0).build(X).to_dense()
+    model = AutoCut(3, affinity="precomputed", random_state=0).fit(weights, constraints=KNOWN)
+    assert adjusted_rand_score(Y, model.labels_) == 1.0
+    assert set(model.candidates_["graph"]) == {"the graph given"}
+    named = AutoCut(3, affinity="gaussian", random_state=0).fit(X, constraints=KNOWN)
+    assert set(named.candidates_["graph"]) == {"the graph asked for"}
+
+
+def test_little_knowledge_makes_no_folds_and_experience_chooses():
+    known = sample_labels(Y, 7, random_state=0)
+    model = AutoCut(3, random_state=0).fit(X, constraints=known)
+    assert "too little is known to compare" in model.explanation_
+    assert adjusted_rand_score(Y, model.labels_) == 1.0
+
+
+@pytest.mark.parametrize(("n_labels", "draw"), [(2, 0), (3, 0), (3, 1), (5, 0)])
+def test_little_knowledge_does_not_harm(n_labels, draw):
+    iris, y = load_iris(return_X_y=True)
+    plain = adjusted_rand_score(y, NormalizedCut(3, random_state=0).fit(iris).labels_)
+    known = sample_labels(y, n_labels, random_state=draw)
+    labels = AutoCut(3, random_state=0).fit(iris, constraints=known).labels_
+    assert adjusted_rand_score(y, labels) > plain - 0.05
+
+
+def test_hard_keeps_every_link():
+    pairs = np.random.default_rng(0).integers(0, 60, size=(15, 2))
+    known = Constraints.from_pairs(60, must_link=pairs[pairs[:, 0] != pairs[:, 1]])
+    model = AutoCut(3, hard=True, random_state=0).fit(X, constraints=known)
+    assert known.satisfaction(model.labels_) == 1.0
+    with pytest.raises(ConflictError):
+        AutoCut(3, hard=True).fit(
+            X, constraints=Constraints.from_pairs(60, [(0, 1), (1, 2)], [(0, 2)], on_conflict="weigh")
+        )
+
+
+# Cost
+
+
+class Counting(NormalizedCut):
+    """Counts its fits."""
+
+    n_fits = 0
+
+    def fit(self, X, y=None, *, constraints=None):
+        type(self).n_fits += 1
+        return super().fit(X)
+
+
+def test_a_budget_of_fits_is_kept():
+    Counting.n_fits = 0
+    candidates = {f"number {i}": Counting() for i in range(10)}
+    AutoCut(3, candidates=candidates, budget=8, random_state=0).fit(X, constraints=KNOWN)
+    # Two of the eight cut the graphs; the rest are for the methods, and the chosen are fitted once more.
+    assert 6 < Counting.n_fits <= 6 + 5
+
+
+def test_no_time_leaves_the_choice_to_experience():
+    model = AutoCut(3, budget="0s", random_state=0).fit(X, constraints=KNOWN)
+    assert "past experience" in model.explanation_
+    assert adjusted_rand_score(Y, model.labels_) == 1.0
+
+
+def test_one_graph_is_built_once_for_all():
+    recipe = CountedNeighbors(10)
+    CountedNeighbors.n_built = 0
+    AutoCut(3, affinity=recipe, random_state=0).fit(X, constraints=KNOWN)
+    assert CountedNeighbors.n_built == 1
+
+
+class CountedNeighbors(Neighbors):
+    n_built = 0
+
+    def build(self, X):
+        type(self).n_built += 1
+        return super().build(X)
+
+
+def test_many_points_are_tried_on_few(monkeypatch):
+    monkeypatch.setattr(autocut, "PILOT", 100)
+    many, y = make_blobs(600, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=1)
+    known = sample_pairs(y, 60, random_state=0)
+    pilot, about = autocut.draw_pilot(many, known, seed=0)
+    assert pilot.shape == (100, 2)
+    assert len(about.constrained_points) >= 20
+    model = AutoCut(3, random_state=0).fit(many, constraints=known)
+    assert model.labels_.shape == (600,)
+    assert adjusted_rand_score(y, model.labels_) > 0.99
+
+
+def test_progress_is_told():
+    told = []
+
+    class Bar:
+        def __init__(self, **kwargs):
+            pass
+
+        def set_postfix_str(self, what):
+            told.append(what)
+
+        def update(self, count):
+            pass
+
+    AutoCut(3, progress=Bar, random_state=0).fit(X, constraints=KNOWN)
+    assert told[0] == "NormalizedCut, 20 neighbours"
+    assert "told everything" in told[-1]
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_clusters": "many"}, "n_clusters='many' must be a whole number, at least 1, or 'auto'"),
+        ({"budget": "soon"}, "budget='soon': give a number of fits"),
+        ({"budget": 0}, "budget=0 must be a whole number"),
+        ({"affinity": "guess"}, "affinity='guess': choose"),
+        ({"hard": "no"}, "hard='no' must be True or False"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        AutoCut(**settings).fit(X, constraints=KNOWN)
+
+
+# Votes
+
+
+def test_votes_are_counted_after_clusters_are_named_alike():
+    truth = np.repeat([0, 1, 2], 10)
+    rng = np.random.default_rng(0)
+    answers = []
+    for _ in range(5):
+        wrong = rng.permutation(30)[:6]
+        answer = truth.copy()
+        answer[wrong] = (answer[wrong] + 1) % 3
+        answers.append(rng.permutation(3)[answer])
+    agreed = vote(answers)
+    assert adjusted_rand_score(truth, agreed) > max(adjusted_rand_score(truth, a) for a in answers)
+
+
+def test_naming_alike_is_the_best_of_all_namings():
+    from itertools import permutations
+
+    rng = np.random.default_rng(1)
+    one, other = rng.integers(0, 4, 50), rng.integers(0, 4, 50)
+    best = max((np.array(names)[one] == other).sum() for names in permutations(range(4)))
+    assert (name_alike(one, other, 4) == other).sum() == best
+
+
+def test_weights_decide():
+    left, right = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
+    np.testing.assert_array_equal(vote([left, right], [1.0, 2.0]), right)
+    np.testing.assert_array_equal(vote([left, right]), left)
+
+
+def test_a_consensus_shows_who_agrees():
+    members = [("CCSR", CCSR(3, random_state=0)), ("NCSC", NCSC(3, random_state=0))]
+    model = Consensus(members).fit(X, constraints=KNOWN)
+    assert len(model.estimators_) == 2
+    assert model.agreement_.min() >= 0.5
+    assert adjusted_rand_score(Y, model.labels_) == 1.0
