@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn import datasets as bundled
-
 from sidecut.datasets.folder import read_npz
+from sklearn import datasets as bundled
 
 #: Orders and constants were set on these alone.
 DEVELOPMENT = (

@@ -101,7 +101,7 @@ class FarSighted(NormalizedCut):
 
 
 def test_the_graph_can_be_given(fitted):
-    weights = Gaussian(1.0).build(X).to_dense()
+    weights = Gaussian(1.0).build(X).toarray()
     model = AutoCut(3, affinity="precomputed", random_state=0).fit(weights, constraints=KNOWN)
     assert adjusted_rand_score(Y, model.labels_) == 1.0
     assert set(model.candidates_["graph"]) == {"the graph given"}

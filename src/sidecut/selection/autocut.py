@@ -5,19 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import clone
 from sklearn.utils import Tags, check_random_state
 
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintWarning
+from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, recipe
-from sidecut.methods import CCSR, CSAP, CSP, E2CP, NCSC, NormalizedCut
-from sidecut.methods.finish import refuse_contradictions
+from sidecut.labelling.repair import refuse_contradictions
+from sidecut.methods import CCSR, CSAP, CSP, E2CP, NCSC, NormalizedCut, PoissonMBO
 from sidecut.methods.inputs import (
+    ConstrainedClusterer,
     check_constraints,
     check_data,
     check_n_clusters,
@@ -45,11 +46,12 @@ METHODS: dict[str, Any] = {
     "NCSC": NCSC(),
     "CSAP": CSAP(),
     "CCSR": CCSR(),
+    "PoissonMBO": PoissonMBO(),
     "CSP": CSP(),
 }
 
 
-class AutoCut(ClusterMixin, BaseEstimator):
+class AutoCut(ConstrainedClusterer):
     """Clustering that chooses by what is known: the graph, the method, the number of clusters.
 
     What is known is split into folds. Candidates are told one part and judged by the other: first the graphs
@@ -76,6 +78,9 @@ class AutoCut(ClusterMixin, BaseEstimator):
         could break what each voter keeps.
     progress : bool or callable, default=False
         Show what is tried. True is tqdm; or give another with its signature.
+    n_jobs : int or None, default=None
+        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
+        joblib or Dask. -1: all cores.
     random_state : int, RandomState or None, default=None
         Folds and candidates; an int makes the result reproducible.
 
@@ -121,6 +126,7 @@ class AutoCut(ClusterMixin, BaseEstimator):
         budget: int | str | None = None,
         hard: bool = False,
         progress: bool | Callable[..., Any] = False,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -129,25 +135,10 @@ class AutoCut(ClusterMixin, BaseEstimator):
         self.budget = budget
         self.hard = hard
         self.progress = progress
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Choose by what is known, and cluster.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The points; with affinity="precomputed" the graph itself.
-        y : ignored
-            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
-        constraints : Constraints, optional
-            What is known about the points.
-
-        Returns
-        -------
-        self
-            With `labels_`, `best_estimator_`, `candidates_` and `explanation_`.
-        """
+    def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self._check_parameters()
         data = check_data(self, X)
         constraints = check_constraints(constraints, n_points(data))
@@ -156,10 +147,11 @@ class AutoCut(ClusterMixin, BaseEstimator):
             check_n_clusters(self.n_clusters, n_points(data))
         affinities = self._list_affinities(data)
         if constraints.is_empty:
-            return self._cut(data, affinities)
+            self._cut(data, affinities)
+            return
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         race = self._make_race(data, constraints, affinities, seed)
-        return self._finish(data, constraints, race, race.run())
+        self._finish(data, constraints, race, race.run())
 
     def _check_parameters(self) -> None:
         if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
@@ -179,7 +171,7 @@ class AutoCut(ClusterMixin, BaseEstimator):
 
     # Nothing known
 
-    def _cut(self, data: Any, affinities: dict[str, Any]) -> Self:
+    def _cut(self, data: Any, affinities: dict[str, Any]) -> None:
         """Cut the usual graph: nothing is known that could speak for another."""
         graph, affinity = next(iter(affinities.items()))
         n_clusters = self.n_clusters
@@ -189,7 +181,6 @@ class AutoCut(ClusterMixin, BaseEstimator):
         model.affinity = affinity
         entry = Entry(PLAIN, graph, model, verdict="chosen")
         self._remember([model.fit(data)], n_clusters, [entry], [entry])
-        return self
 
     # Something known
 
@@ -217,7 +208,7 @@ class AutoCut(ClusterMixin, BaseEstimator):
     def _lean(self, data: Any, affinities: dict[str, Any]) -> dict[str, float]:
         return {} if isinstance(data, Graph) else lean_by_units(data, affinities)
 
-    def _finish(self, data: Any, constraints: Constraints, race: Race, chosen: list[Entry]) -> Self:
+    def _finish(self, data: Any, constraints: Constraints, race: Race, chosen: list[Entry]) -> None:
         """Fit what was chosen on all points, told everything."""
         models, kept = [], []
         # What one of several methods warns of is its own affair; what is wrong with the data is not.
@@ -235,7 +226,6 @@ class AutoCut(ClusterMixin, BaseEstimator):
                 kept[0].verdict = "chosen"
                 models = [race.fit(kept[0], data, None)]
         self._remember(models, race.n_clusters, race.entries, kept)
-        return self
 
     def _remember(
         self, models: list[Any], n_clusters: int, entries: list[Entry], chosen: list[Entry]
@@ -310,4 +300,4 @@ def _each_warning_once(ignored: type[Warning] | tuple[type[Warning], ...]) -> It
         yield
     for warning in {str(warning.message): warning for warning in caught}.values():
         if not issubclass(warning.category, ignored):
-            warnings.warn(warning.message, warning.category, stacklevel=5)
+            warn(str(warning.message), warning.category)

@@ -41,7 +41,7 @@ class Transformed(GraphRecipe):
     >>> from sidecut.selection import Transformed
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 900.0], [1.0, 900.0]])
     >>> recipe = Transformed(Neighbors(3), StandardScaler())
-    >>> recipe.build(X).to_dense().round(2)[0]
+    >>> recipe.build(X).toarray().round(2)[0]
     array([0.  , 0.61, 0.61, 0.37])
     """
 
