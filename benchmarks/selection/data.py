@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sidecut.datasets.folder import read_npz
+from sidecut.datasets.loading import read_npz
 from sklearn import datasets as bundled
 
 #: Orders and constants were set on these alone.
