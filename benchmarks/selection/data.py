@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sidecut.datasets.loading import read_npz
 from sklearn import datasets as bundled
+
+from sidecut.datasets.loading import read_npz
 
 #: Orders and constants were set on these alone.
 DEVELOPMENT = (
