@@ -23,7 +23,9 @@ from sidecut.selection.purse import Purse
 #: What the cut without constraints is called in the table, and the vote of the best.
 PLAIN, VOTE = "NormalizedCut", "vote"
 SPENT = "the budget was spent"
-#: So many methods are tried on all folds, after all were tried on the first.
+#: So many methods try every graph, and on so many graphs all folds.
+N_SCOUTS, GRAPH_FINALISTS = 2, 2
+#: So many methods, scouts included, are tried on all folds of the best graph.
 FINALISTS = 4
 #: At most so many answers vote.
 VOTERS = 5
@@ -76,28 +78,45 @@ class Race:
 
     def run(self) -> list[Entry]:
         """Return the candidates to be fitted with all constraints: the best one, or those that vote."""
-        plain = self._compare_graphs()
-        finalists = self._compare_methods(plain)
+        plain, *scouts = self._compare_graphs()
+        finalists = scouts + self._compare_methods(plain, scouts)
         return self._choose(finalists if self.hard and finalists else [plain, *finalists])
 
     # Graphs
 
-    def _compare_graphs(self) -> Entry:
-        """Cut every graph without constraints; what is known says which cut is best."""
+    def _compare_graphs(self) -> list[Entry]:
+        """Return the cut and the scouts on the best graph.
+
+        Every graph is cut without constraints, and two methods try it on the first fold, those that
+        experience expects most of; on the two best graphs they try all folds.
+        """
+        teams = self._enter_teams()
+        for number, fold in enumerate(self.folds):
+            for team in teams:
+                for scout in team[1:]:
+                    self._try(scout, fold)
+            if number == 0:
+                teams = self._keep_best(teams, GRAPH_FINALISTS)
+        return self._keep_best(teams, 1)[0]
+
+    def _enter_teams(self) -> list[list[Entry]]:
+        """Enter for every graph the cut, which is made, and the scouts."""
         # Of a small budget, most is for the methods.
-        n_cuts = int(max(1, min(self.purse.fits / 4, len(self.affinities))))
-        cuts = [self._enter(PLAIN, graph, NormalizedCut(), 0.0) for graph in [*self.affinities][:n_cuts]]
+        n_graphs = int(max(1, min(self.purse.fits / 8, len(self.affinities))))
+        cuts = [self._enter(PLAIN, graph, NormalizedCut(), 0.0) for graph in [*self.affinities][:n_graphs]]
         for cut in cuts:
             self._cut(cut)
-        usual = 0.0 if np.isnan(cuts[0].score) else cuts[0].score
+        usual = 0.5 if np.isnan(cuts[0].score) else cuts[0].score
         for cut in cuts:
             cut.expected = usual + self.leanings.get(cut.graph, 0.0)
-        ran = [cut for cut in cuts if not cut.failed] or cuts[:1]
-        best = max(ran, key=lambda cut: cut.belief)
-        for cut in ran:
-            if cut is not best:
-                cut.verdict = "its graph suits what is known less well"
-        return best
+        return [[cut, *self._enter_methods(cut, self._by_experience()[:N_SCOUTS])] for cut in cuts]
+
+    def _keep_best(self, teams: list[list[Entry]], n_kept: int) -> list[list[Entry]]:
+        order = sorted(teams, key=lambda team: -np.mean([entry.belief for entry in team if not entry.failed]))
+        for team in order[n_kept:]:
+            for entry in team:
+                entry.verdict = entry.verdict or "another graph suits what is known better"
+        return order[:n_kept]
 
     def _cut(self, entry: Entry) -> None:
         """Fit once: what is not told anything has the same answer in all folds."""
@@ -109,26 +128,33 @@ class Race:
 
     # Methods
 
-    def _compare_methods(self, plain: Entry) -> list[Entry]:
-        """Try all methods on the first fold and the best of them on the others."""
-        entries = []
-        for name, model in self.methods.items():
-            gain = expected_gain(name, self.constraints)
-            entries.append(self._enter(name, plain.graph, model, plain.expected + gain))
-        entries.sort(key=lambda entry: -entry.expected)
+    def _compare_methods(self, plain: Entry, scouts: list[Entry]) -> list[Entry]:
+        """Try the other methods on the first fold and the best of them on the other folds."""
+        n_kept = FINALISTS - len(scouts)
+        entries = self._enter_methods(plain, self._by_experience()[N_SCOUTS:])
         for number, fold in enumerate(self.folds):
             for entry in entries:
                 self._try(entry, fold)
-            ran = [entry for entry in entries if not entry.failed]
-            ran.sort(key=lambda entry: -entry.belief)
+            entries = sorted((e for e in entries if not e.failed), key=lambda entry: -entry.belief)
             if number == 0:
-                for entry in ran[FINALISTS:]:
-                    entry.verdict = f"dropped after one fold, {FINALISTS} were better"
-            entries = ran[:FINALISTS]
-        return entries[:FINALISTS]
+                for entry in entries[n_kept:]:
+                    entry.verdict = entry.verdict or "dropped after one fold, others were better"
+            entries = entries[:n_kept]
+        return entries[:n_kept]
+
+    def _by_experience(self) -> list[str]:
+        return sorted(self.methods, key=lambda name: -expected_gain(name, self.constraints))
+
+    def _enter_methods(self, plain: Entry, names: list[str]) -> list[Entry]:
+        return [
+            self._enter(
+                name, plain.graph, self.methods[name], plain.expected + expected_gain(name, self.constraints)
+            )
+            for name in names
+        ]
 
     def _try(self, entry: Entry, fold: Fold) -> None:
-        labels = self._answer(entry, fold.train)
+        labels = None if entry.failed else self._answer(entry, fold.train)
         if labels is not None:
             self._score(entry, fold, labels)
 
@@ -136,7 +162,7 @@ class Race:
 
     def _choose(self, entries: list[Entry]) -> list[Entry]:
         """Return the voters, or the best alone; who was not compared for want of budget does not vote."""
-        entries = sorted(entries, key=lambda entry: -entry.belief)
+        entries = sorted((e for e in entries if not e.failed), key=lambda entry: -entry.belief) or entries[:1]
         for entry in entries:
             entry.verdict = entry.verdict or "others were better"
         voters = [entry for entry in entries if entry.verdict != SPENT or entry.counts][:VOTERS]
