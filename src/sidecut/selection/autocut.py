@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils import Tags, check_random_state
 
+from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, recipe
@@ -97,6 +98,8 @@ class AutoCut(ConstrainedClusterer):
         ``pandas.DataFrame(model.candidates_)`` shows it.
     explanation_ : str
         What was chosen and why, in words.
+    confidence_ : array of shape (n_samples,)
+        How sure each label is, from 0 to 1: the confidence of those that voted, times the share that agrees.
     n_features_in_ : int
         The number of features.
 
@@ -116,6 +119,8 @@ class AutoCut(ConstrainedClusterer):
     >>> print(f"{adjusted_rand_index(y, model.labels_, constraints=known):.2f}")
     0.91
     """
+
+    n_clusters: Any
 
     def __init__(
         self,
@@ -241,6 +246,13 @@ class AutoCut(ConstrainedClusterer):
         self.n_clusters_ = int(n_clusters)
         self.candidates_ = tabulate(entries)
         self.explanation_ = explain(entries, chosen, self.n_clusters_, self.n_clusters == "auto")
+
+    def _measure_confidence(self, X: Any) -> FloatArray:
+        """Return how sure the chosen methods are, times the share of them that agree."""
+        best = self.best_estimator_
+        if not isinstance(best, Consensus):
+            return best.confidence_
+        return best.agreement_ * np.mean([model.confidence_ for model in best.estimators_], axis=0)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that sparse data are welcome and when X is a matrix of pairs."""
