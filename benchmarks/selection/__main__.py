@@ -75,7 +75,7 @@ def measure(X: Any, y: np.ndarray, line: dict[str, Any], known: Constraints, sto
             _run(fit, y, {**line, "method": name}, known, store)
     if not only or "AutoCut" in only:
         for name, count in (("AutoCut", line["classes"]), ("AutoCut, auto", "auto")):
-            if name == "AutoCut" or line["known"] in ("labels 5 %", "pairs n/5"):
+            if name == "AutoCut" or line["known"] == "labels 5 %":
                 _run_auto(X, count, y, {**line, "method": name}, known, store)
 
 

@@ -17,9 +17,20 @@ from sidecut import Constraints
 from sidecut.graphs import Neighbors, SparseGraph
 
 #: Methods as they come, on the library's usual graph.
-FIXED = ("NormalizedCut", "SpectralLearning", "E2CP", "CSAP", "NCSC", "CCSR", "CSP", "LCSC", "SCACS")
+FIXED = (
+    "NormalizedCut",
+    "SpectralLearning",
+    "E2CP",
+    "CSAP",
+    "NCSC",
+    "CCSR",
+    "CSP",
+    "LCSC",
+    "SCACS",
+    "PoissonMBO",
+)
 #: And some of them again on scaled features, or angles of sparse data.
-ON_SCALED = ("NormalizedCut", "E2CP", "CSAP", "NCSC", "CCSR", "CSP")
+ON_SCALED = ("NormalizedCut", "E2CP", "CSAP", "NCSC", "CCSR", "CSP", "PoissonMBO")
 SPREADING = (0.2, 0.8, 0.99)
 
 Fit = Callable[[], np.ndarray]

@@ -106,6 +106,17 @@ class AutoCut(ConstrainedClusterer):
     See Also
     --------
     ConstraintSearch : choose parameters of one method by the same folds.
+    NormalizedCut : the cut where nothing is known.
+
+    References
+    ----------
+    M. Pourrajabi, D. Moulavi, R. Campello, A. Zimek, J. Sander, R. Goebel. Model selection for semi-supervised
+    clustering. EDBT, 2014.
+
+    T. Van Craenendonck, H. Blockeel. Constraint-based clustering selection. Machine Learning 106, 2017.
+
+    A. Chao. Nonparametric estimation of the number of classes in a population. Scandinavian Journal of
+    Statistics 11, 1984.
 
     Examples
     --------
