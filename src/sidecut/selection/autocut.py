@@ -105,13 +105,13 @@ class AutoCut(ConstrainedClusterer):
 
     See Also
     --------
-    ConstraintSearch : choose parameters of one method by the same folds.
+    sidecut.selection.ConstraintSearch : choose parameters of one method by the same folds.
     NormalizedCut : the cut where nothing is known.
 
     References
     ----------
-    M. Pourrajabi, D. Moulavi, R. Campello, A. Zimek, J. Sander, R. Goebel. Model selection for semi-supervised
-    clustering. EDBT, 2014.
+    M. Pourrajabi, D. Moulavi, R. Campello, A. Zimek, J. Sander, R. Goebel. Model selection for
+    semi-supervised clustering. EDBT, 2014.
 
     T. Van Craenendonck, H. Blockeel. Constraint-based clustering selection. Machine Learning 106, 2017.
 
