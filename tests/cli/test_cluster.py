@@ -19,7 +19,8 @@ def test_a_csv_is_clustered_and_its_points_are_named(shell, clouds_csv, two_clou
     )
     assert code == 0
     table = shell.table("labels.csv")
-    assert table[0] == ["name", "label"]
+    assert table[0] == ["name", "label", "confidence"]
+    assert all(0 <= float(row[2]) <= 1 for row in table[1:])
     assert [row[0] for row in table[1:]] == [f"p{i}" for i in range(20)]
     assert agreement(shell.labels(), two_clouds[1]) == 1
 

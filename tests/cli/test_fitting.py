@@ -65,3 +65,17 @@ def test_hard_violations_are_counted_listed_or_not(points, monkeypatch, limit):
     run = ClusterRun(points, everything_together, "normalized-cut", model)
     assert run.sizes == [10, 10]
     assert run.n_hard_violations == 100
+
+
+def test_a_forecast_grows_with_the_points_and_is_only_made_of_many(points, monkeypatch):
+    from sidecut.cli import fitting
+
+    assert fitting.forecast(points, Constraints.none(20), "normalized-cut", CHOSEN, []) is None
+    monkeypatch.setattr(fitting, "MANY_POINTS", 100)
+    monkeypatch.setattr(fitting, "TRIED", (50, 100))
+    seconds = []
+    for n_copies in (10, 1000):
+        X = np.repeat(points.X, n_copies, axis=0) + 0.01 * np.arange(20 * n_copies)[:, None]
+        many, nothing = Points(X, Path("c.csv")), Constraints.none(20 * n_copies)
+        seconds.append(fitting.forecast(many, nothing, "normalized-cut", CHOSEN, []))
+    assert 0 < seconds[0] < seconds[1]

@@ -102,11 +102,11 @@ def test_a_graph_has_no_new_points(shell):
 def test_labels_on_standard_output_and_as_json_lines(shell, animals):
     words = ("cluster", "old.csv", *TABLE, "-k", 2, "--method", "cop-kmeans")
     assert shell(*words, "-o", "-") == 0, shell.err
-    assert shell.out.splitlines()[0] == "who,label,class"
+    assert shell.out.splitlines()[0] == "who,label,class,confidence"
     assert len(shell.out.splitlines()) == 41
     assert shell(*words, "-o", "l.jsonl", "--no-report") == 0
     rows = [json.loads(line) for line in (shell.directory / "l.jsonl").read_text().splitlines()]
-    assert set(rows[0]) == {"who", "label", "class"}
+    assert set(rows[0]) == {"who", "label", "class", "confidence"}
     assert (
         shell("cluster", "l.jsonl", "--columns", "label", "-k", 2, "-o", "-", "--method", "cop-kmeans") == 0
     )

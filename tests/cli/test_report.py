@@ -83,7 +83,13 @@ def test_every_picture_is_described(page):
 
 
 def test_sizes_scores_and_spectrum_are_there(page):
-    for expected in ("Sizes", "adjusted Rand index, all points", "1.000", "The spectrum", "Certificate"):
+    for expected in (
+        "Sizes",
+        "adjusted Rand index, all points",
+        "1.000",
+        "the spectrum",
+        "Certificate",
+    ):
         assert expected in page.text
 
 
@@ -102,6 +108,15 @@ def test_long_lists_are_folded_and_the_culprit_is_named(shell, page):
     assert "19 of 19 constraints are violated" in folded.text
     assert f"Points in most of them: {EVIL} (19)" in folded.text
     assert "details" in folded.tags
+
+
+def test_the_least_sure_points_are_listed(shell, page):
+    sure = {row[0]: float(row[2]) for row in shell.table("l.csv")[1:]}
+    section = page.text.split("The most doubtful points")[1].replace("\n", "")
+    listed = {name: float(value) for name, value in re.findall(r"(p\d+)[01](\d\.\d\d)", section)}
+    assert len(listed) >= 9
+    assert all(abs(sure[name] - value) < 0.006 for name, value in listed.items())
+    assert max(listed.values()) <= sorted(sure.values())[10] + 0.006
 
 
 def test_warnings_are_listed(shell, page):

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sidecut.cli.console import Stages, collected_warnings
+from sidecut.cli.console import Stages, collected_warnings, duration
 from sidecut.cli.errors import OK, VIOLATED, UsageError, require
-from sidecut.cli.fitting import chosen_parameters, fit
+from sidecut.cli.fitting import chosen_parameters, fit, forecast
 from sidecut.cli.inputs import read_points
 from sidecut.cli.knowledge import known_constraints, unknown_values
 from sidecut.cli.methods import default_method, method_named
@@ -145,6 +145,7 @@ def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
         raise UsageError("--model needs points with features: nothing is known of new nodes of a graph.")
     method = options.method or default_method(constraints)
     chosen, settings = chosen_parameters(options), options.set or []
+    _tell_forecast(points, constraints, method, options, stages)
     with stages.stage("clustering", f"{points.n_samples:,} points ({method})"):
         model = fit(points, constraints, method, chosen, settings)
     baseline = None
@@ -154,6 +155,18 @@ def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
             nothing = Constraints.none(points.n_samples)
             baseline = fit(points, nothing, method, {**chosen, "hard": None}, settings)
     return ClusterRun(points, constraints, method, model, baseline)
+
+
+def _tell_forecast(
+    points: Points, constraints: Constraints, method: str, options: ClusterOptions, stages: Stages
+) -> None:
+    """Say how long clustering will take, to whoever is watching and has many points."""
+    if not stages.is_shown:
+        return
+    seconds = forecast(points, constraints, method, chosen_parameters(options), options.set or [])
+    if seconds is not None:
+        longer = "" if constraints.is_empty or options.no_compare else ", and as long again to compare"
+        stages.note(f"clustering will take about {duration(seconds)}{longer} (Ctrl-C stops it)")
 
 
 def column_roles(options: ClusterOptions) -> ColumnRoles:
@@ -232,7 +245,8 @@ def _refuse_overwriting(files: dict[str, Path], inputs: Sequence[Path | None]) -
 
 def _write(done: Performance, options: ClusterOptions) -> None:
     run = done.result
-    write_labels(done.files["labels"], label_columns(run.points, run.labels, run.class_of_cluster))
+    columns = label_columns(run.points, run.labels, run.class_of_cluster, run.confidence)
+    write_labels(done.files["labels"], columns)
     if "model" in done.files:
         save_model(done.files["model"], run)
     if "report" in done.files:

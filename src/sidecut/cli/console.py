@@ -13,7 +13,7 @@ from rich.console import Console, RenderableType
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-__all__ = ["Stages", "collected_warnings", "show", "show_rows", "show_table"]
+__all__ = ["Stages", "collected_warnings", "duration", "show", "show_rows", "show_table"]
 
 WIDTH_OF_FILES = 1000
 """Lines that go to a file or a pipe are not wrapped."""
@@ -62,6 +62,21 @@ def show_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Seq
     for row in rows:
         table.add_row(*row)
     show(table)
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Examples
+    --------
+    >>> duration(0.4), duration(41), duration(200), duration(9000)
+    ('a second', '41 seconds', '3 minutes', '2.5 hours')
+    """
+    if seconds < 1.5:
+        return "a second"
+    if seconds < 100:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 6000 else f"{seconds / 3600:.1f} hours"
 
 
 class Stages:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,12 @@ from sidecut.cli.points import Points
 from sidecut.constraints import Constraints
 from sidecut.exceptions import InfeasibleError
 
-__all__ = ["chosen_parameters", "fit"]
+__all__ = ["chosen_parameters", "fit", "forecast"]
+
+MANY_POINTS = 20_000
+"""So many points may take long enough to want a forecast."""
+
+TRIED = (1_000, 3_000)
 
 _BUILD_A_GRAPH = {"affinity": "--affinity", "n_neighbors": "--neighbors"}
 
@@ -69,6 +76,39 @@ def fit(
         return estimator.fit(points.X, constraints=constraints)
     except InfeasibleError as error:
         raise UsageError(_infeasible_words(error, points, estimator.n_clusters)) from error
+
+
+def forecast(
+    points: Points, constraints: Constraints, method: str, chosen: dict[str, Any], settings: list[str]
+) -> float | None:
+    """Estimate the seconds a fit will take, from fits of two samples of the points.
+
+    Parameters
+    ----------
+    points, constraints, method, chosen, settings
+        As in `fit`.
+
+    Returns
+    -------
+    float or None
+        Seconds; None where the points are few, a graph, or a sample cannot be clustered.
+    """
+    if points.is_graph or points.n_samples < MANY_POINTS:
+        return None
+    rng, seconds = np.random.default_rng(0), []
+    for size in TRIED:
+        rows = np.sort(rng.choice(points.n_samples, size, replace=False))
+        sample = Points(points.X[rows], points.source)
+        start = time.perf_counter()
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                fit(sample, constraints.restricted_to(rows), method, chosen, settings)
+        except (ValueError, RuntimeError, UsageError):
+            return None
+        seconds.append(time.perf_counter() - start)
+    growth = np.log(seconds[1] / seconds[0]) / np.log(TRIED[1] / TRIED[0])
+    # Between proportional to the points and to their square, as graphs and their cuts are.
+    return float(seconds[1] * (points.n_samples / TRIED[1]) ** np.clip(growth, 1.0, 2.0))
 
 
 def _infeasible_words(error: InfeasibleError, points: Points, n_clusters: int) -> str:

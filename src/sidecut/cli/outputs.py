@@ -62,7 +62,10 @@ def checked_output(path: Path, suffixes: tuple[str, ...]) -> Path:
 
 
 def label_columns(
-    points: Points, labels: NDArray[np.intp], classes: dict[int, str]
+    points: Points,
+    labels: NDArray[np.intp],
+    classes: dict[int, str],
+    confidence: NDArray[np.float64] | None = None,
 ) -> dict[str, Sequence[Any]]:
     """Return the columns of an output: the points, their clusters and, where classes are known, the classes.
 
@@ -74,6 +77,8 @@ def label_columns(
         Cluster of each point.
     classes : dict of int to str
         The class of each cluster that has one; the others keep their number.
+    confidence : array of shape (n,), optional
+        How sure each label is, from 0 to 1.
 
     Examples
     --------
@@ -85,6 +90,8 @@ def label_columns(
     columns: dict[str, Sequence[Any]] = {points.name_column: list(names), "label": labels.tolist()}
     if classes:
         columns["class"] = [classes.get(label, f"cluster {label}") for label in labels.tolist()]
+    if confidence is not None:
+        columns["confidence"] = np.round(confidence, 4).tolist()
     return columns
 
 

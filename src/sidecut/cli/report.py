@@ -24,6 +24,7 @@ __all__ = ["report_html", "write_report"]
 
 SHOWN_VIOLATIONS = 50
 OPEN_VIOLATIONS = 10
+SHOWN_DOUBTFUL = 10
 
 
 def write_report(
@@ -63,6 +64,7 @@ def report_html(run: ClusterRun, command: str, messages: list[str], seconds: dic
         violations=_violations(run),
         sizes=_sizes(run),
         has_classes=bool(run.class_of_cluster),
+        doubtful=_doubtful(run),
         spectrum=_spectrum(run),
         messages=messages,
         command=command,
@@ -207,6 +209,21 @@ def _sizes(run: ClusterRun) -> list[dict[str, Any]]:
         }
         for cluster, size in enumerate(run.sizes)
     ]
+
+
+def _doubtful(run: ClusterRun) -> list[tuple[str, str, str]]:
+    """List the points whose cluster is least sure: the ones to look at, or to label next."""
+    if run.confidence is None:
+        return []
+    return [
+        (run.points.name(point), _called(run, int(run.labels[point])), f"{run.confidence[point]:.2f}")
+        for point in run.least_sure(SHOWN_DOUBTFUL)
+    ]
+
+
+def _called(run: ClusterRun, cluster: int) -> str:
+    name = run.class_of_cluster.get(cluster)
+    return f"{cluster}" if name is None else f"{cluster} ({name})"
 
 
 def _spectrum(run: ClusterRun) -> dict[str, Any] | None:

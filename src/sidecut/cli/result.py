@@ -89,6 +89,12 @@ class ClusterRun:
         """How sure the method is of each point, from 0 to 1, if it tells."""
         return getattr(self.model, "confidence_", None)
 
+    def least_sure(self, n_points: int) -> list[int]:
+        """Return the points whose cluster is least sure, the least sure first."""
+        if self.confidence is None:
+            return []
+        return np.argsort(self.confidence, kind="stable")[:n_points].tolist()
+
     @property
     def sizes(self) -> list[int]:
         """Number of points in each cluster."""

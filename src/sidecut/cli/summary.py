@@ -17,6 +17,9 @@ __all__ = ["clusters_words", "counted", "json_summary", "sentences", "solver_wor
 SMALL_SHARE = 0.1
 """A cluster of less than this share of an even one is said to be small."""
 
+UNSURE, MANY_UNSURE = 0.2, 0.05
+"""Points of less confidence are unsure; they are spoken of where they are so large a share."""
+
 
 def counted(count: int, noun: str) -> str:
     """Return a number and a noun: 1 cluster, 1,797 points.
@@ -77,7 +80,7 @@ def _what_changed(run: ClusterRun) -> str:
     before, after = run.baseline_score, run.score
     if before is None:
         if not after.total:
-            return "There was no knowledge that could change anything."
+            return "Nothing was known that could change it; the classes of a few points would steer it."
         return f"{after.kept:,} of {after.total:,} constraints are kept; no comparison without them was made."
     n_moved = round((1 - clustering_accuracy(run.baseline.labels_, run.labels)) * run.points.n_samples)
     share = n_moved / run.points.n_samples
@@ -93,7 +96,7 @@ def _what_changed(run: ClusterRun) -> str:
 
 
 def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
-    doubts = [*_broken_words(run), *_size_words(run), *_worse_words(run)]
+    doubts = [*_broken_words(run), *_size_words(run), *_worse_words(run), *_unsure_words(run)]
     if messages:
         doubts.append(f"there {'is a warning' if len(messages) == 1 else f'are {len(messages)} warnings'}")
     if not doubts:
@@ -120,6 +123,16 @@ def _size_words(run: ClusterRun) -> list[str]:
     counts = [counted(int(size), "point") for size in sizes[small[:3]]]
     listed = ", ".join(f"{name} has {count}" for name, count in zip(called, counts, strict=True))
     return [listed] if len(small) else []
+
+
+def _unsure_words(run: ClusterRun) -> list[str]:
+    """Say how many points might as well be elsewhere, if they are many."""
+    if run.confidence is None:
+        return []
+    unsure = int(np.count_nonzero(run.confidence < UNSURE))
+    if unsure < MANY_UNSURE * run.points.n_samples:
+        return []
+    return [f"{counted(unsure, 'point')} might as well be in another cluster (confidence below {UNSURE})"]
 
 
 def _worse_words(run: ClusterRun) -> list[str]:
