@@ -1,0 +1,1 @@
+"""Wrong knowledge and doubtful labels: how well they are found."""

@@ -1,0 +1,68 @@
+"""Leaving one out by algebra is the same as refitting without it."""
+
+import numpy as np
+import pytest
+
+from sidecut import Constraints
+from sidecut.diagnostics.leave_one_out import ALPHA, score_labels, score_links, spread_between
+from sidecut.graphs import Neighbors
+from sidecut.methods.e2cp import propagate
+
+
+@pytest.fixture
+def graph():
+    return Neighbors(5).build(np.random.default_rng(0).normal(size=(30, 2)))
+
+
+def dense_spread(graph):
+    """P = (1 - α)(I - α Ā)⁻¹ by its definition."""
+    weights = graph.toarray()
+    root = 1 / np.sqrt(weights.sum(axis=1))
+    affinity = root[:, None] * weights * root
+    return (1 - ALPHA) * np.linalg.inv(np.eye(len(weights)) - ALPHA * affinity)
+
+
+def test_spread_between_is_a_block_of_the_inverse(graph, monkeypatch):
+    monkeypatch.setattr("sidecut.diagnostics.leave_one_out.COLUMNS_AT_ONCE", 3)
+    points = np.array([1, 4, 9, 16, 25])
+    between, given = spread_between(graph, points)
+    full = dense_spread(graph)
+    np.testing.assert_allclose(between, full[np.ix_(points, points)], atol=1e-12)
+    np.testing.assert_allclose(given, full[:, points].sum(axis=0), atol=1e-11)
+
+
+def test_a_label_left_out_is_a_spreading_without_it(graph):
+    points, classes = np.array([1, 4, 9, 16, 25, 28]), np.array([0, 0, 1, 1, 2, 2])
+    shares = score_labels(*spread_between(graph, points), classes)
+    full = dense_spread(graph)
+    for place, point in enumerate(points):
+        known = np.zeros((30, 3))
+        known[points, classes] = 1.0
+        mass = (full @ known).sum(axis=0)
+        known[point] = 0.0
+        scores = (full @ known)[point] / mass
+        np.testing.assert_allclose(shares[place], scores / scores.sum(), atol=1e-10)
+
+
+def test_a_link_left_out_is_a_propagation_without_it(graph):
+    must, cannot = [(1, 4), (9, 16), (4, 25)], [(1, 9), (16, 28)]
+    known = Constraints.from_pairs(30, must_link=must, cannot_link=cannot)
+    points = known.constrained_points
+    between, _ = spread_between(graph, points)
+    first, second = np.searchsorted(points, known.pairs).T
+    found = score_links(between, first, second, known.strengths)
+    lengths = np.linalg.norm(between, axis=1)
+    for place, (i, j) in enumerate(known.pairs.tolist()):
+        rest = Constraints.from_pairs(
+            30,
+            must_link=[pair for pair in must if pair != (i, j)],
+            cannot_link=[pair for pair in cannot if pair != (i, j)],
+        )
+        belief = propagate(graph, rest, ALPHA).matrix.toarray()[i, j]
+        scale = lengths[first[place]] * lengths[second[place]]
+        assert found[place] * scale == pytest.approx(belief, abs=1e-12)
+
+
+def test_a_label_that_nobody_reaches_is_not_spoken_against():
+    shares = score_labels(np.eye(3), np.ones(3), np.array([0, 0, 1]))
+    np.testing.assert_array_equal(shares, [[1, 0], [1, 0], [0, 1]])

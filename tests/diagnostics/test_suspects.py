@@ -1,0 +1,94 @@
+"""Wrong labels and links are found, named and dropped."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_wine
+from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import StandardScaler
+
+from sidecut import Constraints
+from sidecut.constraints import sample_labels, sample_pairs
+from sidecut.diagnostics import drop_suspects, find_suspects
+from sidecut.exceptions import ConstraintError
+from sidecut.graphs import Neighbors
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+def flip_labels(y, n_known, n_wrong):
+    labels = sample_labels(y, n_known, random_state=0).labels.copy()
+    wrong = np.flatnonzero(labels >= 0)[:n_wrong]
+    # Class numbers of `labels` are by first appearance; any other class is wrong.
+    labels[wrong] = (labels[wrong] + 1) % (labels.max() + 1)
+    return labels, wrong
+
+
+def test_wrong_labels_are_the_most_suspicious(wine):
+    X, y = wine
+    labels, wrong = flip_labels(y, 60, 6)
+    suspects = find_suspects(X, Constraints.from_labels(labels))
+    # Six wrong labels of one class speak for each other too: one right label may come between.
+    assert set(wrong.tolist()) <= set(suspects.points[:7].tolist())
+    assert np.all(np.diff(suspects.scores) <= 0)
+    assert suspects.scores[5] > 0.5 > suspects.scores[12]
+
+
+def test_a_reason_counts_neighbours_by_their_names(wine):
+    X, y = wine
+    labels, wrong = flip_labels(y, 60, 1)
+    named = np.array(["barolo", "grignolino", "barbera", None], dtype=object)[labels]
+    suspects = find_suspects(X, Constraints.from_labels(named))
+    assert suspects.said[0] == named[wrong[0]]
+    right = named[np.flatnonzero((y == y[wrong[0]]) & (labels >= 0) & (np.arange(len(y)) != wrong[0]))[0]]
+    assert suspects.reasons[0].endswith(f"labelled points nearest to it are {right!r}")
+    assert f"{wrong[0]}, said {named[wrong[0]]!r}" in str(suspects)
+
+
+def test_wrong_links_have_high_scores():
+    X, y = load_digits(return_X_y=True)
+    known = sample_pairs(y, 300, random_state=0)
+    rng = np.random.default_rng(0)
+    wrong = rng.random(len(known.pairs)) < 0.1
+    strengths = np.where(wrong, -known.strengths, known.strengths)
+    told = Constraints.from_pairs(
+        len(y), must_link=known.pairs[strengths > 0], cannot_link=known.pairs[strengths < 0]
+    )
+    suspects = find_suspects(X, told, n_clusters=10)
+    bad = {tuple(pair) for pair in known.pairs[wrong].tolist()}
+    is_wrong = [tuple(pair) in bad for pair in suspects.points.tolist()]
+    assert roc_auc_score(is_wrong, suspects.scores) > 0.95
+    left = drop_suspects(told, suspects, threshold=0.9)
+    gone = {tuple(pair) for pair in told.pairs.tolist()} - {tuple(pair) for pair in left.pairs.tolist()}
+    assert gone
+    assert len(gone & bad) / len(gone) > 0.5
+
+
+def test_dropping_keeps_the_strengths_of_the_rest(wine):
+    X, y = wine
+    known = Constraints.from_pairs(
+        len(y), must_link=[(0, 1), (2, 3)], cannot_link=[(0, 100)], must_weight=0.7
+    )
+    suspects = find_suspects(X, known)
+    assert drop_suspects(known, suspects, threshold=1.0) == known
+    none_left = drop_suspects(known, suspects, threshold=-1.0)
+    assert none_left.is_empty
+
+
+def test_a_graph_will_do(wine):
+    X, y = wine
+    known = Constraints.from_labels(flip_labels(y, 60, 3)[0])
+    on_points = find_suspects(X, known)
+    on_graph = find_suspects(Neighbors(20).build(X), known, affinity="precomputed")
+    np.testing.assert_array_equal(on_points.points, on_graph.points)
+
+
+def test_refusals(wine):
+    X, y = wine
+    with pytest.raises(ConstraintError, match="nothing is known"):
+        find_suspects(X, Constraints.none(len(y)))
+    with pytest.raises(ConstraintError, match="samples"):
+        find_suspects(X, Constraints.from_labels([0, 1]))
