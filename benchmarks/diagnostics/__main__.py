@@ -125,9 +125,7 @@ def share_of_errors(model: Any, y: Any, known: Constraints) -> list[float]:
 def print_tables(rows: list[dict[str, Any]]) -> None:
     """Print the means over draws, set by set at 10 %, and over all sets for each share."""
     for kind in ("labels", "pairs"):
-        print(
-            f"\n| {kind}, 10 % wrong | AUC | ARI right | wrong | dropped | errors in the least sure tenth |"
-        )
+        print(f"\n| {kind}, 10 % wrong | AUC | ARI right | wrong | dropped | errors, least sure tenth |")
         print("|---|---|---|---|---|---|")
         for name in SETS:
             _print_row(name, [r for r in rows if (r["set"], r["kind"], r["share"]) == (name, kind, 0.1)])

@@ -152,7 +152,7 @@ def drop_suspects(constraints: Constraints, suspects: Suspects, threshold: float
     dropped = suspects.points[suspects.scores > threshold]
     if suspects.kind == "label":
         kept = np.setdiff1d(constraints.constrained_points, dropped)
-        return constraints.among(kept)
+        return constraints.among(kept) if kept.size else Constraints.none(constraints.n_samples)
     keep = ~_is_among(constraints.pairs, dropped)
     pairs, strengths = constraints.pairs[keep], constraints.strengths[keep]
     is_must = strengths > 0
@@ -183,11 +183,21 @@ def _judge_labels(
     classes = np.unique(labels[points], return_inverse=True)[1]
     names = _name_classes(constraints, points, classes)
     shares = score_labels(between, given, classes)
-    own = shares[np.arange(len(points)), classes]
-    order = np.argsort(own, kind="stable")
+    scores = _compare_with_best_other(shares, classes)
+    order = np.argsort(-scores, kind="stable")
     reasons = [_explain_label(place, between, classes, names) for place in order]
     said = tuple(names[classes[place]] for place in order)
-    return Suspects("label", points[order], said, 1.0 - own[order], tuple(reasons))
+    return Suspects("label", points[order], said, scores[order], tuple(reasons))
+
+
+def _compare_with_best_other(shares: FloatArray, classes: IntArray) -> FloatArray:
+    """Return best other / (own + best other): above one half where another class is more likely."""
+    here = np.arange(len(classes))
+    own = shares[here, classes]
+    others = shares.copy()
+    others[here, classes] = -np.inf
+    best = np.maximum(others.max(axis=1), 0.0)
+    return np.divide(best, own + best, out=np.zeros_like(own), where=own + best > 0)
 
 
 def _name_classes(constraints: Constraints, points: IntArray, classes: IntArray) -> list[Any]:
