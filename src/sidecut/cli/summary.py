@@ -17,6 +17,9 @@ __all__ = ["clusters_words", "counted", "json_summary", "sentences", "solver_wor
 SMALL_SHARE = 0.1
 """A cluster of less than this share of an even one is said to be small."""
 
+SUSPICIOUS, SHOWN_SUSPECTS = 0.9, 3
+"""Labels and links of a higher score are said to look wrong; so many are named."""
+
 UNSURE, MANY_UNSURE = 0.2, 0.05
 """Points of less confidence are unsure; they are spoken of where they are so large a share."""
 
@@ -96,7 +99,13 @@ def _what_changed(run: ClusterRun) -> str:
 
 
 def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
-    doubts = [*_broken_words(run), *_size_words(run), *_worse_words(run), *_unsure_words(run)]
+    doubts = [
+        *_broken_words(run),
+        *_suspect_words(run),
+        *_size_words(run),
+        *_worse_words(run),
+        *_unsure_words(run),
+    ]
     if messages:
         doubts.append(f"there {'is a warning' if len(messages) == 1 else f'are {len(messages)} warnings'}")
     if not doubts:
@@ -112,6 +121,23 @@ def _broken_words(run: ClusterRun) -> list[str]:
     return [
         f"{counted(broken, 'constraint')} of {run.score.total:,} {'is' if broken == 1 else 'are'} violated"
     ]
+
+
+def _suspect_words(run: ClusterRun) -> list[str]:
+    """Name what you said that the data and everything else you said speak against, the worst first."""
+    suspects = run.suspects
+    if suspects is None:
+        return []
+    worst = np.flatnonzero(suspects.scores > SUSPICIOUS)
+    if not worst.size:
+        return []
+    named = [
+        f"{' and '.join(run.points.name(int(point)) for point in np.atleast_1d(suspects.points[place]))}, "
+        f"said {suspects.said[place]} ({suspects.reasons[place]})"
+        for place in worst[:SHOWN_SUSPECTS]
+    ]
+    count = f"{counted(int(worst.size), suspects.kind)} of {len(suspects.scores):,}"
+    return [f"{count} {'looks' if worst.size == 1 else 'look'} wrong: {', '.join(named)}"]
 
 
 def _size_words(run: ClusterRun) -> list[str]:
@@ -177,6 +203,7 @@ def json_summary(
         "hard_violations": run.n_hard_violations,
         "score_without_constraints": None if run.baseline_score is None else run.baseline_score.as_dict(),
         "summary": list(sentences(run, messages)),
+        "suspects": _listed_suspects(run),
         "eigenvalues": run.eigenvalues,
         "solver": solver,
         "certificate": certificate,
@@ -184,6 +211,21 @@ def json_summary(
         "warnings": messages,
         "seconds": {stage: round(time, 4) for stage, time in seconds.items()},
     }
+
+
+def _listed_suspects(run: ClusterRun) -> list[dict[str, Any]]:
+    """Return every label or link that is spoken against, the most suspicious first."""
+    if run.suspects is None:
+        return []
+    return [
+        {
+            "points": [run.points.name(int(point)) for point in np.atleast_1d(run.suspects.points[place])],
+            "said": str(run.suspects.said[place]),
+            "score": round(float(run.suspects.scores[place]), 4),
+            "reason": run.suspects.reasons[place],
+        }
+        for place in run.suspects.doubtful.tolist()
+    ]
 
 
 def tell_summary(run: ClusterRun, files: dict[str, Path], messages: list[str], seconds: float) -> None:
