@@ -7,8 +7,10 @@ choose the questions are plain functions.
 from sidecut.active.belief import Belief
 from sidecut.active.clustering import ActiveClustering, Outlook
 from sidecut.active.controller import controller
+from sidecut.active.dialogue import Cards, converse
 from sidecut.active.doubts import doubts
 from sidecut.active.kernels import gaussian_kernel, graph_kernel
+from sidecut.active.oracles import BudgetSpent, CommandOracle, OracleError, ask
 from sidecut.active.proposals import Proposal
 from sidecut.active.records import Answer, ClassQuestion, Naming, Question
 from sidecut.active.strategies import (
@@ -26,12 +28,18 @@ __all__ = [
     "ActiveClustering",
     "Answer",
     "Belief",
+    "BudgetSpent",
+    "Cards",
     "ClassQuestion",
+    "CommandOracle",
     "Naming",
+    "OracleError",
     "Outlook",
     "Proposal",
     "Question",
+    "ask",
     "controller",
+    "converse",
     "doubts",
     "eigenvector_change",
     "expected_change",

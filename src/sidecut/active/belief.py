@@ -139,8 +139,10 @@ def infer(landscape: Landscape, knowledge: Knowledge, n_clusters: int | None = N
     """
     is_class = first_classes(knowledge, landscape.centers)
     kernel, trust = choose(landscape, knowledge, is_class)
+    # From the classes that answers prove only: classes that are merely likely would make more of them likely.
+    new_rate = new_class_rate(knowledge, is_class, landscape.centers)
     while True:
-        expect = new_class_rate(knowledge, is_class, landscape.centers)
+        expect = new_rate
         if n_clusters is not None and np.count_nonzero(is_class) >= n_clusters:
             expect = 0.0
         belief = regress(landscape, knowledge, is_class, kernel, trust, expect)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +13,8 @@ from sklearn.utils import check_random_state
 from sidecut.active.belief import Belief, infer
 from sidecut.active.condense import condense, regrouped
 from sidecut.active.controller import controller
-from sidecut.active.knowledge import Knowledge, Link, join, log_odds
+from sidecut.active.history import as_constraints, know, pairs_said
+from sidecut.active.knowledge import Knowledge
 from sidecut.active.landscape import survey
 from sidecut.active.proposals import Proposal, Strategy
 from sidecut.active.records import Answer, ClassQuestion, Naming, Question, Record, as_fields, as_record
@@ -266,18 +266,9 @@ class ActiveClustering(BaseEstimator):
     def constraints_(self) -> Constraints:
         """All that is known about pairs: given at the start, and answered."""
         self._check_started()
-        said = [answer for answer in (*self._given, *self._pairs()) if answer.same is not None]
-        firm = [(answer, 2.0 * self._confidence(answer) - 1.0) for answer in said]
-        must = [(a.i, a.j, weight) for a, weight in firm if a.same and weight > 0]
-        cannot = [(a.i, a.j, weight) for a, weight in firm if not a.same and weight > 0]
-        return Constraints.from_pairs(
-            len(self.labels_),
-            must_link=[pair[:2] for pair in must] or None,
-            cannot_link=[pair[:2] for pair in cannot] or None,
-            must_weight=[pair[2] for pair in must] or 1.0,
-            cannot_weight=[pair[2] for pair in cannot] or 1.0,
-            on_conflict="raise" if self._belief.knowledge.is_certain else "weigh",
-        )
+        said = [*self._given, *pairs_said(self.history_)]
+        certain = self._belief.knowledge.is_certain
+        return as_constraints(said, self.reliability, len(self.labels_), certain)
 
     @property
     def outlook_(self) -> Outlook:
@@ -307,42 +298,9 @@ class ActiveClustering(BaseEstimator):
         names = [record.name for record in self.history_ if isinstance(record, Naming) and record.name]
         return tuple(sorted(set(names), key=names.count, reverse=True))
 
-    def _pairs(self) -> list[Answer]:
-        """Return the answers, names as pairs: a chain through each class, and one pair between classes."""
-        by_name: dict[str, list[int]] = {}
-        for record in self.history_:
-            if isinstance(record, Naming) and record.name is not None:
-                by_name.setdefault(record.name, []).append(record.i)
-        pairs = self._answers
-        for points in by_name.values():
-            pairs += [Answer(a, b, True) for a, b in pairwise(points) if a != b]
-        first = [points[0] for points in by_name.values()]
-        pairs += [Answer(a, b, False) for k, a in enumerate(first) for b in first[:k]]
-        return pairs
-
-    def _confidence(self, answer: Answer) -> float:
-        """Return the chance that an answer is right: said truly by one who is right, or wrongly twice."""
-        if answer.strategy in ("given", ""):
-            return answer.confidence
-        right = self.reliability
-        return answer.confidence * right + (1.0 - answer.confidence) * (1.0 - right)
-
     def _know(self) -> Knowledge:
-        grain = self._landscape.grains.grain_of
-        said = [*self._given, *self._pairs()]
-        links = [
-            Link(int(grain[a.i]), int(grain[a.j]), log_odds(a.same, self._confidence(a), a.expected))
-            for a in said
-            if a.same is not None
-        ]
-        # A point asked about in place of another is believed to belong to it, but not to be certain.
-        links += [
-            Link(int(grain[a.i]), int(grain[a.stands_for]), log_odds(True, 0.5, 1.0))
-            for a in said
-            if a.stands_for >= 0
-        ]
-        asked = [(int(grain[a.i]), int(grain[a.j])) for a in said]
-        return join(links, self._landscape.centers, asked)
+        said = [*self._given, *pairs_said(self.history_)]
+        return know(said, self.reliability, self._landscape)
 
     def _infer(self) -> Belief:
         return infer(self._landscape, self._know(), self.n_clusters)

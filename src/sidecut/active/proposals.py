@@ -99,9 +99,14 @@ def compare(belief: Belief, x: int, reason: str) -> Proposal | None:
     return None
 
 
-def most_alike(belief: Belief, x: int, members: IntArray) -> int:
-    """Return the member of a class that is most like a grain."""
-    return int(members[np.argmax(belief.kernel[x, members])])
+def most_alike(belief: Belief, grains: IntArray) -> IntArray:
+    """Return, for some grains, the known member of their class that is most like them."""
+    partners = np.empty(len(grains), dtype=np.intp)
+    for column in np.unique(belief.labels[grains]):
+        here = np.flatnonzero(belief.labels[grains] == column)
+        members = belief.members(int(column))
+        partners[here] = members[belief.kernel[np.ix_(grains[here], members)].argmax(axis=1)]
+    return partners
 
 
 def largest(scores: FloatArray, count: int) -> IntArray:

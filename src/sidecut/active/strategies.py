@@ -190,7 +190,7 @@ def perturbation(belief: Belief, answers: list[Answer], rng: np.random.RandomSta
     candidates = largest(doubt, N_CANDIDATES)
     if not len(candidates):
         return None
-    partners = np.array([most_alike(belief, x, belief.members(belief.labels[x])) for x in candidates])
+    partners = most_alike(belief, candidates)
     moves = eigenvector_change(land.eigenvalues, land.eigenvectors, candidates, partners)
     scores = np.zeros(land.n_grains)
     scores[candidates] = doubt[candidates] * moves + 1e-12

@@ -1,0 +1,261 @@
+"""Who answers: any function of two rows, or a program that reads and writes JSON lines."""
+
+from __future__ import annotations
+
+import json
+import queue
+import shlex
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from sidecut.active.clustering import ActiveClustering
+from sidecut.constraints import Constraints
+from sidecut.parameters import check_count, check_not_negative
+
+#: Tells of two rows of X whether they belong together: True, False, None (unsure), or the chance of it.
+Oracle = Callable[[int, int], Any]
+
+
+class OracleError(RuntimeError):
+    """An oracle gave no answer that makes sense."""
+
+
+class BudgetSpent(Exception):
+    """An oracle has no money left; what was answered stays."""
+
+
+def ask(
+    X: Any,
+    oracle: Oracle,
+    budget: int = 100,
+    *,
+    constraints: Constraints | None = None,
+    save_to: str | Path | None = None,
+    **parameters: Any,
+) -> ActiveClustering:
+    """Ask an oracle until the budget is spent or nothing is left worth asking.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame
+        The points.
+    oracle : callable
+        `oracle(i, j)` tells of two rows whether they belong together: True, False, None for unsure, or a
+        number from 0 to 1, the chance that they do.
+    budget : int, default=100
+        How many questions may be asked.
+    constraints : Constraints, optional
+        What is known already.
+    save_to : path, optional
+        A folder in which every answer is kept at once. If it holds a run, that run goes on, and what it asked
+        counts.
+    **parameters
+        Of `ActiveClustering`.
+
+    Returns
+    -------
+    ActiveClustering
+        With `labels_`, `constraints_`, `history_`; more questions can be asked of it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sidecut.active import ask
+    >>> X, y = load_wine(return_X_y=True)
+    >>> run = ask((X - X.mean(0)) / X.std(0), lambda i, j: y[i] == y[j], budget=30, random_state=0)
+    >>> len(run.history_), run.n_clusters_
+    (30, 3)
+    """
+    budget = check_count("budget", budget)
+    if save_to is not None and (Path(save_to) / "settings.json").exists():
+        run = ActiveClustering.load(save_to, strategy=parameters.get("strategy"))
+    else:
+        run = ActiveClustering(**parameters).start(X, constraints)
+        if save_to is not None:
+            run.save(save_to)
+    while len(run.history_) < budget and (question := run.question()) is not None:
+        try:
+            said = oracle(question.i, question.j)
+        except BudgetSpent:
+            break
+        run.answer(*as_answer(said))
+    return run
+
+
+def as_answer(said: Any) -> tuple[bool | None, float]:
+    """Return what an oracle said as an answer and its confidence.
+
+    Examples
+    --------
+    >>> from sidecut.active.oracles import as_answer
+    >>> as_answer(True), as_answer(0.2), as_answer(None), as_answer(0.5)
+    ((True, 1.0), (False, 0.8), (None, 1.0), (None, 1.0))
+    """
+    if said is None or isinstance(said, bool | np.bool_):
+        return (None if said is None else bool(said)), 1.0
+    if not isinstance(said, int | float | np.number) or not 0.0 <= float(said) <= 1.0:
+        raise OracleError(
+            f"The oracle said {said!r}; expected True, False, None, or a chance from 0 to 1 that the two "
+            "belong together."
+        )
+    chance = float(said)
+    if chance == 0.5:
+        return None, 1.0
+    return chance > 0.5, max(chance, 1.0 - chance)
+
+
+class CommandOracle:
+    r"""A program that answers: one JSON line in for every question, one JSON line out for every answer.
+
+    The program is started once. For each question it reads a line such as
+
+        {"i": 3, "j": 8, "a": {"title": "..."}, "b": {"title": "..."}}
+
+    and writes {"same": true}, with false, or null for unsure; "confidence" (0.5 to 1) and "cost" may be
+    added. This is how a language model is attached: the program asks it and passes on what it says.
+
+    Parameters
+    ----------
+    command : str or sequence of str
+        The program and its arguments.
+    rows : sequence of dict, optional
+        What to send of each point, as plain values; without it only row numbers are sent.
+    retries : int, default=2
+        How often a question is asked again, of a new process, when no sensible answer came.
+    timeout : float, default=60
+        Seconds to wait for an answer.
+    cost : float, default=0
+        What a question costs where the program does not say.
+    max_cost : float, optional
+        When another question could cost more than what is left of this, `BudgetSpent` is raised, which ends
+        `ask`.
+
+    Attributes
+    ----------
+    spent : float
+        What was spent so far.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from sidecut.active import CommandOracle
+    >>> parity = (
+    ...     "import json, sys\n"
+    ...     "for line in sys.stdin:\n"
+    ...     "    q = json.loads(line)\n"
+    ...     "    print(json.dumps({'same': q['i'] % 2 == q['j'] % 2, 'confidence': 0.9}), flush=True)\n"
+    ... )
+    >>> with CommandOracle([sys.executable, "-c", parity], cost=0.01) as oracle:
+    ...     oracle(2, 4), round(oracle(2, 5), 2), oracle.spent
+    (0.9, 0.1, 0.02)
+    """
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        rows: Sequence[dict[str, Any]] | None = None,
+        *,
+        retries: int = 2,
+        timeout: float = 60.0,
+        cost: float = 0.0,
+        max_cost: float | None = None,
+    ) -> None:
+        check_not_negative("cost", cost)
+        check_not_negative("retries", retries)
+        self.command = shlex.split(command) if isinstance(command, str) else list(command)
+        self.rows = rows
+        self.retries = retries
+        self.timeout = timeout
+        self.cost = cost
+        self.max_cost = max_cost
+        self.spent = 0.0
+        self._process: subprocess.Popen[str] | None = None
+        self._lines: queue.Queue[str | None] = queue.Queue()
+
+    def __call__(self, i: int, j: int) -> float | None:
+        """Ask the program, and return the chance that the two rows belong together; None: unsure."""
+        question: dict[str, Any] = {"i": int(i), "j": int(j)}
+        if self.rows is not None:
+            question |= {"a": self.rows[i], "b": self.rows[j]}
+        fault = ""
+        for _ in range(self.retries + 1):
+            if self.max_cost is not None and self.spent + self.cost > self.max_cost + 1e-12:
+                raise BudgetSpent(f"{self.spent:g} of {self.max_cost:g} are spent.")
+            try:
+                return self._answer(question)
+            except (OracleError, OSError) as error:
+                fault = str(error)
+                self.close()
+        raise OracleError(f"No answer after {self.retries + 1} tries from {self.command[0]!r}: {fault}")
+
+    def close(self) -> None:
+        """End the program."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _answer(self, question: dict[str, Any]) -> float | None:
+        process = self._running()
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(question) + "\n")
+        process.stdin.flush()
+        try:
+            line = self._lines.get(timeout=self.timeout)
+        except queue.Empty:
+            raise OracleError(f"it did not answer within {self.timeout:g} s.") from None
+        if line is None:
+            raise OracleError("it ended without an answer.")
+        said = _read_answer(line)
+        self.spent += float(said.get("cost", self.cost))
+        if said["same"] is None:
+            return None
+        confidence = float(said.get("confidence", 1.0))
+        return confidence if said["same"] else 1.0 - confidence
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+            )
+            self._lines = queue.Queue()
+            threading.Thread(target=_pass_on, args=(self._process.stdout, self._lines), daemon=True).start()
+        return self._process
+
+
+def _pass_on(stream: Any, lines: queue.Queue[str | None]) -> None:
+    """Put lines into a queue as they come, so that one can wait for them no longer than one wants."""
+    try:
+        for line in stream:
+            lines.put(line)
+    except ValueError:
+        # The stream was closed while it was read.
+        pass
+    lines.put(None)
+
+
+def _read_answer(line: str) -> dict[str, Any]:
+    try:
+        said = json.loads(line)
+    except json.JSONDecodeError:
+        said = None
+    if not isinstance(said, dict) or said.get("same", "") not in (True, False, None):
+        raise OracleError(f'it wrote {line.strip()!r}; expected a line such as {{"same": true}}.')
+    confidence = said.get("confidence", 1.0)
+    if not isinstance(confidence, int | float) or not 0.5 <= confidence <= 1.0:
+        raise OracleError(f"it wrote confidence {confidence!r}; expected a number from 0.5 to 1.")
+    return said

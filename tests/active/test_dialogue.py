@@ -1,0 +1,135 @@
+"""The dialogue in a terminal: what is shown, what may be typed, and what survives a kill."""
+
+import io
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+from sklearn.datasets import load_iris
+
+from sidecut.active import ActiveClustering, Cards, converse
+
+X, Y = load_iris(return_X_y=True)
+CARDS = Cards([f"flower {k}" for k in range(150)], {"petal length": X[:, 2], "petal width": X[:, 3]})
+
+
+class Person:
+    """Types what the classes say; now and then something else first."""
+
+    def __init__(self, run, asides=()):
+        self.run, self.asides = run, list(asides)
+
+    def readline(self):
+        if self.asides:
+            return self.asides.pop(0)
+        question = self.run.question()
+        return "y\n" if Y[question.i] == Y[question.j] else "no\n"
+
+
+def started():
+    return ActiveClustering(random_state=0).start(X)
+
+
+def test_a_whole_dialogue():
+    run, screen = started(), io.StringIO()
+    assert converse(run, CARDS, Person(run), screen, budget=12) == "budget"
+    assert len(run.history_) == 12
+    assert all(record.same == (Y[record.i] == Y[record.j]) for record in run.history_)
+    shown = screen.getvalue()
+    assert shown.count("Do they belong together?") == 12
+    assert "Question 12 (" in shown
+    assert f"flower {run.history_[0].i} " in shown
+    assert "groups after 12 answers" in shown
+
+
+def test_rows_are_side_by_side_with_differences_marked():
+    cards = Cards(["a", "b"], {"price": [1, 2], "title": ["x" * 60, "x" * 60]})
+    head, price, title = cards.side_by_side(0, 1).splitlines()
+    assert head.split() == ["a", "b"]
+    assert price.split() == ["price", "1", "≠", "2"]
+    assert "≠" not in title
+    assert title.count("…") == 2
+    assert head.index("b") == price.index("2")
+
+
+def test_back_takes_the_answer_back_and_asks_again():
+    run, screen = started(), io.StringIO()
+    first = run.question()
+    assert converse(run, CARDS, io.StringIO("b\ny\nback\nu\nq\n"), screen) == "quit"
+    assert [(r.i, r.j, r.same) for r in run.history_] == [(first.i, first.j, None)]
+    shown = screen.getvalue()
+    assert "There is no answer to take back yet." in shown
+    assert f"Taken back: flower {first.i} belongs with flower {first.j}." in shown
+
+
+def test_what_is_not_understood_is_explained_and_asked_again():
+    run, screen = started(), io.StringIO()
+    converse(run, CARDS, io.StringIO("perhaps\n\nYES\n"), screen)
+    assert screen.getvalue().count("Please type y, n, u, b") == 2
+    assert [record.same for record in run.history_] == [True]
+
+
+def test_it_ends_when_nothing_is_left():
+    few = ActiveClustering(random_state=0).start(X[::30])
+    cards = Cards([str(k) for k in range(5)], {})
+    assert converse(few, cards, io.StringIO("n\n" * 40), io.StringIO()) == "nothing left"
+    assert few.n_clusters_ == 5
+
+
+def test_a_dialogue_that_is_killed_in_the_middle_resumes(tmp_path):
+    script = tmp_path / "dialogue.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        import sys
+        from pathlib import Path
+        from sklearn.datasets import load_iris
+        from sidecut.active import ActiveClustering, Cards, converse
+
+        folder = Path({str(tmp_path / "run")!r})
+        X, y = load_iris(return_X_y=True)
+        if folder.exists():
+            run = ActiveClustering.load(folder)
+        else:
+            run = ActiveClustering(random_state=0).start(X).save(folder)
+        cards = Cards(list(range(150)), {{"petal": X[:, 2]}})
+        converse(run, cards, sys.stdin, sys.stdout)
+        """)
+    )
+
+    def open_dialogue():
+        return subprocess.Popen(
+            [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=0
+        )
+
+    def wait_for_prompt(process):
+        heard = ""
+        while not heard.endswith("q(uit): "):
+            letter = process.stdout.read(1)
+            assert letter, f"it ended after {heard!r}"
+            heard += letter
+        return heard
+
+    reference = started()
+    process = open_dialogue()
+    for _ in range(7):
+        wait_for_prompt(process)
+        question = reference.question()
+        same = Y[question.i] == Y[question.j]
+        process.stdin.write("y\n" if same else "n\n")
+        process.stdin.flush()
+        reference.answer(same)
+    assert "Question 8 (" in wait_for_prompt(process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+    process = open_dialogue()
+    question = reference.question()
+    heard = wait_for_prompt(process)
+    assert "Question 8 (" in heard
+    assert question.reason in heard
+    process.communicate("q\n")
+    again = ActiveClustering.load(tmp_path / "run")
+    assert again.history_ == reference.history_
+    np.testing.assert_array_equal(again.labels_, reference.labels_)
