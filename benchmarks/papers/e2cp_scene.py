@@ -29,8 +29,8 @@ METHODS = {
     "NCuts": NormalizedCut(),
     "SL": SpectralLearning(),
     "AP": CSAP(),
-    "E2CP (paper)": E2CP(rescale=False, eigenvectors="nontrivial"),
-    "E2CP": E2CP(),
+    "E2CP (paper)": E2CP(rescale=False, eigenvectors="nontrivial", approximate=False),
+    "E2CP": E2CP(approximate=False),
 }
 
 

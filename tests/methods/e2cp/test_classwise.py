@@ -120,30 +120,3 @@ def test_a_rescaled_agreement_is_never_clipped(seed):
     np.testing.assert_allclose(part(np.eye(80)), dense_part(rescaled), atol=1e-12)
     doubled = matrix.scaled(matrix.largest() / 2)
     assert any(members.is_clipped for members in ClasswisePart(doubled).classes)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 6])
-@pytest.mark.parametrize("seed", range(3))
-def test_what_is_left_out_is_bounded(n_classes, seed):
-    U = memberships(120, n_classes, seed)
-    matrix = AgreementMatrix(U)
-    matrix = matrix.scaled(matrix.largest())
-    exact, linear = ClasswisePart(matrix), ClasswisePart(matrix, exact=False)
-    missing = exact(np.eye(120)) - linear(np.eye(120))
-    assert (missing >= -1e-12).all()
-    assert (missing.sum(axis=1) <= linear.left_out + 1e-12).all()
-    assert linear.stored.nnz == linear.n_computed == 0
-    assert not exact.left_out.any()
-    if n_classes > 2:
-        assert missing.max() > 1e-3 * exact(np.eye(120)).max() > 0
-
-
-def test_nothing_is_left_out_where_entries_are_clipped():
-    matrix = AgreementMatrix(memberships(80, 4, 0))
-    strong = matrix.scaled(matrix.largest() / 30.0)
-    linear = ClasswisePart(strong, exact=False)
-    assert any(members.is_clipped for members in linear.classes)
-    missing = ClasswisePart(strong)(np.eye(80)) - linear(np.eye(80))
-    clipped = np.concatenate([members.points for members in linear.classes if members.is_clipped])
-    np.testing.assert_allclose(missing[clipped], 0.0, atol=1e-12)
-    assert not linear.left_out[clipped].any()

@@ -6,6 +6,8 @@
 | `propagation.py` | eqs. 1 to 3: F = (1-α)² (I - αS)⁻¹ Z (I - αS)⁻¹, kept as a factor |
 | `spreading.py` | (I - αS)⁻¹ times a block of vectors |
 | `adjustment.py` | eq. 4: the adjusted weights W̃ |
+| `smooth.py` | F of many pairs: a few eigenvectors, and the pairs themselves |
+| `grouped.py` | eq. 4 for it: a sparse graph plus one weight for every two groups of points |
 | `positive_part.py` | the positive part of F, which eq. 4 needs entry by entry |
 | `lowrank.py` | symmetric matrices of low rank, known by a factor |
 | `extension.py` | clusters for new points |
@@ -14,7 +16,6 @@
 from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph, adjust_weights
 from sidecut.methods.e2cp.estimator import E2CP, nontrivial
 from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix
-from sidecut.methods.e2cp.positive_part import positive_part
 from sidecut.methods.e2cp.propagation import PropagatedConstraints, propagate, propagate_by_iteration
 from sidecut.methods.e2cp.spreading import spread
 
@@ -27,7 +28,6 @@ __all__ = [
     "adjust_graph",
     "adjust_weights",
     "nontrivial",
-    "positive_part",
     "propagate",
     "propagate_by_iteration",
     "spread",

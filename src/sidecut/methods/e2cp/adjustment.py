@@ -14,7 +14,7 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, SparseProduct, drop_isolated
 from sidecut.graphs.lazy import KeptTiledGraph, TiledGraph, rows_of
 from sidecut.methods.e2cp.lowrank import LowRankMatrix
-from sidecut.methods.e2cp.positive_part import ClasswisePart, PositivePart, positive_part
+from sidecut.methods.e2cp.positive_part import PositivePart, positive_part
 
 #: Up to this many nodes an adjusted graph is kept in memory (32 MB), if the graph itself is.
 IN_MEMORY = 2_000
@@ -65,37 +65,19 @@ class AdjustedGraph(KeptTiledGraph):
         F, with a factor that is not negative.
     unit : float, default=1.0
         The largest weight there can be, see `adjust_weights`.
-    exact : bool, default=True
-        Whether products may not leave out entries of F, if it is an agreement of labels, for the sake of
-        linear time; `error` tells how much they do.
     """
 
-    def __init__(self, graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact: bool = True) -> None:
+    def __init__(self, graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0) -> None:
         self.graph = graph
         self.beliefs = beliefs
         self.unit = unit
-        self.exact = exact
         self.n_nodes = graph.n_nodes
         self.edges = _adjust_edges(graph, beliefs) if sp.issparse(graph.matrix) else None
 
     @cached_property
     def joined(self) -> PositivePart | None:
         """The map X -> max(F, 0) X, or None where F has no positive entry."""
-        return positive_part(self.beliefs, self.exact)
-
-    @property
-    def error(self) -> float:
-        """A bound δ on the share of any node's degree that products leave out; 0 where they are exact.
-
-        With d the degrees that are there, e those that are missing, e <= δ d, and f any vector, the cut fᵀLf
-        lacks at most 2 Σ e f² <= 2δ Σ d f², and Σ d f² at most the share δ. So every eigenvalue λ of the
-        exact normalised Laplacian has λ' / (1 + δ) <= λ <= λ' + 2δ, λ' the one that is found (Courant and
-        Fischer).
-        """
-        if self.edges is None or not isinstance(self.joined, ClasswisePart):
-            return 0.0
-        missing = self.unit * self.joined.left_out
-        return float(np.max(np.divide(missing, self.degrees, out=np.zeros_like(missing), where=missing > 0)))
+        return positive_part(self.beliefs)
 
     def apply(self, block: FloatArray) -> FloatArray:
         """Return the product with a vector or a block of vectors."""
@@ -144,7 +126,7 @@ class AdjustedGraph(KeptTiledGraph):
         return connected_components(sp.csr_array(touching), directed=False)[1][number]
 
 
-def adjust_graph(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact: bool = True) -> Graph:
+def adjust_graph(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0) -> Graph:
     """Return a graph adjusted by eq. 4 in the form that suits it.
 
     Parameters
@@ -155,8 +137,6 @@ def adjust_graph(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact:
         F, with a factor that is not negative.
     unit : float, default=1.0
         The largest weight there can be, see `adjust_weights`.
-    exact : bool, default=True
-        Whether an `AdjustedGraph` may not leave out entries.
 
     Returns
     -------
@@ -177,7 +157,7 @@ def adjust_graph(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0, exact:
            [1.  , 1.  , 0.25],
            [0.25, 0.25, 0.25]])
     """
-    lazy = AdjustedGraph(graph, beliefs, unit, exact)
+    lazy = AdjustedGraph(graph, beliefs, unit)
     if lazy.edges is not None and lazy.joined is None:
         return SparseGraph(lazy.edges)
     if graph.n_nodes > IN_MEMORY or isinstance(graph, TiledGraph):

@@ -16,13 +16,16 @@ from sidecut.arrays import FloatArray
 from sidecut.graphs import Graph
 from sidecut.methods.e2cp.adjustment import adjust_weights
 from sidecut.methods.e2cp.lowrank import LowRankMatrix
+from sidecut.methods.e2cp.smooth import SmoothBeliefs
 from sidecut.methods.extension import LARGEST_EIGENVALUE
 
 #: So many numbers of the rows of F are held at a time.
 ROW_NUMBERS = 20_000_000
 
 
-def arriving_beliefs(edges: sp.csr_array, graph: Graph, beliefs: LowRankMatrix, alpha: float) -> FloatArray:
+def arriving_beliefs(
+    edges: sp.csr_array, graph: Graph, beliefs: LowRankMatrix | SmoothBeliefs, alpha: float
+) -> FloatArray:
     """Return α s F, what is believed about new points and all old ones, with s = W_j / √(d d_j).
 
     Parameters
@@ -31,7 +34,7 @@ def arriving_beliefs(edges: sp.csr_array, graph: Graph, beliefs: LowRankMatrix, 
         Weights of new points to old ones.
     graph : Graph
         The graph before eq. 4, for the degrees of the old points.
-    beliefs : LowRankMatrix
+    beliefs : LowRankMatrix or SmoothBeliefs
         F of the old points.
     alpha : float
         α of eq. 3.
@@ -42,7 +45,7 @@ def arriving_beliefs(edges: sp.csr_array, graph: Graph, beliefs: LowRankMatrix, 
 def extend_rows(
     edges: sp.csr_array,
     graph: Graph,
-    beliefs: LowRankMatrix,
+    beliefs: LowRankMatrix | SmoothBeliefs,
     alpha: float,
     unit: float,
     relaxed: FloatArray,

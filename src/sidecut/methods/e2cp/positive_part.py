@@ -27,16 +27,13 @@ from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix, slices
 PositivePart = Callable[[FloatArray], FloatArray]
 
 
-def positive_part(matrix: LowRankMatrix, exact: bool = True) -> PositivePart | None:
+def positive_part(matrix: LowRankMatrix) -> PositivePart | None:
     """Return the map X -> F⁺ X, or None where F has no positive entry.
 
     Parameters
     ----------
     matrix : LowRankMatrix
         F, with a factor that is not negative.
-    exact : bool, default=True
-        Whether an agreement of labels may not leave out entries for the sake of linear time, see
-        `sidecut.methods.e2cp.positive_part.ClasswisePart`.
 
     Examples
     --------
@@ -56,7 +53,7 @@ def positive_part(matrix: LowRankMatrix, exact: bool = True) -> PositivePart | N
     if np.all(values >= 0) and matrix.largest() <= 1.0:
         return matrix.apply
     if isinstance(matrix, AgreementMatrix):
-        return ClasswisePart(matrix, exact)
+        return ClasswisePart(matrix)
     return TiledPart(matrix)
 
 
@@ -92,21 +89,17 @@ class ClasswisePart:
     Also F_ij <= t_i t_j with t_i = √w s_i (2 x_i - 1), since p_i·p_j <= x y + (1 - x)(1 - y). In a class
     where that exceeds 1, so that entries may have to be clipped, none is taken as sure.
 
-    The search for the doubtful entries is all that takes more than linear time. Without it they are left out
-    and t_i Σ_j t_j over the doubtful j of a row, by running sums, bounds what is missing.
+    The search for the doubtful entries is all that takes more than linear time.
 
     Parameters
     ----------
     matrix : AgreementMatrix
         F.
-    exact : bool, default=True
-        Whether doubtful entries are looked at. Where entries may have to be clipped they always are.
     """
 
-    def __init__(self, matrix: AgreementMatrix, exact: bool = True) -> None:
+    def __init__(self, matrix: AgreementMatrix) -> None:
         self.n_nodes = matrix.n_nodes
         self.classes = list(_sorted_classes(matrix))
-        self.searched = [members for members in self.classes if exact or members.is_clipped]
         self.stored = self._stored_doubts(STORED_PER_NODE * matrix.n_nodes)
 
     def __call__(self, block: FloatArray) -> FloatArray:
@@ -131,20 +124,11 @@ class ClasswisePart:
     @property
     def n_computed(self) -> int:
         """How many entries are computed one by one in every product."""
-        return 0 if self.stored is not None else sum(members.n_doubtful for members in self.searched)
-
-    @cached_property
-    def left_out(self) -> FloatArray:
-        """For every node a bound on the sum of the entries in its row that are left out; zero if exact."""
-        bound = np.zeros(self.n_nodes)
-        for members in self.classes:
-            if not any(members is other for other in self.searched):
-                bound[members.points] = members.doubtful_sums()
-        return bound
+        return 0 if self.stored is not None else sum(members.n_doubtful for members in self.classes)
 
     def _doubtful_product(self, block: FloatArray) -> FloatArray:
         result = np.zeros(block.shape)
-        for members in self.searched:
+        for members in self.classes:
             for rows, columns, tile in members.doubtful_tiles():
                 result[members.points[rows]] += tile @ block[members.points[columns]]
         return result
@@ -154,7 +138,7 @@ class ClasswisePart:
         found: list[tuple[npt.NDArray, npt.NDArray, FloatArray]] = []
         n_found = 0
         index_type = np.int32 if self.n_nodes <= np.iinfo(np.int32).max else np.int64
-        for members in self.searched:
+        for members in self.classes:
             nodes = members.points.astype(index_type)
             for rows, columns, tile in members.doubtful_tiles():
                 i, j = np.nonzero(tile)
@@ -194,11 +178,6 @@ class _Class:
     def n_doubtful(self) -> int:
         """How many entries are not sure beforehand."""
         return int((self.points.size - self.n_sure).sum())
-
-    def doubtful_sums(self) -> FloatArray:
-        """Return Σ t_i t_j over the doubtful columns j of every row i: at least the sum of its entries."""
-        sums = np.concatenate([[0.0], np.cumsum(self.tops)])
-        return self.tops * (sums[-1] - sums[self.n_sure])
 
     def sure_product(self, block: FloatArray) -> FloatArray:
         """Return the product of the sure entries with the rows of a block that belong to the class."""

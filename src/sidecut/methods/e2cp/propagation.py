@@ -44,7 +44,7 @@ def propagate(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> Pro
     array([[0, 3]])
     """
     labels, weight = constraints.labels, constraints.largest_strength()
-    if labels is not None and Constraints.from_labels(labels, weight) == constraints:
+    if labels is not None and are_labels(constraints):
         labelled = np.flatnonzero(labels >= 0)
         memberships = spread_units(graph, labelled, labels[labelled], alpha)
         return PropagatedConstraints(AgreementMatrix(memberships, weight))
@@ -53,6 +53,14 @@ def propagate(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> Pro
     known, points = constraints.restricted()
     factor = spread_units(graph, points, np.arange(points.size), alpha)
     return PropagatedConstraints(LowRankMatrix(factor, known.as_matrix()))
+
+
+def are_labels(constraints: Constraints) -> bool:
+    """Return whether constraints say no more and no less than labels of one strength."""
+    labels = constraints.labels
+    return (
+        labels is not None and Constraints.from_labels(labels, constraints.largest_strength()) == constraints
+    )
 
 
 def propagate_by_iteration(

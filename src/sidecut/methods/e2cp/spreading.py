@@ -35,7 +35,7 @@ DOUBLE_BYTES = 2**30
 FAINT = 1e-18
 
 
-def spread(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
+def spread(graph: Graph, block: FloatArray, alpha: float, tolerance: float = TOLERANCE) -> FloatArray:
     """Return P @ block with P = (1 - α)(I - α Ā)⁻¹, the limit of label propagation on a graph.
 
     Ā = D^{-1/2} W D^{-1/2} has its eigenvalues in [-1, 1], so the condition number of the system is at most
@@ -49,6 +49,8 @@ def spread(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
         What is known at some points.
     alpha : float
         How far it spreads, between 0 and 1.
+    tolerance : float, default=1e-14
+        The residual of the systems relative to the right-hand side.
 
     Examples
     --------
@@ -65,7 +67,7 @@ def spread(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
         return block - alpha * affinity.apply(block)
 
     right = (1.0 - alpha) * block.reshape(block.shape[0], -1)
-    return solve_columns(apply, right, TOLERANCE, _enough_steps(alpha)).reshape(block.shape)
+    return solve_columns(apply, right, tolerance, _enough_steps(alpha)).reshape(block.shape)
 
 
 def spread_units(graph: Graph, points: IntArray, column: IntArray, alpha: float) -> npt.NDArray[Any]:

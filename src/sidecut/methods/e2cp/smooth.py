@@ -1,0 +1,159 @@
+"""F of eq. 3 for many pairs: smooth nearly everywhere, and sharp where the pairs themselves are.
+
+P = (1 - α)(I - α Ā)⁻¹ keeps the leading eigenvectors of Ā and damps the others. So F = P Z P is for the most
+part what it is on a few of them, on its left or on its right: with Q orthonormal and B = F Q,
+
+    F = Q Bᵀ + B Qᵀ - Q (QᵀB) Qᵀ + R,     R = (I - QQᵀ) F (I - QQᵀ).
+
+The first three terms are kept as they are. Of R, the entries at the constrained pairs are kept: they alone
+are large. No matrix here has more columns than twice the eigenvectors, however many pairs there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.constraints import Constraints
+from sidecut.graphs import Graph, NormalizedAffinity
+from sidecut.methods.e2cp.lowrank import LowRankMatrix
+from sidecut.methods.e2cp.spreading import spread
+from sidecut.spectral import Eigenpairs
+
+#: B is computed to this residual, far below what the rest of F makes up.
+TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class SmoothBeliefs:
+    """F as a matrix of low rank plus a sparse one.
+
+    Attributes
+    ----------
+    smooth : LowRankMatrix
+        Q Bᵀ + B Qᵀ - Q (QᵀB) Qᵀ.
+    sharp : csr_array of shape (n, n)
+        What is added at the constrained pairs.
+    places : array of shape (n, d)
+        Points with like rows here have like rows of F.
+    joins : bool
+        Whether any entry of F may be positive.
+    """
+
+    smooth: LowRankMatrix
+    sharp: sp.csr_array
+    places: FloatArray
+    joins: bool
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of points."""
+        return self.smooth.n_nodes
+
+    @property
+    def rank(self) -> int:
+        """The number of columns of the factor."""
+        return self.smooth.rank
+
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return F @ block."""
+        return self.smooth.apply(block) + self.sharp @ block
+
+    def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return F at some places."""
+        return self.smooth.entries(rows, columns) + np.asarray(self.sharp[rows, columns]).ravel()
+
+    def at_pairs(self) -> FloatArray:
+        """Return F where `sharp` has its entries, in their order."""
+        pairs = sp.coo_array(self.sharp)
+        return self.smooth.entries(pairs.row, pairs.col) + pairs.data
+
+    def scaled(self, unit: float) -> SmoothBeliefs:
+        """Return F / unit."""
+        return replace(self, smooth=self.smooth.scaled(unit), sharp=self.sharp / unit)
+
+
+def smooth_beliefs(
+    graph: Graph, constraints: Constraints, alpha: float, eigenpairs: Eigenpairs
+) -> SmoothBeliefs:
+    """Return F of eq. 3 from a few eigenvectors of the graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        W, sparse.
+    constraints : Constraints
+        Z.
+    alpha : float
+        α of eq. 3.
+    eigenpairs : Eigenpairs
+        Some of the normalised Laplacian I - Ā, smallest first. With all of them the result is exact but for
+        rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.graphs import as_graph
+    >>> from sidecut.methods.e2cp.propagation import propagate
+    >>> from sidecut.methods.e2cp.smooth import smooth_beliefs
+    >>> from sidecut.spectral import laplacian_eigenpairs
+    >>> path = as_graph(np.eye(40, k=1) + np.eye(40, k=-1))
+    >>> pairs = Constraints.from_pairs(40, must_link=[(3, 6)], cannot_link=[(5, 30)])
+    >>> F = smooth_beliefs(path, pairs, 0.8, laplacian_eigenpairs(path, 20))
+    >>> exact = propagate(path, pairs, 0.8).toarray()
+    >>> float(np.abs(F.apply(np.eye(40)) - exact).max().round(3))
+    0.004
+    """
+    known = sp.csr_array(constraints.as_matrix())
+    basis, values = eigenpairs.vectors, 1.0 - eigenpairs.values
+    damped = basis * ((1.0 - alpha) / (1.0 - alpha * values))
+    image = spread(graph, known @ damped, alpha, tolerance=TOLERANCE)
+    width = basis.shape[1]
+    inner = basis.T @ image
+    eye = np.eye(width)
+    core = np.block([[-0.5 * (inner + inner.T), eye], [eye, np.zeros((width, width))]])
+    smooth = LowRankMatrix(np.hstack([basis, image]), core)
+    own = sp.diags_array(_sharp_returns(graph, alpha, basis, values))
+    joins = bool(known.data.max(initial=0.0) > 0)
+    return SmoothBeliefs(smooth, sp.csr_array(own @ known @ own), _balanced(basis, image), joins)
+
+
+def label_beliefs(agreement: LowRankMatrix) -> SmoothBeliefs:
+    """Return F of labels, which is smooth as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.methods.e2cp import AgreementMatrix
+    >>> from sidecut.methods.e2cp.smooth import label_beliefs
+    >>> F = label_beliefs(AgreementMatrix(np.array([[1.0, 0.0], [0.5, 0.5]])))
+    >>> F.apply(np.eye(2))
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    empty = sp.csr_array((agreement.n_nodes, agreement.n_nodes))
+    return SmoothBeliefs(agreement, empty, agreement.factor, joins=True)
+
+
+def _balanced(basis: FloatArray, image: FloatArray) -> FloatArray:
+    """Put both halves of the factor side by side: F is a product of the two, so they count alike."""
+    tiny = float(np.finfo(np.float64).tiny)
+    balance = np.sqrt(max(float(np.linalg.norm(image)), tiny) / max(float(np.linalg.norm(basis)), tiny))
+    return np.hstack([basis * balance, image / balance])
+
+
+def _sharp_returns(graph: Graph, alpha: float, basis: FloatArray, values: FloatArray) -> FloatArray:
+    """Return the diagonal of (I - QQᵀ) P to the second order in α Ā, which is what stays at a point.
+
+    P = (1 - α)(1 + α Ā + α² Ā² + ...): the first terms have large diagonals and are taken as they are; the
+    later ones are smooth, and with QQᵀ they are gone.
+    """
+    affinity = sp.csr_array(NormalizedAffinity(graph).matrix)
+    twice = np.asarray(affinity.multiply(affinity).sum(axis=1)).ravel()
+    stays = 1.0 + alpha * affinity.diagonal() + alpha**2 * twice
+    gone = basis**2 @ (1.0 + alpha * values + alpha**2 * values**2)
+    return (1.0 - alpha) * np.maximum(stays - gone, 0.0)

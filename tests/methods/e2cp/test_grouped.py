@@ -1,0 +1,105 @@
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from sklearn.datasets import make_blobs
+
+from sidecut.constraints import sample_pairs
+from sidecut.graphs import Neighbors, SparseGraph
+from sidecut.methods.e2cp import grouped as module
+from sidecut.methods.e2cp.adjustment import adjust_weights
+from sidecut.methods.e2cp.grouped import GroupedGraph, adjust_smoothly, beliefs_at, measure_error
+from sidecut.methods.e2cp.propagation import propagate
+from sidecut.methods.e2cp.smooth import smooth_beliefs
+from sidecut.spectral import laplacian_eigenpairs
+
+RNG = np.random.default_rng(0)
+X, Y = make_blobs(150, n_features=3, centers=3, cluster_std=2.0, random_state=0)
+GRAPH = Neighbors(8).build(X)
+PAIRS = sample_pairs(Y, 80, random_state=0)
+
+
+def random_state():
+    return np.random.RandomState(0)
+
+
+def beliefs(n_vectors=6):
+    return smooth_beliefs(GRAPH, PAIRS, 0.8, laplacian_eigenpairs(GRAPH, n_vectors)).scaled(0.06)
+
+
+def some_graph(n=12, n_groups=4):
+    edges = sp.random_array((n, n), density=0.2, rng=RNG)
+    levels = np.maximum(RNG.normal(size=(n_groups, n_groups)), 0)
+    return GroupedGraph(sp.csr_array(edges + edges.T), RNG.integers(n_groups, size=n), levels + levels.T)
+
+
+def test_every_view_of_the_graph_is_the_same_matrix():
+    graph = some_graph()
+    W = graph.edges.toarray() + graph.levels[graph.group][:, graph.group]
+    np.testing.assert_allclose(graph.toarray(), W)
+    np.testing.assert_allclose(graph.apply(np.eye(12)), W, atol=1e-14)
+    np.testing.assert_allclose(graph.apply(np.arange(12.0)), W @ np.arange(12.0))
+    np.testing.assert_allclose(graph.degrees, W.sum(axis=1))
+    rows, columns = RNG.integers(12, size=(2, 30))
+    np.testing.assert_allclose(graph.weights_at(rows, columns), W[rows, columns])
+    again = pickle.loads(pickle.dumps(graph))
+    np.testing.assert_array_equal(again.toarray(), graph.toarray())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_components_are_those_of_the_matrix(seed):
+    rng = np.random.default_rng(seed)
+    edges = sp.random_array((20, 20), density=0.02, rng=rng)
+    levels = np.diag(rng.integers(2, size=6)).astype(float)
+    levels[0, 1] = levels[1, 0] = 0.5
+    graph = GroupedGraph(sp.csr_array(edges + edges.T), np.arange(20) % 6, levels)
+    expected = connected_components(sp.csr_array(graph.toarray()), directed=False)[1]
+    linked = np.flatnonzero(graph.degrees > 0)
+    same = expected[linked][:, None] == expected[linked]
+    np.testing.assert_array_equal(graph.components[linked][:, None] == graph.components[linked], same)
+    assert (np.delete(graph.components, linked) == -1).all()
+
+
+@pytest.mark.parametrize("unit", [1.0, 3.0])
+def test_with_a_group_for_every_point_it_is_eq4(unit):
+    F = beliefs()
+    graph = adjust_smoothly(GRAPH, F, unit, random_state())
+    expected = adjust_weights(GRAPH.toarray(), F.apply(np.eye(150)), unit)
+    np.testing.assert_allclose(graph.toarray(), expected, atol=1e-12)
+
+
+def test_fewer_groups_keep_the_edges_and_the_pairs_and_come_close(monkeypatch):
+    monkeypatch.setattr(module, "GROUPS", 25)
+    F = beliefs()
+    graph = adjust_smoothly(GRAPH, F, 1.0, random_state())
+    expected = adjust_weights(GRAPH.toarray(), F.apply(np.eye(150)))
+    at = PAIRS.as_matrix().toarray() != 0
+    np.testing.assert_allclose(graph.toarray()[at], expected[at], atol=1e-12)
+    assert graph.toarray().min() >= -1e-15
+    np.testing.assert_array_equal(graph.toarray(), graph.toarray().T)
+    assert np.abs(graph.toarray() - expected).sum() < 0.3 * expected.sum()
+
+
+def test_cannot_links_alone_leave_the_graph_sparse():
+    known = sample_pairs(Y, 80, random_state=0)
+    apart = type(known).from_pairs(150, cannot_link=known.cannot_link)
+    F = smooth_beliefs(GRAPH, apart, 0.8, laplacian_eigenpairs(GRAPH, 6)).scaled(0.06)
+    graph = adjust_smoothly(GRAPH, F, 1.0, random_state())
+    assert isinstance(graph, SparseGraph)
+    expected = GRAPH.toarray() * (1 - np.clip(np.abs(F.apply(np.eye(150))), 0, 1))
+    np.testing.assert_allclose(graph.toarray(), expected, atol=1e-12)
+
+
+def test_the_error_is_measured_against_eq4(monkeypatch):
+    monkeypatch.setattr(module, "MEASURED_POINTS", 150)
+    F, scale = propagate(GRAPH, PAIRS, 0.8).toarray(), 0.06
+    changed = adjust_smoothly(GRAPH, beliefs(), 1.0, random_state())
+    expected = adjust_weights(GRAPH.toarray(), F / scale)
+    shares = np.abs(changed.toarray() - expected).sum(axis=0) / expected.sum(axis=0)
+    columns = partial(beliefs_at, GRAPH, PAIRS, 0.8)
+    error = measure_error(GRAPH, changed, lambda points: columns(points) / scale, 1.0, random_state())
+    assert error == pytest.approx(shares.mean(), rel=1e-3)
+    assert 0.01 < error < 0.5

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from sidecut import Constraints
+from sidecut.constraints import sample_pairs
+from sidecut.graphs import Neighbors
+from sidecut.methods.e2cp.propagation import propagate
+from sidecut.methods.e2cp.smooth import smooth_beliefs
+from sidecut.spectral import laplacian_eigenpairs
+
+X, Y = make_blobs(120, n_features=3, centers=3, cluster_std=2.0, random_state=0)
+GRAPH = Neighbors(8).build(X)
+PAIRS = sample_pairs(Y, 60, random_state=0)
+
+
+def exact(alpha):
+    return propagate(GRAPH, PAIRS, alpha).toarray()
+
+
+def dense(beliefs):
+    return beliefs.apply(np.eye(beliefs.n_nodes))
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.8])
+def test_with_all_eigenvectors_it_is_eq3(alpha):
+    beliefs = smooth_beliefs(GRAPH, PAIRS, alpha, laplacian_eigenpairs(GRAPH, 120))
+    np.testing.assert_allclose(dense(beliefs), exact(alpha), atol=1e-4 * np.abs(exact(alpha)).max())
+    assert np.abs(beliefs.sharp.toarray()).max() < 1e-10
+
+
+@pytest.mark.parametrize("n_vectors", [3, 10])
+def test_the_smooth_part_is_f_on_either_side_of_the_eigenvectors(n_vectors):
+    pairs = laplacian_eigenpairs(GRAPH, n_vectors)
+    beliefs = smooth_beliefs(GRAPH, PAIRS, 0.8, pairs)
+    F, onto = exact(0.8), pairs.vectors @ pairs.vectors.T
+    expected = onto @ F + F @ onto - onto @ F @ onto
+    np.testing.assert_allclose(beliefs.smooth.toarray(), expected, atol=1e-4 * np.abs(F).max())
+    assert beliefs.rank == 2 * n_vectors
+
+
+def test_the_sharp_part_is_the_rest_at_the_pairs():
+    pairs = laplacian_eigenpairs(GRAPH, 6)
+    beliefs = smooth_beliefs(GRAPH, PAIRS, 0.8, pairs)
+    known = PAIRS.as_matrix().toarray()
+    np.testing.assert_array_equal(beliefs.sharp.toarray() != 0, known != 0)
+    F = exact(0.8)
+    at = known != 0
+    error = np.abs(dense(beliefs) - F)
+    assert error[at].max() < 0.25 * np.abs(F).max()
+    # Without it the pairs themselves would be what is missed most.
+    missed = np.abs(beliefs.smooth.toarray() - F)
+    assert missed[at].mean() > 4 * error[at].mean()
+
+
+def test_beliefs_of_known_strengths_and_diagonals():
+    rng = np.random.default_rng(0)
+    Z = np.zeros((120, 120))
+    for i, j in rng.integers(120, size=(40, 2)):
+        Z[i, j] = Z[j, i] = rng.normal()
+    known = Constraints.from_matrix(Z)
+    beliefs = smooth_beliefs(GRAPH, known, 0.8, laplacian_eigenpairs(GRAPH, 120))
+    F = propagate(GRAPH, known, 0.8).toarray()
+    np.testing.assert_allclose(dense(beliefs), F, atol=1e-4 * np.abs(F).max())
+
+
+def test_entries_products_and_scaling_agree():
+    beliefs = smooth_beliefs(GRAPH, PAIRS, 0.8, laplacian_eigenpairs(GRAPH, 5))
+    rows, columns = np.random.default_rng(0).integers(120, size=(2, 50))
+    np.testing.assert_allclose(beliefs.entries(rows, columns), dense(beliefs)[rows, columns], atol=1e-15)
+    np.testing.assert_allclose(dense(beliefs.scaled(4.0)), dense(beliefs) / 4, atol=1e-15)
+    row, column = np.nonzero(beliefs.sharp.toarray())
+    np.testing.assert_allclose(np.sort(beliefs.at_pairs()), np.sort(dense(beliefs)[row, column]), atol=1e-15)
