@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from pyamg import smoothed_aggregation_solver
 from scipy.sparse.linalg import LinearOperator, cg
 
 from sidecut.arrays import FloatArray
@@ -27,6 +26,9 @@ def multigrid_preconditioner(matrix: sp.csr_array, near_null: FloatArray) -> Lin
     near_null : array of shape (n,)
         The vector it almost annihilates, D^{1/2} 1 for a normalised Laplacian: coarse levels keep it exactly.
     """
+    # Imported here: it takes as long as the rest of the library together, and few graphs need it.
+    from pyamg import smoothed_aggregation_solver
+
     # "local" weighting needs no estimate of a spectral radius, so nothing here draws random numbers.
     hierarchy = smoothed_aggregation_solver(
         sp.csr_matrix(matrix),

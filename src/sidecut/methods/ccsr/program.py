@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-import clarabel
 import numpy as np
 import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import ProgrammeError, ProgrammeWarning, warn
+
+if TYPE_CHECKING:
+    import clarabel
 
 #: What the solver is asked for; the projected gradient that may be left without a warning.
 SOLVER_TOLERANCE = 1e-10
@@ -151,6 +154,8 @@ class KernelProgramme:
         )
 
     def _run_solver(self) -> clarabel.DefaultSolution:
+        import clarabel
+
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = SOLVER_TOLERANCE

@@ -183,6 +183,9 @@ class E2CP(OutOfSample, SpectralClusterer):
     def propagated_constraints_(self) -> PropagatedConstraints:
         """F of eq. 3, exact and not rescaled; computed when it is first asked for."""
         check_is_fitted(self)
+        return self._propagate()
+
+    def _propagate(self) -> PropagatedConstraints:
         if self._propagated is None:
             self._propagated = propagate(*self._told, self.alpha)
         return self._propagated
@@ -201,18 +204,18 @@ class E2CP(OutOfSample, SpectralClusterer):
             if are_labels(constraints):
                 return self._adjust_by_labels(graph)
             return self._adjust_by_pairs(graph, constraints)
-        self._beliefs = self._rescale(self.propagated_constraints_.matrix)[0]
+        self._beliefs = self._rescale(self._propagate().matrix)
         changed = adjust_graph(graph, self._beliefs, unit_weight(graph))
         warn_about_cost(changed)
         return changed
 
-    def _rescale(self, beliefs: LowRankMatrix) -> tuple[LowRankMatrix, float]:
+    def _rescale(self, beliefs: LowRankMatrix) -> LowRankMatrix:
         largest = beliefs.largest() if self.rescale else 1.0
-        return (beliefs.scaled(largest), largest) if largest > 0 else (beliefs, 1.0)
+        return beliefs.scaled(largest) if largest > 0 else beliefs
 
     def _adjust_by_labels(self, graph: Graph) -> Graph:
         """Adjust the graph by F of labels, whose rank is the number of classes."""
-        agreement = self._rescale(self.propagated_constraints_.matrix)[0]
+        agreement = self._rescale(self._propagate().matrix)
 
         def exact_beliefs(points: IntArray) -> FloatArray:
             return agreement.block(slice(None), points)
