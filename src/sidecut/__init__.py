@@ -11,26 +11,30 @@ an estimator turns it into clusters:
 (150,)
 """
 
-from sidecut.constraints import Constraints
-from sidecut.methods import (
-    CCSR,
-    CSAP,
-    CSP,
-    E2CP,
-    LCSC,
-    LSC,
-    NCSC,
-    SCACS,
-    SSKK,
-    ConstrainedGMM,
-    COPKMeans,
-    MetricKMeans,
-    NormalizedCut,
-    PoissonLearning,
-    PoissonMBO,
-    SpectralLearning,
-)
-from sidecut.selection import AutoCut
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sidecut.constraints import Constraints
+    from sidecut.methods import (
+        CCSR,
+        CSAP,
+        CSP,
+        E2CP,
+        LCSC,
+        LSC,
+        NCSC,
+        SCACS,
+        SSKK,
+        ConstrainedGMM,
+        COPKMeans,
+        MetricKMeans,
+        NormalizedCut,
+        PoissonLearning,
+        PoissonMBO,
+        SpectralLearning,
+    )
+    from sidecut.selection import AutoCut
 
 __version__ = "0.1.0"
 
@@ -55,3 +59,31 @@ __all__ = [
     "SpectralLearning",
     "__version__",
 ]
+
+#: What can be reached as an attribute without an import of its own.
+_ROOMS = (
+    "constraints",
+    "datasets",
+    "evaluation",
+    "graphs",
+    "images",
+    "labelling",
+    "methods",
+    "selection",
+    "spectral",
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used: to import sidecut takes no time, whatever it holds."""
+    if name in _ROOMS:
+        return import_module(f"sidecut.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module 'sidecut' has no attribute {name!r}")
+    room = {"Constraints": "constraints", "AutoCut": "selection"}.get(name, "methods")
+    globals()[name] = getattr(import_module(f"sidecut.{room}"), name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_ROOMS})
