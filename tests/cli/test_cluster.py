@@ -77,11 +77,11 @@ def test_constraints_choose_the_method_and_are_told_of(shell, clouds_csv):
     assert json.loads(shell.out)["method"] == "normalized-cut"
     shell("cluster", clouds_csv, *FAST, *names, "-o", "l.csv", "--json", "--constraints", "known.csv")
     told = json.loads(shell.out)
-    assert told["method"] == "csp"
+    assert told["method"] == "auto"
     assert told["score"]["total"] == 1
     shell.write("pairs.csv", "a,b,kind\np0,p1,cannot\n")
     shell("cluster", clouds_csv, *FAST, *names, "-o", "l.csv", "--json", "--constraints", "pairs.csv")
-    assert json.loads(shell.out)["method"] == "ncsc"
+    assert json.loads(shell.out)["method"] == "auto"
 
 
 def test_json_tells_everything_and_nothing_else_is_on_stdout(shell, clouds_csv, two_clouds):
@@ -105,7 +105,7 @@ def test_the_summary_is_short_and_progress_stays_on_stderr(shell, clouds_csv):
     shell("cluster", clouds_csv, *FAST, *options, "-o", "labels.csv", "--verbose")
     assert "constraints       6 of 6 satisfied" in shell.out
     assert "..." not in shell.out
-    assert "clustering 20 points (csp) ... " in shell.err
+    assert "clustering 20 points (auto) ... " in shell.err
     assert len(shell.out.splitlines()) < 14
 
 
@@ -220,3 +220,41 @@ def test_methods_without_a_graph_tell_of_their_clusters_too(shell, two_clouds, m
     np.save("w.npy", np.ones((20, 20)))
     assert shell("cluster", "w.npy", "--graph", "-k", 2, "--method", method, "-o", "labels.csv") == 2
     assert "is a graph, and" in shell.err
+
+
+def test_the_number_of_clusters_and_the_method_can_be_chosen_by_what_is_known(shell):
+    rng = np.random.default_rng(0)
+    classes = rng.permutation(np.repeat(["cat", "dog", "cow"], 25))
+    X = rng.normal(size=(75, 2)) + 6 * np.unique(classes, return_inverse=True)[1][:, None]
+    frame = pd.DataFrame(X, columns=["x", "y"]).assign(kind=np.where(np.arange(75) < 18, classes, ""))
+    frame.to_csv("x.csv", index=False)
+    assert shell("cluster", "x.csv", "--label-column", "kind", "-o", "l.csv") == 0, shell.err
+    assert "were put into 3 clusters by the method chosen for them" in shell.out
+    assert agreement(pd.read_csv("l.csv")["class"], classes) > 0.9
+    report = (shell.directory / "l.html").read_text(encoding="utf-8")
+    assert "What was tried" in report
+    assert "verdict" in report
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("-k", "many"), "--clusters many: give a whole number, or auto"),
+        (("-k", "auto", "--method", "csp"), "csp needs a number; only --method auto chooses one"),
+    ],
+)
+def test_numbers_of_clusters_that_cannot_be_used(shell, clouds_csv, options, complaint):
+    shell.write("c.csv", "i,label\n0,a\n1,b\n")
+    words = (
+        "cluster",
+        clouds_csv,
+        "--columns",
+        "x,y",
+        "--constraints",
+        "c.csv",
+        "-o",
+        "l.csv",
+        "--no-report",
+    )
+    assert shell(*words, *options) == 2
+    assert complaint in shell.err

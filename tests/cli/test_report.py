@@ -58,7 +58,7 @@ def page(shell, two_clouds):
 
 def test_it_tells_what_was_run_and_with_which_versions(page):
     assert "clouds & co.csv in 2 clusters" in page.text
-    assert "sidecut cluster 'clouds & co.csv' --clusters 2" in page.text
+    assert "sidecut cluster 'clouds & co.csv' --output l.csv --clusters 2" in page.text
     assert re.search(r"sidecut \d.*Python 3.*numpy \d.*scikit-learn \d", page.text)
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from sidecut.cli.console import Stages, collected_warnings, duration
 from sidecut.cli.errors import OK, VIOLATED, UsageError, require
@@ -95,7 +96,7 @@ def perform(options: ClusterOptions) -> Performance:
         result = compute(options, stages)
         if "report" in files:
             with stages.stage("looking at the spectrum"):
-                result = replace(result, spectrum=graph_spectrum(result.model, options.seed))
+                result = replace(result, spectrum=graph_spectrum(result.cut, options.seed))
     done = Performance(result, files, named_messages(messages, result), stages)
     with stages.stage("writing"):
         _write(done, options)
@@ -106,8 +107,8 @@ def named_messages(messages: list[str], run: ClusterRun) -> list[str]:
     """Call points by their names where a warning of the library calls them by their numbers."""
     if run.points.names is None:
         return messages
-    by_number = too_few_clusters(run.constraints, run.model.n_clusters)
-    by_name = too_few_clusters(run.constraints, run.model.n_clusters, run.points.name)
+    by_number = too_few_clusters(run.constraints, run.n_clusters)
+    by_name = too_few_clusters(run.constraints, run.n_clusters, run.points.name)
     return [message.replace(by_number, by_name) if by_number else message for message in messages]
 
 
@@ -126,7 +127,7 @@ def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
     ClusterRun
         The fitted method and its comparison.
     """
-    method_named(options.method or default_method())
+    method_named(options.method or "auto")
     if options.scheduler is not None:
         from sidecut.cli.scheduled import compute_on_cluster
 
@@ -143,7 +144,7 @@ def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
         )
     if options.model is not None and points.is_graph:
         raise UsageError("--model needs points with features: nothing is known of new nodes of a graph.")
-    method = options.method or default_method(constraints)
+    method = _method_name(options, constraints)
     chosen, settings = chosen_parameters(options), options.set or []
     _tell_forecast(points, constraints, method, options, stages)
     with stages.stage("clustering", f"{points.n_samples:,} points ({method})"):
@@ -152,8 +153,7 @@ def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
     if not constraints.is_empty and not options.no_compare:
         # The same method told nothing: what differs then is due to the constraints alone.
         with stages.stage("comparing", "with no constraints"):
-            nothing = Constraints.none(points.n_samples)
-            baseline = fit(points, nothing, method, {**chosen, "hard": None}, settings)
+            baseline = _fit_unconstrained(points, method, model, chosen, settings)
     return ClusterRun(points, constraints, method, model, baseline)
 
 
@@ -167,6 +167,22 @@ def _tell_forecast(
     if seconds is not None:
         longer = "" if constraints.is_empty or options.no_compare else ", and as long again to compare"
         stages.note(f"clustering will take about {duration(seconds)}{longer} (Ctrl-C stops it)")
+
+
+def _method_name(options: ClusterOptions, constraints: Constraints) -> str:
+    name = options.method or default_method(constraints, options.clusters)
+    return name.lower().replace("_", "-")
+
+
+def _fit_unconstrained(
+    points: Points, method: str, model: Any, chosen: dict[str, Any], settings: list[str]
+) -> Any:
+    """Fit the same method told nothing; that of the automatic choice is the normalised cut."""
+    nothing = Constraints.none(points.n_samples)
+    chosen = {**chosen, "hard": None}
+    if method == "auto":
+        return fit(points, nothing, "normalized-cut", {**chosen, "n_clusters": model.n_clusters_}, [])
+    return fit(points, nothing, method, chosen, settings)
 
 
 def column_roles(options: ClusterOptions) -> ColumnRoles:

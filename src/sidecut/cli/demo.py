@@ -83,7 +83,7 @@ def _prepare(example: Example, directory: Path) -> ClusterOptions:
     _write_csv(known, ["i", "label"], ((int(row), int(example.data.y[row])) for row in rows))
     return ClusterOptions(
         data=data,
-        clusters=len(np.unique(example.data.y)),
+        clusters=str(len(np.unique(example.data.y))),
         output=directory / f"{name}_labels.csv",
         constraints=known,
         truth_column="class",

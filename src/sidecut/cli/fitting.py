@@ -14,6 +14,7 @@ from sidecut.cli.options import ClusterOptions
 from sidecut.cli.points import Points
 from sidecut.constraints import Constraints
 from sidecut.exceptions import InfeasibleError
+from sidecut.graphs import recipe
 
 __all__ = ["chosen_parameters", "fit", "forecast"]
 
@@ -28,12 +29,21 @@ _BUILD_A_GRAPH = {"affinity": "--affinity", "n_neighbors": "--neighbors"}
 def chosen_parameters(options: ClusterOptions) -> dict[str, Any]:
     """Return the parameters that have options of their own; None where nothing was said."""
     return {
-        "n_clusters": options.clusters,
+        "n_clusters": _n_clusters(options.clusters),
         "affinity": options.affinity,
         "n_neighbors": options.neighbors,
         "random_state": options.seed,
         "hard": options.hard or None,
     }
+
+
+def _n_clusters(text: str) -> int | str:
+    if text.strip().lower() == "auto":
+        return "auto"
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"--clusters {text}: give a whole number, or auto.") from None
 
 
 def fit(
@@ -67,7 +77,10 @@ def fit(
     estimator_class = method_named(method).load()
     wanted = _fitting_parameters(points, method, estimator_class, chosen)
     estimator = build_estimator(estimator_class, wanted, settings)
-    if not 1 <= estimator.n_clusters <= points.n_samples:
+    if estimator.n_clusters == "auto":
+        if method != "auto":
+            raise UsageError(f"--clusters auto: {method} needs a number; only --method auto chooses one.")
+    elif not 1 <= estimator.n_clusters <= points.n_samples:
         raise UsageError(
             f"{estimator.n_clusters} clusters of {points.n_samples} points: ask for at least 1 and at most "
             "as many clusters as there are points."
@@ -128,6 +141,9 @@ def _fitting_parameters(
 ) -> dict[str, Any]:
     """Leave out and add what the method and the points ask for, and say what does not go together."""
     known = estimator_class().get_params(deep=False)
+    if method == "auto" and chosen.get("n_neighbors") is not None:
+        asked = recipe(chosen.get("affinity") or "knn", chosen["n_neighbors"])
+        chosen = {**chosen, "affinity": asked, "n_neighbors": None}
     if points.is_graph and "affinity" not in known:
         raise UsageError(
             f"{points.source} is a graph, and {method} clusters points by their features. Choose a method "

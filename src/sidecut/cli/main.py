@@ -34,7 +34,7 @@ _EXAMPLES = (
     "sidecut demo -o demo",
     "sidecut cluster points.csv --clusters 3 -o labels.csv",
     "sidecut cluster points.csv --clusters 3 --constraints pairs.csv -o labels.csv",
-    "sidecut cluster points.csv --clusters 3 --label-column known --truth-column species -o labels.csv",
+    "sidecut cluster points.csv --label-column known --truth-column species -o labels.csv",
     "sidecut cluster friends.edges --clusters 2 --constraints known.csv -o labels.csv",
     "sidecut segment photo.jpg --scribbles strokes.png -o cut.png",
 )
@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Examples
     --------
     >>> main(["methods", "--json"])
-    {"normalized-cut": ...
+    {"auto": ...
     0
     """
     arguments = list(sys.argv[1:] if argv is None else argv)

@@ -66,6 +66,13 @@ class Method:
 
 
 METHODS: dict[str, Method] = {
+    "auto": Method(
+        class_path="sidecut:AutoCut",
+        purpose="the method, the graph and the number of clusters chosen by what is known; the default",
+        takes="pairs, labels",
+        cost="about twenty fits of at most 1,500 points, then the best on all",
+        citation="Pourrajabi et al. 2014; Van Craenendonck and Blockeel 2017",
+    ),
     "normalized-cut": Method(
         class_path="sidecut:NormalizedCut",
         purpose="no side information: the clusters the graph itself suggests",
@@ -143,6 +150,20 @@ METHODS: dict[str, Method] = {
         cost="about 20 products with the graph, from labels without any eigenvectors",
         citation="Kulis, Basu, Dhillon and Mooney 2005, 2009",
     ),
+    "poisson-learning": Method(
+        class_path="sidecut:PoissonLearning",
+        purpose="very few labels of every class, spread over the graph",
+        takes="labels, pairs",
+        cost="one linear system per class",
+        citation="Calder, Cook, Thorpe and Slepčev 2020",
+    ),
+    "poisson-mbo": Method(
+        class_path="sidecut:PoissonMBO",
+        purpose="very few labels, pairs, and sizes of clusters that are known",
+        takes="labels, pairs, sizes",
+        cost="a few hundred products with the graph",
+        citation="Calder, Cook, Thorpe and Slepčev 2020",
+    ),
     "cop-kmeans": Method(
         class_path="sidecut:COPKMeans",
         purpose="round clusters of points in which every link must hold; says which links cannot",
@@ -198,19 +219,18 @@ def method_named(name: str) -> Method:
     return METHODS[known]
 
 
-def default_method(constraints: Constraints | None = None) -> str:
+def default_method(constraints: Constraints, clusters: str) -> str:
     """Return the name of the method used when none is named, by what is known (docs/which-method.md).
 
     Examples
     --------
-    >>> default_method(Constraints.from_labels([0, 1, -1])), default_method()
-    ('csp', 'normalized-cut')
-    >>> default_method(Constraints.from_pairs(3, must_link=[(0, 1)]))
-    'ncsc'
+    >>> default_method(Constraints.from_labels([0, 1, -1]), "3"), default_method(Constraints.none(3), "3")
+    ('auto', 'normalized-cut')
+    >>> default_method(Constraints.none(3), "auto")
+    'auto'
     """
-    if constraints is None or constraints.is_empty:
-        return "normalized-cut"
-    return "ncsc" if constraints.labels is None else "csp"
+    # Where nothing is known and nothing is to be chosen, the choice would be the normalised cut anyway.
+    return "normalized-cut" if constraints.is_empty and clusters != "auto" else "auto"
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

@@ -71,8 +71,9 @@ def save_model(path: Path, run: ClusterRun) -> None:
 
 
 def _predictor(run: ClusterRun) -> Any:
-    if hasattr(run.model, "predict"):
-        return run.model
+    for model in (run.model, getattr(run.model, "best_estimator_", None)):
+        if hasattr(model, "predict"):
+            return model
     from sklearn.neighbors import KNeighborsClassifier
 
     n_neighbors = min(5, run.points.n_samples)

@@ -87,7 +87,6 @@ class ClusterOptions:
             metavar="DATA", help=".csv, .tsv, .txt, .jsonl, .parquet, .npy, .npz, .edges or .edgelist."
         ),
     ]
-    clusters: Annotated[int, typer.Option("--clusters", "-k", metavar="K", help="Number of clusters.")]
     output: Annotated[
         Path,
         typer.Option(
@@ -95,6 +94,9 @@ class ClusterOptions:
         ),
     ]
 
+    clusters: Annotated[
+        str, typer.Option("--clusters", "-k", metavar="K", help="Number of clusters, or auto.")
+    ] = "auto"
     input: Annotated[
         Literal["table", "array", "edges"] | None,
         typer.Option(help="What DATA is, if its suffix does not say.", rich_help_panel=INPUT),
@@ -194,7 +196,7 @@ class ClusterOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="See sidecut methods (default: chosen by what is known).",
+            help="See sidecut methods (default: auto, which chooses by what is known).",
             rich_help_panel=METHOD,
         ),
     ] = None
@@ -461,9 +463,9 @@ def command_line(name: str, options: Any) -> str:
 
     Examples
     --------
-    >>> asked = ClusterOptions(data=Path("my points.csv"), clusters=3, output=Path("l.csv"), header=False)
+    >>> asked = ClusterOptions(data=Path("my points.csv"), clusters="3", output=Path("l.csv"), header=False)
     >>> command_line("cluster", asked)
-    "sidecut cluster 'my points.csv' --clusters 3 --output l.csv --no-header"
+    "sidecut cluster 'my points.csv' --output l.csv --clusters 3 --no-header"
     """
     words = ["sidecut", name]
     for field in fields(options):

@@ -72,7 +72,7 @@ def coordinates(run: ClusterRun) -> tuple[NDArray[np.float64], str]:
     X = run.points.X
     if not run.points.is_graph and X.shape[1] <= 2:
         return project_for_picture(X), "the data itself"
-    embedding = getattr(run.model, "embedding_", None)
+    embedding = getattr(run.cut, "embedding_", None)
     if embedding is None:
         return project_for_picture(X), "the data's first two principal components"
     words = "the embedding" if embedding.shape[1] <= 2 else "the embedding's first two principal components"
@@ -130,7 +130,7 @@ def draw_eigenvalues(run: ClusterRun) -> Any:
         The picture.
     """
     require("matplotlib", "Drawing pictures")
-    return plot_eigenvalues(run.spectrum or run.eigenvalues, run.model.n_clusters).figure
+    return plot_eigenvalues(run.spectrum or run.eigenvalues, run.n_clusters).figure
 
 
 def render(draw: Callable[[ClusterRun], Any], run: ClusterRun, theme: str = "light") -> bytes:

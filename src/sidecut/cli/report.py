@@ -59,6 +59,7 @@ def report_html(run: ClusterRun, command: str, messages: list[str], seconds: dic
         version=__version__,
         sentences=sentences(run, messages),
         tiles=_tiles(run),
+        candidates=_candidates(run),
         picture=_points_picture(run),
         comparison=_comparison(run),
         violations=_violations(run),
@@ -75,7 +76,7 @@ def report_html(run: ClusterRun, command: str, messages: list[str], seconds: dic
 
 
 def _tiles(run: ClusterRun) -> list[tuple[str, str]]:
-    tiles = [(f"{run.points.n_samples:,}", "points"), (str(run.model.n_clusters), "clusters")]
+    tiles = [(f"{run.points.n_samples:,}", "points"), (str(run.n_clusters), "clusters")]
     before, after = run.baseline_score, run.score
     if after.total:
         tiles.append((f"{after.kept:,} / {after.total:,}", "constraints satisfied"))
@@ -211,6 +212,22 @@ def _sizes(run: ClusterRun) -> list[dict[str, Any]]:
     ]
 
 
+def _candidates(run: ClusterRun) -> dict[str, Any] | None:
+    """Return the table of what was tried, where the method was chosen."""
+    columns = getattr(run.model, "candidates_", None)
+    if columns is None:
+        return None
+    rows = [[_candidate_cell(value) for value in row] for row in zip(*columns.values(), strict=True)]
+    numeric = [place for place, name in enumerate(columns) if name in ("score", "spread", "folds", "seconds")]
+    return {"heads": list(columns), "rows": rows, "numeric": numeric}
+
+
+def _candidate_cell(value: Any) -> str:
+    if value is None or value != value:
+        return ""
+    return f"{value:.2f}" if isinstance(value, float | np.floating) else str(value)
+
+
 def _doubtful(run: ClusterRun) -> list[tuple[str, str, str]]:
     """List the points whose cluster is least sure: the ones to look at, or to label next."""
     if run.confidence is None:
@@ -238,7 +255,7 @@ def _spectrum(run: ClusterRun) -> dict[str, Any] | None:
 
 
 def _gap_words(run: ClusterRun) -> str:
-    values, k = np.sort(run.spectrum or run.eigenvalues), run.model.n_clusters
+    values, k = np.sort(run.spectrum or run.eigenvalues), run.n_clusters
     if k >= len(values):
         return f"The {len(values)} eigenvalues of the embedding, from {values[0]:.3g} to {values[-1]:.3g}."
     gaps = np.diff(values)

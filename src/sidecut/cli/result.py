@@ -85,6 +85,17 @@ class ClusterRun:
         return hard_violations(self.violations)
 
     @property
+    def n_clusters(self) -> int:
+        """How many clusters were asked for, or chosen."""
+        return int(getattr(self.model, "n_clusters_", self.model.n_clusters))
+
+    @property
+    def cut(self) -> Any:
+        """The method whose graph, embedding and spectrum are shown: of several that voted, the best."""
+        best = getattr(self.model, "best_estimator_", self.model)
+        return getattr(best, "estimators_", [best])[0]
+
+    @property
     def class_of_cluster(self) -> dict[int, str]:
         """Which cluster is which class, as far as classes are known."""
         return {cluster: str(name) for cluster, name in getattr(self.model, "cluster_classes_", {}).items()}
@@ -117,12 +128,12 @@ class ClusterRun:
     @property
     def sizes(self) -> list[int]:
         """Number of points in each cluster."""
-        return np.bincount(self.labels, minlength=self.model.n_clusters).tolist()
+        return np.bincount(self.labels, minlength=self.n_clusters).tolist()
 
     @property
     def eigenvalues(self) -> list[float]:
         """The eigenvalues behind the embedding, in the order the method reports them."""
-        return np.asarray(getattr(self.model, "eigenvalues_", ()), dtype=float).tolist()
+        return np.asarray(getattr(self.cut, "eigenvalues_", ()), dtype=float).tolist()
 
 
 def graph_spectrum(model: Any, random_state: int | None = None) -> tuple[float, ...]:

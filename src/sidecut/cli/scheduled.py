@@ -72,6 +72,8 @@ def refuse_unscheduled(options: ClusterOptions) -> None:
                 f"{option} needs all points in one place, and --scheduler leaves them on the workers; leave "
                 "one of the two out."
             )
+    if options.clusters == "auto":
+        raise UsageError("--scheduler needs the number of clusters: --clusters K.")
     able = [method_named(name) for name in METHODS_ON_CLUSTERS]
     if options.method is not None and method_named(options.method) not in able:
         raise UsageError(

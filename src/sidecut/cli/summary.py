@@ -37,12 +37,12 @@ def counted(count: int, noun: str) -> str:
 
 def clusters_words(run: ClusterRun) -> str:
     """Return how many clusters there are, in words: 1 cluster, 2 clusters."""
-    return counted(run.model.n_clusters, "cluster")
+    return counted(run.n_clusters, "cluster")
 
 
 def solver_words(run: ClusterRun) -> tuple[str, str]:
     """Return the eigensolver's name and what it certifies, in words."""
-    solution = getattr(run.model, "solution_", None)
+    solution = getattr(run.cut, "solution_", None)
     solver = getattr(solution, "solver", None)
     certificate = getattr(solution, "certificate", None)
     return str(solver or "not reported"), str(certificate or "not reported")
@@ -63,12 +63,13 @@ def sentences(run: ClusterRun, messages: list[str]) -> tuple[str, str, str]:
     tuple of three str
         One paragraph each.
     """
-    return _what_was_done(run), _what_changed(run), _what_is_doubtful(run, messages)
+    done = " ".join(filter(None, (_what_was_done(run), getattr(run.model, "explanation_", ""))))
+    return done, _what_changed(run), _what_is_doubtful(run, messages)
 
 
 def _what_was_done(run: ClusterRun) -> str:
     what = "nodes" if run.points.is_graph else "points"
-    name = type(run.model).__name__
+    name = "the method chosen for them" if run.method == "auto" else type(run.model).__name__
     said = f"The {run.points.n_samples:,} {what} of {run.points.source.name} were put into "
     said += f"{clusters_words(run)} by {name}"
     if not run.score.total and run.constraints.is_empty:
@@ -196,7 +197,7 @@ def json_summary(
         "data": str(run.points.source),
         "n_samples": run.points.n_samples,
         "method": run.method,
-        "n_clusters": run.model.n_clusters,
+        "n_clusters": run.n_clusters,
         "sizes": run.sizes,
         "classes": {str(cluster): name for cluster, name in run.class_of_cluster.items()},
         "score": run.score.as_dict(),

@@ -1,0 +1,1 @@
+"""Command lines made up at random, to see that none of them breaks."""
