@@ -1,0 +1,1 @@
+"""Segmentation by marks: sidecut beside the random walker, GrabCut and the watershed."""

@@ -1,0 +1,96 @@
+"""Run the tasks and store what came out.
+
+    python -m benchmarks.images --data FOLDER [--set berkeley] [--methods sidecut,GrabCut] [--draws 3]
+
+FOLDER holds images_bsds.npz. Every scene is marked in four ways and several draws (the seed of a draw is its
+number), see `benchmarks.images.marks`. Rows go to results/<set>.csv; rows of the same task and method are
+replaced. Seconds are CPU seconds of one thread, so that they mean the same on a busy machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.images.marks import KINDS, draw_marks
+from benchmarks.images.pictures import Scene, berkeley_scenes, bundled_scenes
+from benchmarks.images.rivals import RIVALS, TWO_CLASSES
+from benchmarks.images.scores import boundary_f, marks_kept, mean_iou
+from benchmarks.machine import facts
+from sidecut.images import segment
+
+RESULTS = Path(__file__).parent / "results"
+KEYS = ["scene", "marks", "draw", "method"]
+
+
+def cut_with_sidecut(image: np.ndarray, marks: np.ndarray) -> np.ndarray:
+    return segment(image, marks).labels
+
+
+METHODS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {"sidecut": cut_with_sidecut, **RIVALS}
+
+
+def rows(scene: Scene, draws: int, names: list[str]) -> Iterator[dict]:
+    for kind in KINDS:
+        for draw in range(draws):
+            marks = draw_marks(scene.truth, kind, draw)
+            for name in names:
+                if scene.n_classes == 2 or name not in TWO_CLASSES:
+                    task = {"scene": scene.name, "marks": kind, "draw": draw, "method": name}
+                    yield {**task, **measure(METHODS[name], scene, marks)}
+
+
+def measure(method: Callable, scene: Scene, marks: np.ndarray) -> dict[str, float]:
+    start = time.process_time()
+    labels = method(scene.image, marks)
+    seconds = time.process_time() - start
+    return {
+        "IoU": round(mean_iou(labels, scene.truth), 4),
+        "boundary F": round(boundary_f(labels, scene.truth), 4),
+        "marks kept": round(marks_kept(labels, marks), 4),
+        "CPU seconds": round(seconds, 3),
+    }
+
+
+def store(table: list[dict], path: Path) -> None:
+    """Add rows to a stored table; the newer of two rows of one task and method stays."""
+    frame = pd.DataFrame(table)
+    if path.exists():
+        frame = pd.concat([pd.read_csv(path), frame]).drop_duplicates(KEYS, keep="last")
+    frame.sort_values(KEYS).to_csv(path, index=False)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, help="folder of images_bsds.npz")
+    parser.add_argument("--set", choices=["berkeley", "bundled"], default="berkeley")
+    parser.add_argument("--methods", default=",".join(METHODS), help="names, separated by commas")
+    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--output", type=Path, default=RESULTS)
+    args = parser.parse_args()
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    warnings.simplefilter("ignore")
+    print(facts())
+    scenes = berkeley_scenes(args.data) if args.set == "berkeley" else bundled_scenes()
+    for scene in scenes:
+        table = []
+        for row in rows(scene, args.draws, [METHOD_NAMES.get(n, n) for n in args.methods.split(",")]):
+            table.append(row)
+            print(*row.values(), flush=True)
+        store(table, args.output / f"{args.set}.csv")
+
+
+#: Short names for the command line.
+METHOD_NAMES = {"walker": "random walker", "walker1000": "random walker, β = 1000"}
+
+if __name__ == "__main__":
+    main()

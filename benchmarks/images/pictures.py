@@ -1,0 +1,144 @@
+"""Pictures whose classes are known.
+
+Constants of `sidecut.images` were set on `bundled_scenes` (pictures that come with scikit-image and
+scikit-learn, outlined by hand, and two made ones); results are reported on `berkeley_scenes`, whose classes
+come from human segmentations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import ndimage
+from skimage import data, draw
+from sklearn.datasets import load_sample_image
+
+from sidecut.images import touching_discs
+
+Outline = list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A picture and the class of every pixel, from 1."""
+
+    name: str
+    image: np.ndarray
+    truth: np.ndarray
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return int(self.truth.max())
+
+
+#: Segments of the first human who drew the picture, by class; all others join their longest neighbour.
+BERKELEY: dict[str, tuple[str, list[list[int]]]] = {
+    "elephants": ("296059", [[1, 9], [2, 3]]),
+    "one elephant": ("296059", [[1, 9, 3], [2]]),
+    "left, right, sky, grass": ("296059", [[2], [3], [1], [9]]),
+    "bird": ("135069", [[1], [2, 3, 4]]),
+    "plane": ("3096", [[1], [2]]),
+    "hawk and branches": ("42049", [[1, 3, 6, 12, 15], [2, 4]]),
+    "hawk, branches, sky": ("42049", [[4], [2], [1, 3, 6, 12, 15]]),
+    "starfish": ("12003", [[1, 3, 4, 5, 6], [2]]),
+}
+
+# Outlines as columns and rows, drawn by hand.
+SPOON: Outline = [(396, 70), (410, 66), (424, 72), (423, 80), (412, 115), (405, 125)]
+ASTRONAUT: Outline = [
+    *((153, 85), (153, 72), (160, 58), (175, 45), (187, 38), (195, 28), (215, 18), (235, 15), (255, 20)),
+    *((275, 32), (290, 48), (299, 68), (300, 90), (296, 110), (287, 128), (277, 135), (268, 137)),
+    *((262, 160), (255, 172), (275, 185), (290, 202), (302, 220), (305, 235), (322, 243), (340, 262)),
+    *((350, 285), (355, 305), (361, 335), (363, 348), (375, 345), (400, 343), (430, 350), (460, 370)),
+    *((480, 395), (490, 420), (495, 450), (505, 465), (512, 480), (512, 512), (45, 512), (28, 460)),
+    *((22, 430), (18, 400), (24, 370), (26, 340), (35, 310), (45, 280), (55, 255), (70, 240), (95, 225)),
+    *((112, 208), (120, 202), (115, 190), (122, 185), (126, 175), (135, 162), (150, 152), (170, 148)),
+    *((185, 149), (183, 132), (172, 125), (162, 115), (155, 100)),
+]
+CAMERAMAN: Outline = [
+    *((0, 258), (25, 225), (45, 190), (60, 165), (80, 142), (105, 128), (130, 122), (145, 108), (160, 106)),
+    *((170, 85), (190, 70), (205, 63), (230, 68), (250, 80), (268, 105), (270, 122), (265, 132)),
+    *((262, 140), (322, 139), (324, 155), (318, 158), (318, 170), (326, 170), (330, 185), (328, 198)),
+    *((308, 228), (300, 245), (304, 273), (288, 287), (270, 303), (247, 312), (225, 303), (207, 293)),
+    *((195, 315), (170, 350), (141, 380), (147, 420), (150, 470), (151, 512), (140, 512), (130, 480)),
+    *((98, 447), (95, 470), (90, 512), (0, 512)),
+]
+ROCKET: Outline = [
+    *((311, 145), (316, 133), (322, 127), (328, 132), (333, 145), (334, 170), (330, 180), (331, 405)),
+    *((312, 405), (313, 180), (310, 170)),
+]
+LARGE_FLOWER: Outline = [
+    *((210, 122), (225, 112), (245, 103), (265, 96), (285, 95), (300, 88), (315, 85), (335, 91), (350, 92)),
+    *((365, 100), (385, 105), (400, 115), (411, 128), (420, 140), (428, 155), (433, 172), (437, 190)),
+    *((445, 210), (445, 232), (438, 255), (430, 280), (422, 300), (410, 320), (395, 332), (380, 340)),
+    *((360, 350), (345, 356), (320, 358), (295, 359), (270, 350), (250, 350), (235, 338), (215, 325)),
+    *((200, 310), (190, 290), (180, 275), (172, 258), (172, 240), (170, 218), (172, 200), (178, 185)),
+    *((176, 172), (188, 168), (188, 150), (195, 140), (205, 133)),
+]
+SMALL_FLOWER: Outline = [
+    *((290, 412), (288, 408), (300, 395), (325, 393), (340, 380), (350, 375), (368, 390), (372, 395)),
+    *((395, 379), (415, 382), (430, 382), (440, 395), (441, 418), (460, 420), (470, 427), (295, 427)),
+]
+
+
+def berkeley_scenes(folder: Path) -> Iterator[Scene]:
+    """Yield pictures of the Berkeley Segmentation Dataset from images_bsds.npz."""
+    with np.load(folder / "images_bsds.npz") as stored:
+        for name, (number, classes) in BERKELEY.items():
+            truth = merge_segments(stored[f"gt_{number}"][0], classes)
+            yield Scene(name, stored[f"img_{number}"], truth)
+
+
+def bundled_scenes() -> Iterator[Scene]:
+    """Yield pictures that everybody has."""
+    coffee, flower = data.coffee(), load_sample_image("flower.jpg")
+    dish = _ellipse((222, 278, 168, 201), coffee) | _inside(SPOON, coffee)
+    cup = _ellipse((112, 291, 95, 118), coffee)
+    yield Scene("coffee", coffee, 1 + (dish | cup))
+    yield Scene("cup, dish, table", coffee, np.where(cup, 3, 1 + dish))
+    yield Scene("astronaut", data.astronaut(), 1 + _inside(ASTRONAUT, data.astronaut()))
+    yield Scene("cameraman", data.camera(), 1 + _inside(CAMERAMAN, data.camera()))
+    yield Scene("rocket", data.rocket(), 1 + _inside(ROCKET, data.rocket()))
+    large, small = _inside(LARGE_FLOWER, flower), _inside(SMALL_FLOWER, flower)
+    yield Scene("flowers", flower, 1 + (large | small))
+    yield Scene("one flower", flower, 1 + large)
+    yield Scene("grass, gravel, brick", *_mosaic())
+    image, truth = touching_discs(321, 481, random_state=0)
+    yield Scene("discs", image, 1 + truth)
+
+
+def merge_segments(human: np.ndarray, classes: list[list[int]]) -> np.ndarray:
+    """Return classes from 1; a segment of none joins the class with which it shares the longest border."""
+    lookup = np.zeros(int(human.max()) + 1, dtype=np.intp)
+    for number, segments in enumerate(classes, start=1):
+        lookup[segments] = number
+    truth = lookup[human]
+    pieces, n_pieces = ndimage.label(truth == 0)
+    for piece in range(1, n_pieces + 1):
+        rim = ndimage.binary_dilation(pieces == piece) & (truth > 0)
+        truth[pieces == piece] = np.bincount(truth[rim]).argmax() if rim.any() else 1
+    return truth
+
+
+def _inside(outline: Outline, image: np.ndarray) -> np.ndarray:
+    return draw.polygon2mask(image.shape[:2], np.array(outline)[:, ::-1])
+
+
+def _ellipse(place: tuple[int, int, int, int], image: np.ndarray) -> np.ndarray:
+    mask = np.zeros(image.shape[:2], dtype=bool)
+    mask[draw.ellipse(*place, shape=mask.shape)] = True
+    return mask
+
+
+def _mosaic() -> tuple[np.ndarray, np.ndarray]:
+    """Return three textures side by side, as grey as each other."""
+    textures = [texture()[:320, :480] / 255.0 for texture in (data.grass, data.gravel, data.brick)]
+    level = [0.5 + (texture - texture.mean()) / (6 * texture.std()) for texture in textures]
+    truth = np.ones((320, 480), dtype=np.intp)
+    truth[draw.ellipse(150, 170, 90, 110, shape=truth.shape)] = 2
+    truth[120:280, 320:440] = 3
+    return np.clip(np.choose(truth - 1, level), 0, 1), truth

@@ -1,0 +1,178 @@
+"""Regions: neighbouring pixels of one colour taken together, so that a cut need not look at each of them.
+
+Every round each region joins the neighbour it is most like (Borůvka's rounds, as in the superpixel hierarchy of
+Wei et al., 2018), by Ward's price: how much the squared distance of pixels from the mean of their region grows.
+Small regions are cheap to join, so regions grow evenly, and their borders stay on the edges of the picture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Regions of a picture and the borders between them.
+
+    Attributes
+    ----------
+    numbers : array of the shape of the picture
+        The region of every pixel, from 0.
+    sizes : array of shape (n_regions,)
+        Their pixels.
+    means : array of shape (n_regions, n_channels)
+        The mean of each channel.
+    first, second : arrays of shape (n_borders,)
+        The two regions of each border.
+    lengths : array of shape (n_borders,)
+        How many pairs of adjacent pixels lie across it.
+    steps : array of shape (n_borders,)
+        How much these pairs differ, on average.
+    """
+
+    numbers: IntArray
+    sizes: FloatArray
+    means: FloatArray
+    first: IntArray
+    second: IntArray
+    lengths: FloatArray
+    steps: FloatArray
+
+    @property
+    def n_regions(self) -> int:
+        """How many regions there are."""
+        return self.sizes.size
+
+    def average(self, values: npt.NDArray) -> FloatArray:
+        """Return the mean of something over the pixels of each region.
+
+        Parameters
+        ----------
+        values : array of the shape of the picture
+            A number per pixel.
+        """
+        return np.bincount(self.numbers.ravel(), values.ravel(), self.n_regions) / self.sizes
+
+    def count(self, chosen: npt.NDArray[np.bool_]) -> FloatArray:
+        """Return how many of the chosen pixels each region has.
+
+        Parameters
+        ----------
+        chosen : array of bool of the shape of the picture
+            Which pixels count.
+        """
+        inside = self.numbers[chosen]
+        return np.bincount(inside, minlength=self.n_regions).astype(np.float64)
+
+
+def find_regions(pixels: FloatArray, n_regions: int) -> Regions:
+    """Merge the pixels of a picture or a volume until so many regions are left.
+
+    Parameters
+    ----------
+    pixels : array of shape (..., n_channels)
+        Colours, in any number of dimensions.
+    n_regions : int
+        How many regions to stop at; a picture of fewer pixels is left as it is.
+
+    Returns
+    -------
+    Regions
+        Each of them connected.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.images.regions import find_regions
+    >>> picture = np.array([[0.0, 0.1, 5.0], [0.1, 0.0, 5.1]])[..., None]
+    >>> find_regions(picture, 2).numbers
+    array([[0, 0, 1],
+           [0, 0, 1]])
+    """
+    regions = _single_pixels(pixels)
+    while regions.n_regions > max(n_regions, 1):
+        regions = _joined(regions, _cheapest_borders(regions, n_regions))
+    return regions
+
+
+def neighbor_pairs(shape: tuple[int, ...]) -> tuple[IntArray, IntArray]:
+    """Return the pairs of adjacent pixels, as positions in reading order.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the picture or volume.
+
+    Examples
+    --------
+    >>> from sidecut.images.regions import neighbor_pairs
+    >>> neighbor_pairs((2, 2))
+    (array([0, 1, 0, 2]), array([2, 3, 1, 3]))
+    """
+    places = np.arange(np.prod(shape)).reshape(shape)
+    ahead = [np.delete(places, 0, axis=axis).ravel() for axis in range(len(shape))]
+    behind = [np.delete(places, -1, axis=axis).ravel() for axis in range(len(shape))]
+    return np.concatenate(behind), np.concatenate(ahead)
+
+
+def _single_pixels(pixels: FloatArray) -> Regions:
+    shape = pixels.shape[:-1]
+    colors = pixels.reshape(-1, pixels.shape[-1])
+    first, second = neighbor_pairs(shape)
+    steps = np.linalg.norm(colors[first] - colors[second], axis=1)
+    numbers = np.arange(colors.shape[0]).reshape(shape)
+    return Regions(numbers, np.ones(numbers.size), colors, first, second, np.ones(first.size), steps)
+
+
+def _cheapest_borders(regions: Regions, n_regions: int) -> IntArray:
+    """Return the borders to give up in this round: the cheapest of every region, not more than needed."""
+    price = _prices(regions)
+    least = np.full(regions.n_regions, np.inf)
+    np.minimum.at(least, regions.first, price)
+    np.minimum.at(least, regions.second, price)
+    given_up = np.flatnonzero((price <= least[regions.first]) | (price <= least[regions.second]))
+    n_left = regions.n_regions - n_regions
+    if given_up.size > n_left:
+        given_up = given_up[np.argsort(price[given_up], kind="stable")[:n_left]]
+    return given_up
+
+
+def _prices(regions: Regions) -> FloatArray:
+    """Return Ward's price of every border, with the step across it counted beside the gap of the means."""
+    gaps = regions.means[regions.first] - regions.means[regions.second]
+    squares = np.einsum("ij,ij->i", gaps, gaps) + regions.steps**2
+    sizes = regions.sizes[regions.first], regions.sizes[regions.second]
+    # The last term decides on flat ground, where all prices are zero.
+    return squares * sizes[0] * sizes[1] / (sizes[0] + sizes[1]) + 1e-9 * (sizes[0] + sizes[1])
+
+
+def _joined(regions: Regions, given_up: IntArray) -> Regions:
+    """Return the regions that are left when some borders are given up."""
+    shape = (regions.n_regions, regions.n_regions)
+    links = (np.ones(given_up.size), (regions.first[given_up], regions.second[given_up]))
+    n_left, new = connected_components(sp.coo_array(links, shape=shape), directed=False)
+    sizes = np.bincount(new, regions.sizes, n_left)
+    sums = [np.bincount(new, regions.sizes * channel, n_left) for channel in regions.means.T]
+    first, second, lengths, steps = _borders_between(regions, new.astype(np.intp), n_left)
+    means = np.stack(sums, axis=1) / sizes[:, None]
+    return Regions(new[regions.numbers], sizes, means, first, second, lengths, steps)
+
+
+def _borders_between(
+    regions: Regions, new: IntArray, n_left: int
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    first, second = new[regions.first], new[regions.second]
+    is_left = first != second
+    low, high = np.minimum(first, second)[is_left], np.maximum(first, second)[is_left]
+    pairs, which = np.unique(low * n_left + high, return_inverse=True)
+    lengths = np.bincount(which, regions.lengths[is_left])
+    steps = np.bincount(which, (regions.lengths * regions.steps)[is_left]) / lengths
+    return pairs // n_left, pairs % n_left, lengths, steps
