@@ -1,6 +1,6 @@
 """Run the tasks and store what came out.
 
-    python -m benchmarks.images --data FOLDER [--set berkeley] [--methods sidecut,GrabCut] [--draws 3]
+    python -m benchmarks.images --data FOLDER [--set berkeley] [--scenes plane] [--methods sidecut GrabCut]
 
 FOLDER holds images_bsds.npz. Every scene is marked in four ways and several draws (the seed of a draw is its
 number), see `benchmarks.images.marks`. Rows go to results/<set>.csv; rows of the same task and method are
@@ -37,9 +37,9 @@ def cut_with_sidecut(image: np.ndarray, marks: np.ndarray) -> np.ndarray:
 METHODS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {"sidecut": cut_with_sidecut, **RIVALS}
 
 
-def rows(scene: Scene, draws: int, names: list[str]) -> Iterator[dict]:
+def rows(scene: Scene, draws: list[int], names: list[str]) -> Iterator[dict]:
     for kind in KINDS:
-        for draw in range(draws):
+        for draw in draws:
             marks = draw_marks(scene.truth, kind, draw)
             for name in names:
                 if scene.n_classes == 2 or name not in TWO_CLASSES:
@@ -73,8 +73,9 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, help="folder of images_bsds.npz")
     parser.add_argument("--set", choices=["berkeley", "bundled"], default="berkeley")
-    parser.add_argument("--methods", default=",".join(METHODS), help="names, separated by commas")
-    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--scenes", nargs="*", help="names of scenes; by default all")
+    parser.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--draws", type=int, nargs="*", default=[0, 1, 2])
     parser.add_argument("--output", type=Path, default=RESULTS)
     args = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -82,15 +83,14 @@ def main() -> None:
     print(facts())
     scenes = berkeley_scenes(args.data) if args.set == "berkeley" else bundled_scenes()
     for scene in scenes:
+        if args.scenes and scene.name not in args.scenes:
+            continue
         table = []
-        for row in rows(scene, args.draws, [METHOD_NAMES.get(n, n) for n in args.methods.split(",")]):
+        for row in rows(scene, args.draws, args.methods):
             table.append(row)
             print(*row.values(), flush=True)
         store(table, args.output / f"{args.set}.csv")
 
-
-#: Short names for the command line.
-METHOD_NAMES = {"walker": "random walker", "walker1000": "random walker, β = 1000"}
 
 if __name__ == "__main__":
     main()

@@ -43,7 +43,7 @@ def watershed(image: np.ndarray, marks: np.ndarray) -> np.ndarray:
 
 RIVALS = {
     "random walker": partial(random_walker, beta=130),
-    "random walker, β = 1000": partial(random_walker, beta=1000),
+    "random walker 1000": partial(random_walker, beta=1000),
     "watershed": watershed,
     "GrabCut": grabcut,
 }

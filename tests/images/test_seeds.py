@@ -4,7 +4,7 @@ import pytest
 from sidecut import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.images import Box, Seeds
-from sidecut.images.seeds import as_seeds
+from sidecut.images.seeds import as_seeds, is_volume
 
 
 def test_boxes_mark_their_pixels_and_no_others():
@@ -91,10 +91,45 @@ def test_marks_of_another_size_name_both_sizes(marks):
         as_seeds(marks, None, np.zeros((4, 5, 3), np.uint8))
 
 
-def test_marks_come_in_one_way():
-    with pytest.raises(ConstraintError, match="both given"):
-        as_seeds(np.zeros((2, 2), int), [(1, 0, 0, 1, 1)], np.zeros((2, 2)))
-    assert as_seeds(None, None, np.zeros((2, 2))) is None
+def test_boxes_and_strokes_go_together():
+    image = np.zeros((2, 4))
+    labels = np.array([[0, 0, 7, 0], [0, 0, 0, 0]])
+    seeds = as_seeds(labels, [(7, 1, 0, 1, 2), (9, 0, 0, 1, 1)], image)
+    np.testing.assert_array_equal(seeds.codes, [[1, -1, 0, -1], [0, 0, -1, -1]])
+    assert seeds.classes == (7, 9)
+    assert seeds.numbers.tolist() == [7, 9]
+    assert as_seeds(None, None, image) is None
+
+
+def test_boxes_named_in_text_are_those_of_the_label_image():
+    """The command line has no numbers: "7" is class 7."""
+    seeds = as_seeds(np.array([[7, 0, 0]]), [("7", 0, 2, 1, 1)], np.zeros((1, 3)))
+    assert seeds.classes == (7,)
+    np.testing.assert_array_equal(seeds.codes, [[0, -1, 0]])
+
+
+def test_names_that_are_no_numbers_are_numbered_by_position():
+    seeds = as_seeds(np.array([[7, 0, 0]]), [("sky", 0, 2, 1, 1)], np.zeros((1, 3)))
+    assert seeds.classes == (7, "sky")
+    assert seeds.numbers.tolist() == [0, 1]
+
+
+def test_marks_that_contradict_each_other_are_shown():
+    labels = np.array([[0, 0, 0], [0, 3, 3]])
+    with pytest.raises(
+        ConstraintError, match=r"2 pixels .* row 1, column 1: 3 by the scribbles, 'a' by a box"
+    ):
+        as_seeds(labels, [("a", 0, 1, 2, 2)], np.zeros((2, 3)))
+
+
+def test_a_volume_is_told_by_its_label_image():
+    volume, labels = np.zeros((4, 5, 6)), np.zeros((4, 5, 6), dtype=int)
+    labels[1, 2, 3] = 2
+    assert is_volume(labels, volume)
+    assert as_seeds(labels, None, volume).codes.shape == (4, 5, 6)
+    # Three columns would be channels; a fourth axis says that they are not.
+    assert not is_volume(labels[..., :3], volume[..., :3])
+    assert is_volume(labels[..., :3], volume[..., :3, None])
 
 
 def test_seeds_say_what_they_hold():

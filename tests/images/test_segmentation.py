@@ -36,23 +36,38 @@ def test_boxes_label_images_and_strokes_mean_the_same(discs, boxes):
     image, _ = discs
     by_boxes = segment(image, boxes=boxes)
     codes = by_boxes.seeds.codes
-    by_labels = segment(image, codes + 1)
+    by_labels = segment(image, 3 * (codes + 1))
     strokes = np.zeros((*image.shape, 4), dtype=np.uint8)
     strokes[codes == 0] = (0, 0, 255, 255)
     strokes[codes == 1] = (255, 0, 0, 255)
     by_strokes = segment(image, strokes)
     for other in (by_labels, by_strokes, segment(image, by_boxes.seeds)):
-        np.testing.assert_array_equal(other.labels, by_boxes.labels)
+        np.testing.assert_array_equal(other.codes, by_boxes.codes)
         np.testing.assert_array_equal(other.indicator, by_boxes.indicator)
+    # A label image in, a label image out, in its own numbers; names are numbered from 0.
+    np.testing.assert_array_equal(by_labels.labels, 3 * (by_boxes.labels + 1))
+    np.testing.assert_array_equal(by_boxes.labels, by_boxes.codes)
 
 
-def test_the_indicator_decides_the_segments(discs, boxes):
-    result = segment(discs[0], boxes=boxes)
+def test_the_indicator_of_csp_decides_the_segments(discs, boxes):
+    result = segment(discs[0], boxes=boxes, radius=5)
     np.testing.assert_array_equal(result.labels == 1, result.indicator > 0)
     u = result.indicator.ravel()
     # u* satisfies eq. 13 of CSP and is scaled so that uᵀDu = vol.
     assert u**2 @ result.graph.degrees == pytest.approx(result.graph.volume)
     assert u @ result.constraints.apply(u) > result.model.beta_
+
+
+def test_probabilities_decide_the_segments(discs, boxes):
+    ground = [("under", 2, 30, 3, 12), ("under", 42, 30, 3, 12)]
+    result = segment(discs[0], boxes=boxes + ground)
+    np.testing.assert_array_equal(result.probabilities.argmax(axis=-1), result.codes)
+    np.testing.assert_allclose(result.probabilities.sum(axis=-1), 1.0, atol=1e-5)
+    assert result.indicator is None
+    with pytest.raises(ValueError, match="no indicator of 3 segments"):
+        result.heat_map()
+    two = segment(discs[0], boxes=boxes)
+    np.testing.assert_array_equal(two.indicator > 0, two.codes == 1)
 
 
 def test_without_marks_the_picture_is_cut_by_the_second_eigenvector(discs):
@@ -81,9 +96,10 @@ def test_must_links_alone_join_what_is_apart():
 
 def test_marks_of_very_different_size_are_both_kept(discs):
     image, truth = discs
-    result = segment(image, boxes=[("left", 10, 20, 24, 10), ("right", 22, 50, 2, 2)])
-    assert (result.labels == truth - 1)[truth > 0].mean() > 0.9
-    assert result.constraints.satisfaction(result.labels.ravel()) == 1
+    marks = [("left", 10, 20, 24, 10), ("right", 22, 50, 2, 2)]
+    for result, least in ((segment(image, boxes=marks), 0.8), (segment(image, boxes=marks, radius=5), 0.9)):
+        assert (result.labels == truth - 1)[truth > 0].mean() > least
+        assert result.constraints.satisfaction(result.labels.ravel()) == 1
 
 
 def test_any_method_cuts_the_picture(discs, boxes):
@@ -94,7 +110,7 @@ def test_any_method_cuts_the_picture(discs, boxes):
     assert result.model.n_clusters == 2
     assert method.n_clusters == 7
     literal = segment(image, boxes=boxes, method=CSP(beta="eq19", random_state=0))
-    assert literal.model.beta_ > 10 * segment(image, boxes=boxes).model.beta_
+    assert literal.model.beta_ > 10 * segment(image, boxes=boxes, radius=5).model.beta_
     assert (literal.labels == truth - 1)[truth > 0].mean() > 0.9
 
 
@@ -112,7 +128,7 @@ def test_large_pictures_without_marks_are_linked_less(monkeypatch, discs, boxes)
     monkeypatch.setattr("sidecut.images.defaults.LARGE", image.size - 1)
     assert segment(image).graph.n_edges == pixel_graph(image, radius=2).n_edges
     assert segment(image, radius=3).graph.n_edges == pixel_graph(image, radius=3).n_edges
-    assert segment(image, boxes=boxes).graph.n_edges == pixel_graph(image).n_edges
+    assert segment(image, boxes=boxes, balance=True).graph.n_edges == pixel_graph(image).n_edges
 
 
 def test_more_segments_than_classes_and_not_fewer(discs, boxes):
@@ -170,7 +186,8 @@ def test_saved_labels_come_back(discs, boxes, tmp_path, name):
 
 def test_a_segmentation_says_what_it_is(discs, boxes):
     result = segment(discs[0], boxes=boxes)
-    assert repr(result).startswith("Segmentation(48 x 72, CSP, sizes ")
+    assert repr(result).startswith("Segmentation(48 x 72, RegionCut, sizes ")
+    assert repr(segment(discs[0], boxes=boxes, radius=3)).startswith("Segmentation(48 x 72, CSP, sizes ")
     assert result.sizes.sum() == 48 * 72
     assert result.overlay(discs[0], enlarge=2).shape == (96, 144, 3)
     assert result.heat_map().shape == (48, 72, 3)

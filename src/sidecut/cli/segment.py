@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from sidecut.cli.console import Stages, collected_warnings, show_rows
@@ -17,7 +16,16 @@ from sidecut.cli.inputs import existing_file
 from sidecut.cli.methods import build_estimator, method_named
 from sidecut.cli.options import SegmentOptions
 from sidecut.cli.outputs import checked_output
-from sidecut.images import Box, Segmentation, pixel_graph, read_image, segment, write_image
+from sidecut.images import (
+    Box,
+    RegionCut,
+    Segmentation,
+    pixel_graph,
+    read_image,
+    region_graph,
+    segment,
+    write_image,
+)
 from sidecut.images.defaults import number_of_segments, usual_method, usual_radius
 from sidecut.images.files import IMAGE_SUFFIXES, LABEL_SUFFIXES
 from sidecut.images.seeds import Seeds, as_seeds
@@ -46,10 +54,7 @@ class SegmentRun:
     @property
     def n_lost(self) -> int:
         """How many marked pixels are not in the segment of their class."""
-        seeds = self.result.seeds
-        if seeds is None:
-            return 0
-        return int(np.count_nonzero((seeds.codes >= 0) & (seeds.codes != self.result.labels)))
+        return self.result.n_marks_lost
 
 
 def run(options: SegmentOptions) -> int:
@@ -112,7 +117,10 @@ def _compute(options: SegmentOptions, stages: Stages) -> tuple[NDArray, Segmenta
         image = _read(options.image)
         seeds = _seeds(options, image)
         n_segments = number_of_segments(options.segments, seeds)
-        method = _method(options, seeds, n_segments)
+        by_regions = _cuts_regions(options, seeds, n_segments)
+        method = None if by_regions else _method(options, seeds, n_segments)
+    if by_regions:
+        return image, _cut_regions(image, seeds, stages)
     with stages.stage("linking pixels", " x ".join(map(str, image.shape[:2]))):
         graph = pixel_graph(
             image,
@@ -125,6 +133,20 @@ def _compute(options: SegmentOptions, stages: Stages) -> tuple[NDArray, Segmenta
         return image, segment(image, seeds, n_segments=n_segments, method=method, graph=graph)
 
 
+def _cuts_regions(options: SegmentOptions, seeds: Seeds | None, n_segments: int) -> bool:
+    """Tell whether `segment` would cut by regions: all segments are marked, and no method is asked for."""
+    wishes = (options.method, options.radius, options.neighbors, options.sigma_position, options.sigma_color)
+    is_free = not options.set and all(wish is None for wish in wishes)
+    return is_free and seeds is not None and 2 <= len(seeds.classes) == n_segments
+
+
+def _cut_regions(image: NDArray, seeds: Seeds | None, stages: Stages) -> Segmentation:
+    with stages.stage("finding regions", " x ".join(map(str, image.shape[:2]))):
+        graph = region_graph(image)
+    with stages.stage("cutting", f"{graph.regions.n_regions:,} regions"):
+        return segment(image, seeds, graph=graph)
+
+
 def _read(path: Path) -> NDArray:
     try:
         return read_image(existing_file(path))
@@ -133,12 +155,9 @@ def _read(path: Path) -> NDArray:
 
 
 def _seeds(options: SegmentOptions, image: NDArray) -> Seeds | None:
-    if options.scribbles is not None and options.box:
-        raise UsageError("--scribbles is not allowed with --box; mark the picture in one of the two ways.")
-    if options.scribbles is not None:
-        return as_seeds(_read(options.scribbles), None, image)
+    scribbles = None if options.scribbles is None else _read(options.scribbles)
     boxes = [parse_box(text) for text in options.box or []]
-    return as_seeds(None, boxes, image) if boxes else None
+    return as_seeds(scribbles, boxes or None, image)
 
 
 def _method(options: SegmentOptions, seeds: Seeds | None, n_segments: int) -> Any:
@@ -199,8 +218,7 @@ def _json_summary(done: SegmentRun, files: dict[str, Path], stages: Stages, sour
         "n_marked": 0 if seeds is None else seeds.n_known,
         "n_marks_lost": done.n_lost,
         "n_edges": result.graph.n_edges,
-        "solver": result.model.solution_.solver,
-        "certificate": str(result.model.solution_.certificate),
+        **_solver(result),
         "files": {purpose: str(path) for purpose, path in files.items()},
         "warnings": done.messages,
         "seconds": {stage: round(time, 4) for stage, time in stages.seconds.items()},
@@ -211,7 +229,6 @@ def _summary_rows(
     done: SegmentRun, files: dict[str, Path], stages: Stages, source: Path
 ) -> list[tuple[str, str]]:
     result, seeds = done.result, done.result.seeds
-    solution = result.model.solution_
     rows = [
         ("image", f"{source}, {result.shape[0]} x {result.shape[1]} pixels, {result.graph.n_edges:,} edges"),
         ("method", f"{type(result.model).__name__}, {stages.total:.2f} s"),
@@ -219,8 +236,17 @@ def _summary_rows(
     ]
     if seeds is not None:
         rows.append(("marks", f"{seeds.n_known - done.n_lost:,} of {seeds.n_known:,} pixels kept"))
-    rows.append(("solver", f"{solution.solver}; {solution.certificate}"))
+    solver = "; ".join(f"{said}" for said in _solver(result).values())
+    rows.append(("regions" if isinstance(result.model, RegionCut) else "solver", solver))
     return [*rows, *((purpose, str(path)) for purpose, path in files.items())]
+
+
+def _solver(result: Segmentation) -> dict[str, Any]:
+    """Return how the cut was found: the number of regions, or the solver and its certificate."""
+    if isinstance(result.model, RegionCut):
+        return {"n_regions": result.model.n_regions}
+    solution = result.model.solution_
+    return {"solver": solution.solver, "certificate": str(solution.certificate)}
 
 
 def _named_sizes(result: Segmentation) -> str:

@@ -1,19 +1,24 @@
 """Pictures: pixels to a graph, marks to constraints, labels to pictures.
 
-`segment` does all of it; `pixel_graph` and `Seeds` are its parts, for any estimator with
-``affinity="precomputed"``. Reading and writing files needs Pillow, nothing else here does.
+`segment` does all of it. With marks it cuts the graph of regions (`region_graph`, then `region_cut` and,
+along the borders, `border`); `pixel_graph` and `Seeds` serve any estimator with ``affinity="precomputed"``.
+Reading and writing files needs Pillow, nothing else here does.
 """
 
 from sidecut.images.balance import attainable_beta
 from sidecut.images.examples import touching_discs
 from sidecut.images.files import read_image, write_image
+from sidecut.images.marked_cut import RegionCut
 from sidecut.images.pixel_graph import color_width, pixel_graph
 from sidecut.images.pixels import as_pixels
+from sidecut.images.region_graph import RegionGraph, region_graph
 from sidecut.images.seeds import Box, Seeds
 from sidecut.images.segmentation import Segmentation, segment
 
 __all__ = [
     "Box",
+    "RegionCut",
+    "RegionGraph",
     "Seeds",
     "Segmentation",
     "as_pixels",
@@ -21,6 +26,7 @@ __all__ = [
     "color_width",
     "pixel_graph",
     "read_image",
+    "region_graph",
     "segment",
     "touching_discs",
     "write_image",

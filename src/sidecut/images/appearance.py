@@ -9,9 +9,11 @@ from scipy import ndimage
 FloatArray = npt.NDArray[np.float64]
 
 #: The width of the kernel, in units of Lab (black is 0, white 100).
-WIDTH = 9.0
+WIDTH = 7.0
 #: A look that nobody marked: a density so low that it says nothing against or for a class.
-FLOOR = 1e-3
+FLOOR = 0.01
+#: The power in `pool_alike`: classes that are half as probable as the true one are told apart in full.
+SHARPNESS = 4
 #: How many regions of a class make its density, at most.
 MOST_EXAMPLES = 100
 #: The scales of texture, in pixels, and its weight beside colour (for edges, its weight is 1).
@@ -62,7 +64,7 @@ def class_densities(looks: FloatArray, weights: FloatArray) -> FloatArray:
     --------
     >>> import numpy as np
     >>> from sidecut.images.appearance import class_densities
-    >>> class_densities(np.array([[0.0], [9.0]]), np.array([[1.0], [0.0]])).round(3)
+    >>> class_densities(np.array([[0.0], [7.0]]), np.array([[1.0], [0.0]])).round(3)
     array([[1.   ],
            [0.607]])
     """
@@ -70,13 +72,52 @@ def class_densities(looks: FloatArray, weights: FloatArray) -> FloatArray:
     return np.stack(densities, axis=1)
 
 
+def pool_alike(densities: FloatArray, votes: FloatArray) -> FloatArray:
+    """Return densities in which classes that proved to look alike share theirs.
+
+    Of marked regions the class is known: M_cd is how probable class d is by look on the marks of class c.
+    Where M_cd is as large as M_cc, looks cannot tell the two apart, and small differences of their densities
+    are chance; so class c gets the mean of the densities, weighed by (M_cd / M_cc)^4.
+
+    Parameters
+    ----------
+    densities : array of shape (n_regions, n_classes)
+        Of `class_densities`.
+    votes : array of shape (n_regions, n_classes)
+        The marks; classes count alike, however many marks they have.
+
+    Returns
+    -------
+    array of shape (n_regions, n_classes)
+        Densities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.images.appearance import pool_alike
+    >>> alike, apart = np.array([[0.5, 0.5], [0.5, 0.4]]), np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> pool_alike(alike, np.eye(2)).round(2), pool_alike(apart, np.eye(2)).round(2)
+    (array([[0.5 , 0.5 ],
+           [0.45, 0.45]]), array([[1., 0.],
+           [0., 1.]]))
+    """
+    likely = densities + FLOOR
+    likely = likely / likely.sum(axis=1, keepdims=True)
+    told = votes.T @ likely / votes.sum(axis=0)[:, None]
+    alike = np.minimum(told / np.diag(told)[:, None], 1.0) ** SHARPNESS
+    return densities @ (alike / alike.sum(axis=1, keepdims=True)).T
+
+
 def _density(looks: FloatArray, weights: FloatArray) -> FloatArray:
     examples = np.flatnonzero(weights > 0)
     if examples.size > MOST_EXAMPLES:
         examples = examples[np.linspace(0, examples.size - 1, MOST_EXAMPLES).astype(np.intp)]
-    chosen, share = looks[examples], weights[examples] / weights[examples].sum()
-    squares = (looks**2).sum(axis=1)[:, None] + (chosen**2).sum(axis=1) - 2.0 * looks @ chosen.T
-    return np.exp(np.minimum(-squares, 0.0) / (2.0 * WIDTH**2)) @ share
+    share = weights[examples] / weights[examples].sum()
+    # Single precision is twice as fast, and much finer than what looks say.
+    places = (looks / (np.sqrt(2.0) * WIDTH)).astype(np.float32)
+    chosen = places[examples]
+    squares = (places**2).sum(axis=1)[:, None] + (chosen**2).sum(axis=1) - 2.0 * places @ chosen.T
+    return np.exp(np.minimum(-squares, 0.0)).astype(np.float64) @ share
 
 
 def _deviation(values: npt.NDArray, scale: float) -> FloatArray:

@@ -53,9 +53,7 @@ def band_around(codes: IntArray, reach: int = REACH) -> BoolArray:
     return ndimage.binary_dilation(near, iterations=reach) if near.any() and reach > 0 else near
 
 
-def decide_pixels(
-    pixels: npt.NDArray, codes: IntArray, band: BoolArray, beliefs: FloatArray
-) -> FloatArray:
+def decide_pixels(pixels: npt.NDArray, codes: IntArray, band: BoolArray, beliefs: FloatArray) -> FloatArray:
     """Return the probabilities of the classes for the pixels of a band, all others being known.
 
     A walk from a pixel over similar neighbours ends where the class is known, or, now and then, takes the
@@ -113,14 +111,14 @@ def remove_specks(codes: IntArray, marks: IntArray) -> IntArray:
     """
     least = max(SPECK, round(SPECK_SHARE * codes.size))
     cleaned = codes.copy()
-    for code in np.unique(codes):
+    for code in range(int(codes.max()) + 1):
         parts, n_parts = ndimage.label(cleaned == code)
         sizes = np.bincount(parts.ravel(), minlength=n_parts + 1)
         has_mark = np.bincount(parts[marks == code], minlength=n_parts + 1) > 0
         places = ndimage.find_objects(parts)
         for part in np.flatnonzero((sizes < least) & ~has_mark):
             if part > 0:
-                _give_away(cleaned, parts, part, places[part - 1])
+                _give_away(cleaned, parts, int(part), places[part - 1])
     return cleaned
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -36,8 +39,36 @@ def segment_colors(n_segments: int) -> RGB:
     return np.round(base + (255.0 - base) * light[:, None]).astype(np.uint8)
 
 
+def class_colors(classes: tuple[Any, ...], n_segments: int) -> RGB:
+    """Return one colour per segment: that of its strokes, if classes are strokes of colour.
+
+    Parameters
+    ----------
+    classes : tuple
+        The names of the classes; strokes are named "#ff0000" and the like.
+    n_segments : int
+        At least as many as classes.
+
+    Examples
+    --------
+    >>> from sidecut.images.drawing import class_colors
+    >>> class_colors(("#00ff00", "#ff0000"), 3).tolist()
+    [[0, 255, 0], [255, 0, 0], [0, 158, 115]]
+    """
+    colors = segment_colors(n_segments)
+    for number, name in enumerate(classes):
+        if isinstance(name, str) and re.fullmatch("#[0-9a-f]{6}", name):
+            colors[number] = list(bytes.fromhex(name[1:]))
+    return colors
+
+
 def draw_overlay(
-    image: npt.ArrayLike, labels: IntArray, codes: IntArray | None, opacity: float, enlarge: int
+    image: npt.ArrayLike,
+    labels: IntArray,
+    codes: IntArray | None,
+    opacity: float,
+    enlarge: int,
+    colors: RGB | None = None,
 ) -> RGB:
     """Return a picture with its segments in colour, the boundaries between them in white, and the marks.
 
@@ -53,19 +84,22 @@ def draw_overlay(
         Of the colours.
     enlarge : int
         Show every pixel as a square of so many.
+    colors : array of uint8 of shape (n_segments, 3), optional
+        By default those of `segment_colors`.
     """
     if not 0 <= opacity <= 1:
         raise ValueError(f"opacity={opacity!r} must lie between 0 and 1.")
     rgb = as_rgb(image)
     if rgb.shape[:2] != labels.shape:
         raise ValueError(f"The image has {rgb.shape[:2]} pixels, the segmentation {labels.shape}.")
-    colors = segment_colors(int(labels.max()) + 1) / 255.0
+    if colors is None:
+        colors = segment_colors(int(labels.max()) + 1)
     # Colours on grey: the hue tells the segment, the lightness the picture.
     grey = rgb.mean(axis=2, keepdims=True)
-    mixed = (1.0 - opacity) * (0.5 * rgb + 0.5 * grey) + opacity * colors[labels]
+    mixed = (1.0 - opacity) * (0.5 * rgb + 0.5 * grey) + opacity * colors[labels] / 255.0
     mixed, labels = _enlarged(mixed, enlarge), _enlarged(labels, enlarge)
     mixed[_borders(labels)] = 1.0
-    return _as_bytes(_with_marks(mixed, codes, enlarge))
+    return _as_bytes(_with_marks(mixed, codes, enlarge, colors))
 
 
 def draw_heat(indicator: FloatArray, codes: IntArray | None, enlarge: int) -> RGB:
@@ -102,15 +136,18 @@ def _borders(labels: IntArray) -> npt.NDArray[np.bool_]:
     return border
 
 
-def _with_marks(rgb: FloatArray, codes: IntArray | None, enlarge: int) -> FloatArray:
+def _with_marks(
+    rgb: FloatArray, codes: IntArray | None, enlarge: int, colors: RGB | None = None
+) -> FloatArray:
     """Draw the marks in the colour of their class, with a black rim inside and a white one around."""
     if codes is None or codes.max() < 0:
         return rgb
     marks = _enlarged(codes, enlarge)
     inside = marks >= 0
-    colors = segment_colors(int(codes.max()) + 1) / 255.0
+    if colors is None or len(colors) <= codes.max():
+        colors = segment_colors(int(codes.max()) + 1)
     rgb[_grown(inside) & ~inside] = 1.0
-    rgb[inside] = colors[marks[inside]]
+    rgb[inside] = colors[marks[inside]] / 255.0
     rgb[inside & _grown(~inside)] = 0.0
     return rgb
 

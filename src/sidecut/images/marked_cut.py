@@ -31,6 +31,22 @@ class Cut:
     probabilities: npt.NDArray[np.float32]
 
 
+@dataclass(frozen=True)
+class RegionCut:
+    """How the cut was made: by regions, then by the pixels along the borders.
+
+    Attributes
+    ----------
+    n_clusters : int
+        How many classes there are.
+    n_regions : int
+        How many regions there were to be told apart.
+    """
+
+    n_clusters: int
+    n_regions: int
+
+
 def cut_by_marks(graph: RegionGraph, marks: IntArray, n_classes: int) -> Cut:
     """Return the class of every pixel, those of marked pixels being what the marks say.
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 
-def as_pixels(image: npt.ArrayLike) -> FloatArray:
+def as_pixels(image: npt.ArrayLike, *, volume: bool = False) -> FloatArray:
     """Return a picture as floats of shape (height, width, channels), without its alpha channel.
 
     Parameters
@@ -18,11 +18,13 @@ def as_pixels(image: npt.ArrayLike) -> FloatArray:
     image : array of shape (height, width) or (height, width, 1 to 4)
         Grey, grey with alpha, RGB or RGBA. Unsigned integers are divided by the largest number of their type,
         so that white is 1 whether a picture has 8 or 16 bits; other numbers are taken as they are.
+    volume : bool, default=False
+        Take it as a volume of shape (depth, height, width), with or without channels.
 
     Returns
     -------
     array of shape (height, width, 1 or 3)
-        Grey or colour.
+        Grey or colour; volumes have one axis more.
 
     Raises
     ------
@@ -37,10 +39,11 @@ def as_pixels(image: npt.ArrayLike) -> FloatArray:
     array([[0., 1.]])
     """
     values = np.asarray(image)
-    _check_shape(values.shape)
+    n_axes = 3 if volume else 2
+    _check_shape(values.shape, n_axes)
     _check_numbers(values)
-    pixels = values[..., None] if values.ndim == 2 else values
-    if pixels.shape[2] in (2, 4):
+    pixels = values[..., None] if values.ndim == n_axes else values
+    if pixels.shape[-1] in (2, 4):
         pixels = pixels[..., :-1]
     return np.ascontiguousarray(pixels, dtype=np.float64) / white_of(values.dtype)
 
@@ -78,12 +81,14 @@ def as_rgb(image: npt.ArrayLike) -> FloatArray:
     return np.broadcast_to((pixels - low) / (high - low), (*pixels.shape[:2], 3)).copy()
 
 
-def _check_shape(shape: tuple[int, ...]) -> None:
-    is_picture = len(shape) == 2 or (len(shape) == 3 and 1 <= shape[2] <= 4)
+def _check_shape(shape: tuple[int, ...], n_axes: int) -> None:
+    is_picture = len(shape) == n_axes or (len(shape) == n_axes + 1 and 1 <= shape[-1] <= 4)
     if not is_picture:
+        axes = "height, width" if n_axes == 2 else "depth, height, width"
         raise ValueError(
-            f"An image of shape {shape}: expected (height, width) for grey or (height, width, channels) with "
-            "at most 4 channels, the last axis being the colours."
+            f"An image of shape {shape}: expected ({axes}) for grey or ({axes}, channels) with "
+            "at most 4 channels, the last axis being the colours. Volumes are told by a label image of the "
+            "same shape."
         )
     if 0 in shape:
         raise ValueError(f"An image of shape {shape} has no pixels.")

@@ -14,22 +14,20 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sidecut.images.appearance import FLOOR, class_densities
+from sidecut.images.appearance import FLOOR, class_densities, pool_alike
 from sidecut.images.region_graph import RegionGraph, factorize
 
 FloatArray = npt.NDArray[np.float64]
 
-#: How much a step across an edge costs the walk: weights fall by exp(-16 s²) with its strength s.
-PATH_DECAY = 16.0
 #: ε, a and b of step 3.
-DOUBT = 1e-4
-PLACE_WEIGHT = 0.3
-LOOK_WEIGHT = 0.3
+DOUBT = 1e-3
+PLACE_WEIGHT = 0.5
+LOOK_WEIGHT = 2.0
 #: γ of step 3, per pixel.
-BELIEF = 0.003
-#: Rounds of steps 2 and 3; a region takes part in the second if it is as sure as this.
-ROUNDS = 2
-SURE = 0.9
+BELIEF = 0.03
+#: Rounds of steps 2 and 3; a region takes part in the next if it is as sure as this.
+ROUNDS = 3
+SURE = 0.8
 #: A marked pixel counts as many pixels of sure regions.
 MARK_WEIGHT = 5.0
 
@@ -50,12 +48,11 @@ def cut_regions(graph: RegionGraph, votes: FloatArray) -> FloatArray:
         Rows sum to 1. Regions with marks of one class belong to it.
     """
     place = PLACE_WEIGHT * np.log(walk_to_marks(graph, votes) + DOUBT)
-    laplacian = sp.csgraph.laplacian(graph.weights(1.0, 1.0))
-    problem = Grounded(laplacian + sp.diags_array(BELIEF * graph.regions.sizes), votes)
+    problem = Grounded(graph.laplacian + sp.diags_array(BELIEF * graph.regions.sizes), votes)
     examples = votes
     for _ in range(ROUNDS):
-        look = LOOK_WEIGHT * np.log(class_densities(graph.looks, examples) + FLOOR)
-        beliefs = normalize(place + look)
+        densities = pool_alike(class_densities(graph.looks, examples), votes)
+        beliefs = normalize(place + LOOK_WEIGHT * np.log(densities + FLOOR))
         probabilities = problem.solve(BELIEF * graph.regions.sizes[:, None] * beliefs)
         sure = np.where(probabilities > SURE, probabilities, 0.0)
         examples = MARK_WEIGHT * votes + graph.regions.sizes[:, None] * sure
@@ -72,8 +69,7 @@ def walk_to_marks(graph: RegionGraph, votes: FloatArray) -> FloatArray:
     votes : array of shape (n_regions, n_classes)
         The marks; a region marked with several classes ends the walk at each in proportion.
     """
-    laplacian = sp.csgraph.laplacian(graph.weights(PATH_DECAY, 2.0))
-    return np.clip(Grounded(laplacian, votes).solve(np.zeros_like(votes)), 0.0, 1.0)
+    return np.clip(Grounded(graph.path_laplacian, votes).solve(np.zeros_like(votes)), 0.0, 1.0)
 
 
 class Grounded:

@@ -1,4 +1,4 @@
-"""A picture made ready to be cut: its regions, what they look like, and how strong the edges between them are.
+"""A picture made ready to be cut: its regions, what they look like, and how strong their edges are.
 
 All that does not depend on marks is here, so that more marks on the same picture cost little.
 """
@@ -6,6 +6,7 @@ All that does not depend on marks is here, so that more marks on the same pictur
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -21,15 +22,20 @@ from sidecut.images.regions import Regions, find_regions
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Regions have so many pixels on average, and there are at most so many of them.
+#: Regions have so many pixels on average, and there are so many of them at least and at most.
 PIXELS_PER_REGION = 60
+LEAST_REGIONS = 1_500
 MOST_REGIONS = 6_000
+#: In pictures of fewer pixels than this every pixel is a region.
+SMALL = 6_000
 #: A picture with more pixels than this is cut at half its size first, and again, until it has fewer.
 LARGE = 400_000
 #: Noise is smoothed with this width, in pixels, before pixels are merged.
 SMOOTHING = 0.5
 #: The spread of colours is at least this, in units of Lab: pictures of little contrast are enhanced.
 LEAST_SPREAD = 8.0
+#: How much a step across an edge costs a walk: weights fall by exp(-16 s²) with its strength s.
+PATH_DECAY = 16.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +63,21 @@ class RegionGraph:
     def shape(self) -> tuple[int, ...]:
         """The shape of the picture."""
         return self.levels[0].shape[:-1]
+
+    @property
+    def n_edges(self) -> int:
+        """How many pairs of regions have a common border."""
+        return self.regions.first.size
+
+    @cached_property
+    def laplacian(self) -> sp.csr_array:
+        """L of the weights with decay 1 and power 1, over which beliefs join."""
+        return sp.csgraph.laplacian(self.weights(1.0, 1.0)).tocsr()
+
+    @cached_property
+    def path_laplacian(self) -> sp.csr_array:
+        """L of the weights for walks that hardly ever cross a strong edge."""
+        return sp.csgraph.laplacian(self.weights(PATH_DECAY, 2.0)).tocsr()
 
     def weights(self, decay: float, power: float) -> sp.csr_array:
         """Return the weights between regions: length · exp(-decay · strength^power).
@@ -86,15 +107,17 @@ class RegionGraph:
         return SparseGraph(self.weights(decay, power))
 
 
-def region_graph(image: npt.ArrayLike, *, n_regions: int | None = None) -> RegionGraph:
+def region_graph(image: npt.ArrayLike, *, n_regions: int | None = None, volume: bool = False) -> RegionGraph:
     """Return the regions of a picture and how they are linked, for `segment` with ``graph=``.
 
     Parameters
     ----------
-    image : array of shape (height, width), (height, width, channels), or one more for volumes
+    image : array of shape (height, width) or (height, width, channels)
         Grey or colour, see `as_pixels`.
     n_regions : int, optional
-        By default a region has 60 pixels on average, and there are at most 6,000.
+        See `usual_number`.
+    volume : bool, default=False
+        Take the picture as a volume of shape (depth, height, width), with or without channels.
 
     Returns
     -------
@@ -106,9 +129,9 @@ def region_graph(image: npt.ArrayLike, *, n_regions: int | None = None) -> Regio
     >>> from sidecut.images import region_graph, touching_discs
     >>> image, truth = touching_discs(random_state=0)
     >>> region_graph(image).regions.n_regions
-    57
+    3456
     """
-    levels = _pyramid(in_unit_range(as_pixels(image)).astype(np.float32))
+    levels = _pyramid(in_unit_range(as_pixels(image, volume=volume)).astype(np.float32))
     colors = as_lab(levels[-1])
     spread = float(np.sqrt(colors.reshape(-1, colors.shape[-1]).var(axis=0).sum()))
     gain = max(1.0, LEAST_SPREAD / spread) if spread > 0 else 1.0
@@ -116,12 +139,29 @@ def region_graph(image: npt.ArrayLike, *, n_regions: int | None = None) -> Regio
     widths = (*(SMOOTHING for _ in colors.shape[:-1]), 0.0)
     smooth = ndimage.gaussian_filter(colors, widths)
     n_pixels = colors[..., 0].size
-    if n_regions is None:
-        n_regions = min(max(n_pixels // PIXELS_PER_REGION, 50), MOST_REGIONS)
-    regions = find_regions(smooth, n_regions)
+    regions = find_regions(smooth, usual_number(n_pixels) if n_regions is None else n_regions)
     rough = np.stack([regions.average(scale) for scale in texture(colors[..., 0])], axis=1)
     strengths = _strengths(regions, np.hstack([regions.means, rough]))
     return RegionGraph(levels, regions, np.hstack([regions.means, TEXTURE_WEIGHT * rough]), strengths)
+
+
+def usual_number(n_pixels: int) -> int:
+    """Return how many regions a picture is divided into: one for 60 pixels, more of small pictures.
+
+    Parameters
+    ----------
+    n_pixels : int
+        Of the picture, or of its smallest level.
+
+    Examples
+    --------
+    >>> from sidecut.images.region_graph import usual_number
+    >>> [usual_number(n) for n in (400, 50_000, 154_401, 400_000)]
+    [400, 1500, 2573, 6000]
+    """
+    if n_pixels <= SMALL:
+        return n_pixels
+    return min(max(n_pixels // PIXELS_PER_REGION, LEAST_REGIONS), MOST_REGIONS)
 
 
 def factorize(matrix: sp.csc_array) -> SuperLU:
@@ -136,7 +176,7 @@ def factorize(matrix: sp.csc_array) -> SuperLU:
 
 
 def _strengths(regions: Regions, looks: FloatArray) -> FloatArray:
-    """Return half the gap of colour and texture and half the step across the border, relative to the picture."""
+    """Return half the gap of colour and texture and half the step across, relative to the picture."""
     gaps = np.linalg.norm(looks[regions.first] - looks[regions.second], axis=1)
     strengths = 0.5 * gaps + 0.5 * regions.steps
     square = np.sum(regions.lengths * strengths**2) / max(regions.lengths.sum(), 1.0)

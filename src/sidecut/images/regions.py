@@ -1,8 +1,8 @@
 """Regions: neighbouring pixels of one colour taken together, so that a cut need not look at each of them.
 
-Every round each region joins the neighbour it is most like (Borůvka's rounds, as in the superpixel hierarchy of
-Wei et al., 2018), by Ward's price: how much the squared distance of pixels from the mean of their region grows.
-Small regions are cheap to join, so regions grow evenly, and their borders stay on the edges of the picture.
+Every round each region joins the neighbour it is most like (Borůvka's rounds, as in the superpixel hierarchy
+of Wei et al., 2018), by Ward's price: how much the squared distances of pixels from the mean of their region
+grow. Small regions are cheap to join, so regions grow evenly, and borders stay on the edges of the picture.
 """
 
 from __future__ import annotations
@@ -159,9 +159,10 @@ def _joined(regions: Regions, given_up: IntArray) -> Regions:
     shape = (regions.n_regions, regions.n_regions)
     links = (np.ones(given_up.size), (regions.first[given_up], regions.second[given_up]))
     n_left, new = connected_components(sp.coo_array(links, shape=shape), directed=False)
-    sizes = np.bincount(new, regions.sizes, n_left)
+    sizes: FloatArray = np.bincount(new, regions.sizes, n_left).astype(np.float64)
     sums = [np.bincount(new, regions.sizes * channel, n_left) for channel in regions.means.T]
-    first, second, lengths, steps = _borders_between(regions, new.astype(np.intp), n_left)
+    new = new.astype(np.intp)
+    first, second, lengths, steps = _borders_between(regions, new, n_left)
     means = np.stack(sums, axis=1) / sizes[:, None]
     return Regions(new[regions.numbers], sizes, means, first, second, lengths, steps)
 
@@ -173,6 +174,6 @@ def _borders_between(
     is_left = first != second
     low, high = np.minimum(first, second)[is_left], np.maximum(first, second)[is_left]
     pairs, which = np.unique(low * n_left + high, return_inverse=True)
-    lengths = np.bincount(which, regions.lengths[is_left])
+    lengths: FloatArray = np.bincount(which, regions.lengths[is_left]).astype(np.float64)
     steps = np.bincount(which, (regions.lengths * regions.steps)[is_left]) / lengths
     return pairs // n_left, pairs % n_left, lengths, steps

@@ -54,6 +54,8 @@ class Seeds:
         The number of the class of each pixel, its position in `classes`; -1 where it is unknown.
     classes : tuple
         What the classes are called: labels, or colours such as "#ff0000".
+    is_label_image : bool
+        Whether the marks came as a label image, so that its numbers are those of the result, too.
 
     Examples
     --------
@@ -71,9 +73,10 @@ class Seeds:
 
     codes: IntArray
     classes: tuple[Any, ...]
+    is_label_image: bool = False
 
     @classmethod
-    def from_boxes(cls, boxes: Iterable[Any], shape: tuple[int, int]) -> Seeds:
+    def from_boxes(cls, boxes: Iterable[Any], shape: tuple[int, ...]) -> Seeds:
         """Mark rectangles (label, row, column, height, width).
 
         Parameters
@@ -104,15 +107,15 @@ class Seeds:
         return cls(codes, classes)
 
     @classmethod
-    def from_labels(cls, labels: npt.ArrayLike, shape: tuple[int, int]) -> Seeds:
+    def from_labels(cls, labels: npt.ArrayLike, shape: tuple[int, ...]) -> Seeds:
         """Read a label image: whole numbers, 0 or negative (or NaN) where the class is unknown.
 
         Parameters
         ----------
-        labels : array of shape (height, width)
+        labels : array of shape (height, width), or (depth, height, width) for volumes
             The class of every pixel that is known.
-        shape : (int, int)
-            Height and width of the picture.
+        shape : tuple of int
+            The shape of the picture, without channels.
 
         Examples
         --------
@@ -122,21 +125,19 @@ class Seeds:
                [ 0, -1]])
         """
         values = np.asarray(labels)
-        _check_same_size(values.shape[:2], shape)
-        if values.ndim != 2 or values.dtype.kind not in "iuf":
+        _check_same_size(values.shape[: len(shape)], shape)
+        if values.ndim != len(shape) or values.dtype.kind not in "iuf":
             raise ConstraintError(
                 f"A label image of shape {values.shape} and type {values.dtype}: expected one whole number "
                 "per pixel, 0 where the class is unknown."
             )
         numbers = np.nan_to_num(values, nan=0.0)
         if np.any(numbers != np.round(numbers)):
-            row, column = np.argwhere(numbers != np.round(numbers))[0]
-            raise ConstraintError(
-                f"labels[{row}, {column}] = {values[row, column]}: expected a whole number."
-            )
+            place = tuple(int(index) for index in np.argwhere(numbers != np.round(numbers))[0])
+            raise ConstraintError(f"labels{list(place)} = {values[place]}: expected a whole number.")
         is_known = numbers > 0
         names, codes = np.unique(numbers[is_known], return_inverse=True)
-        return cls(_scattered(is_known, codes), tuple(int(name) for name in names))
+        return cls(_scattered(is_known, codes), tuple(int(name) for name in names), True)
 
     @classmethod
     def from_strokes(cls, strokes: npt.ArrayLike, image: npt.ArrayLike) -> Seeds:
@@ -181,6 +182,39 @@ class Seeds:
         """How many pixels of each class are marked."""
         return np.bincount(self.codes[self.codes != UNKNOWN], minlength=len(self.classes))
 
+    @property
+    def numbers(self) -> IntArray:
+        """The number of each class in a label image: its own, or its position in `classes`."""
+        return np.array(self.classes if self.is_label_image else range(len(self.classes)), dtype=np.intp)
+
+    def joined(self, other: Seeds) -> Seeds:
+        """Return these marks and others on the same picture; classes of the same name are one.
+
+        Parameters
+        ----------
+        other : Seeds
+            More marks.
+
+        Raises
+        ------
+        ConstraintError
+            If a pixel is marked with two classes; the first such pixel is named.
+
+        Examples
+        --------
+        >>> from sidecut.images import Seeds
+        >>> boxes = Seeds.from_boxes([(2, 0, 0, 1, 1), (5, 0, 1, 1, 1)], shape=(1, 4))
+        >>> Seeds.from_labels([[0, 0, 0, 2]], shape=(1, 4)).joined(boxes)
+        Seeds(1 x 4, 2: 2, 5: 1)
+        """
+        names = {str(name): name for name in (*other.classes, *self.classes)}
+        classes = _in_order(set(names.values()))
+        number = {str(name): code for code, name in enumerate(classes)}
+        mine, theirs = (_renumbered(seeds, number) for seeds in (self, other))
+        _check_agreement(mine, theirs, classes)
+        is_label_image = self.is_label_image and all(isinstance(name, int) and name > 0 for name in classes)
+        return Seeds(np.maximum(mine, theirs), classes, is_label_image)
+
     def constraints(self, *, balanced: bool = False) -> Constraints:
         """Return what the marks say about pairs of pixels.
 
@@ -194,8 +228,8 @@ class Seeds:
 
     def __repr__(self) -> str:
         said = ", ".join(f"{name}: {count}" for name, count in zip(self.classes, self.counts, strict=True))
-        height, width = self.codes.shape
-        return f"Seeds({height} x {width}, {said or 'nothing marked'})"
+        size = " x ".join(map(str, self.codes.shape))
+        return f"Seeds({size}, {said or 'nothing marked'})"
 
 
 def as_seeds(scribbles: Any, boxes: Iterable[Any] | None, image: npt.ArrayLike) -> Seeds | None:
@@ -206,7 +240,7 @@ def as_seeds(scribbles: Any, boxes: Iterable[Any] | None, image: npt.ArrayLike) 
     scribbles : Seeds, label image or strokes of colour, optional
         Told apart by their shape.
     boxes : iterable of boxes, optional
-        Not together with scribbles.
+        Together with scribbles or without.
     image : array
         The picture.
 
@@ -217,22 +251,68 @@ def as_seeds(scribbles: Any, boxes: Iterable[Any] | None, image: npt.ArrayLike) 
     >>> as_seeds(np.array([[0, 1], [2, 2]]), None, np.zeros((2, 2)))
     Seeds(2 x 2, 1: 1, 2: 2)
     """
+    drawn = None if scribbles is None else _read_scribbles(scribbles, image)
+    if boxes is None:
+        return drawn
     shape = np.shape(image)[:2]
-    if scribbles is not None and boxes is not None:
-        raise ConstraintError("scribbles and boxes were both given; mark the pixels in one way.")
-    if boxes is not None:
-        return Seeds.from_boxes(boxes, (shape[0], shape[1]))
-    if scribbles is None:
-        return None
+    marked = Seeds.from_boxes(boxes, (shape[0], shape[1]))
+    return marked if drawn is None else drawn.joined(marked)
+
+
+def is_volume(scribbles: Any, image: npt.ArrayLike) -> bool:
+    """Tell whether marks are those of a volume: a label image with three axes, or seeds of three.
+
+    Strokes of colour have three axes as well, the last of 3 or 4 channels. A volume of so few columns is
+    told from them by a fourth axis, ``image[..., None]``.
+
+    Parameters
+    ----------
+    scribbles : Seeds, label image or strokes of colour, or None
+        The marks.
+    image : array
+        The picture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.images.seeds import is_volume
+    >>> is_volume(np.zeros((8, 9, 9), int), np.zeros((8, 9, 9))), is_volume(None, np.zeros((9, 9, 3)))
+    (True, False)
+    """
+    if isinstance(scribbles, Seeds):
+        return scribbles.codes.ndim == 3
+    if scribbles is None or np.ndim(scribbles) != 3:
+        return False
+    return np.ndim(image) == 4 or np.shape(scribbles)[2] not in (3, 4)
+
+
+def _read_scribbles(scribbles: Any, image: npt.ArrayLike) -> Seeds:
+    shape = np.shape(image)[: 3 if is_volume(scribbles, image) else 2]
     if isinstance(scribbles, Seeds):
         _check_same_size(scribbles.codes.shape, shape)
         return scribbles
-    if np.ndim(scribbles) == 3:
+    if np.ndim(scribbles) == 3 and len(shape) == 2:
         return Seeds.from_strokes(scribbles, image)
-    return Seeds.from_labels(scribbles, (shape[0], shape[1]))
+    return Seeds.from_labels(scribbles, shape)
 
 
-def _checked_box(box: Any, shape: tuple[int, int]) -> Box:
+def _renumbered(seeds: Seeds, number: dict[str, int]) -> IntArray:
+    lookup = np.array([*(number[str(name)] for name in seeds.classes), UNKNOWN], dtype=np.intp)
+    return lookup[seeds.codes]
+
+
+def _check_agreement(mine: IntArray, theirs: IntArray, classes: tuple[Any, ...]) -> None:
+    clash = (mine != UNKNOWN) & (theirs != UNKNOWN) & (mine != theirs)
+    if clash.any():
+        place = tuple(int(index) for index in np.argwhere(clash)[0])
+        raise ConstraintError(
+            f"{np.count_nonzero(clash)} pixels are marked with two classes, the first at row "
+            f"{place[-2]}, column {place[-1]}: {classes[mine[place]]!r} by the scribbles, "
+            f"{classes[theirs[place]]!r} by a box. A pixel has one class; take one of the marks away."
+        )
+
+
+def _checked_box(box: Any, shape: tuple[int, ...]) -> Box:
     box = tuple(box)
     if len(box) != 5:
         raise ConstraintError(f"box {box} has {len(box)} parts: give (label, row, column, height, width).")

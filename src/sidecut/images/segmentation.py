@@ -1,4 +1,4 @@
-"""Cutting a picture: the pixel graph, the marks, a method, and the result as pictures."""
+"""Cutting a picture: the marks, a graph, a cut, and the result as pictures."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
-from sklearn.base import clone
 
 from sidecut.constraints import Constraints
-from sidecut.graphs import NormalizedAffinity, SparseGraph
-from sidecut.images.defaults import number_of_segments, usual_method, usual_radius
-from sidecut.images.drawing import draw_heat, draw_overlay
+from sidecut.graphs import SparseGraph
+from sidecut.images.defaults import number_of_segments, usual_radius
+from sidecut.images.drawing import class_colors, draw_heat, draw_overlay
 from sidecut.images.files import write_labels
+from sidecut.images.marked_cut import RegionCut, cut_by_marks
 from sidecut.images.pixel_graph import pixel_graph
 from sidecut.images.pixels import FloatArray
-from sidecut.images.seeds import IntArray, Seeds, as_seeds
-from sidecut.methods import CSP
+from sidecut.images.region_graph import RegionGraph, region_graph
+from sidecut.images.seeds import IntArray, Seeds, as_seeds, is_volume
+from sidecut.images.spectral_cut import cut_pixel_graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,42 +29,62 @@ class Segmentation:
 
     Attributes
     ----------
-    labels : array of shape (height, width)
-        The segment of every pixel. Segment k is the one that holds the marks of class ``seeds.classes[k]``.
-    indicator : array of shape (height, width) or None
-        The relaxed indicator of the best cut, u* for two segments, where it is positive in segment 1; None
-        where the method has none.
-    graph : SparseGraph
-        The graph of the pixels.
+    codes : array of shape (height, width), or (depth, height, width) of a volume
+        The segment of every pixel, from 0. Segment k holds the marks of class ``seeds.classes[k]``.
+    probabilities : array of the shape of the picture and one axis more, or None
+        The probability of every class; None where a method of spectral clustering made the cut.
+    indicator : array of the shape of the picture, or None
+        Positive in segment 1: u* of CSP and the like, or the difference of the probabilities of two classes.
+    graph : RegionGraph or SparseGraph
+        The graph of the regions, or of the pixels.
     constraints : Constraints
-        What the marks say about pairs of pixels, as the method was told.
+        What the marks say about pairs of pixels.
     seeds : Seeds or None
         The marks.
-    model : estimator
-        The method, fitted.
+    model : RegionCut or estimator
+        What made the cut.
     """
 
-    labels: IntArray
+    codes: IntArray
+    probabilities: npt.NDArray[np.float32] | None
     indicator: FloatArray | None
-    graph: SparseGraph
+    graph: RegionGraph | SparseGraph
     constraints: Constraints
     seeds: Seeds | None
     model: Any
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Height and width."""
-        return self.labels.shape[0], self.labels.shape[1]
+    def labels(self) -> IntArray:
+        """A label image: the numbers of the label image that was given, `codes` if none was."""
+        if self.seeds is None or not self.seeds.is_label_image:
+            return self.codes
+        numbers = self.seeds.numbers
+        n_more = self.model.n_clusters - numbers.size
+        return np.concatenate([numbers, numbers.max() + 1 + np.arange(n_more)])[self.codes]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Height and width; depth, height and width of a volume."""
+        return self.codes.shape
 
     @property
     def sizes(self) -> IntArray:
         """The number of pixels in each segment."""
-        return np.bincount(self.labels.ravel(), minlength=self.model.n_clusters)
+        return np.bincount(self.codes.ravel(), minlength=self.model.n_clusters)
+
+    @property
+    def n_marks_lost(self) -> int:
+        """How many marked pixels are not in the segment of their class: none, unless `method` was given."""
+        if self.seeds is None:
+            return 0
+        return int(np.count_nonzero((self.seeds.codes >= 0) & (self.seeds.codes != self.codes)))
 
     def overlay(
         self, image: npt.ArrayLike, *, opacity: float = 0.4, enlarge: int = 1, show_seeds: bool = True
     ) -> npt.NDArray[np.uint8]:
         """Return the picture with its segments in colour, boundaries in white and marks outlined.
+
+        Strokes of colour keep their colours, and segments have those of their strokes.
 
         Parameters
         ----------
@@ -82,11 +102,14 @@ class Segmentation:
         array of uint8, shape (height * enlarge, width * enlarge, 3)
             RGB.
         """
+        if self.codes.ndim != 2:
+            raise ValueError("A volume is drawn slice by slice: draw_overlay(image[i], labels[i]) does one.")
         codes = self.seeds.codes if self.seeds is not None and show_seeds else None
-        return draw_overlay(image, self.labels, codes, opacity, enlarge)
+        colors = class_colors(() if self.seeds is None else self.seeds.classes, self.model.n_clusters)
+        return draw_overlay(image, self.codes, codes, opacity, enlarge, colors)
 
     def heat_map(self, *, enlarge: int = 1, show_seeds: bool = True) -> npt.NDArray[np.uint8]:
-        """Return the relaxed indicator in colours: blue where negative, red where positive, white at zero.
+        """Return the indicator in colours: blue where negative, red where positive, white at zero.
 
         Parameters
         ----------
@@ -103,10 +126,13 @@ class Segmentation:
         Raises
         ------
         ValueError
-            If the method has no indicator.
+            If there is no indicator.
         """
         if self.indicator is None:
-            raise ValueError(f"{type(self.model).__name__} has no relaxed indicator; CSP has.")
+            raise ValueError(
+                f"{type(self.model).__name__} has no indicator of {self.model.n_clusters} segments: it tells "
+                "two apart. `probabilities` has one value per class."
+            )
         codes = self.seeds.codes if self.seeds is not None and show_seeds else None
         return draw_heat(self.indicator, codes, enlarge)
 
@@ -118,9 +144,9 @@ class Segmentation:
         write_labels(path, self.labels)
 
     def __repr__(self) -> str:
-        height, width = self.shape
+        size = " x ".join(map(str, self.shape))
         counts = ", ".join(f"{size:,}" for size in self.sizes)
-        return f"Segmentation({height} x {width}, {type(self.model).__name__}, sizes {counts})"
+        return f"Segmentation({size}, {type(self.model).__name__}, sizes {counts})"
 
 
 def segment(
@@ -131,7 +157,7 @@ def segment(
     n_segments: int | None = None,
     method: Any = None,
     balance: bool | None = None,
-    graph: SparseGraph | None = None,
+    graph: RegionGraph | SparseGraph | None = None,
     radius: float | None = None,
     n_neighbors: int | None = None,
     sigma_position: float | None = None,
@@ -140,24 +166,32 @@ def segment(
 ) -> Segmentation:
     """Cut a picture into segments that keep what was marked on it.
 
+    With marks of two classes or more, the picture is cut by regions and then by the pixels along the borders,
+    see `region_cut`, and every marked pixel ends in its class. A method, a graph of pixels or any parameter
+    of `pixel_graph` asks for a cut of the graph of pixels instead, as the papers do it; so do pictures
+    without marks, or with marks of one class.
+
     Parameters
     ----------
     image : array of shape (height, width) or (height, width, channels)
-        Grey or colour.
+        Grey or colour, of floats or integers. A volume (depth, height, width), with channels or without, is
+        told by a label image of its shape.
     scribbles : array or Seeds, optional
         A label image (height, width), 0 where unknown; or strokes of plain colours (height, width, 3 or 4).
     boxes : iterable of (label, row, column, height, width), optional
-        Rectangles of known class, instead of scribbles.
+        Rectangles of known class; together with scribbles, classes of the same name are one.
     n_segments : int, optional
         By default as many as there are classes among the marks, at least two.
     method : estimator, optional
         Any estimator of sidecut, such as ``CSP(beta="eq19")``; its `n_clusters` and `affinity` are set here.
-        By default CSP with marks, its β from `attainable_beta`, and the normalised cut without.
+        By default, on a graph of pixels, CSP with β from `attainable_beta`, and the normalised cut where
+        nothing is marked.
     balance : bool, optional
-        Let every class count alike, however many of its pixels are marked, see `Seeds.constraints`. By
-        default for CSP only: other methods take labels as facts.
-    graph : SparseGraph, optional
-        The graph of the pixels, if it exists already: cutting again with more marks saves building it.
+        For a method: let every class count alike, however many of its pixels are marked, see
+        `Seeds.constraints`. By default for CSP only: other methods take labels as facts.
+    graph : RegionGraph or SparseGraph, optional
+        The graph of the same picture, if it exists already, such as ``first.graph`` of an earlier result:
+        cutting again with more marks then takes a fraction of the time.
     radius : float, optional
         See `pixel_graph`; by default `usual_radius`.
     n_neighbors, sigma_position, sigma_color : optional
@@ -168,12 +202,13 @@ def segment(
     Returns
     -------
     Segmentation
-        Labels, indicator, graph, constraints and the fitted method.
+        Labels, probabilities, graph, constraints and what made the cut.
 
     Raises
     ------
     ConstraintError
-        If the marks do not fit the picture, or are of more classes than there are segments.
+        If the marks do not fit the picture, contradict each other, or are of more classes than there are
+        segments.
 
     Examples
     --------
@@ -181,14 +216,25 @@ def segment(
 
     >>> from sidecut.images import segment, touching_discs
     >>> image, truth = touching_discs(random_state=0)
-    >>> result = segment(image, boxes=[("left", 22, 22, 5, 5), ("right", 22, 50, 5, 5)])
+    >>> marks = 0 * truth
+    >>> marks[24, 20:26], marks[24, 50:56], marks[2, 10:60] = 1, 2, 3
+    >>> result = segment(image, marks)
     >>> result
-    Segmentation(48 x 72, CSP, sizes ...)
-    >>> bool(((result.labels == truth - 1)[truth > 0]).mean() > 0.95)
-    True
+    Segmentation(48 x 72, RegionCut, sizes ...)
+    >>> int(result.labels[24, 22]), int(result.labels[24, 52]), int(result.labels[2, 2])
+    (1, 2, 3)
     """
     seeds = as_seeds(scribbles, boxes, image)
     n_segments = number_of_segments(n_segments, seeds)
+    wishes = (method, radius, n_neighbors, sigma_position, sigma_color, balance)
+    if seeds is not None and _cuts_regions(seeds, n_segments, graph, any(w is not None for w in wishes)):
+        made = graph if isinstance(graph, RegionGraph) else None
+        return _segment_regions(image, seeds, made, is_volume(seeds, image))
+    if isinstance(graph, RegionGraph) or is_volume(seeds, image):
+        raise ValueError(
+            "A graph of regions, or a volume, is cut by marks of two classes or more, into as many segments, "
+            "and by no other method: leave out method, balance, n_segments and what describes pixel graphs."
+        )
     if graph is None:
         graph = pixel_graph(
             image,
@@ -197,51 +243,39 @@ def segment(
             sigma_position=sigma_position,
             sigma_color=sigma_color,
         )
-    shape = np.shape(image)[:2]
-    if graph.n_nodes != shape[0] * shape[1]:
+    cut = cut_pixel_graph(
+        graph,
+        np.shape(image)[:2],
+        seeds,
+        n_segments,
+        method=method,
+        balance=balance,
+        random_state=random_state,
+    )
+    return Segmentation(cut.codes, None, cut.indicator, graph, cut.constraints, seeds, cut.model)
+
+
+def _cuts_regions(
+    seeds: Seeds, n_segments: int, graph: RegionGraph | SparseGraph | None, wants_pixels: bool
+) -> bool:
+    """Tell whether the picture is cut by regions: marks of all segments, and no wish for a pixel graph."""
+    is_free = not wants_pixels and not isinstance(graph, SparseGraph)
+    return is_free and 2 <= len(seeds.classes) == n_segments
+
+
+def _segment_regions(
+    image: npt.ArrayLike, seeds: Seeds, graph: RegionGraph | None, volume: bool
+) -> Segmentation:
+    if graph is None:
+        graph = region_graph(image, volume=volume)
+    if graph.shape != seeds.codes.shape:
         raise ValueError(
-            f"graph has {graph.n_nodes} nodes, the image {shape[0]} x {shape[1]} pixels: they do not belong "
-            "together."
+            f"graph is of a picture of {' x '.join(map(str, graph.shape))} pixels, the marks of "
+            f"{' x '.join(map(str, seeds.codes.shape))}: they do not belong together."
         )
-    if method is None:
-        method = usual_method(seeds, n_segments, random_state)
-    balanced = isinstance(method, CSP) if balance is None else balance
-    constraints = Constraints.none(graph.n_nodes) if seeds is None else seeds.constraints(balanced=balanced)
-    model = clone(method).set_params(n_clusters=n_segments, affinity="precomputed")
-    model.fit(graph, constraints=constraints)
-    names = _names_by_marks(model.labels_, seeds, n_segments)
-    labels = names[model.labels_].reshape(shape)
-    indicator = _indicator(model, graph)
-    if indicator is not None:
-        indicator = _positive_in_one(indicator.reshape(shape), labels)
-    return Segmentation(labels, indicator, graph, constraints, seeds, model)
-
-
-def _names_by_marks(labels: npt.NDArray, seeds: Seeds | None, n_segments: int) -> IntArray:
-    """Return the new number of every segment: that of the class most of whose marks it holds."""
-    if seeds is None:
-        return np.arange(n_segments)
-    codes = seeds.codes.ravel()
-    is_known = codes >= 0
-    held = np.zeros((n_segments, n_segments))
-    np.add.at(held, (labels[is_known], codes[is_known]), 1.0)
-    # Classes count alike, however many of their pixels are marked.
-    held /= np.maximum(held.sum(axis=0), 1.0)
-    return linear_sum_assignment(held, maximize=True)[1]
-
-
-def _indicator(model: Any, graph: SparseGraph) -> FloatArray | None:
-    if hasattr(model, "indicator_"):
-        return np.asarray(model.indicator_)
-    vectors = getattr(model, "eigenvectors_", None)
-    if vectors is None or vectors.shape[1] < 2:
-        return None
-    return NormalizedAffinity(graph).scale * vectors[:, 1]
-
-
-def _positive_in_one(indicator: FloatArray, labels: IntArray) -> FloatArray:
-    """Return the indicator with the sign that makes it larger in segment 1 than elsewhere."""
-    inside = labels == 1
-    if inside.all() or not inside.any():
-        return indicator
-    return indicator if indicator[inside].mean() >= indicator[~inside].mean() else -indicator
+    n_classes = len(seeds.classes)
+    cut = cut_by_marks(graph, seeds.codes, n_classes)
+    likely = cut.probabilities
+    indicator = (likely[..., 1] - likely[..., 0]).astype(np.float64) if n_classes == 2 else None
+    model = RegionCut(n_classes, graph.regions.n_regions)
+    return Segmentation(cut.codes, likely, indicator, graph, seeds.constraints(), seeds, model)

@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from sidecut.images import border
+from sidecut.images.border import band_around, decide_pixels, remove_specks
+from sidecut.images.color import as_lab
+
+
+@pytest.mark.parametrize("shape", [(9, 11), (5, 6, 7)])
+@pytest.mark.parametrize("reach", [0, 2])
+def test_the_band_is_as_wide_as_it_should_be(shape, reach):
+    codes = np.zeros(shape, dtype=int)
+    codes[(2,) * len(shape)] = 1
+    inside = codes == 1
+    touching = inside | ndimage.binary_dilation(inside)
+    literal = ndimage.distance_transform_cdt(~touching, metric="taxicab") <= reach
+    np.testing.assert_array_equal(band_around(codes, reach), literal)
+
+
+def test_one_class_has_no_border():
+    assert not band_around(np.zeros((4, 4), dtype=int)).any()
+
+
+@pytest.mark.parametrize("shape", [(6, 7), (4, 3, 5)])
+def test_pixels_are_decided_by_the_grounded_laplacian(shape, monkeypatch):
+    monkeypatch.setattr(border, "TOLERANCE", 1e-12)
+    rng = np.random.default_rng(0)
+    pixels, codes = rng.random((*shape, 3)), rng.integers(0, 3, shape)
+    band = rng.random(shape) < 0.6
+    beliefs = rng.dirichlet([1, 1, 1], size=band.sum())
+    places = list(np.ndindex(shape))
+    colors = as_lab(pixels)
+    pairs = [
+        (a, b)
+        for a in places
+        for b in places
+        if a < b and sum(abs(x - y) for x, y in zip(a, b, strict=True)) == 1
+    ]
+    touching = [(a, b) for a, b in pairs if band[a] or band[b]]
+    squares = {(a, b): ((colors[a] - colors[b]) ** 2).sum() for a, b in touching}
+    mean = np.mean(list(squares.values()))
+    inner = [place for place in places if band[place]]
+    matrix = np.diag(np.full(len(inner), border.BELIEF))
+    right = border.BELIEF * beliefs.copy()
+    for (a, b), square in squares.items():
+        weight = np.exp(-border.DECAY * square / mean) + 1e-6
+        for here, there in ((a, b), (b, a)):
+            if band[here]:
+                row = inner.index(here)
+                matrix[row, row] += weight
+                if band[there]:
+                    matrix[row, inner.index(there)] -= weight
+                else:
+                    right[row, codes[there]] += weight
+    found = decide_pixels(pixels, codes, band, beliefs)
+    np.testing.assert_allclose(found, np.linalg.solve(matrix, right), atol=1e-8)
+
+
+def test_a_border_moves_to_the_edge_of_the_picture():
+    truth = np.zeros((30, 40), dtype=int)
+    truth[:, 20:] = 1
+    pixels = (0.3 + 0.4 * truth + 0.02 * np.random.default_rng(0).normal(size=truth.shape))[..., None]
+    guess = np.roll(truth, 2, axis=1)
+    guess[:, :5] = 0
+    band = band_around(guess)
+    beliefs = np.full((band.sum(), 2), 0.5)
+    guess[band] = decide_pixels(pixels, guess, band, beliefs).argmax(axis=1)
+    np.testing.assert_array_equal(guess, truth)
+
+
+def test_specks_and_holes_go_and_marked_ones_stay():
+    codes = np.zeros((40, 50), dtype=int)
+    codes[10:30, 10:40] = 1
+    codes[15, 15:18] = 0
+    codes[3, 3], codes[35, 45] = 1, 2
+    marks = np.full(codes.shape, -1)
+    marks[35, 45] = 2
+    cleaned = remove_specks(codes, marks)
+    assert (cleaned[15, 15:18] == 1).all()
+    assert cleaned[3, 3] == 0
+    assert cleaned[35, 45] == 2
+    assert (codes[15, 15:18] == 0).all()
