@@ -25,7 +25,8 @@ from benchmarks.speed.timing import seconds
 from sidecut import CSAP, Constraints
 from sidecut.constraints import sample_pairs
 from sidecut.graphs import DenseGraph, Gaussian
-from sidecut.methods.csap.graph import NoisyLinks, condition_graph, prior_columns
+from sidecut.methods.csap.graph import NoisyLinks, condition_graph
+from sidecut.methods.csap.prior import make_prior
 
 RESULTS = Path(__file__).parent / "results"
 EPS = 1e-5
@@ -47,7 +48,7 @@ def rank_one(K: np.ndarray, i: int, j: int) -> np.ndarray:
 def ours(graph: DenseGraph, known: Constraints) -> np.ndarray:
     """Return the affinity of Algorithm B."""
     links = NoisyLinks.of(known, EPS, EPS)
-    columns, _ = prior_columns(graph, links.points)
+    columns = make_prior(graph, links.points).columns
     return condition_graph(graph, columns, links, "B").toarray()
 
 

@@ -201,6 +201,9 @@ class ConstraintMatrix:
 
     def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the entries of Q at the given places, without listing the pairs."""
+        if len(rows) == 0:
+            # SciPy gives an empty sparse array back, which no float array can hold.
+            return np.zeros(0)
         values = np.asarray(self._links[rows, columns], dtype=np.float64).ravel()
         return values if self._groups is None else values + self._groups.entry(rows, columns)
 

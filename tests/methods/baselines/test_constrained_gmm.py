@@ -256,3 +256,13 @@ def test_the_lower_bound_is_one(must_links, penalty):
     assert 8 * model.lower_bound_ <= logsumexp(numbers) + 1e-6
     assert 8 * model.lower_bound_ > logsumexp(numbers) - 3.0
     assert 8 * model.lower_bound_ <= logsumexp(numbers) - logsumexp(prior) + 1e-6
+
+
+def test_beliefs_are_those_of_the_last_mixture():
+    """As scikit-learn's: one more E step follows the last M step, or labels_ would lag behind predict."""
+    rng = np.random.default_rng(0)
+    for seed in range(10):
+        points = rng.normal(size=(60, 2)) + 2.0 * rng.integers(0, 2, size=(60, 1))
+        model = ConstrainedGMM(3, random_state=seed, max_iter=200, tol=0.1, n_init=1).fit(points)
+        np.testing.assert_allclose(model.responsibilities_, model.predict_proba(points), atol=1e-12)
+        np.testing.assert_array_equal(model.labels_, model.predict(points))

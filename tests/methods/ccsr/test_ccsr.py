@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CCSR, Constraints, NormalizedCut
@@ -212,3 +212,13 @@ def test_more_eigenvectors_than_points(iris):
 def test_ridges_that_are_none(iris, ridge):
     with pytest.raises(ValueError, match=r"ridge=.* must be a number, at least 0"):
         CCSR(3, ridge=ridge).fit(iris[0])
+
+
+def test_many_clusters():
+    """Fifty clusters are a matrix of 55 rows and 1,540 unknowns: gradients, not an interior point."""
+    points, classes = make_blobs(100, centers=10, random_state=0)
+    known = sample_pairs(classes, 29, random_state=0)
+    model = CCSR(50, random_state=0).fit(points, constraints=known)
+    assert model.programme_.matrix.shape == (55, 55)
+    assert model.programme_.status == "Solved"
+    assert model.programme_.stationarity < 1e-8

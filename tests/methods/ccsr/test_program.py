@@ -150,3 +150,21 @@ def test_an_inexact_answer_is_a_warning(monkeypatch):
     programme = random_programme(np.random.default_rng(0), 2)
     with pytest.warns(ProgrammeWarning, match="projected gradient of .*: its answer may be inexact"):
         programme.solve()
+
+
+@pytest.mark.parametrize("ridge", [0.5, 0.01])
+def test_gradients_and_the_interior_point_agree(monkeypatch, ridge):
+    """Two ways to one minimum, on the edge of the cone: some eigenvalues of M are zero."""
+    rng = np.random.default_rng(3)
+    squares = rng.normal(size=(30, 21))
+    programme = KernelProgramme(squares.T @ squares / 30, rng.normal(size=21), 1.0).with_ridge(
+        ridge, np.eye(6)
+    )
+    exact = programme.solve()
+    monkeypatch.setattr(ccsr_programme, "INTERIOR_POINT_ROWS", 0)
+    steps = programme.solve()
+    assert steps.status == "Solved"
+    assert np.linalg.eigvalsh(steps.matrix)[0] < 1e-6 < np.linalg.eigvalsh(steps.matrix)[-1]
+    assert steps.objective == pytest.approx(exact.objective, abs=1e-7)
+    np.testing.assert_allclose(steps.matrix, exact.matrix, atol=1e-3)
+    assert steps.stationarity < 1e-8

@@ -25,8 +25,9 @@ from sidecut.graphs import (
 from sidecut.graphs.resolvent import JoinedResolventGraph, Resolvent, ResolventGraph
 from sidecut.methods.csap import graph as linking
 from sidecut.methods.csap import minimum_divergence
-from sidecut.methods.csap.graph import NoisyLinks, condition_graph, prior_columns, with_stranded_points
+from sidecut.methods.csap.graph import NoisyLinks, condition_graph, with_stranded_points
 from sidecut.methods.csap.kernel import condition_kernel
+from sidecut.methods.csap.prior import make_prior
 
 
 class OnlyTiles(TiledGraph):
@@ -196,13 +197,15 @@ def test_points_too_many_for_memory(monkeypatch):
 
 def test_heat_is_a_covariance_and_neighbours_need_not_be():
     points = np.arange(36)
-    assert prior_columns(Heat(5.0).build(X), points)[1] == 0.0
+    assert make_prior(Heat(5.0).build(X), points).shift == 0.0
     for recipe in (Neighbors(8, weights="binary"), SelfTuning()):
-        columns, shift = prior_columns(recipe.build(X), points)
-        assert shift > 0
-        assert np.linalg.eigvalsh(columns)[0] == pytest.approx(0.0, abs=1e-12)
+        prior = make_prior(recipe.build(X), points)
+        assert prior.shift > 0
+        columns = prior.columns.toarray() if sp.issparse(prior.columns) else prior.columns
+        # All points are linked: the least shift, and the hundredth of it that rounding is given.
+        assert np.linalg.eigvalsh(columns)[0] == pytest.approx(0.01 / 1.01 * prior.shift, rel=1e-6)
         model = CSAP(3, affinity=recipe, random_state=0).fit(X, constraints=Constraints.from_labels(Y))
-        assert model.diagonal_shift_ == pytest.approx(shift)
+        assert model.diagonal_shift_ == pytest.approx(prior.shift)
         assert adjusted_rand_score(Y, model.labels_) == 1.0
     assert CSAP(3, random_state=0, n_neighbors=8).fit(X).diagonal_shift_ == 0.0
 
@@ -243,7 +246,7 @@ def test_a_point_left_without_affinity_keeps_the_one_it_had():
     np.testing.assert_allclose(affinity[0], [0.0, 0.0, 0.0, 0.1], atol=1e-12)
     np.testing.assert_array_equal(affinity, affinity.T)
     links = NoisyLinks.of(known, 1e-5, 1e-5)
-    columns, _ = prior_columns(as_graph(weights), links.points)
+    columns = make_prior(as_graph(weights), links.points).columns
     for graph in (as_graph(sp.csr_array(weights)), OnlyTiles(weights)):
         again = with_stranded_points(condition_graph(graph, columns, links, "B"), graph, links)
         np.testing.assert_allclose(again.toarray(), affinity, atol=1e-12)

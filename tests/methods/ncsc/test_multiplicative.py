@@ -1,12 +1,14 @@
 """Eq. 11: its parts, its auxiliary function (Theorem 1 as corrected), its fixed points, its guards."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecut import Constraints
+from sidecut import NCSC, Constraints
 from sidecut.graphs import DenseGraph, GaussianGraph, SparseGraph
 from sidecut.methods.ncsc import PenalizedCut
 from sidecut.methods.ncsc.multiplicative import (
@@ -180,3 +182,13 @@ def test_nodes_with_nothing_but_loops_stay_where_they_are():
     found = descend_multiplicatively(cut, start, tol=1e-4, max_iter=10, rng=np.random.RandomState(0))
     assert found.converged
     np.testing.assert_allclose(found.indicators, start)
+
+
+def test_linked_points_that_share_no_edge():
+    path = np.diag([1.0, 1.0, 1.0], 1)
+    known = Constraints.from_pairs(4, must_link=[(0, 3)])
+    model = NCSC(2, solver="multiplicative", gamma_must=1.0, affinity="precomputed", random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        labels = model.fit(path + path.T, constraints=known).labels_
+    assert set(labels) == {0, 1}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sidecut import Constraints
+from sidecut import SSKK, Constraints
 from sidecut.graphs import Gaussian, as_graph
 from sidecut.methods.sskk.seeding import farthest_first, grow, neighbourhoods, seed_labels
 
@@ -104,3 +104,12 @@ def test_on_a_dense_graph_one_round_is_enough():
     growth = grow(Gaussian(3.0).build(X), np.array([0, -1, 1, -1, -1]), 2)
     assert growth.labels.tolist() == [0, 0, 1, 1, 1]
     assert growth.rounds.tolist() == [0, 1, 0, 1, 1]
+
+
+def test_must_links_that_join_all_points():
+    path = as_graph(np.diag([1.0, 1.0, 1.0], 1) + np.diag([1.0, 1.0, 1.0], -1))
+    labels = seed_labels(path, [np.arange(4)], 2, np.random.RandomState(0))
+    np.testing.assert_array_equal(labels, 0)
+    known = Constraints.from_pairs(4, must_link=[(0, 1), (1, 2), (2, 3)])
+    model = SSKK(2, init="farthest_first", affinity="precomputed", random_state=0)
+    assert np.isin(model.fit(path, constraints=known).labels_, [0, 1]).all()

@@ -106,8 +106,16 @@ def run_em(
         bounds.append(field.bound(scores, beliefs) / len(X))
         mixture = Mixture(*maximize(X, lumps, beliefs, kind, reg), beliefs, tuple(bounds))
         if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol:
-            return Mixture(mixture.weights, mixture.gaussians, beliefs, tuple(bounds), True)
-    return mixture
+            return _with_last_beliefs(X, lumps, field, mixture, converged=True)
+    return _with_last_beliefs(X, lumps, field, mixture, converged=False)
+
+
+def _with_last_beliefs(
+    X: FloatArray, lumps: Lumps, field: MeanField, mixture: Mixture, converged: bool
+) -> Mixture:
+    """Return the mixture with the beliefs that its own weights and Gaussians give: one more E step."""
+    beliefs = field.improve(mixture.scores(X, lumps), mixture.beliefs)
+    return Mixture(mixture.weights, mixture.gaussians, beliefs, mixture.bounds, converged)
 
 
 def first_beliefs(

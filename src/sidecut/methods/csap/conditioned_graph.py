@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sidecut.arrays import FloatArray
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
 from sidecut.graphs.lazy import ROUNDING, KeptTiledGraph, halve, rows_of
 
 #: The running maximum works on blocks of this many entries, so that they stay in the cache.
 BLOCK_ENTRIES = 2**15
+#: Pairs of nodes are looked up so many bytes of their factors at a time.
+PAIR_BYTES = 64 * 2**20
 
 
 class ConditionedGraph(KeptTiledGraph):
@@ -46,7 +48,8 @@ class ConditionedGraph(KeptTiledGraph):
         self.rivals = np.empty((graph.n_nodes, 0)) if rivals is None else np.asarray(rivals, dtype=np.float64)
         self.n_nodes = graph.n_nodes
         most = np.square(self.rivals).max(axis=1, initial=0.0)
-        self._sizes = np.sqrt(np.square(self.factor).sum(axis=1) + most)
+        #: How much links take from each node; zero where they do not reach.
+        self.sizes = np.sqrt(np.square(self.factor).sum(axis=1) + most)
 
     def tile(self, rows: slice) -> FloatArray:
         """Return the weights of some rows."""
@@ -67,33 +70,33 @@ class ConditionedGraph(KeptTiledGraph):
             weights[below, rows] = weights[rows, below].T
         return DenseGraph(weights)
 
-    def as_sparse(self) -> SparseGraph:
-        """The same graph with its positive weights in memory, where W is sparse.
+    def restricted(self, nodes: IntArray) -> ConditionedGraph:
+        """The same among some nodes, where W is sparse."""
+        among = SparseGraph(sp.csr_array(self.graph.matrix)[nodes][:, nodes])
+        return ConditionedGraph(among, self.factor[nodes], self.rivals[nodes])
 
-        Only weights between points that links reach, those with a row of F or of the g_k that is not zero,
-        differ from W; the others are copied.
-        """
-        W = sp.csr_array(self.graph.matrix)
-        reached = np.flatnonzero(self._sizes > 0)
-        if reached.size == 0:
-            return SparseGraph(W)
-        among = SparseGraph(W[reached][:, reached])
-        changed = ConditionedGraph(among, self.factor[reached], self.rivals[reached])
-        kept = sp.vstack([sp.csr_array(changed.tile(rows)) for rows in changed.tiles()], format="coo")
-        kept = sp.coo_array((kept.data, (reached[kept.row], reached[kept.col])), shape=W.shape)
-        others = sp.coo_array(W)
-        is_reached = self._sizes > 0
-        outside = ~(is_reached[others.row] & is_reached[others.col])
-        copied = (others.data[outside], (others.row[outside], others.col[outside]))
-        weights = sp.csr_array(sp.coo_array(copied, shape=W.shape) + kept)
-        return SparseGraph(0.5 * (weights + weights.T))
+    def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return the weights of some pairs of nodes, where W is sparse."""
+        weights = self.graph.weights_at(rows, columns)
+        touched = np.flatnonzero((self.sizes[rows] > 0) & (self.sizes[columns] > 0))
+        step = max(1, PAIR_BYTES // (8 * max(1, self.factor.shape[1], self.rivals.shape[1])))
+        for start in range(0, touched.size, step):
+            part = touched[start : start + step]
+            weights[part] = self._at(weights[part], rows[part], columns[part])
+        return weights
+
+    def _at(self, weights: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
+        left = weights - np.einsum("pk,pk->p", self.factor[rows], self.factor[columns])
+        if self.rivals.shape[1]:
+            left -= (self.rivals[rows] * self.rivals[columns]).max(axis=1)
+        return np.where(left > ROUNDING * self.sizes[rows] * self.sizes[columns], left, 0.0)
 
     def _block(self, rows: slice, columns: slice) -> FloatArray:
         weights = rows_of(self.graph, rows)[:, columns]
         weights = weights - self.factor[rows] @ self.factor[columns].T
         if self.rivals.shape[1]:
             weights -= largest_products(self.rivals[rows], self.rivals[columns])
-        noise = ROUNDING * self._sizes[rows, None] * self._sizes[None, columns]
+        noise = ROUNDING * self.sizes[rows, None] * self.sizes[None, columns]
         return np.where(weights > noise, weights, 0.0)
 
 

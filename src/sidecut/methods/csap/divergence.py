@@ -2,8 +2,9 @@
 
 Of all Gaussians with E{(f_i - f_j)²} ≤ α_ij for must-links and E{(f_i + f_j)²} ≤ β_ij for cannot-links, the
 one of least divergence from N(0, K) has the covariance K̄ = (K⁻¹ + M)⁻¹ with M = Σ 2λ_k a_k a_kᵀ (eq. 10). The
-multipliers λ_k are zero or as large as the k-th bound needs. They are found one at a time, in turns: with the
-others fixed, K̄ changes by a matrix of rank one, and the multiplier that meets the bound has a closed form.
+multipliers λ_k are zero or as large as the k-th bound needs. One at a time they have a closed form, as K̄
+then changes by a matrix of rank one. Going through them in turns is slow where many links share few points,
+so that after one round the dual problem is solved as a whole, by L-BFGS-B.
 """
 
 from __future__ import annotations
@@ -12,10 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.optimize import minimize
 
 from sidecut.arrays import FloatArray
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.methods.csap.kernel import Observations, join_points, observe_links, spent_factor
+
+#: L-BFGS-B is started again from its own end so often: its memory of the start is gone, and it gets closer.
+RESTARTS = 4
 
 
 @dataclass(frozen=True)
@@ -100,10 +106,11 @@ def minimum_divergence(
 def project_on_links(
     covariance: FloatArray, bounds: FloatArray, tol: float = 1e-8, max_sweeps: int = 10_000
 ) -> tuple[FloatArray, int, float]:
-    """Return the multipliers μ that bring the variances of observations within bounds, by cyclic projections.
+    """Return the multipliers μ that bring the variances of observations within bounds.
 
     With C the covariance of the observations, μ_k is raised by max(1/b_k - 1/C_kk, -μ_k), which meets the
-    k-th bound or lets go of it, and C loses the rank-one matrix that goes with it.
+    k-th bound or lets go of it, and C loses the rank-one matrix that goes with it. Where one round of that is
+    not enough, the dual problem is solved as a whole; further rounds take off what it leaves.
 
     Parameters
     ----------
@@ -143,6 +150,10 @@ def project_on_links(
             C -= np.outer(C[:, k], C[:, k] * (step / (1.0 + step * C[k, k])))
         n_sweeps += 1
         violation = optimality_gap(C, bounds, multipliers)
+        if violation > tol and n_sweeps == 1 < max_sweeps:
+            multipliers = dual_multipliers(covariance, bounds, multipliers)
+            C = _left_over(covariance, multipliers)
+            violation = optimality_gap(C, bounds, multipliers)
     if violation > tol:
         warn(
             f"After {n_sweeps} sweeps the bounds on links are met to {violation:.2g} and not to tol={tol:g}. "
@@ -150,6 +161,61 @@ def project_on_links(
             ConstraintWarning,
         )
     return multipliers, n_sweeps, violation
+
+
+def dual_multipliers(covariance: FloatArray, bounds: FloatArray, start: FloatArray) -> FloatArray:
+    """Return the μ ≥ 0 of least bᵀμ - log det(I + B diag(μ) Bᵀ), where C = BᵀB: the dual of eq. 9.
+
+    Its derivative is b_k - C̄_kk, how far each variance is below its bound, so that its minimum is where the
+    Karush-Kuhn-Tucker conditions hold. The determinant is of the size of the rank of C, which is no larger
+    than the number of linked points, however many links they have.
+
+    Parameters
+    ----------
+    covariance : array of shape (m, m)
+        C.
+    bounds : array of shape (m,)
+        b.
+    start : array of shape (m,)
+        Where to start.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.methods.csap.divergence import dual_multipliers
+    >>> dual_multipliers(np.diag([2.0, 1.0]), np.array([0.5, 4.0]), np.zeros(2)).round(6)
+    array([1.5, 0. ])
+    """
+    values, vectors = eigh(covariance)
+    kept = values > values[-1] * len(values) * np.finfo(np.float64).eps
+    B = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+
+    def dual(scaled: FloatArray) -> tuple[float, FloatArray]:
+        # In units of 1/b every derivative is a share of its bound.
+        root = cholesky(np.eye(len(B)) + (B * (scaled / bounds)) @ B.T, lower=True)
+        left = np.square(solve_triangular(root, B, lower=True)).sum(axis=0)
+        return float(scaled.sum() - 2.0 * np.log(np.diagonal(root)).sum()), 1.0 - left / bounds
+
+    scaled = start * bounds
+    for _ in range(RESTARTS):
+        found = minimize(
+            dual,
+            scaled,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * len(bounds),
+            options={"maxiter": 5_000, "maxfun": 10_000, "ftol": 0.0, "gtol": 1e-10, "maxcor": 30},
+        )
+        scaled = found.x
+    return np.asarray(scaled / bounds)
+
+
+def _left_over(covariance: FloatArray, multipliers: FloatArray) -> FloatArray:
+    """Return (C⁻¹ + diag(μ))⁻¹, for a C that may be singular."""
+    active = multipliers > 0
+    seen = Observations(np.eye(len(covariance))[:, active], 1.0 / multipliers[active])
+    factor = spent_factor(covariance, np.arange(len(covariance)), seen)
+    return covariance - factor @ factor.T
 
 
 def bounded_alone(variances: FloatArray, bounds: FloatArray) -> FloatArray:

@@ -12,8 +12,10 @@ from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import LabellingMethod
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.csap.graph import NoisyLinks, condition_graph, prior_columns, with_stranded_points
+from sidecut.methods.csap.graph import NoisyLinks, condition_graph, with_stranded_points
+from sidecut.methods.csap.prior import make_prior
 from sidecut.methods.inputs import check_choice
+from sidecut.parameters import check_count
 
 
 class CSAP(SpectralClusterer):
@@ -33,13 +35,17 @@ class CSAP(SpectralClusterer):
         affinity. "auto" is A for two clusters and B for more.
     eps_must, eps_cannot : float, default=1e-5
         ε_m and ε_c of eq. 3, the standard deviation of the noise; small is hard. A pair of strength q has
-        noise ε / √|q|.
+        noise ε / √|q|. Not used with ``form="divergence"``.
     form : {"likelihood", "divergence"}, default="likelihood"
         What a link says: that f_i - f_j (or f_i + f_j) is zero up to noise ε, or, as in the paper's appendix,
         that its variance is at most a bound, in the Gaussian nearest to the first one.
     must_bound, cannot_bound : float, default=0.01
         α and β of eq. 9, the bounds of ``form="divergence"``. A pair of strength q has the bound divided by
-        |q|.
+        |q|. Not used with ``form="likelihood"``.
+    n_affinities : int or None, default=64
+        On a sparse graph, how many affinities a point keeps beside its edges: its largest to points near the
+        same must-linked set. None keeps all, as the paper's dense kernels do; on graphs that are not sparse
+        all are kept anyway.
     affinity : str or GraphRecipe, default="knn"
         How data become a graph: "knn", "gaussian", "heat", "self_tuning", "cosine", a recipe, or
         "precomputed". The paper's are ``Gaussian(sigma, self_loops=True)`` with a width that suits the data,
@@ -72,8 +78,8 @@ class CSAP(SpectralClusterer):
     affinity_matrix_ : Graph
         A, the affinity that was cut.
     diagonal_shift_ : float
-        What the variance of every point was raised by so that the graph is a covariance on the constrained
-        points; 0 for Gaussian and heat kernels.
+        What the variance of linked points was raised by so that the graph is a covariance as a whole; 0 for
+        Gaussian and heat kernels.
     multipliers_ : array of shape (n_pairs,)
         λ of eq. 9 for every pair of the constraints: 0 where the bound holds anyway, otherwise the link acts
         as one with noise ε² = 1/(2λ). Empty unless ``form="divergence"``.
@@ -121,6 +127,7 @@ class CSAP(SpectralClusterer):
         form: str = "likelihood",
         must_bound: float = 0.01,
         cannot_bound: float = 0.01,
+        n_affinities: int | None = 64,
         affinity: str | GraphRecipe = "knn",
         n_neighbors: int = 20,
         labelling: LabellingMethod = "kmeans",
@@ -151,6 +158,7 @@ class CSAP(SpectralClusterer):
         self.form = form
         self.must_bound = must_bound
         self.cannot_bound = cannot_bound
+        self.n_affinities = n_affinities
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self.diagonal_shift_ = 0.0
@@ -160,6 +168,8 @@ class CSAP(SpectralClusterer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("algorithm", self.algorithm, ("auto", "A", "B"))
+        if self.n_affinities is not None:
+            check_count("n_affinities", self.n_affinities)
         check_choice("form", self.form, ("likelihood", "divergence"))
         for name in ("eps_must", "eps_cannot", "must_bound", "cannot_bound"):
             value = getattr(self, name)
@@ -171,13 +181,15 @@ class CSAP(SpectralClusterer):
         if constraints.n_pairs == 0:
             return graph
         links = self._links(constraints)
-        columns, self.diagonal_shift_ = prior_columns(graph, links.points)
+        prior = make_prior(graph, links.points)
+        self.diagonal_shift_ = prior.shift
         chosen = ("A" if self.n_clusters <= 2 else "B") if self.algorithm == "auto" else self.algorithm
-        heard = links
+        active = links
         if self.form == "divergence":
-            heard, multipliers = links.within_bounds(columns, chosen)
+            active, multipliers = links.within_bounds(prior.columns, chosen)
             self.multipliers_ = _in_order_of_pairs(multipliers, constraints)
-        return with_stranded_points(condition_graph(graph, columns, heard, chosen), graph, links)
+        affinity = condition_graph(graph, prior.columns, active, chosen, self.n_affinities)
+        return with_stranded_points(affinity, graph, links)
 
     def _links(self, constraints: Constraints) -> NoisyLinks:
         """Return the links, ε² of each being its noise or its bound."""

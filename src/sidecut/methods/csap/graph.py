@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import eigvalsh
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -23,7 +23,10 @@ from sidecut.methods.csap.kernel import (
     rival_updates,
     spent_factor,
 )
+from sidecut.methods.csap.largest_affinities import largest_affinities
 
+#: Links whose factors would take more memory than this are refused.
+MOST_BYTES = 8 * 2**30
 #: Up to this many points A is kept in memory (1.2 GB) where W is only applied, as heat is: a row of it costs
 #: as much as a product. Where W is in memory, so is A; where W is computed in tiles, A is too.
 APPLIED_IN_MEMORY = 12_000
@@ -36,8 +39,6 @@ LISTED_CANNOT_LINKS = 2_000
 HARD = 1e-3
 #: Bounds have a multiplier each, found by visiting all of them again and again: at most so many.
 BOUNDED_LINKS = 1_000
-#: A negative eigenvalue below this share of the largest is not rounding: the graph is no covariance there.
-INDEFINITE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,15 @@ class NoisyLinks:
         kept = self._speakers()
         return observe_links(len(self.points), self.cannot[kept], self.eps_cannot[kept], sign=1, merge=False)
 
-    def within_bounds(self, columns: FloatArray, algorithm: str) -> tuple[NoisyLinks, FloatArray]:
+    def neighbourhoods(self, graph: Graph) -> Iterator[IntArray]:
+        """The points near each must-linked set of a sparse graph, its own included."""
+        near = sp.csc_array(graph.matrix)[:, self.points]
+        joined = np.bincount(self.groups)[self.groups] > 1
+        for number in np.unique(self.groups[joined]):
+            members = np.flatnonzero(self.groups == number)
+            yield np.union1d(near[:, members].indices, self.points[members])
+
+    def within_bounds(self, columns: Any, algorithm: str) -> tuple[NoisyLinks, FloatArray]:
         """Read every ε² as a bound instead (appendix A): return the links with the noise that meets it.
 
         Algorithm A meets all bounds together; Algorithm B those of must-links, and that of every cannot-link
@@ -106,6 +115,8 @@ class NoisyLinks:
                 f"are {n_links:,}. Use fewer pairs or labels, or form='likelihood'."
             )
         covariance = columns[self.points]
+        if sp.issparse(covariance):
+            covariance = covariance.toarray()
         must = observe_links(len(self.points), self.must, self.eps_must, sign=-1, merge=False)
         cannot = observe_links(len(self.points), self.cannot, self.eps_cannot, sign=1, merge=False)
         if algorithm == "A":
@@ -147,46 +158,9 @@ class NoisyLinks:
         return np.sort(order[np.unique(between, axis=0, return_index=True)[1]])
 
 
-def prior_columns(graph: Graph, points: IntArray) -> tuple[FloatArray, float]:
-    """Return the columns of the covariance K at some points, and how much its diagonal was raised.
-
-    K is the affinity of the graph, where a point without a self-loop has affinity one with itself, as in a
-    Gaussian kernel. Where the affinities between the points are no covariance even so (k-nearest-neighbour
-    and self-tuning graphs need not be), the diagonal is raised by the least that makes them one.
-
-    Parameters
-    ----------
-    graph : Graph
-        The affinities.
-    points : array of shape (c,)
-        The points.
-
-    Returns
-    -------
-    columns : array of shape (n, c)
-        K[:, points].
-    shift : float
-        What was added to every K_ii beyond the ones.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.csap.graph import prior_columns
-    >>> prior_columns(as_graph(np.array([[0.0, 0.5], [0.5, 0.0]])), np.array([0, 1]))
-    (array([[1. , 0.5],
-           [0.5, 1. ]]), 0.0)
-    """
-    columns = columns_of(graph, points)
-    here = (points, np.arange(len(points)))
-    columns[here] = np.where(columns[here] > 0, columns[here], 1.0)
-    values = eigvalsh(columns[points])
-    shift = -float(values[0]) if values[0] < -INDEFINITE * values[-1] else 0.0
-    columns[here] += shift
-    return columns, shift
-
-
-def condition_graph(graph: Graph, columns: FloatArray, links: NoisyLinks, algorithm: str) -> Graph:
+def condition_graph(
+    graph: Graph, columns: Any, links: NoisyLinks, algorithm: str, n_affinities: int | None = None
+) -> Graph:
     """Return the affinity A of Algorithm A or B, in memory if the graph is or could be.
 
     Algorithm A is max(0, K̄) with all links observed together. Algorithm B observes the must-links, which
@@ -197,26 +171,43 @@ def condition_graph(graph: Graph, columns: FloatArray, links: NoisyLinks, algori
     ----------
     graph : Graph
         The affinities.
-    columns : array of shape (n, c)
-        The covariance at the linked points, see `prior_columns`.
+    columns : dense or sparse array of shape (n, c)
+        The covariance at the linked points, see `make_prior`.
     links : NoisyLinks
         The links.
     algorithm : {"A", "B"}
         Which.
+    n_affinities : int, optional
+        How many affinities a point keeps beside its edges, where the graph is sparse; all if left out.
     """
     must = links.must_observations()
     if algorithm == "A":
-        spent, rivals = (
-            spent_factor(columns, links.points, join_points(must, links.cannot_observations())),
-            None,
-        )
+        both = join_points(must, links.cannot_observations())
+        _refuse_too_much_memory(graph.n_nodes, len(links.points), both.size)
+        spent, rivals = spent_factor(columns, links.points, both), None
     else:
+        apart = links.cannot_observations_apart()
+        _refuse_too_much_memory(graph.n_nodes, len(links.points), must.size + apart.size)
         spent = spent_factor(columns, links.points, must)
-        left = columns - spent @ spent[links.points].T
-        rivals = rival_updates(left, links.points, links.cannot_observations_apart())
+        rivals = rival_updates(columns, links.points, apart, spent)
     if _stays_positive(graph, links):
         return JoinedResolventGraph(graph, spent, links.points[links.must])
-    return _keep(ConditionedGraph(graph, spent, rivals))
+    conditioned = ConditionedGraph(graph, spent, rivals)
+    if sp.issparse(graph.matrix):
+        return largest_affinities(conditioned, links.neighbourhoods(graph), n_affinities)
+    return _keep(conditioned)
+
+
+def _refuse_too_much_memory(n_nodes: int, n_points: int, n_observations: int) -> None:
+    """Refuse links whose factors would not fit, before any is made."""
+    # F and what it is solved from, their covariance and its root, and the directions.
+    needed = 8 * n_observations * (3 * n_nodes + 2 * n_observations + n_points)
+    if needed > MOST_BYTES:
+        raise ConstraintError(
+            f"CSAP would need about {needed / 2**30:.0f} GB for {n_observations:,} observations of "
+            f"{n_points:,} linked points among {n_nodes:,}, more than {MOST_BYTES / 2**30:.0f}. Use fewer "
+            "links or labels, or NCSC, whose memory does not grow with them."
+        )
 
 
 def _stays_positive(graph: Graph, links: NoisyLinks) -> TypeGuard[ResolventGraph]:
@@ -226,10 +217,8 @@ def _stays_positive(graph: Graph, links: NoisyLinks) -> TypeGuard[ResolventGraph
 
 
 def _keep(conditioned: ConditionedGraph) -> Graph:
-    """Return A in the form W has, sparse, dense or in tiles; in memory if W is small and only applied."""
+    """Return A in the form W has, dense or in tiles; in memory if W is small and only applied."""
     graph = conditioned.graph
-    if sp.issparse(graph.matrix):
-        return conditioned.as_sparse()
     is_small = graph.n_nodes <= APPLIED_IN_MEMORY and not isinstance(graph, TiledGraph)
     return conditioned.materialized() if is_small or graph.matrix is not None else conditioned
 

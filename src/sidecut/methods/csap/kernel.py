@@ -9,9 +9,11 @@ are few, and never K⁻¹: kernels that are smooth have none in floating point.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
 
 from sidecut.arrays import FloatArray, IntArray
@@ -19,7 +21,7 @@ from sidecut.arrays import FloatArray, IntArray
 #: No observation is taken as more exact than this share of the largest variance: beyond, it is rounding.
 SHARPEST = 1e-13
 #: Eigenvalues of M below this share of the largest are zero: the links say nothing in that direction.
-SILENT = 1e-12
+NEGLIGIBLE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,11 @@ class Observations:
     def size(self) -> int:
         """How many there are."""
         return int(self.variances.size)
+
+    def thin_directions(self) -> Any:
+        """The directions as a sparse array where most entries are zero, as those of single links are."""
+        share = np.count_nonzero(self.directions) / max(self.directions.size, 1)
+        return sp.csc_array(self.directions) if share < 0.1 else self.directions
 
     def covariance(self, kernel: FloatArray) -> FloatArray:
         """Return EᵀKE, the covariance of what is observed, K being the kernel at the c points."""
@@ -91,7 +98,7 @@ def observe_links(
 
 
 def _merge(n_points: int, ends: IntArray, variances: FloatArray, sign: int) -> Observations:
-    """Return the eigenvectors of M that are not silent, as observations."""
+    """Return the eigenvectors of M that are not zero, as observations."""
     # Relative to the smallest variance, so that the smallest ε there is cannot overflow.
     unit = variances.min()
     weights = unit / variances
@@ -100,16 +107,16 @@ def _merge(n_points: int, ends: IntArray, variances: FloatArray, sign: int) -> O
     M += M.T
     M[np.diag_indices(n_points)] = np.bincount(ends.ravel(), np.repeat(weights, 2), minlength=n_points)
     values, vectors = eigh(M)
-    loud = values > SILENT * values[-1]
-    return Observations(vectors[:, loud], unit / values[loud])
+    kept = values > NEGLIGIBLE * values[-1]
+    return Observations(vectors[:, kept], unit / values[kept])
 
 
-def spent_factor(columns: FloatArray, points: IntArray, seen: Observations) -> FloatArray:
+def spent_factor(columns: Any, points: IntArray, seen: Observations) -> FloatArray:
     """Return F with K̄ = K - F Fᵀ: what observations at some points take from the covariance (eq. 2).
 
     Parameters
     ----------
-    columns : array of shape (n, c)
+    columns : dense or sparse array of shape (n, c)
         The columns of K at the observed points.
     points : array of shape (c,)
         Which points these are.
@@ -131,10 +138,13 @@ def spent_factor(columns: FloatArray, points: IntArray, seen: Observations) -> F
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """
-    carried = columns @ seen.directions
-    covariance = seen.directions.T @ carried[points]
+    directions = seen.thin_directions()
+    carried = columns @ directions
+    covariance = directions.T @ carried[points]
+    if sp.issparse(carried):
+        carried, covariance = carried.toarray(), covariance.toarray()
     covariance = 0.5 * (covariance + covariance.T)
-    noise = _audible(seen.variances, columns, points)
+    noise = _floored(seen.variances, columns, points)
     covariance[np.diag_indices_from(covariance)] += noise
     try:
         root = cholesky(covariance, lower=True)
@@ -145,13 +155,17 @@ def spent_factor(columns: FloatArray, points: IntArray, seen: Observations) -> F
     return solve_triangular(root, carried.T, lower=True).T
 
 
-def rival_updates(columns: FloatArray, points: IntArray, seen: Observations) -> FloatArray:
+def rival_updates(
+    columns: Any, points: IntArray, seen: Observations, spent: FloatArray | None = None
+) -> FloatArray:
     """Return u_k with K - u_k u_kᵀ the covariance after the k-th observation alone (Algorithm B, step 1b).
 
     Parameters
     ----------
     columns, points, seen
         As in `spent_factor`.
+    spent : array of shape (n, rank), optional
+        F, if other observations came before and left K - F Fᵀ.
 
     Returns
     -------
@@ -168,14 +182,18 @@ def rival_updates(columns: FloatArray, points: IntArray, seen: Observations) -> 
            [0.7071, 0.7071],
            [0.    , 0.7071]])
     """
-    carried = columns @ seen.directions
+    directions = seen.thin_directions()
+    carried = columns @ directions
+    carried = carried.toarray() if sp.issparse(carried) else np.asarray(carried)
+    if spent is not None:
+        carried -= spent @ (directions.T @ spent[points]).T
     own = np.einsum("pk,pk->k", seen.directions, carried[points])
-    return carried / np.sqrt(np.maximum(own, 0.0) + _audible(seen.variances, columns, points))
+    return carried / np.sqrt(np.maximum(own, 0.0) + _floored(seen.variances, columns, points))
 
 
-def _audible(variances: FloatArray, columns: FloatArray, points: IntArray) -> FloatArray:
+def _floored(variances: FloatArray, columns: Any, points: IntArray) -> FloatArray:
     """Return the variances, none below what floating point can tell from zero beside K."""
-    largest = columns[points, np.arange(len(points))].max(initial=0.0)
+    largest = columns[points].diagonal().max(initial=0.0)
     return np.maximum(variances, SHARPEST * largest)
 
 

@@ -202,7 +202,7 @@ def descend_by_exchange(
     Returns
     -------
     Descent
-        The lower of the two ends: never above that of the projected steps. Y satisfies YᵀDY = I and Y >= 0 to
+        The lowest of the two ends and of that of the projected steps. Y satisfies YᵀDY = I and Y >= 0 to
         rounding, and the trace is eq. 6 at such Y all the way.
     """
     k = start.shape[1]
@@ -221,4 +221,9 @@ def descend_by_exchange(
         # Someone looked for moves, and that there were none took an iteration, too.
         trace *= 2
     Y = cut.affinity.scale[:, None] * state.block()
+    kept = projected.indicators
+    if kept.any(axis=0).sum() >= state.n_columns and cut.objective(kept) < cut.objective(Y):
+        # Moves begin at the clusters of the projected steps, not at their indicators, and may end above them.
+        end = np.full(2, cut.objective(kept))
+        return Descent(kept, kept, end, max(projected.n_iter, 1), projected.converged)
     return Descent(Y, Y, np.array(trace), len(trace) - 1, converged)

@@ -141,6 +141,9 @@ def seed_labels(graph: Graph, sets: list[IntArray], n_clusters: int, rng: np.ran
     for label, members in enumerate(sets):
         seeds[members] = label
     for label in range(len(sets), n_clusters):
+        if not (seeds == UNKNOWN).any():
+            # Must-links join all points: the clusters that are left stay empty, for the caller to fill.
+            break
         seeds[_next_seed(graph, seeds, n_clusters, rng)] = label
     labels = grow(graph, seeds, n_clusters).labels
     # What no path leads to says nothing by which to choose.
