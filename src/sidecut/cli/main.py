@@ -134,6 +134,7 @@ def _add_command(name: str, summary: str, asked: type[Any]) -> None:
 
 _add_command("cluster", "Cluster points, with or without constraints.", options.ClusterOptions)
 _add_command("segment", "Cut a picture into segments, by what is marked on it.", options.SegmentOptions)
+_add_command("ask", "Ask about pairs of rows, and cluster by the answers.", options.AskOptions)
 _add_command("predict", "Put new points into the clusters of a saved model.", options.PredictOptions)
 _add_command("methods", "List the methods and what they are good for.", options.MethodsOptions)
 _add_command("evaluate", "Score labels against the truth and the constraints.", options.EvaluateOptions)

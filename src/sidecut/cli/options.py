@@ -406,6 +406,44 @@ class CheckOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AskOptions:
+    """Options of ``sidecut ask``."""
+
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table, one row per point.")]
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="OUT", help="Labels: .csv, .tsv, .jsonl, .npy or .parquet."),
+    ]
+    show: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Columns to show, with commas between (default: all)."),
+    ] = None
+    id_column: Annotated[str | None, typer.Option(metavar="NAME", help="Names of the points.")] = None
+    clusters: Annotated[
+        int | None,
+        typer.Option("--clusters", "-k", metavar="K", help="Number of clusters (default: answers decide)."),
+    ] = None
+    questions: Annotated[
+        int | None, typer.Option(metavar="N", help="Stop after so many answers (default: when you quit).")
+    ] = None
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where answers are kept; it goes on from there (default: OUT.answers)."
+        ),
+    ] = None
+    raw: Annotated[bool, typer.Option("--raw", help="Take the columns as they are, not standardised.")] = (
+        False
+    )
+    impute: Annotated[bool, typer.Option("--impute", help="Fill missing values.")] = False
+    header: Header = None
+    encoding: Encoding = None
+    decimal: Decimal = "."
+    seed: Seed = 0
+    debug: Debug = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class PredictOptions:
     """Options of ``sidecut predict``."""
 
