@@ -4,6 +4,7 @@ matplotlib is imported only when a picture is drawn, and pyplot never: each func
 it is given or on a figure of its own, and returns the axes.
 """
 
+from sidecut.plots.candidates import plot_candidates
 from sidecut.plots.canvas import align_clusters
 from sidecut.plots.eigenvalues import plot_eigenvalues
 from sidecut.plots.embedding import plot_before_after, plot_embedding, project_for_picture
@@ -17,6 +18,7 @@ __all__ = [
     "align_clusters",
     "plot_affinity",
     "plot_before_after",
+    "plot_candidates",
     "plot_distances",
     "plot_eigenvalues",
     "plot_embedding",

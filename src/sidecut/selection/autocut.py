@@ -40,6 +40,8 @@ from sidecut.selection.views import Shared, lean_by_units, list_views
 #: Candidates run on at most so many points, all those that something is known about first.
 PILOT = 1_500
 N_FOLDS = 3
+#: At most so many answers vote; fewer where there are so many points that every fit takes its time.
+VOTERS, VOTERS_OF_MANY = 5, 3
 #: Fewer known points than this tell nothing about a method: experience chooses.
 FEW = 8
 METHODS: dict[str, Any] = {
@@ -57,8 +59,8 @@ class AutoCut(ConstrainedClusterer):
 
     What is known is split into folds. Candidates are told one part and judged by the other: first the graphs
     (features as given or scaled, few neighbours or many), then the methods on the best graph. The best of
-    them vote. Where little is known, the order of methods learned from stored experiments decides; where
-    nothing is known, the answer is that of `NormalizedCut`.
+    them vote. Of many points, a sample of 1,500 is tried on. Where little is known, the order of methods
+    learned from stored experiments decides; where nothing is known, the answer is that of `NormalizedCut`.
 
     Parameters
     ----------
@@ -217,6 +219,7 @@ class AutoCut(ConstrainedClusterer):
             METHODS if self.candidates is None else self.candidates,
             seed,
             open_purse(self.budget),
+            VOTERS if pilot is data else VOTERS_OF_MANY,
             bool(self.hard),
             make_teller(self.progress),
         )

@@ -16,19 +16,17 @@ from sidecut.exceptions import SidecutWarning
 from sidecut.methods import NormalizedCut
 from sidecut.selection.consensus import vote
 from sidecut.selection.entry import Entry, IntArray
-from sidecut.selection.experience import expected_gain
+from sidecut.selection.experience import SCOUTS, expected_gain
 from sidecut.selection.folds import Fold
 from sidecut.selection.purse import Purse
 
 #: What the cut without constraints is called in the table, and the vote of the best.
 PLAIN, VOTE = "NormalizedCut", "vote"
 SPENT = "the budget was spent"
-#: So many methods try every graph, and on so many graphs all folds.
-N_SCOUTS, GRAPH_FINALISTS = 2, 2
+#: So many graphs are tried on all folds, after all were tried on the first.
+GRAPH_FINALISTS = 2
 #: So many methods, scouts included, are tried on all folds of the best graph.
 FINALISTS = 4
-#: At most so many answers vote.
-VOTERS = 5
 #: One answer is preferred to the vote only where its score is better by this.
 CLEARLY = 0.25
 
@@ -57,6 +55,8 @@ class Race:
         The random state of all.
     purse : Purse
         What the race may cost.
+    n_voters : int
+        At most so many answers vote.
     hard : bool
         Whether all must-links have to be satisfied.
     tell : callable
@@ -72,6 +72,7 @@ class Race:
     methods: Mapping[str, Any]
     seed: int
     purse: Purse
+    n_voters: int
     hard: bool
     tell: Callable[[str], None]
     entries: list[Entry] = field(default_factory=list)
@@ -87,8 +88,8 @@ class Race:
     def _compare_graphs(self) -> list[Entry]:
         """Return the cut and the scouts on the best graph.
 
-        Every graph is cut without constraints, and two methods try it on the first fold, those that
-        experience expects most of; on the two best graphs they try all folds.
+        Every graph is cut without constraints, and two methods try it on the first fold, the
+        scouts; on the two best graphs they try all folds.
         """
         teams = self._enter_teams()
         for number, fold in enumerate(self.folds):
@@ -109,10 +110,10 @@ class Race:
         usual = 0.5 if np.isnan(cuts[0].score) else cuts[0].score
         for cut in cuts:
             cut.expected = usual + self.leanings.get(cut.graph, 0.0)
-        return [[cut, *self._enter_methods(cut, self._by_experience()[:N_SCOUTS])] for cut in cuts]
+        return [[cut, *self._enter_methods(cut, self._by_experience()[:2])] for cut in cuts]
 
     def _keep_best(self, teams: list[list[Entry]], n_kept: int) -> list[list[Entry]]:
-        order = sorted(teams, key=lambda team: -np.mean([entry.belief for entry in team if not entry.failed]))
+        order = sorted(teams, key=_mean_belief, reverse=True)
         for team in order[n_kept:]:
             for entry in team:
                 entry.verdict = entry.verdict or "another graph suits what is known better"
@@ -131,7 +132,7 @@ class Race:
     def _compare_methods(self, plain: Entry, scouts: list[Entry]) -> list[Entry]:
         """Try the other methods on the first fold and the best of them on the other folds."""
         n_kept = FINALISTS - len(scouts)
-        entries = self._enter_methods(plain, self._by_experience()[N_SCOUTS:])
+        entries = self._enter_methods(plain, self._by_experience()[2:])
         for number, fold in enumerate(self.folds):
             for entry in entries:
                 self._try(entry, fold)
@@ -143,7 +144,10 @@ class Race:
         return entries[:n_kept]
 
     def _by_experience(self) -> list[str]:
-        return sorted(self.methods, key=lambda name: -expected_gain(name, self.constraints))
+        """Return the names of the methods: the scouts, then by what is expected of them."""
+        return sorted(
+            self.methods, key=lambda name: (name not in SCOUTS, -expected_gain(name, self.constraints))
+        )
 
     def _enter_methods(self, plain: Entry, names: list[str]) -> list[Entry]:
         return [
@@ -165,7 +169,7 @@ class Race:
         entries = sorted((e for e in entries if not e.failed), key=lambda entry: -entry.belief) or entries[:1]
         for entry in entries:
             entry.verdict = entry.verdict or "others were better"
-        voters = [entry for entry in entries if entry.verdict != SPENT or entry.counts][:VOTERS]
+        voters = [entry for entry in entries if entry.verdict != SPENT or entry.counts][: self.n_voters]
         best = entries[0]
         together = self._enter(VOTE, best.graph, None, best.expected)
         self._let_vote(together, voters)
@@ -224,3 +228,8 @@ class Race:
         entry.answers.append(labels)
         entry.counts.append(fold.count(labels))
         entry.held_out += len(fold.held_out)
+
+
+def _mean_belief(team: list[Entry]) -> float:
+    """Return what is believed of a graph: the mean over those that answered on it."""
+    return float(np.mean([entry.belief for entry in team if not entry.failed] or [-np.inf]))
