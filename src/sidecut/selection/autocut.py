@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils import Tags, check_random_state
 
-from sidecut.arrays import FloatArray
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, recipe
@@ -31,14 +31,15 @@ from sidecut.selection.consensus import Consensus
 from sidecut.selection.counting import choose_n_clusters
 from sidecut.selection.entry import Entry
 from sidecut.selection.explanation import explain, tabulate
-from sidecut.selection.folds import ConstraintFolds, Fold
+from sidecut.selection.folds import ConstraintFolds, Fold, independent_parts
+from sidecut.selection.knowledge import consistent
 from sidecut.selection.progress import make_teller
 from sidecut.selection.purse import open_purse
 from sidecut.selection.race import PLAIN, Race
 from sidecut.selection.views import Shared, lean_by_units, list_views
 
 #: Candidates run on at most so many points, all those that something is known about first.
-PILOT = 1_500
+PILOT = 600
 N_FOLDS = 3
 #: At most so many answers vote; fewer where there are so many points that every fit takes its time.
 VOTERS, VOTERS_OF_MANY = 5, 3
@@ -59,7 +60,7 @@ class AutoCut(ConstrainedClusterer):
 
     What is known is split into folds. Candidates are told one part and judged by the other: first the graphs
     (features as given or scaled, few neighbours or many), then the methods on the best graph. The best of
-    them vote. Of many points, a sample of 1,500 is tried on. Where little is known, the order of methods
+    them vote. Of many points, a sample of 600 is tried on. Where little is known, the order of methods
     learned from stored experiments decides; where nothing is known, the answer is that of `NormalizedCut`.
 
     Parameters
@@ -75,7 +76,7 @@ class AutoCut(ConstrainedClusterer):
         and `random_state` are set, everything else is as given.
     budget : int, str or None, default=None
         What may be spent on choosing: a number of fits, or a time such as "30s" or "5min". None is about
-        twenty fits on at most 1,500 points.
+        twenty fits on at most 600 points.
     hard : bool, default=False
         Satisfy all must-links and as many cannot-links as possible. The best method answers alone: a vote
         could break what each voter keeps.
@@ -308,9 +309,8 @@ def draw_pilot(data: Any, constraints: Constraints, seed: int) -> tuple[Any, Con
     if n_samples <= PILOT or isinstance(data, Graph):
         return data, constraints
     rng = np.random.default_rng(seed)
-    known = constraints.constrained_points
     # Half of the pilot may be known points, so that there is a graph between them.
-    known = rng.permutation(known)[: PILOT // 2]
+    known = _draw_known(constraints, PILOT // 2, rng)
     others = np.setdiff1d(np.arange(n_samples), known)
     rows: npt.NDArray[np.intp] = np.sort(
         np.concatenate([known, rng.choice(others, PILOT - len(known), replace=False)])
@@ -327,3 +327,11 @@ def _each_warning_once(ignored: type[Warning] | tuple[type[Warning], ...]) -> It
     for warning in {str(warning.message): warning for warning in caught}.values():
         if not issubclass(warning.category, ignored):
             warn(str(warning.message), warning.category)
+
+
+def _draw_known(constraints: Constraints, count: int, rng: np.random.Generator) -> IntArray:
+    """Return some of the known points; sets that do not speak of each other stay whole, and pairs with them."""
+    knowledge = consistent(constraints).contracted()
+    part = independent_parts(knowledge)[knowledge.component]
+    turn = rng.permutation(part.max(initial=0) + 1)[part] + rng.random(len(part))
+    return knowledge.points[np.argsort(turn)[:count]]

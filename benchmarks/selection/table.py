@@ -1,0 +1,78 @@
+"""The tables of docs/selection.md from the stored lines.
+
+python -m benchmarks.selection.table
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from benchmarks.selection.__main__ import RESULTS
+
+LEARNERS = ("LabelSpreading", "logistic")
+BEST = "best in hindsight"
+
+
+def wide(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per cell, one column per method; only cells that AutoCut and all methods have."""
+    table = lines.pivot_table(index=["data", "known", "draw"], columns="method", values="ari")
+    fixed = fixed_methods(table)
+    table = table[table[["AutoCut", *fixed]].notna().all(axis=1)].copy()
+    usual = [name for name in fixed if "scaled" not in name]
+    table[f"{BEST}, usual graph"] = table[usual].max(axis=1)
+    table[f"{BEST}, both graphs"] = table[fixed].max(axis=1)
+    return table
+
+
+def fixed_methods(table: pd.DataFrame) -> list[str]:
+    """Return the columns that are a fixed method."""
+    return [name for name in table if not name.startswith(("AutoCut", BEST, *LEARNERS))]
+
+
+def by_knowledge(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean index of each method for each amount of knowledge."""
+    means = table.drop(columns="AutoCut, auto", errors="ignore").groupby(level="known").mean().T
+    means["all"] = means.mean(axis=1)
+    return means.sort_values("all", ascending=False)
+
+
+def harm(table: pd.DataFrame) -> pd.Series:
+    """Return the share of cells in which a method is more than .01 below the unconstrained cut."""
+    names = ["AutoCut", *fixed_methods(table)]
+    return table[names].lt(table["NormalizedCut"] - 0.01, axis=0).mean()
+
+
+def counts(lines: pd.DataFrame) -> tuple[float, float, int]:
+    """Return how often the number of clusters was right, and within one, and in how many cells."""
+    found = lines[lines.method == "AutoCut, auto"]
+    error = (found.note.str.split().str[0].astype(int) - found.classes).abs()
+    return float((error == 0).mean()), float((error <= 1).mean()), len(found)
+
+
+def as_markdown(table: pd.DataFrame) -> str:
+    """Return a table for the page."""
+    head = "| | " + " | ".join(map(str, table.columns)) + " |\n|---|" + "---|" * table.shape[1]
+    rows = [
+        f"| {name} | "
+        + " | ".join("" if pd.isna(v) else f"{v:.3f}".replace("0.", ".", 1) for v in row)
+        + " |"
+        for name, row in zip(table.index, table.to_numpy(), strict=True)
+    ]
+    return "\n".join([head, *rows])
+
+
+def main() -> None:
+    """Show the tables."""
+    lines = pd.read_csv(RESULTS / "cells.csv")
+    table = wide(lines)
+    print(f"{len(table)} cells, {table.index.get_level_values('data').nunique()} data sets\n")
+    means = by_knowledge(table)
+    print(as_markdown(means), "\n")
+    print(as_markdown(harm(table).rename("harm").to_frame().sort_values("harm")), "\n")
+    print("number of clusters: right {:.2f}, within one {:.2f}, cells {}".format(*counts(lines)))
+    per_set = table.groupby(level="data").mean()
+    print(as_markdown(per_set[["NormalizedCut", "AutoCut", f"{BEST}, usual graph", f"{BEST}, both graphs"]]))
+
+
+if __name__ == "__main__":
+    main()
