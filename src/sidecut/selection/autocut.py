@@ -330,7 +330,7 @@ def _each_warning_once(ignored: type[Warning] | tuple[type[Warning], ...]) -> It
 
 
 def _draw_known(constraints: Constraints, count: int, rng: np.random.Generator) -> IntArray:
-    """Return some of the known points; sets that do not speak of each other stay whole, and pairs with them."""
+    """Return some of the known points; sets that do not speak of each other are kept whole."""
     knowledge = consistent(constraints).contracted()
     part = independent_parts(knowledge)[knowledge.component]
     turn = rng.permutation(part.max(initial=0) + 1)[part] + rng.random(len(part))
