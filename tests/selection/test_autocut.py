@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
@@ -12,6 +13,7 @@ from sidecut.exceptions import ConflictError
 from sidecut.graphs import Gaussian, Neighbors
 from sidecut.selection import Consensus, autocut, vote
 from sidecut.selection.consensus import name_alike
+from sidecut.selection.views import lean_by_units, list_views
 
 X, Y = make_blobs(60, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=0)
 KNOWN = sample_labels(Y, 12, random_state=0)
@@ -264,3 +266,20 @@ def test_a_consensus_shows_who_agrees():
     assert len(model.estimators_) == 2
     assert model.agreement_.min() >= 0.5
     assert adjusted_rand_score(Y, model.labels_) == 1.0
+
+
+# What is expected of graphs
+
+
+def test_words_are_expected_to_want_angles_and_units_to_want_scales():
+    sparse = sp.csr_array(np.eye(30))
+    leanings = lean_by_units(sparse, list_views(sparse))
+    assert {name for name, leaning in leanings.items() if leaning > 0} == {
+        "20 neighbours and angles",
+        "8 neighbours and angles",
+    }
+    rng = np.random.default_rng(0)
+    alike = rng.normal(size=(30, 3)) * [1, 2, 3]
+    assert min(lean_by_units(alike, list_views(alike)).values()) == -0.1
+    units = rng.normal(size=(30, 3)) * [1, 2, 3000]
+    assert max(lean_by_units(units, list_views(units)).values()) == 0.1

@@ -70,7 +70,7 @@ def plot_candidates(candidates: Mapping[str, Sequence[Any]], ax: Axes | None = N
         zorder=3,
         gid="left out",
     )
-    names = [f"{candidates['method'][row]}, {candidates['graph'][row]}" for row in rows]
+    names = [f"{candidates['method'][row]}, {candidates['graph'][row]}" for row in rows.tolist()]
     ax.set_yticks(places, names)
     ax.invert_yaxis()
     ax.set_xlabel("share of pairs held back that are right (must-links and cannot-links alike)")

@@ -103,10 +103,11 @@ def list_views(X: Any) -> dict[str, GraphRecipe]:
 
 
 def lean_by_units(X: Any, views: dict[str, GraphRecipe]) -> dict[str, float]:
-    """Return what to expect of graphs of scaled features, over those of the features as given.
+    """Return what to expect of graphs of scaled features, or of angles, over those of the features as given.
 
     Features that differ greatly in spread are measured in different units, and want to be scaled; features
-    of one kind, such as pixels, do not.
+    of one kind, such as pixels, do not. Of sparse data, such as words, angles say more than distances, which
+    are mostly lengths of texts.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def lean_by_units(X: Any, views: dict[str, GraphRecipe]) -> dict[str, float]:
         The graphs by name.
     """
     if sp.issparse(X):
-        return dict.fromkeys(views, 0.0)
+        return {name: LEANING if name.endswith(ANGLES) else 0.0 for name in views}
     leaning = LEANING if _largest_over(X, np.median) > OTHER_UNITS else -LEANING
     return {name: leaning if name.endswith(SCALED) else 0.0 for name in views}
 
