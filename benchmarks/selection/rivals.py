@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.semi_supervised import LabelSpreading
 
 import sidecut
+from benchmarks.label_spreading import spread
 from sidecut import Constraints
 from sidecut.graphs import Neighbors, SparseGraph
 
@@ -85,5 +85,4 @@ def classifiers(X: Any, graphs: Graphs, y: np.ndarray, known: Constraints) -> It
 
 def _spread(graph: SparseGraph, partly: np.ndarray, alpha: float) -> Fit:
     weights = sp.csr_matrix(graph.matrix)
-    learner = LabelSpreading(kernel=lambda one, other=None: weights, alpha=alpha, max_iter=1000)
-    return lambda: learner.fit(np.zeros((len(partly), 1)), partly).transduction_
+    return lambda: spread(weights, partly, 1000, alpha)

@@ -263,11 +263,12 @@ class AutoCut(ConstrainedClusterer):
         self.explanation_ = explain(entries, chosen, self.n_clusters_, self.n_clusters == "auto")
 
     def _measure_confidence(self, X: Any) -> FloatArray:
-        """Return how sure the chosen methods are, times the share of them that agree."""
+        """Return how sure the chosen methods are, as far as they say so, times the share that agrees."""
         best = self.best_estimator_
-        if not isinstance(best, Consensus):
-            return best.confidence_
-        return best.agreement_ * np.mean([model.confidence_ for model in best.estimators_], axis=0)
+        models = best.estimators_ if isinstance(best, Consensus) else [best]
+        agreement = best.agreement_ if isinstance(best, Consensus) else np.ones(len(self.labels_))
+        said = [model.confidence_ for model in models if hasattr(model, "confidence_")]
+        return agreement * np.mean(said, axis=0) if said else agreement
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that sparse data are welcome and when X is a matrix of pairs."""
