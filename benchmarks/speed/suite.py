@@ -14,9 +14,30 @@ RESULTS = Path(__file__).parent / "results"
 QUICK_RESULTS = RESULTS / "raw" / "quick"
 COLUMNS = ["name", "points", "seconds", "against", "ratio"]
 #: How the columns begin that hold the seconds of something else.
-OTHERS = ("scikit-learn", "dense", "stack", "spectralcluster", "LSC", "cold", "in memory", "streamed")
+OTHERS = (
+    "scikit-learn",
+    "dense",
+    "stack",
+    "spectralcluster",
+    "LSC",
+    "NormalizedCut",
+    "cold",
+    "in memory",
+    "streamed",
+)
 #: Columns of a script's table that tell what was measured rather than how long it took.
-LABELS = ("data", "part", "graph", "known", "labels", "cannot-links", "landmarks", "solver")
+LABELS = (
+    "data",
+    "part",
+    "graph",
+    "known",
+    "labels",
+    "cannot-links",
+    "landmarks",
+    "solver",
+    "method",
+    "search",
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +74,10 @@ SCRIPTS = [
     Script("scacs", "--parts c --sizes 20000 200000"),
     Script("ncsc", ""),
     Script("dask", "--quick", takes_data=False),
+    Script("pairs", "--sizes 1000 --sets blobs moons --methods CSP E2CP --repeats 1"),
+    Script("few_labels", "--sizes 1000 --sets blobs moons --methods CSP E2CP --repeats 1"),
+    Script("raw_points", "--parts a --sets blobs --searches sidecut"),
+    Script("large_graphs", "--nodes 20000 40000", takes_data=False),
 ]
 
 
@@ -125,7 +150,7 @@ def series_name(script: str, row: pd.Series) -> str:
 
 def described(label: str, value: object) -> str:
     """Return a setting in words: "500 labels", "part a", "moons"."""
-    if label in ("data", "graph", "known", "solver"):
+    if label in ("data", "graph", "known", "solver", "method", "search"):
         return str(value)
     if label == "landmarks" and isinstance(value, str):
         return f"landmarks {value}"

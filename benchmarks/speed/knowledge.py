@@ -1,0 +1,133 @@
+"""What knowledge costs: methods with constraints against NormalizedCut without, on many kinds of data."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import make_blobs, make_circles, make_moons
+
+from benchmarks.speed.timing import alternately, timed
+from sidecut import CCSR, CSAP, CSP, E2CP, NCSC, Constraints, NormalizedCut, SpectralLearning
+from sidecut.evaluation import adjusted_rand_index
+from sidecut.graphs import Neighbors, SparseGraph
+
+Sample = tuple[np.ndarray, np.ndarray]
+
+METHODS = {method.__name__: method for method in (SpectralLearning, CSP, E2CP, CSAP, NCSC, CCSR)}
+#: Sets made here; those of a data folder are asked for by the names of their files.
+MADE = ("blobs", "unbalanced", "moons", "rings", "duplicates")
+STORED = ("mnist", "covtype", "letter", "pendigits", "usps")
+
+
+def blobs(n: int) -> Sample:
+    """Ten overlapping clusters in 30 dimensions."""
+    return make_blobs(n, 30, centers=10, cluster_std=6.0, random_state=0)
+
+
+def unbalanced(n: int) -> Sample:
+    """Six clusters, each half as large as the one before it."""
+    shares = 0.5 ** np.arange(6)
+    sizes = np.maximum((n * shares / shares.sum()).astype(int), 20)
+    sizes[0] += n - sizes.sum()
+    X, y = make_blobs(sizes.tolist(), 10, cluster_std=4.0, random_state=0)
+    return X, y
+
+
+def moons(n: int) -> Sample:
+    """Two moons in the plane."""
+    return make_moons(n, noise=0.15, random_state=0)
+
+
+def rings(n: int) -> Sample:
+    """A ring around another, in the plane."""
+    return make_circles(n, noise=0.08, factor=0.6, random_state=0)
+
+
+def duplicates(n: int) -> Sample:
+    """Blobs in which every third point is a copy of another."""
+    X, y = blobs(n)
+    copied = np.arange(0, n - 1, 3)
+    X[copied], y[copied] = X[copied + 1], y[copied + 1]
+    return X, y
+
+
+def sample(name: str, n_points: int, data: Path | None) -> Sample | None:
+    """Return some points of a data set and their classes, or None where it has fewer."""
+    made: dict[str, Callable[[int], Sample]] = {
+        "blobs": blobs,
+        "unbalanced": unbalanced,
+        "moons": moons,
+        "rings": rings,
+        "duplicates": duplicates,
+    }
+    if name in made:
+        return made[name](n_points)
+    if data is None:
+        return None
+    with np.load(data / f"{name}.npz") as file:
+        X, y = file["X"], file["y"].astype(int)
+    if len(y) < n_points:
+        return None
+    chosen = np.random.default_rng(0).permutation(len(y))[:n_points]
+    X = X[chosen].reshape(n_points, -1).astype(np.float64)
+    spread = X.std(axis=0)
+    # The features of CoverType have units of their own.
+    return (X / np.where(spread > 0, spread, 1.0) if name == "covtype" else X), y[chosen]
+
+
+def compare(
+    name: str,
+    drawn: Sample,
+    known: dict[str, Callable[[np.ndarray, int], Constraints]],
+    methods: Iterable[str],
+    repeats: int,
+    slowest: float,
+) -> list[dict]:
+    """Return a row for every method and kind of knowledge, in processor time beside NormalizedCut's.
+
+    A method that took longer than `slowest` seconds is run once. Where E2CP is approximate, its exact ARI
+    stands beside it for up to 3,000 points.
+    """
+    X, y = drawn
+    graph, n_clusters = Neighbors(20).build(X), int(y.max()) + 1
+    plain = NormalizedCut(n_clusters, affinity="precomputed", random_state=0)
+    plain.fit(graph)
+    rows = []
+    for told, draw in known.items():
+        constraints = draw(y, 0)
+        for method in methods:
+            model = METHODS[method](n_clusters, affinity="precomputed", random_state=0)
+            work = lambda m=model, c=constraints: m.fit(graph, constraints=c)  # noqa: E731
+            row = {"data": name, "points": len(y), "known": told, "method": method}
+            _, first = timed(work, time.process_time)
+            rounds = 1 if first > slowest else repeats
+            ours, theirs = alternately([work, lambda: plain.fit(graph)], rounds, time.process_time)
+            row |= {"sidecut": ours, "NormalizedCut": theirs}
+            row |= {"ARI": adjusted_rand_index(y, model.labels_), "ARI without": _plain_ari(y, plain)}
+            if method == "E2CP":
+                row |= _beside_exact(model, graph, y, constraints)
+            rows.append(row)
+            print(row, flush=True)
+    return rows
+
+
+def _plain_ari(y: np.ndarray, plain: NormalizedCut) -> float:
+    return float(adjusted_rand_index(y, plain.labels_))
+
+
+def _beside_exact(model: E2CP, graph: SparseGraph, y: np.ndarray, constraints: Constraints) -> dict:
+    """Return what E2CP states as its error, the error over all points, and the exact method's ARI."""
+    row = {"stated error": model.approximation_error_}
+    if graph.n_nodes > 3_000:
+        return row
+    exact = E2CP(model.n_clusters, affinity="precomputed", approximate=False, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exact.fit(graph, constraints=constraints)
+    weights = exact.affinity_matrix_.toarray()
+    wrong = np.abs(model.affinity_matrix_.toarray() - weights).sum(axis=0) / weights.sum(axis=0)
+    return row | {"true error": float(wrong.mean()), "exact ARI": adjusted_rand_index(y, exact.labels_)}

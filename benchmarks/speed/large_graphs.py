@@ -1,0 +1,73 @@
+"""Large graphs: CSP and E2CP with labels on random block graphs of up to two million nodes.
+
+    python -m benchmarks.speed.large_graphs [--nodes 200000 600000 2000000]
+
+Every graph has ten blocks and twenty edges per node, half of them within its block; 100 labels are known.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.speed import stored
+from benchmarks.speed.timing import timed
+from sidecut import CSP, E2CP, NormalizedCut
+from sidecut.constraints import sample_labels
+from sidecut.evaluation import adjusted_rand_index
+from sidecut.graphs import SparseGraph
+
+RESULTS = Path(__file__).parent / "results"
+K = 10
+EDGES_PER_NODE = 10
+WITHIN = 0.5
+METHODS = {"NormalizedCut": NormalizedCut, "CSP": CSP, "E2CP": E2CP}
+
+
+def block_graph(n_nodes: int) -> tuple[SparseGraph, np.ndarray]:
+    """Return a graph of ten blocks with ten edges drawn by every node, and the block of every node."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n_nodes) % K
+    ends = rng.integers(n_nodes, size=(n_nodes, EDGES_PER_NODE))
+    inside = rng.random(ends.shape) < WITHIN
+    # The same place in the right block.
+    ends = np.where(inside, np.minimum(ends - ends % K + y[:, None], n_nodes - 1), ends)
+    starts = np.arange(0, ends.size + 1, EDGES_PER_NODE)
+    drawn = sp.csr_array((np.ones(ends.size), ends.ravel(), starts), shape=(n_nodes, n_nodes))
+    weights = sp.csr_array(drawn + drawn.T)
+    weights.setdiag(0)
+    weights.eliminate_zeros()
+    return SparseGraph(weights), y
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--nodes", type=int, nargs="+", default=[200_000, 600_000, 2_000_000])
+    parser.add_argument("--methods", nargs="+", default=list(METHODS))
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for n_nodes in args.nodes:
+        graph, y = block_graph(n_nodes)
+        known = sample_labels(y, 100, random_state=0)
+        rows = []
+        for name in args.methods:
+            model = METHODS[name](K, affinity="precomputed", random_state=0)
+            told = None if name == "NormalizedCut" else known
+            start = time.perf_counter()
+            _, processor = timed(lambda m=model, g=graph, c=told: m.fit(g, constraints=c), time.process_time)
+            row = {"points": n_nodes, "edges": graph.n_edges, "method": name, "sidecut": processor}
+            row |= {"seconds": time.perf_counter() - start, "ARI": adjusted_rand_index(y, model.labels_)}
+            row |= {"peak GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20}
+            rows.append(row)
+            print(row, flush=True)
+        stored.write(RESULTS / "large_graphs", rows, ["points", "method"])
+
+
+if __name__ == "__main__":
+    main()

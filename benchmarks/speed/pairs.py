@@ -1,0 +1,55 @@
+"""What random pairs cost: every spectral method with n/5 and with n pairs against NormalizedCut.
+
+    python -m benchmarks.speed.pairs --data FOLDER [--sizes 3000 20000 70000] [--methods E2CP CSP ...]
+
+The graph (20 neighbours) is given to both. Times are of the processor, medians of fits in turn with
+NormalizedCut's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.speed import knowledge, stored
+from sidecut import Constraints
+from sidecut.constraints import sample_pairs
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def few(y: np.ndarray, seed: int) -> Constraints:
+    """Return a pair for every five points."""
+    return sample_pairs(y, len(y) // 5, random_state=seed)
+
+
+def many(y: np.ndarray, seed: int) -> Constraints:
+    """Return as many pairs as points."""
+    return sample_pairs(y, len(y), random_state=seed)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder of .npz files; sets made here without")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[3_000, 20_000, 70_000])
+    parser.add_argument("--sets", nargs="+", default=[*knowledge.MADE, *knowledge.STORED])
+    parser.add_argument("--methods", nargs="+", default=list(knowledge.METHODS))
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--slowest", type=float, default=20.0)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for size in args.sizes:
+        for name in args.sets:
+            drawn = knowledge.sample(name, size, args.data)
+            if drawn is None:
+                continue
+            known = {"n/5 pairs": few, "n pairs": many}
+            rows = knowledge.compare(name, drawn, known, args.methods, args.repeats, args.slowest)
+            stored.write(RESULTS / "pairs", rows, ["data", "points", "known", "method"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Four sections of the page of speed: pairs, few labels, raw points, large graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from benchmarks.speed.growth import exponent
+from benchmarks.speed.page import markdown, number, of, spent
+
+
+def cost_of(script: str) -> str:
+    """What knowledge costs: a row for each method, size and kind of it, over the data sets."""
+    rows = []
+    for (method, points, known), group in of(script).groupby(["method", "points", "known"], sort=False):
+        ratios = group["sidecut"] / group["NormalizedCut"]
+        spans = [number(value) for value in (ratios.median(), ratios.min(), ratios.max())]
+        gains = f"{group['ARI without'].mean():.3f}", f"{group['ARI'].mean():.3f}"
+        rows.append([f"`{method}`", f"{points:,.0f}", known, str(len(group)), *spans, *gains])
+    header = "method | points | known | data sets | time over NormalizedCut's, median | least | most | "
+    return markdown(header + "ARI without | ARI", rows)
+
+
+def errors_of(script: str) -> str:
+    """E2CP in linear time beside the exact method, set by set."""
+    table = of(script)
+    rows = [
+        [
+            row["data"],
+            f"{row['points']:,.0f}",
+            row["known"],
+            number(row["sidecut"] / row["NormalizedCut"]),
+            f"{row['stated error']:.3f}",
+            f"{row['true error']:.3f}",
+            f"{row['ARI without']:.3f}",
+            f"{row['ARI']:.3f}",
+            f"{row['exact ARI']:.3f}",
+        ]
+        for _, row in table[table["exact ARI"].notna()].iterrows()
+    ]
+    header = "data | points | known | time over NormalizedCut's | error stated at 12 points | error at all | "
+    return markdown(header + "ARI without | ARI | exact ARI", rows)
+
+
+def searches() -> str:
+    """The search for neighbours beside other libraries."""
+    table = of("raw_points", "a").sort_values(["data", "processor"])
+    rows = [
+        [
+            row["data"],
+            f"{row['points']:,.0f} x {row['features']:,.0f}",
+            row["search"],
+            spent(row["processor"]),
+            "–" if pd.isna(row["recall"]) else f"{row['recall']:.3f}",
+        ]
+        for _, row in table.iterrows()
+    ]
+    return markdown("data | size | search | processor time | recall", rows)
+
+
+def from_points() -> str:
+    """From pixels to CSP's labels."""
+    rows = [
+        [
+            f"{row['points']:,.0f}",
+            row["search"],
+            spent(row["processor"]),
+            f"{row['recall']:.3f}",
+            f"{row['ARI']:.3f}",
+        ]
+        for _, row in of("raw_points", "b").sort_values(["points", "search"]).iterrows()
+    ]
+    return markdown("digits | search | processor time, pixels to labels | recall | ARI", rows)
+
+
+def large_graphs() -> str:
+    """CSP and E2CP on graphs of millions of nodes."""
+    table = of("large_graphs")
+    sizes = sorted(table["points"].unique())
+    rows = []
+    for method, group in table.groupby("method", sort=False):
+        at = group.set_index("points")["sidecut"].reindex(sizes)
+        grows = len(group) > 1
+        power = f"n^{exponent(group['points'], group['sidecut']):.2f}" if grows else "–"
+        last = group.sort_values("points").iloc[-1]
+        told = f"{last['ARI']:.3f}", f"{last['peak GB']:.1f} GB"
+        rows.append([f"`{method}`", *(spent(at[size]) for size in sizes), power, *told])
+    edges = table.drop_duplicates("points").set_index("points")["edges"]
+    heads = [f"{size:,} nodes, {edges[size] / 1e6:.0f} million edges" for size in sizes]
+    return markdown(" | ".join(["method", *heads, "grows as", "ARI", "peak of the process"]), rows)
+
+
+SECTIONS: dict[str, Callable[[], str]] = {
+    "pairs-cost": lambda: cost_of("pairs"),
+    "pairs-errors": lambda: errors_of("pairs"),
+    "few-labels-cost": lambda: cost_of("few_labels"),
+    "few-labels-errors": lambda: errors_of("few_labels"),
+    "searches": searches,
+    "from-points": from_points,
+    "large-graphs": large_graphs,
+}

@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from benchmarks.speed import few_labels, knowledge, large_graphs, pairs, search_once
+from sidecut.graphs import nearest_neighbors
+
+
+@pytest.mark.parametrize("name", knowledge.MADE)
+def test_sets_made_here_have_the_size_asked_for(name):
+    X, y = knowledge.sample(name, 300, None)
+    assert X.shape[0] == y.size == 300
+    assert np.unique(y).size == y.max() + 1
+
+
+def test_unbalanced_classes_halve():
+    sizes = np.bincount(knowledge.unbalanced(3_000)[1])
+    np.testing.assert_allclose(sizes[:-1] / sizes[1:], 2.0, rtol=0.1)
+
+
+def test_every_third_point_is_a_copy():
+    X = knowledge.duplicates(300)[0]
+    assert np.unique(X, axis=0).shape[0] == 200
+
+
+def test_a_set_without_its_folder_is_left_out():
+    assert knowledge.sample("mnist", 300, None) is None
+
+
+def test_a_row_tells_times_scores_and_errors():
+    drawn = knowledge.sample("blobs", 200, None)
+    rows = knowledge.compare("blobs", drawn, {"n/5 pairs": pairs.few}, ["CSP", "E2CP"], 1, 9.0)
+    assert [row["method"] for row in rows] == ["CSP", "E2CP"]
+    assert all(row["sidecut"] > 0 and row["NormalizedCut"] > 0 for row in rows)
+    # So few points are exact.
+    assert rows[1]["stated error"] == rows[1]["true error"] == 0.0
+    assert rows[1]["exact ARI"] == rows[1]["ARI"]
+
+
+def test_labels_per_class_are_counted():
+    y = np.repeat([0, 1, 2], [10, 5, 1])
+    labels = few_labels.per_class(y, 2, seed=0).labels
+    assert np.bincount(labels[labels >= 0]).tolist() == [2, 2, 1]
+    np.testing.assert_array_equal(labels[labels >= 0], y[labels >= 0])
+
+
+def test_recall_counts_true_neighbours():
+    X = np.random.default_rng(0).normal(size=(400, 5))
+    found = nearest_neighbors(X, search_once.K).indices
+    assert search_once.recall(X, found) == 1.0
+    found[:, :5] = (np.arange(400)[:, None] + np.arange(200, 205)) % 400
+    assert search_once.recall(X, found) == pytest.approx(0.75, abs=0.05)
+
+
+def test_half_of_the_edges_stay_in_their_block():
+    graph, y = large_graphs.block_graph(2_000)
+    row, column = graph.matrix.nonzero()
+    assert np.mean(y[row] == y[column]) == pytest.approx(0.5 + 0.5 / 10, abs=0.02)
+    assert graph.n_edges == pytest.approx(20_000, rel=0.03)
