@@ -10,20 +10,15 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import typer
 
 from sidecut import __version__
 from sidecut.cli import options
 from sidecut.cli.errors import BAD_INPUT, FAILED, UsageError
-from sidecut.exceptions import ConstraintError, SpectralError
 
 __all__ = ["main"]
 
 INTERRUPTED = 130
-
-_BAD_INPUT_ERRORS = (UsageError, ConstraintError, ValueError, OSError)
-_FAILURES = (SpectralError, np.linalg.LinAlgError, MemoryError)
 
 _EXIT_CODES = (
     "Exit codes: 0 done; 1 the computation failed; 2 the command or its input cannot be used (the message "
@@ -89,13 +84,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _explain(error: Exception) -> int:
     if isinstance(error, typer.TyperException):
         return _complain(f"{error.format_message()} (--help lists the options)", BAD_INPUT)
+    # Imported here: --help and --version should not wait for NumPy.
+    from numpy.linalg import LinAlgError
+
+    from sidecut.exceptions import SpectralError
+
     message = " ".join(str(error).split()) or type(error).__name__
     # A failure to solve can be a ValueError too (LinAlgError is one), so failures are told first.
-    if isinstance(error, _FAILURES):
+    if isinstance(error, SpectralError | LinAlgError | MemoryError):
         return _complain(f"the computation failed: {message}", FAILED)
     if isinstance(error, OSError) and error.filename is not None:
         return _complain(f"{error.filename}: {error.strerror}", BAD_INPUT)
-    if isinstance(error, _BAD_INPUT_ERRORS):
+    if isinstance(error, UsageError | ValueError | OSError):
         return _complain(message, BAD_INPUT)
     rule = "this is unexpected; --debug shows where it happened"
     return _complain(f"{type(error).__name__}: {message} ({rule})", FAILED)
