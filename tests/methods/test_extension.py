@@ -31,7 +31,7 @@ def test_an_old_point_with_its_own_weights_gets_its_own_row(moons):
 def test_of_csp_too_where_nothing_is_known_of_the_point(n_clusters):
     X, y = make_blobs(300, centers=3, cluster_std=2.0, random_state=1)
     known = sample_labels(y % n_clusters, 30, random_state=0)
-    model = CSP(n_clusters, n_neighbors=10, unit_rows=False, tol=1e-10, random_state=0)
+    model = CSP(n_clusters, safe=False, n_neighbors=10, unit_rows=False, tol=1e-10, random_state=0)
     model.fit(X, constraints=known)
     rows = model._extended(sp.csr_array(model.affinity_matrix_.matrix))
     free = np.setdiff1d(np.arange(300), known.constrained_points)

@@ -297,10 +297,14 @@ def random_start_certificate(
         )
         return Certificate("random start", certified_below, 1.0, False, detail)
     complete = certified_below >= last_wanted
-    detail = (
-        f"No eigenvalue below {max(certified_below, 0.0):.3g} was missed, but for a chance of "
-        f"{bound.failure_probability:.0e} ({bound.steps} products from a random start)."
-    )
+    products = f"{bound.steps} products from a random start"
+    if certified_below > 0:
+        detail = (
+            f"No eigenvalue below {certified_below:.3g} was missed, but for a chance of "
+            f"{bound.failure_probability:.0e} ({products})."
+        )
+    else:
+        detail = f"No eigenvalue was seen to be missed, but {products} are too few to exclude it."
     if not complete:
         detail += (
             f" The last one asked for is {last_wanted:.3g}: others between the two may have as good a claim."

@@ -33,7 +33,8 @@ class Certificate:
         Every eigenvalue below this number has been found. For the end of the spectrum that was asked for;
         with `which="largest"` read it as "above".
     failure_probability : float
-        The chance that the statement is wrong; 0 where it is a proof up to rounding.
+        The chance that the statement is wrong; 0 where it is a proof up to rounding, which does not tell
+        eigenvalues apart that differ by less than 1e-13.
     complete : bool
         The statement covers all eigenvalues that were asked for.
     detail : str

@@ -39,7 +39,7 @@ def test_two_clusters_are_the_sign_of_the_relaxed_indicator(moons):
 
 def test_attributes_tell_of_the_cuts_that_were_used(digits):
     X, y = digits
-    model = CSP(5, random_state=0).fit(X, constraints=sample_labels(y, 60, random_state=1))
+    model = CSP(5, safe=False, random_state=0).fit(X, constraints=sample_labels(y, 60, random_state=1))
     cuts = model.cuts_
     assert model.n_feasible_ == cuts.n_feasible >= 4
     assert model.beta_ == cuts.beta
@@ -59,7 +59,7 @@ def test_attributes_tell_of_the_cuts_that_were_used(digits):
 def test_rows_as_the_paper_prints_them(digits):
     X, y = digits
     known = sample_labels(y, 60, random_state=1)
-    model = CSP(4, unit_rows=False, random_state=0).fit(X, constraints=known)
+    model = CSP(4, safe=False, unit_rows=False, random_state=0).fit(X, constraints=known)
     roots = np.sqrt(model.affinity_matrix_.degrees)[:, None]
     np.testing.assert_allclose(model.embedding_, model.eigenvectors_ / roots)
 
@@ -68,7 +68,7 @@ def test_rows_as_the_paper_prints_them(digits):
 def test_the_weighting_reaches_the_embedding(digits, weighting):
     X, y = digits
     known = sample_labels(y, 60, random_state=1)
-    model = CSP(4, weighting=weighting, unit_rows=False, random_state=0).fit(X, constraints=known)
+    model = CSP(4, safe=False, weighting=weighting, unit_rows=False, random_state=0).fit(X, constraints=known)
     relaxed = model.eigenvectors_ / np.sqrt(model.affinity_matrix_.degrees)[:, None]
     by_hand = {
         "none": relaxed,
@@ -181,9 +181,11 @@ def test_a_warm_start_changes_the_work_and_not_the_answer(digits, monkeypatch):
     X, y = digits
     counts = counted_products(monkeypatch)
     graph = Neighbors(10).build(X)
-    warm = CSP(10, affinity="precomputed", warm_start=True, tol=1e-8, random_state=0)
+    warm = CSP(10, safe=False, affinity="precomputed", warm_start=True, tol=1e-8, random_state=0)
     warm.fit(graph, constraints=grown(y, 100)).fit(graph, constraints=grown(y, 101))
-    cold = CSP(10, affinity="precomputed", tol=1e-8, random_state=0).fit(graph, constraints=grown(y, 101))
+    cold = CSP(10, safe=False, affinity="precomputed", tol=1e-8, random_state=0).fit(
+        graph, constraints=grown(y, 101)
+    )
     np.testing.assert_allclose(warm.eigenvalues_, cold.eigenvalues_, rtol=1e-6)
     np.testing.assert_allclose(warm.eigenvectors_, cold.eigenvectors_, atol=1e-4)
     np.testing.assert_array_equal(warm.labels_, cold.labels_)
@@ -196,12 +198,12 @@ def test_a_warm_start_changes_the_work_and_not_the_answer(digits, monkeypatch):
 
 def test_a_warm_start_is_no_parameter_of_the_answer(digits):
     X, y = digits
-    warm = CSP(3, warm_start=True, random_state=0).fit(X[:300], constraints=grown(y[:300], 40))
+    warm = CSP(3, safe=False, warm_start=True, random_state=0).fit(X[:300], constraints=grown(y[:300], 40))
     assert clone(warm).get_params() == warm.get_params()
     assert not hasattr(clone(warm), "cuts_")
     # Other data: nothing to start from.
     warm.fit(X[:250], constraints=grown(y[:250], 40))
-    cold = CSP(3, random_state=0).fit(X[:250], constraints=grown(y[:250], 40))
+    cold = CSP(3, safe=False, random_state=0).fit(X[:250], constraints=grown(y[:250], 40))
     np.testing.assert_array_equal(warm.eigenvalues_, cold.eigenvalues_)
 
 
@@ -228,12 +230,12 @@ def test_a_warm_start_builds_the_graph_once_per_data_and_recipe(digits, monkeypa
     built = []
     original = Neighbors.build
     monkeypatch.setattr(Neighbors, "build", lambda self, X: built.append(len(X)) or original(self, X))
-    model = CSP(3, warm_start=True, random_state=0)
+    model = CSP(3, safe=False, warm_start=True, random_state=0)
     known = grown(y[:300], 40)
     model.fit(X[:300], constraints=known).fit(X[:300].copy(), constraints=known)
     assert built == [300]
     model.fit(X[1:301], constraints=grown(y[1:301], 40))
     model.set_params(n_neighbors=9).fit(X[1:301], constraints=grown(y[1:301], 40))
     assert built == [300, 300, 300]
-    cold = CSP(3, n_neighbors=9, random_state=0).fit(X[1:301], constraints=grown(y[1:301], 40))
+    cold = CSP(3, safe=False, n_neighbors=9, random_state=0).fit(X[1:301], constraints=grown(y[1:301], 40))
     assert (model.affinity_matrix_.matrix != cold.affinity_matrix_.matrix).nnz == 0

@@ -235,11 +235,11 @@ def test_how_many_points_are_heard_when_one_is_loud():
     points, degrees = np.arange(60), np.ones(150)
     for degree in (1 / 3, 1e-3):
         degrees[7] = degree
-        cuts_module._warn_if_drowned(degrees, points)
+        cuts_module._warn_if_few_points_dominate(degrees, points)
     degrees[7] = 1e-5
     heard = (59 + 1e5) ** 2 / (59 + 1e10)
     with pytest.warns(ConstraintWarning, match=f"as if there were {heard:.3g} of them.* point 7 has .*1e-05"):
-        cuts_module._warn_if_drowned(degrees, points)
+        cuts_module._warn_if_few_points_dominate(degrees, points)
 
 
 def test_an_outlier_whose_constraints_drown_all_others_is_named(make_clouds):

@@ -42,8 +42,8 @@ def small_chunks(monkeypatch):
 
 MODELS = {
     "LSC": (LSC(5, n_landmarks=80, random_state=0), False),
-    "SCACS": (SCACS(5, n_landmarks=80, random_state=0), True),
-    "SCACS random": (SCACS(5, n_landmarks=80, landmarks="random", random_state=0), True),
+    "SCACS": (SCACS(5, safe=False, n_landmarks=80, random_state=0), True),
+    "SCACS random": (SCACS(5, safe=False, n_landmarks=80, landmarks="random", random_state=0), True),
 }
 
 
@@ -181,7 +181,7 @@ def test_given_landmarks_are_not_searched_for(data):
 def test_streaming_leaves_nothing_of_an_earlier_fit(data):
     known = sample_labels(data[1], 60, random_state=0)
     frame = pd.DataFrame(data[0], columns=list("abc"))
-    model = SCACS(5, n_landmarks=80, hard=True, random_state=0).fit(frame, constraints=known)
+    model = SCACS(5, safe=False, n_landmarks=80, hard=True, random_state=0).fit(frame, constraints=known)
     model.set_params(hard=False).fit_chunks([data[0]])
     for name in ("repair_", "feature_names_in_", "cuts_", "beta_"):
         assert not hasattr(model, name)
@@ -264,7 +264,9 @@ def test_a_warm_start_codes_the_points_once_per_data_and_settings(model, known, 
 
 def test_a_warm_start_is_not_defeated_by_a_seed_that_was_not_given(data):
     X, y = data
-    warm = SCACS(5, n_landmarks=80, warm_start=True).fit(X, constraints=sample_labels(y, 60, random_state=0))
+    warm = SCACS(5, safe=False, n_landmarks=80, warm_start=True).fit(
+        X, constraints=sample_labels(y, 60, random_state=0)
+    )
     first = warm.landmarks_
     np.testing.assert_array_equal(
         warm.fit(X, constraints=sample_labels(y, 61, random_state=0)).landmarks_, first

@@ -59,7 +59,7 @@ def test_results_can_be_compared_with_the_paper(known, fitted):
 def test_all_points_as_landmarks_are_csp(digits):
     X, y = digits[0][:150], digits[1][:150]
     known = sample_labels(y, 60, random_state=0)
-    ours = SCACS(10, landmarks=np.arange(150), n_nearest=8, weighting="none", random_state=0)
+    ours = SCACS(10, safe=False, landmarks=np.arange(150), n_nearest=8, weighting="none", random_state=0)
     ours.fit(X, constraints=known)
     theirs = CSP(10, beta=150 * ours.beta_, affinity=Landmarks(landmarks=np.arange(150), n_nearest=8))
     theirs.set_params(random_state=0, tol=1e-9).fit(X, constraints=known)
@@ -73,7 +73,7 @@ def test_two_clusters_are_the_sign_of_the_cut():
     y = np.arange(300) % 2
     X = rng.normal(size=(300, 2)) + 3.0 * y[:, None]
     known = sample_labels(y, 10, random_state=0)
-    model = SCACS(2, n_landmarks=60, n_nearest=5, random_state=0).fit(X, constraints=known)
+    model = SCACS(2, safe=False, n_landmarks=60, n_nearest=5, random_state=0).fit(X, constraints=known)
     assert set(model.embedding_.ravel()) == {-1.0, 1.0}
     V = model.affinity_matrix_.factor @ model.eigenvectors_[:, 0]
     assert adjusted_rand_score(V > 0, model.labels_) == 1.0
@@ -82,7 +82,7 @@ def test_two_clusters_are_the_sign_of_the_cut():
 def test_few_classes_leave_few_cuts(digits):
     some = np.where((digits[1] < 3) & (np.arange(len(digits[1])) < 200), digits[1], -1)
     with pytest.warns(ConstraintWarning, match="would use 9 feasible cuts"):
-        model = SCACS(10, n_landmarks=300, random_state=0).fit(
+        model = SCACS(10, safe=False, n_landmarks=300, random_state=0).fit(
             digits[0], constraints=Constraints.from_labels(some)
         )
     assert model.embedding_.shape[1] == model.n_feasible_ < 9

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -15,7 +16,7 @@ from sidecut.graphs import Graph
 from sidecut.methods.csp.beta import Rule, Satisfiability, choose_beta, satisfiability
 from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs
 from sidecut.spectral.problem import LaplacianProblem
-from sidecut.spectral.result import orient
+from sidecut.spectral.result import Certificate, Eigenpairs, orient
 
 #: More feasible cuts than this are not all computed; those of smallest λ are. On random pairs the twenty
 #: cheapest cuts were always among the eighty of smallest λ.
@@ -255,7 +256,8 @@ def _scale_of(normalization: str, problem: LaplacianProblem, constraints: Constr
                 "negative; it is for Constraints.from_graph."
             )
         scale = np.zeros(problem.n)
-        np.divide(1.0, np.sqrt(degrees), out=scale, where=degrees > 0)
+        # Isolated points of the graph to cut take no part: v = D^{1/2} u is zero there.
+        np.divide(1.0, np.sqrt(degrees), out=scale, where=(degrees > 0) & (problem.graph.degrees > 0))
         return scale
     raise ValueError(f"normalization={normalization!r}: choose 'target' or 'source'.")
 
@@ -282,3 +284,43 @@ def _check_regular(pencil: SurplusPencil, known: Satisfiability, beta: float) ->
             f"beta={beta:.6g} makes eq. 13 singular: a cut that costs nothing satisfies the constraints to "
             f"exactly beta (the trivial one to 1ᵀQ1={known.total:.6g}). Choose a slightly different beta."
         )
+
+
+# What an estimator remembers.
+
+
+def remember_cuts(model: Any, cuts: FeasibleCuts) -> FeasibleCuts:
+    """Let an estimator remember all feasible cuts, and return the K - 1 best, which are its eigenvectors."""
+    best = cuts.first(max(model.n_clusters - 1, 1))
+    model.cuts_, model.beta_, model.n_feasible_ = cuts, cuts.beta, cuts.n_feasible
+    model.costs_ = best.costs
+    model.solution_ = Eigenpairs(
+        best.eigenvalues, best.vectors, best.residuals, cuts.solver, certify_count(cuts)
+    )
+    model.eigenvalues_, model.eigenvectors_ = best.eigenvalues, best.vectors
+    return best
+
+
+def forget(model: Any, names: tuple[str, ...]) -> None:
+    """Leave nothing of an earlier fit."""
+    for name in names:
+        model.__dict__.pop(name, None)
+
+
+def certify_count(cuts: FeasibleCuts) -> Certificate:
+    """Say whether all feasible cuts were found, and how one knows."""
+    furthest = float(cuts.eigenvalues.max())
+    if not cuts.complete:
+        detail = f"{cuts.costs.size} of {cuts.n_feasible} feasible cuts were computed, those of smallest λ."
+        return Certificate("count", furthest, 1.0, False, detail)
+    if not cuts.count_is_exact:
+        detail = (
+            f"{cuts.n_feasible} feasible cuts were found, as many as Lanczos finds eigenvalues of Q̄ above "
+            "beta/vol; for constraints that tie so many points together that count is not proved."
+        )
+        return Certificate("none", furthest, 1.0, False, detail)
+    detail = (
+        f"All {cuts.n_feasible} feasible cuts were found: Sylvester's law counts as many positive "
+        "eigenvalues, and as many Ritz values are positive with small residuals."
+    )
+    return Certificate("count", furthest, 0.0, True, detail)

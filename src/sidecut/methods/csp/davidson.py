@@ -29,6 +29,10 @@ BASIS_FACTOR = 8
 ROOM = 250
 #: The rounding error of L̄ v, with a margin.
 UNIT_ROUNDING = 1e-14
+#: Below this a cut costs nothing but rounding: residuals of eq. 13 are told relative to no less.
+CHEAP = 1e-8
+#: The least tolerance; what is asked for beyond, `tol=0` too, is as much as rounding leaves.
+LEAST_TOLERANCE = 1e-12
 #: Directions that a block adds to the basis only by rounding are dropped.
 NEW = 1e-10
 
@@ -65,7 +69,7 @@ def solve_davidson(
     for rounds in range(MAX_ROUNDS):
         mu, coordinates = largest_of_pencil(basis.surplus_form, basis.laplacian_form, count + 1 + count // 2)
         vectors, residual, sizes = basis.ritz_vectors(mu[:count], coordinates[:, :count])
-        worst = (sizes > tolerance + _unavoidable(pencil, mu[:count])) | (mu[:count] <= 0)
+        worst = (sizes > tolerance + unavoidable(pencil, mu[:count])) | (mu[:count] <= 0)
         if not worst.any() and sizes.size == count:
             return mu[:count], vectors, sizes, rounds
         corrections = _corrections(pencil, mu[:count][worst], residual[:, worst])
@@ -171,7 +175,8 @@ class _Basis:
         residual = surplus - (self.laplacian_image @ coordinates) * mu
         lengths = np.linalg.norm(vectors, axis=0)
         # Q̄ v = B v + b v.
-        scale = np.linalg.norm(surplus + pencil.b * vectors, axis=0) + pencil.b * lengths
+        beliefs = np.linalg.norm(surplus + pencil.b * vectors, axis=0)
+        scale = beliefs + (pencil.b + CHEAP * np.abs(mu)) * lengths
         return vectors / lengths, residual / lengths, np.linalg.norm(residual, axis=0) / scale
 
     def rotate(self, coordinates: FloatArray) -> None:
@@ -184,16 +189,18 @@ class _Basis:
         self.surplus_form = symmetric(rotation.T @ self.surplus_form @ rotation)
 
 
-def _unavoidable(pencil: SurplusPencil, mu: FloatArray) -> FloatArray:
-    """Return the relative residuals that rounding leaves: that of L̄ v, times μ."""
-    return UNIT_ROUNDING * np.abs(mu) / pencil.b
+def unavoidable(pencil: SurplusPencil, mu: FloatArray) -> FloatArray:
+    """Return the relative residuals that rounding leaves: that of L̄ v, times μ; at most 1e-6."""
+    return LEAST_TOLERANCE + UNIT_ROUNDING * np.abs(mu) / (pencil.b + CHEAP * np.abs(mu))
 
 
 def few_positive(mu: FloatArray, count: int) -> str:
-    """Say that fewer eigenvalues are positive than there must be."""
+    """Say that fewer eigenvalues are positive, beyond rounding, than there must be."""
+    found = np.count_nonzero(mu > np.finfo(np.float64).eps * np.abs(mu).max(initial=0.0))
+    missing = f"only {found} were found" if found < count else "the last one satisfies beta to rounding only"
     return (
-        f"There must be {count} feasible cuts, but only {np.count_nonzero(mu > 0)} were found: an eigenvalue "
-        "of Q̄ may coincide with beta/vol up to rounding. Choose a slightly different beta."
+        f"There must be {count} feasible cuts, but {missing}: an eigenvalue of Q̄ may coincide with "
+        "beta/vol up to rounding. Choose a slightly different beta."
     )
 
 

@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintWarning, warn
+from sidecut.exceptions import ConstraintError, ConstraintWarning, SidecutWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
 from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.csp.beta import Rule, check_rule
-from sidecut.methods.csp.cuts import NORMALIZATIONS, FeasibleCuts, feasible_cuts
-from sidecut.methods.extension import OutOfSample, weighted_means
+from sidecut.methods.csp.cuts import NORMALIZATIONS, FeasibleCuts, feasible_cuts, forget, remember_cuts
+from sidecut.methods.csp.embedding import WEIGHTINGS, weigh_cuts
+from sidecut.methods.csp.trial import CutTrial
+from sidecut.methods.extension import OutOfSample, extend_cut, weighted_means
 from sidecut.methods.inputs import check_choice
+from sidecut.methods.safeguard import GRAPH, Judgement, judge, warn_if_unsure
 from sidecut.parameters import check_flag
-from sidecut.spectral import Certificate, Eigenpairs
 
 __all__ = ["CSP", "FeasibleCuts", "feasible_cuts", "weigh_cuts"]
 
-WEIGHTINGS = ("none", "one_minus_cost", "sign", "sign_cost")
+#: What a fit without constraints must not keep of an earlier one.
+FITTED_WITH_CONSTRAINTS = (
+    "cuts_",
+    "beta_",
+    "n_feasible_",
+    "costs_",
+    "indicator_",
+    "judgement_",
+    "eigenvalues_",
+    "eigenvectors_",
+    "solution_",
+    "_completion",
+    "_spectrum",
+    "_labels",
+)
 
 
 class CSP(OutOfSample, SpectralClusterer):
@@ -40,6 +58,12 @@ class CSP(OutOfSample, SpectralClusterer):
         the share s = √nnz(Q) / N of labelled points, at most 0.9 λ vol; "eq19", β = λ vol (0.5 + 0.4 nnz(Q) /
         N²); "one", as large as leaves one feasible cut (section 7.3); ("fraction", f), β = f λ vol. λ is
         λ_{K-1}(Q̄), the largest that leaves K - 1 cuts.
+    safe : bool, default=True
+        With ``beta="usual"``, see to it that correct knowledge does no harm, however little there is: where
+        there are fewer than K - 1 feasible cuts, unconstrained eigenvectors complete the embedding; and the
+        unconstrained cut is kept where it satisfies all that is known, or where part of the knowledge, held
+        back, does not show that the constrained one is better. False, or any other `beta`, is the paper's
+        algorithm as printed.
     normalization : {"target", "source"}, default="target"
         Q̄ is Q scaled by the degrees of the graph, or by its own (transfer from a source graph, section 6.3).
     weighting : {"none", "one_minus_cost", "sign", "sign_cost"}, default="none"
@@ -76,7 +100,8 @@ class CSP(OutOfSample, SpectralClusterer):
     labels_ : array of shape (n_samples,)
         The cluster of every point.
     embedding_ : array of shape (n_samples, n_clusters - 1)
-        What was handed to the labelling.
+        What was handed to the labelling; that of `NormalizedCut`, with one more column, where the
+        unconstrained cut was kept.
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters - 1,) and (n_samples, n_clusters - 1)
         λ and v of the best feasible cuts, vᵀv = vol.
     costs_ : array of shape (n_clusters - 1,)
@@ -89,6 +114,8 @@ class CSP(OutOfSample, SpectralClusterer):
         How many feasible cuts there are.
     beta_ : float
         The β that was used.
+    judgement_ : Judgement
+        With `safe`: whether the constrained cut or that of the graph was kept, and why.
     affinity_matrix_ : Graph
         The graph that was cut.
     solution_ : Eigenpairs
@@ -128,6 +155,7 @@ class CSP(OutOfSample, SpectralClusterer):
         n_clusters: int = 8,
         *,
         beta: Rule = "usual",
+        safe: bool = True,
         normalization: str = "target",
         weighting: str = "none",
         tol: float = 1e-6,
@@ -153,6 +181,7 @@ class CSP(OutOfSample, SpectralClusterer):
             random_state=random_state,
         )
         self.beta = beta
+        self.safe = safe
         self.normalization = normalization
         self.weighting = weighting
         self.tol = tol
@@ -164,62 +193,104 @@ class CSP(OutOfSample, SpectralClusterer):
         check_choice("weighting", self.weighting, WEIGHTINGS)
         check_rule(self.beta)
         check_tolerance(self.tol)
+        check_flag("safe", self.safe)
         check_flag("warm_start", self.warm_start)
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
+        start = self._previous(graph.n_nodes)
+        forget(self, FITTED_WITH_CONSTRAINTS)
         if constraints.is_empty:
-            self._forget_cuts()
             return super()._embed(graph, constraints, rng)
-        cuts = feasible_cuts(
+        if self._is_guarded():
+            return self._embed_safely(graph, constraints, rng, start)
+        self._remember_cuts(self.find_cuts(graph, constraints, start))
+        missing = self.n_clusters - 1 - self.costs_.size
+        if missing > 0:
+            warn(
+                f"n_clusters={self.n_clusters} would use {self.n_clusters - 1} feasible cuts, but with "
+                f"beta={self.beta_:.4g} there are {self.n_feasible_}; the embedding has fewer columns. "
+                "beta='usual' with safe=True completes it; a smaller beta, or constraints that tell more "
+                "clusters apart, give more cuts.",
+                ConstraintWarning,
+            )
+        return self.embed_cuts(NormalizedAffinity(graph).scale[:, None] * self.eigenvectors_, self.costs_)
+
+    def _is_guarded(self) -> bool:
+        is_usual = isinstance(self.beta, str) and self.beta == "usual"
+        # A source graph says something about every point, and one cluster leaves no choice.
+        return self.safe and is_usual and self.normalization == "target" and self.n_clusters > 1
+
+    def find_cuts(
+        self, graph: Graph, constraints: Constraints, start: FloatArray | None = None
+    ) -> FeasibleCuts:
+        """Return the feasible cuts of a graph with these settings, see `feasible_cuts`."""
+        return feasible_cuts(
             graph,
             constraints,
             self.beta,
             n_clusters=self.n_clusters,
             normalization=self.normalization,
             tol=self.tol,
-            start=self._previous(graph.n_nodes),
+            start=start,
         )
-        best = cuts.first(max(self.n_clusters - 1, 1))
-        self._remember_cuts(cuts, best)
-        relaxed = NormalizedAffinity(graph).scale[:, None] * best.vectors
-        self.indicator_ = relaxed[:, 0].copy()
-        return self._embedded(relaxed)
 
-    def _remember_cuts(self, cuts: FeasibleCuts, best: FeasibleCuts) -> None:
-        missing = self.n_clusters - 1 - best.costs.size
-        if missing > 0:
-            warn(
-                f"n_clusters={self.n_clusters} would use {self.n_clusters - 1} feasible cuts, but with "
-                f"beta={cuts.beta:.4g} there are {cuts.n_feasible}; the embedding has fewer columns. A "
-                "smaller beta, or constraints that tell more clusters apart, give more.",
-                ConstraintWarning,
-            )
-        self.cuts_ = cuts
-        self.beta_, self.n_feasible_ = cuts.beta, cuts.n_feasible
-        self.costs_ = best.costs
-        pairs = Eigenpairs(best.eigenvalues, best.vectors, best.residuals, cuts.solver, _certificate(cuts))
-        self._remember(pairs)
-
-    def _forget_cuts(self) -> None:
-        """Leave nothing of an earlier fit that had constraints."""
-        for name in ("cuts_", "beta_", "n_feasible_", "costs_", "indicator_"):
-            self.__dict__.pop(name, None)
-
-    def _extended(self, edges: sp.csr_array) -> FloatArray:
-        if not hasattr(self, "cuts_"):
-            return super()._extended(edges)
-        graph = self.affinity_matrix_
-        relaxed = NormalizedAffinity(graph).scale[:, None] * self.eigenvectors_
-        rows = weighted_means(edges, relaxed) / (1.0 + self.eigenvalues_ * self.beta_ / graph.volume)
-        return self._embedded(rows)
-
-    def _embedded(self, relaxed: FloatArray) -> FloatArray:
+    def embed_cuts(self, relaxed: FloatArray, costs: FloatArray) -> FloatArray:
         """Return the rows that are labelled, from those of D^{-1/2} V."""
         if self.n_clusters == 2:
             return relaxed
-        weighed = weigh_cuts(relaxed, self.costs_, self.weighting)
+        weighed = weigh_cuts(relaxed, costs, self.weighting)
         # Of a single cut, unit rows would leave nothing but its sign.
         return unit_rows(weighed) if self.unit_rows and weighed.shape[1] > 1 else weighed
+
+    def _embed_safely(
+        self, graph: Graph, constraints: Constraints, rng: np.random.RandomState, start: FloatArray | None
+    ) -> FloatArray:
+        trial = CutTrial(self, graph, rng)
+        try:
+            cuts = self.find_cuts(graph, constraints, start)
+        except ConstraintError as error:
+            self.judgement_ = Judgement(GRAPH, f"There is nothing to satisfy. {error}", is_sure=False)
+        else:
+            self._remember_cuts(cuts)
+            embedded = trial.embed(cuts)
+            answers = trial.label(embedded.rows, constraints)
+            with warnings.catch_warnings(action="ignore", category=SidecutWarning):
+                self.judgement_ = judge(
+                    constraints,
+                    self.n_clusters,
+                    answers,
+                    trial.cut_graph,
+                    lambda told: trial.refit(told, cuts.vectors),
+                )
+        if self.judgement_.choice == GRAPH:
+            warn_if_unsure(self.judgement_, constraints, trial.graph_labels)
+            self._labels, self._spectrum = trial.graph_labels, trial.spectrum
+            return trial.graph_rows
+        self._labels, self._completion = answers[self.judgement_.choice], embedded.completion
+        if embedded.completion is not None:
+            self._spectrum = trial.spectrum
+        return embedded.rows
+
+    def _remember_cuts(self, cuts: FeasibleCuts) -> None:
+        best = remember_cuts(self, cuts)
+        self.indicator_ = NormalizedAffinity(self.affinity_matrix_).scale * best.vectors[:, 0]
+
+    def _extended(self, edges: sp.csr_array) -> FloatArray:
+        graph, scale = self.affinity_matrix_, NormalizedAffinity(self.affinity_matrix_).scale[:, None]
+        if hasattr(self, "judgement_") and self.judgement_.choice == GRAPH:
+            rows = extend_cut(edges, scale * self._spectrum.vectors, self._spectrum.values)
+            return unit_rows(rows) if self.unit_rows else rows
+        if not hasattr(self, "cuts_"):
+            return super()._extended(edges)
+        rows = weighted_means(edges, scale * self.eigenvectors_)
+        rows /= 1.0 + self.eigenvalues_ * self.beta_ / graph.volume
+        completion, costs = getattr(self, "_completion", None), self.costs_
+        if completion is not None:
+            others = np.sqrt(graph.volume) * scale * self._spectrum.vectors[:, 1:]
+            extended = extend_cut(edges, others, self._spectrum.values[1:])
+            rows = np.hstack([rows, completion.columns(extended, rows)])
+            costs = np.concatenate([costs, completion.costs])
+        return self.embed_cuts(rows, costs)
 
     def _previous(self, n_nodes: int) -> FloatArray | None:
         if self.warm_start and hasattr(self, "cuts_") and self.cuts_.vectors.shape[0] == n_nodes:
@@ -227,28 +298,13 @@ class CSP(OutOfSample, SpectralClusterer):
         return None
 
     def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
+        # Found already where several answers were compared.
+        if hasattr(self, "_labels"):
+            return self.__dict__.pop("_labels")
         # Algorithm 1 for two clusters: the sign of u*. Without constraints there are two columns instead.
         is_cut = self.n_clusters == 2 and embedding.shape[1] == 1
         method: LabellingMethod = "sign" if is_cut else "kmeans"
         return assign_labels(embedding, self.n_clusters, method=method, n_init=self.n_init, random_state=rng)
-
-
-def _certificate(cuts: FeasibleCuts) -> Certificate:
-    furthest = float(cuts.eigenvalues.max())
-    if not cuts.complete:
-        detail = f"{cuts.costs.size} of {cuts.n_feasible} feasible cuts were computed, those of smallest λ."
-        return Certificate("count", furthest, 1.0, False, detail)
-    if not cuts.count_is_exact:
-        detail = (
-            f"{cuts.n_feasible} feasible cuts were found, as many as Lanczos finds eigenvalues of Q̄ above "
-            "beta/vol; for constraints that tie so many points together that count is not proved."
-        )
-        return Certificate("none", furthest, 1.0, False, detail)
-    detail = (
-        f"All {cuts.n_feasible} feasible cuts were found: Sylvester's law counts as many positive "
-        "eigenvalues, and as many Ritz values are positive with small residuals."
-    )
-    return Certificate("count", furthest, 0.0, True, detail)
 
 
 def check_tolerance(tol: float) -> None:
@@ -260,36 +316,7 @@ def check_tolerance(tol: float) -> None:
         Naming the value.
     """
     is_number = isinstance(tol, int | float | np.integer | np.floating) and not isinstance(tol, bool)
-    if not is_number or not 0 < tol < 1:
-        raise ValueError(f"tol={tol!r} must be a number between 0 and 1, such as 1e-6.")
-
-
-def weigh_cuts(relaxed: FloatArray, costs: FloatArray, weighting: str) -> FloatArray:
-    """Return the relaxed indicators D^{-1/2} V, weighed before they are clustered.
-
-    Parameters
-    ----------
-    relaxed : array of shape (n, m)
-        D^{-1/2} V.
-    costs : array of shape (m,)
-        vᵀL̄v of the unit vectors.
-    weighting : {"none", "one_minus_cost", "sign", "sign_cost"}
-        As they are; times 1 - cost; their signs (eq. 15); their signs over their costs (eq. 16 as amended).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.csp.estimator import weigh_cuts
-    >>> weigh_cuts(np.array([[0.3, -2.0]]), np.array([0.5, 0.25]), "sign_cost")
-    array([[ 2., -4.]])
-    """
-    if weighting == "none":
-        return relaxed
-    if weighting == "one_minus_cost":
-        return relaxed * (1.0 - costs)
-    if weighting == "sign":
-        return np.sign(relaxed)
-    if weighting == "sign_cost":
-        # A cut along components costs nothing; it would outweigh all others without bound.
-        return np.sign(relaxed) / np.maximum(costs, 1e-6)
-    raise ValueError(f"weighting={weighting!r}: choose one of {', '.join(WEIGHTINGS)}.")
+    if not is_number or not 0 <= tol < 1:
+        raise ValueError(
+            f"tol={tol!r} must be a number from 0, as exact as rounding allows, to below 1, such as 1e-6."
+        )

@@ -123,7 +123,7 @@ def landmark_beta(
     if known.values.size == 0:
         raise ConstraintError(
             "No cut can satisfy these constraints: Q̂ has no positive eigenvalue γ. Check the signs of the "
-            "beliefs; diagonal='known' helps where constrained points are linked to nobody."
+            "beliefs, and that the constrained points differ in their landmarks."
         )
     return choose_beta(("fraction", _share(beta0, problem)), known, n_clusters)
 
@@ -148,29 +148,29 @@ def _solve(problem: ConstrainedProblem, beta: float, count: int) -> FeasibleCuts
     B' of N, completed along N. With Q = W G Wᵀ that is a matter of G alone.
     """
     basis, form, level = problem.basis, problem.known.form, beta - problem.known.ease
-    n_null = basis.n_null
-    inside, outside = problem.factor[:n_null], problem.factor[n_null:]
-    inner = symmetric(inside @ form @ inside.T) - level * np.eye(n_null)
+    n_cheap = basis.n_cheap
+    inside, outside = problem.factor[:n_cheap], problem.factor[n_cheap:]
+    inner = symmetric(inside @ form @ inside.T) - level * np.eye(n_cheap)
     _check_regular(inner, beta, problem.total)
     free = _zero_cost(inner, basis.trivial)[:, :count]
     n_free = free.shape[1]
     y = np.zeros((problem.factor.shape[0], count))
-    y[:n_null, :n_free] = free
-    mu = np.empty(0)
+    y[:n_cheap, :n_free] = free
     if count > n_free:
         coupling = np.linalg.solve(inner, inside @ form)
         schur = symmetric(form - (inside @ form).T @ coupling)
-        mu, w = basis.positive_pairs(outside, schur, level, count - n_free)
-        y[n_null:, n_free:] = w
-        y[:n_null, n_free:] = -coupling @ (outside.T @ w)
-    y /= np.linalg.norm(y, axis=0)
-    return _describe(problem, y, np.concatenate([np.zeros(n_free), 1.0 / mu]), beta)
+        _, w = basis.positive_pairs(outside, schur, level, count - n_free)
+        y[n_cheap:, n_free:] = w
+        y[:n_cheap, n_free:] = -coupling @ (outside.T @ w)
+    return _describe(problem, y / np.linalg.norm(y, axis=0), beta)
 
 
-def _describe(problem: ConstrainedProblem, y: FloatArray, lam: FloatArray, beta: float) -> FeasibleCuts:
+def _describe(problem: ConstrainedProblem, y: FloatArray, beta: float) -> FeasibleCuts:
     price = problem.basis.laplacian(y)
     image = problem.factor @ (problem.known.form @ (problem.factor.T @ y)) + problem.known.ease * y
     costs, satisfaction = np.einsum("ij,ij->j", y, price), np.einsum("ij,ij->j", y, image)
+    # Rayleigh's quotient, exactly zero for cuts along components.
+    lam = costs / (satisfaction - beta)
     surplus = lam * (image - beta * y)
     residuals = np.linalg.norm(price - surplus, axis=0) / (np.linalg.norm(surplus, axis=0) + 1.0)
     # Cuts along components all cost nothing; the one that satisfies most goes first.
@@ -193,7 +193,7 @@ def _zero_cost(inner: FloatArray, trivial: FloatArray) -> FloatArray:
         return np.empty((0, 0))
     space = np.eye(inner.shape[0])
     if trivial.size:
-        space = scipy.linalg.null_space((inner @ trivial)[None, :])
+        space = scipy.linalg.null_space((inner[:, : trivial.size] @ trivial)[None, :])
     values, rotation = np.linalg.eigh(space.T @ inner @ space)
     feasible = np.flatnonzero(values > 0)[::-1]
     return space @ rotation[:, feasible]
@@ -232,8 +232,7 @@ def _warn_if_idle(gamma: FloatArray, beta: float) -> None:
     if 2 * n_above > gamma.size:
         warn(
             f"beta={beta:.4g} leaves {n_above} of {gamma.size} directions feasible, so that the constraints "
-            "have little say. With diagonal='all' (eq. 20) that is so for any beta < 1; use diagonal='known' "
-            "or a larger beta.",
+            "have little say: a larger beta, more landmarks or fewer constraints on each give them more.",
             ConstraintWarning,
         )
 

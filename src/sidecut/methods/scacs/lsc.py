@@ -12,7 +12,9 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs.landmark_rows import RowCodes
 from sidecut.methods.scacs.base import LandmarkClusterer
-from sidecut.methods.scacs.problem import landmark_basis
+from sidecut.methods.scacs.problem import landmark_basis, normalize_gram
+from sidecut.spectral import Eigenpairs
+from sidecut.spectral.problem import full_decomposition
 
 
 class LSC(LandmarkClusterer):
@@ -56,6 +58,8 @@ class LSC(LandmarkClusterer):
         Of the normalised Laplacian I - Ĝ, smallest first.
     eigenvectors_ : array of shape (p, n_clusters)
         u; the eigenvectors of the Laplacian are v = Ẑᵀu.
+    solution_ : Eigenpairs
+        The eigenpairs with their residuals, the solver that ran and its certificate.
     landmarks_ : array of shape (p, n_features)
         The landmarks; those among the nearest of no point are left out.
     sigma_ : float
@@ -131,9 +135,15 @@ class LSC(LandmarkClusterer):
 def solve_unconstrained(model: LandmarkClusterer, codes: RowCodes) -> tuple[FloatArray, FloatArray]:
     """Let a model remember the k vectors of least cost, and return them with equal weights."""
     basis = landmark_basis(codes.sums, model.n_clusters)
-    model.eigenvalues_ = basis.costs[: model.n_clusters]
-    model.eigenvectors_ = basis.vectors[:, : model.n_clusters]
-    return model.eigenvectors_, np.ones(model.eigenvalues_.size)
+    costs, vectors = basis.costs[: model.n_clusters], basis.vectors[:, : model.n_clusters]
+    # L v - cost v = Ẑᵀ r with r = (1 - cost) u - Ŝ u, whose length is √(rᵀŜr).
+    gram = normalize_gram(codes.sums)
+    left = vectors * (1.0 - costs) - gram @ vectors
+    residuals = np.sqrt(np.maximum(np.einsum("ij,ij->j", left, gram @ left), 0.0))
+    certificate = full_decomposition(costs.size, float(costs[-1]))
+    model.solution_ = Eigenpairs(costs, vectors, residuals, basis.solver, certificate)
+    model.eigenvalues_, model.eigenvectors_ = costs, vectors
+    return vectors, np.ones(costs.size)
 
 
 def refuse_constraints(constraints: Constraints | None) -> None:

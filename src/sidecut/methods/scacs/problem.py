@@ -15,6 +15,9 @@ from sidecut.spectral.result import orient
 
 #: Directions in which Ŝ is smaller than this are outside its range: v = Ẑᵀu would be nothing but rounding.
 RANK_TOLERANCE = 1e-10
+#: A cut that costs less than this counts as free while the others are computed: 1/cost would drown them in
+#: rounding, and to leave it out changes them by no more than the cost itself.
+CHEAP = 1e-8
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,11 @@ class LandmarkBasis:
         """How many dimensions the cuts have."""
         return int(self.costs.size)
 
+    @property
+    def n_cheap(self) -> int:
+        """How many of the vectors cost nothing, or next to nothing; the first ones."""
+        return int(np.count_nonzero(self.costs < CHEAP))
+
     def coordinates(self, block: FloatArray) -> FloatArray:
         """Return Tᵀ @ block."""
         return self.vectors.T @ block
@@ -65,11 +73,11 @@ class LandmarkBasis:
     def positive_pairs(
         self, factor: FloatArray, form: FloatArray, level: float, count: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the positive eigenpairs of (W G Wᵀ - level) w = μ TᵀAT w outside the null space.
+        """Return the positive eigenpairs of (W G Wᵀ - level) w = μ TᵀAT w among vectors with a cost.
 
         Parameters
         ----------
-        factor : array of shape (m - n_null, r)
+        factor : array of shape (m - n_cheap, r)
             W.
         form : array of shape (r, r)
             G.
@@ -80,7 +88,7 @@ class LandmarkBasis:
 
         Returns
         -------
-        mu, w : arrays of shape (count,) and (m - n_null, count)
+        mu, w : arrays of shape (count,) and (m - n_cheap, count)
             The largest first.
 
         Raises
@@ -88,7 +96,7 @@ class LandmarkBasis:
         SpectralError
             If there are fewer.
         """
-        costs = self.costs[self.n_null :]
+        costs = self.costs[self.n_cheap :]
         m, scale = costs.size, 1.0 / np.sqrt(costs)
         if count > m:
             raise SpectralError(f"{count} feasible cuts were counted, but only {m} directions have a cost.")

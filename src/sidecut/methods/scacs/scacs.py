@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,29 @@ import numpy.typing as npt
 
 from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintWarning, warn
+from sidecut.exceptions import ConstraintError, ConstraintWarning, SidecutWarning, warn
 from sidecut.graphs.landmark_rows import RowCodes
-from sidecut.methods.csp.cuts import FeasibleCuts
+from sidecut.methods.csp.cuts import FeasibleCuts, forget, remember_cuts
 from sidecut.methods.inputs import check_choice
+from sidecut.methods.safeguard import GRAPH, Judgement, judge, warn_if_unsure
 from sidecut.methods.scacs.base import LandmarkClusterer
 from sidecut.methods.scacs.beliefs import pose_problem
 from sidecut.methods.scacs.cuts import STEP9, Rule, landmark_cuts
 from sidecut.methods.scacs.lsc import solve_unconstrained
+from sidecut.methods.scacs.trial import LandmarkTrial
+from sidecut.parameters import check_flag
+
+#: What a fit without constraints must not keep of an earlier one.
+FITTED_WITH_CONSTRAINTS = (
+    "cuts_",
+    "beta_",
+    "n_feasible_",
+    "costs_",
+    "judgement_",
+    "eigenvalues_",
+    "eigenvectors_",
+    "solution_",
+)
 
 DIAGONALS = ("known", "given", "all")
 WEIGHTINGS = ("one_minus_cost", "none")
@@ -44,6 +60,12 @@ class SCACS(LandmarkClusterer):
         where pairs are known, and at least 0.1.
     beta : float or None, default=None
         β itself, instead of a share of γ_{k-1}.
+    safe : bool, default=True
+        With ``beta0="usual"``, see to it that correct knowledge does no harm, however little there is: where
+        there are fewer than k - 1 feasible cuts, unconstrained vectors complete the embedding; and the
+        unconstrained cut (`LSC`) is kept where it satisfies all that is known, or where part of the
+        knowledge, held back, does not show that the constrained one is better. False, or any other `beta0` or
+        `beta`, is the paper's algorithm.
     diagonal : {"known", "given", "all"}, default="known"
         Q_ii = 1 for the points something is known about; as the constraints have it; or for all points, as
         eq. 20 is printed, which leaves the constraints idle where β < 1.
@@ -77,7 +99,7 @@ class SCACS(LandmarkClusterer):
     labels_ : array of shape (n_samples,)
         The cluster of every point, numbered in order of first appearance.
     embedding_ : array of shape (n_samples, n_clusters - 1)
-        What was handed to k-means.
+        What was handed to k-means; that of `LSC`, with one more column, where the unconstrained cut was kept.
     eigenvalues_ : array of shape (n_clusters - 1,)
         λ of the best feasible cuts (eq. 16).
     eigenvectors_ : array of shape (p, n_clusters - 1)
@@ -90,6 +112,10 @@ class SCACS(LandmarkClusterer):
         How many feasible cuts there are.
     beta_ : float
         The β that was used.
+    judgement_ : Judgement
+        With `safe`: whether the constrained cut or that of the graph was kept, and why.
+    solution_ : Eigenpairs
+        The eigenpairs with their residuals, the solver that ran and its certificate.
     landmarks_ : array of shape (p, n_features)
         The landmarks; those among the nearest of no point are left out.
     sigma_ : float
@@ -133,6 +159,7 @@ class SCACS(LandmarkClusterer):
         n_nearest: int = 3,
         beta0: Rule = "usual",
         beta: float | None = None,
+        safe: bool = True,
         diagonal: str = "known",
         step9: str = "nontrivial",
         weighting: str = "one_minus_cost",
@@ -150,6 +177,7 @@ class SCACS(LandmarkClusterer):
         self.n_nearest = n_nearest
         self.beta0 = beta0
         self.beta = beta
+        self.safe = safe
         self.diagonal = diagonal
         self.step9 = step9
         self.weighting = weighting
@@ -168,37 +196,55 @@ class SCACS(LandmarkClusterer):
         check_choice("step9", self.step9, STEP9)
         check_choice("weighting", self.weighting, WEIGHTINGS)
         check_beta(self.beta0, self.beta)
+        check_flag("safe", self.safe)
 
     def _solve(self, codes: RowCodes, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
+        forget(self, FITTED_WITH_CONSTRAINTS)
         if constraints.is_empty:
-            self._forget_cuts()
             return solve_unconstrained(self, codes)
-        known, points = constraints.restricted()
-        problem = pose_problem(codes.sums, codes.take(points), known, self.diagonal)
-        cuts = landmark_cuts(problem, self.n_clusters, beta0=self.beta0, beta=self.beta, step9=self.step9)
-        best = cuts.first(max(self.n_clusters - 1, 1))
-        self._remember_cuts(cuts, best)
-        return best.vectors, 1.0 - best.costs if self.weighting == "one_minus_cost" else np.ones(
-            best.costs.size
-        )
-
-    def _remember_cuts(self, cuts: FeasibleCuts, best: FeasibleCuts) -> None:
+        if self._is_guarded():
+            return self._solve_safely(codes, constraints)
+        best = remember_cuts(self, self.find_cuts(codes, constraints))
         if best.costs.size < self.n_clusters - 1:
             warn(
                 f"n_clusters={self.n_clusters} would use {self.n_clusters - 1} feasible cuts, but with "
-                f"beta={cuts.beta:.4g} there are {cuts.n_feasible}; the embedding has fewer columns. A "
-                "smaller beta0, or constraints that tell more clusters apart, give more.",
+                f"beta={self.beta_:.4g} there are {self.n_feasible_}; the embedding has fewer columns. "
+                "beta0='usual' with safe=True completes it; a smaller beta0, or constraints that tell more "
+                "clusters apart, give more cuts.",
                 ConstraintWarning,
             )
-        self.cuts_ = cuts
-        self.beta_, self.n_feasible_ = cuts.beta, cuts.n_feasible
-        self.costs_ = best.costs
-        self.eigenvalues_, self.eigenvectors_ = best.eigenvalues, best.vectors
+        return best.vectors, self.weigh(best.costs)
 
-    def _forget_cuts(self) -> None:
-        """Leave nothing of an earlier fit that had constraints."""
-        for name in ("cuts_", "beta_", "n_feasible_", "costs_"):
-            self.__dict__.pop(name, None)
+    def _is_guarded(self) -> bool:
+        is_usual = isinstance(self.beta0, str) and self.beta0 == "usual" and self.beta is None
+        return self.safe and is_usual and self.n_clusters > 1
+
+    def _solve_safely(self, codes: RowCodes, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
+        trial = LandmarkTrial(self, codes, constraints)
+        try:
+            cuts = self.find_cuts(codes, constraints)
+        except ConstraintError as error:
+            self.judgement_ = Judgement(GRAPH, f"There is nothing to satisfy. {error}", is_sure=False)
+        else:
+            remember_cuts(self, cuts)
+            vectors, weights = trial.complete(cuts)
+            with warnings.catch_warnings(action="ignore", category=SidecutWarning):
+                answers = {"kmeans": trial.label(vectors, weights)}
+                self.judgement_ = judge(constraints, self.n_clusters, answers, trial.cut_graph, trial.refit)
+        if self.judgement_.choice != GRAPH:
+            return vectors, weights
+        warn_if_unsure(self.judgement_, constraints, trial.graph_labels)
+        return trial.graph_vectors, np.ones(trial.graph_vectors.shape[1])
+
+    def find_cuts(self, codes: RowCodes, constraints: Constraints) -> FeasibleCuts:
+        """Return the feasible cuts of coded points with these settings, see `landmark_cuts`."""
+        known, points = constraints.restricted()
+        problem = pose_problem(codes.sums, codes.take(points), known, self.diagonal)
+        return landmark_cuts(problem, self.n_clusters, beta0=self.beta0, beta=self.beta, step9=self.step9)
+
+    def weigh(self, costs: FloatArray) -> FloatArray:
+        """Return how much cuts of these costs weigh in the embedding (step 11)."""
+        return 1.0 - costs if self.weighting == "one_minus_cost" else np.ones(costs.size)
 
 
 def check_beta(beta0: Any, beta: Any) -> None:

@@ -21,7 +21,7 @@ from sidecut.arrays import FloatArray
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import LandmarkSums
 from sidecut.methods.csp.davidson import few_positive, largest_of_pencil, symmetric, unit
-from sidecut.methods.scacs.problem import normalize_gram, null_vectors
+from sidecut.methods.scacs.problem import CHEAP, normalize_gram, null_vectors
 
 #: The first μ, in units of b. L lies between 0 and 1: below one unit it hardly matters.
 FIRST_SHIFTS = (5.0, 30.0, 200.0, 2000.0)
@@ -237,6 +237,11 @@ class TridiagonalBasis:
         return int(self.null.shape[1])
 
     @property
+    def n_cheap(self) -> int:
+        """As many: where others cost next to nothing there is no tridiagonal form."""
+        return self.n_null
+
+    @property
     def rank(self) -> int:
         """How many dimensions the cuts have; one less where the constant cut has been taken out."""
         return int(self.null.shape[0]) - self.deflated.shape[1] + self.n_null
@@ -272,7 +277,7 @@ class TridiagonalBasis:
     def positive_pairs(
         self, factor: FloatArray, form: FloatArray, level: float, count: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the positive eigenpairs of (W G Wᵀ - level) w = μ TᵀAT w outside the null space.
+        """Return the positive eigenpairs of (W G Wᵀ - level) w = μ TᵀAT w among vectors with a cost.
 
         See `LandmarkBasis.positive_pairs`; a SpectralError may also say that they were not found to rounding.
         """
@@ -280,7 +285,7 @@ class TridiagonalBasis:
 
 
 def tridiagonal_basis(sums: LandmarkSums) -> TridiagonalBasis | None:
-    """Return the tridiagonal form of Ŝ, or None where Ŝ is not regular.
+    """Return the tridiagonal form of Ŝ, or None where Ŝ is not regular or a cut costs next to nothing.
 
     Parameters
     ----------
@@ -306,6 +311,9 @@ def tridiagonal_basis(sums: LandmarkSums) -> TridiagonalBasis | None:
         # Sylvester's law of inertia: T - εI has a Cholesky factor if and only if all eigenvalues exceed ε.
         scipy.linalg.cholesky_banded(band - [[REGULAR], [0.0]], lower=True)
         root = scipy.linalg.cholesky_banded(band, lower=True)
+        basis = TridiagonalBasis(null, null, trivial, rotation, root)
+        # The same for I - RᵀR: no cut outside the null space is cheaper than this.
+        scipy.linalg.cholesky_banded(basis.band - [[CHEAP], [0.0]], lower=True)
     except scipy.linalg.LinAlgError:
         return None
-    return TridiagonalBasis(null, null, trivial, rotation, root)
+    return basis

@@ -1,0 +1,85 @@
+"""Correct knowledge, however little, costs next to nothing on the points it does not speak of.
+
+A method belongs in SAFE with its own unconstrained form. The law is about the mean over draws and about the
+worst of them.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
+from sklearn.preprocessing import StandardScaler
+
+from sidecut import CSP, LSC, SCACS, Constraints, NormalizedCut
+from sidecut.constraints import sample_labels, sample_pairs
+from sidecut.evaluation import adjusted_rand_index
+from sidecut.exceptions import SidecutWarning
+
+#: What correct knowledge may cost in the mean, and in all but one draw of fifty.
+MEAN_LOSS, LARGE_LOSS, RARELY = 0.02, 0.05, 1 / 50
+
+#: Methods that keep the law, with their unconstrained forms.
+SAFE = {
+    "CSP": (lambda k: CSP(k, random_state=0), lambda k: NormalizedCut(k, random_state=0)),
+    "SCACS": (
+        lambda k: SCACS(k, n_landmarks=60, random_state=0),
+        lambda k: LSC(k, n_landmarks=60, random_state=0),
+    ),
+}
+
+DATA = {
+    "iris": lambda: load_iris(return_X_y=True),
+    "wine": lambda: load_wine(return_X_y=True),
+    "moons": lambda: make_moons(200, noise=0.1, random_state=0),
+    "apart": lambda: make_blobs(150, n_features=3, centers=5, cluster_std=0.6, random_state=5),
+    "overlapping": lambda: make_blobs(200, n_features=5, centers=2, cluster_std=3, random_state=0),
+    "unbalanced": lambda: make_blobs([170, 15, 10, 5], n_features=4, cluster_std=1.5, random_state=1),
+}
+
+#: However little, and whatever its kind: how to draw it from the classes.
+KNOWLEDGE = {
+    "one label": lambda y, draw: sample_labels(y, 1, random_state=draw),
+    "two labels": lambda y, draw: sample_labels(y, 2, random_state=draw),
+    "three labels": lambda y, draw: sample_labels(y, 3, random_state=draw),
+    "ten labels": lambda y, draw: sample_labels(y, 10, random_state=draw),
+    "25 labels": lambda y, draw: sample_labels(y, 25, random_state=draw),
+    "one class": lambda y, draw: one_class(y, draw),
+    "one pair": lambda y, draw: sample_pairs(y, 1, random_state=draw),
+    "ten pairs": lambda y, draw: sample_pairs(y, 10, random_state=draw),
+    "25 pairs": lambda y, draw: sample_pairs(y, 25, random_state=draw),
+    "must-links only": lambda y, draw: one_class(y, draw, n_labels=6),
+}
+
+
+def one_class(y, draw, n_labels=3):
+    """Labels of a single class."""
+    rng = np.random.RandomState(draw)
+    members = rng.permutation(np.flatnonzero(y == rng.choice(y)))[:n_labels]
+    labels = np.full(len(y), -1)
+    labels[members] = 0
+    return Constraints.from_labels(labels)
+
+
+def losses(method, n_draws=2):
+    """What every draw of every kind of knowledge costs on every data set."""
+    make, make_reference = SAFE[method]
+    for name, load in DATA.items():
+        X, y = load()
+        X, k = StandardScaler().fit_transform(X), len(np.unique(y))
+        reference = make_reference(k).fit(X).labels_
+        for kind, knowledge in KNOWLEDGE.items():
+            for draw in range(n_draws):
+                known = knowledge(y, draw)
+                found = make(k).fit(X, constraints=known).labels_
+                before = adjusted_rand_index(y, reference, constraints=known)
+                yield f"{name}, {kind}, {draw}", before - adjusted_rand_index(y, found, constraints=known)
+
+
+@pytest.mark.parametrize("method", SAFE)
+def test_correct_knowledge_does_no_harm(method):
+    with warnings.catch_warnings(action="ignore", category=SidecutWarning):
+        found = dict(losses(method))
+    large = {cell: round(loss, 3) for cell, loss in found.items() if loss > LARGE_LOSS}
+    assert np.mean(list(found.values())) <= MEAN_LOSS
+    assert len(large) <= RARELY * len(found), large

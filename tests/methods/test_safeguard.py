@@ -1,0 +1,113 @@
+"""When the knowledge itself decides between the constrained cut and that of the graph."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from sidecut import Constraints
+from sidecut.constraints import sample_labels, sample_pairs
+from sidecut.exceptions import ConstraintWarning
+from sidecut.methods.safeguard import GRAPH, Judgement, KnownPairs, chance_corrected, judge, warn_if_unsure
+
+
+@pytest.fixture
+def rng():
+    return np.random.RandomState(0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_agreement_of_all_pairs_is_the_adjusted_rand_index(seed):
+    rng = np.random.RandomState(seed)
+    y, labels = rng.randint(4, size=40), rng.randint(3, size=40)
+    known = KnownPairs(Constraints.from_labels(y), rng)
+    assert known.agreement(labels) == pytest.approx(adjusted_rand_score(y, labels))
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"), [((3, 0, 3, 0), 1.0), ((3, 0, 2, 0), 0.0), ((0, 2, 0, 2), 1.0)]
+)
+def test_agreement_where_all_pairs_are_of_one_kind(counts, expected):
+    assert chance_corrected(np.array(counts)) == expected
+
+
+def test_facts_are_counted_once(rng):
+    y = rng.randint(3, size=100)
+    assert KnownPairs(sample_labels(y, 20, random_state=0), rng).n_facts == 19
+    apart = Constraints.from_pairs(10, must_link=[(0, 1), (1, 2), (0, 2)], cannot_link=[(4, 5)])
+    assert KnownPairs(apart, rng).n_facts == 3
+
+
+def test_scattered_pairs_are_dealt_whole_and_labels_class_by_class(rng):
+    y = np.repeat([0, 1, 2], 100)
+    pairs = KnownPairs(sample_pairs(y, 30, random_state=0), rng)
+    fold = pairs.deal(4, rng)
+    np.testing.assert_array_equal(fold[pairs.first], fold[pairs.second])
+    labels = KnownPairs(Constraints.from_labels(np.where(np.arange(300) % 25 == 0, y, -1)), rng)
+    fold = labels.deal(4, rng)
+    for group in range(3):
+        np.testing.assert_array_equal(np.bincount(fold[labels.groups == group], minlength=4), 1)
+
+
+def judged(y, known, answer, graph, told_answer=None, n_clusters=3):
+    def refit(told):
+        return None if told_answer is None else {"kmeans": told_answer}
+
+    return judge(known, n_clusters, {"kmeans": answer}, lambda: graph, refit)
+
+
+def test_the_graph_is_kept_where_it_satisfies_all(rng):
+    y = np.repeat([0, 1, 2], 30)
+    kept = judged(y, sample_labels(y, 20, random_state=0), y, y, y)
+    assert kept.choice == GRAPH
+    assert kept.is_sure
+
+
+def test_few_facts_decide_nothing(rng):
+    y = np.repeat([0, 1, 2], 30)
+    kept = judged(y, sample_labels(y, 8, random_state=0), y, np.arange(90) % 3, y)
+    assert kept.choice == GRAPH
+    assert not kept.is_sure
+
+
+@pytest.mark.parametrize(("told_answer", "choice"), [("right", "kmeans"), ("wrong", GRAPH), (None, GRAPH)])
+def test_what_is_held_back_decides(rng, told_answer, choice):
+    """The answer that was told everything is right in all three; only the held-back pairs differ."""
+    y, wrong = np.repeat([0, 1, 2], 30), np.arange(90) % 3
+    told = {"right": y, "wrong": wrong, None: None}[told_answer]
+    assert judged(y, sample_labels(y, 30, random_state=0), y, wrong, told).choice == choice
+
+
+def test_ample_knowledge_needs_no_cut_of_the_graph():
+    y = np.repeat([0, 1, 2], 100)
+
+    def fail(*_):
+        raise AssertionError("not needed")
+
+    known = sample_labels(y, 150, random_state=0)
+    assert judge(known, 3, {"kmeans": y}, fail, fail).choice == "kmeans"
+    # An answer that contradicts ample knowledge is not kept.
+    assert judge(known, 3, {"kmeans": np.arange(300) % 3}, lambda: np.roll(y, 30), fail).choice == GRAPH
+
+
+def test_the_second_answer_has_to_be_noticeably_better():
+    y = np.repeat([0, 1, 2], 100)
+    known, poor = sample_labels(y, 150, random_state=0), np.where(np.arange(300) < 10, 2, y)
+    assert judge(known, 3, {"kmeans": y, "seeded": y}, None, None).choice == "kmeans"
+    assert judge(known, 3, {"kmeans": poor, "seeded": y}, None, None).choice == "seeded"
+
+
+def test_the_warning_names_the_share_and_the_way_out():
+    known = Constraints.from_labels([0, 1, -1])
+    with pytest.warns(ConstraintWarning, match=r"about 2 points is too little.*satisfies 0%.*safe=False"):
+        warn_if_unsure(Judgement(GRAPH, "", is_sure=False), known, np.zeros(3, dtype=int))
+    warn_if_unsure(Judgement(GRAPH, ""), known, np.zeros(3, dtype=int))
+
+
+def test_of_very_many_pairs_some_points_are_listed(rng, monkeypatch):
+    monkeypatch.setattr("sidecut.methods.safeguard.MOST_PAIRS", 100)
+    monkeypatch.setattr("sidecut.methods.safeguard.SOME_POINTS", 20)
+    y = rng.randint(3, size=200)
+    known = KnownPairs(Constraints.from_labels(y), rng)
+    assert known.points.size == 20
+    assert known.first.size == 190
+    assert known.agreement(y) == 1.0
