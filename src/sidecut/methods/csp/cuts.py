@@ -21,6 +21,9 @@ from sidecut.spectral.result import Certificate, Eigenpairs, orient
 #: More feasible cuts than this are not all computed; those of smallest λ are. On random pairs the twenty
 #: cheapest cuts were always among the eighty of smallest λ.
 MAX_CUTS = 300
+#: With the usual β so many more than the K - 1 that are used: scattered pairs leave hundreds, and the K - 1
+#: of least cost were always among the first K + 3 (benchmarks/choices/few_labels_safety.py).
+SPARE_CUTS = 5
 #: Constraints that count as if less than this share of their points had any are drowned by a few of them.
 SHARE_HEARD = 0.1
 #: Of fewer points no share is told.
@@ -47,7 +50,7 @@ class FeasibleCuts:
     vectors : array of shape (n, m)
         v, with vᵀv = vol.
     n_feasible : int
-        How many there are; `m` is smaller only where there are more than 300.
+        How many there are; `m` is smaller where there are more than 300, or K + 4 with the usual β.
     beta : float
         The β they exceed.
     residuals : array of shape (m,)
@@ -101,7 +104,9 @@ def feasible_cuts(
     tol: float = 1e-6,
     start: FloatArray | None = None,
 ) -> FeasibleCuts:
-    """Return all cuts that are eigenvectors of eq. 13 and satisfy the constraints.
+    """Return the cuts that are eigenvectors of eq. 13 and satisfy the constraints.
+
+    All of them up to 300; with the usual β the K + 4 of smallest λ, among which those of least cost are.
 
     Parameters
     ----------
@@ -161,14 +166,19 @@ def feasible_cuts(
         points = constraints.constrained_points
         pencil = SurplusPencil(problem, _scale_beliefs(constraints, scale), threshold / graph.volume, points)
         _check_regular(pencil, known, threshold)
-        cuts = _solve(pencil, count, _seeds(spectrum, count, start), tol, threshold)
+        most = max(n_clusters - 1, 1) + SPARE_CUTS if isinstance(beta, str) and beta == "usual" else MAX_CUTS
+        seeds = _seeds(spectrum, min(count, most), start)
+        cuts = _solve(pencil, count, most, seeds, tol, threshold)
         return replace(cuts, count_is_exact=known.is_exact)
 
 
-def _solve(pencil: SurplusPencil, count: int, seeds: FloatArray, tol: float, beta: float) -> FeasibleCuts:
+def _solve(
+    pencil: SurplusPencil, count: int, most: int, seeds: FloatArray, tol: float, beta: float
+) -> FeasibleCuts:
     surplus, vectors = pencil.zero_cost_cuts()
-    _warn_if_many(count, beta)
-    wanted = min(count, MAX_CUTS) - surplus.size
+    if most == MAX_CUTS:
+        _warn_if_many(count, beta)
+    wanted = min(count, most) - surplus.size
     lam, residuals, solver = np.zeros(surplus.size), np.zeros(surplus.size), "connected components"
     if wanted > 0:
         pairs = feasible_pairs(pencil, seeds, wanted, tol)

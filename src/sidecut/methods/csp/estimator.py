@@ -109,7 +109,8 @@ class CSP(OutOfSample, SpectralClusterer):
     indicator_ : array of shape (n_samples,)
         u* = D^{-1/2} v*, the relaxed indicator of the best cut.
     cuts_ : FeasibleCuts
-        All feasible cuts: λ, cost, satisfaction; `print(model.cuts_)` is a table.
+        All feasible cuts, up to K + 4 with the usual β: λ, cost, satisfaction; `print(model.cuts_)` is a
+        table.
     n_feasible_ : int
         How many feasible cuts there are.
     beta_ : float
