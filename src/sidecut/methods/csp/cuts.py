@@ -22,7 +22,7 @@ from sidecut.spectral.result import Certificate, Eigenpairs, orient
 #: cheapest cuts were always among the eighty of smallest λ.
 MAX_CUTS = 300
 #: With the usual β so many more than the K - 1 that are used: scattered pairs leave hundreds, and the K - 1
-#: of least cost were always among the first K + 3 (benchmarks/choices/few_labels_safety.py).
+#: of least cost were among the first K + 3 (benchmarks/choices/csp_pairs.py).
 SPARE_CUTS = 5
 #: Constraints that count as if less than this share of their points had any are drowned by a few of them.
 SHARE_HEARD = 0.1
