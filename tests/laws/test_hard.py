@@ -7,7 +7,6 @@ from sidecut import Constraints
 from sidecut.exceptions import ConflictError
 
 
-@pytest.mark.filterwarnings("ignore:what is known about")
 def test_consistent_links_are_all_satisfied(constrained, blobs):
     X, _ = blobs
     rng = np.random.default_rng(1)

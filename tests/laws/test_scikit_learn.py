@@ -55,7 +55,6 @@ def test_data_frames(case, blobs, known):
     np.testing.assert_array_equal(model.labels_, plain.labels_)
 
 
-@pytest.mark.filterwarnings("ignore:what is known about")
 def test_data_frames_of_weights(graph_case, known):
     weights = np.random.default_rng(0).random((60, 60))
     weights += weights.T
