@@ -318,6 +318,4 @@ def check_tolerance(tol: float) -> None:
     """
     is_number = isinstance(tol, int | float | np.integer | np.floating) and not isinstance(tol, bool)
     if not is_number or not 0 <= tol < 1:
-        raise ValueError(
-            f"tol={tol!r} must be a number from 0, as exact as rounding allows, to below 1, such as 1e-6."
-        )
+        raise ValueError(f"tol={tol!r} must be at least 0, as exact as rounding allows, and below 1.")
