@@ -107,7 +107,7 @@ def test_a_weighting_that_does_not_exist_is_refused(moons):
 
 @pytest.mark.parametrize("tol", [-1e-6, 1.0, np.nan, "small", True])
 def test_a_tolerance_that_makes_no_sense_is_refused(moons, tol):
-    with pytest.raises(ValueError, match="at least 0.* and below 1"):
+    with pytest.raises(ValueError, match="and below 1"):
         CSP(2, tol=tol).fit(moons[0])
 
 
