@@ -42,12 +42,15 @@ class Descent:
         One for each time t; none of them ever rises.
     penalties : list of float
         The τ of each time: that of the rule, times the heat that clusters retained when it began.
+    leak : float
+        The share of heat that has left its cluster after the last time.
     """
 
     labels: IntArray
     scores: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     energies: list[FloatArray] = field(default_factory=list)
     penalties: list[float] = field(default_factory=list)
+    leak: float = 0.0
 
     @property
     def n_iter(self) -> int:
@@ -115,6 +118,7 @@ def _descend_at(
         if changed <= tolerance * len(labels):
             break
     state.energies.append(np.array(energies))
+    state.leak = 1.0 - float(warmth[np.arange(len(state.labels)), state.labels].mean())
 
 
 def _warm(heat: Filter, signed: SignedGraph, labels: IntArray, n_clusters: int) -> FloatArray:

@@ -13,14 +13,18 @@ from sidecut.graphs import Graph, GraphRecipe
 from sidecut.methods.poisson.anchors import Anchors
 from sidecut.methods.poisson.assignment import assign_within_sizes
 from sidecut.methods.poisson.base import PoissonClusterer
-from sidecut.methods.poisson.descent import descend, suitable_times
+from sidecut.methods.poisson.descent import Descent, descend, suitable_times
 from sidecut.methods.poisson.equation import spread_labels
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.poisson.sizes import SizeRule, check_sizes, size_rule
 from sidecut.parameters import check_count, check_not_negative
 
-#: The spread of the sizes is what they do if the penalty is so many times as strong.
-OTHER_PENALTIES = (0.5, 2.0)
+#: The penalties of "auto", from the strongest to the weakest.
+PENALTIES = (1.6, 0.4, 0.1)
+#: How much more heat than the least may leave its cluster for the sake of more even sizes.
+ADMITTED_LEAK = 1.2
+#: Leaks are shares of all heat; smaller ones are none.
+ROUNDING = 1e-3
 
 
 class PoissonMBO(PoissonClusterer):
@@ -50,7 +54,7 @@ class PoissonMBO(PoissonClusterer):
         leave its cluster that little is left to see, all are shortened alike.
     max_iter : int, default=30
         The most steps for each time.
-    tol : float, default=2e-4
+    tol : float, default=1e-3
         Go on to the next time when a smaller share of labels changes.
     affinity : str or GraphRecipe, default="knn"
         How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
@@ -124,12 +128,12 @@ class PoissonMBO(PoissonClusterer):
         n_clusters: int = 8,
         *,
         sizes: Any = None,
-        size_penalty: float = 0.2,
+        size_penalty: float | str = "auto",
         link_weight: float = 2.0,
         label_weight: float = 1.0,
         times: Sequence[float] = (30.0, 10.0, 3.0),
         max_iter: int = 30,
-        tol: float = 2e-4,
+        tol: float = 1e-3,
         affinity: str | GraphRecipe = "knn",
         n_neighbors: int = 20,
         n_init: int = 10,
@@ -150,7 +154,9 @@ class PoissonMBO(PoissonClusterer):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name in ("size_penalty", "label_weight", "tol"):
+        if self.size_penalty != "auto":
+            check_not_negative("size_penalty", self.size_penalty)
+        for name in ("label_weight", "tol"):
             check_not_negative(name, getattr(self, name))
         check_count("max_iter", self.max_iter)
         check_sizes(self.sizes, self.n_clusters)
@@ -163,15 +169,18 @@ class PoissonMBO(PoissonClusterer):
         signed, anchors = self._pose(graph, constraints)
         sources = anchors.indicator(graph.n_nodes, self.n_clusters)
         counts = np.bincount(anchors.cluster, minlength=self.n_clusters)
-        rule = size_rule(self.sizes, graph.n_nodes, self.n_clusters, self.size_penalty, counts)
-        start = self._start(signed, anchors, sources, rule, rng)
-        times = suitable_times(signed, start, self.n_clusters, tuple(self.times))
-        path = descend(signed, start, self.label_weight * sources, rule, times, self.max_iter, self.tol)
-        self._found = path.labels
-        self.sizes_ = np.bincount(path.labels, minlength=self.n_clusters)
-        self.size_range_ = self._range(signed, path.labels, self.label_weight * sources, rule, times[-1:])
-        self.energies_, self.n_iter_ = path.energies, path.n_iter
-        return path.scores
+        rule = size_rule(self.sizes, graph.n_nodes, self.n_clusters, 1.0, counts)
+        rules = [rule.scaled(penalty) for penalty in self._penalties(rule)]
+        start = self._start(signed, anchors, sources, rules[0], rng)
+        paths = self._descend(signed, start, self.label_weight * sources, rules)
+        self._remember_sizes(paths)
+        return self._chosen.scores
+
+    def _penalties(self, rule: SizeRule) -> tuple[float, ...]:
+        """Return the penalties to try, from the strongest to the weakest; one if sizes are given."""
+        if (rule.lower == rule.upper).all() or self.n_clusters == 1:
+            return (0.0,)
+        return PENALTIES if isinstance(self.size_penalty, str) else (float(self.size_penalty),)
 
     def _start(
         self,
@@ -182,29 +191,51 @@ class PoissonMBO(PoissonClusterer):
         rng: np.random.RandomState,
     ) -> IntArray:
         if anchors.n_anchored == self.n_clusters:
-            shares = spread_labels(signed, sources)
-        else:
-            first = self._first_clusters(signed, anchors, rng)
-            shares = np.eye(self.n_clusters)[by_size(first, anchors.n_anchored, rule)]
-        return assign_within_sizes(shares, rule)[0]
+            return assign_within_sizes(spread_labels(signed, sources), rule)[0]
+        first = self._first_clusters(signed, anchors, rng)
+        members = np.eye(self.n_clusters)[by_size(first, anchors.n_anchored, rule)]
+        return assign_within_sizes(members, rule.scaled(0.0))[0]
 
-    def _range(
-        self,
-        signed: SignedGraph,
-        labels: IntArray,
-        sources: FloatArray,
-        rule: SizeRule,
-        times: tuple[float, ...],
-    ) -> IntArray:
-        counts = [np.bincount(labels, minlength=self.n_clusters)]
-        if (rule.lower < rule.upper).any() and self.n_clusters > 1:
-            for factor in OTHER_PENALTIES:
-                path = descend(signed, labels, sources, rule.scaled(factor), times, self.max_iter, self.tol)
-                counts.append(np.bincount(path.labels, minlength=self.n_clusters))
-        return np.column_stack([np.min(counts, axis=0), np.max(counts, axis=0)])
+    def _descend(
+        self, signed: SignedGraph, labels: IntArray, sources: FloatArray, rules: list[SizeRule]
+    ) -> list[Descent]:
+        """Lower the energy under each penalty in turn, from where the one before ended."""
+        times = suitable_times(signed, labels, self.n_clusters, tuple(self.times))
+        paths = []
+        for rule in rules:
+            paths.append(descend(signed, labels, sources, rule, times, self.max_iter, self.tol))
+            labels = paths[-1].labels
+        return paths
+
+    def _remember_sizes(self, paths: list[Descent]) -> None:
+        admitted = admit(paths)
+        self._chosen = admitted[0]
+        counts = [np.bincount(path.labels, minlength=self.n_clusters) for path in admitted]
+        self.sizes_ = counts[0]
+        self.size_range_ = np.column_stack([np.min(counts, axis=0), np.max(counts, axis=0)])
+        self.energies_ = [energies for path in paths for energies in path.energies]
+        self.n_iter_ = sum(path.n_iter for path in paths)
 
     def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
-        return self.__dict__.pop("_found")
+        chosen: Descent = self.__dict__.pop("_chosen")
+        return chosen.labels
+
+
+def admit(paths: list[Descent]) -> list[Descent]:
+    """Return the ends of paths that leak little more heat than the best, in the order given.
+
+    Parameters
+    ----------
+    paths : list of Descent
+        From the strongest penalty of uneven sizes, which leaks most, to the weakest.
+
+    Returns
+    -------
+    list of Descent
+        Those with at most 1.2 times the least leak. The first has the most even sizes that the graph supports.
+    """
+    least = min(path.leak for path in paths)
+    return [path for path in paths if path.leak <= ADMITTED_LEAK * least + ROUNDING]
 
 
 def by_size(labels: IntArray, n_anchored: int, rule: SizeRule) -> IntArray:
