@@ -19,12 +19,14 @@ from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.poisson.sizes import SizeRule, check_sizes, size_rule
 from sidecut.parameters import check_count, check_not_negative
 
-#: The penalties of "auto", from the strongest to the weakest.
-PENALTIES = (1.6, 0.4, 0.1)
-#: How much more heat than the least may leave its cluster for the sake of more even sizes.
-ADMITTED_LEAK = 1.2
-#: Leaks are shares of all heat; smaller ones are none.
-ROUNDING = 1e-3
+#: The penalties of "auto": from nearly even sizes down, and from moderately uneven ones.
+SCHEDULES = ((1.6, 0.4, 0.1), (0.4, 0.1))
+#: The energy per point by which uneven sizes must be better, where the two paths end in different sizes.
+WORTH = 0.004
+#: All penalties but the last are left when so many times as many labels still change.
+ROUGHLY = 5.0
+#: The score of the cluster in which a spectral clustering puts a point: no penalty of "auto" undoes it.
+NAMED = 100.0
 
 
 class PoissonMBO(PoissonClusterer):
@@ -42,14 +44,15 @@ class PoissonMBO(PoissonClusterer):
         number for each cluster: the sizes, as numbers of points or as shares. A pair for each: the least
         and the most. Clusters with labels come first, as the labelled points meet them, then the others
         from large to small.
-    size_penalty : float, default=0.2
-        τ, the price of uneven sizes: a cluster e times larger than another gives way at a boundary by so
-        much of the score, which lies between 0 and 1.
+    size_penalty : "auto" or float, default="auto"
+        τ, the price of uneven sizes: a cluster e times larger than another gives way at a boundary by so much
+        of the score, which lies between 0 and 1. "auto" lowers it from 1.6 over 0.4 to 0.1, lowers it again
+        from 0.4 to 0.1, and keeps the first unless the second ends with much less energy.
     link_weight : float, default=2.0
         γ, the weight of a link of strength 1, relative to the degree of its points.
     label_weight : float, default=1.0
         μ, the strength of a label as a source.
-    times : sequence of float, default=(30, 10, 3)
+    times : sequence of float, default=(10, 3)
         How long labels diffuse before they are thresholded: first far, then near. Where so much heat would
         leave its cluster that little is left to see, all are shortened alike.
     max_iter : int, default=30
@@ -83,10 +86,10 @@ class PoissonMBO(PoissonClusterer):
     sizes_ : array of shape (n_clusters,)
         The sizes of the clusters, before any repair.
     size_range_ : array of shape (n_clusters, 2)
-        The least and the largest size that half and twice the penalty give: how far the estimate depends on
-        it.
+        The least and the largest size at the ends of both ways down: where they differ, sizes are in doubt.
     energies_ : list of arrays
-        For every time the energy before the first step and after each; it never rises.
+        For every time the energy before the first step and after each, under the last penalty; it never
+        rises.
     n_iter_ : int
         How many steps were taken.
     embedding_ : array of shape (n_samples, n_clusters)
@@ -131,7 +134,7 @@ class PoissonMBO(PoissonClusterer):
         size_penalty: float | str = "auto",
         link_weight: float = 2.0,
         label_weight: float = 1.0,
-        times: Sequence[float] = (30.0, 10.0, 3.0),
+        times: Sequence[float] = (10.0, 3.0),
         max_iter: int = 30,
         tol: float = 1e-3,
         affinity: str | GraphRecipe = "knn",
@@ -170,72 +173,69 @@ class PoissonMBO(PoissonClusterer):
         sources = anchors.indicator(graph.n_nodes, self.n_clusters)
         counts = np.bincount(anchors.cluster, minlength=self.n_clusters)
         rule = size_rule(self.sizes, graph.n_nodes, self.n_clusters, 1.0, counts)
-        rules = [rule.scaled(penalty) for penalty in self._penalties(rule)]
-        start = self._start(signed, anchors, sources, rules[0], rng)
-        paths = self._descend(signed, start, self.label_weight * sources, rules)
+        scores = self._first_scores(signed, anchors, sources, rule, rng)
+        paths = [
+            self._descend(
+                signed, scores, self.label_weight * sources, [rule.scaled(tau) for tau in penalties]
+            )
+            for penalties in self._schedules(rule)
+        ]
         self._remember_sizes(paths)
         return self._chosen.scores
 
-    def _penalties(self, rule: SizeRule) -> tuple[float, ...]:
-        """Return the penalties to try, from the strongest to the weakest; one if sizes are given."""
+    def _schedules(self, rule: SizeRule) -> tuple[tuple[float, ...], ...]:
+        """Return the penalties to go through, once or twice; a single one if sizes are given."""
         if (rule.lower == rule.upper).all() or self.n_clusters == 1:
-            return (0.0,)
-        return PENALTIES if isinstance(self.size_penalty, str) else (float(self.size_penalty),)
+            return ((0.0,),)
+        return SCHEDULES if isinstance(self.size_penalty, str) else ((float(self.size_penalty),),)
 
-    def _start(
+    def _first_scores(
         self,
         signed: SignedGraph,
         anchors: Anchors,
         sources: FloatArray,
         rule: SizeRule,
         rng: np.random.RandomState,
-    ) -> IntArray:
+    ) -> FloatArray:
+        """Return shares of clusters in points: of labels that were spread, or of a spectral clustering."""
         if anchors.n_anchored == self.n_clusters:
-            return assign_within_sizes(spread_labels(signed, sources), rule)[0]
+            return spread_labels(signed, sources)
         first = self._first_clusters(signed, anchors, rng)
-        members = np.eye(self.n_clusters)[by_size(first, anchors.n_anchored, rule)]
-        return assign_within_sizes(members, rule.scaled(0.0))[0]
+        return NAMED * np.eye(self.n_clusters)[by_size(first, anchors.n_anchored, rule)]
 
     def _descend(
-        self, signed: SignedGraph, labels: IntArray, sources: FloatArray, rules: list[SizeRule]
-    ) -> list[Descent]:
+        self, signed: SignedGraph, scores: FloatArray, sources: FloatArray, rules: list[SizeRule]
+    ) -> Descent:
         """Lower the energy under each penalty in turn, from where the one before ended."""
+        labels = assign_within_sizes(scores, rules[0])[0]
         times = suitable_times(signed, labels, self.n_clusters, tuple(self.times))
-        paths = []
-        for rule in rules:
-            paths.append(descend(signed, labels, sources, rule, times, self.max_iter, self.tol))
-            labels = paths[-1].labels
-        return paths
+        for rule in rules[:-1]:
+            labels = descend(signed, labels, sources, rule, times, self.max_iter, ROUGHLY * self.tol).labels
+        return descend(signed, labels, sources, rules[-1], times, self.max_iter, self.tol)
 
     def _remember_sizes(self, paths: list[Descent]) -> None:
-        admitted = admit(paths)
-        self._chosen = admitted[0]
-        counts = [np.bincount(path.labels, minlength=self.n_clusters) for path in admitted]
-        self.sizes_ = counts[0]
+        self._chosen = choose(paths)
+        counts = [np.bincount(path.labels, minlength=self.n_clusters) for path in paths]
+        self.sizes_ = np.bincount(self._chosen.labels, minlength=self.n_clusters)
         self.size_range_ = np.column_stack([np.min(counts, axis=0), np.max(counts, axis=0)])
-        self.energies_ = [energies for path in paths for energies in path.energies]
-        self.n_iter_ = sum(path.n_iter for path in paths)
+        self.energies_, self.n_iter_ = self._chosen.energies, self._chosen.n_iter
 
     def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
         chosen: Descent = self.__dict__.pop("_chosen")
         return chosen.labels
 
 
-def admit(paths: list[Descent]) -> list[Descent]:
-    """Return the ends of paths that leak little more heat than the best, in the order given.
+def choose(paths: list[Descent]) -> Descent:
+    """Return the path from even sizes, unless another has ended much lower.
 
     Parameters
     ----------
     paths : list of Descent
-        From the strongest penalty of uneven sizes, which leaks most, to the weakest.
-
-    Returns
-    -------
-    list of Descent
-        Those with at most 1.2 times the least leak. The first has the most even sizes that the graph supports.
+        The first went through the strongest penalty of uneven sizes; all ended with the same penalty.
     """
-    least = min(path.leak for path in paths)
-    return [path for path in paths if path.leak <= ADMITTED_LEAK * least + ROUNDING]
+    lowest = min(paths, key=lambda path: path.energies[-1][-1])
+    saved = paths[0].energies[-1][-1] - lowest.energies[-1][-1]
+    return lowest if saved > WORTH * len(lowest.labels) else paths[0]
 
 
 def by_size(labels: IntArray, n_anchored: int, rule: SizeRule) -> IntArray:
