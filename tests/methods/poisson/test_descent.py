@@ -5,6 +5,7 @@ from scipy.linalg import expm
 from sidecut import Constraints
 from sidecut.graphs import Neighbors
 from sidecut.methods.poisson.descent import descend, retained_heat, suitable_times
+from sidecut.methods.poisson.heat import heat_filter, source_filter
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.poisson.sizes import size_rule
 
@@ -41,25 +42,24 @@ def test_the_energy_never_rises(posed, sizes):
 
 @pytest.mark.parametrize("sizes", SIZES)
 def test_the_energy_is_what_the_page_says(posed, sizes):
-    """E = -½ <u, e^{-tA} u> - <φ_t(A) Y, u> + Σ h(n), by dense matrix functions."""
+    """E = -½ <u, K u> - <φ_t(A) Y, u> + Σ h(n), with K and φ as whole matrices."""
     signed, sources, labels = posed
     rule = size_rule(sizes, 150, 4, 0.2, np.zeros(4))
     path = descend(signed, labels, sources, rule, (4.0,), 40, 0.0)
-    operator = signed.laplacian(np.eye(150))
-    values, vectors = np.linalg.eigh(operator)
-    received = vectors @ (
-        (-np.expm1(-4.0 * values) / np.maximum(values, 1e-12))[:, None] * (vectors.T @ sources)
-    )
-    u = np.eye(4)[path.labels]
-    expected = -0.5 * (u * (expm(-4.0 * operator) @ u)).sum() - (received * u).sum()
+    heat, unit = heat_filter(4.0), np.eye(150)
+    K = heat(signed.laplacian, unit) + heat.error * unit
+    np.testing.assert_allclose(K, expm(-4.0 * signed.laplacian(unit)), atol=3e-3)
+    assert np.linalg.eigvalsh(K).min() > -1e-12
+    u, start = np.eye(4)[path.labels], np.eye(4)[labels]
+    chance = np.square(start.mean(axis=0)).sum()
+    retained = ((start * (K @ start)).sum() / 150 - chance) / (1 - chance)
+    assert path.penalties[0] == pytest.approx(0.2 * max(retained, 0.0))
     scaled = size_rule(sizes, 150, 4, path.penalties[0], np.zeros(4))
+    received = source_filter(4.0)(signed.laplacian, unit) @ sources
+    expected = -0.5 * (u * (K @ u)).sum() - (received * u).sum()
     expected += scaled.cost(np.bincount(path.labels, minlength=4))
-    chance = np.square(np.bincount(labels) / 150).sum()
-    start = np.eye(4)[labels]
-    retained = ((start * (expm(-4.0 * operator) @ start)).sum() / 150 - chance) / (1 - chance)
-    assert path.penalties[0] == pytest.approx(0.2 * max(retained, 0.0), abs=1e-4)
-    # The polynomial is exact to 1e-5 for every point.
-    assert path.energies[0][-1] == pytest.approx(expected, abs=150 * 3e-5)
+    assert path.energies[0][-1] == pytest.approx(expected)
+    assert path.leak == pytest.approx(1.0 - (u * (K @ u)).sum() / 150)
 
 
 def test_nothing_moves_any_more_at_the_end(posed):

@@ -29,7 +29,7 @@ def test_potentials_are_the_pseudo_inverse_of_the_laplacian(ring):
     sources = one_label_each(700, [0, 250, 500, 600], 3)
     signed = SignedGraph(ring)
     assert signed.null_vectors.shape[1] == 1
-    laplacian = np.diag(ring.degrees) - ring.to_dense()
+    laplacian = np.diag(ring.degrees) - ring.toarray()
     charges = balance_charges(signed, sources)
     expected = np.linalg.pinv(laplacian) @ charges
     expected -= ring.degrees @ expected / ring.degrees.sum()

@@ -27,7 +27,7 @@ def test_by_hand_on_digits():
     graph = Neighbors(20).build(X)
     known = np.full(len(y), -1)
     known[10:30] = y[10:30]
-    weights = graph.to_dense()
+    weights = graph.toarray()
     charges = np.zeros((len(y), 10))
     charges[np.arange(10, 30), y[10:30]] = 1.0
     charges[10:30] -= charges[10:30].mean(axis=0)
@@ -40,10 +40,10 @@ def test_by_hand_on_digits():
 
 
 FORMS = {
-    "array": lambda lazy: lazy.to_dense(),
-    "csr": lambda lazy: sp.csr_array(lazy.to_dense()),
+    "array": lambda lazy: lazy.toarray(),
+    "csr": lambda lazy: sp.csr_array(lazy.toarray()),
     "tiled": lambda lazy: lazy,
-    "networkx": lambda lazy: nx.from_numpy_array(lazy.to_dense()),
+    "networkx": lambda lazy: nx.from_numpy_array(lazy.toarray()),
 }
 
 
@@ -54,7 +54,7 @@ def test_the_form_of_a_graph_does_not_matter(form):
     known = Constraints.from_labels(np.where(np.arange(80) % 20 == 0, y, -1)) | Constraints.from_pairs(
         80, [(1, 2)] if y[1] == y[2] else None, None if y[1] == y[2] else [(1, 2)]
     )
-    expected = PoissonLearning(2, affinity="precomputed").fit(lazy.to_dense(), constraints=known)
+    expected = PoissonLearning(2, affinity="precomputed").fit(lazy.toarray(), constraints=known)
     model = PoissonLearning(2, affinity="precomputed").fit(FORMS[form](lazy), constraints=known)
     np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-6)
     np.testing.assert_array_equal(model.labels_, expected.labels_)
