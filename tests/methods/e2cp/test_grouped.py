@@ -27,7 +27,7 @@ def random_state():
 
 
 def beliefs(n_vectors=6):
-    return smooth_beliefs(GRAPH, PAIRS, 0.8, laplacian_eigenpairs(GRAPH, n_vectors)).scaled(0.06)
+    return smooth_beliefs(GRAPH, PAIRS, 0.8, laplacian_eigenpairs(GRAPH, n_vectors).vectors).scaled(0.06)
 
 
 def some_graph(n=12, n_groups=4):
@@ -86,7 +86,7 @@ def test_fewer_groups_keep_the_edges_and_the_pairs_and_come_close(monkeypatch):
 def test_cannot_links_alone_leave_the_graph_sparse():
     known = sample_pairs(Y, 80, random_state=0)
     apart = type(known).from_pairs(150, cannot_link=known.cannot_link)
-    F = smooth_beliefs(GRAPH, apart, 0.8, laplacian_eigenpairs(GRAPH, 6)).scaled(0.06)
+    F = smooth_beliefs(GRAPH, apart, 0.8, laplacian_eigenpairs(GRAPH, 6).vectors).scaled(0.06)
     graph = adjust_smoothly(GRAPH, F, 1.0, random_state())
     assert isinstance(graph, SparseGraph)
     expected = GRAPH.toarray() * (1 - np.clip(np.abs(F.apply(np.eye(150))), 0, 1))

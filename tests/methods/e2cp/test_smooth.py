@@ -4,9 +4,9 @@ from sklearn.datasets import make_blobs
 
 from sidecut import Constraints
 from sidecut.constraints import sample_pairs
-from sidecut.graphs import Neighbors
+from sidecut.graphs import Neighbors, NormalizedAffinity
 from sidecut.methods.e2cp.propagation import propagate
-from sidecut.methods.e2cp.smooth import smooth_beliefs
+from sidecut.methods.e2cp.smooth import leading_basis, smooth_beliefs
 from sidecut.spectral import laplacian_eigenpairs
 
 X, Y = make_blobs(120, n_features=3, centers=3, cluster_std=2.0, random_state=0)
@@ -24,7 +24,7 @@ def dense(beliefs):
 
 @pytest.mark.parametrize("alpha", [0.3, 0.8])
 def test_with_all_eigenvectors_it_is_eq3(alpha):
-    beliefs = smooth_beliefs(GRAPH, PAIRS, alpha, laplacian_eigenpairs(GRAPH, 120))
+    beliefs = smooth_beliefs(GRAPH, PAIRS, alpha, laplacian_eigenpairs(GRAPH, 120).vectors)
     np.testing.assert_allclose(dense(beliefs), exact(alpha), atol=1e-4 * np.abs(exact(alpha)).max())
     assert np.abs(beliefs.sharp.toarray()).max() < 1e-10
 
@@ -32,7 +32,7 @@ def test_with_all_eigenvectors_it_is_eq3(alpha):
 @pytest.mark.parametrize("n_vectors", [3, 10])
 def test_the_smooth_part_is_f_on_either_side_of_the_eigenvectors(n_vectors):
     pairs = laplacian_eigenpairs(GRAPH, n_vectors)
-    beliefs = smooth_beliefs(GRAPH, PAIRS, 0.8, pairs)
+    beliefs = smooth_beliefs(GRAPH, PAIRS, 0.8, pairs.vectors)
     F, onto = exact(0.8), pairs.vectors @ pairs.vectors.T
     expected = onto @ F + F @ onto - onto @ F @ onto
     np.testing.assert_allclose(beliefs.smooth.toarray(), expected, atol=1e-4 * np.abs(F).max())
@@ -41,7 +41,7 @@ def test_the_smooth_part_is_f_on_either_side_of_the_eigenvectors(n_vectors):
 
 def test_the_sharp_part_is_the_rest_at_the_pairs():
     pairs = laplacian_eigenpairs(GRAPH, 6)
-    beliefs = smooth_beliefs(GRAPH, PAIRS, 0.8, pairs)
+    beliefs = smooth_beliefs(GRAPH, PAIRS, 0.8, pairs.vectors)
     known = PAIRS.as_matrix().toarray()
     np.testing.assert_array_equal(beliefs.sharp.toarray() != 0, known != 0)
     F = exact(0.8)
@@ -59,15 +59,36 @@ def test_beliefs_of_known_strengths_and_diagonals():
     for i, j in rng.integers(120, size=(40, 2)):
         Z[i, j] = Z[j, i] = rng.normal()
     known = Constraints.from_matrix(Z)
-    beliefs = smooth_beliefs(GRAPH, known, 0.8, laplacian_eigenpairs(GRAPH, 120))
+    beliefs = smooth_beliefs(GRAPH, known, 0.8, laplacian_eigenpairs(GRAPH, 120).vectors)
     F = propagate(GRAPH, known, 0.8).toarray()
     np.testing.assert_allclose(dense(beliefs), F, atol=1e-4 * np.abs(F).max())
 
 
 def test_entries_products_and_scaling_agree():
-    beliefs = smooth_beliefs(GRAPH, PAIRS, 0.8, laplacian_eigenpairs(GRAPH, 5))
+    beliefs = smooth_beliefs(GRAPH, PAIRS, 0.8, laplacian_eigenpairs(GRAPH, 5).vectors)
     rows, columns = np.random.default_rng(0).integers(120, size=(2, 50))
     np.testing.assert_allclose(beliefs.entries(rows, columns), dense(beliefs)[rows, columns], atol=1e-15)
     np.testing.assert_allclose(dense(beliefs.scaled(4.0)), dense(beliefs) / 4, atol=1e-15)
     row, column = np.nonzero(beliefs.sharp.toarray())
     np.testing.assert_allclose(np.sort(beliefs.at_pairs()), np.sort(dense(beliefs)[row, column]), atol=1e-15)
+
+
+@pytest.mark.parametrize("n_blobs", [1, 4])
+def test_the_basis_is_orthonormal_and_smooth(n_blobs):
+    points = make_blobs(200, centers=10 * np.eye(4)[:n_blobs], cluster_std=0.7, random_state=0)[0]
+    graph = Neighbors(8).build(points)
+    assert graph.n_components == n_blobs
+    basis = leading_basis(graph, 6, np.random.RandomState(0))
+    np.testing.assert_allclose(basis.T @ basis, np.eye(6), atol=1e-8)
+    affinity = NormalizedAffinity(graph)
+    leading = np.sort(np.linalg.eigvalsh(affinity.apply(np.eye(200))))[-6:]
+    found = np.sort(np.linalg.eigvalsh(basis.T @ affinity.apply(basis)))
+    np.testing.assert_allclose(found, leading, atol=0.02)
+
+
+def test_where_lanczos_gives_up_another_solver_serves(monkeypatch):
+    monkeypatch.setattr("sidecut.methods.e2cp.smooth.BASIS_PRODUCTS", 1)
+    monkeypatch.setattr("sidecut.methods.e2cp.smooth.BASIS_TOLERANCE", 1e-15)
+    basis = leading_basis(GRAPH, 4, np.random.RandomState(0))
+    expected = laplacian_eigenpairs(GRAPH, 4).vectors
+    np.testing.assert_allclose(np.abs(np.linalg.det(basis.T @ expected)), 1.0, atol=1e-6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintWarning, SpectralWarning, warn
+from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import FactorGraph, Graph, GraphRecipe, NormalizedAffinity
 from sidecut.graphs.lazy import rows_of, tile_rows
 from sidecut.graphs.resolvent import ResolventGraph
@@ -24,7 +23,7 @@ from sidecut.methods.e2cp.grouped import BeliefsAt, adjust_smoothly, beliefs_at,
 from sidecut.methods.e2cp.lowrank import LowRankMatrix
 from sidecut.methods.e2cp.positive_part import TiledPart
 from sidecut.methods.e2cp.propagation import PropagatedConstraints, are_labels, propagate
-from sidecut.methods.e2cp.smooth import SmoothBeliefs, label_beliefs, smooth_beliefs
+from sidecut.methods.e2cp.smooth import SmoothBeliefs, label_beliefs, leading_basis, smooth_beliefs
 from sidecut.methods.extension import OutOfSample
 from sidecut.methods.inputs import check_choice
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
@@ -224,16 +223,9 @@ class E2CP(OutOfSample, SpectralClusterer):
 
     def _adjust_by_pairs(self, graph: Graph, constraints: Constraints) -> Graph:
         """Adjust the graph by F from a few eigenvectors and at the pairs."""
-        with warnings.catch_warnings():
-            # Any eigenvectors will do: what they miss is in the error that is measured.
-            warnings.simplefilter("ignore", SpectralWarning)
-            pairs = laplacian_eigenpairs(
-                graph,
-                VECTORS_PER_CLUSTER * self.n_clusters,
-                solver=self.eigen_solver,
-                random_state=check_random_state(self.random_state),
-            )
-        beliefs = smooth_beliefs(graph, constraints, self.alpha, pairs)
+        count = VECTORS_PER_CLUSTER * self.n_clusters
+        basis = leading_basis(graph, count, check_random_state(self.random_state))
+        beliefs = smooth_beliefs(graph, constraints, self.alpha, basis)
         largest = float(np.abs(beliefs.at_pairs()).max()) if self.rescale else 1.0
         scale = largest if largest > 0 else 1.0
 

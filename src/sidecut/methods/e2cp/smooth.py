@@ -11,20 +11,28 @@ are large. No matrix here has more columns than twice the eigenvectors, however 
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
+from sidecut.exceptions import SpectralError, SpectralWarning
 from sidecut.graphs import Graph, NormalizedAffinity
 from sidecut.methods.e2cp.lowrank import LowRankMatrix
 from sidecut.methods.e2cp.spreading import spread
-from sidecut.spectral import Eigenpairs
+from sidecut.spectral import laplacian_eigenpairs
+from sidecut.spectral.lanczos import largest_eigenvectors
 
 #: B is computed to this residual, far below what the rest of F makes up.
 TOLERANCE = 1e-5
+#: The leading eigenvectors are looked for to this accuracy, with so many products at the most.
+BASIS_TOLERANCE = 1e-2
+BASIS_PRODUCTS = 600
 
 
 @dataclass(frozen=True)
@@ -76,10 +84,27 @@ class SmoothBeliefs:
         return replace(self, smooth=self.smooth.scaled(unit), sharp=self.sharp / unit)
 
 
-def smooth_beliefs(
-    graph: Graph, constraints: Constraints, alpha: float, eigenpairs: Eigenpairs
-) -> SmoothBeliefs:
-    """Return F of eq. 3 from a few eigenvectors of the graph.
+def leading_basis(graph: Graph, count: int, rng: np.random.RandomState) -> FloatArray:
+    """Return vectors close to the leading eigenvectors of Ā, orthonormal.
+
+    Any will do: what they miss is in the error that is measured. So the Lanczos iteration stops early. A full
+    solver is used where it does not get there, and where there are several components.
+    """
+    if graph.n_components == 1:
+        shape = (graph.n_nodes, graph.n_nodes)
+        operator = LinearOperator(shape, matvec=NormalizedAffinity(graph).apply, dtype=np.float64)
+        start = rng.standard_normal(graph.n_nodes)
+        with suppress(SpectralError):
+            return largest_eigenvectors(
+                operator, count, start, rng, tolerance=BASIS_TOLERANCE, max_products=BASIS_PRODUCTS
+            )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpectralWarning)
+        return laplacian_eigenpairs(graph, count, random_state=rng).vectors
+
+
+def smooth_beliefs(graph: Graph, constraints: Constraints, alpha: float, basis: FloatArray) -> SmoothBeliefs:
+    """Return F of eq. 3 on a few smooth vectors, and at the constrained pairs.
 
     Parameters
     ----------
@@ -89,9 +114,8 @@ def smooth_beliefs(
         Z.
     alpha : float
         α of eq. 3.
-    eigenpairs : Eigenpairs
-        Some of the normalised Laplacian I - Ā, smallest first. With all of them the result is exact but for
-        rounding.
+    basis : array of shape (n, d)
+        Q, orthonormal; the leading eigenvectors of Ā or close to them. With d = n the result is exact.
 
     Examples
     --------
@@ -103,21 +127,20 @@ def smooth_beliefs(
     >>> from sidecut.spectral import laplacian_eigenpairs
     >>> path = as_graph(np.eye(40, k=1) + np.eye(40, k=-1))
     >>> pairs = Constraints.from_pairs(40, must_link=[(3, 6)], cannot_link=[(5, 30)])
-    >>> F = smooth_beliefs(path, pairs, 0.8, laplacian_eigenpairs(path, 20))
+    >>> F = smooth_beliefs(path, pairs, 0.8, laplacian_eigenpairs(path, 20).vectors)
     >>> exact = propagate(path, pairs, 0.8).toarray()
     >>> float(np.abs(F.apply(np.eye(40)) - exact).max().round(3))
     0.004
     """
     known = sp.csr_array(constraints.as_matrix())
-    basis, values = eigenpairs.vectors, 1.0 - eigenpairs.values
-    damped = basis * ((1.0 - alpha) / (1.0 - alpha * values))
+    damped = spread(graph, basis, alpha, tolerance=TOLERANCE)
     image = spread(graph, known @ damped, alpha, tolerance=TOLERANCE)
     width = basis.shape[1]
     inner = basis.T @ image
     eye = np.eye(width)
     core = np.block([[-0.5 * (inner + inner.T), eye], [eye, np.zeros((width, width))]])
     smooth = LowRankMatrix(np.hstack([basis, image]), core)
-    own = sp.diags_array(_sharp_returns(graph, alpha, basis, values))
+    own = sp.diags_array(_sharp_returns(graph, alpha, basis))
     joins = bool(known.data.max(initial=0.0) > 0)
     return SmoothBeliefs(smooth, sp.csr_array(own @ known @ own), _balanced(basis, image), joins)
 
@@ -146,7 +169,7 @@ def _balanced(basis: FloatArray, image: FloatArray) -> FloatArray:
     return np.hstack([basis * balance, image / balance])
 
 
-def _sharp_returns(graph: Graph, alpha: float, basis: FloatArray, values: FloatArray) -> FloatArray:
+def _sharp_returns(graph: Graph, alpha: float, basis: FloatArray) -> FloatArray:
     """Return the diagonal of (I - QQᵀ) P to the second order in α Ā, which is what stays at a point.
 
     P = (1 - α)(1 + α Ā + α² Ā² + ...): the first terms have large diagonals and are taken as they are; the
@@ -155,5 +178,6 @@ def _sharp_returns(graph: Graph, alpha: float, basis: FloatArray, values: FloatA
     affinity = sp.csr_array(NormalizedAffinity(graph).matrix)
     twice = np.asarray(affinity.multiply(affinity).sum(axis=1)).ravel()
     stays = 1.0 + alpha * affinity.diagonal() + alpha**2 * twice
-    gone = basis**2 @ (1.0 + alpha * values + alpha**2 * values**2)
+    once = affinity @ basis
+    gone = (basis * (basis + alpha * once + alpha**2 * (affinity @ once))).sum(axis=1)
     return (1.0 - alpha) * np.maximum(stays - gone, 0.0)
