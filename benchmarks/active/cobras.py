@@ -14,7 +14,7 @@ from benchmarks.active.sets import BUDGETS
 from benchmarks.peers.environments import python_of
 from benchmarks.peers.registry import PEERS
 
-HERE = Path(__file__).parent
+RUNNER = Path(__file__).parents[1] / "peers" / "runners" / "cobras_curve.py"
 COBRAS = "COBRAS"
 PEER = next(peer for peer in PEERS if peer.name == "cobras-ts")
 
@@ -23,7 +23,7 @@ def run_cobras(X, y, draw: int, cache: Path, budgets=BUDGETS) -> dict:
     """Return the adjusted Rand index of COBRAS after each number of questions."""
     work = cache / f"cobras-{draw}-{len(y)}.npz"
     np.savez(work, X=X, y=y)
-    command = [python_of(PEER, cache), "-P", HERE / "cobras_runner.py", work, str(draw), *map(str, budgets)]
+    command = [python_of(PEER, cache), "-P", RUNNER, work, str(draw), *map(str, budgets)]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     environment.pop("PYTHONPATH", None)
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)

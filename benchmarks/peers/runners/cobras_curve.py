@@ -1,6 +1,6 @@
 """COBRAS in its own environment: reads points and classes, writes the labels after each number of questions.
 
-Usage: python cobras_runner.py work.npz seed budgets...
+Usage: python cobras_curve.py work.npz seed budgets...
 """
 
 import json
@@ -40,4 +40,5 @@ def run():
     sys.stdout.write(json.dumps(kept))
 
 
-run()
+if __name__ == "__main__":
+    run()

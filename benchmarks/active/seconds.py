@@ -1,0 +1,51 @@
+"""Seconds from an answer to the next question: `python -m benchmarks.active.seconds`.
+
+The points are drawn around 12 centres in three dimensions; after the start the cost depends on grains only.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import make_blobs
+
+from benchmarks.machine import facts
+from sidecut.active import ActiveClustering
+
+RESULTS = Path(__file__).parent / "results" / "seconds.json"
+SIZES = (1_797, 10_992, 70_000)
+N_QUESTIONS = 20
+
+
+def measure(n: int) -> dict:
+    X, y = make_blobs(n, 3, centers=12, cluster_std=1.5, random_state=0)
+    began = time.perf_counter()
+    run = ActiveClustering(random_state=0).start(X)
+    started = time.perf_counter() - began
+    waits, busy = [], []
+    for _ in range(N_QUESTIONS):
+        question = run.question()
+        began, processor = time.perf_counter(), time.process_time()
+        run.answer(y[question.i] == y[question.j]).question()
+        waits.append(time.perf_counter() - began)
+        busy.append(time.process_time() - processor)
+    return {
+        "points": n,
+        "start_seconds": round(started, 1),
+        "median_seconds": round(float(np.median(waits)), 3),
+        "longest_seconds": round(max(waits), 3),
+        "median_processor_seconds": round(float(np.median(busy)), 3),
+    }
+
+
+def main() -> None:
+    rows = [measure(n) for n in SIZES]
+    RESULTS.write_text(json.dumps({"machine": facts(), "rows": rows}, indent=1) + "\n")
+    print(RESULTS.read_text())
+
+
+if __name__ == "__main__":
+    main()
