@@ -148,7 +148,8 @@ def neighbourhoods(belief: Belief, answers: list[Answer], rng: np.random.RandomS
     entropy = -np.sum(ordered * np.log(np.maximum(ordered, 1e-300)), axis=1)
     questions = ordered @ np.arange(1, belief.n_classes + 1)
     scores = np.where(belief.is_placed, 0.0, entropy / questions)
-    return first_comparable(belief, scores, "its group is least clear for the questions it would take")
+    proposal = first_comparable(belief, scores, "its group is least clear for the questions it would take")
+    return proposal or merge_classes(belief, answers, rng)
 
 
 # Uncertainty
@@ -169,7 +170,8 @@ def uncertainty(belief: Belief, answers: list[Answer], rng: np.random.RandomStat
     top = -np.partition(-belief.chances, 1, axis=1)[:, :2]
     margin = top[:, 0] - top[:, 1]
     scores = np.where(belief.is_placed, 0.0, 1.0 - margin)
-    return first_comparable(belief, scores, "it is the point most torn between two groups")
+    proposal = first_comparable(belief, scores, "it is the point most torn between two groups")
+    return proposal or merge_classes(belief, answers, rng)
 
 
 # Eigenvector perturbation (Wauthier, Jojic & Jordan, 2012; Xiong, Johnson & Corso, 2017)
