@@ -34,6 +34,9 @@ from sidecut.methods.inputs import (
 )
 from sidecut.parameters import check_count, check_not_negative
 
+#: What a fit leaves that may have to be taken back.
+FITTED = ("metric_", "labels_", "inertia_", "n_iter_", "cluster_centers_")
+
 
 class MetricKMeans(ConstrainedClusterer):
     """k-means with features weighted so that must-links are short and cannot-links long.
@@ -69,7 +72,8 @@ class MetricKMeans(ConstrainedClusterer):
     labels_ : ndarray of shape (n_samples,)
         The cluster of each point.
     metric_ : ndarray of shape (n_features,)
-        The weights a: squared distances are Σ_k a_k (x_k - y_k)². All 1 where nothing is known.
+        The weights a: squared distances are Σ_k a_k (x_k - y_k)². All 1 where nothing is known, and where
+        k-means with equal weights satisfies as many links (but for ``regularization=0``).
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centres k-means found, in the units of X; with `hard`, those before labels were changed.
     inertia_ : float
@@ -140,20 +144,33 @@ class MetricKMeans(ConstrainedClusterer):
         rng = check_random_state(self.random_state)
         warn_about_duplicates(X, n_clusters)
         self.metric_ = np.ones(X.shape[1])
-        if constraints.n_pairs:
-            self.metric_ = learn_diagonal_metric(
-                X,
-                constraints,
-                regularization=self.regularization,
-                max_pairs=self.max_pairs,
-                random_state=rng,
-            )
         self._cluster(X, n_clusters, rng)
+        if constraints.n_pairs:
+            self._learn(X, constraints, n_clusters, rng)
         points = self._weighted(X)
         # Features without weight add nothing to any distance.
         repair_if_hard(self, dense_rows(points[:, self.metric_ > 0]) if self.hard else points, constraints)
         if hasattr(self, "repair_"):
             self.inertia_ += self.repair_.cost
+
+    def _learn(self, X: Any, constraints: Constraints, n_clusters: int, rng: np.random.RandomState) -> None:
+        """Cluster again under the metric that is learned, unless no more links hold under it.
+
+        A metric from few links can be far worse than none: it may rest on the one feature in which two points
+        happen to differ. If it does not even serve the links it was learned from, it says nothing.
+        """
+        alone = {name: getattr(self, name) for name in FITTED}
+        self.metric_ = learn_diagonal_metric(
+            X,
+            constraints,
+            regularization=self.regularization,
+            max_pairs=self.max_pairs,
+            random_state=rng,
+        )
+        self._cluster(X, n_clusters, rng)
+        before, after = (constraints.satisfaction(labels) for labels in (alone["labels_"], self.labels_))
+        if self.regularization > 0 and after <= before:
+            self.__dict__.update(alone)
 
     def _cluster(self, X: Any, n_clusters: int, rng: np.random.RandomState) -> None:
         """Cluster by k-means under the metric."""

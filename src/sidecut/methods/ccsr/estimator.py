@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from sidecut.arrays import FloatArray
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs import Graph, GraphRecipe
+from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
 from sidecut.labelling import unit_rows
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.ccsr.program import KernelProgramme, ProgrammeSolution, svec, upper_triangle
@@ -147,7 +147,8 @@ class CCSR(SpectralClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of every point, numbered in order of first appearance.
+        The cluster of every point, numbered in order of first appearance. Where the normalised cut satisfies
+        as many links as F M^{1/2} does, its clusters (but for ``ridge=0``, the paper's).
     embedding_ : array of shape (n_samples, n_eigenvectors)
         F M^{1/2}, what was handed to the labelling; without constraints the normalised cut's.
     programme_ : ProgrammeSolution
@@ -231,8 +232,26 @@ class CCSR(SpectralClusterer):
         self._remember(pairs)
         features = unit_rows(pairs.vectors) if self.unit_rows else np.sqrt(graph.n_nodes) * pairs.vectors
         self.programme_ = self._programme(features, constraints).solve()
+        self._plain = (constraints, self._plain_rows(graph, pairs.vectors[:, : self.n_clusters]))
         adapted = features @ _root(self.programme_.matrix)
         return unit_rows(adapted) if self.unit_rows else adapted
+
+    def _plain_rows(self, graph: Graph, vectors: FloatArray) -> FloatArray:
+        """What the normalised cut hands to k-means."""
+        rows = NormalizedAffinity(graph).scale[:, None] * vectors
+        return unit_rows(rows) if self.unit_rows else rows
+
+    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
+        """Return the clusters of F M^{1/2}, or the plain cut's where those satisfy as many links.
+
+        A few links leave M nearly free, and what it then does to the points without links is chance.
+        """
+        labels = super()._assign_labels(embedding, rng)
+        constraints, rows = self.__dict__.pop("_plain", (None, None))
+        if constraints is None or self.ridge == 0:
+            return labels
+        plain = super()._assign_labels(rows, rng)
+        return labels if constraints.satisfaction(labels) > constraints.satisfaction(plain) else plain
 
     def _n_vectors(self, n_nodes: int) -> int:
         if self.n_eigenvectors is None:

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from sidecut.arrays import FloatArray
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
+from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import LabellingMethod
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.csap.graph import NoisyLinks, condition_graph, with_stranded_points
 from sidecut.methods.csap.prior import make_prior
 from sidecut.methods.inputs import check_choice
+from sidecut.methods.normalized_cut import NormalizedCut
 from sidecut.parameters import check_count
 
 
@@ -44,8 +46,8 @@ class CSAP(SpectralClusterer):
         |q|. Not used with ``form="likelihood"``.
     n_affinities : int or None, default=64
         On a sparse graph, how many affinities a point keeps beside its edges: its largest to points near the
-        same must-linked set. None keeps all, as the paper's dense kernels do; on graphs that are not sparse
-        all are kept anyway.
+        same must-linked set. On graphs that are not sparse all are kept anyway. None is the paper's algorithm
+        as printed: it keeps all, and the labels are those of A whatever they satisfy.
     affinity : str or GraphRecipe, default="knn"
         How data become a graph: "knn", "gaussian", "heat", "self_tuning", "cosine", a recipe, or
         "precomputed". The paper's are ``Gaussian(sigma, self_loops=True)`` with a width that suits the data,
@@ -74,7 +76,8 @@ class CSAP(SpectralClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of every point, numbered in order of first appearance.
+        The cluster of every point, numbered in order of first appearance. Where the graph without links
+        satisfies as many of them as A does, its clusters (but for ``n_affinities=None``).
     affinity_matrix_ : Graph
         A, the affinity that was cut.
     diagonal_shift_ : float
@@ -180,6 +183,7 @@ class CSAP(SpectralClusterer):
     def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
         if constraints.n_pairs == 0:
             return graph
+        self._plain = (constraints, graph)
         links = self._links(constraints)
         prior = make_prior(graph, links.points)
         self.diagonal_shift_ = prior.shift
@@ -190,6 +194,31 @@ class CSAP(SpectralClusterer):
             self.multipliers_ = _in_order_of_pairs(multipliers, constraints)
         affinity = condition_graph(graph, prior.columns, active, chosen, self.n_affinities)
         return with_stranded_points(affinity, graph, links)
+
+    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
+        """Return the clusters of A, or those of W where these satisfy as many links.
+
+        Where links change nothing about themselves, what they do to the other points is chance.
+        """
+        labels = super()._assign_labels(embedding, rng)
+        constraints, graph = self.__dict__.pop("_plain", (None, None))
+        if constraints is None or self.n_affinities is None:
+            return labels
+        given = {name: getattr(self, name) for name in ("labelling", "assign_labels", "unit_rows", "n_init")}
+        plain = NormalizedCut(
+            self.n_clusters, affinity="precomputed", eigen_solver=self.eigen_solver, random_state=rng, **given
+        ).fit(graph)
+        without, satisfied = (constraints.satisfaction(found) for found in (plain.labels_, labels))
+        if satisfied > without:
+            return labels
+        if satisfied < without:
+            warn(
+                f"The affinities that {constraints.n_pairs:,} links make satisfy fewer of them "
+                f"({satisfied:.0%}) than the graph does without any ({without:.0%}): the labels are those of "
+                "the graph. Try the other algorithm, a larger eps_must and eps_cannot, or another affinity.",
+                ConstraintWarning,
+            )
+        return np.asarray(plain.labels_)
 
     def _links(self, constraints: Constraints) -> NoisyLinks:
         """Return the links, ε² of each being its noise or its bound."""
