@@ -53,7 +53,13 @@ SOFT = Constraints.from_pairs(
 
 def affinity_of(constraints, algorithm, eps_must=1e-2, eps_cannot=2e-2, affinity=LOOPS, data=X):
     model = CSAP(
-        3, algorithm=algorithm, eps_must=eps_must, eps_cannot=eps_cannot, affinity=affinity, random_state=0
+        3,
+        algorithm=algorithm,
+        eps_must=eps_must,
+        eps_cannot=eps_cannot,
+        n_affinities=None,
+        affinity=affinity,
+        random_state=0,
     )
     return model.fit(data, constraints=constraints).affinity_matrix_.toarray()
 
@@ -311,7 +317,13 @@ BOUNDS = {"must_bound": 0.3, "cannot_bound": 0.5}
 
 def bounded_model(constraints, algorithm, data=X, **others):
     model = CSAP(
-        3, algorithm=algorithm, form="divergence", affinity=LOOPS, random_state=0, **(BOUNDS | others)
+        3,
+        algorithm=algorithm,
+        form="divergence",
+        n_affinities=None,
+        affinity=LOOPS,
+        random_state=0,
+        **(BOUNDS | others),
     )
     return model.fit(data, constraints=constraints)
 

@@ -205,10 +205,9 @@ class CSAP(SpectralClusterer):
         if constraints is None or self.n_affinities is None:
             return labels
         given = {name: getattr(self, name) for name in ("labelling", "assign_labels", "unit_rows", "n_init")}
-        plain = NormalizedCut(
-            self.n_clusters, affinity="precomputed", eigen_solver=self.eigen_solver, random_state=rng, **given
-        ).fit(graph)
-        without, satisfied = (constraints.satisfaction(found) for found in (plain.labels_, labels))
+        cut = NormalizedCut(self.n_clusters, eigen_solver=self.eigen_solver, **given)
+        plain = cut._assign_labels(cut._embed(graph, Constraints.none(graph.n_nodes), rng), rng)
+        without, satisfied = (constraints.satisfaction(found) for found in (plain, labels))
         if satisfied > without:
             return labels
         if satisfied < without:
@@ -218,7 +217,7 @@ class CSAP(SpectralClusterer):
                 "the graph. Try the other algorithm, a larger eps_must and eps_cannot, or another affinity.",
                 ConstraintWarning,
             )
-        return np.asarray(plain.labels_)
+        return plain
 
     def _links(self, constraints: Constraints) -> NoisyLinks:
         """Return the links, ε² of each being its noise or its bound."""
