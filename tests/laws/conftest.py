@@ -99,7 +99,7 @@ CASES = [
     Case(SCACS, {"n_nearest": 12}, promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE})),
     Case(
         SCACS,
-        {"n_nearest": 12, "landmarks": "random", "step9": "project"},
+        {"n_nearest": 12, "landmarks": "random", "orthogonal": True},
         promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE}),
     ),
     # Kernel k-means ends in the nearest of many minima, and has no eigenvalues.

@@ -172,7 +172,7 @@ def test_the_literal_diagonal_leaves_constraints_idle_below_one(graph, clouds):
 
 def test_projected_cuts_are_orthogonal_to_the_constant(graph, clouds, make_beliefs):
     constraints = make_beliefs("labels", clouds[1], 4)
-    cuts = landmark_cuts(posed(graph, constraints), 3, step9="project")
+    cuts = landmark_cuts(posed(graph, constraints), 3, orthogonal=True)
     V = graph.factor @ cuts.vectors
     np.testing.assert_allclose(V.sum(axis=0), 0.0, atol=1e-9)
     plain = landmark_cuts(posed(graph, constraints), 3)
@@ -182,11 +182,6 @@ def test_projected_cuts_are_orthogonal_to_the_constant(graph, clouds, make_belie
     across = np.eye(N) - 1.0 / N
     residual = V - graph.apply(V) - across @ (Q @ V - cuts.beta * V) * cuts.eigenvalues
     assert np.abs(graph.factor.T @ residual).max() < 1e-8
-
-
-def test_step_9_as_printed_leaves_nothing(graph, clouds, make_beliefs):
-    with pytest.raises(ConstraintError, match="step9='literal' removes all"):
-        landmark_cuts(posed(graph, make_beliefs("labels", clouds[1], 5)), 3, step9="literal")
 
 
 def test_beliefs_that_cannot_be_satisfied():
@@ -241,6 +236,6 @@ def test_zero_cost_cuts_are_those_of_csp(parts):
 def test_projected_zero_cost_cuts(parts):
     graph, y = parts
     constraints = Constraints.from_labels(np.where(np.arange(120) % 5 == 0, y, -1))
-    cuts = landmark_cuts(posed(graph, constraints), 4, step9="project")
+    cuts = landmark_cuts(posed(graph, constraints), 4, orthogonal=True)
     np.testing.assert_array_equal(cuts.costs[:3], 0.0)
     np.testing.assert_allclose((graph.factor @ cuts.vectors).sum(axis=0), 0.0, atol=1e-10)

@@ -114,7 +114,7 @@ def test_given_landmarks_are_used(digits, known, fitted):
         ({"beta": -1.0}, "beta=-1.0 must be None or finite and positive"),
         ({"beta": np.nan}, "beta=nan"),
         ({"diagonal": "none"}, "diagonal='none': choose one of 'known', 'given', 'all'"),
-        ({"step9": "skip"}, "step9='skip'"),
+        ({"orthogonal": "skip"}, "orthogonal='skip'"),
         ({"weighting": "sign"}, "weighting='sign'"),
         ({"landmarks": "best"}, "landmarks='best'"),
         ({"n_landmarks": 0}, "n_landmarks=0"),

@@ -105,7 +105,7 @@ class ConstrainedProblem:
         return float(constant @ self.known.form @ constant) + self.known.ease
 
     def without_trivial(self) -> ConstrainedProblem:
-        """Return the problem among v ⊥ 1 (step 9 as a condition of the problem, `project`)."""
+        """Return the problem among v ⊥ 1 (step 9 as a condition of the problem)."""
         return replace(self, basis=self.basis.without_trivial())
 
     def in_eigenvectors(self) -> ConstrainedProblem:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import scipy.linalg
 
@@ -13,13 +11,9 @@ from sidecut.methods.csp.beta import LEAST_SHARE, Satisfiability, choose_beta
 from sidecut.methods.csp.cuts import FeasibleCuts
 from sidecut.methods.csp.davidson import symmetric
 from sidecut.methods.scacs.beliefs import ConstrainedProblem
-from sidecut.methods.scacs.problem import LandmarkBasis, normalize_gram
+from sidecut.methods.scacs.problem import LandmarkBasis
 from sidecut.spectral.result import orient
 
-#: What to do about step 9, see `SCACS`.
-STEP9 = ("nontrivial", "project", "literal")
-#: |1ᵀŜu| up to which the literal step 9 takes u as orthogonal.
-ORTHOGONAL = 1e-6
 #: Relative to the largest, an eigenvalue of the pencil nearer to zero than this is zero.
 ROUNDING = 1e-13
 
@@ -32,7 +26,7 @@ def landmark_cuts(
     *,
     beta0: Rule = "usual",
     beta: float | None = None,
-    step9: str = "nontrivial",
+    orthogonal: bool = False,
 ) -> FeasibleCuts:
     """Return all feasible cuts of eq. 16, those of least cost first (steps 5 to 10).
 
@@ -46,7 +40,7 @@ def landmark_cuts(
         β = β₀ γ_{k-1}, see `SCACS`.
     beta : float, optional
         β itself.
-    step9 : {"nontrivial", "project", "literal"}, default="nontrivial"
+    orthogonal : bool, default=False
         See `SCACS`.
 
     Returns
@@ -76,28 +70,27 @@ def landmark_cuts(
     (1, array([0.333]))
     """
     try:
-        return _feasible_cuts(problem, n_clusters, beta0, beta, step9)
+        return _feasible_cuts(problem, n_clusters, beta0, beta, orthogonal)
     except SpectralError:
         if isinstance(problem.basis, LandmarkBasis):
             raise
-        return _feasible_cuts(problem.in_eigenvectors(), n_clusters, beta0, beta, step9)
+        return _feasible_cuts(problem.in_eigenvectors(), n_clusters, beta0, beta, orthogonal)
 
 
 def _feasible_cuts(
-    problem: ConstrainedProblem, n_clusters: int, beta0: Rule, beta: float | None, step9: str
+    problem: ConstrainedProblem, n_clusters: int, beta0: Rule, beta: float | None, orthogonal: bool
 ) -> FeasibleCuts:
     known = landmark_satisfiability(problem)
     threshold = landmark_beta(known, problem, n_clusters, beta0, beta)
     _warn_if_idle(problem.gamma, threshold)
-    if step9 == "project":
+    if orthogonal:
         problem = problem.without_trivial()
         count = int(np.count_nonzero(problem.gamma > threshold))
     else:
         count = known.n_feasible(threshold)
     if count == 0:
         raise ConstraintError(_nothing_feasible(known, threshold, problem.n_samples))
-    cuts = _solve(problem, threshold, count)
-    return _orthogonal_only(cuts, problem) if step9 == "literal" else cuts
+    return _solve(problem, threshold, count)
 
 
 def landmark_satisfiability(problem: ConstrainedProblem) -> Satisfiability:
@@ -197,25 +190,6 @@ def _zero_cost(inner: FloatArray, trivial: FloatArray) -> FloatArray:
     values, rotation = np.linalg.eigh(space.T @ inner @ space)
     feasible = np.flatnonzero(values > 0)[::-1]
     return space @ rotation[:, feasible]
-
-
-def _orthogonal_only(cuts: FeasibleCuts, problem: ConstrainedProblem) -> FeasibleCuts:
-    """Keep the cuts with 1ᵀŜu = 0, step 9 as printed."""
-    kept = np.abs(normalize_gram(problem.sums).sum(axis=0) @ cuts.vectors) <= ORTHOGONAL
-    if not kept.any():
-        raise ConstraintError(
-            f"step9='literal' removes all {cuts.n_feasible} feasible cuts: as printed, it keeps only those "
-            "with 1ᵀŜu = 0, which eigenvectors of eq. 16 do not satisfy. Use step9='nontrivial' or 'project'."
-        )
-    return replace(
-        cuts,
-        eigenvalues=cuts.eigenvalues[kept],
-        costs=cuts.costs[kept],
-        satisfactions=cuts.satisfactions[kept],
-        vectors=cuts.vectors[:, kept],
-        residuals=cuts.residuals[kept],
-        n_feasible=int(kept.sum()),
-    )
 
 
 def _check_regular(inner: FloatArray, beta: float, total: float) -> None:

@@ -17,7 +17,7 @@ from sidecut.methods.inputs import check_choice
 from sidecut.methods.safeguard import GRAPH, Judgement, judge, warn_if_unsure
 from sidecut.methods.scacs.base import LandmarkClusterer
 from sidecut.methods.scacs.beliefs import pose_problem
-from sidecut.methods.scacs.cuts import STEP9, Rule, landmark_cuts
+from sidecut.methods.scacs.cuts import Rule, landmark_cuts
 from sidecut.methods.scacs.lsc import solve_unconstrained
 from sidecut.methods.scacs.trial import LandmarkTrial
 from sidecut.parameters import check_flag
@@ -69,9 +69,9 @@ class SCACS(LandmarkClusterer):
     diagonal : {"known", "given", "all"}, default="known"
         Q_ii = 1 for the points something is known about; as the constraints have it; or for all points, as
         eq. 20 is printed, which leaves the constraints idle where β < 1.
-    step9 : {"nontrivial", "project", "literal"}, default="nontrivial"
-        How the constant cut is kept out: it is no solution; cuts are orthogonal to it; or those that are not
-        are removed, as printed, which leaves none as a rule.
+    orthogonal : bool, default=False
+        Whether cuts must be orthogonal to the constant one, as step 9 means, or only different from it, which
+        every feasible cut is. (As printed, step 9 removes all cuts as a rule.)
     weighting : {"one_minus_cost", "none"}, default="one_minus_cost"
         How cuts are weighed before they are clustered (step 11).
     landmarks : {"kmeans", "random", "kmeans++"}, row numbers or array of shape (p, d), default="kmeans"
@@ -161,7 +161,7 @@ class SCACS(LandmarkClusterer):
         beta: float | None = None,
         safe: bool = True,
         diagonal: str = "known",
-        step9: str = "nontrivial",
+        orthogonal: bool = False,
         weighting: str = "one_minus_cost",
         landmarks: str | npt.ArrayLike = "kmeans",
         sigma: float | str = "mean",
@@ -179,7 +179,7 @@ class SCACS(LandmarkClusterer):
         self.beta = beta
         self.safe = safe
         self.diagonal = diagonal
-        self.step9 = step9
+        self.orthogonal = orthogonal
         self.weighting = weighting
         self.landmarks = landmarks
         self.sigma = sigma
@@ -193,7 +193,7 @@ class SCACS(LandmarkClusterer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("diagonal", self.diagonal, DIAGONALS)
-        check_choice("step9", self.step9, STEP9)
+        check_flag("orthogonal", self.orthogonal)
         check_choice("weighting", self.weighting, WEIGHTINGS)
         check_beta(self.beta0, self.beta)
         check_flag("safe", self.safe)
@@ -240,7 +240,9 @@ class SCACS(LandmarkClusterer):
         """Return the feasible cuts of coded points with these settings, see `landmark_cuts`."""
         known, points = constraints.restricted()
         problem = pose_problem(codes.sums, codes.take(points), known, self.diagonal)
-        return landmark_cuts(problem, self.n_clusters, beta0=self.beta0, beta=self.beta, step9=self.step9)
+        return landmark_cuts(
+            problem, self.n_clusters, beta0=self.beta0, beta=self.beta, orthogonal=self.orthogonal
+        )
 
     def weigh(self, costs: FloatArray) -> FloatArray:
         """Return how much cuts of these costs weigh in the embedding (step 11)."""
