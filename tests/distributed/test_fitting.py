@@ -24,13 +24,13 @@ def known(blobs):
 
 @pytest.fixture(scope="module")
 def in_memory(blobs, known):
-    return SCACS(5, n_landmarks=100, random_state=0).fit(blobs[0], constraints=known)
+    return SCACS(5, n_landmarks=100, safe=False, random_state=0).fit(blobs[0], constraints=known)
 
 
 @pytest.fixture(scope="module")
 def on_cluster(client, blobs, known):
     rows = da.from_array(blobs[0], chunks=(5_000, 2))
-    return fit(SCACS(5, n_landmarks=100, random_state=0), rows, constraints=known, client=client)
+    return fit(SCACS(5, n_landmarks=100, safe=False, random_state=0), rows, constraints=known, client=client)
 
 
 def test_everything_is_as_in_memory_but_for_rounding(on_cluster, in_memory, client):

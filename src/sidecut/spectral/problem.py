@@ -111,10 +111,11 @@ def full_decomposition(n_found: int, certified_below: float, following: float = 
     """
     if following - certified_below <= RESOLUTION:
         detail = (
-            f"The whole spectrum was computed, but the last eigenvalue asked for, {certified_below:.3g}, and "
-            f"the one after it differ by less than {RESOLUTION:g}: either has as good a claim."
+            f"All {n_found} eigenvalues are certain: the whole spectrum was computed. But the last, "
+            f"{certified_below:.3g}, and the one after it differ by less than {RESOLUTION:g}: the vector of "
+            "either has as good a claim."
         )
-        return Certificate("full decomposition", certified_below, 0.0, False, detail)
+        return Certificate("full decomposition", certified_below, 0.0, True, detail)
     detail = f"All {n_found} eigenvectors are certain: the whole spectrum was computed."
     return Certificate("full decomposition", certified_below, 0.0, True, detail)
 

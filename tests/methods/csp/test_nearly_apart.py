@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sidecut import CSP, Constraints
 from sidecut.graphs import as_graph
 from sidecut.methods.csp.cuts import feasible_cuts
+from sidecut.methods.csp.davidson import few_positive
 
 
 def bridged(n, weight, seed=0):
@@ -57,3 +58,11 @@ def test_isolated_points_take_no_part_in_a_source_graph():
     assert cuts.eigenvalues[0] == pytest.approx(values.real[feasible[0]])
     along = vectors[:, feasible[0]] @ cuts.vectors[:4, 0] / np.linalg.norm(cuts.vectors)
     assert abs(along) == pytest.approx(1.0)
+
+
+def test_the_message_about_missing_cuts_does_not_contradict_itself():
+    few = few_positive(np.array([3.0, 2.0, -1.0]), 3)
+    assert "only 2 were found" in few
+    rounding = few_positive(np.array([3.0, 2.0, 1.0]), 3)
+    assert "only" in rounding
+    assert "3 were found" not in rounding
