@@ -8,7 +8,6 @@ import io
 import json
 import os
 import tempfile
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -23,18 +22,32 @@ RESULT = Path(__file__).parent / "result.json"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=1000, help="how many command lines")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=200, help="how many command lines for each seed")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     parser.add_argument("--output", type=Path, default=RESULT)
     asked = parser.parse_args()
     codes: Counter[str] = Counter()
     faults: list[dict] = []
     different: set[tuple] = set()
-    start = time.perf_counter()
+    for number in asked.seeds:
+        try_many(number, asked.count, codes, faults, different)
+    result = {
+        "count": sum(codes.values()),
+        "different": len(different),
+        "seeds": asked.seeds,
+        "exit_codes": dict(sorted(codes.items())),
+        "faults": faults,
+    }
+    asked.output.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(result, indent=2))
 
-    @seed(asked.seed)
+
+def try_many(number: int, count: int, codes: Counter[str], faults: list[dict], different: set[tuple]) -> None:
+    """Run the command lines of one seed, and note how each ended."""
+
+    @seed(number)
     @settings(
-        max_examples=asked.count,
+        max_examples=count,
         database=None,
         deadline=None,
         phases=(Phase.generate,),
@@ -47,19 +60,10 @@ def main() -> None:
         code, fault = judge(line)
         codes[str(code)] += 1
         if fault:
-            faults.append({"words": [str(word) for word in line.words], "code": code, "fault": fault})
+            words = [str(word) for word in line.words]
+            faults.append({"seed": number, "words": words, "code": code, "fault": fault})
 
     try_one()
-    result = {
-        "count": sum(codes.values()),
-        "different": len(different),
-        "seed": asked.seed,
-        "exit_codes": dict(sorted(codes.items())),
-        "faults": faults,
-        "minutes": round((time.perf_counter() - start) / 60, 1),
-    }
-    asked.output.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(result, indent=2))
 
 
 def judge(line: CommandLine) -> tuple[int, str]:
