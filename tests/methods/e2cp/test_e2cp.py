@@ -324,3 +324,18 @@ def test_f_is_not_there_before_a_fit():
 def test_approximate_is_yes_no_or_auto():
     with pytest.raises(ValueError, match="approximate='maybe': choose True, False or 'auto'"):
         E2CP(4, approximate="maybe").fit(X, constraints=knowledge("pairs", Y))
+
+
+def test_too_coarse_an_approximation_is_made_exact_or_warned_about(monkeypatch):
+    monkeypatch.setattr(e2cp, "APPROXIMATE_FROM", 100)
+    monkeypatch.setattr(e2cp, "LARGEST_ERROR", 0.0)
+    known = knowledge("pairs", Y)
+    exact, auto = (
+        E2CP(4, approximate=approximate, random_state=0).fit(X, constraints=known)
+        for approximate in (False, "auto")
+    )
+    assert auto.approximation_error_ == 0.0
+    np.testing.assert_array_equal(auto.affinity_matrix_.toarray(), exact.affinity_matrix_.toarray())
+    with pytest.warns(ConstraintWarning, match=r"differs from eq. 4 by \d+% of the degrees.*=False"):
+        quick = E2CP(4, approximate=True, random_state=0).fit(X, constraints=known)
+    assert quick.approximation_error_ > 0.0

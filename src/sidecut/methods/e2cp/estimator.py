@@ -31,6 +31,10 @@ from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 EIGENVECTORS = ("leading", "nontrivial")
 #: Graphs of more nodes than this may be adjusted approximately.
 APPROXIMATE_FROM = 2_000
+#: Where rows of the graph would differ by more than this share from eq. 4, graphs of up to so many nodes are
+#: adjusted exactly; larger ones are warned about.
+LARGEST_ERROR = 0.3
+EXACT_NODES = 8_000
 #: Propagated pairs are kept by so many eigenvectors for every cluster.
 VECTORS_PER_CLUSTER = 2
 #: A product with the adjusted graph that costs more multiplications than this takes a minute or more.
@@ -60,7 +64,8 @@ class E2CP(OutOfSample, SpectralClusterer):
         Whether W̃ may be computed approximately on a sparse graph of more than 2,000 points, in time linear in
         the number of points and pairs; "auto" does, False never. F is then kept by a few eigenvectors and its
         entries at the pairs, for labels as it is; and what it adds to W is one number for every two of
-        200 groups of points. `approximation_error_` says how much that changes.
+        200 groups of points. `approximation_error_` says how much that changes. Where it is more than 0.3,
+        "auto" is exact up to 8,000 points, and a warning is given otherwise.
     affinity : str or GraphRecipe, default="knn"
         How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
         "precomputed". Weights above 1 are taken relative to the largest.
@@ -200,13 +205,29 @@ class E2CP(OutOfSample, SpectralClusterer):
         self._told, self._propagated = (graph, constraints), None
         is_large = graph.n_nodes > max(APPROXIMATE_FROM, VECTORS_PER_CLUSTER * self.n_clusters)
         if self.approximate and is_large and sp.issparse(graph.matrix):
-            if are_labels(constraints):
-                return self._adjust_by_labels(graph)
-            return self._adjust_by_pairs(graph, constraints)
+            by_labels = are_labels(constraints)
+            quick = self._adjust_by_labels(graph) if by_labels else self._adjust_by_pairs(graph, constraints)
+            if not self._is_too_coarse(graph):
+                return quick
+            self.approximation_error_ = 0.0
         self._beliefs = self._rescale(self._propagate().matrix)
         changed = adjust_graph(graph, self._beliefs, unit_weight(graph))
         warn_about_cost(changed)
         return changed
+
+    def _is_too_coarse(self, graph: Graph) -> bool:
+        """Return whether the exact graph has to be made; warn where it should be and is not."""
+        error = self.approximation_error_
+        if error <= LARGEST_ERROR:
+            return False
+        if self.approximate == "auto" and graph.n_nodes <= EXACT_NODES:
+            return True
+        warn(
+            f"The adjusted graph differs from eq. 4 by {error:.0%} of the degrees: the few "
+            "eigenvectors it is made of miss too much. Use approximate=False, or labels in place of pairs.",
+            ConstraintWarning,
+        )
+        return False
 
     def _rescale(self, beliefs: LowRankMatrix) -> LowRankMatrix:
         largest = beliefs.largest() if self.rescale else 1.0
