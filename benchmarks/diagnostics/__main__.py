@@ -28,7 +28,7 @@ from sidecut.graphs import Graph, Neighbors
 STORED = Path(__file__).with_name("results.json")
 SETS = ("glass", "ionosphere", "sonar", "segment", "pendigits", "usps", "letter", "mnist")
 SHARES = (0.05, 0.10, 0.20)
-MOST_POINTS = 2_000
+MOST_POINTS = 1_000
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def load(folder: Path, name: str) -> tuple[Any, Any]:
-    """Return at most 2,000 points of a set, drawn with a fixed seed, their features standardised."""
+    """Return at most 1,000 points of a set, drawn with a fixed seed, their features standardised."""
     data = np.load(folder / f"{name}.npz", allow_pickle=False)
     X, y = np.asarray(data["X"], dtype=float).reshape(len(data["y"]), -1), np.asarray(data["y"])
     if len(y) > MOST_POINTS:
