@@ -94,7 +94,7 @@ def judge(
     k = int(y.max()) + 1
     suspects = find_suspects(graph, told, n_clusters=k, affinity="precomputed")
     bad = is_among(suspects.points, wrong)
-    left = drop_suspects(told, suspects, 0.5 if kind == "labels" else 0.75)
+    left = drop_suspects(told, suspects)
 
     def score(constraints: Constraints) -> float:
         model = method(k, affinity="precomputed", random_state=0).fit(graph, constraints=constraints)

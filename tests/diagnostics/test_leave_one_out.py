@@ -38,9 +38,8 @@ def test_a_label_left_out_is_a_spreading_without_it(graph):
     for place, point in enumerate(points):
         known = np.zeros((30, 3))
         known[points, classes] = 1.0
-        mass = (full @ known).sum(axis=0)
         known[point] = 0.0
-        scores = (full @ known)[point] / mass
+        scores = (full @ known)[point] / (full @ known).sum(axis=0)
         np.testing.assert_allclose(shares[place], scores / scores.sum(), atol=1e-10)
 
 
@@ -61,6 +60,13 @@ def test_a_link_left_out_is_a_propagation_without_it(graph):
         belief = propagate(graph, rest, ALPHA).matrix.toarray()[i, j]
         scale = lengths[first[place]] * lengths[second[place]]
         assert found[place] * scale == pytest.approx(belief, abs=1e-12)
+
+
+def test_the_only_label_of_its_class_is_not_spoken_against(graph):
+    points, classes = np.array([1, 4, 9, 16]), np.array([0, 0, 0, 1])
+    shares = score_labels(*spread_between(graph, points), classes)
+    np.testing.assert_array_equal(shares[3], [0, 1])
+    assert shares[0, 1] > 0
 
 
 def test_a_label_that_nobody_reaches_is_not_spoken_against():

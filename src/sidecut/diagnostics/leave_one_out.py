@@ -64,7 +64,8 @@ def spread_between(graph: Graph, points: IntArray, alpha: float = ALPHA) -> tupl
 def score_labels(between: FloatArray, given: FloatArray, classes: IntArray) -> FloatArray:
     """Return what the other labels say of every labelled point: one share per class, rows adding up to one.
 
-    Each class is divided by all it gives to the graph, so that a class with many labels has no advantage.
+    Each class is divided by all that its other labels give to the graph, so that a class with many labels has
+    no advantage. The only label of its class has nobody to speak for it, and is not spoken against either.
 
     Parameters
     ----------
@@ -79,16 +80,17 @@ def score_labels(between: FloatArray, given: FloatArray, classes: IntArray) -> F
     >>> from sidecut.diagnostics.leave_one_out import score_labels
     >>> between = np.array([[0.5, 0.2, 0.0], [0.2, 0.5, 0.1], [0.0, 0.1, 0.5]])
     >>> score_labels(between, np.ones(3), np.array([0, 0, 1])).round(2)
-    array([[1. , 0. ],
-           [0.5, 0.5],
-           [1. , 0. ]])
+    array([[1.  , 0.  ],
+           [0.67, 0.33],
+           [0.  , 1.  ]])
     """
     members = np.eye(int(classes.max()) + 1)[classes]
     others = between - np.diag(np.diag(between))
-    scores = others @ members / np.maximum(given @ members, np.finfo(float).tiny)
+    amount = given @ members - given[:, None] * members
+    scores = np.divide(others @ members, amount, out=np.zeros_like(amount), where=amount > 0)
     total = scores.sum(axis=1, keepdims=True)
-    # A point that no other label reaches is not spoken against.
-    return np.divide(scores, total, out=members.copy(), where=total > 0)
+    is_judged = (total > 0) & (members.sum(axis=0)[classes] > 1)[:, None]
+    return np.divide(scores, total, out=members.copy(), where=is_judged)
 
 
 def score_links(between: FloatArray, first: IntArray, second: IntArray, strengths: FloatArray) -> FloatArray:
