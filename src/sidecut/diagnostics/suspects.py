@@ -18,8 +18,8 @@ from sidecut.methods.inputs import build_graph, check_data
 
 #: Above this score a label or link is spoken against more than for.
 DOUBTFUL = 0.5
-#: Above this score a label or link is dropped unless another threshold is asked for. Set on iris, wine, breast
-#: cancer and digits: a lower one drops more right labels than the wrong ones are worth.
+#: Above this score a label or link is dropped unless another threshold is asked for. Set on iris, wine,
+#: breast cancer and digits: a lower one drops more right labels than the wrong ones are worth.
 DROPPED = 0.9
 #: So many points may be known at most: P between them is a square matrix of this many rows, 3 GB.
 MOST_POINTS = 20_000
