@@ -1,0 +1,55 @@
+"""The stored results as tables.
+
+    python -m benchmarks.images.report
+
+Prints the tables of docs/images.md: means over the tasks of the pictures that no constant was set on, and how
+often sidecut is at or above the best of the rivals on the same task.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from benchmarks.images.__main__ import RESULTS
+from benchmarks.images.pictures import BERKELEY, SEEN
+
+TASK = ["scene", "marks", "draw"]
+COLUMNS = ["IoU", "boundary F", "marks kept", "CPU seconds"]
+
+
+def reported() -> pd.DataFrame:
+    """Return the rows of the pictures that no constant was set on."""
+    table = pd.read_csv(RESULTS / "berkeley.csv")
+    return table[~table["scene"].map(lambda scene: BERKELEY[scene][0] in SEEN)]
+
+
+def means(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean of every measure by method, on the tasks that all of its methods can do."""
+    return table.groupby("method")[COLUMNS].mean().round(3)
+
+
+def two_classes(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of tasks with two classes, which GrabCut can do as well."""
+    return table[table["scene"].isin(table.loc[table["method"] == "GrabCut", "scene"])]
+
+
+def wins(table: pd.DataFrame) -> pd.DataFrame:
+    """Return on how many tasks sidecut is at or above each rival and the best of them, by IoU."""
+    scores = table.pivot_table(index=TASK, columns="method", values="IoU")
+    rivals = scores.drop(columns="sidecut")
+    rivals["best of them"] = rivals.max(axis=1)
+    shares = {name: (scores["sidecut"] >= column)[column.notna()].mean() for name, column in rivals.items()}
+    counts = {name: int(column.notna().sum()) for name, column in rivals.items()}
+    return pd.DataFrame({"share of tasks": shares, "tasks": counts}).round(2)
+
+
+def main() -> None:
+    table = reported()
+    print("All tasks, without GrabCut\n", means(table[table["method"] != "GrabCut"]), "\n")
+    print("Tasks of two classes\n", means(two_classes(table)), "\n")
+    print("sidecut at or above\n", wins(table), "\n")
+    print(table.pivot_table(index=["scene", "marks"], columns="method", values="IoU").round(2))
+
+
+if __name__ == "__main__":
+    main()
