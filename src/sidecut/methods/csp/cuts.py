@@ -103,10 +103,9 @@ def feasible_cuts(
     normalization: str = "target",
     tol: float = 1e-6,
     start: FloatArray | None = None,
+    max_cuts: int = MAX_CUTS,
 ) -> FeasibleCuts:
     """Return the cuts that are eigenvectors of eq. 13 and satisfy the constraints.
-
-    All of them up to 300; with the usual β the K + 4 of smallest λ, among which those of least cost are.
 
     Parameters
     ----------
@@ -124,6 +123,8 @@ def feasible_cuts(
         Relative residual to reach.
     start : array of shape (n, s), optional
         Vectors to start from, such as those of a similar problem.
+    max_cuts : int, default=300
+        Of more feasible cuts than this, those of smallest λ are computed.
 
     Raises
     ------
@@ -166,10 +167,15 @@ def feasible_cuts(
         points = constraints.constrained_points
         pencil = SurplusPencil(problem, _scale_beliefs(constraints, scale), threshold / graph.volume, points)
         _check_regular(pencil, known, threshold)
-        most = max(n_clusters - 1, 1) + SPARE_CUTS if isinstance(beta, str) and beta == "usual" else MAX_CUTS
-        seeds = _seeds(spectrum, min(count, most), start)
-        cuts = _solve(pencil, count, most, seeds, tol, threshold)
+        seeds = _seeds(spectrum, min(count, max_cuts), start)
+        cuts = _solve(pencil, count, max_cuts, seeds, tol, threshold)
         return replace(cuts, count_is_exact=known.is_exact)
+
+
+def enough_cuts(beta: Rule, n_clusters: int) -> int:
+    """Return how many feasible cuts an estimator computes: with the usual β few more than it uses."""
+    is_usual = isinstance(beta, str) and beta == "usual"
+    return max(n_clusters - 1, 1) + SPARE_CUTS if is_usual else MAX_CUTS
 
 
 def _solve(

@@ -14,7 +14,14 @@ from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
 from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.csp.beta import Rule, check_rule
-from sidecut.methods.csp.cuts import NORMALIZATIONS, FeasibleCuts, feasible_cuts, forget, remember_cuts
+from sidecut.methods.csp.cuts import (
+    NORMALIZATIONS,
+    FeasibleCuts,
+    enough_cuts,
+    feasible_cuts,
+    forget,
+    remember_cuts,
+)
 from sidecut.methods.csp.embedding import WEIGHTINGS, weigh_cuts
 from sidecut.methods.csp.trial import CutTrial
 from sidecut.methods.extension import OutOfSample, extend_cut, weighted_means
@@ -233,6 +240,7 @@ class CSP(OutOfSample, SpectralClusterer):
             normalization=self.normalization,
             tol=self.tol,
             start=start,
+            max_cuts=enough_cuts(self.beta, self.n_clusters),
         )
 
     def embed_cuts(self, relaxed: FloatArray, costs: FloatArray) -> FloatArray:
