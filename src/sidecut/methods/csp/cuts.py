@@ -103,7 +103,7 @@ def feasible_cuts(
     normalization: str = "target",
     tol: float = 1e-6,
     start: FloatArray | None = None,
-    max_cuts: int = MAX_CUTS,
+    max_cuts: int | None = None,
 ) -> FeasibleCuts:
     """Return the cuts that are eigenvectors of eq. 13 and satisfy the constraints.
 
@@ -123,8 +123,8 @@ def feasible_cuts(
         Relative residual to reach.
     start : array of shape (n, s), optional
         Vectors to start from, such as those of a similar problem.
-    max_cuts : int, default=300
-        Of more feasible cuts than this, those of smallest λ are computed.
+    max_cuts : int, optional
+        Of more feasible cuts than this, 300 by default, those of smallest λ are computed.
 
     Raises
     ------
@@ -167,8 +167,9 @@ def feasible_cuts(
         points = constraints.constrained_points
         pencil = SurplusPencil(problem, _scale_beliefs(constraints, scale), threshold / graph.volume, points)
         _check_regular(pencil, known, threshold)
-        seeds = _seeds(spectrum, min(count, max_cuts), start)
-        cuts = _solve(pencil, count, max_cuts, seeds, tol, threshold)
+        most = MAX_CUTS if max_cuts is None else max_cuts
+        seeds = _seeds(spectrum, min(count, most), start)
+        cuts = _solve(pencil, count, most, seeds, tol, threshold)
         return replace(cuts, count_is_exact=known.is_exact)
 
 
