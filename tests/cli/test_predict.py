@@ -21,7 +21,7 @@ def animals(shell):
     frame["kind"] = np.array(["cat", "dog"])[kind]
     frame.loc[3, "x"] = np.nan
     old = frame[:40].copy()
-    old.loc[8:, "kind"] = ""
+    old.loc[20:, "kind"] = ""
     old.to_csv("old.csv", index=False)
     frame[40:].to_csv("new.csv", index=False)
     return frame
