@@ -1,5 +1,7 @@
 """The estimator: algorithms 1 and 2, the weightings, what it tells and what it refuses."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -8,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CSP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.exceptions import ConstraintWarning
+from sidecut.exceptions import ConstraintWarning, SidecutWarning
 from sidecut.graphs import Neighbors
 from sidecut.methods.csp import estimator as csp_module
 from sidecut.methods.csp.cuts import feasible_cuts
@@ -239,3 +241,16 @@ def test_a_warm_start_builds_the_graph_once_per_data_and_recipe(digits, monkeypa
     assert built == [300, 300, 300]
     cold = CSP(3, safe=False, n_neighbors=9, random_state=0).fit(X[1:301], constraints=grown(y[1:301], 40))
     assert (model.affinity_matrix_.matrix != cold.affinity_matrix_.matrix).nnz == 0
+
+
+def test_clusters_far_apart_are_what_the_graph_says():
+    """Weights between the clouds all but vanish: no cut can be weighed, and none need be."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(20, 2)) + centre for centre in ((0, 0), (15, 0), (0, 15))])
+    y = np.repeat([0, 1, 2], 20)
+    known = sample_labels(y, 6, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SidecutWarning)
+        model = CSP(3, random_state=0).fit(X, constraints=known)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert model.judgement_.choice == "graph"

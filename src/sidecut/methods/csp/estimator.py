@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError, ConstraintWarning, SidecutWarning, warn
+from sidecut.exceptions import ConstraintError, ConstraintWarning, SidecutWarning, SpectralError, warn
 from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
 from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer
@@ -257,8 +257,11 @@ class CSP(OutOfSample, SpectralClusterer):
         trial = CutTrial(self, graph, rng)
         try:
             cuts = self.find_cuts(graph, constraints, start)
-        except ConstraintError as error:
-            self.judgement_ = Judgement(GRAPH, f"There is nothing to satisfy. {error}", is_sure=False)
+        except (ConstraintError, SpectralError) as error:
+            reason = (
+                "There is nothing to satisfy" if isinstance(error, ConstraintError) else "No cut was found"
+            )
+            self.judgement_ = Judgement(GRAPH, f"{reason}. {error}", is_sure=False)
         else:
             self._remember_cuts(cuts)
             embedded = trial.embed(cuts)
