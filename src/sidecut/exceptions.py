@@ -117,6 +117,7 @@ def warn(message: str, category: type[Warning]) -> None:
     >>> import warnings
     >>> from sidecut.exceptions import GraphWarning, warn
     >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
     ...     warn("3 points have no neighbours.", GraphWarning)
     >>> str(caught[0].message)
     '3 points have no neighbours.'

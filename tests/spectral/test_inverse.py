@@ -133,6 +133,6 @@ def test_a_failed_factorisation_is_an_error(crowded, monkeypatch):
     def broken(matrix):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(inverse, "factorized", broken)
+    monkeypatch.setattr(inverse, "factorize", broken)
     with pytest.raises(SpectralError, match="no room"):
         solve_factorized(crowded[0], 2, 2, np.random.RandomState(0))

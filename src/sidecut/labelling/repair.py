@@ -41,7 +41,8 @@ class Repair:
     --------
     >>> import numpy as np
     >>> from sidecut import Constraints
-    >>>     >>> rows = np.array([[0.0], [0.1], [0.2], [4.0], [4.1]])
+    >>> from sidecut.labelling import satisfy_links
+    >>> rows = np.array([[0.0], [0.1], [0.2], [4.0], [4.1]])
     >>> links = Constraints.from_pairs(5, must_link=[(2, 3)], cannot_link=[(0, 3)])
     >>> labels, repair = satisfy_links(np.array([0, 0, 0, 1, 1]), rows, links, 2)
     >>> labels
@@ -115,7 +116,8 @@ def satisfy_links(
     --------
     >>> import numpy as np
     >>> from sidecut import Constraints
-    >>>     >>> rows = np.array([[0.0], [0.1], [4.0], [4.2]])
+    >>> from sidecut.labelling import satisfy_links
+    >>> rows = np.array([[0.0], [0.1], [4.0], [4.2]])
     >>> apart = Constraints.from_pairs(4, cannot_link=[(2, 3)])
     >>> satisfy_links(np.array([0, 0, 1, 1]), rows, apart, 2)[0]
     array([0, 0, 0, 1])

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from sidecut import Constraints
 from sidecut.graphs import DenseGraph, Gaussian, GaussianGraph, as_graph
-from sidecut.methods.ncsc import PenalizedCut, exchange
-from sidecut.methods.ncsc.exchange import Moves, descend_by_exchange, own_weights
+from sidecut.methods.ncsc import PenalizedCut
+from sidecut.methods.ncsc.exchange import Moves, descend_by_exchange, exchange, own_weights
 from sidecut.methods.ncsc.inside import settle
 from sidecut.methods.ncsc.projected import descend_projected
 
@@ -108,7 +108,8 @@ def test_eq_6_falls_all_the_way_at_feasible_indicators(seed, gamma_must, gamma_c
     cut, labels = problem(seed, gamma_must, gamma_cannot)
     found = solve(cut, labels)
     assert found.converged
-    assert (np.diff(found.trace) < 0).all() or (found.n_iter == 1 and found.trace[0] == found.trace[1])
+    # Where no exchange lowers it, or the projected steps ended lower, two equal values are all there is.
+    assert (np.diff(found.trace) < 0).all() or (len(found.trace) == 2 and found.trace[0] == found.trace[1])
     Y = found.indicators
     assert (Y >= 0).all()
     np.testing.assert_allclose(Y.T @ (cut.degrees[:, None] * Y), np.eye(K), atol=1e-10)

@@ -263,7 +263,7 @@ def test_a_clique_of_more_cannot_links_than_clusters_leaves_some_violated():
         ({"init": np.eye(3)[np.zeros(150, dtype=int)]}, "column 1 of init is zero"),
         ({"nonnegative": "no"}, "nonnegative='no' must be True or False"),
         ({"max_iter": 0}, "max_iter=0 must be a whole number"),
-        ({"tol": 0.0}, "tol=0.0 must be a number between 0 and 1"),
+        ({"tol": -1.0}, "tol=-1.0 must be at least 0"),
     ],
 )
 def test_bad_parameters(settings, message):

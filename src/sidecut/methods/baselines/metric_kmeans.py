@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import sklearn.exceptions
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import pairwise_distances_argmin
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintWarning, ConvergenceWarning, warn
+from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.labelling import measure_confidence
 from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
 from sidecut.methods.baselines.diagonal_metric import (
@@ -102,6 +103,7 @@ class MetricKMeans(ConstrainedClusterer):
     The first feature is loud and means nothing; three links are enough to tell.
 
     >>> import numpy as np
+    import sklearn.exceptions
     >>> from sidecut import Constraints, MetricKMeans
     >>> X = np.array([[0, 0], [50, 0.1], [90, 0.2], [10, 1], [60, 1.1], [80, 1.2]])
     >>> links = Constraints.from_pairs(6, must_link=[(0, 2), (3, 5)], cannot_link=[(1, 4)])
@@ -177,7 +179,7 @@ class MetricKMeans(ConstrainedClusterer):
         model = KMeans(n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng)
         with warnings.catch_warnings():
             # Equal points are our own warning, in terms of X.
-            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", sklearn.exceptions.ConvergenceWarning)
             model.fit(self._weighted(X))
         self.labels_ = model.labels_.astype(np.intp)
         self.inertia_, self.n_iter_ = float(model.inertia_), int(model.n_iter_)
@@ -245,6 +247,7 @@ def learn_diagonal_metric(
     Examples
     --------
     >>> import numpy as np
+    import sklearn.exceptions
     >>> X = np.array([[0.0, 0.0], [9.0, 0.1], [0.0, 1.0], [9.0, 1.1]])
     >>> learn_diagonal_metric(X, Constraints.from_labels([0, 0, 1, 1])).round(1)
     array([ 0. , 81.2])
