@@ -103,7 +103,6 @@ class MetricKMeans(ConstrainedClusterer):
     The first feature is loud and means nothing; three links are enough to tell.
 
     >>> import numpy as np
-    import sklearn.exceptions
     >>> from sidecut import Constraints, MetricKMeans
     >>> X = np.array([[0, 0], [50, 0.1], [90, 0.2], [10, 1], [60, 1.1], [80, 1.2]])
     >>> links = Constraints.from_pairs(6, must_link=[(0, 2), (3, 5)], cannot_link=[(1, 4)])
@@ -247,7 +246,6 @@ def learn_diagonal_metric(
     Examples
     --------
     >>> import numpy as np
-    import sklearn.exceptions
     >>> X = np.array([[0.0, 0.0], [9.0, 0.1], [0.0, 1.0], [9.0, 1.1]])
     >>> learn_diagonal_metric(X, Constraints.from_labels([0, 0, 1, 1])).round(1)
     array([ 0. , 81.2])
