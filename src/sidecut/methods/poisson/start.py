@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse.linalg import LinearOperator
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
@@ -54,12 +55,15 @@ def seeded_clusters(
 ) -> IntArray:
     """Cluster rows by k-means; anchored clusters start at their anchors, the others far from all.
 
+    Of all starts the one counts in which most anchors lie in their own cluster, and of these the one of
+    least inertia.
+
     Returns
     -------
     array of shape (n,)
         Anchors have the cluster they stand for.
     """
-    best, least = np.zeros(len(rows), dtype=np.intp), np.inf
+    best, least = np.zeros(len(rows), dtype=np.intp), (np.inf, np.inf)
     for _ in range(n_init if anchors.n_anchored < n_clusters else 1):
         centres = _first_centres(rows, anchors, n_clusters, rng)
         model = KMeans(n_clusters, init=centres, n_init=1, random_state=rng.randint(2**31))
@@ -67,10 +71,25 @@ def seeded_clusters(
             # Fewer different rows than clusters: said already, of the points or of the graph.
             warnings.simplefilter("ignore", ConvergenceWarning)
             labels = model.fit_predict(rows)
-        if model.inertia_ < least:
-            best, least = labels.astype(np.intp), model.inertia_
+        labels = _number_by_anchors(labels, anchors, n_clusters)
+        cost = (np.count_nonzero(labels[anchors.points] != anchors.cluster), model.inertia_)
+        if cost < least:
+            best, least = labels, cost
     best[anchors.points] = anchors.cluster
     return best
+
+
+def _number_by_anchors(labels: IntArray, anchors: Anchors, n_clusters: int) -> IntArray:
+    """Number clusters so that as many anchors as possible lie in the cluster they stand for.
+
+    k-means may carry a centre away from the anchors it started at.
+    """
+    held = np.zeros((n_clusters, n_clusters))
+    np.add.at(held, (labels[anchors.points], anchors.cluster), 1.0)
+    found, number = linear_sum_assignment(held, maximize=True)
+    renumbered = np.empty(n_clusters, dtype=np.intp)
+    renumbered[found] = number
+    return renumbered[labels]
 
 
 def _first_centres(
