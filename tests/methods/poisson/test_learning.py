@@ -24,7 +24,7 @@ def test_one_label_of_each_moon():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_labels_of_one_moon_only(seed):
-    """Whatever k-means does with the start, the other moon is found (seeds 13 and 17 once swapped the moons)."""
+    """Whatever k-means does with the start, the other moon is found (seeds 13 and 17 once swapped them)."""
     X, y = make_moons(300, noise=0.08, random_state=0)
     known = np.full(300, -1)
     known[[0, 1]] = y[[0, 1]]
