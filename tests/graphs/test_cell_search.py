@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sidecut.graphs import nearest_neighbors
-from sidecut.graphs.cell_search import calibrate
+from sidecut.graphs.cells import calibrate
 
 RNG = np.random.default_rng(0)
 

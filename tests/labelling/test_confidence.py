@@ -12,7 +12,7 @@ from sidecut import CSP, E2CP, NCSC
 from sidecut.constraints import sample_labels
 from sidecut.graphs import GaussianGraph, as_graph
 from sidecut.labelling import measure_confidence
-from sidecut.labelling.confidence import measure_agreement, measure_margins
+from sidecut.labelling.labels import measure_agreement, measure_margins
 
 
 def test_margins_by_hand():

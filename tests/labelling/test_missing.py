@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sidecut.exceptions import LabellingWarning
-from sidecut.labelling.names import warn_if_clusters_are_missing
+from sidecut.labelling.labels import warn_if_clusters_are_missing
 
 
 def test_says_how_many_of_how_many_and_why():

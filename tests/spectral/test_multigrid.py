@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import sidecut.spectral.inverse
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import SparseGraph
-from sidecut.spectral import multigrid
-from sidecut.spectral.multigrid import LaplacianInverse, multigrid_preconditioner
+from sidecut.spectral.inverse import LaplacianInverse, multigrid_preconditioner
 from sidecut.spectral.problem import LaplacianProblem
 
 GRAPHS = {
@@ -57,7 +57,7 @@ def test_building_it_draws_no_random_numbers(textbook):
 
 
 def test_too_many_steps_are_an_error(textbook, monkeypatch):
-    monkeypatch.setattr(multigrid, "MAX_STEPS", 2)
+    monkeypatch.setattr(sidecut.spectral.inverse, "MAX_STEPS", 2)
     problem = LaplacianProblem(SparseGraph(textbook.grid(400, 8)))
     inverse = LaplacianInverse(problem, 1e-8)
     with pytest.raises(SpectralError, match="did not converge in 2 steps"):

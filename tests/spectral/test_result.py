@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecut.spectral import Certificate, Eigenpairs
-from sidecut.spectral.result import orient
+from sidecut.spectral.problem import orient
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(0, 4))

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
-from sidecut.constraints.grouped import Groups, make_groups
+from sidecut.constraints.groups import Groups, make_groups
 from sidecut.constraints.labels import number_by_appearance
 from sidecut.constraints.links import Links
 from sidecut.exceptions import ConstraintError

@@ -9,11 +9,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.constraints.classes import Classes
-from sidecut.constraints.grouped import Groups
+from sidecut.constraints.groups import (
+    Groups,
+    check_rows,
+    check_scale,
+    keep,
+    must_part,
+    replace_diagonal,
+    select,
+)
+from sidecut.constraints.labels import Classes
 from sidecut.constraints.links import canonical, check_positive, read_only
 from sidecut.constraints.satisfaction import Tally, tally
-from sidecut.constraints.selection import check_rows, check_scale, keep, must_part, replace_diagonal, select
 from sidecut.constraints.spectrum import Spectrum, factor, scaled_spectrum
 from sidecut.exceptions import ConstraintError
 

@@ -8,9 +8,8 @@ from scipy import sparse
 from sidecut.arrays import FloatArray
 from sidecut.constraints.closure import Knowledge, close
 from sidecut.constraints.conflicts import check_on_conflict, drop_conflicts, refuse_conflicts
-from sidecut.constraints.grouped import Groups
+from sidecut.constraints.groups import Groups, replace_diagonal
 from sidecut.constraints.links import Links, canonical, split_signs, symmetric_matrix, union
-from sidecut.constraints.selection import replace_diagonal
 from sidecut.exceptions import ConstraintError
 
 Parts = tuple[sparse.csr_array, Groups | None]

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
-from sidecut.constraints.grouped import Groups
+from sidecut.constraints.groups import Groups
 
 
 @dataclass(frozen=True)

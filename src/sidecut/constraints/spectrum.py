@@ -19,7 +19,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
-from sidecut.constraints.grouped import Groups
+from sidecut.constraints.groups import Groups
 from sidecut.constraints.links import read_only
 from sidecut.exceptions import ConstraintError, SpectralError
 

@@ -8,13 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sidecut.arrays import BoolArray, IntArray
-from sidecut.constraints.beliefs import check_belief_matrix, check_graph
-from sidecut.constraints.classes import Classes, merge_classes, name_clusters
 from sidecut.constraints.closure import Contraction, Knowledge, close, contract, must_link_components
 from sidecut.constraints.conflicts import Conflict, count_conflicts, find_conflicts, refuse_conflicts
-from sidecut.constraints.grouped import make_groups
-from sidecut.constraints.labels import UNKNOWN, encode_clustering, read_labels
+from sidecut.constraints.groups import make_groups, replace_diagonal
+from sidecut.constraints.labels import (
+    UNKNOWN,
+    Classes,
+    encode_clustering,
+    merge_classes,
+    name_clusters,
+    read_labels,
+)
 from sidecut.constraints.links import (
+    check_belief_matrix,
+    check_graph,
     check_n_samples,
     check_positive,
     read_links,
@@ -25,7 +32,6 @@ from sidecut.constraints.links import (
 from sidecut.constraints.matrix import ConstraintMatrix
 from sidecut.constraints.merging import merge, settle
 from sidecut.constraints.satisfaction import satisfied_pairs, tally
-from sidecut.constraints.selection import replace_diagonal
 from sidecut.exceptions import ConstraintError
 
 NO_PAIRS = np.empty((0, 2), dtype=np.int64)

@@ -22,7 +22,7 @@ from sidecut.graphs.landmark_rows import Progress
 from sidecut.graphs.landmarks import component_sizes
 from sidecut.graphs.threads import limit_threads
 from sidecut.labelling import nearest_centers
-from sidecut.labelling.names import warn_if_clusters_are_missing
+from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods import LSC
 from sidecut.methods.inputs import check_constraints, check_n_clusters
 from sidecut.methods.scacs.base import WHY_MISSING, LandmarkClusterer, embed_codes, shown_by

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import GraphWarning, warn
-from sidecut.graphs.cell_search import CellSearch, calibrate
+from sidecut.graphs.cells import CellSearch, calibrate
 from sidecut.graphs.chunks import each_chunk
 from sidecut.graphs.points import CLOSE, Points, as_points, unit_rows
 from sidecut.graphs.threads import count_threads, limit_threads

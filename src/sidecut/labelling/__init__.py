@@ -3,15 +3,19 @@
 `assign_labels` is the front door; each rule is also a function of its own. `satisfy_links` repairs labels.
 """
 
-from sidecut.labelling.assign import LabellingMethod, argmax_labels, assign_labels, sign_labels
-from sidecut.labelling.confidence import measure_confidence
+from sidecut.labelling.assign import (
+    LabellingMethod,
+    argmax_labels,
+    assign_labels,
+    kmeans_centers,
+    kmeans_labels,
+    sign_labels,
+)
 from sidecut.labelling.embedding import unit_rows
-from sidecut.labelling.kmeans import kmeans_centers, kmeans_labels
+from sidecut.labelling.labels import measure_confidence, rename_by_first_appearance
 from sidecut.labelling.lloyd import chunked_kmeans, nearest_centers
-from sidecut.labelling.names import rename_by_first_appearance
-from sidecut.labelling.qr import qr_labels
 from sidecut.labelling.repair import Repair, repair_labels, satisfy_links
-from sidecut.labelling.rotation import rotation_labels
+from sidecut.labelling.rotation import qr_labels, rotation_labels
 
 __all__ = [
     "LabellingMethod",

@@ -1,17 +1,26 @@
-"""The front door: labels from an embedding, by the rule the caller names."""
+"""Labels from an embedding, by the rule the caller names: k-means, sign, largest entry, rotation, QR."""
 
+import warnings
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
-from sidecut.arrays import FloatArray, IntArray
-from sidecut.labelling.embedding import check_embedding, check_n_clusters, check_one_column_each
+from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.graphs.threads import limit_threads
+from sidecut.labelling.embedding import (
+    check_embedding,
+    check_n_clusters,
+    check_one_column_each,
+    informative_rows,
+    join_nearest_cluster,
+)
 from sidecut.labelling.embedding import unit_rows as to_unit_rows
-from sidecut.labelling.kmeans import kmeans_labels
-from sidecut.labelling.names import warn_if_clusters_are_missing
-from sidecut.labelling.qr import qr_labels
-from sidecut.labelling.rotation import rotation_labels
+from sidecut.labelling.labels import rename_by_first_appearance, warn_if_clusters_are_missing
+from sidecut.labelling.rotation import qr_labels, rotation_labels
+from sidecut.parameters import check_count
 
 LabellingMethod = Literal["kmeans", "sign", "argmax", "rotation", "qr"]
 
@@ -167,3 +176,162 @@ def sign_labels(indicator: ArrayLike) -> IntArray:
             " select one of them, or use 'kmeans'"
         )
     return (column[:, 0] > 0).astype(np.intp)
+
+
+# Clusters as compact groups of rows: k-means with restarts.
+
+
+# Below this many point-to-centre distances per iteration, threads cost more than they give, and much more
+# when another process is busy.
+_WORTH_THREADS = 1_000_000
+
+
+def kmeans_labels(
+    embedding: ArrayLike,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    unit_rows: bool = False,
+    fit_rows: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> IntArray:
+    """Cluster the rows of an embedding by k-means.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_components)
+        One row per point.
+    n_clusters : int
+        The number of clusters, which may differ from the number of columns.
+    n_init : int, default=10
+        Number of k-means++ starts; the one with the smallest sum of squares is kept.
+    unit_rows : bool, default=False
+        Scale each row to length one first, so that only directions count.
+    fit_rows : array-like of bool, shape (n_samples,), optional
+        Which rows decide where the centres are; the others join the nearest. By default the rows that are
+        not all zero, or every row if those have too few different values to make `n_clusters` clusters.
+    random_state : int, RandomState instance or None
+        Seed of the starts.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        Labels numbered in order of first appearance.
+
+    Raises
+    ------
+    ValueError
+        If the embedding is refused by `check_embedding`, there are fewer points than clusters, `n_init` is
+        not a whole number of at least 1, or `fit_rows` is not a mask of the points with at least `n_clusters`
+        of them.
+
+    Warns
+    -----
+    LabellingWarning
+        If the rows have fewer different values than there should be clusters.
+
+    Examples
+    --------
+    >>> from sidecut.labelling import kmeans_labels
+    >>> kmeans_labels([[0.0, 2.0], [0.1, 2.1], [5.0, 0.0], [5.1, 0.2]], 2, random_state=0)
+    array([0, 0, 1, 1])
+
+    With `unit_rows` the length of a row does not matter, and a zero row joins the nearest centre:
+
+    >>> kmeans_labels([[1, 0], [9, 0], [0, 1], [0, 7], [0, 0]], 2, unit_rows=True, random_state=0)[:4]
+    array([0, 0, 1, 1])
+    """
+    rows = to_unit_rows(embedding) if unit_rows else _near_one(check_embedding(embedding))
+    n_clusters = check_n_clusters(n_clusters, len(rows))
+    placed = _rows_to_fit(rows, fit_rows, n_clusters)
+    labels = _fit(rows[placed], n_clusters, n_init, random_state).labels_.astype(np.intp)
+    if fit_rows is None and not placed.all() and _n_found(labels) < n_clusters:
+        # The origin is then a position like any other, and needed to make n_clusters of them.
+        placed = np.ones(len(rows), dtype=bool)
+        labels = _fit(rows, n_clusters, n_init, random_state).labels_.astype(np.intp)
+    if _n_found(labels) < n_clusters:
+        n_distinct = len(np.unique(rows[placed], axis=0))
+        reason = (
+            f"the embedding has only {n_distinct} distinct rows; ask for fewer clusters or look at the graph"
+        )
+        warn_if_clusters_are_missing(labels, n_clusters, "kmeans", reason)
+    return rename_by_first_appearance(join_nearest_cluster(rows, labels, placed))
+
+
+def kmeans_centers(
+    embedding: ArrayLike,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    random_state: int | np.random.RandomState | None = None,
+) -> FloatArray:
+    """Return the centres of the clusters k-means finds among the rows of an embedding.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_components)
+        One row per point. Rows of zeros have no say, unless the others have too few different values.
+    n_clusters : int
+        The number of clusters.
+    n_init : int, default=10
+        Number of k-means++ starts; the one with the smallest sum of squares is kept.
+    random_state : int, RandomState instance or None
+        Seed of the starts.
+
+    Returns
+    -------
+    ndarray of shape (n_found, n_components)
+        One centre per cluster; fewer than `n_clusters` where there are fewer different rows.
+
+    Examples
+    --------
+    >>> from sidecut.labelling import kmeans_centers
+    >>> kmeans_centers([[1.0], [1.2], [5.0]], 2, random_state=0)
+    array([[1.1],
+           [5. ]])
+    """
+    rows = check_embedding(embedding)
+    n_clusters = check_n_clusters(n_clusters, len(rows))
+    placed = _rows_to_fit(rows, None, n_clusters)
+    model = _fit(rows[placed], n_clusters, n_init, random_state)
+    if not placed.all() and _n_found(model.labels_) < n_clusters:
+        model = _fit(rows, n_clusters, n_init, random_state)
+    return model.cluster_centers_[np.unique(model.labels_)]
+
+
+def _near_one(rows: FloatArray) -> FloatArray:
+    """Scale exactly, by a power of two, so that squared distances neither over- nor underflow."""
+    _, exponent = np.frexp(np.abs(rows).max())
+    return np.ldexp(rows, -exponent)
+
+
+def _rows_to_fit(rows: FloatArray, fit_rows: ArrayLike | None, n_clusters: int) -> BoolArray:
+    if fit_rows is None:
+        informative = informative_rows(rows)
+        return informative if informative.sum() >= n_clusters else np.ones(len(rows), dtype=bool)
+    mask = np.asarray(fit_rows)
+    if mask.dtype != bool or mask.shape != (len(rows),):
+        raise ValueError(
+            f"fit_rows has dtype {mask.dtype} and shape {mask.shape};"
+            f" it must be a mask of bool, shape ({len(rows)},)"
+        )
+    if mask.sum() < n_clusters:
+        raise ValueError(
+            f"fit_rows keeps {mask.sum()} rows, too few for n_clusters={n_clusters}; keep more rows"
+        )
+    return mask
+
+
+def _fit(
+    rows: FloatArray, n_clusters: int, n_init: int, random_state: int | np.random.RandomState | None
+) -> KMeans:
+    model = KMeans(n_clusters, n_init=check_count("n_init", n_init), random_state=random_state)
+    n_threads = 1 if len(rows) * n_clusters < _WORTH_THREADS else None
+    with limit_threads(n_threads), warnings.catch_warnings():
+        # Missing clusters are reported by the caller, in terms of the embedding.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(rows)
+
+
+def _n_found(labels: IntArray) -> int:
+    return len(np.unique(labels))

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.labelling.kmeans import kmeans_centers
+from sidecut.labelling.assign import kmeans_centers
 
 #: Up to this many rows are clustered as they are; of more, a sample decides where the search begins.
 SAMPLE_ROWS = 20_000

@@ -5,6 +5,6 @@ eigenvector was missed, and says how sure it is.
 """
 
 from sidecut.spectral.laplacian import laplacian_eigenpairs
-from sidecut.spectral.result import Certificate, Eigenpairs
+from sidecut.spectral.problem import Certificate, Eigenpairs
 
 __all__ = ["Certificate", "Eigenpairs", "laplacian_eigenpairs"]

@@ -38,7 +38,7 @@ from scipy.linalg import eigh_tridiagonal
 
 from sidecut.arrays import FloatArray
 from sidecut.exceptions import SpectralError
-from sidecut.spectral.result import Certificate
+from sidecut.spectral.problem import Certificate
 
 Operator = Callable[[FloatArray], FloatArray]
 

@@ -11,8 +11,7 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 from sidecut.arrays import FloatArray
 from sidecut.exceptions import SpectralError
 from sidecut.spectral.certificate import NEARLY, bound_complement, random_start_certificate
-from sidecut.spectral.problem import LaplacianProblem
-from sidecut.spectral.result import Certificate, Eigenpairs, RitzPairs, orient
+from sidecut.spectral.problem import Certificate, Eigenpairs, LaplacianProblem, RitzPairs, orient
 
 #: Residuals are driven below this; eigenvalues of L̄ lie in [0, 2].
 TOLERANCE = 1e-7

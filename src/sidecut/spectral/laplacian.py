@@ -14,8 +14,7 @@ from sidecut.spectral.certificate import NEARLY
 from sidecut.spectral.factorization import FactorForecast, forecast
 from sidecut.spectral.inverse import solve_factorized, solve_iterated
 from sidecut.spectral.lanczos import PRODUCT_BUDGET, solve_lanczos
-from sidecut.spectral.problem import LaplacianProblem, solve_dense
-from sidecut.spectral.result import Certificate, Eigenpairs, orient
+from sidecut.spectral.problem import Certificate, Eigenpairs, LaplacianProblem, orient, solve_dense
 
 #: Up to this many nodes the whole spectrum is computed.
 DENSE_NODES = 800

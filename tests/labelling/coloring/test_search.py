@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph
-from sidecut.labelling.coloring.search import search
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph, search
 
 
 @st.composite

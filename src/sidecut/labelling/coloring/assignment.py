@@ -9,8 +9,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.labelling.coloring.colouring import peel
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph
-from sidecut.labelling.coloring.search import search
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph, search
 
 #: Knots of at most so many nodes are searched for the best assignment, in at most so many steps each.
 SMALL_KNOT = 20

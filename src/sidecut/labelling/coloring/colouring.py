@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidecut.arrays import IntArray
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph
-from sidecut.labelling.coloring.search import search
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph, search
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
 from sidecut.graphs import Graph
 from sidecut.methods.csp.beta import Rule, Satisfiability, choose_beta, satisfiability
 from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs
-from sidecut.spectral.problem import LaplacianProblem
-from sidecut.spectral.result import Certificate, Eigenpairs, orient
+from sidecut.spectral.problem import Certificate, Eigenpairs, LaplacianProblem, orient
 
 #: More feasible cuts than this are not all computed; those of smallest λ are. On random pairs the twenty
 #: cheapest cuts were always among the eighty of smallest λ.

@@ -13,7 +13,7 @@ from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.inputs import check_choice
 from sidecut.methods.ncsc.contracted_graph import contract_graph
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
-from sidecut.spectral.result import orient
+from sidecut.spectral.problem import orient
 
 __all__ = ["LCSC", "solve_joined"]
 

@@ -35,8 +35,8 @@ from sidecut.graphs.landmark_rows import Progress, RowCodes
 from sidecut.graphs.landmarks import RULES, component_sizes
 from sidecut.graphs.threads import limit_threads
 from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_appearance
+from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.labelling.lloyd import Each
-from sidecut.labelling.names import warn_if_clusters_are_missing
 from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
 from sidecut.methods.inputs import (
     ConstrainedClusterer,

@@ -12,7 +12,7 @@ from sidecut.methods.csp.cuts import FeasibleCuts
 from sidecut.methods.csp.davidson import symmetric
 from sidecut.methods.scacs.beliefs import ConstrainedProblem
 from sidecut.methods.scacs.problem import LandmarkBasis
-from sidecut.spectral.result import orient
+from sidecut.spectral.problem import orient
 
 #: Relative to the largest, an eigenvalue of the pencil nearer to zero than this is zero.
 ROUNDING = 1e-13

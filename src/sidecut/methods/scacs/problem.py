@@ -11,7 +11,7 @@ import scipy.linalg
 from sidecut.arrays import FloatArray
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import LandmarkSums, landmark_components
-from sidecut.spectral.result import orient
+from sidecut.spectral.problem import orient
 
 #: Directions in which Ŝ is smaller than this are outside its range: v = Ẑᵀu would be nothing but rounding.
 RANK_TOLERANCE = 1e-10

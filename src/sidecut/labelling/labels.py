@@ -1,14 +1,91 @@
-"""How sure a label is, point by point: how clearly a point is nearer to its own cluster than to others."""
+"""What goes with labels: numbers chosen by a rule, a warning where clusters are missing, confidence."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import pairwise_distances
 
 from sidecut.arrays import FloatArray, IntArray
+from sidecut.constraints.labels import number_by_appearance
+from sidecut.exceptions import LabellingWarning, warn
 from sidecut.graphs import Graph
+
+
+def rename_by_first_appearance(labels: ArrayLike) -> IntArray:
+    """Number the clusters 0, 1, 2, ... in the order in which the points meet them.
+
+    Two label vectors describe the same partition exactly when their renamed versions are equal, whatever
+    order a solver happened to find the clusters in.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+        One label per point, of any type that can be sorted or hashed.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        The same partition; point 0 is in cluster 0, and no number is left out.
+
+    Raises
+    ------
+    ValueError
+        If `labels` is not one-dimensional.
+
+    Examples
+    --------
+    >>> from sidecut.labelling import rename_by_first_appearance
+    >>> rename_by_first_appearance([7, 7, 2, 7, 5])
+    array([0, 0, 1, 0, 2])
+    """
+    values = np.asarray(labels)
+    if values.ndim != 1:
+        raise ValueError(
+            f"labels have shape {values.shape}; expected one label per point, shape (n_samples,)"
+        )
+    return number_by_appearance(values)
+
+
+# Saying so when fewer clusters came out than were asked for.
+
+
+def warn_if_clusters_are_missing(labels: IntArray, n_clusters: int, method: str, reason: str) -> None:
+    """Emit a `LabellingWarning` if the labels have fewer than `n_clusters` values.
+
+    Parameters
+    ----------
+    labels : ndarray of intp, shape (n_samples,)
+        The labels found.
+    n_clusters : int
+        How many clusters were asked for.
+    method : str
+        The name of the labelling, for the message.
+    reason : str
+        Why it happened and what to do about it, for the message.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_if_clusters_are_missing(np.array([0, 0, 1]), 3, "argmax", "column 2 never wins")
+    >>> str(caught[0].message)
+    "'argmax' found 2 clusters where n_clusters=3 were asked for: column 2 never wins"
+    """
+    found = len(np.unique(labels))
+    if found < n_clusters:
+        warn(
+            f"'{method}' found {found} clusters where n_clusters={n_clusters} were asked for: {reason}",
+            LabellingWarning,
+        )
+
+
+# How sure a label is, point by point: how clearly a point is nearer to its own cluster than to others.
+
 
 #: Distances to the centres are computed for so many rows at a time.
 ROWS_AT_ONCE = 10_000
