@@ -135,10 +135,10 @@ def number_by_appearance(values: NDArray[Any]) -> IntArray:
     if values.dtype.kind == "O":
         numbers: dict[Any, int] = {}
         return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
-    first, numbers = _first_places(values)
+    first, place = _first_places(values)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return rank[numbers]
+    return rank[place]
 
 
 def _first_places(values: NDArray[Any]) -> tuple[IntArray, IntArray]:

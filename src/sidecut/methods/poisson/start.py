@@ -63,7 +63,8 @@ def seeded_clusters(
     array of shape (n,)
         Anchors have the cluster they stand for.
     """
-    best, least = np.zeros(len(rows), dtype=np.intp), (np.inf, np.inf)
+    best: IntArray = np.zeros(len(rows), dtype=np.intp)
+    least = (np.inf, np.inf)
     for _ in range(n_init if anchors.n_anchored < n_clusters else 1):
         centres = _first_centres(rows, anchors, n_clusters, rng)
         model = KMeans(n_clusters, init=centres, n_init=1, random_state=rng.randint(2**31))
@@ -72,7 +73,7 @@ def seeded_clusters(
             warnings.simplefilter("ignore", ConvergenceWarning)
             labels = model.fit_predict(rows)
         labels = _number_by_anchors(labels, anchors, n_clusters)
-        cost = (np.count_nonzero(labels[anchors.points] != anchors.cluster), model.inertia_)
+        cost = (float(np.count_nonzero(labels[anchors.points] != anchors.cluster)), float(model.inertia_))
         if cost < least:
             best, least = labels, cost
     best[anchors.points] = anchors.cluster
