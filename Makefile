@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Small problems and many test processes: one thread each is fastest.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types unit bench papers peers format clean
+.PHONY: demo test lint types unit tensors bench papers peers format clean
 
 demo: $(VENV)/.demo-ready
 	$(BIN)/sidecut demo -o demo-output
@@ -25,6 +25,11 @@ types: $(VENV)/.test-ready
 # Tests, doctests of the library and of the pages in docs/, and the layering test.
 unit: $(VENV)/.test-ready
 	$(BIN)/pytest -n auto -q
+
+# PyTorch tensors as input: PyTorch is too large for `make test`.
+tensors: $(VENV)/.test-ready
+	$(BIN)/python -m pip install --quiet torch --extra-index-url https://download.pytorch.org/whl/cpu
+	$(BIN)/pytest -q tests/integrations/with_torch.py
 
 # Speed as ratios within one run; DATA is a folder with mnist.npz, if there is one, QUICK=1 ends in minutes.
 bench: $(VENV)/.test-ready

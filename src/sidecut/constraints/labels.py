@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.arrays import BoolArray, IntArray
+from sidecut.arrays import BoolArray, IntArray, to_native
 from sidecut.exceptions import ConstraintError, ConstraintWarning, warn
 
 UNKNOWN = -1
@@ -171,7 +171,7 @@ def _one_per_sample(y: Any, name: str) -> NDArray[Any]:
         labels: NDArray[Any] = np.empty(len(y), dtype=object)
         labels[:] = y
     else:
-        labels = np.asarray(y)
+        labels = np.asarray(to_native(y))
     if labels.ndim != 1 or len(labels) == 0:
         raise ConstraintError(
             f"{name} has shape {labels.shape}: give one label per sample, an array of shape (n_samples,)"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.arrays import BoolArray, FloatArray, IntArray, to_native
 from sidecut.exceptions import ConstraintError
 
 
@@ -85,7 +85,7 @@ def check_pairs(pairs: Any, name: str, n_samples: int) -> IntArray:
     ConstraintError
         Naming the first pair that is not two different points.
     """
-    raw = _as_two_columns(pairs, name)
+    raw = _as_two_columns(to_native(pairs), name)
     if raw.dtype.kind not in "iu":
         raw = _exact_integers(raw, name)
     outside = np.any((raw < 0) | (raw >= n_samples), axis=1)
@@ -102,7 +102,7 @@ def check_pairs(pairs: Any, name: str, n_samples: int) -> IntArray:
 def check_weights(weights: ArrayLike, name: str, n_pairs: int) -> FloatArray:
     """Return one positive weight per pair from a scalar or a sequence."""
     try:
-        values = np.asarray(weights, dtype=np.float64)
+        values = np.asarray(to_native(weights), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ConstraintError(f"{name} = {weights!r}: give a positive number, or one per pair") from error
     if values.ndim == 0:
@@ -256,6 +256,7 @@ def check_belief_matrix(matrix: Any, name: str = "Q") -> sparse.csr_array:
     array([[ 1. , -0.5],
            [-0.5,  0. ]])
     """
+    matrix = to_native(matrix)
     array = matrix if sparse.issparse(matrix) else np.asarray(matrix)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
         raise ConstraintError(f"{name} has shape {array.shape}: it must be square, one row per sample")
@@ -271,8 +272,8 @@ def check_graph(graph: Any, name: str = "A") -> sparse.csr_array:
 
     Parameters
     ----------
-    graph : array-like, sparse matrix or networkx graph
-        Nodes of a networkx graph are taken in the order in which it lists them.
+    graph : array-like, sparse matrix, tensor, networkx or igraph graph
+        Nodes of a networkx or igraph graph are taken in the order in which it lists them.
     name : str
         What the user calls it, for the error message.
 

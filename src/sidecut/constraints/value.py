@@ -164,8 +164,8 @@ class Constraints(ConstraintMatrix):
 
         Parameters
         ----------
-        A : array-like, sparse matrix or networkx graph
-            Nonnegative symmetric weights; the nodes of a networkx graph are samples in the order listed.
+        A : array-like, sparse matrix, tensor, networkx or igraph graph
+            Nonnegative symmetric weights; the nodes of a graph are samples in the order listed.
 
         Returns
         -------

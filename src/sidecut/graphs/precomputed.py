@@ -1,4 +1,4 @@
-"""Graphs people already have: dense and sparse matrices, networkx graphs."""
+"""Graphs people already have: dense and sparse matrices, networkx and igraph graphs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sidecut.arrays import FloatArray
+from sidecut.arrays import FloatArray, to_native
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
 
 #: Weights may differ from their mirror image by this share of the largest weight.
@@ -18,13 +18,13 @@ SYMMETRY_BYTES = 16 * 2**20
 
 
 def as_graph(affinity: Any) -> Graph:
-    """Take an affinity as it is: a dense or sparse matrix, a networkx graph, or a Graph.
+    """Take an affinity as it is: a dense or sparse matrix, a networkx or igraph graph, or a Graph.
 
     Parameters
     ----------
-    affinity : array, sparse matrix, networkx.Graph or Graph
+    affinity : array, sparse matrix, tensor, networkx.Graph, igraph.Graph or Graph
         Symmetric nonnegative weights. The diagonal is kept: self-loops count in the degrees. Row i of a
-        networkx graph is its i-th node; edges without a weight count 1, parallel ones add up.
+        networkx or igraph graph is its i-th node; edges without a weight count 1, parallel ones add up.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def as_graph(affinity: Any) -> Graph:
     """
     if isinstance(affinity, Graph):
         return affinity
-    graph = _explicit_graph(affinity)
+    graph = _explicit_graph(to_native(affinity))
     with np.errstate(over="ignore"):
         volume = graph.volume
     if not np.isfinite(volume):

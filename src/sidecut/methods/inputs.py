@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.arrays import FloatArray, IntArray, to_native
 from sidecut.constraints import Constraints
 from sidecut.constraints.feasibility import warn_about_too_few_clusters
 from sidecut.exceptions import (
@@ -50,8 +50,9 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The points; with affinity="precomputed", where there is such a parameter, the graph itself.
+        X : array, sparse matrix, tensor, data frame or table of shape (n_samples, n_features)
+            The points, of NumPy, SciPy, PyTorch, pandas, polars or Arrow; with affinity="precomputed", where
+            there is such a parameter, the graph itself.
         y : ignored
             Present for scikit-learn's sake. Labels that are known enter through `constraints`.
         constraints : Constraints, optional
@@ -138,6 +139,7 @@ def check_y(y: Any) -> None:
 
 def _are_partial_labels(y: Any) -> bool:
     """Tell whether y has classes and unknown entries."""
+    y = to_native(y)
     if y is None or np.ndim(y) != 1:
         return False
     labels = np.asarray(y)
@@ -165,9 +167,11 @@ def check_data(estimator: BaseEstimator, X: Any) -> Any:
     ----------
     estimator : BaseEstimator
         Its `affinity` says what X is; it learns `n_features_in_`.
-    X : array, sparse matrix, data frame; with affinity="precomputed" also a Graph or a networkx graph
+    X : array, sparse matrix, tensor, data frame or table; with affinity="precomputed" also a Graph or a
+        networkx or igraph graph
         The data.
     """
+    X = to_native(X)
     if not is_precomputed(estimator):
         return check_points(estimator, X)
     is_matrix = not isinstance(X, Graph) and (hasattr(X, "shape") or isinstance(X, list | tuple))
@@ -188,7 +192,7 @@ def check_points(
     ----------
     estimator : BaseEstimator
         Learns the number of features and, where points must be scaled, by how much.
-    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+    X : array, sparse matrix, tensor, data frame or table of shape (n_samples, n_features)
         The points.
     reset : bool
         Whether this is `fit`; in `predict` points are scaled as they were in `fit`.
@@ -196,7 +200,9 @@ def check_points(
         As in `sklearn.utils.validation.validate_data`.
     """
     at_least = {"ensure_min_samples": 2} if reset else {}
-    X = validate_data(estimator, X, reset=reset, accept_sparse=accept_sparse, dtype=dtype, **at_least)
+    X = validate_data(
+        estimator, to_native(X), reset=reset, accept_sparse=accept_sparse, dtype=dtype, **at_least
+    )
     if X.dtype.kind not in "fiub":
         raise ValueError(
             f"X holds {X.dtype}, not numbers: text and categories must become numbers first, for example by "

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.arrays import BoolArray, FloatArray, IntArray, to_native
 from sidecut.constraints import Constraints
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs import Graph, GraphRecipe
@@ -101,6 +101,7 @@ class PoissonClusterer(OutOfSample, SpectralClusterer):
         check_is_fitted(self, "labels_")
         if hasattr(self, "eigenvectors_"):
             return super().predict(X)
+        X = to_native(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         old, graph = self._seen
         edges, twins = graph.extension.edges(old, X)
