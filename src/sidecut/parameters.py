@@ -51,3 +51,48 @@ def check_flag(name: str, value: Any) -> None:
     """
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name}={value!r} must be True or False.")
+
+
+def check_n_clusters(n_clusters: Any, n_samples: int) -> int:
+    """Return the number of clusters, or say why it cannot be one.
+
+    Examples
+    --------
+    >>> from sidecut.parameters import check_n_clusters
+    >>> check_n_clusters(11, n_samples=10)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_clusters=11 is more than the n_samples=10 points there are.
+    """
+    n_clusters = check_count("n_clusters", n_clusters)
+    if n_clusters > n_samples:
+        raise ValueError(f"n_clusters={n_clusters} is more than the n_samples={n_samples} points there are.")
+    return n_clusters
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a parameter that is none of its choices.
+
+    Examples
+    --------
+    >>> from sidecut.parameters import check_choice
+    >>> check_choice("eigen_solver", "arpack", ("auto", "dense"))
+    Traceback (most recent call last):
+    ...
+    ValueError: eigen_solver='arpack': choose one of 'auto', 'dense'.
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, choices))}.")
+
+
+def check_tolerance(tol: float) -> None:
+    """Refuse a tolerance that is not a number between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        Naming the value.
+    """
+    is_number = isinstance(tol, int | float | np.integer | np.floating) and not isinstance(tol, bool)
+    if not is_number or not 0 <= tol < 1:
+        raise ValueError(f"tol={tol!r} must be at least 0, as exact as rounding allows, and below 1.")

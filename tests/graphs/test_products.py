@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecut.graphs import SparseProduct
-from sidecut.graphs import graph as products
+from sidecut.graphs import threads as products
 
 
 def literal(matrix, block):

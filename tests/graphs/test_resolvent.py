@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from sidecut.graphs import Neighbors, NormalizedAffinity, SparseGraph, as_graph
-from sidecut.graphs.diffusion import HeatGraph
+from sidecut.graphs.kernels import HeatGraph
 from sidecut.graphs.resolvent import Resolvent, ResolventGraph
 
 X = np.random.default_rng(0).normal(size=(40, 2))

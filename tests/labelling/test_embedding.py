@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sidecut.labelling import unit_rows
-from sidecut.labelling.embedding import check_embedding, check_n_clusters
+from sidecut.labelling.embedding import check_embedding
+from sidecut.parameters import check_n_clusters
 
 finite = st.floats(-1e300, 1e300, allow_nan=False)
 
@@ -52,7 +53,7 @@ def test_unit_rows_does_not_change_its_input():
 
 def test_number_of_clusters_must_be_an_integer_in_range():
     assert check_n_clusters(np.int32(4), 4) == 4
-    with pytest.raises(TypeError, match=r"n_clusters=2\.0"):
+    with pytest.raises(ValueError, match=r"n_clusters=2\.0"):
         check_n_clusters(2.0, 4)
     with pytest.raises(ValueError, match="n_clusters=0"):
         check_n_clusters(0, 4)

@@ -7,14 +7,8 @@ import scipy.sparse as sp
 from sidecut import Constraints, NormalizedCut
 from sidecut.exceptions import ConstraintError, LabellingWarning
 from sidecut.graphs import Gaussian, SparseGraph, as_graph
-from sidecut.methods.inputs import (
-    build_graph,
-    check_choice,
-    check_constraints,
-    check_data,
-    n_points,
-    warn_about_duplicates,
-)
+from sidecut.methods.inputs import build_graph, check_constraints, check_data, n_points, warn_about_duplicates
+from sidecut.parameters import check_choice
 
 
 def test_points_become_arrays_and_graphs_stay_graphs():

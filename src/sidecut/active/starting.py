@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 from sidecut.active.records import Answer
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, recipe
-from sidecut.methods.inputs import check_constraints, check_data, check_n_clusters, n_points
+from sidecut.methods.inputs import check_constraints, check_data, n_points
+from sidecut.parameters import check_n_clusters
 
 
 def check_start(

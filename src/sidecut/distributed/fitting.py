@@ -24,9 +24,10 @@ from sidecut.graphs.threads import limit_threads
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods import LSC
-from sidecut.methods.inputs import check_constraints, check_n_clusters
+from sidecut.methods.inputs import check_constraints
 from sidecut.methods.scacs.base import WHY_MISSING, LandmarkClusterer, embed_codes, shown_by
 from sidecut.methods.scacs.lsc import refuse_constraints
+from sidecut.parameters import check_n_clusters
 
 Model = TypeVar("Model", bound=LandmarkClusterer)
 

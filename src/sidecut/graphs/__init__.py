@@ -6,10 +6,9 @@ A `Graph` is known by what it does to a block of vectors. Recipes (`Neighbors`, 
 
 from sidecut.graphs.chunks import RowChunks, each_chunk
 from sidecut.graphs.corrected import CorrectedGraph, correct_weights
-from sidecut.graphs.diffusion import HeatGraph
-from sidecut.graphs.graph import DenseGraph, Graph, NormalizedAffinity, SparseGraph, SparseProduct
+from sidecut.graphs.graph import DenseGraph, Graph, NormalizedAffinity, SparseGraph
 from sidecut.graphs.health import warn_about_graph
-from sidecut.graphs.kernels import GaussianGraph, SelfTuningGraph, bandwidth, local_scales
+from sidecut.graphs.kernels import GaussianGraph, HeatGraph, SelfTuningGraph, bandwidth, local_scales
 from sidecut.graphs.landmark_codes import (
     LandmarkCoder,
     LandmarkSums,
@@ -26,6 +25,7 @@ from sidecut.graphs.precomputed import as_graph
 from sidecut.graphs.recipes import Cosine, Gaussian, GraphRecipe, Heat, Neighbors, SelfTuning, recipe
 from sidecut.graphs.resolvent import JoinedResolventGraph, Resolvent, ResolventGraph
 from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
+from sidecut.graphs.threads import SparseProduct
 
 __all__ = [
     "CodedRows",

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +13,10 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.graphs.threads import count_threads
+from sidecut.graphs.threads import SparseProduct
 
 if TYPE_CHECKING:
-    from sidecut.graphs.extension import NeighborExtension
+    from sidecut.graphs.neighbors import NeighborExtension
 
 
 #: `toarray` refuses graphs with more nodes than this: 20,000 nodes are 3.2 GB.
@@ -56,6 +54,13 @@ class Graph(LinearOperator, ABC):
     def volume(self) -> float:
         """The sum of all degrees, vol(G)."""
         return float(self.degrees.sum())
+
+    @cached_property
+    def scale(self) -> FloatArray:
+        """D^{-1/2} as a vector, zero at isolated nodes."""
+        scale = np.zeros(self.n_nodes)
+        np.divide(1.0, np.sqrt(self.degrees), out=scale, where=self.degrees > 0)
+        return scale
 
     @property
     def matrix(self) -> sp.csr_array | FloatArray | None:
@@ -300,14 +305,8 @@ class NormalizedAffinity:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.n_nodes = graph.n_nodes
-
-    @cached_property
-    def scale(self) -> FloatArray:
-        """D^{-1/2} as a vector, zero at isolated nodes."""
-        degrees = self.graph.degrees
-        scale = np.zeros(self.n_nodes)
-        np.divide(1.0, np.sqrt(degrees), out=scale, where=degrees > 0)
-        return scale
+        #: D^{-1/2} as a vector, zero at isolated nodes.
+        self.scale = graph.scale
 
     @cached_property
     def matrix(self) -> sp.csr_array | FloatArray | None:
@@ -345,47 +344,3 @@ class NormalizedAffinity:
             return self._product(block)
         scale = self.scale if block.ndim == 1 else self.scale[:, None]
         return scale * self.graph.apply(scale * block)
-
-
-# Products of a large sparse matrix with vectors, the rows shared out among threads.
-
-#: Below this many nonzeros a thread costs more than it brings.
-PARALLEL_NONZEROS = 400_000
-
-
-class SparseProduct:
-    """The map x -> A x of a sparse matrix. SciPy multiplies on one core; slices of rows can use them all.
-
-    Every row is summed in the same order whatever the number of threads, so the result is the same to the
-    last bit.
-
-    Parameters
-    ----------
-    matrix : sparse array of shape (m, n)
-        The matrix, in compressed rows.
-    n_threads : int, optional
-        How many slices; by default one per core for large matrices, otherwise one.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from sidecut.graphs import SparseProduct
-    >>> matrix = sp.csr_array([[0.0, 2.0], [1.0, 0.0], [3.0, 3.0]])
-    >>> SparseProduct(matrix, n_threads=2)(np.array([1.0, 10.0]))
-    array([20.,  1., 33.])
-    """
-
-    def __init__(self, matrix: sp.csr_array, n_threads: int | None = None) -> None:
-        if n_threads is None:
-            n_threads = count_threads() if matrix.nnz >= PARALLEL_NONZEROS else 1
-        # Slices of equal numbers of nonzeros, not of rows: hubs would make one thread wait for another.
-        shares = np.linspace(0, matrix.nnz, n_threads + 1)[1:-1]
-        cuts = np.concatenate([[0], np.searchsorted(matrix.indptr, shares), [matrix.shape[0]]])
-        self._slices = [matrix[a:b] for a, b in pairwise(cuts)]
-        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
-
-    def __call__(self, block: FloatArray) -> FloatArray:
-        """Return A @ block for a vector or a block of vectors."""
-        if self._pool is None:
-            return np.asarray(self._slices[0] @ block)
-        return np.concatenate(list(self._pool.map(lambda rows: rows @ block, self._slices)))

@@ -14,12 +14,12 @@ from sklearn.utils import check_random_state
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs.chunks import Chunk, RowChunks, RowSource, each_chunk, refuse_nonfinite
-from sidecut.graphs.graph import Graph, SparseProduct
+from sidecut.graphs.graph import Graph
 from sidecut.graphs.landmark_codes import LandmarkCoder, LandmarkSums, landmark_sums
 from sidecut.graphs.landmark_rows import code_rows
 from sidecut.graphs.points import finite_matrix
 from sidecut.graphs.recipes import GraphRecipe
-from sidecut.graphs.threads import limit_threads
+from sidecut.graphs.threads import SparseProduct, limit_threads
 from sidecut.parameters import check_count
 
 #: The rules look at this many rows per landmark; more change the landmarks little and cost much.

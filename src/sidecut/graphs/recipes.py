@@ -16,11 +16,10 @@ from sklearn.base import BaseEstimator
 
 from sidecut.arrays import FloatArray
 from sidecut.exceptions import GraphWarning, warn
-from sidecut.graphs.diffusion import HeatGraph
-from sidecut.graphs.extension import NeighborExtension
 from sidecut.graphs.graph import Graph, SparseGraph
 from sidecut.graphs.kernels import (
     GaussianGraph,
+    HeatGraph,
     SelfTuningGraph,
     bandwidth,
     local_scales,
@@ -29,7 +28,7 @@ from sidecut.graphs.kernels import (
     width_of_distances,
 )
 from sidecut.graphs.lazy import FactorGraph, TiledGraph
-from sidecut.graphs.neighbors import symmetrize
+from sidecut.graphs.neighbors import NeighborExtension, symmetrize
 from sidecut.graphs.points import finite_matrix, unit_rows
 from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
 

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 
 from sidecut.constraints import Constraints
-from sidecut.graphs import NormalizedAffinity, SparseGraph
+from sidecut.graphs import SparseGraph
 from sidecut.images.defaults import usual_method
 from sidecut.images.pixels import FloatArray
 from sidecut.images.seeds import IntArray, Seeds
@@ -103,7 +103,7 @@ def _indicator(model: Any, graph: SparseGraph) -> FloatArray | None:
     vectors = getattr(model, "eigenvectors_", None)
     if vectors is None or vectors.shape[1] < 2:
         return None
-    return NormalizedAffinity(graph).scale * vectors[:, 1]
+    return graph.scale * vectors[:, 1]
 
 
 def _positive_in_one(indicator: FloatArray, labels: IntArray) -> FloatArray:

@@ -12,7 +12,6 @@ from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.graphs.threads import limit_threads
 from sidecut.labelling.embedding import (
     check_embedding,
-    check_n_clusters,
     check_one_column_each,
     informative_rows,
     join_nearest_cluster,
@@ -20,7 +19,7 @@ from sidecut.labelling.embedding import (
 from sidecut.labelling.embedding import unit_rows as to_unit_rows
 from sidecut.labelling.labels import rename_by_first_appearance, warn_if_clusters_are_missing
 from sidecut.labelling.rotation import qr_labels, rotation_labels
-from sidecut.parameters import check_count
+from sidecut.parameters import check_count, check_n_clusters
 
 LabellingMethod = Literal["kmeans", "sign", "argmax", "rotation", "qr"]
 

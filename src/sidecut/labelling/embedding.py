@@ -1,8 +1,5 @@
 """What an embedding must be before it may turn into labels, and the projection of its rows on the sphere."""
 
-import operator
-from typing import SupportsIndex
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
@@ -67,49 +64,6 @@ def _refuse_nonfinite(rows: FloatArray) -> None:
             f" ({len(bad)} of {rows.size} are not). Look for points of degree zero,"
             " or an eigensolver that diverged"
         )
-
-
-def check_n_clusters(n_clusters: SupportsIndex, n_samples: int) -> int:
-    """Return the number of clusters as an int between 1 and the number of points.
-
-    Parameters
-    ----------
-    n_clusters : int
-        Any integer type; floats are refused, also whole ones.
-    n_samples : int
-        The number of points there are to share out.
-
-    Returns
-    -------
-    int
-        The number of clusters.
-
-    Raises
-    ------
-    TypeError
-        If `n_clusters` is not an integer.
-    ValueError
-        If it is below 1 or above `n_samples`.
-
-    Examples
-    --------
-    >>> check_n_clusters(3, n_samples=10)
-    3
-    >>> check_n_clusters(11, n_samples=10)
-    Traceback (most recent call last):
-    ...
-    ValueError: n_clusters=11 clusters cannot be made of 10 points; choose 1 <= n_clusters <= 10
-    """
-    try:
-        count = operator.index(n_clusters)
-    except TypeError:
-        raise TypeError(f"n_clusters={n_clusters!r} must be an integer") from None
-    if not 1 <= count <= n_samples:
-        raise ValueError(
-            f"n_clusters={count} clusters cannot be made of {n_samples} points;"
-            f" choose 1 <= n_clusters <= {n_samples}"
-        )
-    return count
 
 
 def check_one_column_each(rows: FloatArray, n_clusters: int, method: str) -> None:

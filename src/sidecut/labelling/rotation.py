@@ -18,7 +18,6 @@ from sklearn.utils import check_random_state
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.labelling.embedding import (
     check_embedding,
-    check_n_clusters,
     check_one_column_each,
     cluster_sums,
     informative_rows,
@@ -26,6 +25,7 @@ from sidecut.labelling.embedding import (
     unit_rows,
 )
 from sidecut.labelling.labels import rename_by_first_appearance, warn_if_clusters_are_missing
+from sidecut.parameters import check_n_clusters
 
 
 def rotation_labels(

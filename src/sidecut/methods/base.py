@@ -1,29 +1,28 @@
-"""The walk every spectral method takes: data, graph, embedding, labels."""
+"""The fit of every method, and the walk every spectral one takes: data, graph, embedding, labels."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from abc import abstractmethod
+from typing import Any, Self, cast
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity, warn_about_graph
-from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
-from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
+from sidecut.graphs import Graph, GraphRecipe, warn_about_graph
+from sidecut.graphs.threads import use_threads
+from sidecut.labelling import LabellingMethod, assign_labels, measure_confidence, unit_rows
+from sidecut.labelling.repair import repair_if_hard
 from sidecut.methods.inputs import (
-    ConstrainedClusterer,
     build_graph,
-    check_choice,
-    check_constraints,
     check_data,
-    check_n_clusters,
+    check_task,
+    check_y,
     is_precomputed,
-    n_points,
-    warn_about_duplicates,
 )
-from sidecut.parameters import check_count, check_flag
+from sidecut.parameters import check_choice, check_count, check_flag
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
 
@@ -32,6 +31,79 @@ NONNEGATIVE = ("precomputed", "cosine")
 LABELLINGS = ("kmeans", "rotation", "qr", "sign")
 #: What scikit-learn calls two of them.
 SKLEARN_LABELLINGS = {"discretize": "rotation", "cluster_qr": "qr"}
+
+
+class ConstrainedClusterer(ClusterMixin, BaseEstimator):
+    """The base of every estimator here: a scikit-learn clusterer that takes constraints beside the data.
+
+    A method says in `_fit` what it does; `fit` looks after what all have in common.
+    """
+
+    n_clusters: int
+    n_jobs: int | None
+    labels_: Any
+    confidence_: FloatArray
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Cluster the data.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, tensor, data frame or table of shape (n_samples, n_features)
+            The points, of NumPy, SciPy, PyTorch, pandas, polars or Arrow; with affinity="precomputed", where
+            there is such a parameter, the graph itself.
+        y : ignored
+            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
+        constraints : Constraints, optional
+            What is known about the points.
+
+        Returns
+        -------
+        self
+            With `labels_`, `confidence_` (how sure each label is, from 0 to 1) and the method's own results.
+        """
+        check_y(y)
+        with use_threads(self.n_jobs):
+            self._fit(X, constraints)
+            self.confidence_ = self._measure_confidence(X)
+        self._name_clusters(constraints)
+        return self
+
+    def _name_clusters(self, constraints: Constraints | None) -> None:
+        """Remember which cluster is which class, where classes are known by name."""
+        nothing: dict[int, Any] = {}
+        n_clusters = getattr(self, "n_clusters_", self.n_clusters)
+        named = None if constraints is None else constraints.name_clusters(self.labels_, n_clusters)
+        self.cluster_classes_ = named or nothing
+
+    @abstractmethod
+    def _fit(self, X: Any, constraints: Constraints | None) -> None:
+        """Cluster the data: what is the method's own."""
+
+    def _measure_confidence(self, X: Any) -> FloatArray:
+        """Say how sure every label is; by default from what was clustered and from the graph."""
+        return measure_confidence(
+            self.labels_, getattr(self, "embedding_", None), getattr(self, "affinity_matrix_", None)
+        )
+
+    def fit_predict(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> IntArray:
+        """Cluster the data and return the labels.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+            See `fit`.
+        y : ignored
+            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
+        constraints : Constraints, optional
+            What is known about the points.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            The cluster of every point.
+        """
+        return self.fit(X, y, constraints=constraints).labels_
 
 
 class SpectralClusterer(ConstrainedClusterer):
@@ -103,16 +175,13 @@ class SpectralClusterer(ConstrainedClusterer):
         # The graph is the dearest step: whatever can be refused is refused before it is built.
         self._check_parameters()
         data = check_data(self, X)
-        constraints = check_constraints(constraints, n_points(data), self.n_clusters)
-        refuse_contradictions(self, constraints)
-        n_clusters = check_n_clusters(self.n_clusters, n_points(data))
+        constraints = check_task(self, data, constraints)
         rng = check_random_state(self.random_state)
-        warn_about_duplicates(data, n_clusters)
         graph = self._build_graph(data)
         self.graph_recall_ = graph.recall
         if not constraints.is_empty:
             graph = self._constrain_graph(graph, constraints)
-        warn_about_graph(graph, n_clusters)
+        warn_about_graph(graph, self.n_clusters)
         self.affinity_matrix_ = graph
         self.embedding_ = self._embed(graph, constraints, rng)
         self.labels_ = self._assign_labels(self.embedding_, rng)
@@ -156,7 +225,7 @@ class SpectralClusterer(ConstrainedClusterer):
         needed = max(self.n_clusters, 2) if self._labelling == "sign" else self.n_clusters
         pairs = laplacian_eigenpairs(graph, needed, solver=self.eigen_solver, random_state=rng)
         self._remember(pairs)
-        relaxed = NormalizedAffinity(graph).scale[:, None] * pairs.vectors
+        relaxed = graph.scale[:, None] * pairs.vectors
         if self._labelling == "sign":
             return relaxed[:, 1:]
         return unit_rows(relaxed) if self.unit_rows else relaxed

@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.graphs import Graph, Neighbors, NormalizedAffinity
+from sidecut.graphs import Graph, Neighbors
 from sidecut.labelling import unit_rows
 from sidecut.methods.inputs import check_points
 
@@ -81,7 +81,7 @@ class OutOfSample(_Walk):
 
     def _extended(self, edges: sp.csr_array) -> FloatArray:
         """Return the rows of the embedding for new points, given their weights to the old ones."""
-        relaxed = NormalizedAffinity(self.affinity_matrix_).scale[:, None] * self.eigenvectors_
+        relaxed = self.affinity_matrix_.scale[:, None] * self.eigenvectors_
         rows = extend_cut(edges, relaxed, self.eigenvalues_)
         if self._labelling == "sign":
             return rows[:, 1:]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from inspect import signature
 from numbers import Integral
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import joblib
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from sidecut.arrays import FloatArray, IntArray, to_native
+from sidecut.arrays import FloatArray, to_native
 from sidecut.constraints import Constraints
 from sidecut.constraints.feasibility import warn_about_too_few_clusters
 from sidecut.exceptions import (
@@ -26,85 +25,11 @@ from sidecut.exceptions import (
     warn,
 )
 from sidecut.graphs import Graph, as_graph, recipe
-from sidecut.graphs.threads import use_threads
-from sidecut.labelling import measure_confidence
-from sidecut.parameters import check_count
+from sidecut.labelling.repair import refuse_contradictions
+from sidecut.parameters import check_n_clusters
 
 Made = TypeVar("Made")
 FLOATS = (np.float64, np.float32)
-
-
-class ConstrainedClusterer(ClusterMixin, BaseEstimator):
-    """The base of every estimator here: a scikit-learn clusterer that takes constraints beside the data.
-
-    A method says in `_fit` what it does; `fit` looks after what all have in common.
-    """
-
-    n_clusters: int
-    n_jobs: int | None
-    labels_: Any
-    confidence_: FloatArray
-
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Cluster the data.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, tensor, data frame or table of shape (n_samples, n_features)
-            The points, of NumPy, SciPy, PyTorch, pandas, polars or Arrow; with affinity="precomputed", where
-            there is such a parameter, the graph itself.
-        y : ignored
-            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
-        constraints : Constraints, optional
-            What is known about the points.
-
-        Returns
-        -------
-        self
-            With `labels_`, `confidence_` (how sure each label is, from 0 to 1) and the method's own results.
-        """
-        check_y(y)
-        with use_threads(self.n_jobs):
-            self._fit(X, constraints)
-            self.confidence_ = self._measure_confidence(X)
-        self._name_clusters(constraints)
-        return self
-
-    def _name_clusters(self, constraints: Constraints | None) -> None:
-        """Remember which cluster is which class, where classes are known by name."""
-        nothing: dict[int, Any] = {}
-        n_clusters = getattr(self, "n_clusters_", self.n_clusters)
-        named = None if constraints is None else constraints.name_clusters(self.labels_, n_clusters)
-        self.cluster_classes_ = named or nothing
-
-    @abstractmethod
-    def _fit(self, X: Any, constraints: Constraints | None) -> None:
-        """Cluster the data: what is the method's own."""
-
-    def _measure_confidence(self, X: Any) -> FloatArray:
-        """Say how sure every label is; by default from what was clustered and from the graph."""
-        return measure_confidence(
-            self.labels_, getattr(self, "embedding_", None), getattr(self, "affinity_matrix_", None)
-        )
-
-    def fit_predict(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> IntArray:
-        """Cluster the data and return the labels.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame
-            See `fit`.
-        y : ignored
-            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
-        constraints : Constraints, optional
-            What is known about the points.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            The cluster of every point.
-        """
-        return self.fit(X, y, constraints=constraints).labels_
 
 
 def check_y(y: Any) -> None:
@@ -300,6 +225,32 @@ def n_points(data: Any) -> int:
     return data.n_nodes if isinstance(data, Graph) else int(data.shape[0])
 
 
+def check_task(estimator: BaseEstimator, data: Any, constraints: Constraints | None) -> Constraints:
+    """Return the constraints; refuse, before anything is computed, what cannot be clustered as asked.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Its `n_clusters` and `hard` say what is asked for.
+    data : array, sparse matrix or Graph
+        What `check_data` or `check_points` let in.
+    constraints : Constraints or None
+        What is known.
+
+    Raises
+    ------
+    ConstraintError
+        If the constraints are for other data, or contradict each other where all must be satisfied.
+    ValueError
+        If there are more clusters than points.
+    """
+    constraints = check_constraints(constraints, n_points(data), estimator.n_clusters)
+    refuse_contradictions(estimator, constraints)
+    n_clusters = check_n_clusters(estimator.n_clusters, n_points(data))
+    warn_about_duplicates(data, n_clusters)
+    return constraints
+
+
 def check_constraints(constraints: Constraints | None, n_samples: int, n_clusters: Any = None) -> Constraints:
     """Return the constraints, or empty ones for None; refuse those made for other data.
 
@@ -333,26 +284,6 @@ def refuse_other_than_constraints(constraints: Any) -> None:
             "Constraints.from_pairs(n_samples, must_link=..., cannot_link=...), labels by "
             "Constraints.from_labels(y)."
         )
-
-
-def check_n_clusters(n_clusters: Any, n_samples: int) -> int:
-    """Return the number of clusters, or say why it cannot be one."""
-    n_clusters = check_count("n_clusters", n_clusters)
-    if n_clusters > n_samples:
-        raise ValueError(f"n_clusters={n_clusters} is more than the n_samples={n_samples} points there are.")
-    return n_clusters
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Refuse a parameter that is none of its choices.
-
-    Raises
-    ------
-    ValueError
-        Naming the parameter, its value and the choices.
-    """
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, choices))}.")
 
 
 def warn_about_duplicates(data: Any, n_clusters: int) -> bool:

@@ -10,7 +10,7 @@ from sidecut.constraints import Constraints
 from sidecut.graphs import CorrectedGraph, Graph, GraphRecipe, SparseGraph, correct_weights
 from sidecut.labelling import LabellingMethod
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.inputs import check_choice
+from sidecut.parameters import check_choice
 
 #: Up to this many pairs are written into the graph; beyond, links within groups are only applied.
 LISTED_PAIRS = 2_000_000

@@ -18,15 +18,9 @@ from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, recipe
 from sidecut.labelling.repair import refuse_contradictions
 from sidecut.methods import CCSR, CSAP, CSP, E2CP, NCSC, NormalizedCut, PoissonMBO
-from sidecut.methods.inputs import (
-    ConstrainedClusterer,
-    check_constraints,
-    check_data,
-    check_n_clusters,
-    is_precomputed,
-    n_points,
-)
-from sidecut.parameters import check_flag
+from sidecut.methods.base import ConstrainedClusterer
+from sidecut.methods.inputs import check_constraints, check_data, is_precomputed, n_points
+from sidecut.parameters import check_flag, check_n_clusters
 from sidecut.selection.consensus import Consensus
 from sidecut.selection.counting import choose_n_clusters
 from sidecut.selection.entry import Entry

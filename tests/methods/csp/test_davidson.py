@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import Neighbors
 from sidecut.methods.csp import davidson
-from sidecut.methods.csp import pencil as surplus
-from sidecut.methods.csp.davidson import largest_of_pencil
-from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs
+from sidecut.methods.csp.davidson import feasible_pairs
+from sidecut.methods.csp.pencil import SurplusPencil, largest_of_pencil
 from sidecut.spectral.problem import LaplacianProblem
 
 
@@ -53,7 +52,7 @@ def test_the_iteration_finds_what_dense_algebra_finds(pencil, monkeypatch):
     make, factor = pencil
     count = count_of(make(), factor)
     exact = feasible_pairs(make(), factor, count)
-    monkeypatch.setattr(surplus, "DENSE_NODES", 0)
+    monkeypatch.setattr(davidson, "DENSE_NODES", 0)
     found = feasible_pairs(make(), factor, count, 1e-9)
     assert (exact.solver, found.solver) == ("dense (LAPACK)", "Davidson iteration")
     np.testing.assert_allclose(found.mu, exact.mu, rtol=1e-9)
@@ -68,7 +67,7 @@ def test_restarts_lose_nothing(pencil, monkeypatch):
     make, factor = pencil
     count = count_of(make(), factor)
     exact = feasible_pairs(make(), factor, count)
-    monkeypatch.setattr(surplus, "DENSE_NODES", 0)
+    monkeypatch.setattr(davidson, "DENSE_NODES", 0)
     monkeypatch.setattr(davidson, "BASIS_FACTOR", 1)
     monkeypatch.setattr(davidson, "ROOM", 0)
     found = feasible_pairs(make(), factor, count, 1e-8)
@@ -77,7 +76,7 @@ def test_restarts_lose_nothing(pencil, monkeypatch):
 
 def test_too_few_rounds_are_an_error_and_not_an_answer(pencil, monkeypatch):
     make, factor = pencil
-    monkeypatch.setattr(surplus, "DENSE_NODES", 0)
+    monkeypatch.setattr(davidson, "DENSE_NODES", 0)
     monkeypatch.setattr(davidson, "MAX_ROUNDS", 1)
     with pytest.raises(SpectralError, match=r"did not converge in 1 rounds.*Raise tol"):
         feasible_pairs(make(), factor, count_of(make(), factor), 1e-9)
@@ -85,7 +84,7 @@ def test_too_few_rounds_are_an_error_and_not_an_answer(pencil, monkeypatch):
 
 def test_a_count_that_is_too_large_is_an_error_and_not_an_answer(pencil, monkeypatch):
     make, factor = pencil
-    monkeypatch.setattr(surplus, "DENSE_NODES", 0)
+    monkeypatch.setattr(davidson, "DENSE_NODES", 0)
     with pytest.raises(SpectralError, match="only"):
         feasible_pairs(make(), factor, count_of(make(), factor) + 1, 1e-6)
 

@@ -18,7 +18,7 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.labelling import Repair, repair_labels
-from sidecut.labelling.repair import refuse_contradictions
+from sidecut.methods.base import ConstrainedClusterer
 from sidecut.methods.baselines.mean_field import MeanField
 from sidecut.methods.baselines.mixture import (
     COVARIANCE_TYPES,
@@ -29,15 +29,8 @@ from sidecut.methods.baselines.mixture import (
     run_em,
 )
 from sidecut.methods.baselines.must_linked_sets import Lumps, lump_together, warn_about_lumps
-from sidecut.methods.inputs import (
-    ConstrainedClusterer,
-    check_choice,
-    check_constraints,
-    check_n_clusters,
-    check_points,
-    warn_about_duplicates,
-)
-from sidecut.parameters import check_count, check_not_negative
+from sidecut.methods.inputs import check_points, check_task
+from sidecut.parameters import check_choice, check_count, check_not_negative
 
 
 class ConstrainedGMM(ConstrainedClusterer):
@@ -154,12 +147,9 @@ class ConstrainedGMM(ConstrainedClusterer):
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self._check_parameters()
         X = check_points(self, X, dtype=np.float64, accept_sparse=False)
-        constraints = check_constraints(constraints, len(X), self.n_clusters)
-        refuse_contradictions(self, constraints)
-        n_clusters = check_n_clusters(self.n_clusters, len(X))
-        rng = check_random_state(self.random_state)
+        constraints = check_task(self, X, constraints)
+        n_clusters, rng = self.n_clusters, check_random_state(self.random_state)
         lumps, field = self._linked(constraints)
-        warn_about_duplicates(X, n_clusters)
         warn_about_lumps(lumps, n_clusters)
         starts = first_beliefs(X, lumps, n_clusters, self.n_init, rng)
         fits = [self._run(X, lumps, field, beliefs) for beliefs in starts]

@@ -16,17 +16,11 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.labelling import measure_confidence
+from sidecut.methods.base import ConstrainedClusterer
 from sidecut.methods.baselines.lloyd import HeavyPoints, Run, best_run, dense_rows, run_lloyd, spread_centres
 from sidecut.methods.baselines.must_linked_sets import Lumps, lump_together, warn_about_lumps
-from sidecut.methods.inputs import (
-    ConstrainedClusterer,
-    check_choice,
-    check_constraints,
-    check_n_clusters,
-    check_points,
-    warn_about_duplicates,
-)
-from sidecut.parameters import check_count, check_not_negative
+from sidecut.methods.inputs import check_constraints, check_points, warn_about_duplicates
+from sidecut.parameters import check_choice, check_count, check_n_clusters, check_not_negative
 
 
 class COPKMeans(ConstrainedClusterer):

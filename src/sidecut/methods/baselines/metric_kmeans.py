@@ -17,7 +17,8 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.labelling import measure_confidence
-from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
+from sidecut.labelling.repair import repair_if_hard
+from sidecut.methods.base import ConstrainedClusterer
 from sidecut.methods.baselines.diagonal_metric import (
     DiagonalProblem,
     must_spread,
@@ -26,13 +27,7 @@ from sidecut.methods.baselines.diagonal_metric import (
     variances,
 )
 from sidecut.methods.baselines.lloyd import dense_rows
-from sidecut.methods.inputs import (
-    ConstrainedClusterer,
-    check_constraints,
-    check_n_clusters,
-    check_points,
-    warn_about_duplicates,
-)
+from sidecut.methods.inputs import check_points, check_task
 from sidecut.parameters import check_count, check_not_negative
 
 #: What a fit leaves that may have to be taken back.
@@ -139,11 +134,8 @@ class MetricKMeans(ConstrainedClusterer):
         for name in ("max_pairs", "n_init", "max_iter"):
             check_count(name, getattr(self, name))
         X = check_points(self, X)
-        constraints = check_constraints(constraints, X.shape[0], self.n_clusters)
-        refuse_contradictions(self, constraints)
-        n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
-        rng = check_random_state(self.random_state)
-        warn_about_duplicates(X, n_clusters)
+        constraints = check_task(self, X, constraints)
+        n_clusters, rng = self.n_clusters, check_random_state(self.random_state)
         self.metric_ = np.ones(X.shape[1])
         self._cluster(X, n_clusters, rng)
         if constraints.n_pairs:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
+from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import unit_rows
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.ccsr.program import KernelProgramme, ProgrammeSolution, svec, upper_triangle
@@ -238,7 +238,7 @@ class CCSR(SpectralClusterer):
 
     def _plain_rows(self, graph: Graph, vectors: FloatArray) -> FloatArray:
         """What the normalised cut hands to k-means."""
-        rows = NormalizedAffinity(graph).scale[:, None] * vectors
+        rows = graph.scale[:, None] * vectors
         return unit_rows(rows) if self.unit_rows else rows
 
     def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:

@@ -15,9 +15,8 @@ from sidecut.labelling import LabellingMethod
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.csap.graph import NoisyLinks, condition_graph, with_stranded_points
 from sidecut.methods.csap.prior import make_prior
-from sidecut.methods.inputs import check_choice
 from sidecut.methods.normalized_cut import NormalizedCut
-from sidecut.parameters import check_count
+from sidecut.parameters import check_choice, check_count
 
 
 class CSAP(SpectralClusterer):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +13,8 @@ from sidecut.constraints import Constraints, Spectrum
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError, warn
 from sidecut.graphs import Graph
 from sidecut.methods.csp.beta import Rule, Satisfiability, choose_beta, satisfiability
-from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs
+from sidecut.methods.csp.davidson import feasible_pairs
+from sidecut.methods.csp.pencil import SurplusPencil, scale_beliefs
 from sidecut.spectral.problem import Certificate, Eigenpairs, LaplacianProblem, orient
 
 #: More feasible cuts than this are not all computed; those of smallest λ are. On random pairs the twenty
@@ -164,7 +164,7 @@ def feasible_cuts(
         threshold = choose_beta(beta, known, n_clusters)
         count = _check_count(known, threshold)
         points = constraints.constrained_points
-        pencil = SurplusPencil(problem, _scale_beliefs(constraints, scale), threshold / graph.volume, points)
+        pencil = SurplusPencil(problem, scale_beliefs(constraints, scale), threshold / graph.volume, points)
         _check_regular(pencil, known, threshold)
         most = MAX_CUTS if max_cuts is None else max_cuts
         seeds = _seeds(spectrum, min(count, most), start)
@@ -249,16 +249,6 @@ def _seeds(spectrum: Spectrum, count: int, start: FloatArray | None) -> FloatArr
     width = max(2 * count + 8, 16) if start is None else count + 1
     leading = spectrum.embedded()[:, :width].toarray()
     return leading if start is None else np.hstack([start, leading])
-
-
-def _scale_beliefs(constraints: Constraints, scale: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Return the map block -> S Q S @ block."""
-
-    def apply(block: FloatArray) -> FloatArray:
-        factor = scale if block.ndim == 1 else scale[:, None]
-        return factor * constraints.apply(factor * block)
-
-    return apply
 
 
 def _scale_of(normalization: str, problem: LaplacianProblem, constraints: Constraints) -> FloatArray:

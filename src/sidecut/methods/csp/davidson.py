@@ -1,4 +1,4 @@
-"""Davidson's iteration for the feasible cuts of large graphs.
+"""The feasible cuts of a pencil: all of a small graph at once, those of a large one by Davidson's iteration.
 
 An eigenvector of B v = μ L̄ v with B = Q̄ - b I satisfies (μ L̄ + b I) v = Q̄ v. The operator on the left is
 well conditioned, and Q̄ acts on few points, so that (μ L̄ + b I)⁻¹, applied by a few conjugate gradient steps,
@@ -7,18 +7,24 @@ turns a residual into a correction that converges in a handful of rounds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import scipy.linalg
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import SpectralError
+from sidecut.methods.csp.pencil import (
+    CHEAP,
+    SurplusPairs,
+    SurplusPencil,
+    largest_of_pencil,
+    solve_whole,
+    symmetric,
+    unit,
+)
 from sidecut.spectral.conjugate_gradients import solve_columns
 
-if TYPE_CHECKING:
-    from sidecut.methods.csp.pencil import SurplusPencil
-
+#: Up to this many nodes the whole pencil is decomposed.
+DENSE_NODES = 600
 #: The correction equations are solved to this relative residual; the outer iteration does the rest.
 INNER_TOLERANCE = 0.03
 INNER_STEPS = 60
@@ -29,12 +35,44 @@ BASIS_FACTOR = 8
 ROOM = 250
 #: The rounding error of L̄ v, with a margin.
 UNIT_ROUNDING = 1e-14
-#: Below this a cut costs nothing but rounding: residuals of eq. 13 are told relative to no less.
-CHEAP = 1e-8
 #: The least tolerance; what is asked for beyond, `tol=0` too, is as much as rounding leaves.
 LEAST_TOLERANCE = 1e-12
 #: Directions that a block adds to the basis only by rounding are dropped.
 NEW = 1e-10
+
+
+def feasible_pairs(
+    pencil: SurplusPencil, seeds: FloatArray, count: int, tolerance: float = 1e-6
+) -> SurplusPairs:
+    """Return the `count` largest eigenpairs of B' w = μ L̄ w; all of them must be positive.
+
+    Parameters
+    ----------
+    pencil : SurplusPencil
+        The problem.
+    seeds : array of shape (n, s)
+        Vectors to start from: the leading eigenvectors of Q̄, and the answer to a similar problem if known.
+    count : int
+        How many positive eigenvalues there are, or how many of the largest are wanted.
+    tolerance : float, default=1e-6
+        The relative residual to reach.
+
+    Raises
+    ------
+    SpectralError
+        If the iteration does not converge, or fewer than `count` are positive.
+    """
+    solver = "Davidson iteration"
+    if pencil.n <= DENSE_NODES or 4 * count >= pencil.n:
+        pairs = solve_whole(pencil, count)
+        is_positive = pairs.mu[-1] > np.finfo(np.float64).eps * pencil.n * np.abs(pairs.mu).max()
+        if is_positive and np.all(pairs.residuals <= tolerance + unavoidable(pencil, pairs.mu)):
+            return pairs
+        # On a graph that all but falls apart 1/cost drowns the other cuts in rounding; the iteration, which
+        # never divides by it, mends them.
+        seeds, solver = np.hstack([pairs.vectors, seeds]), f"{pairs.solver}, then {solver}"
+    mu, vectors, residuals, rounds = solve_davidson(pencil, seeds, count, tolerance)
+    return SurplusPairs(mu, vectors, residuals, rounds, pencil.n_products, solver)
 
 
 def solve_davidson(
@@ -78,50 +116,6 @@ def solve_davidson(
         if not basis.extend(corrections):
             break
     raise SpectralError(_failure(mu[:count], sizes, count, rounds + 1, tolerance))
-
-
-def largest_of_pencil(A: FloatArray, B: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
-    """Return the `count` largest eigenvalues of A x = μ B x, descending, and B-orthonormal vectors.
-
-    Parameters
-    ----------
-    A, B : arrays of shape (k, k)
-        Symmetric; B positive definite.
-    count : int
-        How many; all if there are fewer.
-
-    Raises
-    ------
-    SpectralError
-        If B is not positive definite in floating point.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.csp.davidson import largest_of_pencil
-    >>> largest_of_pencil(np.diag([1.0, -4.0, 9.0]), np.diag([1.0, 1.0, 3.0]), 2)[0]
-    array([3., 1.])
-    """
-    # Through the Cholesky factor, because only the standard problem has a driver that is both fast and
-    # accurate for a part of the spectrum.
-    size = A.shape[0]
-    factor = _cholesky(B)
-    half = scipy.linalg.solve_triangular(factor, A, lower=True)
-    standard = symmetric(scipy.linalg.solve_triangular(factor, half.T, lower=True))
-    wanted = [max(size - count, 0), size - 1]
-    values, vectors = scipy.linalg.eigh(standard, subset_by_index=wanted, driver="evr")
-    return values[::-1], scipy.linalg.solve_triangular(factor, vectors[:, ::-1], lower=True, trans="T")
-
-
-def _cholesky(B: FloatArray) -> FloatArray:
-    try:
-        return scipy.linalg.cholesky(B, lower=True)
-    except scipy.linalg.LinAlgError as error:
-        raise SpectralError(
-            "Some cuts cost nothing but rounding, though the graph is connected: its degrees differ by too "
-            "many orders of magnitude for constraints to be weighed. A graph of nearest neighbours "
-            "(affinity='knn'), or a larger width of the kernel, has more even degrees."
-        ) from error
 
 
 class _Basis:
@@ -234,14 +228,3 @@ def _border(form: FloatArray, columns: FloatArray, old_width: int) -> FloatArray
     bordered[old_width:, :old_width] = columns[:old_width].T
     bordered[old_width:, old_width:] = symmetric(columns[old_width:])
     return bordered
-
-
-def unit(block: FloatArray) -> FloatArray:
-    """Scale every column to length one, zero columns left as they are."""
-    lengths = np.linalg.norm(block, axis=0)
-    return block / np.where(lengths > 0, lengths, 1.0)
-
-
-def symmetric(matrix: FloatArray) -> FloatArray:
-    """Return the symmetric part of a matrix."""
-    return 0.5 * (matrix + matrix.T)

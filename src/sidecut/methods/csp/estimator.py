@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SidecutWarning, SpectralError, warn
-from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
+from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import LabellingMethod, assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.csp.beta import Rule, check_rule
@@ -22,12 +22,10 @@ from sidecut.methods.csp.cuts import (
     forget,
     remember_cuts,
 )
-from sidecut.methods.csp.embedding import WEIGHTINGS, weigh_cuts
-from sidecut.methods.csp.trial import CutTrial
+from sidecut.methods.csp.trial import WEIGHTINGS, CutTrial, weigh_cuts
 from sidecut.methods.extension import OutOfSample, extend_cut, weighted_means
-from sidecut.methods.inputs import check_choice
 from sidecut.methods.safeguard import GRAPH, Judgement, judge, warn_if_unsure
-from sidecut.parameters import check_flag
+from sidecut.parameters import check_choice, check_flag, check_tolerance
 
 __all__ = ["CSP", "FeasibleCuts", "feasible_cuts", "weigh_cuts"]
 
@@ -221,7 +219,7 @@ class CSP(OutOfSample, SpectralClusterer):
                 "clusters apart, give more cuts.",
                 ConstraintWarning,
             )
-        return self.embed_cuts(NormalizedAffinity(graph).scale[:, None] * self.eigenvectors_, self.costs_)
+        return self.embed_cuts(graph.scale[:, None] * self.eigenvectors_, self.costs_)
 
     def _is_guarded(self) -> bool:
         is_usual = isinstance(self.beta, str) and self.beta == "usual"
@@ -285,10 +283,10 @@ class CSP(OutOfSample, SpectralClusterer):
 
     def _remember_cuts(self, cuts: FeasibleCuts) -> None:
         best = remember_cuts(self, cuts)
-        self.indicator_ = NormalizedAffinity(self.affinity_matrix_).scale * best.vectors[:, 0]
+        self.indicator_ = self.affinity_matrix_.scale * best.vectors[:, 0]
 
     def _extended(self, edges: sp.csr_array) -> FloatArray:
-        graph, scale = self.affinity_matrix_, NormalizedAffinity(self.affinity_matrix_).scale[:, None]
+        graph, scale = self.affinity_matrix_, self.affinity_matrix_.scale[:, None]
         if hasattr(self, "judgement_") and self.judgement_.choice == GRAPH:
             rows = extend_cut(edges, scale * self._spectrum.vectors, self._spectrum.values)
             return unit_rows(rows) if self.unit_rows else rows
@@ -317,16 +315,3 @@ class CSP(OutOfSample, SpectralClusterer):
         is_cut = self.n_clusters == 2 and embedding.shape[1] == 1
         method: LabellingMethod = "sign" if is_cut else "kmeans"
         return assign_labels(embedding, self.n_clusters, method=method, n_init=self.n_init, random_state=rng)
-
-
-def check_tolerance(tol: float) -> None:
-    """Refuse a tolerance that is not a number between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        Naming the value.
-    """
-    is_number = isinstance(tol, int | float | np.integer | np.floating) and not isinstance(tol, bool)
-    if not is_number or not 0 <= tol < 1:
-        raise ValueError(f"tol={tol!r} must be at least 0, as exact as rounding allows, and below 1.")

@@ -1,4 +1,4 @@
-"""The constrained cut of one graph, for any part of what is known, beside the cut of the graph alone."""
+"""From feasible cuts to rows and labels, for any part of what is known, beside the cut of the graph alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from sidecut.exceptions import ConstraintError, SpectralError
 from sidecut.graphs import Graph, NormalizedAffinity
 from sidecut.labelling import assign_labels, rename_by_first_appearance, unit_rows
 from sidecut.methods.csp.cuts import FeasibleCuts
-from sidecut.methods.csp.embedding import Completion, complete_cuts
 from sidecut.methods.safeguard import KnownPairs
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
@@ -48,8 +47,7 @@ class CutTrial:
 
     def __init__(self, model: CSP, graph: Graph, rng: np.random.RandomState) -> None:
         self.model, self.graph, self.rng = model, graph, rng
-        self.affinity = NormalizedAffinity(graph)
-        self.scale: FloatArray = self.affinity.scale[:, None]
+        self.scale: FloatArray = graph.scale[:, None]
         # The constrained cut draws the same numbers whether the cut of the graph is needed or not.
         self.other_rng = np.random.RandomState()
         self.other_rng.set_state(rng.get_state())
@@ -87,7 +85,7 @@ class CutTrial:
             return CutRows(model.embed_cuts(relaxed, best.costs), None)
         others = np.sqrt(self.graph.volume) * self.spectrum.vectors[:, 1:]
         both = np.hstack([others, best.vectors])
-        images = both - self.affinity.apply(both)
+        images = both - NormalizedAffinity(self.graph).apply(both)
         completion = complete_cuts(both.T @ both, both.T @ images, best.costs.size, needed)
         columns = completion.columns(self.scale * others, relaxed)
         costs = np.concatenate([best.costs, completion.costs])
@@ -156,3 +154,110 @@ def seed_centers(rows: FloatArray, constraints: Constraints, n_clusters: int) ->
         centers.append(rows[distance.argmax()])
         distance = np.minimum(distance, np.square(rows - centers[-1]).sum(axis=1))
     return np.array(centers)
+
+
+# From feasible cuts to rows: how cuts are weighed, and what takes the place of cuts that are missing.
+
+
+#: An eigenvector of which no more than this share is new is not worth a column.
+LEAST_LEFT = 0.3
+
+WEIGHTINGS = ("none", "one_minus_cost", "sign", "sign_cost")
+
+
+def weigh_cuts(relaxed: FloatArray, costs: FloatArray, weighting: str) -> FloatArray:
+    """Return the relaxed indicators D^{-1/2} V, weighed before they are clustered.
+
+    Parameters
+    ----------
+    relaxed : array of shape (n, m)
+        D^{-1/2} V.
+    costs : array of shape (m,)
+        vᵀL̄v of the unit vectors.
+    weighting : {"none", "one_minus_cost", "sign", "sign_cost"}
+        As they are; times 1 - cost; their signs (eq. 15); their signs over their costs (eq. 16 as amended).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.methods.csp.trial import weigh_cuts
+    >>> weigh_cuts(np.array([[0.3, -2.0]]), np.array([0.5, 0.25]), "sign_cost")
+    array([[ 2., -4.]])
+    """
+    if weighting == "none":
+        return relaxed
+    if weighting == "one_minus_cost":
+        return relaxed * (1.0 - costs)
+    if weighting == "sign":
+        return np.sign(relaxed)
+    if weighting == "sign_cost":
+        # A cut along components costs nothing; it would outweigh all others without bound.
+        return np.sign(relaxed) / np.maximum(costs, 1e-6)
+    raise ValueError(f"weighting={weighting!r}: choose one of {', '.join(WEIGHTINGS)}.")
+
+
+@dataclass(frozen=True)
+class Completion:
+    """Columns from the unconstrained spectrum in place of feasible cuts that do not exist.
+
+    They combine unconstrained eigenvectors and feasible cuts, and extend to new points as both do.
+
+    Attributes
+    ----------
+    weights : array of shape (q + m, r)
+        How the columns combine q eigenvectors and m cuts, in this order.
+    costs : array of shape (r,)
+        vᵀL̄v of the unit vectors.
+    """
+
+    weights: FloatArray
+    costs: FloatArray
+
+    def columns(self, graph: FloatArray, cuts: FloatArray) -> FloatArray:
+        """Return the columns, given rows of the eigenvectors and of the cuts."""
+        return np.hstack([graph, cuts]) @ self.weights
+
+
+def complete_cuts(gram: FloatArray, price: FloatArray, n_cuts: int, n_columns: int) -> Completion:
+    """Return what completes feasible cuts to a given number of columns.
+
+    Of the unconstrained eigenvectors, least cost first, what is orthogonal to the cuts and to those taken
+    already; those of which little is left are passed over.
+
+    Parameters
+    ----------
+    gram, price : arrays of shape (q + m, q + m)
+        Products vᵀw and vᵀL̄w of q unconstrained eigenvectors, least cost first, the trivial one left out, and
+        m feasible cuts.
+    n_cuts : int
+        m.
+    n_columns : int
+        How many columns there shall be together, if the eigenvectors allow.
+
+    Examples
+    --------
+    One cut is known; of two eigenvectors, the one it leaves out is added.
+
+    >>> import numpy as np
+    >>> from sidecut.methods.csp.trial import complete_cuts
+    >>> vectors = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    >>> costs = np.diag([0.1, 0.2])
+    >>> added = complete_cuts(vectors.T @ vectors, vectors.T @ costs @ vectors, n_cuts=1, n_columns=2)
+    >>> added.columns(vectors[:, :2], vectors[:, 2:]).ravel(), added.costs.round(3)
+    (array([0., 1.]), array([0.2]))
+    """
+    size = len(gram)
+    used = list(range(size - n_cuts, size))
+    weights = np.empty((size, 0))
+    for j in range(size - n_cuts):
+        if n_cuts + weights.shape[1] >= n_columns:
+            break
+        weight = np.zeros(size)
+        weight[used] = -np.linalg.lstsq(gram[np.ix_(used, used)], gram[used, j], rcond=None)[0]
+        weight[j] = 1.0
+        left = np.sqrt(max(weight @ gram @ weight, 0.0) / gram[j, j])
+        if left > LEAST_LEFT:
+            weights = np.column_stack([weights, weight / left])
+            used.append(j)
+    lengths = np.einsum("ij,ij->j", weights, gram @ weights)
+    return Completion(weights, np.einsum("ij,ij->j", weights, price @ weights) / lengths)

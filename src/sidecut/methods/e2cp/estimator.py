@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
-from sidecut.graphs import FactorGraph, Graph, GraphRecipe, NormalizedAffinity
+from sidecut.graphs import FactorGraph, Graph, GraphRecipe
 from sidecut.graphs.lazy import rows_of, tile_rows
 from sidecut.graphs.resolvent import ResolventGraph
 from sidecut.labelling import LabellingMethod, unit_rows
@@ -25,7 +25,7 @@ from sidecut.methods.e2cp.positive_part import TiledPart
 from sidecut.methods.e2cp.propagation import PropagatedConstraints, are_labels, propagate
 from sidecut.methods.e2cp.smooth import SmoothBeliefs, label_beliefs, leading_basis, smooth_beliefs
 from sidecut.methods.extension import OutOfSample
-from sidecut.methods.inputs import check_choice
+from sidecut.parameters import check_choice
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 EIGENVECTORS = ("leading", "nontrivial")
@@ -273,12 +273,12 @@ class E2CP(OutOfSample, SpectralClusterer):
         pairs = laplacian_eigenpairs(graph, count, solver=self.eigen_solver, random_state=rng)
         pairs = nontrivial(graph, pairs)
         self._remember(pairs)
-        relaxed = NormalizedAffinity(graph).scale[:, None] * pairs.vectors
+        relaxed = graph.scale[:, None] * pairs.vectors
         return unit_rows(relaxed) if self.unit_rows else relaxed
 
     def _extended(self, edges: sp.csr_array) -> FloatArray:
         before = self._seen[1]
-        relaxed = NormalizedAffinity(self.affinity_matrix_).scale[:, None] * self.eigenvectors_
+        relaxed = self.affinity_matrix_.scale[:, None] * self.eigenvectors_
         unit = unit_weight(before)
         rows = extend_rows(edges, before, self._beliefs, self.alpha, unit, relaxed, self.eigenvalues_)
         if self._labelling == "sign":

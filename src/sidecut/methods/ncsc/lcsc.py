@@ -7,11 +7,11 @@ import numpy as np
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn
-from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
+from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import LabellingMethod, unit_rows
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.inputs import check_choice
 from sidecut.methods.ncsc.contracted_graph import contract_graph
+from sidecut.parameters import check_choice
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral.problem import orient
 
@@ -207,7 +207,7 @@ def solve_joined(
     if small is graph:
         return pairs
     roots = np.sqrt(graph.degrees)
-    lifted = roots[:, None] * (NormalizedAffinity(small).scale[:, None] * pairs.vectors)[sets]
+    lifted = roots[:, None] * (small.scale[:, None] * pairs.vectors)[sets]
     return Eigenpairs(pairs.values, orient(lifted), pairs.residuals, pairs.solver, pairs.certificate)
 
 
@@ -216,7 +216,7 @@ def join_rows(graph: Graph, sets: IntArray, vectors: FloatArray) -> FloatArray:
 
     A point without neighbours has no row of its own: D^{1/2} Y is zero there. It takes the row of its set.
     """
-    relaxed = NormalizedAffinity(graph).scale[:, None] * vectors
+    relaxed = graph.scale[:, None] * vectors
     with_row = np.flatnonzero(graph.degrees > 0)
     speaker = np.full(int(np.max(sets)) + 1, -1)
     speaker[sets[with_row]] = with_row

@@ -11,8 +11,6 @@ from sidecut.exceptions import ConstraintError, ConvergenceWarning, warn
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.csp.estimator import check_tolerance
-from sidecut.methods.inputs import check_choice
 from sidecut.methods.ncsc.exchange import descend_by_exchange
 from sidecut.methods.ncsc.lcsc import join_rows, solve_joined
 from sidecut.methods.ncsc.multiplicative import descend_multiplicatively
@@ -28,7 +26,7 @@ from sidecut.methods.ncsc.penalties import (
 )
 from sidecut.methods.ncsc.projected import descend_projected
 from sidecut.methods.ncsc.starts import TiedGraph, best_start, check_start, start_indicators
-from sidecut.parameters import check_count, check_flag
+from sidecut.parameters import check_choice, check_count, check_flag, check_tolerance
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 __all__ = ["NCSC"]

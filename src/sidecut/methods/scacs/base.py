@@ -38,16 +38,15 @@ from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_a
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.labelling.lloyd import Each
 from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
+from sidecut.methods.base import ConstrainedClusterer
 from sidecut.methods.inputs import (
-    ConstrainedClusterer,
     check_constraints,
-    check_n_clusters,
     check_points,
     make_once,
     refuse_other_than_constraints,
     warn_about_duplicates,
 )
-from sidecut.parameters import check_count, check_flag
+from sidecut.parameters import check_count, check_flag, check_n_clusters
 
 #: Why there may be fewer clusters than were asked for, and what to do about it.
 WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import LandmarkSums, constraint_gram
-from sidecut.methods.csp.davidson import symmetric
+from sidecut.methods.csp.pencil import symmetric
 from sidecut.methods.scacs.problem import LandmarkBasis, landmark_basis, normalize_gram
 from sidecut.methods.scacs.tridiagonal import TridiagonalBasis, tridiagonal_basis
 

@@ -9,7 +9,7 @@ from sidecut.arrays import FloatArray
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError, warn
 from sidecut.methods.csp.beta import LEAST_SHARE, Satisfiability, choose_beta
 from sidecut.methods.csp.cuts import FeasibleCuts
-from sidecut.methods.csp.davidson import symmetric
+from sidecut.methods.csp.pencil import symmetric
 from sidecut.methods.scacs.beliefs import ConstrainedProblem
 from sidecut.methods.scacs.problem import LandmarkBasis
 from sidecut.spectral.problem import orient

@@ -13,14 +13,13 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SidecutWarning, warn
 from sidecut.graphs.landmark_rows import RowCodes
 from sidecut.methods.csp.cuts import FeasibleCuts, forget, remember_cuts
-from sidecut.methods.inputs import check_choice
 from sidecut.methods.safeguard import GRAPH, Judgement, judge, warn_if_unsure
 from sidecut.methods.scacs.base import LandmarkClusterer
 from sidecut.methods.scacs.beliefs import pose_problem
 from sidecut.methods.scacs.cuts import Rule, landmark_cuts
 from sidecut.methods.scacs.lsc import solve_unconstrained
 from sidecut.methods.scacs.trial import LandmarkTrial
-from sidecut.parameters import check_flag
+from sidecut.parameters import check_choice, check_flag
 
 #: What a fit without constraints must not keep of an earlier one.
 FITTED_WITH_CONSTRAINTS = (

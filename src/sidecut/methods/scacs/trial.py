@@ -13,7 +13,7 @@ from sidecut.exceptions import ConstraintError, SpectralError
 from sidecut.graphs.landmark_rows import RowCodes
 from sidecut.labelling import kmeans_labels
 from sidecut.methods.csp.cuts import FeasibleCuts
-from sidecut.methods.csp.embedding import complete_cuts
+from sidecut.methods.csp.trial import complete_cuts
 from sidecut.methods.scacs.base import embed_codes
 from sidecut.methods.scacs.problem import LandmarkBasis, landmark_basis, normalize_gram
 

@@ -13,22 +13,18 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, warn_about_graph
 from sidecut.labelling import kmeans_labels, rename_by_first_appearance, unit_rows
-from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
-from sidecut.methods.base import NONNEGATIVE
+from sidecut.labelling.repair import repair_if_hard
+from sidecut.methods.base import NONNEGATIVE, ConstrainedClusterer
 from sidecut.methods.inputs import (
-    ConstrainedClusterer,
     build_graph,
-    check_choice,
-    check_constraints,
     check_data,
-    check_n_clusters,
+    check_task,
     is_precomputed,
     n_points,
-    warn_about_duplicates,
 )
 from sidecut.methods.sskk.kmeans import KernelPartition, WeightedKernel, kernel_kmeans
 from sidecut.methods.sskk.seeding import farthest_first, neighbourhoods, seed_labels
-from sidecut.parameters import check_count, check_not_negative
+from sidecut.parameters import check_choice, check_count, check_not_negative
 from sidecut.spectral import laplacian_eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
 
@@ -215,12 +211,9 @@ class SSKK(ConstrainedClusterer):
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self._check_parameters()
         data = check_data(self, X)
-        constraints = check_constraints(constraints, n_points(data), self.n_clusters)
-        refuse_contradictions(self, constraints)
-        n_clusters = check_n_clusters(self.n_clusters, n_points(data))
+        constraints = check_task(self, data, constraints)
         start = self._given_start(n_points(data))
-        rng = check_random_state(self.random_state)
-        warn_about_duplicates(data, n_clusters)
+        n_clusters, rng = self.n_clusters, check_random_state(self.random_state)
         graph = build_graph(self, data)
         warn_about_graph(graph, n_clusters)
         self.affinity_matrix_ = graph
