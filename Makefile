@@ -1,5 +1,5 @@
-# The two commands: `make demo` shows what sidecut does, `make test` checks that it does it.
-# Both make their own environment in .venv; nothing need be installed beforehand but Python 3.11 or newer.
+# The commands: `make demo` shows what sidecut does, `make test` checks that it does it, `make docs` builds the site.
+# All make their own environment in .venv; nothing need be installed beforehand but Python 3.11 or newer.
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,12 +8,12 @@ BIN := $(VENV)/bin
 # Small problems and many test processes: one thread each is fastest.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types unit tensors bench papers peers format clean
+.PHONY: demo test lint types unit docs tensors bench papers peers format clean
 
 demo: $(VENV)/.demo-ready
 	$(BIN)/sidecut demo -o demo-output
 
-test: lint types unit
+test: lint types unit docs
 
 lint: $(VENV)/.test-ready
 	$(BIN)/ruff format --check .
@@ -30,6 +30,12 @@ unit: $(VENV)/.test-ready
 tensors: $(VENV)/.test-ready
 	$(BIN)/python -m pip install --quiet torch --extra-index-url https://download.pytorch.org/whl/cpu
 	$(BIN)/pytest -q tests/integrations/with_torch.py
+
+# The site, in docs/_build/html: open index.html, no server is needed. Warnings are errors; then every link, every picture
+# and every public name is looked for in the pages. What did not change is not built again; `make clean` starts afresh.
+docs: $(VENV)/.docs-ready
+	GALLERY_JOBS=2 $(BIN)/python -m sphinx -W --keep-going -n -q -j 2 docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
 
 # Speed as ratios within one run; DATA is a folder with mnist.npz, if there is one, QUICK=1 ends in minutes.
 bench: $(VENV)/.test-ready
@@ -50,6 +56,7 @@ format: $(VENV)/.test-ready
 	$(BIN)/ruff check --fix .
 
 clean:
+	rm -rf docs/_build docs/gallery docs/reference
 	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
@@ -62,4 +69,8 @@ $(VENV)/.demo-ready: pyproject.toml | $(BIN)/python
 
 $(VENV)/.test-ready: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e ".[test]"
+	touch $@ $(VENV)/.demo-ready
+
+$(VENV)/.docs-ready: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e ".[docs]"
 	touch $@ $(VENV)/.demo-ready

@@ -1,0 +1,39 @@
+"""What the site is made of: examples that run offline and can be told apart, pages that can be reached."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
+PAGES = sorted((ROOT / "docs").glob("*.md")) + sorted((ROOT / "docs" / "results").glob("*.md"))
+
+
+def test_there_are_examples_of_every_kind():
+    names = {path.stem for path in EXAMPLES}
+    first = {"two_moons", "digits", "choosing", "pairs", "second_graph", "asking", "wrong_labels"}
+    assert names >= first | {"million_points", "dask_cluster", "pictures", "text", "single_cells"}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_has_a_title_and_fetches_nothing(path):
+    tree = ast.parse(path.read_text())
+    title, line, *_ = ast.get_docstring(tree).splitlines()
+    assert set(line) == {"="}
+    assert len(line) == len(title)
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names |= {
+        alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert not {name for name in names if name.startswith("fetch_") or name == "urlopen"}
+
+
+def test_every_page_is_in_a_table_of_contents():
+    tables = re.findall(r"```\{toctree\}\n(.*?)```", "\n".join(page.read_text() for page in PAGES), re.DOTALL)
+    listed = {
+        line.strip() for table in tables for line in table.splitlines() if line and not line.startswith(":")
+    }
+    pages = {str(page.relative_to(ROOT / "docs").with_suffix("")) for page in PAGES} - {"index"}
+    assert pages - listed == set()
