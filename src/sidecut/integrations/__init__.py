@@ -1,0 +1,9 @@
+"""Seats where people already work: entity resolution (splink, dedupe).
+
+Each module takes the objects of other packages and gives them back with clusters; none of those packages is
+imported before it is used.
+"""
+
+from sidecut.integrations.records import cluster_records
+
+__all__ = ["cluster_records"]

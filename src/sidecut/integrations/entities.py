@@ -1,0 +1,215 @@
+"""One connected part of a graph of records, divided into entities: join, cut, move."""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.linalg
+
+from sidecut.arrays import BoolArray, FloatArray
+
+#: Sweeps of single moves; few parts need more than two.
+MAX_SWEEPS = 20
+#: Gains below this are rounding.
+ROUNDING = 1e-9
+
+
+Sums = dict[int, tuple[float, int]]
+
+
+@dataclass(eq=False)
+class Part:
+    """A connected part while it is clustered: at first every node is a cluster of its own.
+
+    Parameters
+    ----------
+    absent : float
+        The log-odds of two records that were not compared.
+    """
+
+    absent: float
+    #: Of every node: how many records, sources, compared nodes, nodes it is not one with.
+    sizes: dict[int, int] = field(default_factory=dict)
+    sources: dict[int, frozenset[int]] = field(default_factory=dict)
+    links: dict[int, Sums] = field(default_factory=dict)
+    apart: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    #: The nodes of every cluster, and the cluster of every node.
+    members: dict[int, set[int]] = field(default_factory=dict)
+    cluster: dict[int, int] = field(default_factory=dict)
+
+    def add(self, node: int, size: int, sources: frozenset[int]) -> None:
+        """Add a node."""
+        self.sizes[node], self.sources[node], self.links[node] = size, sources, {}
+        self.members[node], self.cluster[node] = {node}, node
+
+    def connect(self, a: int, b: int, weight: float, count: int) -> None:
+        """Say what comparing two nodes showed."""
+        self.links[a][b] = self.links[b][a] = (weight, count)
+
+    def separate(self, a: int, b: int) -> None:
+        """Say that two nodes are not one."""
+        self.apart[a].add(b)
+        self.apart[b].add(a)
+
+    def join(self) -> None:
+        """Join clusters from the largest gain down while there is one."""
+        sizes, sources, apart = (
+            dict(self.sizes),
+            dict(self.sources),
+            {n: set(v) for n, v in self.apart.items()},
+        )
+        links = {node: dict(others) for node, others in self.links.items()}
+
+        def gain(a: int, b: int) -> float:
+            weight, count = links[a][b]
+            return weight + (sizes[a] * sizes[b] - count) * self.absent
+
+        def offers(a: int, others: Iterable[int]) -> Iterator[tuple[float, int, int]]:
+            for b in others:
+                worth = gain(a, b)
+                if worth > ROUNDING and b not in apart.get(a, ()) and sources[a].isdisjoint(sources[b]):
+                    yield -worth, min(a, b), max(a, b)
+
+        heap = [offer for a, others in links.items() for offer in offers(a, (b for b in others if a < b))]
+        heapq.heapify(heap)
+        while heap:
+            cost, a, b = heapq.heappop(heap)
+            # Offers made before either of the two grew are out of date.
+            if a not in links or b not in links[a] or gain(a, b) != -cost:
+                continue
+            _absorb(a, b, links)
+            sizes[a] += sizes.pop(b)
+            sources[a] |= sources.pop(b)
+            _inherit(a, b, apart)
+            self.members[a] |= self.members.pop(b)
+            for offer in offers(a, links[a]):
+                heapq.heappush(heap, offer)
+        self.cluster = {node: number for number, nodes in self.members.items() for node in nodes}
+
+    def cut(self) -> None:
+        """Cut clusters in two where the pairs across the cut speak against it."""
+        waiting = [number for number, nodes in self.members.items() if len(nodes) > 3]
+        while waiting:
+            number = waiting.pop()
+            nodes = sorted(self.members[number])
+            away = find_cut(self._pair_weights(nodes))
+            if away.any():
+                leaving = {node for node, leaves in zip(nodes, away, strict=True) if leaves}
+                self.members[number] -= leaving
+                new = self._free_number(min(leaving))
+                self.members[new] = leaving
+                self.cluster.update(dict.fromkeys(leaving, new))
+                waiting += [number, new]
+
+    def _pair_weights(self, nodes: list[int]) -> FloatArray:
+        """Return what every pair of nodes adds to the score."""
+        sizes = np.array([self.sizes[node] for node in nodes], dtype=float)
+        weights = np.outer(sizes, sizes) * self.absent
+        places = {node: place for place, node in enumerate(nodes)}
+        for node, row in places.items():
+            for other, (weight, count) in self.links[node].items():
+                if other in places:
+                    weights[row, places[other]] += weight - count * self.absent
+        np.fill_diagonal(weights, 0.0)
+        return weights
+
+    def move(self) -> None:
+        """Move single nodes to where they add most, until none moves."""
+        for _ in range(MAX_SWEEPS):
+            n_moved = sum(self._moved(node) for node in self.links)
+            if n_moved == 0:
+                return
+
+    def _moved(self, node: int) -> bool:
+        """Move a node if that helps, and tell whether it did."""
+        own, values = self.cluster[node], self._values(node)
+        best = max(values, key=lambda number: (values[number], number == own))
+        if values[best] <= values[own] + ROUNDING:
+            return False
+        self.members[own].remove(node)
+        if not self.members[own]:
+            del self.members[own]
+        number = best if best >= 0 else self._free_number(node)
+        self.members.setdefault(number, set()).add(node)
+        self.cluster[node] = number
+        return True
+
+    def _free_number(self, node: int) -> int:
+        """Return a number for a cluster of this node alone."""
+        return node if node not in self.members else max(*self.members, *self.links) + 1
+
+    def _values(self, node: int) -> dict[int, float]:
+        """Return what the node adds to its own cluster, to those next to it, and to none (-1)."""
+        sums: dict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        for other, (weight, count) in self.links[node].items():
+            entry = sums[self.cluster[other]]
+            entry[0] += weight
+            entry[1] += count
+        own = self.cluster[node]
+        values = {own: self._value(node, own, sums.pop(own, [0.0, 0.0])), -1: 0.0}
+        for number, entry in sums.items():
+            if self._may_join(node, number):
+                values[number] = self._value(node, number, entry)
+        return values
+
+    def _value(self, node: int, number: int, entry: list[float]) -> float:
+        n_records = sum(self.sizes[member] for member in self.members[number] if member != node)
+        return entry[0] + (self.sizes[node] * n_records - entry[1]) * self.absent
+
+    def _may_join(self, node: int, number: int) -> bool:
+        members = self.members[number]
+        if not self.apart.get(node, set()).isdisjoint(members):
+            return False
+        return all(self.sources[node].isdisjoint(self.sources[member]) for member in members)
+
+
+def find_cut(weights: FloatArray) -> BoolArray:
+    """Return one side of a cut whose pairs have a negative sum; an empty side if none is found.
+
+    The sum of a cut is x'Lx / 4 for x = -1 and 1 on its sides and L the signed Laplacian D - W: where L has
+    no negative eigenvalue there is no such cut. Otherwise all cuts along the lowest eigenvector are tried.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.integrations.entities import find_cut
+    >>> find_cut(np.array([[0.0, 5, -2, -2], [5, 0, 1, -2], [-2, 1, 0, 5], [-2, -2, 5, 0]]))
+    array([ True,  True, False, False])
+    """
+    nothing = np.zeros(len(weights), dtype=bool)
+    if weights.min(initial=0.0) >= 0:
+        return nothing
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    values, vectors = scipy.linalg.eigh(laplacian, subset_by_index=[0, 0])
+    if values[0] >= -ROUNDING:
+        return nothing
+    order = np.argsort(vectors[:, 0], kind="stable")
+    ordered = weights[np.ix_(order, order)]
+    sums = np.cumsum(ordered.sum(axis=1) - 2 * np.tril(ordered).sum(axis=1))[:-1]
+    best = int(np.argmin(sums))
+    if sums[best] < -ROUNDING:
+        nothing[order[: best + 1]] = True
+    return nothing
+
+
+def _absorb(a: int, b: int, links: dict[int, Sums]) -> None:
+    """Give the links of b to a."""
+    del links[a][b]
+    for c, (weight, count) in links.pop(b).items():
+        if c == a:
+            continue
+        before = links[a].get(c, (0.0, 0))
+        links[a][c] = links[c][a] = (before[0] + weight, before[1] + count)
+        del links[c][b]
+
+
+def _inherit(a: int, b: int, apart: dict[int, set[int]]) -> None:
+    """Keep a away from what b must be kept away from."""
+    for c in apart.pop(b, set()):
+        apart[c].discard(b)
+        apart[c].add(a)
+        apart.setdefault(a, set()).add(c)
