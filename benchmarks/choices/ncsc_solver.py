@@ -29,7 +29,7 @@ from sidecut.datasets import make_example
 from sidecut.evaluation import clustering_accuracy
 from sidecut.graphs import Graph, Neighbors
 from sidecut.methods.ncsc import PenalizedCut
-from sidecut.methods.ncsc.inside import settle
+from sidecut.methods.ncsc.fixed_clusters import best_indicators
 
 RESULTS = Path(__file__).parent / "results"
 N_DRAWS = 3
@@ -57,7 +57,7 @@ def feasible_objective(model: NCSC, graph: Graph, known: Constraints) -> float:
     """Return eq. 6 at the best feasible indicators found inside the clusters of a model."""
     cut = PenalizedCut(graph, known, model.gamma_must_, model.gamma_cannot_)
     labels = model.labels_[np.unique(cut.sets, return_index=True)[1]]
-    return settle(cut, labels, np.sqrt(cut.degrees), model.n_clusters, 1e-10).objective
+    return best_indicators(cut, labels, np.sqrt(cut.degrees), model.n_clusters, 1e-10).objective
 
 
 def measure(model: NCSC, graph: Graph, y: np.ndarray, known: Constraints) -> dict[str, float]:

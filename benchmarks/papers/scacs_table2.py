@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from sklearn.cluster import KMeans
 
 from benchmarks.machine import facts
@@ -60,10 +61,10 @@ Fit = Callable[[np.ndarray, Constraints], np.ndarray]
 def contenders(name: str, k: int, draw: int) -> dict[str, Fit]:
     """Return the methods, as functions from points and constraints to labels."""
     seed = {"n_clusters": k, "random_state": draw}
-    paper = SCACS(**seed, landmarks="random", beta0=0.1, diagonal="all")
+    paper = SCACS(**seed, landmarks="random", beta0=0.1, diagonal="given")
     found: dict[str, Fit] = {
         "SCACS": lambda X, known: SCACS(**seed).fit(X, constraints=known).labels_,
-        "SCACS (paper)": lambda X, known: paper.fit(X, constraints=known).labels_,
+        "SCACS (paper)": lambda X, known: paper.fit(X, constraints=with_printed_diagonal(known)).labels_,
         "LSC": lambda X, known: LSC(**seed).fit(X).labels_,
         "LSC, random": lambda X, known: LSC(**seed, landmarks="random").fit(X).labels_,
         "k-means": lambda X, known: KMeans(k, n_init=1, random_state=draw).fit(X).labels_,
@@ -73,6 +74,14 @@ def contenders(name: str, k: int, draw: int) -> dict[str, Fit]:
     if name not in LARGE:
         found["CSP"] = lambda X, known: CSP(**seed).fit(X.astype(float), constraints=known).labels_
     return found
+
+
+def with_printed_diagonal(known: Constraints) -> Constraints:
+    """Return constraints with Q_ii = 1 for all points, as eq. 20 is printed.
+
+    Every cut then satisfies them to 1 by itself, so that with β < 1 they change nothing.
+    """
+    return known | Constraints.from_matrix(sp.eye_array(known.n_samples))
 
 
 def measured(X: np.ndarray, y: np.ndarray, fit: Fit, known: Constraints) -> tuple[float, float]:

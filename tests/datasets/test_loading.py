@@ -4,8 +4,8 @@ import scipy.sparse as sp
 
 from sidecut.datasets import load, loading
 from sidecut.datasets import loading as openml
-from sidecut.datasets.catalogue import CATALOGUE, Entry
 from sidecut.datasets.dataset import Dataset
+from sidecut.datasets.loading import CATALOGUE, Entry
 from sidecut.exceptions import DatasetWarning, DataUnavailableError
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sidecut.datasets import Dataset, load
-from sidecut.datasets.variants import first_of_each, variant
+from sidecut.datasets.dataset import first_of_each, variant
 
 
 def toy(counts):

@@ -3,8 +3,8 @@ import pytest
 from scipy import ndimage
 
 from sidecut.images import border
+from sidecut.images.appearance import as_lab
 from sidecut.images.border import band_around, decide_pixels, remove_specks
-from sidecut.images.color import as_lab
 
 
 @pytest.mark.parametrize("shape", [(9, 11), (5, 6, 7)])

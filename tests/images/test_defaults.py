@@ -4,7 +4,7 @@ import pytest
 from sidecut import CSP, NormalizedCut
 from sidecut.exceptions import ConstraintError
 from sidecut.images import Seeds
-from sidecut.images.defaults import number_of_segments, usual_method, usual_radius
+from sidecut.images.spectral_cut import number_of_segments, usual_method, usual_radius
 
 SEEDS = Seeds.from_boxes([("a", 0, 0, 1, 4), ("b", 2, 0, 1, 2)], (10, 10))
 

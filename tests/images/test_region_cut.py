@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from sidecut.images import region_graph
-from sidecut.images.region_cut import Grounded, cut_regions, normalize, walk_to_marks
+from sidecut.images.marked_cut import Grounded, cut_regions, normalize, walk_to_marks
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sidecut.images.stencil import offsets_within, stencil_weights
+from sidecut.images.pixel_graph import offsets_within, stencil_weights
 
 
 @pytest.mark.parametrize("radius", [1, 1.5, 2, 3.7, np.inf])

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import CSP, E2CP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Gaussian, Neighbors, NormalizedAffinity
-from sidecut.methods.e2cp.extension import arriving_beliefs, extend_rows
+from sidecut.methods.e2cp.adjustment import arriving_beliefs, extend_rows
 from sidecut.methods.extension import extend_cut
 
 

@@ -26,9 +26,9 @@ from sidecut.images import (
     segment,
     write_image,
 )
-from sidecut.images.defaults import number_of_segments, usual_method, usual_radius
 from sidecut.images.files import IMAGE_SUFFIXES, LABEL_SUFFIXES
 from sidecut.images.seeds import Seeds, as_seeds
+from sidecut.images.spectral_cut import number_of_segments, usual_method, usual_radius
 
 __all__ = ["parse_box", "run"]
 

@@ -13,8 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.distributed.cluster import Cluster, current_client, share
-from sidecut.distributed.codes import PartitionedCodes, apply_rows, nearest_landmarks
-from sidecut.distributed.labels import named_labels, partitioned_kmeans
+from sidecut.distributed.codes import (
+    PartitionedCodes,
+    apply_rows,
+    named_labels,
+    nearest_landmarks,
+    partitioned_kmeans,
+)
 from sidecut.distributed.partitions import PartitionedRows, Partitions, as_dask_array, numbers, partitions
 from sidecut.graphs import LandmarkCoder, choose_landmarks
 from sidecut.graphs.health import warn_about_components

@@ -6,8 +6,7 @@ Reading and writing files needs Pillow, nothing else here does.
 """
 
 from sidecut.images.balance import attainable_beta
-from sidecut.images.examples import touching_discs
-from sidecut.images.files import read_image, write_image
+from sidecut.images.files import read_image, touching_discs, write_image
 from sidecut.images.marked_cut import RegionCut
 from sidecut.images.pixel_graph import color_width, pixel_graph
 from sidecut.images.pixels import as_pixels

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from sidecut.arrays import IntArray
 from sidecut.constraints import Constraints
 
 #: Beliefs of unequal weight are kept pair by pair, so at most so many marked pixels take part, of a class
@@ -18,7 +18,7 @@ MOST_IN_ALL = 2_000
 SHARE = 0.5
 
 
-def balanced_constraints(codes: npt.NDArray[np.intp]) -> Constraints:
+def balanced_constraints(codes: IntArray) -> Constraints:
     """Return what marks say about pairs, weighed so that every class counts alike.
 
     With as many marks of every class this is ``Constraints.from_labels``. Otherwise a pair of marks has the
@@ -72,7 +72,7 @@ def most_of_a_class(n_classes: int) -> int:
     return max(1, min(MOST_OF_A_CLASS, MOST_IN_ALL // max(n_classes, 1)))
 
 
-def attainable_beta(counts: Sequence[int] | npt.NDArray[np.intp], n_pixels: int) -> tuple[str, float]:
+def attainable_beta(counts: Sequence[int] | IntArray, n_pixels: int) -> tuple[str, float]:
     """Return the rule for CSP's β: half of what a cut into flat segments attains when it keeps all marks.
 
     A cut u = ±1 that keeps the marks of c pixels has uᵀQu = c², while λ_max vol, the bound of eq. 19, is
@@ -112,12 +112,12 @@ def attainable_beta(counts: Sequence[int] | npt.NDArray[np.intp], n_pixels: int)
     return "fraction", float(SHARE * marked.size**2 / np.sum(1.0 / marked) / n_pixels)
 
 
-def _are_equal(codes: npt.NDArray[np.intp]) -> bool:
+def _are_equal(codes: IntArray) -> bool:
     counts = np.bincount(codes[codes >= 0])
     return np.unique(counts[counts > 0]).size <= 1
 
 
-def _thinned(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+def _thinned(codes: IntArray) -> IntArray:
     """Return the codes with at most so many marks of every class, evenly spread in reading order."""
     thinned = np.full_like(codes, -1)
     present = np.unique(codes[codes >= 0])

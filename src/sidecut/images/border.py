@@ -8,11 +8,8 @@ import scipy.sparse as sp
 from scipy import ndimage
 from scipy.sparse.linalg import cg
 
-from sidecut.images.color import as_lab
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
+from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.images.appearance import as_lab
 
 #: Pixels so near to a border are decided again.
 REACH = 3

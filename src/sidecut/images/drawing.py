@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidecut.images.pixels import FloatArray, as_rgb
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.images.pixels import as_rgb
 
 RGB = npt.NDArray[np.uint8]
-IntArray = npt.NDArray[np.intp]
 
 #: Colours that stay apart for colour-blind eyes (Okabe & Ito, 2008), blue and vermillion first: they are the
 #: two ends of the heat map.

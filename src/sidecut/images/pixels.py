@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from sidecut.arrays import FloatArray
 
 
 def as_pixels(image: npt.ArrayLike, *, volume: bool = False) -> FloatArray:

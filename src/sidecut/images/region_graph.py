@@ -14,13 +14,11 @@ import scipy.sparse as sp
 from scipy import ndimage
 from scipy.sparse.linalg import SuperLU, splu
 
+from sidecut.arrays import FloatArray
 from sidecut.graphs import SparseGraph
-from sidecut.images.appearance import TEXTURE_WEIGHT, texture
-from sidecut.images.color import as_lab, in_unit_range
+from sidecut.images.appearance import TEXTURE_WEIGHT, as_lab, in_unit_range, texture
 from sidecut.images.pixels import as_pixels
 from sidecut.images.regions import Regions, find_regions
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Regions have so many pixels on average, and there are so many of them at least and at most.
 PIXELS_PER_REGION = 60

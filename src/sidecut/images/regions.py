@@ -14,8 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
+from sidecut.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

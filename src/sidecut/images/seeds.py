@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sidecut.arrays import IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.images.balance import balanced_constraints
 from sidecut.images.strokes import stroke_classes
 
 UNKNOWN = -1
-
-IntArray = npt.NDArray[np.intp]
 
 
 class Box(NamedTuple):

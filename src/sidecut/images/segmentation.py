@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import SparseGraph
-from sidecut.images.defaults import number_of_segments, usual_radius
 from sidecut.images.drawing import class_colors, draw_heat, draw_overlay
 from sidecut.images.files import write_labels
 from sidecut.images.marked_cut import RegionCut, cut_by_marks
 from sidecut.images.pixel_graph import pixel_graph
-from sidecut.images.pixels import FloatArray
 from sidecut.images.region_graph import RegionGraph, region_graph
-from sidecut.images.seeds import IntArray, Seeds, as_seeds, is_volume
-from sidecut.images.spectral_cut import cut_pixel_graph
+from sidecut.images.seeds import Seeds, as_seeds, is_volume
+from sidecut.images.spectral_cut import cut_pixel_graph, number_of_segments, usual_radius
 
 
 @dataclass(frozen=True, eq=False)

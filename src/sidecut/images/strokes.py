@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sidecut.arrays import BoolArray
 from sidecut.exceptions import ConstraintError
 from sidecut.images.pixels import as_pixels, white_of
 
@@ -16,8 +17,6 @@ SAME = 0.5 / 255
 OPAQUE = 0.5
 #: More colours than this are not drawn by a person; they are blends.
 MAX_COLORS = 16
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 def stroke_classes(

@@ -4,13 +4,11 @@ matplotlib is imported only when a picture is drawn, and pyplot never: each func
 it is given or on a figure of its own, and returns the axes.
 """
 
-from sidecut.plots.candidates import plot_candidates
 from sidecut.plots.canvas import align_clusters
-from sidecut.plots.eigenvalues import plot_eigenvalues
+from sidecut.plots.eigenvalues import plot_candidates, plot_eigenvalues
 from sidecut.plots.embedding import plot_before_after, plot_embedding, project_for_picture
-from sidecut.plots.equivalent_kernel import plot_equivalent_kernel
 from sidecut.plots.indicator import plot_indicator
-from sidecut.plots.matrices import plot_affinity, plot_distances
+from sidecut.plots.matrices import plot_affinity, plot_distances, plot_equivalent_kernel
 from sidecut.plots.numerical_range import plot_numerical_range
 from sidecut.plots.propagated import plot_propagated, plot_propagated_links
 

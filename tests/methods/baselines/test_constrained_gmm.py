@@ -18,7 +18,7 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConflictError, ConstraintWarning
 from sidecut.methods.baselines.mean_field import MeanField
 from sidecut.methods.baselines.mixture import COVARIANCE_TYPES, maximize, run_em
-from sidecut.methods.baselines.must_linked_sets import lump_together
+from sidecut.methods.baselines.must_linked_sets import find_must_linked_sets
 
 
 def blobs(seed=0, n=90, spread=2.0):
@@ -37,9 +37,9 @@ def inverted(gaussians):
 @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
 def test_without_constraints_it_is_the_em_of_scikit_learn(kind):
     X, y = blobs()
-    lumps = lump_together(Constraints.none(90))
+    sets = find_must_linked_sets(Constraints.none(90))
     beliefs = np.eye(3)[y]
-    weights, first = maximize(X, lumps, beliefs, kind, 1e-6)
+    weights, first = maximize(X, sets, beliefs, kind, 1e-6)
     with pytest.warns(ConvergenceWarning):
         theirs = GaussianMixture(
             3,
@@ -50,7 +50,7 @@ def test_without_constraints_it_is_the_em_of_scikit_learn(kind):
             max_iter=20,
             tol=0.0,
         ).fit(X)
-    mine = run_em(X, lumps, unlinked(90), beliefs, kind=kind, reg=1e-6, max_iter=20, tol=0.0)
+    mine = run_em(X, sets, unlinked(90), beliefs, kind=kind, reg=1e-6, max_iter=20, tol=0.0)
     np.testing.assert_allclose(mine.weights, theirs.weights_, rtol=1e-8)
     np.testing.assert_allclose(mine.gaussians.means, theirs.means_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(mine.gaussians.covariances, theirs.covariances_, rtol=1e-8, atol=1e-10)
@@ -62,9 +62,9 @@ def test_without_constraints_it_is_the_em_of_scikit_learn(kind):
 def test_the_likelihood_of_chunklets_never_falls(kind, seed):
     X, y = blobs(seed)
     known = Constraints.from_labels(np.where(np.arange(90) % 4 == 0, y, -1)).must_part()
-    lumps = lump_together(known)
-    beliefs = np.random.default_rng(seed).dirichlet(np.ones(3), size=lumps.n_lumps)
-    mixture = run_em(X, lumps, unlinked(lumps.n_lumps), beliefs, kind=kind, reg=0.0, max_iter=30, tol=0.0)
+    sets = find_must_linked_sets(known)
+    beliefs = np.random.default_rng(seed).dirichlet(np.ones(3), size=sets.n_sets)
+    mixture = run_em(X, sets, unlinked(sets.n_sets), beliefs, kind=kind, reg=0.0, max_iter=30, tol=0.0)
     assert (np.diff(mixture.bounds) >= -1e-12).all()
 
 
@@ -72,15 +72,15 @@ def test_the_likelihood_of_chunklets_is_what_the_model_says():
     """Σ over chunklets of log Σ_l α_l Π_i p(x_i | l), summed by hand."""
     X, _ = blobs(4, n=30)
     known = Constraints.from_pairs(30, must_link=[(0, 1), (1, 2), (5, 9)])
-    lumps = lump_together(known)
-    beliefs = np.random.default_rng(0).dirichlet(np.ones(3), size=lumps.n_lumps)
-    weights, gaussians = maximize(X, lumps, beliefs, "full", 1e-3)
+    sets = find_must_linked_sets(known)
+    beliefs = np.random.default_rng(0).dirichlet(np.ones(3), size=sets.n_sets)
+    weights, gaussians = maximize(X, sets, beliefs, "full", 1e-3)
     density = gaussians.log_densities(X)
     by_hand = sum(
-        logsumexp(np.log(weights) + density[lumps.of_point == lump].sum(axis=0))
-        for lump in range(lumps.n_lumps)
+        logsumexp(np.log(weights) + density[sets.of_point == set_of].sum(axis=0))
+        for set_of in range(sets.n_sets)
     )
-    mixture = run_em(X, lumps, unlinked(lumps.n_lumps), beliefs, reg=1e-3, max_iter=1)
+    mixture = run_em(X, sets, unlinked(sets.n_sets), beliefs, reg=1e-3, max_iter=1)
     assert mixture.bounds[0] == pytest.approx(by_hand / 30)
 
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sidecut import Constraints, COPKMeans
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConflictError, ConstraintError, InfeasibleError, LabellingWarning
-from sidecut.methods.baselines.must_linked_sets import lump_together
+from sidecut.methods.baselines.must_linked_sets import find_must_linked_sets
 
 
 def cloud(n=80, n_features=3, seed=0):
@@ -63,7 +63,7 @@ def test_labels_are_never_listed_as_pairs():
     known = Constraints.from_labels(y)
     model = COPKMeans(3, n_init=1, random_state=0).fit(X, constraints=known)
     assert known.satisfaction(model.labels_) == 1.0
-    assert lump_together(known).n_lumps == 3
+    assert find_must_linked_sets(known).n_sets == 3
 
 
 def test_a_contradiction_is_shown_with_its_chain():

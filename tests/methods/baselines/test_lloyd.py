@@ -1,4 +1,4 @@
-"""Lloyd's iteration on heavy points."""
+"""Lloyd's iteration on weighted points."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ from scipy import sparse
 
 from sidecut.methods.baselines.lloyd import (
     Centres,
-    HeavyPoints,
     Run,
+    WeightedPoints,
     best_run,
     fill_empty,
     run_lloyd,
@@ -20,8 +20,8 @@ NONE = np.empty(0, dtype=np.int64)
 def test_a_heavy_point_is_as_many_points():
     rng = np.random.default_rng(0)
     places, weights = rng.normal(size=(30, 2)), rng.integers(1, 5, 30)
-    heavy = HeavyPoints(places, weights.astype(float), NONE, None)
-    light = HeavyPoints(np.repeat(places, weights, axis=0), np.ones(weights.sum()), NONE, None)
+    heavy = WeightedPoints(places, weights.astype(float), NONE, None)
+    light = WeightedPoints(np.repeat(places, weights, axis=0), np.ones(weights.sum()), NONE, None)
     one, other = (run_lloyd(points, places[:4], 50, 0.0) for points in (heavy, light))
     np.testing.assert_allclose(one.centres, other.centres, atol=1e-12)
     np.testing.assert_array_equal(np.repeat(one.clusters, weights), other.clusters)
@@ -30,7 +30,7 @@ def test_a_heavy_point_is_as_many_points():
 
 def test_centres_are_the_means_of_their_clusters_at_rest():
     rng = np.random.default_rng(1)
-    points = HeavyPoints(rng.normal(size=(50, 3)), rng.random(50) + 0.5, NONE, None)
+    points = WeightedPoints(rng.normal(size=(50, 3)), rng.random(50) + 0.5, NONE, None)
     run = run_lloyd(points, points.places[:5], 200, 0.0)
     assert run.converged
     for cluster in range(5):
@@ -51,7 +51,7 @@ def test_no_cluster_is_emptied_to_fill_another_and_no_point_leaves_its_centre():
 
 @pytest.mark.parametrize("n_clusters", [2, 6, 9])
 def test_centres_to_start_from(n_clusters):
-    points = HeavyPoints(np.arange(6.0)[:, None] ** 2, np.ones(6), NONE, None)
+    points = WeightedPoints(np.arange(6.0)[:, None] ** 2, np.ones(6), NONE, None)
     starts = spread_centres(points, n_clusters, 3, np.random.RandomState(0))
     assert {start.shape for start in starts} == {(n_clusters, 1)}
     for start in starts:
@@ -62,7 +62,7 @@ def test_centres_to_start_from(n_clusters):
 def test_centres_that_follow_are_the_means_however_many_points_move(form):
     rng = np.random.default_rng(0)
     places, weights = rng.normal(size=(40, 3)), rng.integers(1, 4, 40).astype(float)
-    centres = Centres(HeavyPoints(form(places), weights, NONE, None), places[:5])
+    centres = Centres(WeightedPoints(form(places), weights, NONE, None), places[:5])
     clusters = rng.integers(0, 5, 40)
     for n_movers in (0, 1, 3, 40, 2):
         clusters = clusters.copy()
@@ -76,7 +76,7 @@ def test_centres_that_follow_are_the_means_however_many_points_move(form):
 
 def test_the_centre_of_an_empty_cluster_stays():
     places = np.array([[0.0], [2.0], [9.0]])
-    centres = Centres(HeavyPoints(places, np.ones(3), NONE, None), np.array([[5.0], [7.0]]))
+    centres = Centres(WeightedPoints(places, np.ones(3), NONE, None), np.array([[5.0], [7.0]]))
     centres.follow(np.array([0, 0, 1]))
     centres.follow(np.array([0, 0, 0]))
     np.testing.assert_allclose(centres.places, [[11 / 3], [9.0]])
@@ -85,7 +85,7 @@ def test_the_centre_of_an_empty_cluster_stays():
 def test_no_cluster_is_empty_where_the_iterations_end_too_early():
     for seed in range(400):
         rng = np.random.default_rng(seed)
-        points = HeavyPoints(rng.normal(size=(8, 2)), np.ones(8), NONE, None)
+        points = WeightedPoints(rng.normal(size=(8, 2)), np.ones(8), NONE, None)
         run = run_lloyd(points, rng.normal(size=(4, 2)), 1, 0.0)
         assert len(np.unique(run.clusters)) == 4
         assert (np.diff(run.objective) <= 1e-12).all()

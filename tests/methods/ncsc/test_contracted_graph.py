@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecut.graphs import DenseGraph, GaussianGraph, SparseGraph
-from sidecut.methods.ncsc.contracted_graph import ContractedGraph, contract_graph, membership
+from sidecut.methods.ncsc.lcsc import ContractedGraph, contract_graph, membership
 
 
 def random_weights(n, seed):

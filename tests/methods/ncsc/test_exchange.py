@@ -9,7 +9,7 @@ from sidecut import Constraints
 from sidecut.graphs import DenseGraph, Gaussian, GaussianGraph, as_graph
 from sidecut.methods.ncsc import PenalizedCut
 from sidecut.methods.ncsc.exchange import Moves, descend_by_exchange, exchange, own_weights
-from sidecut.methods.ncsc.inside import settle
+from sidecut.methods.ncsc.fixed_clusters import best_indicators
 from sidecut.methods.ncsc.projected import descend_projected
 
 N, K = 40, 3
@@ -37,7 +37,7 @@ def quotient(G, v):
 
 
 def settled(cut, labels, tol=1e-13):
-    return settle(cut, labels, np.sqrt(cut.degrees), K, tol)
+    return best_indicators(cut, labels, np.sqrt(cut.degrees), K, tol)
 
 
 def solve(cut, labels, tol=1e-6, max_iter=500):
@@ -65,7 +65,7 @@ def test_gains_and_losses_are_those_of_trial_vectors(seed, gamma_must):
         assert quotient(G, left) == pytest.approx(state.rates[labels[i]] + moves.losses[i], abs=1e-5)
         for j in np.flatnonzero(moves.gains[i]):
             joined = V[:, j].copy()
-            joined[i] = moves.made(np.array([i]), np.array([j]))[1][i]
+            joined[i] = moves.apply(np.array([i]), np.array([j]))[1][i]
             assert quotient(G, joined) == pytest.approx(state.rates[j] - moves.gains[i, j], abs=1e-9)
             # The trial vector is the best of its kind: another entry is no better.
             for other in (0.9, 1.1):
@@ -81,7 +81,7 @@ def test_every_worthwhile_move_lowers_the_objective_by_what_it_promises(seed, ga
     state = settled(cut, labels)
     moves = Moves(cut, state)
     for i, j in zip(*moves.worthwhile(), strict=True):
-        after = settle(cut, *moves.made(np.array([i]), np.array([j])), K, 1e-10)
+        after = best_indicators(cut, *moves.apply(np.array([i]), np.array([j])), K, 1e-10)
         promised = moves.gains[i, j] - moves.losses[i]
         assert after.objective <= state.objective - promised + 1e-6
 
@@ -199,7 +199,7 @@ def test_the_conditions_of_kkt_hold(seed, gamma_must):
     slope = cut.apply(Y)
     own = Y.argmax(axis=1)
     inside = Y.max(axis=1) > 0
-    # Orthogonality may be priced as high as need be: Λ_aj is at most the least (GY)_ij / (d_i Y_ia).
+    # Orthogonality may be apply_penalties as high as need be: Λ_aj is at most the least (GY)_ij / (d_i Y_ia).
     Lambda = np.zeros((K, K))
     for a in range(K):
         here = (own == a) & inside
@@ -213,12 +213,12 @@ def test_the_conditions_of_kkt_hold(seed, gamma_must):
 
 
 def test_a_zero_row_costs_nothing_only_where_nothing_pulls():
-    """A node held apart from its cluster is priced out of it, and joins the next that has a use for it."""
+    """A node held apart from its cluster costs too much in it, and joins the next that has a use for it."""
     weights = np.kron(np.eye(2), np.ones((4, 4))) + 0.05
     np.fill_diagonal(weights, 0.0)
     known = Constraints.from_pairs(8, cannot_link=[(0, 1), (0, 2), (0, 3)])
     cut = PenalizedCut(DenseGraph(weights), known, np.inf, 100.0)
-    state = settle(cut, np.repeat([0, 1], 4), np.sqrt(cut.degrees), 2, 1e-10)
+    state = best_indicators(cut, np.repeat([0, 1], 4), np.sqrt(cut.degrees), 2, 1e-10)
     assert state.entries[0] == 0.0
     end, trace, converged = exchange(cut, state, tol=1e-8, max_iter=50)
     assert converged

@@ -111,15 +111,15 @@ def test_indicators_are_orthonormal_and_cost_the_cut():
 
 def test_links_not_heard_say_nothing():
     known = Constraints.from_labels([0, 0, 1, 1, -1, 0])
-    heard = np.array([0, 2, 3])
-    links = NodeLinks(known, np.arange(6), heard)
+    chosen = np.array([0, 2, 3])
+    links = NodeLinks(known, np.arange(6), chosen)
     must, cannot = dense_terms(known)
     among = np.zeros((6, 6), dtype=bool)
-    among[np.ix_(heard, heard)] = True
+    among[np.ix_(chosen, chosen)] = True
     np.testing.assert_array_equal(links.must(np.eye(6)), np.where(among, must, 0.0))
     np.testing.assert_array_equal(links.cannot(np.eye(6)), np.where(among, cannot, 0.0))
     np.testing.assert_array_equal(links.must_matrix().toarray(), np.where(among, must, 0.0))
-    cut = PenalizedCut(DenseGraph(np.ones((6, 6))), known, heard=heard)
+    cut = PenalizedCut(DenseGraph(np.ones((6, 6))), known, among=chosen)
     assert cut.n_nodes == 5
     assert cut.sets[2] == cut.sets[3]
 

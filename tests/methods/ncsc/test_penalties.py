@@ -5,7 +5,7 @@ import pytest
 
 from sidecut import Constraints
 from sidecut.graphs import DenseGraph
-from sidecut.methods.ncsc.penalties import held_out_share, mean_degree, must_price, told_points
+from sidecut.methods.ncsc.penalties import choose_gamma_must, draw_told_points, held_out_share, mean_degree
 
 GRAPH = DenseGraph(np.pad(np.ones((9, 9)), (0, 1)))
 
@@ -26,13 +26,13 @@ def test_the_unit_leaves_out_points_without_neighbours():
     ids=["nothing", "labels", "soft", "contradiction", "all joined"],
 )
 def test_facts_are_kept_and_beliefs_weighed(known, expected):
-    assert must_price("auto", GRAPH, known, n_clusters=2) == expected
-    assert must_price(2.0, GRAPH, known, n_clusters=2) == 2.0
+    assert choose_gamma_must("auto", GRAPH, known, n_clusters=2) == expected
+    assert choose_gamma_must(2.0, GRAPH, known, n_clusters=2) == 2.0
 
 
 def test_three_quarters_of_the_points_are_told():
     known = Constraints.from_labels([*range(8), -1, -1])
-    told = told_points(known, np.random.RandomState(0))
+    told = draw_told_points(known, np.random.RandomState(0))
     assert len(told) == 6
     assert set(told) < set(range(8))
     assert list(told) == sorted(told)

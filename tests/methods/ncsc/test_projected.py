@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from sidecut import Constraints
 from sidecut.graphs import DenseGraph, Gaussian, Neighbors, SparseGraph
-from sidecut.methods.ncsc import PenalizedCut
-from sidecut.methods.ncsc import inside as inside_clusters
-from sidecut.methods.ncsc.inside import without_overlap
+from sidecut.methods.ncsc import PenalizedCut, fixed_clusters
+from sidecut.methods.ncsc.fixed_clusters import without_overlap
 from sidecut.methods.ncsc.projected import (
     OverlapEnergy,
     descend,
@@ -114,7 +113,7 @@ def test_it_ends_no_higher_than_the_multiplicative_updates(printed_updates):
 @pytest.mark.parametrize("gamma_must", [2.0, np.inf])
 @pytest.mark.parametrize("form", ["sparse", "dense"])
 def test_inside_clusters_lies_the_smallest_eigenvector_of_each(gamma_must, form, monkeypatch):
-    monkeypatch.setattr(inside_clusters, "MAX_STEPS", 5000)
+    monkeypatch.setattr(fixed_clusters, "MAX_STEPS", 5000)
     cut, labels, rng = problem(3, gamma_must, gamma_cannot=0.0)
     if form == "sparse":
         weights = np.where(cut.graph.toarray() > 0.1, cut.graph.toarray(), 0.0)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from sidecut.methods.poisson.assignment import assign_within_sizes
-from sidecut.methods.poisson.sizes import SizeRule, size_rule
+from sidecut.methods.poisson.sizes import SizeRule, assign_within_sizes, size_rule
 
 
 def value(scores, labels, rule):

@@ -5,7 +5,7 @@ from scipy.linalg import expm
 from sidecut import Constraints
 from sidecut.graphs import Neighbors
 from sidecut.methods.poisson.descent import descend, retained_heat, suitable_times
-from sidecut.methods.poisson.heat import heat_filter, source_filter
+from sidecut.methods.poisson.equation import heat_filter, source_filter
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.poisson.sizes import size_rule
 

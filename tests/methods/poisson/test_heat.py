@@ -3,7 +3,7 @@ import pytest
 from scipy.integrate import quad_vec
 from scipy.linalg import expm
 
-from sidecut.methods.poisson.heat import heat_filter, source_filter
+from sidecut.methods.poisson.equation import heat_filter, source_filter
 
 
 @pytest.fixture

@@ -154,7 +154,8 @@ def test_beta_grows_with_the_labels_there_are_for_a_landmark(graph, clouds):
 
 def test_the_diagonals(graph, clouds):
     pairs = Constraints.from_pairs(N, must_link=[(0, 5)], cannot_link=[(3, 9)])
-    given, known, everyone = (posed(graph, pairs, d).beliefs for d in ("given", "known", "all"))
+    given, known = (posed(graph, pairs, diagonal).beliefs for diagonal in ("given", "known"))
+    everyone = posed(graph, pairs | Constraints.from_matrix(np.eye(N)), "given").beliefs
     np.testing.assert_allclose(everyone, given + np.eye(len(given)), atol=1e-9)
     T, Z = landmark_basis(graph.sums).vectors, printed_matrices(graph, pairs)[0]
     rows = (Z.T @ T)[[0, 3, 5, 9]]
@@ -163,7 +164,7 @@ def test_the_diagonals(graph, clouds):
 
 def test_the_literal_diagonal_leaves_constraints_idle_below_one(graph, clouds):
     few = Constraints.from_labels(np.where(np.arange(N) < 8, clouds[1], -1))
-    problem = posed(graph, few, "all")
+    problem = posed(graph, few | Constraints.from_matrix(np.eye(N)), "given")
     with pytest.warns(ConstraintWarning, match="directions feasible, so that the constraints"):
         cuts = landmark_cuts(problem, 3, beta=0.5)
     assert cuts.n_feasible > 0.9 * problem.gamma.size

@@ -162,8 +162,8 @@ def test_labels_of_few_classes_take_the_short_way():
 def test_many_pairs_and_the_literal_diagonal_take_the_long_way():
     graph, y = clouds(1, 4)
     assert landmark_cuts(posed(graph, sample_pairs(y, 60, random_state=0)), 4, beta0=0.5).solver == DENSE
-    few = sample_labels(y, 4, random_state=0)
-    assert landmark_cuts(posed(graph, few, diagonal="all"), 4, beta=1.01).solver == DENSE
+    few = sample_labels(y, 4, random_state=0) | Constraints.from_matrix(np.eye(len(y)))
+    assert landmark_cuts(posed(graph, few, diagonal="given"), 4, beta=1.01).solver == DENSE
 
 
 def test_redundant_landmarks_take_the_long_way():

@@ -28,7 +28,11 @@ from sidecut.methods.baselines.mixture import (
     log_shares,
     run_em,
 )
-from sidecut.methods.baselines.must_linked_sets import Lumps, lump_together, warn_about_lumps
+from sidecut.methods.baselines.must_linked_sets import (
+    MustLinkedSets,
+    find_must_linked_sets,
+    warn_about_few_sets,
+)
 from sidecut.methods.inputs import check_points, check_task
 from sidecut.parameters import check_choice, check_count, check_not_negative
 
@@ -149,12 +153,12 @@ class ConstrainedGMM(ConstrainedClusterer):
         X = check_points(self, X, dtype=np.float64, accept_sparse=False)
         constraints = check_task(self, X, constraints)
         n_clusters, rng = self.n_clusters, check_random_state(self.random_state)
-        lumps, field = self._linked(constraints)
-        warn_about_lumps(lumps, n_clusters)
-        starts = first_beliefs(X, lumps, n_clusters, self.n_init, rng)
-        fits = [self._run(X, lumps, field, beliefs) for beliefs in starts]
+        sets, field = self._linked(constraints)
+        warn_about_few_sets(sets, n_clusters)
+        starts = first_beliefs(X, sets, n_clusters, self.n_init, rng)
+        fits = [self._run(X, sets, field, beliefs) for beliefs in starts]
         best = max(fits, key=lambda mixture: mixture.bounds[-1])
-        self._remember(best, lumps)
+        self._remember(best, sets)
         self.labels_ = self.responsibilities_.argmax(axis=1).astype(np.intp)
         self.__dict__.pop("repair_", None)
         if self.hard and not constraints.is_empty:
@@ -168,21 +172,21 @@ class ConstrainedGMM(ConstrainedClusterer):
         for name in ("penalty", "tol", "reg_covar"):
             check_not_negative(name, getattr(self, name))
 
-    def _linked(self, constraints: Constraints) -> tuple[Lumps, MeanField]:
+    def _linked(self, constraints: Constraints) -> tuple[MustLinkedSets, MeanField]:
         """The chunklets, and the links between their labels."""
         if self.must_links == "penalty":
-            alone = lump_together(Constraints.none(constraints.n_samples))
+            alone = find_must_linked_sets(Constraints.none(constraints.n_samples))
             return alone, MeanField(self.penalty * constraints.with_diagonal(0.0).as_matrix())
-        lumps = lump_together(constraints)
-        first, second = lumps.linked[lumps.graph.edges].T
+        sets = find_must_linked_sets(constraints)
+        first, second = sets.linked[sets.graph.edges].T
         ends = (np.concatenate([first, second]), np.concatenate([second, first]))
-        strengths = -self.penalty * np.tile(lumps.strengths, 2)
-        return lumps, MeanField(sparse.coo_array((strengths, ends), shape=(lumps.n_lumps,) * 2).tocsr())
+        strengths = -self.penalty * np.tile(sets.strengths, 2)
+        return sets, MeanField(sparse.coo_array((strengths, ends), shape=(sets.n_sets,) * 2).tocsr())
 
-    def _run(self, X: FloatArray, lumps: Lumps, field: MeanField, beliefs: FloatArray) -> Mixture:
+    def _run(self, X: FloatArray, sets: MustLinkedSets, field: MeanField, beliefs: FloatArray) -> Mixture:
         return run_em(
             X,
-            lumps,
+            sets,
             field,
             beliefs,
             kind=self.covariance_type,
@@ -191,7 +195,7 @@ class ConstrainedGMM(ConstrainedClusterer):
             tol=self.tol,
         )
 
-    def _remember(self, best: Mixture, lumps: Lumps) -> None:
+    def _remember(self, best: Mixture, sets: MustLinkedSets) -> None:
         if not best.converged:
             warn(
                 f"ConstrainedGMM did not come to rest in max_iter={self.max_iter} steps: raise it, or tol.",
@@ -200,7 +204,7 @@ class ConstrainedGMM(ConstrainedClusterer):
         self._gaussians = best.gaussians
         self.weights_, self.means_ = best.weights, best.gaussians.means
         self.covariances_ = best.gaussians.covariances
-        self.responsibilities_ = best.beliefs[lumps.of_point]
+        self.responsibilities_ = best.beliefs[sets.of_point]
         self.objective_ = np.array(best.bounds)
         self.lower_bound_ = best.bounds[-1]
         self.n_iter_, self.converged_ = len(best.bounds), best.converged

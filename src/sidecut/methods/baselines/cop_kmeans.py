@@ -17,8 +17,19 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.labelling import measure_confidence
 from sidecut.methods.base import ConstrainedClusterer
-from sidecut.methods.baselines.lloyd import HeavyPoints, Run, best_run, dense_rows, run_lloyd, spread_centres
-from sidecut.methods.baselines.must_linked_sets import Lumps, lump_together, warn_about_lumps
+from sidecut.methods.baselines.lloyd import (
+    Run,
+    WeightedPoints,
+    best_run,
+    dense_rows,
+    run_lloyd,
+    spread_centres,
+)
+from sidecut.methods.baselines.must_linked_sets import (
+    MustLinkedSets,
+    find_must_linked_sets,
+    warn_about_few_sets,
+)
 from sidecut.methods.inputs import check_constraints, check_points, warn_about_duplicates
 from sidecut.parameters import check_choice, check_count, check_n_clusters, check_not_negative
 
@@ -26,7 +37,7 @@ from sidecut.parameters import check_choice, check_count, check_n_clusters, chec
 class COPKMeans(ConstrainedClusterer):
     """k-means in which every must-link and every cannot-link holds.
 
-    Points joined by must-links move as one heavy point. In every iteration the heavy points that are apart
+    Points joined by must-links move as one weighted point. In every iteration the weighted points that are apart
     from others are assigned all together, not one after the other, so that no order of the points leads
     into a dead end: a first assignment is found by an exhaustive search, and each next one is the cheapest
     or, where cannot-links form large cyclic knots, no dearer than the one before. The sum of squares
@@ -135,17 +146,17 @@ class COPKMeans(ConstrainedClusterer):
         n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
         rng = check_random_state(self.random_state)
         starts = self._starts(X, n_clusters)
-        lumps = lump_together(constraints)
+        sets = find_must_linked_sets(constraints)
         warn_about_duplicates(X, n_clusters)
-        warn_about_lumps(lumps, n_clusters)
+        warn_about_few_sets(sets, n_clusters)
         # Far from the origin squared distances would drown in rounding; sparse points stay where they are.
         offset = np.zeros(X.shape[1]) if sparse.issparse(X) else X.mean(axis=0, dtype=np.float64)
-        points = heavy_points(X, lumps, offset, n_clusters, self.max_steps)
+        points = weighted_points(X, sets, offset, n_clusters, self.max_steps)
         runs = [
             run_lloyd(points, centres, self.max_iter, self.tol * _mean_variance(X))
             for centres in self._first_centres(points, n_clusters, starts, offset, rng)
         ]
-        self._remember(X, lumps, offset, best_run(runs))
+        self._remember(X, sets, offset, best_run(runs))
 
     def _measure_confidence(self, X: Any) -> FloatArray:
         return measure_confidence(self.labels_, check_points(self, X, reset=False, dtype=np.float64))
@@ -178,7 +189,7 @@ class COPKMeans(ConstrainedClusterer):
 
     def _first_centres(
         self,
-        points: HeavyPoints,
+        points: WeightedPoints,
         n_clusters: int,
         given: FloatArray | None,
         offset: FloatArray,
@@ -192,16 +203,16 @@ class COPKMeans(ConstrainedClusterer):
             return [dense_rows(points.places[pick]) for pick in picks]
         return spread_centres(points, n_clusters, self.n_init, rng)
 
-    def _remember(self, X: Any, lumps: Lumps, offset: FloatArray, run: Run) -> None:
+    def _remember(self, X: Any, sets: MustLinkedSets, offset: FloatArray, run: Run) -> None:
         if not run.converged:
             warn(
                 f"COPKMeans did not come to rest in max_iter={self.max_iter} iterations: raise it, or tol.",
                 ConvergenceWarning,
             )
-        self.labels_ = run.clusters[lumps.of_point].astype(np.intp)
+        self.labels_ = run.clusters[sets.of_point].astype(np.intp)
         self.cluster_centers_ = (run.centres + offset).astype(X.dtype)
-        # What the points of one lump differ among themselves no assignment can change.
-        self.objective_ = run.objective + _spread_within(X, lumps, offset)
+        # What the points of one set differ among themselves no assignment can change.
+        self.objective_ = run.objective + _spread_within(X, sets, offset)
         self.inertia_ = float(self.objective_[-1])
         self.n_iter_ = len(self.objective_)
 
@@ -213,44 +224,46 @@ class COPKMeans(ConstrainedClusterer):
         return tags
 
 
-def heavy_points(X: Any, lumps: Lumps, offset: FloatArray, n_clusters: int, max_steps: int) -> HeavyPoints:
-    """Return the lumps as heavy points, or say why they cannot be assigned.
+def weighted_points(
+    X: Any, sets: MustLinkedSets, offset: FloatArray, n_clusters: int, max_steps: int
+) -> WeightedPoints:
+    """Return the sets as weighted points, or say why they cannot be assigned.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n_samples, n_features)
         The points.
-    lumps : Lumps
+    sets : MustLinkedSets
         What belongs together.
     offset : ndarray of shape (n_features,)
         The new origin; nothing but zeros for sparse points.
     n_clusters : int
         How many clusters there will be.
     max_steps : int
-        See `Lumps.assigner`.
+        See `MustLinkedSets.assigner`.
     """
-    assigner = lumps.assigner(n_clusters, max_steps) if len(lumps.linked) else None
+    assigner = sets.assigner(n_clusters, max_steps) if len(sets.linked) else None
     moved = X if sparse.issparse(X) else X - offset.astype(X.dtype)
-    weights = lumps.sizes.astype(np.float64)
-    sums = lumps.summed(moved)
-    if lumps.n_lumps < len(lumps.of_point):
+    weights = sets.sizes.astype(np.float64)
+    sums = sets.summed(moved)
+    if sets.n_sets < len(sets.of_point):
         sums = sparse.diags_array(1.0 / weights, dtype=moved.dtype) @ sums
     places = sparse.csr_array(sums) if sparse.issparse(sums) else sums
-    return HeavyPoints(places, weights, lumps.linked, assigner)
+    return WeightedPoints(places, weights, sets.linked, assigner)
 
 
-def _spread_within(X: Any, lumps: Lumps, offset: FloatArray) -> float:
-    """The squared distances of all points to the means of their lumps."""
-    crowd = np.flatnonzero(lumps.sizes[lumps.of_point] > 1)
+def _spread_within(X: Any, sets: MustLinkedSets, offset: FloatArray) -> float:
+    """The squared distances of all points to the means of their sets."""
+    crowd = np.flatnonzero(sets.sizes[sets.of_point] > 1)
     if len(crowd) == 0:
         return 0.0
     rows = X[crowd] if sparse.issparse(X) else X[crowd] - offset
-    _, lump = np.unique(lumps.of_point[crowd], return_inverse=True)
-    sizes = np.bincount(lump)
-    sums = sparse.csr_array((np.ones(len(crowd)), (lump, np.arange(len(crowd))))) @ rows
+    _, set_of = np.unique(sets.of_point[crowd], return_inverse=True)
+    sizes = np.bincount(set_of)
+    sums = sparse.csr_array((np.ones(len(crowd)), (set_of, np.arange(len(crowd))))) @ rows
     if sparse.issparse(rows):
         return float(row_norms(rows, squared=True).sum() - (row_norms(sums, squared=True) / sizes).sum())
-    return float(row_norms(rows - (sums / sizes[:, None])[lump], squared=True).sum())
+    return float(row_norms(rows - (sums / sizes[:, None])[set_of], squared=True).sum())
 
 
 def _mean_variance(X: Any) -> float:

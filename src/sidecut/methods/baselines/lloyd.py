@@ -1,4 +1,4 @@
-"""Lloyd's iteration on heavy points of which some must be apart."""
+"""Lloyd's iteration on weighted points of which some must be apart."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MANY = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class HeavyPoints:
+class WeightedPoints:
     """Points with weights, some of them apart from each other.
 
     Parameters
     ----------
     places : array or sparse matrix of shape (m, n_features)
-        Where they are: the mean of the points in each lump.
+        Where they are: the mean of the points in each must-linked set.
     weights : ndarray of shape (m,)
         How many points each stands for.
     linked : ndarray
@@ -80,13 +80,13 @@ class Centres:
 
     Parameters
     ----------
-    points : HeavyPoints
+    points : WeightedPoints
         What is clustered.
     first : ndarray of shape (n_clusters, n_features)
         Where the centres are before anything is assigned; an empty cluster keeps its centre.
     """
 
-    def __init__(self, points: HeavyPoints, first: FloatArray) -> None:
+    def __init__(self, points: WeightedPoints, first: FloatArray) -> None:
         self.points = points
         self.places = first
         self._clusters: IntArray | None = None
@@ -122,7 +122,7 @@ class Run:
     Parameters
     ----------
     clusters : ndarray of shape (m,)
-        The cluster of every heavy point.
+        The cluster of every weighted point.
     centres : ndarray of shape (n_clusters, n_features)
         The centres.
     objective : ndarray of shape (n_iter,)
@@ -147,12 +147,12 @@ def best_run(runs: list[Run]) -> Run:
     return next(run for run in runs if run.objective[-1] <= least + ROUNDING * abs(least))
 
 
-def run_lloyd(points: HeavyPoints, centres: FloatArray, max_iter: int, tol: float) -> Run:
+def run_lloyd(points: WeightedPoints, centres: FloatArray, max_iter: int, tol: float) -> Run:
     """Assign, average, and again, until nothing moves.
 
     Parameters
     ----------
-    points : HeavyPoints
+    points : WeightedPoints
         What to cluster.
     centres : ndarray of shape (n_clusters, n_features)
         Where to begin.
@@ -170,7 +170,7 @@ def run_lloyd(points: HeavyPoints, centres: FloatArray, max_iter: int, tol: floa
     --------
     >>> import numpy as np
     >>> places = np.array([[0.0], [1.0], [9.0]])
-    >>> line = HeavyPoints(places, np.ones(3), np.empty(0, dtype=int), None)
+    >>> line = WeightedPoints(places, np.ones(3), np.empty(0, dtype=int), None)
     >>> run_lloyd(line, np.array([[0.0], [1.0]]), 10, 0.0).objective
     array([32. ,  0.5])
     """
@@ -225,7 +225,7 @@ def fill_empty(costs: FloatArray, clusters: IntArray) -> IntArray:
 
 
 def spread_centres(
-    points: HeavyPoints, n_clusters: int, n_init: int, rng: np.random.RandomState
+    points: WeightedPoints, n_clusters: int, n_init: int, rng: np.random.RandomState
 ) -> list[FloatArray]:
     """Return first centres that lie far apart (k-means++), one set per start.
 

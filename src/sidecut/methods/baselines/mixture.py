@@ -13,9 +13,9 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from sidecut.arrays import FloatArray
 from sidecut.exceptions import InfeasibleError
-from sidecut.methods.baselines.lloyd import HeavyPoints, run_lloyd, spread_centres
+from sidecut.methods.baselines.lloyd import WeightedPoints, run_lloyd, spread_centres
 from sidecut.methods.baselines.mean_field import MeanField
-from sidecut.methods.baselines.must_linked_sets import Lumps
+from sidecut.methods.baselines.must_linked_sets import MustLinkedSets
 
 #: The search for a start that respects all cannot-links gives up after so many steps.
 START_STEPS = 10_000
@@ -45,9 +45,9 @@ class Mixture:
     bounds: tuple[float, ...] = ()
     converged: bool = False
 
-    def scores(self, X: FloatArray, lumps: Lumps) -> FloatArray:
+    def scores(self, X: FloatArray, sets: MustLinkedSets) -> FloatArray:
         """Return log α_l + Σ_i log p(x_i | l) of every chunklet and Gaussian."""
-        return log_shares(self.weights) + lumps.summed(self.gaussians.log_densities(X))
+        return log_shares(self.weights) + sets.summed(self.gaussians.log_densities(X))
 
 
 def log_shares(weights: FloatArray) -> FloatArray:
@@ -56,7 +56,7 @@ def log_shares(weights: FloatArray) -> FloatArray:
 
 
 def maximize(
-    X: FloatArray, lumps: Lumps, beliefs: FloatArray, kind: CovarianceType, reg: float
+    X: FloatArray, sets: MustLinkedSets, beliefs: FloatArray, kind: CovarianceType, reg: float
 ) -> tuple[FloatArray, Gaussians]:
     """Return the shares and Gaussians that are most likely under given beliefs: the M step.
 
@@ -64,12 +64,12 @@ def maximize(
     from the Gaussian of that label, so Gaussians are means over points (Shental et al. 2003, section 2).
     """
     mass = beliefs.sum(axis=0) + 10 * np.finfo(np.float64).eps
-    return mass / mass.sum(), most_likely(X, beliefs[lumps.of_point], kind, reg)
+    return mass / mass.sum(), most_likely(X, beliefs[sets.of_point], kind, reg)
 
 
 def run_em(
     X: FloatArray,
-    lumps: Lumps,
+    sets: MustLinkedSets,
     field: MeanField,
     beliefs: FloatArray,
     *,
@@ -84,7 +84,7 @@ def run_em(
     ----------
     X : ndarray of shape (n, d)
         The points.
-    lumps : Lumps
+    sets : MustLinkedSets
         Which points share a label.
     field : MeanField
         Links between their labels.
@@ -99,36 +99,36 @@ def run_em(
         Its bounds never fall, but for what `reg` takes.
     """
     bounds: list[float] = []
-    mixture = Mixture(*maximize(X, lumps, beliefs, kind, reg), beliefs)
+    mixture = Mixture(*maximize(X, sets, beliefs, kind, reg), beliefs)
     for _ in range(max_iter):
-        scores = mixture.scores(X, lumps)
+        scores = mixture.scores(X, sets)
         beliefs = field.improve(scores, beliefs)
         bounds.append(field.bound(scores, beliefs) / len(X))
-        mixture = Mixture(*maximize(X, lumps, beliefs, kind, reg), beliefs, tuple(bounds))
+        mixture = Mixture(*maximize(X, sets, beliefs, kind, reg), beliefs, tuple(bounds))
         if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol:
-            return _with_last_beliefs(X, lumps, field, mixture, converged=True)
-    return _with_last_beliefs(X, lumps, field, mixture, converged=False)
+            return _with_last_beliefs(X, sets, field, mixture, converged=True)
+    return _with_last_beliefs(X, sets, field, mixture, converged=False)
 
 
 def _with_last_beliefs(
-    X: FloatArray, lumps: Lumps, field: MeanField, mixture: Mixture, converged: bool
+    X: FloatArray, sets: MustLinkedSets, field: MeanField, mixture: Mixture, converged: bool
 ) -> Mixture:
     """Return the mixture with the beliefs that its own weights and Gaussians give: one more E step."""
-    beliefs = field.improve(mixture.scores(X, lumps), mixture.beliefs)
+    beliefs = field.improve(mixture.scores(X, sets), mixture.beliefs)
     return Mixture(mixture.weights, mixture.gaussians, beliefs, mixture.bounds, converged)
 
 
 def first_beliefs(
-    X: FloatArray, lumps: Lumps, n_clusters: int, n_init: int, rng: np.random.RandomState
+    X: FloatArray, sets: MustLinkedSets, n_clusters: int, n_init: int, rng: np.random.RandomState
 ) -> list[FloatArray]:
     """Return certain beliefs to begin with: the clusters of k-means, constrained where that is feasible."""
-    weights = lumps.sizes.astype(np.float64)
-    places = lumps.summed(X - X.mean(axis=0)) / weights[:, None]
-    points = HeavyPoints(places, weights, lumps.linked, None)
-    if len(lumps.linked):
+    weights = sets.sizes.astype(np.float64)
+    places = sets.summed(X - X.mean(axis=0)) / weights[:, None]
+    points = WeightedPoints(places, weights, sets.linked, None)
+    if len(sets.linked):
         try:
-            assigner = lumps.assigner(n_clusters, START_STEPS)
-            points = HeavyPoints(places, weights, lumps.linked, assigner)
+            assigner = sets.assigner(n_clusters, START_STEPS)
+            points = WeightedPoints(places, weights, sets.linked, assigner)
         except InfeasibleError:
             # Penalties need not all be paid: free k-means is a start as well.
             pass

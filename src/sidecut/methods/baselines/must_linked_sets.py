@@ -1,4 +1,4 @@
-"""Points that must be together as one heavy point, and which of those must be apart."""
+"""Must-linked sets as one weighted point each, and which of them must be apart."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from sidecut.labelling.coloring.conflict_graph import ConflictGraph
 
 
 @dataclass(frozen=True, eq=False)
-class Lumps:
-    """All points, lumped together by must-links.
+class MustLinkedSets:
+    """The sets that must-links join the points to; most points are alone in theirs.
 
     Parameters
     ----------
     of_point : ndarray of shape (n_samples,)
-        The lump of every point; most are alone in theirs.
-    sizes : ndarray of shape (n_lumps,)
-        How many points each lump has.
+        The set of every point; most are alone in theirs.
+    sizes : ndarray of shape (n_sets,)
+        How many points each set has.
     linked : ndarray of shape (m,)
-        The lumps that are apart from others.
+        The sets that are apart from others.
     graph : ConflictGraph
-        Which of the linked lumps are apart.
+        Which of the linked sets are apart.
     strengths : ndarray of shape (r,)
         The total strength of the cannot-links behind each edge of the graph.
     witnesses : ndarray of shape (r, 2)
@@ -44,23 +44,23 @@ class Lumps:
     witnesses: IntArray
 
     @property
-    def n_lumps(self) -> int:
-        """How many lumps there are."""
+    def n_sets(self) -> int:
+        """How many sets there are."""
         return len(self.sizes)
 
     def summed(self, values: Any) -> Any:
-        """Add up the rows of one value per point to one per lump; dense or sparse."""
+        """Add up the rows of one value per point to one per set; dense or sparse."""
         n = len(self.of_point)
-        if self.n_lumps == n:
+        if self.n_sets == n:
             return values
         dtype = values.dtype if values.dtype.kind == "f" else np.float64
-        shape = (self.n_lumps, n)
+        shape = (self.n_sets, n)
         return (
             sparse.csr_array((np.ones(n, dtype=dtype), (self.of_point, np.arange(n))), shape=shape) @ values
         )
 
     def assigner(self, n_clusters: int, max_steps: int) -> Assigner:
-        """Return what assigns the linked lumps to clusters.
+        """Return what assigns the linked sets to clusters.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class Lumps:
         pairs = self.witnesses[among]
         shown = ", ".join(f"({i}, {j})" for i, j in pairs[:10].tolist())
         more = f" and {len(pairs) - 10} more" if len(pairs) > 10 else ""
-        together = "" if self.n_lumps == len(self.of_point) else " (points joined by must-links count as one)"
+        together = "" if self.n_sets == len(self.of_point) else " (points joined by must-links count as one)"
         if len(pairs) == len(blame) * (len(blame) - 1) // 2:
             reason = f"they set {len(blame)} points apart from each other"
         else:
@@ -102,8 +102,8 @@ class Lumps:
         )
 
 
-def lump_together(constraints: Constraints) -> Lumps:
-    """Return the lumps that constraints make of the points.
+def find_must_linked_sets(constraints: Constraints) -> MustLinkedSets:
+    """Return the sets that constraints make of the points.
 
     Parameters
     ----------
@@ -118,17 +118,17 @@ def lump_together(constraints: Constraints) -> Lumps:
     Examples
     --------
     >>> links = Constraints.from_pairs(5, must_link=[(1, 3)], cannot_link=[(0, 1), (0, 3)])
-    >>> lumps = lump_together(links)
-    >>> lumps.of_point, lumps.linked, lumps.strengths
+    >>> sets = find_must_linked_sets(links)
+    >>> sets.of_point, sets.linked, sets.strengths
     (array([0, 1, 2, 1, 3]), array([0, 1]), array([2.]))
     """
     seen = constraints.contracted()
     of_point = constraints.must_link_components()
-    lump = np.empty(seen.n_components, dtype=np.int64)
-    lump[seen.component] = of_point[seen.points]
-    linked, ends = np.unique(lump[seen.apart], return_inverse=True)
+    set_of = np.empty(seen.n_components, dtype=np.int64)
+    set_of[seen.component] = of_point[seen.points]
+    linked, ends = np.unique(set_of[seen.apart], return_inverse=True)
     edges = ends.reshape(-1, 2).astype(np.int64)
-    return Lumps(
+    return MustLinkedSets(
         of_point,
         np.bincount(of_point),
         linked.astype(np.int64),
@@ -138,11 +138,11 @@ def lump_together(constraints: Constraints) -> Lumps:
     )
 
 
-def warn_about_lumps(lumps: Lumps, n_clusters: int) -> None:
-    """Warn where must-links leave fewer lumps than clusters."""
-    if lumps.n_lumps < n_clusters:
+def warn_about_few_sets(sets: MustLinkedSets, n_clusters: int) -> None:
+    """Warn where must-links leave fewer sets than clusters."""
+    if sets.n_sets < n_clusters:
         warn(
-            f"must-links join the points to {lumps.n_lumps} groups, fewer than n_clusters={n_clusters}: some "
-            f"clusters stay empty. Choose n_clusters <= {lumps.n_lumps}.",
+            f"must-links join the points to {sets.n_sets} groups, fewer than n_clusters={n_clusters}: some "
+            f"clusters stay empty. Choose n_clusters <= {sets.n_sets}.",
             LabellingWarning,
         )

@@ -6,8 +6,7 @@
 | `kernel.py` | algorithms A and B: a Gaussian process conditioned on links, as dense kernels |
 | `graph.py` | the same on a graph of any size |
 | `prior.py` | the diagonal that makes a graph a covariance |
-| `largest_affinities.py` | what is kept of K̄ on a sparse graph |
-| `conditioned_graph.py` | max(0, W - F Fᵀ - max_k g_k g_kᵀ), evaluated in tiles |
+| `conditioned_graph.py` | max(0, W - F Fᵀ - max_k g_k g_kᵀ) in tiles, and what a sparse graph keeps of it |
 | `divergence.py` | the kernel of least divergence from the prior that keeps the links |
 """
 

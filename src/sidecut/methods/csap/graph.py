@@ -14,7 +14,7 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Graph, TiledGraph, columns_of, correct_weights
 from sidecut.graphs.resolvent import JoinedResolventGraph, ResolventGraph
-from sidecut.methods.csap.conditioned_graph import ConditionedGraph
+from sidecut.methods.csap.conditioned_graph import ConditionedGraph, largest_affinities
 from sidecut.methods.csap.divergence import bounded_alone, project_on_links
 from sidecut.methods.csap.kernel import (
     Observations,
@@ -23,7 +23,6 @@ from sidecut.methods.csap.kernel import (
     rival_updates,
     spent_factor,
 )
-from sidecut.methods.csap.largest_affinities import largest_affinities
 
 #: Links whose factors would take more memory than this are refused.
 MOST_BYTES = 8 * 2**30

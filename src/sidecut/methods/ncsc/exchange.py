@@ -3,16 +3,16 @@
 Where every row of Y has one positive entry, eq. 6 is a sum of one smallest eigenvalue λⱼ per cluster, of Ḡ
 within it, and all that is left to decide is which node is where. Two trial vectors bound what a move costs.
 
-To leave its cluster, node i takes its entry xᵢ out of v. As Ḡv = λv, the quotient of what is left is
+When node i leaves its cluster, its entry xᵢ is taken out of v. As Ḡv = λv, the quotient of the rest is
 λ + xᵢ² (Ḡᵢᵢ - λ) / (1 - xᵢ²).
 
 To join cluster j it may have any entry, and the best quotient is the smaller eigenvalue of
 [[λⱼ, -p], [-p, Ḡᵢᵢ]] with p = -(Ḡvⱼ)ᵢ, the pull of the cluster.
 
-So a move whose gain exceeds its loss lowers eq. 6, whatever the indicators settle to afterwards. Many are
-made at once, and half as many if eq. 6 did not fall. What the bounds do not promise may still be true: before
-that, moves that come near it are made all at once, as long as eq. 6 falls; and when nothing is left, the
-nearest are tried one at a time.
+So a move whose gain exceeds its loss lowers eq. 6, whatever the indicators become afterwards. Many moves are
+made at once; if eq. 6 did not fall, only half of them, and so on. The bounds are pessimistic, so moves that
+almost satisfy them are tried as well: at first all at once, as long as eq. 6 falls, and at the end one at a
+time.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from __future__ import annotations
 import numpy as np
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.methods.ncsc.inside import SETTLED, SettledClusters, settle
+from sidecut.methods.ncsc.fixed_clusters import INDICATOR_SHARE, FixedClusters, best_indicators
 from sidecut.methods.ncsc.objective import Descent, PenalizedCut
-from sidecut.methods.ncsc.projected import NOTHING, descend_projected
+from sidecut.methods.ncsc.projected import LEAST_ENERGY, descend_projected
 
-#: Both bounds see the worse side, so that a move that gains this share of its loss is often a good one.
-HOPE = 0.7
+#: Both bounds are pessimistic: a move that gains at least this share of its loss often lowers eq. 6.
+OPTIMISM = 0.7
 #: A move is tried where it gains this share of what it loses, and so many of them at most.
-NEAR, TRIES = 0.5, 100
+NEAR_MISS, TRIES = 0.5, 100
 
 
 class Moves:
@@ -37,7 +37,7 @@ class Moves:
     ----------
     cut : PenalizedCut
         The problem.
-    state : SettledClusters
+    state : FixedClusters
         The clusters and the indicators inside them.
 
     Attributes
@@ -56,14 +56,14 @@ class Moves:
     >>> from sidecut.graphs import as_graph
     >>> from sidecut.methods.ncsc.objective import PenalizedCut
     >>> from sidecut.methods.ncsc.exchange import Moves
-    >>> from sidecut.methods.ncsc.inside import settle
+    >>> from sidecut.methods.ncsc.fixed_clusters import best_indicators
     >>> path = np.diag([4.0, 1.0, 4.0], 1)
     >>> cut = PenalizedCut(as_graph(path + path.T), Constraints.none(4))
-    >>> Moves(cut, settle(cut, np.array([0, 1, 1, 1]), np.ones(4), 2, 1e-8)).worthwhile()
+    >>> Moves(cut, best_indicators(cut, np.array([0, 1, 1, 1]), np.ones(4), 2, 1e-8)).worthwhile()
     (array([1]), array([0]))
     """
 
-    def __init__(self, cut: PenalizedCut, state: SettledClusters) -> None:
+    def __init__(self, cut: PenalizedCut, state: FixedClusters) -> None:
         self.state = state
         rows, own = np.arange(cut.n_nodes), own_weights(cut)
         self.pulls = np.maximum(-cut.apply_normalized(state.block()), 0.0)
@@ -87,12 +87,12 @@ class Moves:
 
     def near_misses(self, least: float) -> list[tuple[IntArray, IntArray]]:
         """Return single moves that gain more than `least` and half of what they lose, nearest first."""
-        nodes, to = np.nonzero((self.gains > least) & (self.gains > NEAR * self.losses[:, None]))
+        nodes, to = np.nonzero((self.gains > least) & (self.gains > NEAR_MISS * self.losses[:, None]))
         net = self.gains[nodes, to] - self.losses[nodes]
         nearest = np.argsort(-net, kind="stable")[:TRIES]
         return [(nodes[[i]], to[[i]]) for i in nearest]
 
-    def made(self, nodes: IntArray, to: IntArray) -> tuple[IntArray, FloatArray]:
+    def apply(self, nodes: IntArray, to: IntArray) -> tuple[IntArray, FloatArray]:
         """Return the labels and the entries after some moves, each entry as its trial vector has it."""
         labels, entries = self.state.labels.copy(), self.state.entries.copy()
         labels[nodes] = to
@@ -120,11 +120,11 @@ def own_weights(cut: PenalizedCut) -> FloatArray:
 
 
 def exchange(
-    cut: PenalizedCut, state: SettledClusters, *, tol: float, max_iter: int
-) -> tuple[SettledClusters, list[float], bool]:
+    cut: PenalizedCut, state: FixedClusters, *, tol: float, max_iter: int
+) -> tuple[FixedClusters, list[float], bool]:
     """Move nodes, many at once, until that gains less than `tol` of the objective.
 
-    First whoever may hope to lower the objective, as long as it does fall; then whoever is certain to.
+    First moves that may lower the objective, as long as it does fall; then moves that are certain to.
 
     Returns
     -------
@@ -132,23 +132,21 @@ def exchange(
         Where it ended, the objectives on the way, whether there was nothing left to gain.
     """
     trace, converged = [state.objective], False
-    for caution in (HOPE, 1.0):
+    for caution in (OPTIMISM, 1.0):
         converged = False
         while not converged and len(trace) <= max_iter:
             after = _after_batch(cut, state, caution, tol)
             if after is None:
                 converged = True
                 continue
-            converged = state.objective - after.objective <= tol * (after.objective + NOTHING)
+            converged = state.objective - after.objective <= tol * (after.objective + LEAST_ENERGY)
             state = after
             trace.append(state.objective)
     return state, trace, converged
 
 
-def _after_batch(
-    cut: PenalizedCut, state: SettledClusters, caution: float, tol: float
-) -> SettledClusters | None:
-    """Make all moves at once; where each is certain to be good, half of them if all are not, and so on."""
+def _after_batch(cut: PenalizedCut, state: FixedClusters, caution: float, tol: float) -> FixedClusters | None:
+    """Make all moves at once; where that does not help though each alone would, half of them, and so on."""
     moves = Moves(cut, state)
     nodes, to = moves.worthwhile(caution)
     while len(nodes):
@@ -160,9 +158,9 @@ def _after_batch(
     return None
 
 
-def after_near_miss(cut: PenalizedCut, state: SettledClusters, tol: float) -> SettledClusters | None:
+def after_near_miss(cut: PenalizedCut, state: FixedClusters, tol: float) -> FixedClusters | None:
     """Return the first single move tried that gains more than `tol` of the objective, or None."""
-    enough = tol * (state.objective + NOTHING)
+    enough = tol * (state.objective + LEAST_ENERGY)
     moves = Moves(cut, state)
     for nodes, to in moves.near_misses(enough):
         after = _make(cut, moves, nodes, to, tol)
@@ -171,13 +169,13 @@ def after_near_miss(cut: PenalizedCut, state: SettledClusters, tol: float) -> Se
     return None
 
 
-def _make(cut: PenalizedCut, moves: Moves, nodes: IntArray, to: IntArray, tol: float) -> SettledClusters:
-    labels, entries = moves.made(nodes, to)
-    return settle(cut, labels, entries, len(moves.state.rates), SETTLED * tol)
+def _make(cut: PenalizedCut, moves: Moves, nodes: IntArray, to: IntArray, tol: float) -> FixedClusters:
+    labels, entries = moves.apply(nodes, to)
+    return best_indicators(cut, labels, entries, len(moves.state.rates), INDICATOR_SHARE * tol)
 
 
-def _is_better(after: SettledClusters, before: SettledClusters) -> bool:
-    """Whether the objective fell, and not because a column vanished: zeros cost nothing."""
+def _is_better(after: FixedClusters, before: FixedClusters) -> bool:
+    """Whether the objective fell, and not because a column became zero, which costs nothing."""
     return after.objective < before.objective and after.n_columns >= before.n_columns
 
 
@@ -208,7 +206,10 @@ def descend_by_exchange(
     k = start.shape[1]
     projected = descend_projected(cut, start, overlap=overlap, tol=tol, max_iter=max_iter)
     begin = np.sqrt(cut.degrees)
-    states = [settle(cut, Y.argmax(axis=1), begin, k, SETTLED * tol) for Y in (start, projected.soft)]
+    states = [
+        best_indicators(cut, Y.argmax(axis=1), begin, k, INDICATOR_SHARE * tol)
+        for Y in (start, projected.soft)
+    ]
     ends = [exchange(cut, state, tol=tol, max_iter=max_iter) for state in states]
     state, trace, converged = min(ends, key=lambda end: (-end[0].n_columns, end[0].objective))
     while converged and (after := after_near_miss(cut, state, tol)) is not None:
@@ -218,7 +219,7 @@ def descend_by_exchange(
         state, more, converged = exchange(cut, after, tol=tol, max_iter=max_iter - len(trace))
         trace += more
     if len(trace) == 1:
-        # Someone looked for moves, and that there were none took an iteration, too.
+        # To look for moves and find none is one iteration.
         trace *= 2
     Y = cut.affinity.scale[:, None] * state.block()
     kept = projected.indicators

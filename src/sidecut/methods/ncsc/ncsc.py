@@ -19,10 +19,10 @@ from sidecut.methods.ncsc.penalties import (
     SHARES,
     Price,
     check_price,
+    choose_gamma_must,
+    draw_told_points,
     held_out_share,
     mean_degree,
-    must_price,
-    told_points,
 )
 from sidecut.methods.ncsc.projected import descend_projected
 from sidecut.methods.ncsc.starts import TiedGraph, best_start, check_start, start_indicators
@@ -219,8 +219,8 @@ class NCSC(SpectralClusterer):
             self.__dict__.pop(name, None)
         if not self.nonnegative:
             return self._embed_with_mixed_signs(graph, constraints, rng)
-        gamma_must = must_price(self.gamma_must, graph, constraints, self.n_clusters)
-        gamma_cannot = self._cannot_price(graph, constraints, gamma_must, rng)
+        gamma_must = choose_gamma_must(self.gamma_must, graph, constraints, self.n_clusters)
+        gamma_cannot = self._choose_gamma_cannot(graph, constraints, gamma_must, rng)
         cut = PenalizedCut(graph, constraints, gamma_must, gamma_cannot)
         rows = None
         if isinstance(self.init, str):
@@ -248,7 +248,7 @@ class NCSC(SpectralClusterer):
                 f"nonnegative=False gives indicators of mixed signs, of which {constraints.n_cannot_link} "
                 "cannot-links say nothing: leave them out with gamma_cannot=0, or keep nonnegative=True."
             )
-        gamma_must = must_price(self.gamma_must, graph, constraints, self.n_clusters)
+        gamma_must = choose_gamma_must(self.gamma_must, graph, constraints, self.n_clusters)
         pairs, rows = self._relaxed(PenalizedCut(graph, constraints, gamma_must, 0.0), rng)
         self._remember(pairs)
         self.gamma_must_, self.gamma_cannot_ = gamma_must, 0.0
@@ -266,7 +266,7 @@ class NCSC(SpectralClusterer):
         rows = join_rows(graph, cut.sets, pairs.vectors)
         return pairs, unit_rows(rows) if self.unit_rows else rows
 
-    def _cannot_price(
+    def _choose_gamma_cannot(
         self, graph: Graph, constraints: Constraints, gamma_must: float, rng: np.random.RandomState
     ) -> float:
         if not isinstance(self.gamma_cannot, str):
@@ -274,7 +274,7 @@ class NCSC(SpectralClusterer):
         unit = mean_degree(graph)
         if self.gamma_cannot == "degree" or not constraints.n_cannot_link:
             return unit
-        told = told_points(constraints, rng)
+        told = draw_told_points(constraints, rng)
         if len(told) < 2:
             return unit
         cut = PenalizedCut(graph, constraints, gamma_must, unit, told)
@@ -316,7 +316,7 @@ def with_rows_for_all(cut: PenalizedCut, Y: FloatArray) -> FloatArray:
     """Return Y with a row for nodes that have none: the direction -GY in which it would grow.
 
     A node without neighbours has no degree and so no row, yet its links may tell where it belongs; and a node
-    held apart from all its neighbours can be priced out of every cluster.
+    held apart from all its neighbours can cost too much in every cluster.
     """
     empty = np.flatnonzero(~Y.any(axis=1))
     if not empty.size:

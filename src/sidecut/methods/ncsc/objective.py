@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, NormalizedAffinity
-from sidecut.methods.ncsc.contracted_graph import contract_graph, membership
+from sidecut.methods.ncsc.lcsc import contract_graph, membership
 
 
 class NodeLinks:
@@ -29,54 +29,54 @@ class NodeLinks:
         What is known about the points.
     nodes : array of shape (n_points,)
         The node every point is part of; the points themselves where nothing is contracted.
-    heard : array of int, optional
+    among : array of int, optional
         Links among these points alone count; by default all do.
     """
 
-    def __init__(self, constraints: Constraints, nodes: IntArray, heard: IntArray | None = None) -> None:
+    def __init__(self, constraints: Constraints, nodes: IntArray, among: IntArray | None = None) -> None:
         self.n_nodes = int(np.max(nodes)) + 1
-        heard = constraints.constrained_points if heard is None else heard
+        among = constraints.constrained_points if among is None else among
         #: The nodes that have links; all work is done on their rows alone.
-        self.nodes, place = np.unique(nodes[heard], return_inverse=True)
-        if len(heard):
+        self.nodes, place = np.unique(nodes[among], return_inverse=True)
+        if len(among):
             # The diagonal of Q says nothing about pairs: Qᵐ and Qᶜ of eqs. 4 and 5 have none.
-            self.both = constraints.restricted_to(heard).with_diagonal(0.0)
+            self.both = constraints.restricted_to(among).with_diagonal(0.0)
             self.together = self.both.must_part()
             self.place = membership(place)
 
-    def must_among(self, rows: FloatArray) -> FloatArray:
+    def apply_must_among(self, rows: FloatArray) -> FloatArray:
         """Return Qᵐ @ rows, for the rows of the linked nodes."""
         if not len(self.nodes):
             return np.zeros_like(rows)
         return np.asarray(self.place.T @ self.together.apply(self.place @ rows))
 
-    def cannot_among(self, rows: FloatArray) -> FloatArray:
+    def apply_cannot_among(self, rows: FloatArray) -> FloatArray:
         """Return Qᶜ @ rows, for the rows of the linked nodes."""
         if not len(self.nodes):
             return np.zeros_like(rows)
-        told = self.place @ rows
-        return np.asarray(self.place.T @ (self.together.apply(told) - self.both.apply(told)))
+        at_points = self.place @ rows
+        return np.asarray(self.place.T @ (self.together.apply(at_points) - self.both.apply(at_points)))
 
     def must(self, block: FloatArray) -> FloatArray:
         """Return Qᵐ @ block."""
         result = np.zeros_like(block)
-        result[self.nodes] = self.must_among(block[self.nodes])
+        result[self.nodes] = self.apply_must_among(block[self.nodes])
         return result
 
     def cannot(self, block: FloatArray) -> FloatArray:
         """Return Qᶜ @ block."""
         result = np.zeros_like(block)
-        result[self.nodes] = self.cannot_among(block[self.nodes])
+        result[self.nodes] = self.apply_cannot_among(block[self.nodes])
         return result
 
     def must_and_cannot(self, block: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return Qᵐ @ block and Qᶜ @ block, cheaper than one after the other."""
         must, cannot = np.zeros_like(block), np.zeros_like(block)
         if len(self.nodes):
-            told = self.place @ block[self.nodes]
-            together = self.together.apply(told)
+            at_points = self.place @ block[self.nodes]
+            together = self.together.apply(at_points)
             must[self.nodes] = self.place.T @ together
-            cannot[self.nodes] = self.place.T @ (together - self.both.apply(told))
+            cannot[self.nodes] = self.place.T @ (together - self.both.apply(at_points))
         return must, cannot
 
     def must_matrix(self) -> sp.csr_array:
@@ -118,8 +118,8 @@ class PenalizedCut:
         limit of Proposition 1, exactly.
     gamma_cannot : float, default=1.0
         γ_c, the price of cannot-links.
-    heard : array of int, optional
-        Hear only links among these points; for choosing γ_c by the others.
+    among : array of int, optional
+        Only links among these points count; for choosing γ_c by the others.
 
     Examples
     --------
@@ -139,13 +139,13 @@ class PenalizedCut:
         constraints: Constraints,
         gamma_must: float = np.inf,
         gamma_cannot: float = 1.0,
-        heard: IntArray | None = None,
+        among: IntArray | None = None,
     ) -> None:
         self.points_graph = graph
-        self.tied = _find_must_linked_sets(constraints, graph.n_nodes, heard)
+        self.tied = _find_must_linked_sets(constraints, graph.n_nodes, among)
         self.sets = self.tied if np.isinf(gamma_must) else np.arange(graph.n_nodes)
         self.graph = contract_graph(graph, self.sets)
-        self.links = NodeLinks(constraints, self.sets, heard)
+        self.links = NodeLinks(constraints, self.sets, among)
         # Contraction has satisfied every must-link; what is left of them are loops, which cost nothing.
         is_settled = np.isinf(gamma_must) or not len(self.links.nodes)
         self.gamma_must = 0.0 if is_settled else float(gamma_must)
@@ -174,7 +174,7 @@ class PenalizedCut:
         """Return G @ Y."""
         result = self.degrees[:, None] * Y - self.graph.apply(Y)
         linked = self.links.nodes
-        result[linked] += self.priced(Y[linked])
+        result[linked] += self.apply_penalties(Y[linked])
         return result
 
     def apply_normalized(self, V: FloatArray) -> FloatArray:
@@ -182,18 +182,18 @@ class PenalizedCut:
         result = V - self.affinity.apply(V)
         linked = self.links.nodes
         scale = self.affinity.scale[linked, None]
-        result[linked] += scale * self.priced(scale * V[linked])
+        result[linked] += scale * self.apply_penalties(scale * V[linked])
         return result
 
-    def priced(self, rows: FloatArray) -> FloatArray:
+    def apply_penalties(self, rows: FloatArray) -> FloatArray:
         """Return (γ_m (Dᵐ - Qᵐ) + γ_c Qᶜ) @ rows, for the rows of the linked nodes."""
         links, result = self.links, np.zeros_like(rows)
         if self.gamma_must:
             result += self.gamma_must * (
-                links.must_degrees[links.nodes, None] * rows - links.must_among(rows)
+                links.must_degrees[links.nodes, None] * rows - links.apply_must_among(rows)
             )
         if self.gamma_cannot:
-            result += self.gamma_cannot * links.cannot_among(rows)
+            result += self.gamma_cannot * links.apply_cannot_among(rows)
         return result
 
     def objective(self, Y: FloatArray) -> float:
@@ -222,17 +222,17 @@ class PenalizedCut:
         return np.asarray(C.T @ rows) / np.bincount(self.sets)[:, None]
 
 
-def _find_must_linked_sets(constraints: Constraints, n_points: int, heard: IntArray | None) -> IntArray:
-    """Return for every point the set that must-links among the heard points join it to."""
-    if heard is None:
+def _find_must_linked_sets(constraints: Constraints, n_points: int, among: IntArray | None) -> IntArray:
+    """Return for every point the set that must-links among the given points join it to."""
+    if among is None:
         return np.asarray(constraints.must_link_components(), dtype=np.intp)
-    if not len(heard):
+    if not len(among):
         return np.arange(n_points)
-    # Points not heard stay alone, numbered after the sets of the others.
-    joined = constraints.restricted_to(heard).must_link_components()
+    # The other points stay alone, numbered after the sets of the others.
+    joined = constraints.restricted_to(among).must_link_components()
     sets = np.empty(n_points, dtype=np.intp)
-    alone = np.setdiff1d(np.arange(n_points), heard)
-    sets[heard] = joined
+    alone = np.setdiff1d(np.arange(n_points), among)
+    sets[among] = joined
     sets[alone] = int(joined.max()) + 1 + np.arange(len(alone))
     return sets
 

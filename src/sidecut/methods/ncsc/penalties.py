@@ -45,7 +45,7 @@ def mean_degree(graph: Graph) -> float:
     return float(degrees[degrees > 0].mean())
 
 
-def must_price(price: Price, graph: Graph, constraints: Constraints, n_clusters: int) -> float:
+def choose_gamma_must(price: Price, graph: Graph, constraints: Constraints, n_clusters: int) -> float:
     """Return γ_m.
 
     Parameters
@@ -85,10 +85,10 @@ def _are_facts(constraints: Constraints, n_clusters: int) -> bool:
     return int(constraints.must_link_components().max()) + 1 >= n_clusters
 
 
-def told_points(constraints: Constraints, rng: np.random.RandomState) -> IntArray:
-    """Return three quarters of the constrained points, drawn at random: links among them are told.
+def draw_told_points(constraints: Constraints, rng: np.random.RandomState) -> IntArray:
+    """Draw three quarters of the constrained points; only links among these are used.
 
-    All links of the others are held out, to judge by; no label is looked at.
+    All links of the other points are held out, to compare prices by.
     """
     points = constraints.constrained_points
     return np.sort(rng.permutation(points)[int(np.ceil(HELD_OUT * len(points))) :])

@@ -6,7 +6,7 @@ every point, the energy
     E(φ, V) = Σⱼ vⱼᵀ Ḡ vⱼ + α Σᵢ Σ_{j≠φ(i)} vᵢⱼ²,    ‖vⱼ‖ = 1, V >= 0,
 
 pays for overlap instead of forbidding it; with α → ∞ its minimum is that of eq. 6 (Osting, White & Oudet,
-2014, take the same road for partitions without links). It falls in two ways in turn:
+2014, do the same for partitions without links). Two steps lower it in turn:
 
 φ(i) = argmaxⱼ vᵢⱼ, exactly, and a step of vⱼ. Let A = Ḡ + α diag(1 - φⱼ), ρ = vᵀAv / vᵀv, and let S be
 diagonal with S - A positive semidefinite. Then f(x) = xᵀ(A - ρ)x is nowhere above the parabola with curvature
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.methods.ncsc.inside import CURVATURE_BOUND, SETTLED, without_overlap
+from sidecut.methods.ncsc.fixed_clusters import CURVATURE_BOUND, INDICATOR_SHARE, without_overlap
 from sidecut.methods.ncsc.objective import Descent, PenalizedCut
 
 #: λ_max(L̄) <= 2, and 1 is nearly always enough: W has few negative eigenvalues.
@@ -32,8 +32,8 @@ CURVATURE = 1.0
 RAISES, RAISE = 8, 4.0
 #: Where the start cuts nothing, overlap still has a price.
 LEAST_PRICE = 1e-3
-#: A perfect cut has energy 0, of which no share can be gained; less than this does not count.
-NOTHING = 1e-9
+#: Added to the energy before a share of it is taken: a perfect cut has energy 0.
+LEAST_ENERGY = 1e-9
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class _State:
     n_columns: int
 
     def is_worse_than(self, other: _State) -> bool:
-        """Whether the energy is higher, or lower only because a column vanished: zeros cost nothing."""
+        """Whether the energy is higher, or lower only because a column became zero, which costs nothing."""
         return self.energy > other.energy or self.n_columns < other.n_columns
 
 
@@ -100,7 +100,7 @@ class OverlapEnergy:
         """Return what links add to S, for the linked nodes."""
         rows = V[self.linked]
         near = np.ones_like(rows) if safe else (rows > 0).astype(np.float64)
-        apart = self.cut.gamma_cannot * self.cut.links.cannot_among(near)
+        apart = self.cut.gamma_cannot * self.cut.links.apply_cannot_among(near)
         return self.ties[:, None] + self.per_degree[:, None] * apart
 
 
@@ -132,7 +132,7 @@ def descend(
             return now, trace, True
         now, before, momentum = after, now, following
         trace.append(now.energy)
-        enough = tol * (now.energy + NOTHING)
+        enough = tol * (now.energy + LEAST_ENERGY)
         if gain <= enough and (unmoved or gain <= 0.1 * enough):
             return now, trace, True
     return now, trace, False
@@ -181,7 +181,7 @@ def descend_projected(
             break
         alpha *= RAISE
     scale = cut.affinity.scale[:, None]
-    exact = scale * without_overlap(cut, state.V, state.labels, SETTLED * tol)
+    exact = scale * without_overlap(cut, state.V, state.labels, INDICATOR_SHARE * tol)
     return Descent(exact, scale * state.V, np.array(trace), len(trace) - 1, converged, overlap=alpha)
 
 

@@ -5,13 +5,11 @@
 | `learning` | `PoissonLearning`: the potentials of point charges (Calder et al., 2020) |
 | `mbo` | `PoissonMBO`: diffusion and thresholding of one energy, for given, bounded or unknown sizes |
 | `base` | what the two share: the walk, anchors, `predict` |
-| `anchors` | which points stand for which cluster |
+| `anchors` | which points stand for which cluster, and a first clustering where not every one has some |
 | `signed_graph` | the graph with must-links as edges and cannot-links as repulsion; its null space |
-| `equation` | the Poisson equation and the spread labels, by conjugate gradients |
-| `heat` | e^{-tA} and the heat of sources, by Chebyshev polynomials |
-| `sizes`, `assignment` | the price of a member, and labels that maximise scores less prices, exactly |
+| `equation` | the Poisson equation by conjugate gradients; e^{-tA} by Chebyshev polynomials |
+| `sizes` | the price of a member, and labels that maximise scores less prices, exactly |
 | `descent` | the energy, and the iteration that cannot raise it |
-| `start` | a first clustering where not every cluster has an anchor |
 """
 
 from sidecut.methods.poisson.learning import PoissonLearning

@@ -14,10 +14,9 @@ from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.extension import OutOfSample, _is_on_neighbors, weighted_means
-from sidecut.methods.poisson.anchors import Anchors, find_anchors
-from sidecut.methods.poisson.heat import heat_filter
+from sidecut.methods.poisson.anchors import Anchors, find_anchors, seeded_clusters, signed_embedding
+from sidecut.methods.poisson.equation import heat_filter
 from sidecut.methods.poisson.signed_graph import SignedGraph
-from sidecut.methods.poisson.start import seeded_clusters, signed_embedding
 from sidecut.parameters import check_not_negative
 
 #: How long a walk lasts of which `confidence_` asks whether it ends in the same cluster.

@@ -17,10 +17,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.methods.poisson.assignment import assign_within_sizes
-from sidecut.methods.poisson.heat import Filter, heat_filter, source_filter
+from sidecut.methods.poisson.equation import Filter, heat_filter, source_filter
 from sidecut.methods.poisson.signed_graph import SignedGraph
-from sidecut.methods.poisson.sizes import SizeRule
+from sidecut.methods.poisson.sizes import SizeRule, assign_within_sizes
 
 #: Of the heat of a cluster at least so much must still be there when labels are thresholded.
 LEAST_RETAINED = 0.3

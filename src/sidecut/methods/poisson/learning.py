@@ -7,11 +7,10 @@ import numpy as np
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
-from sidecut.methods.poisson.anchors import Anchors
+from sidecut.methods.poisson.anchors import Anchors, add_typical_points
 from sidecut.methods.poisson.base import PoissonClusterer, fill_silent
 from sidecut.methods.poisson.equation import solve_poisson
 from sidecut.methods.poisson.signed_graph import SignedGraph
-from sidecut.methods.poisson.start import add_typical_points
 from sidecut.parameters import check_not_negative
 
 

@@ -11,12 +11,11 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.methods.poisson.anchors import Anchors
-from sidecut.methods.poisson.assignment import assign_within_sizes
 from sidecut.methods.poisson.base import PoissonClusterer
 from sidecut.methods.poisson.descent import Descent, descend, suitable_times
 from sidecut.methods.poisson.equation import spread_labels
 from sidecut.methods.poisson.signed_graph import SignedGraph
-from sidecut.methods.poisson.sizes import SizeRule, check_sizes, size_rule
+from sidecut.methods.poisson.sizes import SizeRule, assign_within_sizes, check_sizes, size_rule
 from sidecut.parameters import check_count, check_not_negative
 
 #: The penalties of "auto": from nearly even sizes down, and from the sizes that the labels give.

@@ -15,6 +15,7 @@ with eigenvalues between 0 and 2 whatever γ is.
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
 
 import numpy as np
@@ -22,9 +23,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.constraints import Constraints
+from sidecut.constraints import Constraints, Contraction
+from sidecut.exceptions import ConstraintWarning
 from sidecut.graphs import Graph, SparseProduct
-from sidecut.methods.poisson.anchors import contract_beliefs
 
 
 class PairBeliefs:
@@ -210,3 +211,11 @@ def _links_between(constraints: Constraints | None, anchors: IntArray | None) ->
     signs = np.concatenate([np.ones(len(chain)), -np.ones(len(sets.witnesses))])
     kept = ~(told[ends].all(axis=1))
     return ends[kept], signs[kept]
+
+
+def contract_beliefs(constraints: Constraints) -> Contraction:
+    """Return must-linked sets and which are apart; of contradicting links the stronger count."""
+    with warnings.catch_warnings():
+        # Beliefs may contradict each other; all of them stay in the energy.
+        warnings.simplefilter("ignore", ConstraintWarning)
+        return constraints.without_conflicts().contracted()

@@ -7,8 +7,7 @@
 | `base.py` | the walk of both, as a reduction over chunks of rows |
 | `beliefs.py` | what is known, carried over to the landmarks (step 5) |
 | `problem.py` | the p x p problem (steps 6 and 7) |
-| `cuts.py` | its feasible cuts and their costs (steps 8 and 9) |
-| `trial.py` | the constrained cut beside that of the graph, told more or less: what `safe=True` compares |
+| `cuts.py` | its feasible cuts and their costs (steps 8 and 9); what `safe=True` compares |
 | `tridiagonal.py` | the same cuts, faster, where beliefs have a low rank |
 """
 

@@ -24,7 +24,7 @@ Basis = LandmarkBasis | TridiagonalBasis
 
 @dataclass(frozen=True)
 class LandmarkBeliefs:
-    """The matrix Q̂ = F G Fᵀ + c Ŝ.
+    """The matrix Q̂ = F G Fᵀ.
 
     Attributes
     ----------
@@ -32,8 +32,6 @@ class LandmarkBeliefs:
         F.
     form : array of shape (r, r)
         G, symmetric.
-    ease : float
-        c: how far every cut satisfies the beliefs by itself, one if Q_ii = 1 for all points.
     n_known : int
         The number of constrained points.
     n_entries : int
@@ -42,15 +40,14 @@ class LandmarkBeliefs:
 
     factor: FloatArray
     form: FloatArray
-    ease: float
     n_known: int
     n_entries: int
 
     @property
     def is_low_rank(self) -> bool:
-        """Whether Q̂ itself, without the share of Ŝ in it, has a low rank."""
+        """Whether Q̂ has a low rank."""
         n_landmarks, rank = self.factor.shape
-        return LOW_RANK * rank <= n_landmarks and self.ease == 0.0
+        return LOW_RANK * rank <= n_landmarks
 
 
 @dataclass(frozen=True)
@@ -84,8 +81,7 @@ class ConstrainedProblem:
     @property
     def beliefs(self) -> FloatArray:
         """TᵀQ̂T."""
-        low_rank = symmetric(self.factor @ self.known.form @ self.factor.T)
-        return low_rank + self.known.ease * np.eye(len(low_rank))
+        return symmetric(self.factor @ self.known.form @ self.factor.T)
 
     @cached_property
     def gamma(self) -> FloatArray:
@@ -96,13 +92,13 @@ class ConstrainedProblem:
         # TᵀF = O R with orthonormal O, so that the eigenvalues are those of R G Rᵀ and zeros.
         triangle = scipy.linalg.qr(self.factor, mode="r", check_finite=False)[0][:rank]
         small = scipy.linalg.eigvalsh(symmetric(triangle @ self.known.form @ triangle.T))
-        return self.known.ease + np.sort(np.concatenate([small, np.zeros(m - rank)]))[::-1]
+        return np.sort(np.concatenate([small, np.zeros(m - rank)]))[::-1]
 
     @property
     def total(self) -> float:
         """1ᵀQ1 / n, how far the constant vector satisfies the constraints."""
         constant = np.sqrt(self.sums.degrees / self.n_samples) @ self.known.factor
-        return float(constant @ self.known.form @ constant) + self.known.ease
+        return float(constant @ self.known.form @ constant)
 
     def without_trivial(self) -> ConstrainedProblem:
         """Return the problem among v ⊥ 1 (step 9 as a condition of the problem)."""
@@ -132,8 +128,8 @@ def build_constrained_problem(
         Codes of the constrained points.
     constraints : Constraints
         Q, restricted to these points in that order.
-    diagonal : {"known", "given", "all"}, default="known"
-        Q_ii = 1 for these points, as it is given, or 1 for all points, as eq. 20 has it.
+    diagonal : {"known", "given"}, default="known"
+        Q_ii = 1 for these points, or as it is given.
 
     Examples
     --------
@@ -167,14 +163,9 @@ def landmark_beliefs(
     sums: LandmarkSums, codes: sp.csr_array, constraints: Constraints, diagonal: str = "known"
 ) -> LandmarkBeliefs:
     """Return Q̂ with as few columns in F as its structure allows; see `build_constrained_problem`."""
-    ease, known = 0.0, constraints
-    if diagonal == "known":
-        known = constraints.with_diagonal(1.0)
-    elif diagonal == "all":
-        # Ẑ I Ẑᵀ = Ŝ.
-        ease, known = 1.0, constraints.with_diagonal(0.0)
+    known = constraints.with_diagonal(1.0) if diagonal == "known" else constraints
     n_known, p = codes.shape
-    size = (ease, n_known, known.n_entries())
+    size = (n_known, known.n_entries())
     factors = known.factored(max_rank=p - 1)
     if factors is None:
         return LandmarkBeliefs(np.eye(p), normalize_gram(sums, constraint_gram(codes, known)), *size)

@@ -16,9 +16,8 @@ from sidecut.methods.csp.cuts import FeasibleCuts, forget, remember_cuts
 from sidecut.methods.safeguard import GRAPH, Judgement, judge, warn_if_unsure
 from sidecut.methods.scacs.base import LandmarkClusterer
 from sidecut.methods.scacs.beliefs import pose_problem
-from sidecut.methods.scacs.cuts import Rule, landmark_cuts
+from sidecut.methods.scacs.cuts import LandmarkTrial, Rule, landmark_cuts
 from sidecut.methods.scacs.lsc import solve_unconstrained
-from sidecut.methods.scacs.trial import LandmarkTrial
 from sidecut.parameters import check_choice, check_flag
 
 #: What a fit without constraints must not keep of an earlier one.
@@ -33,7 +32,7 @@ FITTED_WITH_CONSTRAINTS = (
     "solution_",
 )
 
-DIAGONALS = ("known", "given", "all")
+DIAGONALS = ("known", "given")
 WEIGHTINGS = ("one_minus_cost", "none")
 
 
@@ -65,9 +64,8 @@ class SCACS(LandmarkClusterer):
         unconstrained cut (`LSC`) is kept where it satisfies all that is known, or where part of the
         knowledge, held back, does not show that the constrained one is better. False, or any other `beta0` or
         `beta`, is the paper's algorithm.
-    diagonal : {"known", "given", "all"}, default="known"
-        Q_ii = 1 for the points something is known about; as the constraints have it; or for all points, as
-        eq. 20 is printed, which leaves the constraints idle where β < 1.
+    diagonal : {"known", "given"}, default="known"
+        Q_ii = 1 for the points something is known about, or as the constraints have it.
     orthogonal : bool, default=False
         Whether cuts must be orthogonal to the constant one, as step 9 means, or only different from it, which
         every feasible cut is. (As printed, step 9 removes all cuts as a rule.)

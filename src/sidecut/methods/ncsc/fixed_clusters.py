@@ -1,9 +1,9 @@
-"""Indicators inside settled clusters: the feasible points of eq. 6 for one clustering.
+"""The best indicators for fixed clusters: the feasible points of eq. 6 for one clustering.
 
 Y >= 0 and YᵀDY = I leave one positive entry per row, so that Y is one number per node, and the objective
-falls apart into one smallest eigenvalue per cluster. Its vector is sought by the same steps as the clusters
-themselves, with the full bound on the curvature, which lowers the objective, and with momentum, dropped as
-soon as it does not.
+becomes a sum of one smallest eigenvalue per cluster. Its eigenvector is found by the same steps as the
+clusters themselves, with the full bound on the curvature, which lowers the objective, and with momentum,
+which is dropped as soon as the objective does not fall.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from sidecut.methods.ncsc.objective import PenalizedCut
 CURVATURE_BOUND = 2.0
 #: The largest number of steps.
 MAX_STEPS = 1000
-#: Indicators are settled to this share of the tolerance clusters are found with: eq. 6 is compared at them.
-SETTLED = 0.01
+#: Indicators are computed to this share of the tolerance of the clusters, because eq. 6 is compared at them.
+INDICATOR_SHARE = 0.01
 
 Labels = IntArray
 Operator = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
-class SettledClusters:
-    """A clustering of the nodes, with indicators inside it.
+class FixedClusters:
+    """A clustering of the nodes, with its indicators.
 
     Attributes
     ----------
@@ -64,10 +64,10 @@ class SettledClusters:
         return V
 
 
-def settle(
+def best_indicators(
     cut: PenalizedCut, labels: Labels, entries: FloatArray, n_clusters: int, tol: float
-) -> SettledClusters:
-    """Return the best indicators found inside given clusters.
+) -> FixedClusters:
+    """Return the best indicators found for given clusters.
 
     Parameters
     ----------
@@ -90,12 +90,12 @@ def settle(
     >>> from sidecut import Constraints
     >>> from sidecut.graphs import as_graph
     >>> from sidecut.methods.ncsc.objective import PenalizedCut
-    >>> from sidecut.methods.ncsc.inside import settle
+    >>> from sidecut.methods.ncsc.fixed_clusters import best_indicators
     >>> cut = PenalizedCut(as_graph(np.ones((3, 3)) - np.eye(3)), Constraints.none(3))
-    >>> settle(cut, np.array([0, 0, 1]), np.ones(3), 2, 1e-8).rates
+    >>> best_indicators(cut, np.array([0, 0, 1]), np.ones(3), 2, 1e-8).rates
     array([0.5, 1. ])
     """
-    apply, curvature = _inside(cut, labels, n_clusters), _curvature(cut)
+    apply, curvature = _apply_within(cut, labels, n_clusters), _curvature(cut)
     x = before = _unit(entries, labels, n_clusters)
     image = image_before = apply(x)
     price, momentum = float(x @ image), 1.0
@@ -117,7 +117,7 @@ def settle(
         price, momentum = price - gain, following
         if gain <= tol * price:
             break
-    return SettledClusters(labels, x, _rates(x, image, labels, n_clusters))
+    return FixedClusters(labels, x, _rates(x, image, labels, n_clusters))
 
 
 def without_overlap(cut: PenalizedCut, V: FloatArray, labels: Labels, tol: float) -> FloatArray:
@@ -139,7 +139,7 @@ def without_overlap(cut: PenalizedCut, V: FloatArray, labels: Labels, tol: float
     array of shape (n_nodes, n_clusters)
         Nonnegative, with orthonormal columns but for empty clusters.
     """
-    return settle(cut, labels, V[np.arange(len(labels)), labels], V.shape[1], tol).block()
+    return best_indicators(cut, labels, V[np.arange(len(labels)), labels], V.shape[1], tol).block()
 
 
 def _rates(x: FloatArray, image: FloatArray, labels: Labels, k: int) -> FloatArray:
@@ -149,7 +149,7 @@ def _rates(x: FloatArray, image: FloatArray, labels: Labels, k: int) -> FloatArr
 
 
 def _n_columns(x: FloatArray, labels: Labels, k: int) -> int:
-    """Return how many clusters have an entry that is not zero: a column that vanished would cost nothing."""
+    """Return how many clusters have an entry that is not zero: a column of zeros would cost nothing."""
     return int(np.count_nonzero(np.bincount(labels, weights=x, minlength=k)))
 
 
@@ -159,8 +159,8 @@ def _unit(x: FloatArray, labels: Labels, k: int) -> FloatArray:
     return x / np.where(norms > 0, norms, 1.0)[labels]
 
 
-def _inside(cut: PenalizedCut, labels: Labels, k: int) -> Operator:
-    """Return the map x -> Ḡ x without what lies between clusters."""
+def _apply_within(cut: PenalizedCut, labels: Labels, k: int) -> Operator:
+    """Return the map x -> Ḡ x without the entries between clusters."""
     is_sparse, rows = sp.issparse(cut.graph.matrix), np.arange(len(labels))
     linked = cut.links.nodes
     own, among = labels[linked], np.arange(len(linked))
@@ -181,7 +181,7 @@ def _inside(cut: PenalizedCut, labels: Labels, k: int) -> Operator:
         block = np.zeros((len(linked), k))
         scale = cut.affinity.scale[linked]
         block[among, own] = scale * x[linked]
-        result[linked] += scale * cut.priced(block)[among, own]
+        result[linked] += scale * cut.apply_penalties(block)[among, own]
         return np.asarray(result)
 
     return apply
