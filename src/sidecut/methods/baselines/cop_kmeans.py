@@ -37,8 +37,8 @@ from sidecut.parameters import check_choice, check_count, check_n_clusters, chec
 class COPKMeans(ConstrainedClusterer):
     """k-means in which every must-link and every cannot-link holds.
 
-    Points joined by must-links move as one weighted point. In every iteration the weighted points that are apart
-    from others are assigned all together, not one after the other, so that no order of the points leads
+    Points joined by must-links move as one weighted point. In every iteration the weighted points that are
+    apart from others are assigned all together, not one after the other, so that no order of the points leads
     into a dead end: a first assignment is found by an exhaustive search, and each next one is the cheapest
     or, where cannot-links form large cyclic knots, no dearer than the one before. The sum of squares
     therefore never grows. Constraints that no `n_clusters` clusters can satisfy are named.
