@@ -210,8 +210,7 @@ class Contraction:
 def contract(knowledge: Knowledge) -> Contraction:
     """Contract knowledge without contradictions; the pairs of groups are never listed."""
     node_component = must_link_components(knowledge)
-    stated = [knowledge.must.pairs.reshape(-1), knowledge.cannot.pairs.reshape(-1)]
-    points = np.unique(np.concatenate(stated + [groups.points for groups in knowledge.groups]))
+    points = _find_informed_points(knowledge)
     component = number_by_appearance(node_component[points])
     compact = np.full(int(node_component.max(initial=-1)) + 1, -1, dtype=np.int64)
     compact[node_component[points]] = component

@@ -20,7 +20,7 @@ from sidecut.constraints.groups import (
 )
 from sidecut.constraints.labels import Classes
 from sidecut.constraints.links import canonical, check_positive, read_only
-from sidecut.constraints.satisfaction import Tally, tally
+from sidecut.constraints.satisfaction import PairCounts, tally
 from sidecut.constraints.spectrum import Spectrum, factor, scaled_spectrum
 from sidecut.exceptions import ConstraintError
 
@@ -429,5 +429,5 @@ class ConstraintMatrix:
         upper = sparse.triu(self.as_matrix(), k=1, format="csr").tocoo()
         return read_only(np.column_stack([upper.row, upper.col]).astype(np.int64)), read_only(upper.data)
 
-    def _counts(self) -> Tally:
+    def _counts(self) -> PairCounts:
         return tally(self._links, self._groups, np.zeros(self._n_samples, dtype=np.int64))

@@ -5,43 +5,91 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.constraints.closure import Contraction
 from sidecut.constraints.groups import Groups
 
 
 @dataclass(frozen=True)
-class Tally:
-    """Pairs that should be together and apart, and how many of each are; counts or weights.
+class PairCounts:
+    """Pairs that should be together and apart, and how many of each a clustering gets right.
+
+    Pairs are counted, or their strengths are added up.
 
     Parameters
     ----------
     together, apart : float
-        Pairs with positive and with negative strength.
-    together_kept, apart_kept : float
-        Those among them that the clustering respects.
+        How many pairs are known to be together, and apart.
+    joined, parted : float
+        How many of them the clustering puts together, and apart.
+
+    Examples
+    --------
+    >>> from sidecut.constraints.satisfaction import PairCounts
+    >>> counts = PairCounts(together=10, apart=90, joined=5, parted=81)
+    >>> round(counts.balanced_accuracy, 3), round(counts.rand_beyond_chance, 3)
+    (0.7, 0.34)
     """
 
-    together: float = 0.0
-    apart: float = 0.0
-    together_kept: float = 0.0
-    apart_kept: float = 0.0
+    together: float
+    apart: float
+    joined: float
+    parted: float
+
+    def __add__(self, other: PairCounts) -> PairCounts:
+        return PairCounts(
+            self.together + other.together,
+            self.apart + other.apart,
+            self.joined + other.joined,
+            self.parted + other.parted,
+        )
+
+    def __sub__(self, other: PairCounts) -> PairCounts:
+        return PairCounts(
+            self.together - other.together,
+            self.apart - other.apart,
+            self.joined - other.joined,
+            self.parted - other.parted,
+        )
 
     @property
     def share(self) -> float:
-        """Share of all pairs respected; 1 when there are none, since nothing is violated."""
+        """The share of all pairs that are right; 1 when there are none, since nothing is violated."""
         total = self.together + self.apart
-        return (self.together_kept + self.apart_kept) / total if total else 1.0
+        return (self.joined + self.parted) / total if total else 1.0
 
-    def plus(self, other: Tally, sign: float = 1.0) -> Tally:
-        """Add (or with ``sign=-1`` take away) another tally."""
-        return Tally(
-            self.together + sign * other.together,
-            self.apart + sign * other.apart,
-            self.together_kept + sign * other.together_kept,
-            self.apart_kept + sign * other.apart_kept,
-        )
+    @property
+    def balanced_accuracy(self) -> float:
+        """The mean of the shares of must-links and cannot-links that are satisfied."""
+        shares = [
+            right / known
+            for right, known in ((self.joined, self.together), (self.parted, self.apart))
+            if known > 0
+        ]
+        return float(np.mean(shares)) if shares else 1.0
+
+    @property
+    def f_measure(self) -> float:
+        """The mean of the F-measures of must-links and of cannot-links."""
+        missed, mixed = self.together - self.joined, self.apart - self.parted
+        measures = [
+            2 * right / (2 * right + missed + mixed)
+            for right, known in ((self.joined, self.together), (self.parted, self.apart))
+            if known > 0
+        ]
+        return float(np.mean(measures)) if measures else 1.0
+
+    @property
+    def rand_beyond_chance(self) -> float:
+        """The Rand index of these pairs, corrected for chance as the adjusted Rand index is."""
+        missed, mixed = self.together - self.joined, self.apart - self.parted
+        chance = self.together * (missed + self.parted) + self.apart * (self.joined + mixed)
+        if chance == 0:
+            return 1.0 if missed + mixed == 0 else 0.0
+        return 2 * (self.joined * self.parted - missed * mixed) / chance
 
 
 def satisfied_pairs(pairs: IntArray, strengths: FloatArray, clusters: IntArray) -> BoolArray:
@@ -49,16 +97,16 @@ def satisfied_pairs(pairs: IntArray, strengths: FloatArray, clusters: IntArray) 
     return (clusters[pairs[:, 0]] == clusters[pairs[:, 1]]) == (strengths > 0)
 
 
-def tally_pairs(pairs: IntArray, strengths: FloatArray, clusters: IntArray, weighted: bool) -> Tally:
+def tally_pairs(pairs: IntArray, strengths: FloatArray, clusters: IntArray, weighted: bool) -> PairCounts:
     """Tally listed pairs; those of strength 0 count for nothing."""
     weights = np.abs(strengths) if weighted else (strengths != 0).astype(np.float64)
     kept = satisfied_pairs(pairs, strengths, clusters)
     positive = strengths > 0
     sums = [weights[mask].sum() for mask in (positive, ~positive, positive & kept, ~positive & kept)]
-    return Tally(*(float(value) for value in sums))
+    return PairCounts(*(float(value) for value in sums))
 
 
-def tally_groups(groups: Groups, clusters: IntArray, weighted: bool) -> Tally:
+def tally_groups(groups: Groups, clusters: IntArray, weighted: bool) -> PairCounts:
     """Tally all pairs of the groups from the table of group by cluster."""
     n_clusters = int(clusters.max()) + 1
     shape = (groups.n_groups, n_clusters)
@@ -67,7 +115,7 @@ def tally_groups(groups: Groups, clusters: IntArray, weighted: bool) -> Tally:
     together_kept = float((table.data * (table.data - 1)).sum()) / 2
     apart = groups.n_cannot_link()
     weight = groups.weight if weighted else 1.0
-    return Tally(
+    return PairCounts(
         weight * groups.n_must_link(),
         weight * apart,
         weight * together_kept,
@@ -77,7 +125,7 @@ def tally_groups(groups: Groups, clusters: IntArray, weighted: bool) -> Tally:
 
 def tally(
     links: sparse.csr_array, groups: Groups | None, clusters: IntArray, weighted: bool = False
-) -> Tally:
+) -> PairCounts:
     """Tally the sum of links and groups; a pair that both know counts once, with the sum of its strengths."""
     upper = sparse.triu(links, k=1, format="coo")
     pairs = np.column_stack([upper.row, upper.col]).astype(np.int64)
@@ -86,8 +134,8 @@ def tally(
     known = groups.entry(pairs[:, 0], pairs[:, 1])
     return (
         tally_groups(groups, clusters, weighted)
-        .plus(tally_pairs(pairs, known, clusters, weighted), sign=-1.0)
-        .plus(tally_pairs(pairs, known + upper.data, clusters, weighted))
+        - tally_pairs(pairs, known, clusters, weighted)
+        + tally_pairs(pairs, known + upper.data, clusters, weighted)
     )
 
 
@@ -98,3 +146,44 @@ def _apart_in_one_cluster(groups: Groups, table: sparse.csr_array) -> float:
     clique = float((columns * columns).sum() - (own.data * own.data).sum())
     listed = float((table * (groups.apart @ table)).sum()) if groups.apart.nnz else 0.0
     return (clique + listed) / 2
+
+
+def count_pairs(knowledge: Contraction, labels: ArrayLike, counted: BoolArray) -> PairCounts:
+    """Count known pairs, all that follows included, among some of the known points.
+
+    Parameters
+    ----------
+    knowledge : Contraction
+        Components that belong together, and which of them are apart.
+    labels : array-like of shape (n_samples,)
+        The cluster of each sample.
+    counted : array of bool, one per point of the knowledge
+        Which points count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.constraints.satisfaction import count_pairs
+    >>> known = Constraints.from_labels([0, 0, 1, -1]).contracted()
+    >>> count_pairs(known, [0, 0, 0, 1], np.ones(3, dtype=bool))
+    PairCounts(together=1.0, apart=2.0, joined=1.0, parted=0.0)
+    """
+    points, component = knowledge.points[counted], knowledge.component[counted]
+    _, cluster = np.unique(np.asarray(labels)[points], return_inverse=True)
+    shape = (knowledge.n_components, int(cluster.max(initial=0)) + 1)
+    table = sparse.coo_array((np.ones(len(points)), (component, cluster)), shape=shape).tocsr()
+    sizes = np.asarray(table.sum(axis=1)).ravel()
+    first, second = knowledge.apart[:, 0], knowledge.apart[:, 1]
+    apart = float(sizes[first] @ sizes[second])
+    mixed = float(table[first].multiply(table[second]).sum())
+    return PairCounts(
+        together=_pairs_within(sizes),
+        apart=apart,
+        joined=_pairs_within(table.data),
+        parted=apart - mixed,
+    )
+
+
+def _pairs_within(sizes: FloatArray) -> float:
+    return float((sizes * (sizes - 1)).sum() / 2)

@@ -20,6 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
+from sidecut.constraints.satisfaction import PairCounts
 from sidecut.exceptions import ConstraintWarning, warn
 
 #: Of so many parts one is held back at a time.
@@ -164,12 +165,7 @@ def chance_corrected(counts: FloatArray) -> float:
     >>> round(chance_corrected(np.array([10, 90, 5, 81])), 3)
     0.34
     """
-    together, apart, joined, parted = (float(count) for count in counts)
-    missed, mixed = together - joined, apart - parted
-    chance = together * (missed + parted) + apart * (joined + mixed)
-    if chance == 0:
-        return float(missed + mixed == 0)
-    return 2 * (joined * parted - missed * mixed) / chance
+    return PairCounts(*counts.tolist()).rand_beyond_chance
 
 
 def judge(

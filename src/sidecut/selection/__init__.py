@@ -1,8 +1,8 @@
 """Choosing a method, its graph and its strengths by what is known."""
 
+from sidecut.constraints.satisfaction import PairCounts
 from sidecut.selection.autocut import AutoCut
 from sidecut.selection.consensus import Consensus, vote
-from sidecut.selection.counts import PairCounts
 from sidecut.selection.folds import ConstraintFolds, Fold
 from sidecut.selection.scores import ConstraintScorer, score_pairs
 from sidecut.selection.search import ConstraintSearch

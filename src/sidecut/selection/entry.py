@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidecut.selection.counts import PairCounts
+from sidecut.constraints.satisfaction import PairCounts
 from sidecut.selection.experience import WORTH
 
 IntArray = npt.NDArray[np.intp]

@@ -13,8 +13,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from sidecut.constraints import Constraints, Contraction
+from sidecut.constraints.satisfaction import PairCounts, count_pairs
 from sidecut.parameters import check_count
-from sidecut.selection.counts import PairCounts, count_pairs
 from sidecut.selection.knowledge import consistent
 
 IntArray = npt.NDArray[np.intp]

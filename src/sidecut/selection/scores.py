@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidecut.constraints import Constraints
-from sidecut.selection.counts import PairCounts, count_pairs
+from sidecut.constraints.satisfaction import PairCounts, count_pairs
 from sidecut.selection.knowledge import consistent
 
 #: Names of scores of pairs, each fair to must-links and cannot-links however many there are of either.

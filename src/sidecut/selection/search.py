@@ -18,8 +18,8 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from sidecut.constraints import Constraints
+from sidecut.constraints.satisfaction import PairCounts
 from sidecut.exceptions import ConstraintError, warn
-from sidecut.selection.counts import PairCounts
 from sidecut.selection.folds import ConstraintFolds, Fold
 from sidecut.selection.scores import as_score, labels_of
 

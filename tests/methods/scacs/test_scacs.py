@@ -113,7 +113,7 @@ def test_given_landmarks_are_used(digits, known, fitted):
         ({"beta0": True}, "beta0=True"),
         ({"beta": -1.0}, "beta=-1.0 must be None or finite and positive"),
         ({"beta": np.nan}, "beta=nan"),
-        ({"diagonal": "none"}, "diagonal='none': choose one of 'known', 'given', 'all'"),
+        ({"diagonal": "none"}, "diagonal='none': choose one of 'known', 'given'"),
         ({"orthogonal": "skip"}, "orthogonal='skip'"),
         ({"weighting": "sign"}, "weighting='sign'"),
         ({"landmarks": "best"}, "landmarks='best'"),
