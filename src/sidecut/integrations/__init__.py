@@ -1,9 +1,10 @@
-"""Seats where people already work: entity resolution (splink, dedupe).
+"""Seats where people already work: entity resolution (splink, dedupe), speakers (pyannote).
 
 Each module takes the objects of other packages and gives them back with clusters; none of those packages is
 imported before it is used.
 """
 
 from sidecut.integrations.records import cluster_records
+from sidecut.integrations.speakers import SpeakerClusterer
 
-__all__ = ["cluster_records"]
+__all__ = ["SpeakerClusterer", "cluster_records"]
