@@ -38,7 +38,8 @@ templates_path = ["_templates"]
 nitpicky = True
 # Names in single backticks are code; the extension public_names turns those of the library into links.
 default_role = "code"
-pygments_style = "friendly"
+# Quotes in docstrings are those of code.
+smartquotes = False
 
 # Markdown pages. Headings have the anchors that public forges give them.
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "attrs_block"]
@@ -59,7 +60,7 @@ sphinx_gallery_conf = {
     "subsection_order": [f"../examples/{name}" for name in ("first_steps", "knowledge", "fields", "large")]
     + ["*"],
     "filename_pattern": r"\.py",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "example_links.ReadingOrder",
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
     "download_all_examples": False,
@@ -68,6 +69,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 0,
     "remove_config_comments": True,
     "notebook_images": False,
+    "thumbnail_size": (480, 300),
     "write_computation_times": False,
     "backreferences_dir": None,
     "image_scrapers": ("matplotlib",),

@@ -6,7 +6,20 @@ from pathlib import Path
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+#: Examples that are to be read first; the others follow by name.
+FIRST = ("two_moons.py", "digits.py", "pairs.py", "pictures.py", "text.py", "million_points.py")
 LINK = re.compile(r"\]\((?:\.\./)+examples/([\w/-]+)\.py\)")
+
+
+class ReadingOrder:
+    """The order of the examples in a section, for sphinx-gallery."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __call__(self, name: str) -> tuple[int, str]:
+        """Return what to sort by."""
+        return (FIRST.index(name) if name in FIRST else len(FIRST), name)
 
 
 def link_to_gallery(app: Sphinx, docname: str, source: list[str]) -> None:
