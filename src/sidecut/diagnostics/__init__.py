@@ -4,6 +4,7 @@
 |---|---|
 | `suspects.py` | `find_suspects`, `drop_suspects`: labels or links that the others speak against |
 | `leave_one_out.py` | the scores: what the graph and all others say of a label or link left out |
+| `calibration.py` | from these scores to the chance of being wrong |
 | `redundancy.py` | `find_redundant`: links that follow from the others |
 """
 

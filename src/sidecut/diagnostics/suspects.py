@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
+from sidecut.diagnostics.calibration import chance_labels_wrong, chance_links_wrong
 from sidecut.diagnostics.leave_one_out import score_labels, score_links, spread_between
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Graph
+from sidecut.labelling import unit_rows
 from sidecut.methods import NormalizedCut
 from sidecut.methods.inputs import build_graph, check_data
 
-#: Above this score a label or link is spoken against more than for.
+#: Above this chance a label or link is more likely wrong than right.
 DOUBTFUL = 0.5
-#: Above this score a label or link is dropped unless another threshold is asked for. Set on iris, wine,
-#: breast cancer and digits: a lower one drops more right labels than the wrong ones are worth.
-DROPPED = 0.9
 #: So many points may be known at most: P between them is a square matrix of this many rows, 3 GB.
 MOST_POINTS = 20_000
 #: How many of the nearest labelled points a reason counts.
@@ -40,7 +38,7 @@ class Suspects:
     said : tuple of length m
         What the user said: the class of every point, or "together" and "apart".
     scores : array of shape (m,)
-        From 0 to 1; above 0.5 the graph and all other knowledge speak against it.
+        The chance that it is wrong, by the graph and all other knowledge.
     reasons : tuple of str
         Why, in words.
     """
@@ -53,7 +51,7 @@ class Suspects:
 
     @property
     def doubtful(self) -> IntArray:
-        """The places of those that are spoken against, the most suspicious first."""
+        """The places of those more likely wrong than right, the most suspicious first."""
         return np.flatnonzero(self.scores > DOUBTFUL)
 
     def __str__(self) -> str:
@@ -78,8 +76,9 @@ def find_suspects(
     """Score how likely every label or link is wrong, given the data and all other knowledge.
 
     Each label or link is left out in turn, and what the others say about it is compared with it; see
-    `sidecut.diagnostics.leave_one_out`. For links, it also counts whether the unconstrained cut puts the two
-    points into one cluster.
+    `sidecut.diagnostics.leave_one_out`. For links, the unconstrained cut counts as well: whether it puts the
+    two points into one cluster, and how near they are in its embedding. How much all this foretells is measured
+    on what was said itself, and gives the chance that each is wrong; see `sidecut.diagnostics.calibration`.
 
     Parameters
     ----------
@@ -130,8 +129,8 @@ def find_suspects(
     return _judge_links(graph, constraints, points, between, n_clusters, random_state)
 
 
-def drop_suspects(constraints: Constraints, suspects: Suspects, threshold: float = DROPPED) -> Constraints:
-    """Return the constraints without the labels or links whose score is above a threshold.
+def drop_suspects(constraints: Constraints, suspects: Suspects, threshold: float = DOUBTFUL) -> Constraints:
+    """Return the constraints without the labels or links whose chance of being wrong is above a threshold.
 
     Parameters
     ----------
@@ -139,8 +138,8 @@ def drop_suspects(constraints: Constraints, suspects: Suspects, threshold: float
         What was judged.
     suspects : Suspects
         The judgement.
-    threshold : float, default=0.9
-        Higher keeps more. Above 0.5 another answer is more likely than the given one.
+    threshold : float, default=0.5
+        Higher keeps more. Above 0.5 a label or link is more likely wrong than right.
 
     Examples
     --------
@@ -186,21 +185,11 @@ def _judge_labels(
     classes = np.unique(labels[points], return_inverse=True)[1]
     names = _name_classes(constraints, points, classes)
     shares = score_labels(between, given, classes)
-    scores = _compare_with_best_other(shares, classes)
+    scores = chance_labels_wrong(shares, classes)
     order = np.argsort(-scores, kind="stable")
     reasons = [_explain_label(place, between, classes, names) for place in order]
     said = tuple(names[classes[place]] for place in order)
     return Suspects("label", points[order], said, scores[order], tuple(reasons))
-
-
-def _compare_with_best_other(shares: FloatArray, classes: IntArray) -> FloatArray:
-    """Return best other / (own + best other): above one half where another class is more likely."""
-    here = np.arange(len(classes))
-    own = shares[here, classes]
-    others = shares.copy()
-    others[here, classes] = -np.inf
-    best = np.maximum(others.max(axis=1), 0.0)
-    return np.divide(best, own + best, out=np.zeros_like(own), where=own + best > 0)
 
 
 def _name_classes(constraints: Constraints, points: IntArray, classes: IntArray) -> list[Any]:
@@ -235,10 +224,12 @@ def _judge_links(
     pairs, strengths = constraints.pairs, constraints.strengths
     first, second = np.searchsorted(points, pairs).T
     belief = score_links(between, first, second, strengths)
-    belief = belief / max(np.mean(np.abs(belief)), np.finfo(float).tiny)
-    together = _cut_without_knowledge(graph, constraints, n_clusters, random_state)
-    same = np.where(together[pairs[:, 0]] == together[pairs[:, 1]], 1.0, -1.0)
-    scores = expit(-np.sign(strengths) * (belief + same))
+    cut = _cut_without_knowledge(graph, constraints, n_clusters, random_state)
+    same = np.where(cut.labels_[pairs[:, 0]] == cut.labels_[pairs[:, 1]], 1.0, -1.0)
+    rows = unit_rows(cut.embedding_)
+    near = np.einsum("ij,ij->i", rows[pairs[:, 0]], rows[pairs[:, 1]])
+    views = np.column_stack([_of_mean_size_one(view) for view in (belief, same, near)])
+    scores = chance_links_wrong(views, strengths > 0)
     order = np.argsort(-scores, kind="stable")
     said = tuple("together" if strengths[place] > 0 else "apart" for place in order)
     reasons = tuple(_explain_link(strengths[place] > 0, same[place] > 0, belief[place]) for place in order)
@@ -247,10 +238,14 @@ def _judge_links(
 
 def _cut_without_knowledge(
     graph: Graph, constraints: Constraints, n_clusters: int | None, random_state: Any
-) -> IntArray:
+) -> NormalizedCut:
     k = n_clusters if n_clusters is not None else _guess_clusters(constraints)
     model = NormalizedCut(min(k, graph.n_nodes), affinity="precomputed", random_state=random_state)
-    return model.fit(graph).labels_
+    return model.fit(graph)
+
+
+def _of_mean_size_one(view: FloatArray) -> FloatArray:
+    return view / max(float(np.mean(np.abs(view))), np.finfo(float).tiny)
 
 
 def _guess_clusters(constraints: Constraints) -> int:

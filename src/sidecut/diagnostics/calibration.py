@@ -1,0 +1,114 @@
+"""From what the others say about a label or link to the chance that it is wrong.
+
+Both have the same model. The others foretell what is true with chances p; what was said is true with chance
+1 - ε, and otherwise one of the other answers, all alike. So what was said has the likelihood
+
+    l = (1 - ε) p_said + ε (1 - p_said) / (K - 1),
+
+and is wrong with chance ε (1 - p_said) / (K - 1) / l, where K is the number of possible answers. How sharp p is,
+and ε, are those that make all that was said most likely. So evidence that foretells little, as on a graph that
+has nothing to do with the classes, makes no label suspicious.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, softmax
+
+from sidecut.arrays import FloatArray, IntArray
+
+#: How sharp the chances are: powers of the shares that are tried.
+SHARPNESS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 20.0)
+#: The shares of wrong answers that are tried.
+ERROR_RATES = (0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4)
+#: What is believed of the share of wrong answers before any is seen: Beta(2, 13), with mode 1/13.
+PRIOR_WRONG, PRIOR_RIGHT = 1.0, 12.0
+#: No share is taken to be smaller than this over the number of classes.
+LEAST_SHARE = 1e-3
+#: Weights of the views of a link are drawn towards one with this strength, the offset towards zero with a tenth.
+RIDGE = 1.0
+
+
+def chance_labels_wrong(shares: FloatArray, classes: IntArray) -> FloatArray:
+    """Return the chance that each label is wrong.
+
+    The chances of the classes are p ∝ shares^β. All constants were set on iris, wine, breast cancer, digits and
+    generated sets.
+
+    Parameters
+    ----------
+    shares : array of shape (c, n_classes)
+        What the other labels say of each labelled point, from `score_labels`.
+    classes : array of shape (c,)
+        What was said.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.diagnostics.calibration import chance_labels_wrong
+    >>> shares = np.array([[0.9, 0.1]] * 10 + [[0.1, 0.9]] * 10)
+    >>> said = np.array([0] * 9 + [1] * 11)
+    >>> chance_labels_wrong(shares, said).round(2)[7:12]
+    array([0., 0., 1., 0., 0.])
+    """
+    logs = np.log(shares + LEAST_SHARE / shares.shape[1])
+    others = max(shares.shape[1] - 1, 1)
+    here = np.arange(len(classes))
+    fits = []
+    for sharpness in SHARPNESS:
+        said = softmax(sharpness * logs, axis=1)[here, classes]
+        fits += [(*_posterior(said, rate, others), sharpness) for rate in ERROR_RATES]
+    return max(fits, key=lambda fit: fit[0])[1]
+
+
+def chance_links_wrong(views: FloatArray, is_must: FloatArray) -> FloatArray:
+    """Return the chance that each link is wrong.
+
+    The chance of "together" is p = 1 / (1 + exp(-b - Σ w_v view_v)), with weights w ≥ 0 drawn towards one.
+
+    Parameters
+    ----------
+    views : array of shape (m, n_views)
+        What speaks for "together" (positive) or "apart" (negative), each of mean size one.
+    is_must : array of bool, shape (m,)
+        What was said.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.diagnostics.calibration import chance_links_wrong
+    >>> view = np.array([[1.0]] * 10 + [[-1.0]] * 10)
+    >>> chance_links_wrong(view, np.arange(20) < 9)[[0, 9, 19]].round(2)
+    array([0.  , 0.76, 0.  ])
+    """
+    fits = [_fit_links(views, np.where(is_must, 1.0, -1.0), rate) for rate in ERROR_RATES]
+    return max(fits, key=lambda fit: fit[0])[1]
+
+
+def _posterior(said: FloatArray, rate: float, others: int) -> tuple[float, FloatArray]:
+    """Return the log likelihood of all that was said, with the prior of the rate, and the chances wrong."""
+    wrong = rate * (1.0 - said) / others
+    likelihood = (1.0 - rate) * said + wrong
+    prior = PRIOR_WRONG * np.log(rate) + PRIOR_RIGHT * np.log1p(-rate)
+    return float(np.log(likelihood).sum() + prior), wrong / likelihood
+
+
+def _fit_links(views: FloatArray, sign: FloatArray, rate: float) -> tuple[float, FloatArray]:
+    """Return the penalised log likelihood of the best weights for a share of wrong links, and the chances."""
+    n_views = views.shape[1]
+    design = np.column_stack([views, np.ones(len(views))])
+    centre = np.append(np.ones(n_views), 0.0)
+    ridge = RIDGE * np.append(np.ones(n_views), 0.1)
+
+    def cost(weights: FloatArray) -> tuple[float, FloatArray]:
+        said = expit(sign * (design @ weights))
+        likelihood = (1.0 - rate) * said + rate * (1.0 - said)
+        slopes = (1.0 - 2.0 * rate) * said * (1.0 - said) / likelihood * sign
+        off = weights - centre
+        return float(ridge @ off**2 - np.log(likelihood).sum()), 2.0 * ridge * off - design.T @ slopes
+
+    bounds = [(0.0, None)] * n_views + [(None, None)]
+    found = minimize(cost, centre, jac=True, bounds=bounds, method="L-BFGS-B")
+    likelihood, wrong = _posterior(expit(sign * (design @ found.x)), rate, 1)
+    return likelihood - float(ridge @ (found.x - centre) ** 2), wrong
