@@ -17,10 +17,10 @@ __all__ = ["clusters_words", "counted", "json_summary", "sentences", "solver_wor
 SMALL_SHARE = 0.1
 """A cluster of less than this share of an even one is said to be small."""
 
-SUSPICIOUS, SHOWN_SUSPECTS = 0.9, 3
-"""Labels and links of a higher score are said to look wrong; so many are named."""
+SHOWN_SUSPECTS = 3
+"""So many labels and links that look wrong are named."""
 
-UNSURE, MANY_UNSURE = 0.2, 0.05
+UNSURE, MANY_UNSURE = 0.5, 0.05
 """Points of less confidence are unsure; they are spoken of where they are so large a share."""
 
 
@@ -129,7 +129,7 @@ def _suspect_words(run: ClusterRun) -> list[str]:
     suspects = run.suspects
     if suspects is None:
         return []
-    worst = np.flatnonzero(suspects.scores > SUSPICIOUS)
+    worst = suspects.doubtful
     if not worst.size:
         return []
     named = [

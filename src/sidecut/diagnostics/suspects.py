@@ -77,8 +77,9 @@ def find_suspects(
 
     Each label or link is left out in turn, and what the others say about it is compared with it; see
     `sidecut.diagnostics.leave_one_out`. For links, the unconstrained cut counts as well: whether it puts the
-    two points into one cluster, and how near they are in its embedding. How much all this foretells is measured
-    on what was said itself, and gives the chance that each is wrong; see `sidecut.diagnostics.calibration`.
+    two points into one cluster, and how near they are in its embedding. How much all this foretells is
+    measured on what was said itself, and gives the chance that each is wrong; see
+    `sidecut.diagnostics.calibration`.
 
     Parameters
     ----------
