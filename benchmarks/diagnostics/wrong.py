@@ -133,9 +133,9 @@ def area(is_wrong: Any, scores: Any) -> float | None:
 
 
 def by_tenths(model: Any, y: Any, known: Constraints) -> list[list[float]]:
-    """Return mean confidence, error rate and share of all errors of each tenth of the points, least sure first.
+    """Return mean confidence, error rate and share of all errors of each tenth of the points.
 
-    Points that something is known about are left out.
+    The least sure come first. Points that something is known about are left out.
     """
     free = np.setdiff1d(np.arange(len(y)), known.constrained_points)
     table = confusion_matrix(y, model.labels_)

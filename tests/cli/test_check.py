@@ -17,6 +17,10 @@ def test_counts_and_what_follows(shell):
         "too_few_clusters": "",
         "contradictions": 0,
         "proofs": [],
+        "kind": "link",
+        "judged": 0,
+        "suspects": [],
+        "not_judged": "",
     }
     assert shell("check", "c.csv", "--samples", 10) == 0
     assert "with what follows  3 must-links, 3 cannot-links" in shell.out

@@ -1,6 +1,7 @@
-"""A wrong label is named in the summary, with the reason, and listed for programs."""
+"""A wrong label is named in the summary, in the report and by check, with the reason."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -34,3 +35,54 @@ def test_programs_get_the_suspects_as_a_list(shell):
     assert suspect["points"] == ["p3"]
     assert suspect["said"] == "dog"
     assert suspect["score"] > 0.9
+
+
+def test_the_report_lists_suspects(shell):
+    write_clouds_with_a_wrong_label()
+    assert shell(*RUN) == 0, shell.err
+    page = Path("labels.html").read_text()
+    assert "Labels that look wrong" in page
+    assert "1 label of 16 looks wrong." in page
+    assert '<th scope="row">p3</th><td>dog</td>' in page
+
+
+def write_labels_beside_the_points(shell):
+    write_clouds_with_a_wrong_label()
+    frame = pd.read_csv("clouds.csv")
+    frame.loc[frame.known.notna(), ["name", "known"]].rename(columns={"known": "label"}).to_csv(
+        "known.csv", index=False
+    )
+    frame.drop(columns="known").assign(note="some text").to_csv("points.csv", index=False)
+
+
+CHECK = ("check", "known.csv", "--data", "points.csv", "--id-column", "name")
+
+
+def test_check_names_suspects_with_the_reason(shell):
+    write_labels_beside_the_points(shell)
+    assert shell(*CHECK) == 0, shell.err
+    assert "1 label of 16 looks wrong" in shell.out
+    assert "p3, said dog: 7 of the 7 labelled points nearest to it are 'cat'" in shell.out
+    assert shell(*CHECK, "--json") == 0
+    found = json.loads(shell.out)
+    assert found["judged"] == 16
+    assert [suspect["points"] for suspect in found["suspects"]] == [["p3"]]
+
+
+def test_check_judges_links_and_says_when_nothing_looks_wrong(shell):
+    write_labels_beside_the_points(shell)
+    rows = [f"p{i},p{i + 5},1" for i in range(20)] + [f"p{i},p{i + 35},-1" for i in range(20)]
+    shell.write("pairs.csv", "\n".join(rows) + "\n")
+    assert shell("check", "pairs.csv", *CHECK[2:], "-k", 2) == 0, shell.err
+    assert "None of the 40 links looks wrong." in shell.out
+    shell.write("pairs.csv", "\n".join([*rows, "p0,p59,1"]) + "\n")
+    assert shell("check", "pairs.csv", *CHECK[2:], "-k", 2) == 0, shell.err
+    assert "p0 and p59, said together: the graph alone puts the two points into two clusters" in shell.out
+
+
+def test_check_says_why_nothing_was_judged(shell):
+    write_labels_beside_the_points(shell)
+    frame = pd.read_csv("points.csv").drop(columns=["x", "y"])
+    frame.to_csv("points.csv", index=False)
+    assert shell(*CHECK) == 0, shell.err
+    assert "was not judged: points.csv has no column of numbers" in " ".join(shell.out.split())

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidecut.cli.console import show_rows
+from sidecut.cli.doubts import list_suspects, read_features, seek_suspects, tell_suspects
 from sidecut.cli.errors import BAD_INPUT, OK, UsageError
 from sidecut.cli.inputs import existing_file, read_points
 from sidecut.cli.knowledge import conflict_words, read_named_constraints, unknown_values
@@ -23,7 +24,7 @@ __all__ = ["run"]
 
 
 def run(options: CheckOptions) -> int:
-    """Count constraints, what follows from them, and what contradicts.
+    """Count constraints, what follows from them, what contradicts, and what looks wrong.
 
     Parameters
     ----------
@@ -37,7 +38,8 @@ def run(options: CheckOptions) -> int:
     """
     points = _points(options)
     try:
-        findings = _consistent(_read(options, points, "raise"), points, options.clusters)
+        constraints = _read(options, points, "raise")
+        findings = _consistent(constraints, points, options.clusters) | _judged(options, constraints, points)
     except ConflictError as error:
         findings = _contradictory(options, points, error.conflicts)
     if options.json:
@@ -100,6 +102,25 @@ def _consistent(constraints: Constraints, points: Points, n_clusters: int | None
     }
 
 
+def _judged(options: CheckOptions, constraints: Constraints, points: Points) -> dict[str, Any]:
+    """Say which labels or links look wrong, where there are data to judge them by."""
+    kind = "link" if constraints.labels is None else "label"
+    total = constraints.n_pairs if kind == "link" else len(constraints.constrained_points)
+    nothing = {"kind": kind, "judged": 0, "suspects": [], "not_judged": ""}
+    if options.data is None:
+        return nothing
+    try:
+        features = read_features(
+            options.data, points, options.id_column, TextFormat(encoding=options.encoding)
+        )
+        suspects = seek_suspects(features, constraints, options.clusters)
+    except (UsageError, ValueError) as error:
+        return nothing | {"not_judged": f"Whether any {kind} looks wrong was not judged: {error}"}
+    if suspects is None:
+        return nothing
+    return nothing | {"judged": total, "suspects": list_suspects(suspects, points)}
+
+
 def _contradictory(options: CheckOptions, points: Points, conflicts: tuple[Conflict, ...]) -> dict[str, Any]:
     # Weighed, opposite statements about one pair cancel and are no longer seen as a contradiction, so the
     # proofs come from the refusal, and the larger of the two numbers is the better count.
@@ -112,6 +133,10 @@ def _contradictory(options: CheckOptions, points: Points, conflicts: tuple[Confl
         "too_few_clusters": "",
         "contradictions": max(len(conflicts), weighed.n_conflicts),
         "proofs": [conflict_words(conflict, points) for conflict in conflicts],
+        "kind": "link",
+        "judged": 0,
+        "suspects": [],
+        "not_judged": "",
     }
 
 
@@ -130,6 +155,10 @@ def _tell(findings: dict[str, Any]) -> None:
     show_rows([*rows, ("contradictions", "none"), ("clusters needed", needed)])
     if findings["too_few_clusters"]:
         print(findings["too_few_clusters"])
+    for line in tell_suspects(findings["suspects"], findings["kind"], findings["judged"]):
+        print(line)
+    if findings["not_judged"]:
+        print(findings["not_judged"])
 
 
 def _counts(must: int, cannot: int) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sidecut import __version__
+from sidecut.cli.doubts import list_suspects
 from sidecut.cli.errors import require
 from sidecut.cli.pictures import cluster_colours, coordinates, draw_eigenvalues, draw_points, render
 from sidecut.cli.result import ClusterRun
@@ -25,6 +26,7 @@ __all__ = ["report_html", "write_report"]
 SHOWN_VIOLATIONS = 50
 OPEN_VIOLATIONS = 10
 SHOWN_DOUBTFUL = 10
+SHOWN_SUSPECTS = 20
 
 
 def write_report(
@@ -66,6 +68,7 @@ def report_html(run: ClusterRun, command: str, messages: list[str], seconds: dic
         sizes=_sizes(run),
         has_classes=bool(run.class_of_cluster),
         doubtful=_doubtful(run),
+        suspects=_suspects(run),
         spectrum=_spectrum(run),
         messages=messages,
         command=command,
@@ -236,6 +239,21 @@ def _doubtful(run: ClusterRun) -> list[tuple[str, str, str]]:
         (run.points.name(point), _called(run, int(run.labels[point])), f"{run.confidence[point]:.2f}")
         for point in run.least_sure(SHOWN_DOUBTFUL)
     ]
+
+
+def _suspects(run: ClusterRun) -> dict[str, Any] | None:
+    """List what was said that looks wrong, with the reason."""
+    if run.suspects is None:
+        return None
+    found = list_suspects(run.suspects, run.points)
+    rows = [
+        (" and ".join(one["points"]), one["said"], one["reason"], f"{one['score']:.2f}")
+        for one in found[:SHOWN_SUSPECTS]
+    ]
+    kind, total = run.suspects.kind, len(run.suspects.scores)
+    count = f"{counted(len(found), kind)} of {total:,} {'looks' if len(found) == 1 else 'look'} wrong"
+    more = f"; the first {len(rows)} are shown" if len(found) > len(rows) else ""
+    return {"kind": kind, "total": f"{total:,}", "words": f"{count}{more}.", "rows": rows}
 
 
 def _called(run: ClusterRun, cluster: int) -> str:

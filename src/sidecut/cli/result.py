@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidecut.cli.doubts import seek_suspects
 from sidecut.cli.points import Points
 from sidecut.cli.scores import MAX_LISTED, Score, Violation, hard_violations, score, violations
 from sidecut.constraints import Constraints
-from sidecut.diagnostics import Suspects, find_suspects
+from sidecut.diagnostics import Suspects
 from sidecut.spectral import laplacian_eigenpairs
 
 __all__ = ["ClusterRun", "graph_spectrum"]
@@ -22,10 +23,6 @@ SHOWN_BEYOND = 5
 
 MAX_SPECTRUM_POINTS = 20_000
 """Beyond so many points a second look at the spectrum would take too long for a picture."""
-
-
-MAX_JUDGED = 2_000
-"""What is known about more points than this is not judged one by one."""
 
 
 @dataclass(frozen=True)
@@ -111,13 +108,8 @@ class ClusterRun:
         graph = getattr(self.baseline, "affinity_matrix_", None)
         if self.constraints.is_empty or graph is None or graph.matrix is None:
             return None
-        if graph.n_nodes > MAX_SPECTRUM_POINTS or len(self.constraints.constrained_points) > MAX_JUDGED:
-            return None
-        if self.score.total > MAX_LISTED and self.constraints.labels is None:
-            return None
-        return find_suspects(
-            graph, self.constraints, n_clusters=self.model.n_clusters, affinity="precomputed"
-        )
+        judged = Points(graph, self.points.source, is_graph=True)
+        return seek_suspects(judged, self.constraints, self.n_clusters)
 
     def least_sure(self, n_points: int) -> list[int]:
         """Return the points whose cluster is least sure, the least sure first."""

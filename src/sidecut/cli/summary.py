@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sidecut.cli.console import show_rows
+from sidecut.cli.doubts import list_suspects
 from sidecut.cli.result import ClusterRun
 from sidecut.cli.scores import Score
 from sidecut.evaluation import clustering_accuracy
@@ -129,16 +130,15 @@ def _suspect_words(run: ClusterRun) -> list[str]:
     suspects = run.suspects
     if suspects is None:
         return []
-    worst = suspects.doubtful
-    if not worst.size:
+    worst = list_suspects(suspects, run.points)
+    if not worst:
         return []
     named = [
-        f"{' and '.join(run.points.name(int(point)) for point in np.atleast_1d(suspects.points[place]))}, "
-        f"said {suspects.said[place]} ({suspects.reasons[place]})"
-        for place in worst[:SHOWN_SUSPECTS]
+        f"{' and '.join(one['points'])}, said {one['said']} ({one['reason']})"
+        for one in worst[:SHOWN_SUSPECTS]
     ]
-    count = f"{counted(int(worst.size), suspects.kind)} of {len(suspects.scores):,}"
-    return [f"{count} {'looks' if worst.size == 1 else 'look'} wrong: {', '.join(named)}"]
+    count = f"{counted(len(worst), suspects.kind)} of {len(suspects.scores):,}"
+    return [f"{count} {'looks' if len(worst) == 1 else 'look'} wrong: {', '.join(named)}"]
 
 
 def _size_words(run: ClusterRun) -> list[str]:
@@ -204,7 +204,7 @@ def json_summary(
         "hard_violations": run.n_hard_violations,
         "score_without_constraints": None if run.baseline_score is None else run.baseline_score.as_dict(),
         "summary": list(sentences(run, messages)),
-        "suspects": _listed_suspects(run),
+        "suspects": list_suspects(run.suspects, run.points),
         "eigenvalues": run.eigenvalues,
         "solver": solver,
         "certificate": certificate,
@@ -212,21 +212,6 @@ def json_summary(
         "warnings": messages,
         "seconds": {stage: round(time, 4) for stage, time in seconds.items()},
     }
-
-
-def _listed_suspects(run: ClusterRun) -> list[dict[str, Any]]:
-    """Return every label or link that is spoken against, the most suspicious first."""
-    if run.suspects is None:
-        return []
-    return [
-        {
-            "points": [run.points.name(int(point)) for point in np.atleast_1d(run.suspects.points[place])],
-            "said": str(run.suspects.said[place]),
-            "score": round(float(run.suspects.scores[place]), 4),
-            "reason": run.suspects.reasons[place],
-        }
-        for place in run.suspects.doubtful.tolist()
-    ]
 
 
 def tell_summary(run: ClusterRun, files: dict[str, Path], messages: list[str], seconds: float) -> None:

@@ -28,9 +28,10 @@ ERROR_RATES = (0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4)
 PRIOR_WRONG, PRIOR_RIGHT = 1.0, 12.0
 #: No share is taken to be smaller than this over the number of classes.
 LEAST_SHARE = 1e-3
-#: Weights of the views of a link are drawn towards one with this strength, the offset towards zero with a
-#: tenth of it.
-RIDGE = 1.0
+#: The weight of each view of a link is drawn towards this number, the offset towards zero.
+TYPICAL_WEIGHT = 1.5
+#: How strongly they are drawn there.
+RIDGE_OF_WEIGHTS, RIDGE_OF_OFFSET = 0.3, 0.03
 
 
 def chance_labels_wrong(shares: FloatArray, classes: IntArray) -> FloatArray:
@@ -67,7 +68,7 @@ def chance_labels_wrong(shares: FloatArray, classes: IntArray) -> FloatArray:
 def chance_links_wrong(views: FloatArray, is_must: BoolArray) -> FloatArray:
     """Return the chance that each link is wrong.
 
-    The chance of "together" is p = 1 / (1 + exp(-b - Σ w_v view_v)), with weights w ≥ 0 drawn towards one.
+    The chance of "together" is p = 1 / (1 + exp(-b - Σ w_v view_v)), with weights w ≥ 0.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ def chance_links_wrong(views: FloatArray, is_must: BoolArray) -> FloatArray:
     >>> said = view > 0
     >>> said[95] = False
     >>> chance_links_wrong(view[:, None], said)[[5, 60, 95]].round(2)
-    array([0.  , 0.01, 0.83])
+    array([0.  , 0.  , 0.99])
     """
     fits = [_fit_links(views, np.where(is_must, 1.0, -1.0), rate) for rate in ERROR_RATES]
     return max(fits, key=lambda fit: fit[0])[1]
@@ -102,8 +103,8 @@ def _fit_links(views: FloatArray, sign: FloatArray, rate: float) -> tuple[float,
     """Return the penalised log likelihood of the best weights for a share of wrong links, and the chances."""
     n_views = views.shape[1]
     design = np.column_stack([views, np.ones(len(views))])
-    centre = np.append(np.ones(n_views), 0.0)
-    ridge = RIDGE * np.append(np.ones(n_views), 0.1)
+    centre = np.append(np.full(n_views, TYPICAL_WEIGHT), 0.0)
+    ridge = np.append(np.full(n_views, RIDGE_OF_WEIGHTS), RIDGE_OF_OFFSET)
 
     def cost(weights: FloatArray) -> tuple[float, FloatArray]:
         said = expit(sign * (design @ weights))

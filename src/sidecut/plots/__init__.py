@@ -11,6 +11,7 @@ from sidecut.plots.indicator import plot_indicator
 from sidecut.plots.matrices import plot_affinity, plot_distances, plot_equivalent_kernel
 from sidecut.plots.numerical_range import plot_numerical_range
 from sidecut.plots.propagated import plot_propagated, plot_propagated_links
+from sidecut.plots.reliability import plot_reliability
 
 __all__ = [
     "align_clusters",
@@ -25,5 +26,6 @@ __all__ = [
     "plot_numerical_range",
     "plot_propagated",
     "plot_propagated_links",
+    "plot_reliability",
     "project_for_picture",
 ]

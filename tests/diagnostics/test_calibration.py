@@ -1,0 +1,81 @@
+"""From evidence to the chance of being wrong."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from sidecut.diagnostics import calibration
+from sidecut.diagnostics.calibration import chance_labels_wrong, chance_links_wrong
+
+
+def likelihood_of_labels(shares, said, sharpness, rate):
+    """The model written out, label by label: (1 - ε) p_said + ε (1 - p_said) / (K - 1), times the prior of ε."""
+    total, chances = np.log(rate) + 12 * np.log(1 - rate), []
+    for row, one in zip(shares, said, strict=True):
+        powers = [(share + 1e-3 / len(row)) ** sharpness for share in row]
+        p = powers[one] / sum(powers)
+        wrong = rate * (1 - p) / (len(row) - 1)
+        total += np.log((1 - rate) * p + wrong)
+        chances.append(wrong / ((1 - rate) * p + wrong))
+    return total, chances
+
+
+def test_labels_against_the_model_written_out():
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet([0.4, 0.4, 0.4], size=25)
+    said = shares.argmax(axis=1)
+    said[:4] = (said[:4] + 1) % 3
+    fits = [
+        likelihood_of_labels(shares, said, sharpness, rate)
+        for sharpness in calibration.SHARPNESS
+        for rate in calibration.ERROR_RATES
+    ]
+    expected = max(fits, key=lambda fit: fit[0])[1]
+    np.testing.assert_allclose(chance_labels_wrong(shares, said), expected)
+
+
+def test_links_against_the_model_written_out():
+    rng = np.random.default_rng(1)
+    truth = rng.random(80) < 0.4
+    views = np.column_stack([np.where(truth, 1.0, -1.0) * rng.gamma(2.0, 0.5, 80), rng.normal(size=80)])
+    said = truth ^ (np.arange(80) < 6)
+
+    def cost(weights, rate):
+        total = 0.3 * np.sum((weights[:2] - 1.5) ** 2) + 0.03 * weights[2] ** 2
+        for view, is_must in zip(views, said, strict=True):
+            p = 1 / (1 + np.exp(-(view @ weights[:2] + weights[2])))
+            p = p if is_must else 1 - p
+            total -= np.log((1 - rate) * p + rate * (1 - p))
+        return total - np.log(rate) - 12 * np.log(1 - rate)
+
+    bounds = [(0, None), (0, None), (None, None)]
+    fits = [
+        (minimize(cost, [1.5, 1.5, 0.0], args=(rate,), bounds=bounds), rate)
+        for rate in calibration.ERROR_RATES
+    ]
+    best, rate = min(fits, key=lambda fit: fit[0].fun)
+    p = 1 / (1 + np.exp(-(views @ best.x[:2] + best.x[2])))
+    p = np.where(said, p, 1 - p)
+    expected = rate * (1 - p) / ((1 - rate) * p + rate * (1 - p))
+    np.testing.assert_allclose(chance_links_wrong(views, said), expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_evidence_that_says_nothing_makes_nothing_suspicious(seed):
+    rng = np.random.default_rng(seed)
+    assert chance_labels_wrong(rng.dirichlet([1.0, 1.0], size=100), rng.integers(0, 2, 100)).max() < 0.5
+    views = rng.normal(size=(100, 2))
+    assert chance_links_wrong(views, rng.random(100) < 0.5).max() < 0.5
+
+
+def test_chances_are_calibrated_on_what_the_model_says():
+    """Of labels drawn from the model itself, as many are wrong as the chances say."""
+    rng = np.random.default_rng(3)
+    shares = rng.dirichlet([0.3] * 4, size=4000)
+    truth = np.array([rng.choice(4, p=row) for row in shares])
+    is_wrong = rng.random(4000) < 0.15
+    said = np.where(is_wrong, (truth + rng.integers(1, 4, size=4000)) % 4, truth)
+    chances = chance_labels_wrong(shares, said)
+    for low, high in ((0.0, 0.1), (0.1, 0.5), (0.5, 0.9), (0.9, 1.0)):
+        here = (chances >= low) & (chances <= high)
+        assert is_wrong[here].mean() == pytest.approx(chances[here].mean(), abs=0.06)
