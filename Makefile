@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Small problems and many test processes: one thread each is fastest.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types unit docs tensors bench papers peers format clean
+.PHONY: demo test lint types unit browser screenshots docs tensors bench papers peers format clean
 
 demo: $(VENV)/.demo-ready
 	$(BIN)/sidecut demo -o demo-output
@@ -23,8 +23,25 @@ types: $(VENV)/.test-ready
 	$(BIN)/mypy
 
 # Tests, doctests of the library and of the pages in docs/, and the layering test.
-unit: $(VENV)/.test-ready
+unit: $(VENV)/.test-ready browser
 	$(BIN)/pytest -n auto -q
+
+# The studio is tested in a real Chromium: the one that is here (or that SIDECUT_CHROMIUM names), or else Debian's.
+CHROMIUMS := chromium chromium-browser chromium-headless-shell google-chrome google-chrome-stable
+browser:
+	@test -n "$$SIDECUT_CHROMIUM" && exit 0; \
+	for name in $(CHROMIUMS); do command -v $$name >/dev/null && exit 0; done; \
+	echo "No Chromium is here; installing the package chromium."; \
+	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  apt-get update -q && apt-get install -y -q --no-install-recommends chromium && exit 0; \
+	fi; \
+	echo "Chromium is missing, and could not be installed. The tests of the studio need it: install chromium" >&2; \
+	echo "(as root: apt-get install chromium), or set SIDECUT_CHROMIUM to the path of one, and try again." >&2; \
+	exit 1
+
+# The pictures in docs/studio.md, made anew by the browser.
+screenshots: $(VENV)/.test-ready browser
+	$(BIN)/python -m benchmarks.studio.screenshots
 
 # PyTorch tensors as input: PyTorch is too large for `make test`.
 tensors: $(VENV)/.test-ready

@@ -26,8 +26,8 @@ ROOMS = (
     "distributed",
     "integrations",
     "plots",
-    "cli",
     "studio",
+    "cli",
 )
 #: Below all rooms.
 FOUNDATION = ("arrays", "exceptions", "parameters")

@@ -71,6 +71,7 @@ _ROOMS = (
     "methods",
     "selection",
     "spectral",
+    "studio",
 )
 
 

@@ -1,6 +1,7 @@
 """ActiveClustering as its users meet it."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from sidecut.active import ActiveClustering, random_pair
+from sidecut.active import ActiveClustering, Answer, Naming, random_pair
 from sidecut.active.grains import gather_grains
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError, ConstraintError
@@ -267,3 +268,34 @@ def test_known_points_have_grains_of_their_own():
     coarse = grains.coarsen(weights).toarray()
     a, b = grains.grain_of == 0, grains.grain_of == 1
     assert coarse[0, 1] == pytest.approx(weights.toarray()[np.ix_(a, b)].sum())
+
+
+def test_several_answers_are_one_step(tmp_path):
+    X = np.random.RandomState(0).normal(size=(30, 2))
+    run = ActiveClustering(random_state=0).start(X)
+    run.answer(True)
+    run.tell([Answer(0, 1, True), Answer(1, 2, True)])
+    run.save(tmp_path / "run")
+    run.tell([Answer(0, 5, False), Naming(3, "three")])
+    run.revise([run.history_[0], *run.history_[2:]])
+    run.undo()
+    run.revise(run.history_[:2])
+    shutil.copytree(tmp_path / "run", tmp_path / "copy")
+    again = ActiveClustering.load(tmp_path / "copy")
+    assert again.history_ == run.history_
+    np.testing.assert_array_equal(again.labels_, run.labels_)
+    lengths = [len(run.undo().history_) for _ in range(4)]
+    assert lengths == [5, 3, 1, 0]
+    assert [len(again.undo().history_) for _ in range(4)] == lengths
+    assert not again.can_undo
+    assert ActiveClustering.load(tmp_path / "run").history_ == []
+
+
+def test_several_answers_are_taken_all_or_none():
+    X = np.random.RandomState(0).normal(size=(30, 2))
+    run = ActiveClustering(random_state=0).start(X).tell([Answer(0, 1, True)])
+    before = run.labels_.copy()
+    with pytest.raises(ConflictError):
+        run.tell([Answer(3, 4, True), Answer(1, 0, False)])
+    assert len(run.history_) == 1
+    np.testing.assert_array_equal(run.labels_, before)

@@ -11,6 +11,7 @@ from sidecut.active.dialogue import Cards, converse
 from sidecut.active.doubts import doubts
 from sidecut.active.kernels import gaussian_kernel, graph_kernel
 from sidecut.active.oracles import BudgetSpent, CommandOracle, OracleError, ask
+from sidecut.active.parting import part_question
 from sidecut.active.proposals import Proposal
 from sidecut.active.records import Answer, ClassQuestion, Naming, Question
 from sidecut.active.strategies import (
@@ -47,6 +48,7 @@ __all__ = [
     "graph_kernel",
     "merge_classes",
     "neighbourhoods",
+    "part_question",
     "perturbation",
     "random_pair",
     "super_instances",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -15,11 +16,11 @@ from sidecut.active.condense import condense, regrouped
 from sidecut.active.controller import controller
 from sidecut.active.history import as_constraints, know, pairs_said
 from sidecut.active.knowledge import Knowledge
-from sidecut.active.landscape import survey
+from sidecut.active.landscape import Landscape, survey
 from sidecut.active.proposals import Proposal, Strategy
 from sidecut.active.records import Answer, ClassQuestion, Naming, Question, Record, as_fields, as_record
 from sidecut.active.starting import as_answers, as_features, check_start
-from sidecut.active.storage import append_record, read_run, write_run
+from sidecut.active.storage import append_step, append_undo, read_run, write_run
 from sidecut.active.strategies import expected_change, merge_classes
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -140,6 +141,7 @@ class ActiveClustering(BaseEstimator):
         self._given = as_answers(known)
         self._landscape = survey(graph, as_features(data), known.constrained_points, self.n_clusters, rng)
         self.history_: list[Record] = []
+        self._past: list[list[Record]] = []
         self._folder: Path | None = None
         return self._update()
 
@@ -186,7 +188,7 @@ class ActiveClustering(BaseEstimator):
             raise ValueError(f"same={same!r} must be True (together), False (apart) or None (unsure).")
         if not 0.5 <= confidence <= 1.0:
             raise ValueError(f"confidence={confidence!r} must be from 0.5 (a guess) to 1 (certain).")
-        return self._take(_answer_to(asked, None if same is None else bool(same), float(confidence)))
+        return self.tell([_answer_to(asked, None if same is None else bool(same), float(confidence))])
 
     def class_question(self) -> ClassQuestion | None:
         """Return a point whose class to ask for: where a person can name it, one name is worth many pairs."""
@@ -212,17 +214,52 @@ class ActiveClustering(BaseEstimator):
             raise ValueError(
                 f"Point {i} stands for no group of points; ask class_question() for one that does."
             )
-        return self._take(Naming(int(i), None if name is None else str(name)))
+        return self.tell([Naming(int(i), None if name is None else str(name))])
+
+    def tell(self, records: Iterable[Record]) -> Self:
+        """Take several answers or names at once, asked for or not: all of them, or none if they contradict.
+
+        `undo` takes all of them back.
+
+        Examples
+        --------
+        >>> from sidecut.active import ActiveClustering, Answer
+        >>> run = ActiveClustering(n_neighbors=2, random_state=0).start([[0.0], [0.2], [0.4], [5.0], [5.2]])
+        >>> run.tell([Answer(0, 1, True), Answer(1, 2, True), Answer(2, 3, False)]).labels_
+        array([0, 0, 0, 1, 1])
+        """
+        self._check_started()
+        return self._go_to([*self.history_, *records])
+
+    def revise(self, history: Iterable[Record]) -> Self:
+        """Put other answers in place of all those so far; `undo` brings the old ones back.
+
+        Examples
+        --------
+        >>> from sidecut.active import ActiveClustering, Answer
+        >>> run = ActiveClustering(n_neighbors=2, random_state=0).start([[0.0], [0.2], [0.4], [5.0], [5.2]])
+        >>> run = run.tell([Answer(0, 1, True), Answer(1, 3, True)])
+        >>> len(run.revise(run.history_[:1]).history_), len(run.undo().history_)
+        (1, 2)
+        """
+        self._check_started()
+        return self._go_to(list(history))
 
     def undo(self) -> Self:
-        """Take the last answer back."""
+        """Take the last answer back, or all that was told in one step."""
         self._check_started()
-        if not self.history_:
+        if not self._past:
             raise ValueError("There is no answer to take back.")
-        self.history_.pop()
+        self.history_ = self._past.pop()
         if self._folder is not None:
-            append_record(self._folder, None)
+            append_undo(self._folder)
         return self._update()
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a step to take back."""
+        self._check_started()
+        return bool(self._past)
 
     # Keep
 
@@ -242,7 +279,7 @@ class ActiveClustering(BaseEstimator):
             "seed": self._seed,
             "given": [as_fields(answer) for answer in self._given],
         }
-        write_run(folder, settings, self._landscape, self.history_)
+        write_run(folder, settings, self._landscape, [*self._past, self.history_])
         self._folder = folder
         return self
 
@@ -253,14 +290,21 @@ class ActiveClustering(BaseEstimator):
         A `strategy` that was given is code, and is not saved: give it again.
         """
         folder = Path(path)
-        settings, landscape, records = read_run(folder)
+        settings, landscape, histories = read_run(folder)
         seed, given = settings.pop("seed"), settings.pop("given")
         run = cls(strategy=strategy, random_state=seed, **settings)
         run._seed, run._given = seed, [_as_answer(fields) for fields in given]
-        run._landscape, run.history_, run._folder = landscape, records, folder
+        *run._past, run.history_ = histories
+        run._landscape, run._folder = landscape, folder
         return run._update()
 
     # What is known
+
+    @property
+    def landscape_(self) -> Landscape:
+        """What was computed before the first question: grains, their graph, its eigenvectors."""
+        self._check_started()
+        return self._landscape
 
     @property
     def constraints_(self) -> Constraints:
@@ -325,20 +369,22 @@ class ActiveClustering(BaseEstimator):
         together[np.arange(len(together)), self._columns] = 1.0
         return (self._belief.chances @ together).max(axis=1)
 
-    def _take(self, record: Record) -> Self:
-        before = self._belief.labels
-        self.history_.append(record)
+    def _go_to(self, history: list[Record]) -> Self:
+        """Make a history the present one, if it does not contradict itself, and keep it."""
+        before, past = self._belief.labels, self.history_
+        self.history_ = history
         try:
             self._update()
         except ValueError:
-            self.history_.pop()
+            self.history_ = past
             self._update()
             raise
-        sizes = self._landscape.grains.sizes
-        record = replace(record, changed=regrouped(before, self._belief.labels, sizes))
-        self.history_[-1] = record
+        if len(history) > len(past):
+            changed = regrouped(before, self._belief.labels, self._landscape.grains.sizes)
+            history[-1] = replace(history[-1], changed=changed)
+        self._past.append(past)
         if self._folder is not None:
-            append_record(self._folder, record)
+            append_step(self._folder, past, history)
         return self
 
     def _propose(self) -> Question | None:

@@ -1,13 +1,16 @@
 """A run on disk: a folder with the settings and answers as JSON and the landscape as arrays.
 
-`answers.jsonl` has one line per answer and is written line by line, so that a program that is killed loses at
-most the answer it was writing.
+`answers.jsonl` has one line per step and is written line by line, so that a program that is killed loses at
+most the answer it was writing. A line is an answer or a name; several told at once, ``{"told": [...]}``; all
+answers from then on, where some were changed, ``{"history": [...]}``; or ``{"undo": true}``.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,42 +25,60 @@ SETTINGS, ANSWERS, ARRAYS = "settings.json", "answers.jsonl", "landscape.npz"
 UNDO = {"undo": True}
 
 
-def write_run(folder: Path, settings: dict[str, Any], landscape: Landscape, records: list[Record]) -> None:
-    """Write a whole run; the settings last, since a folder without them is no run yet."""
+def write_run(
+    folder: Path, settings: dict[str, Any], landscape: Landscape, histories: Sequence[list[Record]]
+) -> None:
+    """Write a whole run, step by step; the settings last, since a folder without them is no run yet."""
     if folder.exists() and not folder.is_dir():
         raise FileExistsError(f"{folder} is a file; a run is kept in a folder: give another name.")
     folder.mkdir(parents=True, exist_ok=True)
     _replace(folder / ARRAYS, lambda path: _write_arrays(path, landscape))
-    lines = "".join(_line(as_fields(record)) for record in records)
+    lines = "".join(_line(_as_step(old, new)) for old, new in pairwise(histories))
     _replace(folder / ANSWERS, lambda path: path.write_text(lines, encoding="utf-8"))
     text = json.dumps(settings, indent=1) + "\n"
     _replace(folder / SETTINGS, lambda path: path.write_text(text, encoding="utf-8"))
 
 
-def append_record(folder: Path, record: Record | None) -> None:
-    """Add an answer, or the withdrawal of the last one (None), and wait until it is on disk."""
+def append_step(folder: Path, past: list[Record], history: list[Record]) -> None:
+    """Add what changed between two histories, and wait until it is on disk."""
+    _append(folder, _as_step(past, history))
+
+
+def append_undo(folder: Path) -> None:
+    """Add the withdrawal of the last step, and wait until it is on disk."""
+    _append(folder, UNDO)
+
+
+def _append(folder: Path, fields: dict[str, Any]) -> None:
     with open(folder / ANSWERS, "a", encoding="utf-8") as file:
-        file.write(_line(UNDO if record is None else as_fields(record)))
+        file.write(_line(fields))
         file.flush()
         os.fsync(file.fileno())
 
 
-def read_run(folder: Path) -> tuple[dict[str, Any], Landscape, list[Record]]:
-    """Return settings, landscape and answers of a run."""
+def _as_step(past: list[Record], history: list[Record]) -> dict[str, Any]:
+    if history[: len(past)] != past:
+        return {"history": [as_fields(record) for record in history]}
+    told = [as_fields(record) for record in history[len(past) :]]
+    return told[0] if len(told) == 1 else {"told": told}
+
+
+def read_run(folder: Path) -> tuple[dict[str, Any], Landscape, list[list[Record]]]:
+    """Return settings and landscape of a run, and its answers after every step that was not taken back."""
     if not (folder / SETTINGS).is_file():
         raise FileNotFoundError(
             f"{folder} holds no saved run (no {SETTINGS} in it); save one with run.save()."
         )
     settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-    return settings, _read_arrays(folder / ARRAYS), _read_records(folder / ANSWERS)
+    return settings, _read_arrays(folder / ARRAYS), _read_histories(folder / ANSWERS)
 
 
 def _line(fields: dict[str, Any]) -> str:
     return json.dumps(fields) + "\n"
 
 
-def _read_records(path: Path) -> list[Record]:
-    records: list[Record] = []
+def _read_histories(path: Path) -> list[list[Record]]:
+    histories: list[list[Record]] = [[]]
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
@@ -66,10 +87,16 @@ def _read_records(path: Path) -> list[Record]:
     for line in whole.splitlines():
         fields = json.loads(line)
         if fields == UNDO:
-            records.pop()
+            histories.pop()
         else:
-            records.append(as_record(fields))
-    return records
+            histories.append(_after(histories[-1], fields))
+    return histories
+
+
+def _after(history: list[Record], fields: dict[str, Any]) -> list[Record]:
+    if "history" in fields:
+        return [as_record(each) for each in fields["history"]]
+    return history + [as_record(each) for each in fields.get("told", [fields])]
 
 
 def _replace(path: Path, write: Any) -> None:

@@ -32,6 +32,7 @@ _EXAMPLES = (
     "sidecut cluster points.csv --label-column known --truth-column species -o labels.csv",
     "sidecut cluster friends.edges --clusters 2 --constraints known.csv -o labels.csv",
     "sidecut segment photo.jpg --scribbles strokes.png -o cut.png",
+    "sidecut studio points.csv",
 )
 
 app = typer.Typer(
@@ -135,6 +136,7 @@ def _add_command(name: str, summary: str, asked: type[Any]) -> None:
 _add_command("cluster", "Cluster points, with or without constraints.", options.ClusterOptions)
 _add_command("segment", "Cut a picture into segments, by what is marked on it.", options.SegmentOptions)
 _add_command("ask", "Ask about pairs of rows, and cluster by the answers.", options.AskOptions)
+_add_command("studio", "See the clusters and answer questions in a browser.", options.StudioOptions)
 _add_command("predict", "Put new points into the clusters of a saved model.", options.PredictOptions)
 _add_command("methods", "List the methods and what they are good for.", options.MethodsOptions)
 _add_command("evaluate", "Score labels against the truth and the constraints.", options.EvaluateOptions)

@@ -1,0 +1,274 @@
+"""``sidecut studio``: data of any kind in, a page to answer questions on."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from sidecut.cli.errors import OK, UsageError, require
+from sidecut.cli.inputs import existing_file, read_points
+from sidecut.cli.knowledge import read_named_constraints
+from sidecut.cli.models import save_model
+from sidecut.cli.options import StudioOptions
+from sidecut.cli.points import Points
+from sidecut.cli.preparation import Wishes
+from sidecut.cli.result import ClusterRun
+from sidecut.cli.tables import TABLE_SUFFIXES, ColumnRoles, TextFormat, kind_suffix, read_table
+from sidecut.images import read_image
+from sidecut.studio import Items, Painter, PictureFiles, PictureRows, Session, Setup
+from sidecut.studio.desk import Desk
+from sidecut.studio.exports import as_file
+from sidecut.studio.messages import File
+from sidecut.studio.painting import PaintDesk
+
+__all__ = ["run"]
+
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff")
+#: Pictures of a folder are compared by the pixels of thumbnails of this size.
+THUMBNAIL = 16
+#: Texts are compared by their words, in so many dimensions.
+DIMENSIONS = 50
+
+
+def run(options: StudioOptions) -> int:
+    """Open the studio, and serve it until it is interrupted.
+
+    Parameters
+    ----------
+    options : StudioOptions
+        What was asked for.
+
+    Returns
+    -------
+    int
+        0.
+    """
+    try:
+        from sidecut.studio.server import serve
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+    if not options.data.exists():
+        existing_file(options.data)
+    if options.data.suffix.lower() in PICTURES:
+        desk: Desk | PaintDesk = PaintDesk(
+            Painter(read_image(options.data), _folder(options), options.data.name)
+        )
+    else:
+        desk = open_points(options)
+    with suppress(KeyboardInterrupt):
+        serve(desk, port=options.port, open_browser=options.browser, tell=_tell(options))
+    return OK
+
+
+def _tell(options: StudioOptions) -> Any:
+    def tell(address: str) -> None:
+        sys.stdout.write(
+            f"The studio is at {address}\n"
+            f"Answers are kept in {_folder(options)}. Stop with Ctrl+C; start again to go on.\n"
+        )
+        sys.stdout.flush()
+
+    return tell
+
+
+def _folder(options: StudioOptions) -> Path:
+    return options.project or options.data.with_name(f"{options.data.name}.studio")
+
+
+def open_points(options: StudioOptions) -> Desk:
+    """Return the desk of a table, an array, a graph or a folder of pictures."""
+    if options.data.is_dir():
+        points, items = _picture_folder(options)
+    elif kind_suffix(options.data) in TABLE_SUFFIXES:
+        points, items = _table(options)
+    else:
+        points, items = _array_or_graph(options)
+    sys.stdout.write(f"Looking at {points.n_samples:,} points; with many this takes a minute.\n")
+    sys.stdout.flush()
+    folder = _folder(options)
+    is_new = not (folder / "studio.json").exists()
+    session = Session(points.X, items, folder=folder, setup=_setup(options, points), title=options.data.name)
+    if options.constraints is not None and is_new:
+        session.take(read_named_constraints(existing_file(options.constraints), points))
+    has_model = not points.is_graph and points.preparation is not None
+    return Desk(session, (lambda session: _as_model(points, session)) if has_model else None)
+
+
+def _setup(options: StudioOptions, points: Points) -> Setup:
+    axes = _listed(options.map)
+    if axes and len(axes) != 2:
+        raise UsageError(f"--map {options.map}: name two columns, with a comma between.")
+    return Setup(
+        n_clusters=options.clusters,
+        is_graph=points.is_graph,
+        reliability=options.reliability,
+        axes=(axes[0], axes[1]) if axes else None,
+        random_state=options.seed,
+    )
+
+
+def _listed(names: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (names or "").split(",") if name.strip())
+
+
+# Tables
+
+
+def _table(options: StudioOptions) -> tuple[Points, Items]:
+    text = TextFormat(options.header, options.encoding, options.decimal)
+    path = existing_file(options.data)
+    frame = read_table(path, text, [c for c in (options.id_column, options.truth_column) if c])
+    _check_columns(options, frame)
+    special = {options.id_column, options.truth_column, options.text, options.image_column}
+    dropped = {*_listed(options.drop), options.text, options.image_column} - {None}
+    words = {c for c in frame.columns if not pd.api.types.is_numeric_dtype(frame[c])} - special
+    features = [c for c in frame.columns if c not in special | dropped | words]
+    if options.text is not None and not features:
+        points = _points_of_words(options, frame)
+    else:
+        roles = ColumnRoles(
+            truth=options.truth_column,
+            identity=options.id_column,
+            drop=tuple(str(c) for c in frame.columns if c in dropped | words),
+        )
+        wishes = Wishes(impute=options.impute, standardize=not options.raw)
+        points = read_points(path, roles=roles, wishes=wishes, text=text)
+    shown = _listed(options.show) or tuple(str(c) for c in frame.columns if c not in special)
+    return points, _items(options, points, frame, shown, features)
+
+
+def _check_columns(options: StudioOptions, frame: pd.DataFrame) -> None:
+    asked = {
+        "--show": _listed(options.show),
+        "--drop": _listed(options.drop),
+        "--text": _listed(options.text),
+        "--image-column": _listed(options.image_column),
+        "--map": _listed(options.map),
+    }
+    for option, names in asked.items():
+        missing = [name for name in names if name not in frame.columns]
+        if missing:
+            known = ", ".join(map(str, frame.columns))
+            raise UsageError(f"{option} {missing[0]}: {options.data} has the columns {known}.")
+
+
+def _points_of_words(options: StudioOptions, frame: pd.DataFrame) -> Points:
+    """Return texts as points: TF-IDF of their words, in a few dimensions."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import normalize
+
+    words = TfidfVectorizer(sublinear_tf=True, stop_words="english").fit_transform(
+        frame[options.text].fillna("").astype(str)
+    )
+    n = min(DIMENSIONS, min(words.shape) - 1)
+    if n < 1:
+        raise UsageError(f"--text {options.text}: the column has too few different words to tell rows apart.")
+    X = normalize(TruncatedSVD(n, random_state=options.seed).fit_transform(words))
+    names = None if options.id_column is None else tuple(frame[options.id_column].astype(str))
+    return Points(X, options.data, names=names)
+
+
+def _items(
+    options: StudioOptions, points: Points, frame: pd.DataFrame, shown: tuple[str, ...], features: list[str]
+) -> Items:
+    more = {}
+    if options.truth_column is not None:
+        more["class"] = frame[options.truth_column].astype(str).tolist()
+    for axis in _listed(options.map):
+        if axis not in shown:
+            more[axis] = frame[axis].tolist()
+    numbers = frame[features].to_numpy(dtype=float) if features else np.empty((len(frame), 0))
+    drawn = options.series or options.image_shape is not None
+    table = {} if drawn and options.show is None else {name: frame[name].tolist() for name in shown}
+    return Items(
+        [points.name(row) for row in range(points.n_samples)],
+        table,
+        more,
+        text=None if options.text is None else frame[options.text].fillna("").astype(str).tolist(),
+        pictures=_pictures(options, frame, numbers),
+        series=numbers if options.series else None,
+    )
+
+
+def _pictures(options: StudioOptions, frame: pd.DataFrame | None, numbers: Any) -> Any:
+    if options.image_shape is not None:
+        return PictureRows(np.asarray(numbers, dtype=float), _shape(options.image_shape))
+    if options.images is None:
+        return None
+    if not options.images.is_dir():
+        raise UsageError(f"--images {options.images} is no folder.")
+    if options.image_column is not None and frame is not None:
+        return PictureFiles(options.images, frame[options.image_column].fillna("").astype(str).tolist())
+    files = [path.name for path in _picture_files(options.images)]
+    if len(files) != len(numbers):
+        raise UsageError(
+            f"--images {options.images} holds {len(files)} pictures for {len(numbers)} rows; name the file "
+            "of each row with --image-column."
+        )
+    return PictureFiles(options.images, files)
+
+
+def _shape(text: str) -> tuple[int, int]:
+    height, _, width = text.lower().partition("x")
+    if not (height.isdigit() and width.isdigit()):
+        raise UsageError(f"--image-shape {text}: write height and width in pixels, as 28x28.")
+    return int(height), int(width)
+
+
+# Arrays, graphs, folders
+
+
+def _array_or_graph(options: StudioOptions) -> tuple[Points, Items]:
+    points = read_points(options.data, roles=ColumnRoles(truth=options.truth_column))
+    names = [points.name(row) for row in range(points.n_samples)]
+    more = {} if points.truth is None else {"class": [str(label) for label in points.truth]}
+    if points.is_graph:
+        return points, Items(names, {}, more, graph=sp.csr_array(points.X))
+    rows = points.X.toarray() if sp.issparse(points.X) else np.asarray(points.X, dtype=float)
+    pictures = _pictures(options, None, rows)
+    is_table = pictures is None and not options.series
+    table = (
+        {str(column): rows[:, column].tolist() for column in range(min(rows.shape[1], 12))}
+        if is_table
+        else {}
+    )
+    return points, Items(names, table, more, pictures=pictures, series=rows if options.series else None)
+
+
+def _picture_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in PICTURES)
+
+
+def _picture_folder(options: StudioOptions) -> tuple[Points, Items]:
+    """Return the pictures of a folder as points: the pixels of their thumbnails."""
+    image = require("PIL.Image", "Reading pictures")
+    files = _picture_files(options.data)
+    if len(files) < 2:
+        raise UsageError(f"{options.data} holds {len(files)} pictures; there must be at least two.")
+    rows = []
+    for path in files:
+        with image.open(path) as picture:
+            small = picture.convert("RGB").resize((THUMBNAIL, THUMBNAIL), resample=image.Resampling.BOX)
+        rows.append(np.asarray(small, dtype=float).ravel() / 255)
+    names = tuple(path.name for path in files)
+    points = Points(np.array(rows), options.data, names=names)
+    return points, Items(names, pictures=PictureFiles(options.data, names))
+
+
+def _as_model(points: Points, session: Session) -> File:
+    """Return a model that ``sidecut predict`` reads: new points go where their nearest neighbours are."""
+    names = {c: name for c, name in enumerate(session.cluster_names()) if name}
+    clusters = SimpleNamespace(labels_=session.run.labels_, cluster_classes_=names)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.skops"
+        save_model(path, ClusterRun(points, session.run.constraints_, "studio", clusters))
+        return as_file(path.name, "application/octet-stream", path.read_bytes())

@@ -1,0 +1,49 @@
+"""The studio: see the clusters, answer questions, and watch them change, in a browser or a notebook.
+
+| file | holds |
+|---|---|
+| `session.py` | `Session`: data, answers, clusters; on disk at every step; usable without the page |
+| `items.py`, `pictures.py` | what is shown of a point, and of two side by side |
+| `layout.py` | where points are on the map |
+| `clusters.py`, `facts.py`, `contradictions.py`, `colors.py` | what the lists on the page show |
+| `painting.py` | strokes on a picture, and its segments |
+| `messages.py`, `desk.py` | what the page asks and is told, typed |
+| `server.py`, `safety.py` | the server on this machine, and what it refuses |
+| `widget.py` | the same in a notebook |
+| `static/` | the page: plain modules of JavaScript, no build step |
+"""
+
+from typing import Any
+
+from sidecut.studio.items import Items
+from sidecut.studio.painting import Painter
+from sidecut.studio.pictures import PictureFiles, PictureRows
+from sidecut.studio.session import ContradictionError, Session, Setup
+
+__all__ = [
+    "ContradictionError",
+    "Items",
+    "Painter",
+    "PictureFiles",
+    "PictureRows",
+    "Session",
+    "Setup",
+    "serve",
+    "show",
+]
+
+
+def serve(desk: Any, **options: Any) -> None:
+    """Serve a session on this machine until it is interrupted, see `sidecut.studio.server.serve`."""
+    # Imported when used: a session needs no server.
+    from sidecut.studio.server import serve as serve_desk
+
+    serve_desk(desk, **options)
+
+
+def show(X: Any, **options: Any) -> Any:
+    """Show data in a notebook, see `sidecut.studio.widget.show`."""
+    # Imported when used: a session needs no notebook.
+    from sidecut.studio.widget import show as show_widget
+
+    return show_widget(X, **options)

@@ -1,0 +1,180 @@
+"""What a person is shown of a point: a row of a table, a text, a picture, a curve, a node of a graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sidecut.arrays import FloatArray
+from sidecut.studio.messages import Card, Field, Pair, Words
+from sidecut.studio.pictures import PictureSource
+
+#: Numbers that differ by so many standard deviations of their column count as wholly different.
+WHOLLY = 2.0
+#: A card shows so many fields, words and neighbours.
+MOST_FIELDS, MOST_WORDS, MOST_NEIGHBOURS = 40, 300, 40
+
+
+@dataclass(frozen=True)
+class Items:
+    """The points as a person knows them.
+
+    Attributes
+    ----------
+    names : sequence of str
+        What each point is called.
+    table : mapping of str to sequences
+        Columns to show, by name.
+    more : mapping of str to sequences
+        Further columns, to colour points by and not to show: true classes, for example.
+    text : sequence of str, optional
+        A longer text for each point.
+    pictures : PictureSource, optional
+        A picture of each point.
+    series : array of shape (n, length), optional
+        Values to draw as a line.
+    graph : sparse array of shape (n, n), optional
+        Whose neighbours to list by name.
+
+    Examples
+    --------
+    >>> from sidecut.studio import Items
+    >>> items = Items(["pen", "pencil"], {"price": [2, 1], "colour": ["blue", "blue"]})
+    >>> [(field["name"], field["value"], field["differs"]) for field in items.pair(0, 1)["left"]["fields"]]
+    [('price', '2', 1.0), ('colour', 'blue', 0.0)]
+    """
+
+    names: Sequence[str]
+    table: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    more: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    text: Sequence[str] | None = None
+    pictures: PictureSource | None = None
+    series: FloatArray | None = None
+    graph: sp.csr_array | None = None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def card(self, i: int) -> Card:
+        """Return what is shown of one point."""
+        fields = [
+            Field(name=name, value=written(values[i]), differs=0.0)
+            for name, values in list(self.table.items())[:MOST_FIELDS]
+        ]
+        card = Card(point=i, name=str(self.names[i]), fields=fields)
+        if self.text is not None:
+            card["text"] = [Words(words=str(self.text[i]), differs=False)]
+        if self.pictures is not None:
+            card["picture"] = self.pictures.thumbnail(i)
+        if self.series is not None:
+            card["series"] = [float(value) for value in self.series[i]]
+        if self.graph is not None:
+            card["neighbours"] = [Words(words=name, differs=False) for name in self._neighbours(i)]
+        return card
+
+    def pair(self, i: int, j: int) -> Pair:
+        """Return what is shown of two points, with what differs marked."""
+        left, right = self.card(i), self.card(j)
+        shares = [self._difference(name, i, j) for name in list(self.table)[:MOST_FIELDS]]
+        for share, one, other in zip(shares, left["fields"], right["fields"], strict=True):
+            one["differs"] = other["differs"] = share
+        if self.text is not None:
+            left["text"], right["text"] = compare_texts(str(self.text[i]), str(self.text[j]))
+        if self.graph is not None:
+            left["neighbours"], right["neighbours"] = _compare_sets(self._neighbours(i), self._neighbours(j))
+        return Pair(left=left, right=right)
+
+    def column(self, name: str) -> Sequence[Any]:
+        """Return a column by name."""
+        if name in self.more:
+            return self.more[name]
+        if name not in self.table:
+            known = ", ".join([*self.table, *self.more]) or "none"
+            raise ValueError(f"There is no column {name!r}; there are {known}.")
+        return self.table[name]
+
+    @cached_property
+    def _spreads(self) -> dict[str, float]:
+        """The standard deviation of every column of numbers."""
+        return {
+            name: float(np.nanstd(np.asarray(values, dtype=float))) or 1.0
+            for name, values in self.table.items()
+            if is_number_column(values)
+        }
+
+    def _difference(self, name: str, i: int, j: int) -> float:
+        a, b = self.table[name][i], self.table[name][j]
+        if name not in self._spreads:
+            return float(str(a) != str(b))
+        share = abs(float(a) - float(b)) / (WHOLLY * self._spreads[name])
+        return min(1.0, share) if np.isfinite(share) else float(np.isnan(float(a)) != np.isnan(float(b)))
+
+    def _neighbours(self, i: int) -> list[str]:
+        assert self.graph is not None
+        row = self.graph[[i]].tocoo()
+        order = np.argsort(-row.data, kind="stable")[:MOST_NEIGHBOURS]
+        return [str(self.names[column]) for column in row.col[order]]
+
+
+def is_number_column(values: Sequence[Any]) -> bool:
+    """Tell whether all values are numbers.
+
+    Examples
+    --------
+    >>> from sidecut.studio.items import is_number_column
+    >>> is_number_column([1, 2.5]), is_number_column(["a", 1])
+    (True, False)
+    """
+    return np.asarray(values).dtype.kind in "fiu"
+
+
+def written(value: Any) -> str:
+    """Return a value as people write it.
+
+    Examples
+    --------
+    >>> from sidecut.studio.items import written
+    >>> written(0.1 + 0.2), written("a"), written(3.0)
+    ('0.3', 'a', '3')
+    """
+    if isinstance(value, float | np.floating):
+        return f"{float(value):.6g}"
+    return str(value)
+
+
+def compare_texts(one: str, other: str) -> tuple[list[Words], list[Words]]:
+    """Return two texts in pieces, those that the other does not have marked.
+
+    Examples
+    --------
+    >>> from sidecut.studio.items import compare_texts
+    >>> [piece["words"] for piece in compare_texts("the red car", "the blue car")[1] if piece["differs"]]
+    ['blue']
+    """
+    a, b = _words(one), _words(other)
+    left: list[Words] = []
+    right: list[Words] = []
+    for kind, a0, a1, b0, b1 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        differs = kind != "equal"
+        left += [Words(words="".join(a[a0:a1]), differs=differs)] if a1 > a0 else []
+        right += [Words(words="".join(b[b0:b1]), differs=differs)] if b1 > b0 else []
+    return left, right
+
+
+def _words(text: str) -> list[str]:
+    """Split into words and what is between them; nothing is lost but what is beyond the limit."""
+    return re.findall(r"\w+|\W+", text)[: 2 * MOST_WORDS]
+
+
+def _compare_sets(one: list[str], other: list[str]) -> tuple[list[Words], list[Words]]:
+    shared = set(one) & set(other)
+    left = [Words(words=name, differs=name not in shared) for name in one]
+    right = [Words(words=name, differs=name not in shared) for name in other]
+    return left, right

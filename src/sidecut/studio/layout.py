@@ -1,0 +1,89 @@
+"""Where the points are on the map: two columns, or an embedding in two dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.manifold import TSNE
+
+from sidecut.active.landscape import Landscape
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.graphs import Graph
+from sidecut.labelling import unit_rows
+
+#: t-SNE sees at most so many dimensions, goes on for so many rounds, and weighs so many neighbours.
+DIMENSIONS, ROUNDS, PERPLEXITY = 30, 400, 30
+#: From so few points on there are neighbours to keep.
+FEWEST = 8
+
+
+def place_points(landscape: Landscape, graph: Graph, random_state: int = 0) -> FloatArray:
+    """Return a place in the square [-1, 1]² for every point; what is alike is near.
+
+    The grains are placed by t-SNE, by their features or else by their spectral coordinates. Where grains have
+    more than one point, each point goes to the mean place of the grains of its neighbours in the graph.
+
+    Parameters
+    ----------
+    landscape : Landscape
+        Of the run.
+    graph : Graph
+        The graph of the points.
+    random_state : int
+        For t-SNE, and for points that would hide each other.
+    """
+    places = _place_grains(_coordinates(landscape), random_state)
+    grain = landscape.grains.grain_of
+    if len(places) < len(grain):
+        places = _spread(places, grain, sp.csr_array(graph.matrix), random_state)
+    return fit_square(places)
+
+
+def fit_square(places: FloatArray, keep_shape: bool = True) -> FloatArray:
+    """Move and scale places into [-1, 1]²; both axes alike, unless they are different columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.studio.layout import fit_square
+    >>> fit_square(np.array([[0.0, 0.0], [4.0, 2.0]])).tolist()
+    [[-1.0, -0.5], [1.0, 0.5]]
+    """
+    low, high = places.min(axis=0), places.max(axis=0)
+    spans = np.where(high > low, high - low, 1.0)
+    return 2.0 * (places - (low + high) / 2) / (spans.max() if keep_shape else spans)
+
+
+def _coordinates(landscape: Landscape) -> FloatArray:
+    features: Any = landscape.features
+    if features is None:
+        return np.asarray(unit_rows(landscape.eigenvectors), dtype=float)
+    if features.shape[1] <= DIMENSIONS and not sp.issparse(features):
+        return np.asarray(features, dtype=float)
+    n = min(DIMENSIONS, min(features.shape) - 1)
+    reduce = TruncatedSVD(n, random_state=0) if sp.issparse(features) else PCA(n, random_state=0)
+    return np.asarray(reduce.fit_transform(features), dtype=float)
+
+
+def _place_grains(coordinates: FloatArray, random_state: int) -> FloatArray:
+    n = len(coordinates)
+    if n < FEWEST:
+        return np.pad(coordinates, ((0, 0), (0, 2)))[:, :2]
+    start = "pca" if coordinates.shape[1] > 1 else "random"
+    tsne = TSNE(
+        init=start, max_iter=ROUNDS, perplexity=min(PERPLEXITY, (n - 1) / 3), random_state=random_state
+    )
+    return np.asarray(tsne.fit_transform(coordinates), dtype=float)
+
+
+def _spread(places: FloatArray, grain: IntArray, weights: sp.csr_array, random_state: int) -> FloatArray:
+    """Put every point at the mean place of its neighbours' grains, and a little aside, for all to be seen."""
+    degrees = np.asarray(weights.sum(axis=1)).ravel()
+    means = (weights @ places[grain]) / np.maximum(degrees, 1e-12)[:, None]
+    own = places[grain]
+    around = np.where(degrees[:, None] > 0, (means + own) / 2, own)
+    step = np.sqrt(np.prod(np.ptp(places, axis=0)) / len(places))
+    return around + np.random.RandomState(random_state).normal(0.0, 0.3 * step, around.shape)

@@ -1,0 +1,381 @@
+"""A session: data, what a person says about them, and the clusters that follow, kept on disk at every step.
+
+The page is one way to use it; a program is another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from sidecut.active import ActiveClustering, Answer, Naming, Question, part_question
+from sidecut.active.records import Record
+from sidecut.active.starting import as_answers
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.constraints import Constraints
+from sidecut.exceptions import ConflictError
+from sidecut.graphs import Graph, GraphRecipe, as_graph, recipe
+from sidecut.studio.clusters import Members, cluster_names, members, middle
+from sidecut.studio.colors import carry_colors, first_colors
+from sidecut.studio.contradictions import explain_contradiction
+from sidecut.studio.facts import list_facts, list_lines
+from sidecut.studio.items import Items, is_number_column
+from sidecut.studio.layout import fit_square, place_points
+from sidecut.studio.messages import Contradiction, Fact, Line
+from sidecut.studio.project import Project, fingerprint
+
+RUN = "run"
+
+
+class ContradictionError(ConflictError):
+    """An answer contradicts earlier ones; `contradiction` holds the chain that proves it."""
+
+    def __init__(self, contradiction: Contradiction) -> None:
+        super().__init__(contradiction["words"])
+        self.contradiction = contradiction
+
+
+class KeptGraph(GraphRecipe):
+    """A recipe that builds its graph once; the map needs the same one."""
+
+    def __init__(self, inner: GraphRecipe) -> None:
+        self.inner = inner
+
+    def build(self, X: npt.NDArray) -> Graph:
+        """Return the graph of the points X."""
+        self.graph_ = self.inner.build(X)
+        return self.graph_
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How a session starts.
+
+    Attributes
+    ----------
+    n_clusters : int or None
+        How many clusters there are; None: the answers decide.
+    n_neighbors : int
+        Of the graph.
+    is_graph : bool
+        Whether X holds weights between points.
+    reliability : float
+        The chance that an answer is right, see `ActiveClustering`.
+    axes : pair of str, optional
+        Two columns that are the map; otherwise it is an embedding.
+    random_state : int
+        For everything that is drawn.
+    """
+
+    n_clusters: int | None = None
+    n_neighbors: int = 10
+    is_graph: bool = False
+    reliability: float = 1.0
+    axes: tuple[str, str] | None = None
+    random_state: int = 0
+
+
+class Session:
+    """Questions, answers and clusters of one person and one data set.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame; a graph if the setup says so
+        The points.
+    items : Items, optional
+        What a person is shown of them; row numbers by default.
+    folder : path, optional
+        Where every answer is kept before the next question; a session that is there goes on. None: nothing
+        is kept.
+    setup : Setup, optional
+        How to start.
+    title : str
+        What the data are called.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidecut.studio import Session
+    >>> X, y = load_iris(return_X_y=True)
+    >>> session = Session(X)
+    >>> for _ in range(25):
+    ...     question = session.question()
+    ...     session = session.answer(bool(y[question.i] == y[question.j]))
+    >>> session.run.n_clusters_, session.step
+    (3, 25)
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        items: Items | None = None,
+        *,
+        folder: str | Path | None = None,
+        setup: Setup | None = None,
+        title: str = "data",
+    ) -> None:
+        self.X, self.title, self.setup = X, title, setup or Setup()
+        self.items = items or Items([str(row) for row in range(n_rows(X))])
+        if len(self.items) != n_rows(X):
+            raise ValueError(f"There are {n_rows(X)} points, but items for {len(self.items)}.")
+        self.project = None if folder is None else Project(folder)
+        self._affinity = KeptGraph(recipe("knn", min(self.setup.n_neighbors, n_rows(X) - 1)))
+        self.run = self._start() if self.project is None else self._resume(self.project)
+        self.places = self._place()
+        self.step, self._focus = 0, None
+        self.changed: IntArray = np.empty(0, dtype=np.intp)
+        kept = [] if self.project is None else self.project.settings.get("colors", [])
+        self.colors: IntArray = first_colors(self.run.labels_)
+        if len(kept) == self.run.n_clusters_:
+            self.colors = np.array(kept, dtype=np.intp)
+
+    _focus: Question | None
+
+    # Ask and be told
+
+    def question(self) -> Question | None:
+        """Return the next question; None where nothing is left worth asking."""
+        return self._focus or self.run.question()
+
+    def answer(self, same: bool | None, confidence: float = 1.0, *, forget: Iterable[int] = ()) -> Self:
+        """Take the answer to the question: True together, False apart, None unsure.
+
+        Parameters
+        ----------
+        same, confidence
+            As in `ActiveClustering.answer`.
+        forget : positions in the history
+            Earlier answers that are taken back with this one, where they contradict it.
+        """
+        asked = self.question()
+        if asked is None:
+            raise ValueError("There is no question to answer: nothing is left worth asking.")
+        if same is not None and not isinstance(same, bool | np.bool_):
+            raise ValueError(f"same={same!r} must be True (together), False (apart) or None (unsure).")
+        answer = Answer(
+            asked.i,
+            asked.j,
+            None if same is None else bool(same),
+            _checked_confidence(confidence),
+            asked.expected,
+            asked.strategy,
+            asked.closeness,
+            asked.gain,
+            stands_for=asked.stands_for,
+        )
+        return self._tell([answer], forget)
+
+    def link(
+        self, i: int, j: int, same: bool, confidence: float = 1.0, *, forget: Iterable[int] = ()
+    ) -> Self:
+        """Say of any two points whether they belong together."""
+        i, j = (int(row) for row in self.rows([i, j]))
+        if i == j:
+            raise ValueError(f"A link takes two points, and {self.items.names[i]} is one.")
+        answer = Answer(i, j, bool(same), _checked_confidence(confidence), strategy="told")
+        return self._tell([answer], forget)
+
+    def join(self, points: Sequence[int], *, forget: Iterable[int] = ()) -> Self:
+        """Say that points are all in one cluster: a chain through the groups of near points they are in."""
+        grains = self.run.landscape_.grains
+        inside = np.unique(grains.grain_of[self.rows(points)])
+        if len(inside) < 2:
+            raise ValueError("These points are asked about as one already; choose points farther apart.")
+        chain = [int(point) for point in grains.points[inside]]
+        records = [Answer(a, b, True, strategy="told") for a, b in pairwise(chain)]
+        return self._tell(records, forget)
+
+    def part(self, points: Sequence[int]) -> Question:
+        """Say that points are not one cluster; the next question is about the middles of their two halves."""
+        self._focus = part_question(self.run, self.rows(points))
+        self.step += 1
+        return self._focus
+
+    def name(self, cluster: int, name: str, *, forget: Iterable[int] = ()) -> Self:
+        """Name a cluster, or give it another name; clusters of one name are one cluster.
+
+        The name goes to its most typical member. Empty: it has no name any more.
+        """
+        if not 0 <= cluster < self.run.n_clusters_:
+            raise ValueError(f"There is no cluster {cluster}; there are {self.run.n_clusters_}.")
+        old, new = cluster_names(self.run)[cluster], name.strip()
+        if not old:
+            return self._tell([Naming(middle(self.run, cluster), new)], forget) if new else self
+        labels, gone = self.run.labels_, set(forget)
+        renamed = [
+            replace(record, name=new or None)
+            if isinstance(record, Naming) and record.name == old and labels[record.i] == cluster
+            else record
+            for position, record in enumerate(self.run.history_)
+            if position not in gone
+        ]
+        return self._revise(renamed, len(renamed))
+
+    def undo(self) -> Self:
+        """Take the last step back."""
+        if self._focus is not None:
+            self._focus = None
+            self.step += 1
+            return self
+        before = self.run.labels_
+        self.run.undo()
+        return self._after(before)
+
+    # What was said
+
+    def facts(self) -> list[Fact]:
+        """Return what was said, suspicious answers marked."""
+        return list_facts(self.run, self.items.names)
+
+    def lines(self) -> list[Line]:
+        """Return the links, for the map."""
+        return list_lines(self.run)
+
+    def forget(self, positions: Iterable[int]) -> Self:
+        """Take back what was said, by its place in the history."""
+        gone = set(positions)
+        self._check_positions(gone)
+        kept = [record for position, record in enumerate(self.run.history_) if position not in gone]
+        return self._revise(kept, len(kept))
+
+    def change(self, position: int, same: bool | None) -> Self:
+        """Change an answer to together (True), apart (False) or unsure (None)."""
+        self._check_positions([position])
+        record = self.run.history_[position]
+        if not isinstance(record, Answer):
+            raise ValueError(f"What was said in place {position} is a name; give the cluster another name.")
+        history = list(self.run.history_)
+        del history[position]
+        # At the end: an answer that is changed is a new one, and contradictions are told as of a new one.
+        return self._revise([*history, replace(record, same=same, confidence=1.0)], len(history))
+
+    def take(self, constraints: Constraints) -> Self:
+        """Take constraints from elsewhere, all of them or none."""
+        constraints.check_matches(len(self.items))
+        return self._tell([replace(a, strategy="imported") for a in as_answers(constraints)], ())
+
+    # The clusters
+
+    def cluster_names(self) -> list[str]:
+        """Return the names that were given; empty where none was."""
+        return cluster_names(self.run)
+
+    def members(self, cluster: int) -> Members:
+        """Return typical and doubtful members of a cluster."""
+        return members(self.run, cluster)
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a step to take back."""
+        return self._focus is not None or self.run.can_undo
+
+    def rows(self, points: Sequence[int]) -> IntArray:
+        """Return points as row numbers, or refuse what are none."""
+        rows = np.asarray(points)
+        if rows.dtype.kind not in "iu" or rows.ndim != 1 or not len(rows):
+            raise ValueError("Points are a list of row numbers, at least one.")
+        if rows.min() < 0 or rows.max() >= len(self.items):
+            raise ValueError(f"Points are numbered from 0 to {len(self.items) - 1}.")
+        return rows.astype(np.intp)
+
+    def copy_run(self, folder: Path) -> None:
+        """Write the run into another folder; it goes on being kept where it was."""
+        ActiveClustering.save(copy(self.run), folder)
+
+    def close(self) -> None:
+        """Let others open the folder."""
+        if self.project is not None:
+            self.project.close()
+
+    # Inside
+
+    def _tell(self, records: list[Record] | list[Answer] | list[Naming], forget: Iterable[int]) -> Self:
+        gone = set(forget)
+        self._check_positions(gone)
+        kept = [record for position, record in enumerate(self.run.history_) if position not in gone]
+        return self._revise([*kept, *records], len(kept))
+
+    def _revise(self, history: list[Record], n_old: int) -> Self:
+        before = self.run.labels_
+        try:
+            self.run.revise(history)
+        except ConflictError as error:
+            told = explain_contradiction(self.run, history, n_old, self.items.names)
+            raise ContradictionError(told) from error
+        self._focus = None
+        return self._after(before)
+
+    def _after(self, before: IntArray) -> Self:
+        """Carry colours over to the new clusters, note which points changed, and keep the colours."""
+        labels, old = self.run.labels_, self.colors
+        self.colors = carry_colors(before, old, labels)
+        self.changed = np.flatnonzero(old[before] != self.colors[labels])
+        self.step += 1
+        if self.project is not None:
+            self.project.keep({**self.project.settings, "colors": self.colors.tolist()})
+        return self
+
+    def _start(self) -> ActiveClustering:
+        setup = self.setup
+        return ActiveClustering(
+            setup.n_clusters,
+            affinity="precomputed" if setup.is_graph else self._affinity,
+            reliability=setup.reliability,
+            random_state=setup.random_state,
+        ).start(self.X)
+
+    def _resume(self, project: Project) -> ActiveClustering:
+        print_ = fingerprint(self.X)
+        project.check_data(print_)
+        if (project.folder / RUN / "settings.json").is_file():
+            return ActiveClustering.load(project.folder / RUN)
+        run = self._start().save(project.folder / RUN)
+        project.keep({"fingerprint": print_, "title": self.title})
+        return run
+
+    def _place(self) -> FloatArray:
+        if self.setup.axes is not None:
+            columns = [self.items.column(axis) for axis in self.setup.axes]
+            if not all(is_number_column(column) for column in columns):
+                raise ValueError(f"The axes {' and '.join(self.setup.axes)} must be columns of numbers.")
+            return fit_square(np.nan_to_num(np.column_stack(columns).astype(float)), keep_shape=False)
+        places = None if self.project is None else self.project.places()
+        if places is None:
+            places = place_points(self.run.landscape_, self._graph(), self.setup.random_state)
+            if self.project is not None:
+                self.project.keep_places(places)
+        return places
+
+    def _graph(self) -> Graph:
+        if self.setup.is_graph:
+            return as_graph(self.X)
+        if not hasattr(self._affinity, "graph_"):
+            self._affinity.build(self.X)
+        return self._affinity.graph_
+
+    def _check_positions(self, positions: Iterable[int]) -> None:
+        n = len(self.run.history_)
+        wrong = [position for position in positions if not 0 <= position < n]
+        if wrong:
+            raise ValueError(f"There is nothing in place {wrong[0]}: {n} things were said.")
+
+
+def n_rows(X: Any) -> int:
+    """Return how many points there are."""
+    if isinstance(X, Graph):
+        return X.n_nodes
+    return int(X.shape[0]) if sp.issparse(X) or hasattr(X, "shape") else len(X)
+
+
+def _checked_confidence(confidence: float) -> float:
+    if not 0.5 <= confidence <= 1.0:
+        raise ValueError(f"confidence={confidence!r} must be from 0.5 (a guess) to 1 (certain).")
+    return float(confidence)
