@@ -98,7 +98,7 @@ class Painter:
             raise ValueError("Paint strokes of two classes first: then there are segments.")
         wide = self.segmentation.labels.repeat(self.stride, axis=0).repeat(self.stride, axis=1)
         height, width = self.full.shape[:2]
-        return wide[:height, :width]
+        return np.asarray(wide[:height, :width], dtype=np.intp)
 
     def close(self) -> None:
         """Let others open the folder."""
