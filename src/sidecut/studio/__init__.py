@@ -13,12 +13,11 @@
 | `static/` | the page: plain modules of JavaScript, no build step |
 """
 
-from typing import Any
-
 from sidecut.studio.items import Items
 from sidecut.studio.painting import Painter
 from sidecut.studio.pictures import PictureFiles, PictureRows
 from sidecut.studio.session import ContradictionError, Session, Setup
+from sidecut.studio.widget import show
 
 __all__ = [
     "ContradictionError",
@@ -28,22 +27,5 @@ __all__ = [
     "PictureRows",
     "Session",
     "Setup",
-    "serve",
     "show",
 ]
-
-
-def serve(desk: Any, **options: Any) -> None:
-    """Serve a session on this machine until it is interrupted, see `sidecut.studio.server.serve`."""
-    # Imported when used: a session needs no server.
-    from sidecut.studio.server import serve as serve_desk
-
-    serve_desk(desk, **options)
-
-
-def show(X: Any, **options: Any) -> Any:
-    """Show data in a notebook, see `sidecut.studio.widget.show`."""
-    # Imported when used: a session needs no notebook.
-    from sidecut.studio.widget import show as show_widget
-
-    return show_widget(X, **options)
