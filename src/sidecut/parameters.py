@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -96,3 +97,38 @@ def check_tolerance(tol: float) -> None:
     is_number = isinstance(tol, int | float | np.integer | np.floating) and not isinstance(tol, bool)
     if not is_number or not 0 <= tol < 1:
         raise ValueError(f"tol={tol!r} must be at least 0, as exact as rounding allows, and below 1.")
+
+
+def check_parameters(
+    estimator: Any,
+    *,
+    choices: Mapping[str, tuple[str, ...]] | None = None,
+    flags: Sequence[str] = (),
+    counts: Sequence[str] = (),
+    not_negative: Sequence[str] = (),
+) -> None:
+    """Refuse parameters of an estimator that make no sense, whatever the data.
+
+    Parameters
+    ----------
+    estimator : object
+        Has the parameters as attributes.
+    choices : mapping of str to tuple of str, optional
+        Parameters that are one of some words.
+    flags, counts, not_negative : sequences of str
+        Parameters that are True or False; whole numbers, at least 1; finite numbers, not negative.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sidecut.parameters import check_parameters
+    >>> check_parameters(KMeans(max_iter=0), choices={"algorithm": ("lloyd", "elkan")}, counts=("max_iter",))
+    Traceback (most recent call last):
+    ...
+    ValueError: max_iter=0 must be a whole number, at least 1.
+    """
+    for name, allowed in (choices or {}).items():
+        check_choice(name, getattr(estimator, name), allowed)
+    for names, check in ((flags, check_flag), (counts, check_count), (not_negative, check_not_negative)):
+        for name in names:
+            check(name, getattr(estimator, name))

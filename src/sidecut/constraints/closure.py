@@ -91,6 +91,28 @@ def crowds(groups: Groups, component: IntArray) -> list[IntArray]:
     return [crowd for crowd in np.split(crowded[order], ends) if len(crowd)]
 
 
+def count_conflicts(knowledge: Knowledge) -> int:
+    """Number of statements "these are apart" that a chain of must-links contradicts.
+
+    A cannot-link is one statement, and so is a relation between two groups, however many points they have.
+    """
+    if not says_apart(knowledge):
+        return 0
+    component = must_link_components(knowledge)
+    count = int(find_contradicted_links(knowledge, component).sum())
+    for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
+        count += len(find_contradicted_relations(groups, component[nodes]))
+        count += sum(len(crowd) * (len(crowd) - 1) // 2 for crowd in crowds(groups, component[nodes]))
+    return count
+
+
+def says_apart(knowledge: Knowledge) -> bool:
+    """Tell whether anything is said to be apart."""
+    return len(knowledge.cannot) > 0 or any(
+        groups.apart.nnz or groups.exclusive.sum() > 1 for groups in knowledge.groups
+    )
+
+
 def close(knowledge: Knowledge, weight: float = 1.0, diagonal: float = 1.0) -> Groups | None:
     """Return all that follows from consistent knowledge: components, and which of them are apart.
 

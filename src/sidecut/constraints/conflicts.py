@@ -14,11 +14,13 @@ from scipy.sparse.csgraph import dijkstra
 from sidecut.arrays import BoolArray, IntArray
 from sidecut.constraints.closure import (
     Knowledge,
+    count_conflicts,
     crowds,
     find_contradicted_links,
     find_contradicted_relations,
     must_link_components,
     must_link_graph,
+    says_apart,
 )
 from sidecut.constraints.links import Links
 from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn
@@ -65,21 +67,6 @@ def check_on_conflict(on_conflict: str) -> str:
     return on_conflict
 
 
-def count_conflicts(knowledge: Knowledge) -> int:
-    """Number of statements "these are apart" that a chain of must-links contradicts.
-
-    A cannot-link is one statement, and so is a relation between two groups, however many points they have.
-    """
-    if not _says_apart(knowledge):
-        return 0
-    component = must_link_components(knowledge)
-    count = int(find_contradicted_links(knowledge, component).sum())
-    for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
-        count += len(find_contradicted_relations(groups, component[nodes]))
-        count += sum(len(crowd) * (len(crowd) - 1) // 2 for crowd in crowds(groups, component[nodes]))
-    return count
-
-
 def find_conflicts(knowledge: Knowledge, max_chains: int | None = 10) -> tuple[Conflict, ...]:
     """Prove contradictions, each with a shortest chain of must-links.
 
@@ -95,7 +82,7 @@ def find_conflicts(knowledge: Knowledge, max_chains: int | None = 10) -> tuple[C
     tuple of Conflict
         Links first, then relations between groups.
     """
-    if not _says_apart(knowledge):
+    if not says_apart(knowledge):
         return ()
     graph = must_link_graph(knowledge)
     component = must_link_components(knowledge)
@@ -134,12 +121,6 @@ def drop_conflicts(knowledge: Knowledge) -> tuple[Links, Links]:
 
 
 _NONE = Links(np.empty((0, 2), dtype=np.int64), np.empty(0))
-
-
-def _says_apart(knowledge: Knowledge) -> bool:
-    return len(knowledge.cannot) > 0 or any(
-        groups.apart.nnz or groups.exclusive.sum() > 1 for groups in knowledge.groups
-    )
 
 
 def _contradicted_statements(knowledge: Knowledge, component: IntArray) -> Iterator[tuple[int, int, float]]:

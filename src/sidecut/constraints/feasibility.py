@@ -6,8 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from sidecut.arrays import IntArray
-from sidecut.constraints.closure import Knowledge, contract
-from sidecut.constraints.conflicts import count_conflicts
+from sidecut.constraints.closure import Knowledge, contract, count_conflicts
 from sidecut.constraints.links import Links
 from sidecut.constraints.value import Constraints
 from sidecut.exceptions import ConstraintWarning, warn

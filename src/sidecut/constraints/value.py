@@ -8,8 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sidecut.arrays import BoolArray, IntArray
-from sidecut.constraints.closure import Contraction, Knowledge, close, contract, must_link_components
-from sidecut.constraints.conflicts import Conflict, count_conflicts, find_conflicts, refuse_conflicts
+from sidecut.constraints.closure import (
+    Contraction,
+    Knowledge,
+    close,
+    contract,
+    count_conflicts,
+    must_link_components,
+)
+from sidecut.constraints.conflicts import Conflict, find_conflicts, refuse_conflicts
 from sidecut.constraints.groups import make_groups, replace_diagonal
 from sidecut.constraints.labels import (
     UNKNOWN,
@@ -219,8 +226,8 @@ class Constraints(ConstraintMatrix):
         """
         knowledge = self._knowledge()
         refuse_conflicts(knowledge, "call without_conflicts() first, or correct them")
-        nothing = symmetric_matrix(self.n_samples, NO_PAIRS, np.empty(0))
-        return Constraints(self.n_samples, nothing, close(knowledge), self._classes)
+        nothing = symmetric_matrix(self._n_samples, NO_PAIRS, np.empty(0))
+        return Constraints(self._n_samples, nothing, close(knowledge), self._classes)
 
     def must_link_components(self) -> IntArray:
         """Return for each sample the number of the set of samples that must-links join it to, from 0.
@@ -230,7 +237,7 @@ class Constraints(ConstraintMatrix):
         >>> Constraints.from_pairs(4, must_link=[(0, 2)]).must_link_components()
         array([0, 1, 0, 2])
         """
-        return read_only(must_link_components(self._knowledge())[: self.n_samples].copy())
+        return read_only(must_link_components(self._knowledge())[: self._n_samples].copy())
 
     def contracted(self) -> Contraction:
         """Return the must-link components as nodes, and the cannot-links between them as edges.
@@ -283,7 +290,7 @@ class Constraints(ConstraintMatrix):
         """
         kept = settle(self._knowledge(), "drop")
         links = replace_diagonal(kept, self._links.diagonal())
-        return Constraints(self.n_samples, links, self._groups, self._classes)
+        return Constraints(self._n_samples, links, self._groups, self._classes)
 
     # Combining
 
@@ -307,13 +314,13 @@ class Constraints(ConstraintMatrix):
         >>> a | Constraints.from_pairs(4, must_link=[(2, 3)])
         Constraints(n_samples=4, 2 must-links, 2 cannot-links)
         """
-        if self.n_samples != other.n_samples:
+        if self._n_samples != other._n_samples:
             raise ConstraintError(
-                f"cannot merge constraints for {self.n_samples} samples with constraints for "
-                f"{other.n_samples}: both must be about the same rows of X"
+                f"cannot merge constraints for {self._n_samples} samples with constraints for "
+                f"{other._n_samples}: both must be about the same rows of X"
             )
         merged = merge((self._links, self._groups), (other._links, other._groups), on_conflict)
-        return Constraints(self.n_samples, *merged, merge_classes(self._classes, other._classes))
+        return Constraints(self._n_samples, *merged, merge_classes(self._classes, other._classes))
 
     def __or__(self, other: object) -> Constraints:
         return self.merged_with(other) if isinstance(other, Constraints) else NotImplemented
@@ -334,7 +341,7 @@ class Constraints(ConstraintMatrix):
         >>> c.satisfied_by([0, 0, 0])
         array([ True, False])
         """
-        clusters = encode_clustering(labels, self.n_samples)
+        clusters = encode_clustering(labels, self._n_samples)
         return read_only(satisfied_pairs(*self._listed(), clusters))
 
     def satisfaction(self, labels: ArrayLike, weighted: bool = False) -> float:
@@ -352,7 +359,7 @@ class Constraints(ConstraintMatrix):
         float
             Between 0 and 1; 1 when there are no pairs, since none is violated.
         """
-        clusters = encode_clustering(labels, self.n_samples)
+        clusters = encode_clustering(labels, self._n_samples)
         return tally(self._links, self._groups, clusters, weighted).share
 
     def name_clusters(self, labels: ArrayLike, n_clusters: int | None = None) -> dict[int, Any]:
@@ -383,4 +390,4 @@ class Constraints(ConstraintMatrix):
 
     def _knowledge(self) -> Knowledge:
         must, cannot = split_signs(self._links)
-        return Knowledge(self.n_samples, must, cannot, () if self._groups is None else (self._groups,))
+        return Knowledge(self._n_samples, must, cannot, () if self._groups is None else (self._groups,))

@@ -103,7 +103,7 @@ def nearest_neighbors(
     array([1, 0, 1])
     """
     space = _space(X, metric)
-    k = feasible_count(n_neighbors, space.points.n_points)
+    k = feasible_count(n_neighbors, space.n_points)
     if search not in ("auto", "exact", "approximate"):
         raise ValueError(f"search={search!r}: choose 'auto', 'exact' or 'approximate'.")
     if search == "exact" or _is_cheap(space, k, search):
@@ -132,6 +132,7 @@ class _Space:
 
     points: Points
     metric: str
+    n_points: int
 
     def between(self, left: IntArray, right: IntArray) -> FloatArray:
         """Return the distance of every pair, free of the cancellation a matrix product suffers."""
@@ -153,14 +154,16 @@ class _Space:
 
 def _space(X: Any, metric: str) -> _Space:
     if metric == "euclidean":
-        return _Space(as_points(X), metric)
-    if metric == "cosine":
-        return _Space(Points(unit_rows(X), unit=1.0), metric)
-    raise ValueError(f"metric={metric!r}: choose 'euclidean' or 'cosine'.")
+        points = as_points(X)
+    elif metric == "cosine":
+        points = Points(unit_rows(X), unit=1.0)
+    else:
+        raise ValueError(f"metric={metric!r}: choose 'euclidean' or 'cosine'.")
+    return _Space(points, metric, int(points.coordinates.shape[0]))
 
 
 def _exact(space: _Space, k: int) -> NearestNeighborLists:
-    points = np.arange(space.points.n_points)
+    points = np.arange(space.n_points)
     indices, distances = _nearest(space, k, points)
     return NearestNeighborLists(indices, distances, recall=1.0)
 
@@ -187,7 +190,7 @@ def _search(space: _Space, k: int, points: IntArray, algorithm: str) -> npt.NDAr
     searcher = NearestNeighbors(
         n_neighbors=k + 1, metric=space.metric, algorithm=algorithm, n_jobs=count_threads()
     )
-    everyone = np.array_equal(points, np.arange(space.points.n_points))
+    everyone = np.array_equal(points, np.arange(space.n_points))
     asked = coordinates if everyone else coordinates[points]
     found = searcher.fit(coordinates).kneighbors(asked, return_distance=False)
     return _without_self(found, points)
@@ -195,7 +198,7 @@ def _search(space: _Space, k: int, points: IntArray, algorithm: str) -> npt.NDAr
 
 def _is_cheap(space: _Space, k: int, search: str) -> bool:
     """Return whether an exact search is the right one without further thought."""
-    coordinates, n_points = space.points.coordinates, space.points.n_points
+    coordinates, n_points = space.points.coordinates, space.n_points
     if sp.issparse(coordinates) or n_points < max(APPROXIMATE_FROM, 4 * k):
         return True
     n_features = coordinates.shape[1]
@@ -207,7 +210,7 @@ def _approximate(
     space: _Space, k: int, search: str, random_state: int | np.random.RandomState | None
 ) -> NearestNeighborLists:
     rng = check_random_state(0 if random_state is None else random_state)
-    n_points = space.points.n_points
+    n_points = space.n_points
     sample = rng.choice(n_points, size=min(2 * RECALL_SAMPLE, n_points), replace=False)
     truth, true_distances = _nearest(space, k, sample)
     fitted, measured = sample[::2], sample[1::2]
@@ -229,7 +232,7 @@ def _approximate(
 
 def _in_cells(space: _Space, search: CellSearch, k: int) -> tuple[npt.NDArray, FloatArray]:
     """Return the k nearest of the candidates of every point, by true distance."""
-    n_points = space.points.n_points
+    n_points = space.n_points
     indices, distances = np.empty((n_points, k), dtype=np.intp), np.empty((n_points, k))
 
     def compare(run: tuple[IntArray, slice]) -> IntArray:

@@ -22,7 +22,7 @@ from sidecut.methods.inputs import (
     check_y,
     is_precomputed,
 )
-from sidecut.parameters import check_choice, check_count, check_flag
+from sidecut.parameters import check_parameters
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
 
@@ -189,17 +189,11 @@ class SpectralClusterer(ConstrainedClusterer):
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense, whatever the data."""
-        self._check_labelling()
-        check_choice("eigen_solver", self.eigen_solver, SOLVERS)
-        check_flag("unit_rows", self.unit_rows)
-        check_count("n_init", self.n_init)
-
-    def _check_labelling(self) -> None:
-        check_choice("labelling", self.labelling, LABELLINGS)
-        if self.assign_labels is None:
-            return
-        check_choice("assign_labels", self.assign_labels, (*LABELLINGS, *SKLEARN_LABELLINGS))
-        if self.labelling != "kmeans":
+        choices = {"labelling": LABELLINGS, "eigen_solver": SOLVERS}
+        if self.assign_labels is not None:
+            choices["assign_labels"] = (*LABELLINGS, *SKLEARN_LABELLINGS)
+        check_parameters(self, choices=choices, flags=("unit_rows",), counts=("n_init",))
+        if self.assign_labels is not None and self.labelling != "kmeans":
             raise ValueError(
                 f"labelling={self.labelling!r} and assign_labels={self.assign_labels!r} name the same "
                 "choice: give one of them."

@@ -34,7 +34,7 @@ from sidecut.methods.baselines.must_linked_sets import (
     warn_about_few_sets,
 )
 from sidecut.methods.inputs import check_points, check_task
-from sidecut.parameters import check_choice, check_count, check_not_negative
+from sidecut.parameters import check_parameters
 
 
 class ConstrainedGMM(ConstrainedClusterer):
@@ -165,12 +165,9 @@ class ConstrainedGMM(ConstrainedClusterer):
             self.labels_, self.repair_ = _likely_repair(X, best, self.labels_, constraints)
 
     def _check_parameters(self) -> None:
-        check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)
-        check_choice("must_links", self.must_links, ("chunklets", "penalty"))
-        check_count("n_init", self.n_init)
-        check_count("max_iter", self.max_iter)
-        for name in ("penalty", "tol", "reg_covar"):
-            check_not_negative(name, getattr(self, name))
+        choices = {"covariance_type": COVARIANCE_TYPES, "must_links": ("chunklets", "penalty")}
+        numbers = ("penalty", "tol", "reg_covar")
+        check_parameters(self, choices=choices, counts=("n_init", "max_iter"), not_negative=numbers)
 
     def _linked(self, constraints: Constraints) -> tuple[MustLinkedSets, MeanField]:
         """The chunklets, and the links between their labels."""

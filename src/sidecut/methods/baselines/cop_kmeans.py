@@ -31,7 +31,7 @@ from sidecut.methods.baselines.must_linked_sets import (
     warn_about_few_sets,
 )
 from sidecut.methods.inputs import check_constraints, check_points, warn_about_duplicates
-from sidecut.parameters import check_choice, check_count, check_n_clusters, check_not_negative
+from sidecut.parameters import check_choice, check_n_clusters, check_parameters
 
 
 class COPKMeans(ConstrainedClusterer):
@@ -137,10 +137,7 @@ class COPKMeans(ConstrainedClusterer):
         self.random_state = random_state
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
-        check_count("n_init", self.n_init)
-        check_count("max_iter", self.max_iter)
-        check_count("max_steps", self.max_steps)
-        check_not_negative("tol", self.tol)
+        check_parameters(self, counts=("n_init", "max_iter", "max_steps"), not_negative=("tol",))
         X = check_points(self, X)
         constraints = check_constraints(constraints, X.shape[0], self.n_clusters)
         n_clusters = check_n_clusters(self.n_clusters, X.shape[0])

@@ -28,7 +28,7 @@ from sidecut.methods.baselines.diagonal_metric import (
 )
 from sidecut.methods.baselines.lloyd import dense_rows
 from sidecut.methods.inputs import check_points, check_task
-from sidecut.parameters import check_count, check_not_negative
+from sidecut.parameters import check_parameters
 
 #: What a fit leaves that may have to be taken back.
 FITTED = ("metric_", "labels_", "inertia_", "n_iter_", "cluster_centers_")
@@ -130,9 +130,8 @@ class MetricKMeans(ConstrainedClusterer):
         self.random_state = random_state
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
-        check_not_negative("regularization", self.regularization)
-        for name in ("max_pairs", "n_init", "max_iter"):
-            check_count(name, getattr(self, name))
+        counts = ("max_pairs", "n_init", "max_iter")
+        check_parameters(self, counts=counts, not_negative=("regularization",))
         X = check_points(self, X)
         constraints = check_task(self, X, constraints)
         n_clusters, rng = self.n_clusters, check_random_state(self.random_state)

@@ -25,7 +25,7 @@ from sidecut.methods.csp.cuts import (
 from sidecut.methods.csp.trial import WEIGHTINGS, CutTrial, weigh_cuts
 from sidecut.methods.extension import OutOfSample, extend_cut, weighted_means
 from sidecut.methods.safeguard import GRAPH, Judgement, judge, warn_if_unsure
-from sidecut.parameters import check_choice, check_flag, check_tolerance
+from sidecut.parameters import check_parameters, check_tolerance
 
 __all__ = ["CSP", "FeasibleCuts", "feasible_cuts", "weigh_cuts"]
 
@@ -195,12 +195,10 @@ class CSP(OutOfSample, SpectralClusterer):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("normalization", self.normalization, NORMALIZATIONS)
-        check_choice("weighting", self.weighting, WEIGHTINGS)
+        choices = {"normalization": NORMALIZATIONS, "weighting": WEIGHTINGS}
+        check_parameters(self, choices=choices, flags=("safe", "warm_start"))
         check_rule(self.beta)
         check_tolerance(self.tol)
-        check_flag("safe", self.safe)
-        check_flag("warm_start", self.warm_start)
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
         start = self._previous(graph.n_nodes)

@@ -26,7 +26,7 @@ from sidecut.methods.ncsc.penalties import (
 )
 from sidecut.methods.ncsc.projected import descend_projected
 from sidecut.methods.ncsc.starts import TiedGraph, best_start, check_start, start_indicators
-from sidecut.parameters import check_choice, check_count, check_flag, check_tolerance
+from sidecut.parameters import check_parameters, check_tolerance
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 __all__ = ["NCSC"]
@@ -206,12 +206,9 @@ class NCSC(SpectralClusterer):
         check_price("gamma_must", self.gamma_must, ("auto",), may_be_infinite=True)
         check_price("gamma_cannot", self.gamma_cannot, ("degree", "held-out"), may_be_infinite=False)
         check_price("overlap", self.overlap, ("auto",), may_be_infinite=False)
-        check_choice("solver", self.solver, DESCENTS)
-        check_flag("nonnegative", self.nonnegative)
-        if isinstance(self.init, str):
-            check_choice("init", self.init, STARTS)
+        choices = {"solver": DESCENTS} | ({"init": STARTS} if isinstance(self.init, str) else {})
+        check_parameters(self, choices=choices, flags=("nonnegative",), counts=("max_iter",))
         check_tolerance(self.tol)
-        check_count("max_iter", self.max_iter)
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
         for name in RESULTS:

@@ -46,7 +46,7 @@ from sidecut.methods.inputs import (
     refuse_other_than_constraints,
     warn_about_duplicates,
 )
-from sidecut.parameters import check_count, check_flag, check_n_clusters
+from sidecut.parameters import check_n_clusters, check_parameters
 
 #: Why there may be fewer clusters than were asked for, and what to do about it.
 WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"
@@ -175,11 +175,8 @@ class LandmarkClusterer(ConstrainedClusterer):
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense, whatever the data."""
-        check_count("n_landmarks", self.n_landmarks)
-        check_count("n_nearest", self.n_nearest)
-        check_count("n_init", self.n_init)
-        check_flag("unit_rows", self.unit_rows)
-        check_flag("warm_start", self.warm_start)
+        counts = ("n_landmarks", "n_nearest", "n_init")
+        check_parameters(self, flags=("unit_rows", "warm_start"), counts=counts)
         check_sigma(self.sigma)
         if isinstance(self.landmarks, str) and self.landmarks not in RULES:
             raise ValueError(

@@ -18,7 +18,7 @@ from sidecut.methods.scacs.base import LandmarkClusterer
 from sidecut.methods.scacs.beliefs import pose_problem
 from sidecut.methods.scacs.cuts import LandmarkTrial, Rule, landmark_cuts
 from sidecut.methods.scacs.lsc import solve_unconstrained
-from sidecut.parameters import check_choice, check_flag
+from sidecut.parameters import check_parameters
 
 #: What a fit without constraints must not keep of an earlier one.
 FITTED_WITH_CONSTRAINTS = (
@@ -189,11 +189,9 @@ class SCACS(LandmarkClusterer):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("diagonal", self.diagonal, DIAGONALS)
-        check_flag("orthogonal", self.orthogonal)
-        check_choice("weighting", self.weighting, WEIGHTINGS)
+        choices = {"diagonal": DIAGONALS, "weighting": WEIGHTINGS}
+        check_parameters(self, choices=choices, flags=("orthogonal", "safe"))
         check_beta(self.beta0, self.beta)
-        check_flag("safe", self.safe)
 
     def _solve(self, codes: RowCodes, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
         forget(self, FITTED_WITH_CONSTRAINTS)

@@ -24,7 +24,7 @@ from sidecut.methods.inputs import (
 )
 from sidecut.methods.sskk.kmeans import KernelPartition, WeightedKernel, kernel_kmeans
 from sidecut.methods.sskk.seeding import farthest_first, neighbourhoods, seed_labels
-from sidecut.parameters import check_choice, check_count, check_not_negative
+from sidecut.parameters import check_choice, check_not_negative, check_parameters
 from sidecut.spectral import laplacian_eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
 
@@ -225,15 +225,12 @@ class SSKK(ConstrainedClusterer):
         repair_if_hard(self, self.embedding_, constraints)
 
     def _check_parameters(self) -> None:
-        check_choice("weighting", self.weighting, ("degree", "none"))
-        check_choice("eigen_solver", self.eigen_solver, SOLVERS)
-        check_choice("shift", self.shift, ("adaptive", "full"))
+        choices = {"weighting": ("degree", "none"), "shift": ("adaptive", "full"), "eigen_solver": SOLVERS}
+        check_parameters(self, choices=choices, counts=("max_iter", "n_init"))
         if isinstance(self.init, str):
             check_choice("init", self.init, ("auto", "farthest_first", "spectral"))
         if self.penalty is not None:
             check_not_negative("penalty", self.penalty)
-        check_count("max_iter", self.max_iter)
-        check_count("n_init", self.n_init)
 
     def _given_start(self, n_samples: int) -> IntArray | None:
         if isinstance(self.init, str):
