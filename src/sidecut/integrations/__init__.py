@@ -1,4 +1,4 @@
-"""Seats where people already work: entity resolution (splink, dedupe), speakers (pyannote).
+"""Seats where people already work: cells (AnnData), records (splink, dedupe), speakers (pyannote).
 
 Each module takes the objects of other packages and gives them back with clusters; none of those packages is
 imported before it is used.

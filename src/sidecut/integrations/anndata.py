@@ -1,0 +1,333 @@
+"""Single cells: cluster an AnnData object by its neighbour graph and by what is known of some cells.
+
+The types of some cells are known, or marker genes tell them; the rest follows. Reads and writes what scanpy
+reads and writes, and needs neither scanpy nor, to be imported, anndata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+
+from sidecut import __version__
+from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.constraints import Constraints
+from sidecut.constraints.labels import read_labels
+from sidecut.exceptions import ConstraintError, GraphWarning, warn
+from sidecut.graphs import Graph, Neighbors, as_graph
+from sidecut.selection import AutoCut
+
+#: More genes than this are reduced to as many components, as scanpy does.
+N_COMPONENTS = 50
+Markers = Mapping[str, Sequence[str]]
+
+
+def cluster(
+    adata: Any,
+    labels: str | None = None,
+    *,
+    key_added: str = "sidecut",
+    n_clusters: int | str = "auto",
+    markers: Markers | None = None,
+    must_link: Iterable[tuple[str, str]] = (),
+    cannot_link: Iterable[tuple[str, str]] = (),
+    restrict_to: tuple[str, Sequence[str]] | None = None,
+    neighbors_key: str | None = None,
+    use_rep: str | None = None,
+    estimator: Any = None,
+    random_state: int | None = 0,
+    copy: bool = False,
+) -> Any:
+    """Cluster cells, and name the clusters after the cells that are known.
+
+    Parameters
+    ----------
+    adata : AnnData
+        The cells. The graph is ``obsp["connectivities"]``, where scanpy's ``pp.neighbors`` put it; without
+        it, one of 20 neighbours in ``obsm["X_pca"]`` or in `X`.
+    labels : str, optional
+        The column of ``obs`` with the types of cells that are known; NaN where they are not.
+    key_added : str, default="sidecut"
+        Where the result goes.
+    n_clusters : int or "auto", default="auto"
+        The number of clusters; "auto" is by the labels and the graph, see `AutoCut`.
+    markers : dict of str to list of genes, optional
+        Genes that mark a type. The cells that show the markers of one type most clearly count as known, see
+        `marker_labels`; where `labels` says something, that is believed.
+    must_link, cannot_link : iterable of pairs of names of cells, optional
+        Cells of the same type, and cells of different types.
+    restrict_to : tuple of a column of obs and some of its categories, optional
+        Cluster these cells only; all others keep their category.
+    neighbors_key : str, optional
+        Another graph: that of ``uns[neighbors_key]``, as in scanpy.
+    use_rep : str, optional
+        Build the graph from this entry of ``obsm``, or from "X", even if there is one.
+    estimator : clusterer, optional
+        A method of the library; by default `AutoCut`. Its `n_clusters`, unless that is "auto", its `affinity`
+        and its `random_state` are set.
+    random_state : int or None, default=0
+        An int makes the result reproducible.
+    copy : bool, default=False
+        Return a changed copy instead of changing `adata`.
+
+    Returns
+    -------
+    None or AnnData
+        ``obs[key_added]`` is a categorical: known types by name, clusters without a known cell as "new 1",
+        "new 2", ...; or "0", "1", ... where no type is known. ``obs[key_added + "_confidence"]`` tells how
+        sure each is, from 0 to 1, and ``uns[key_added]`` what was done.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np, pandas as pd
+    >>> import sidecut.integrations.anndata
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> kind = np.array(["setosa", "versicolor", "virginica"])[y]
+    >>> adata = anndata.AnnData(X)
+    >>> adata.obs["known"] = pd.Categorical(np.where(np.arange(150) % 10 == 0, kind, None))
+    >>> sidecut.integrations.anndata.cluster(adata, labels="known")
+    >>> round(float(np.mean(adata.obs["sidecut"] == kind)), 2)
+    0.9
+    """
+    if copy:
+        adata = adata.copy()
+    cells = _choose_cells(adata, restrict_to)
+    part = adata[cells] if restrict_to is not None else adata
+    known, said = gather_knowledge(part, labels, markers, must_link, cannot_link)
+    graph, source = find_graph(part, neighbors_key, use_rep)
+    model = AutoCut() if estimator is None else clone(estimator)
+    model.set_params(affinity="precomputed", random_state=random_state)
+    if n_clusters != "auto" or estimator is None:
+        model.set_params(n_clusters=n_clusters)
+    model.fit(graph, constraints=known)
+    result = CellClusters(model.labels_, model.confidence_, model.cluster_classes_)
+    _write(adata, key_added, cells, result, restrict_to)
+    adata.uns[key_added] = {
+        "params": _plain_parameters(labels, n_clusters, markers, restrict_to, random_state),
+        "knowledge": said,
+        "graph": source,
+        "method": type(model).__name__,
+        "explanation": str(getattr(model, "explanation_", "")),
+        "n_clusters": len(np.unique(model.labels_)),
+        "sidecut_version": __version__,
+    }
+    return adata if copy else None
+
+
+# What is known
+
+
+def marker_labels(adata: Any, markers: Markers, share: float = 0.1) -> NDArray[Any]:
+    """Return the type of the cells that show the markers of one type most clearly, None for all others.
+
+    The score of a type is the mean of its markers' expression, each gene scaled to mean 0 and variance 1. Of
+    the cells whose highest score is that of a type, the `share` in which it leads the others by most count
+    as known.
+
+    Parameters
+    ----------
+    adata : AnnData
+        The cells, normalised and in logarithms.
+    markers : dict of str to list of genes
+        The genes of each type.
+    share : float, default=0.1
+        Of the cells of each type.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np, pandas as pd
+    >>> from sidecut.integrations.anndata import marker_labels
+    >>> genes = pd.DataFrame(index=["CD3D", "MS4A1"])
+    >>> adata = anndata.AnnData(np.array([[3.0, 0], [1, 0], [0, 1], [0, 4]]), var=genes)
+    >>> marker_labels(adata, {"T cell": ["CD3D"], "B cell": ["MS4A1"]}, share=0.5)
+    array(['T cell', None, None, 'B cell'], dtype=object)
+    """
+    if not (0 < share <= 1):
+        raise ValueError(f"share={share!r}: the share of cells that count as known lies between 0 and 1.")
+    scores = np.stack([_score(adata, name, genes) for name, genes in markers.items()], axis=1)
+    best = scores.argmax(axis=1)
+    rivals = scores.copy()
+    rivals[np.arange(len(best)), best] = -np.inf
+    # With a single type, the mean cell is what it is compared with.
+    lead = scores.max(axis=1) - np.maximum(rivals.max(axis=1), 0.0 if len(markers) == 1 else -np.inf)
+    found: NDArray[Any] = np.full(len(best), None, dtype=object)
+    for number, name in enumerate(markers):
+        cells = np.flatnonzero((best == number) & (lead > 0) & (scores[:, number] > 0))
+        n_clear = int(np.ceil(share * len(cells)))
+        found[cells[np.argsort(-lead[cells], kind="stable")[:n_clear]]] = name
+    return found
+
+
+def _score(adata: Any, name: str, genes: Sequence[str]) -> FloatArray:
+    places = adata.var_names.get_indexer(list(genes))
+    if len(places) == 0 or (places < 0).any():
+        missing = [gene for gene, place in zip(genes, places, strict=True) if place < 0]
+        raise ConstraintError(
+            f"markers of {name!r}: {missing or 'no gene'} not found among adata.var_names; rename them."
+        )
+    values = adata.X[:, places]
+    values = np.asarray(values.toarray() if sp.issparse(values) else values, dtype=np.float64)
+    spread = values.std(axis=0)
+    return ((values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).mean(axis=1)
+
+
+def gather_knowledge(
+    adata: Any,
+    labels: str | None = None,
+    markers: Markers | None = None,
+    must_link: Iterable[tuple[str, str]] = (),
+    cannot_link: Iterable[tuple[str, str]] = (),
+) -> tuple[Constraints, dict[str, int]]:
+    """Return all that is known about the cells, and how much that is."""
+    types: NDArray[Any] = np.full(adata.n_obs, None, dtype=object)
+    if markers:
+        types = marker_labels(adata, markers)
+    n_marked = sum(kind is not None for kind in types)
+    if labels is not None:
+        codes, names = read_labels(_column(adata, labels).to_numpy(dtype=object), f"obs[{labels!r}]")
+        types[codes >= 0] = np.array([*names, None], dtype=object)[codes[codes >= 0]]
+    must = _as_rows(adata, must_link, "must_link")
+    cannot = _as_rows(adata, cannot_link, "cannot_link")
+    known = Constraints.from_labels(types) | Constraints.from_pairs(adata.n_obs, must, cannot)
+    n_known = sum(kind is not None for kind in types)
+    counts = {"known_cells": n_known, "marked_cells": n_marked, "must_links": len(must)}
+    return known, counts | {"cannot_links": len(cannot)}
+
+
+def _column(adata: Any, name: str) -> Any:
+    if name not in adata.obs:
+        raise ConstraintError(f"adata.obs has no column {name!r}; it has {', '.join(map(repr, adata.obs))}.")
+    return adata.obs[name]
+
+
+def _as_rows(adata: Any, links: Iterable[tuple[str, str]], name: str) -> IntArray:
+    pairs = [tuple(pair) for pair in links]
+    rows = adata.obs_names.get_indexer([cell for pair in pairs for cell in pair]).reshape(-1, 2)
+    for pair, places in zip(pairs, rows, strict=True):
+        if (places < 0).any():
+            raise ConstraintError(f"{name} {pair}: not both are names of cells in adata.obs_names.")
+    return rows
+
+
+# The graph
+
+
+def find_graph(adata: Any, neighbors_key: str | None = None, use_rep: str | None = None) -> tuple[Graph, str]:
+    """Return the neighbour graph of the cells, built if there is none, and where it comes from."""
+    if use_rep is None:
+        key = "connectivities"
+        if neighbors_key is not None:
+            if neighbors_key not in adata.uns:
+                raise ConstraintError(f"adata.uns has no {neighbors_key!r}; run scanpy.pp.neighbors first.")
+            key = adata.uns[neighbors_key]["connectivities_key"]
+        if key in adata.obsp:
+            return as_graph(adata.obsp[key]), f"obsp[{key!r}]"
+        use_rep = "X_pca" if "X_pca" in adata.obsm else "X"
+    points, source = _representation(adata, use_rep)
+    return Neighbors(min(20, adata.n_obs - 1)).build(points), f"20 neighbours in {source}"
+
+
+def _representation(adata: Any, use_rep: str) -> tuple[FloatArray, str]:
+    if use_rep != "X":
+        if use_rep not in adata.obsm:
+            raise ConstraintError(
+                f"adata.obsm has no {use_rep!r}; it has {', '.join(map(repr, adata.obsm))}."
+            )
+        return np.asarray(adata.obsm[use_rep], dtype=np.float64), f"obsm[{use_rep!r}]"
+    points = adata.X
+    if adata.n_vars <= N_COMPONENTS or adata.n_obs <= N_COMPONENTS:
+        return np.asarray(points.toarray() if sp.issparse(points) else points, dtype=np.float64), "X"
+    _warn_about_counts(points)
+    reduced = PCA(N_COMPONENTS, svd_solver="arpack", random_state=0).fit_transform(points.astype(np.float64))
+    return reduced, f"{N_COMPONENTS} principal components of X"
+
+
+def _warn_about_counts(points: Any) -> None:
+    entries = points.data if sp.issparse(points) else np.asarray(points)
+    if entries.size and entries.max() > 30 and np.array_equal(entries, np.round(entries)):
+        warn(
+            "X holds whole numbers, which look like raw counts: cells with more counts would only be near to "
+            "each other for that. Normalise and take logarithms, or run scanpy.pp.neighbors first.",
+            GraphWarning,
+        )
+
+
+# The result
+
+
+@dataclass(frozen=True, eq=False)
+class CellClusters:
+    """The clusters of cells, and the types some clusters are known to be."""
+
+    labels: IntArray
+    confidence: FloatArray
+    types: dict[int, Any]
+
+    def named(self) -> NDArray[Any]:
+        """Return the name of every cell's cluster."""
+        names: NDArray[Any] = np.empty(int(self.labels.max()) + 1, dtype=object)
+        taken: dict[str, int] = {}
+        # Of two clusters of one type the larger has the plain name.
+        for number in np.argsort(-np.bincount(self.labels), kind="stable").tolist():
+            name = str(self.types.get(number, "new" if self.types else number))
+            taken[name] = taken.get(name, 0) + 1
+            is_plain = taken[name] == 1 and (number in self.types or not self.types)
+            names[number] = name if is_plain else f"{name} {taken[name]}"
+        return names[self.labels]
+
+
+def _choose_cells(adata: Any, restrict_to: tuple[str, Sequence[str]] | None) -> BoolArray:
+    if restrict_to is None:
+        return np.ones(adata.n_obs, dtype=bool)
+    key, categories = restrict_to
+    cells = np.asarray(_column(adata, key).isin(list(categories)))
+    if cells.sum() < 2:
+        raise ConstraintError(f"restrict_to={restrict_to!r} leaves {cells.sum()} cells; there must be two.")
+    return cells
+
+
+def _write(
+    adata: Any,
+    key: str,
+    cells: BoolArray,
+    result: CellClusters,
+    restrict_to: tuple[str, Sequence[str]] | None,
+) -> None:
+    import pandas
+
+    names: NDArray[Any] = np.empty(adata.n_obs, dtype=object)
+    names[cells], sure = result.named(), np.full(adata.n_obs, np.nan)
+    sure[cells] = result.confidence
+    if restrict_to is not None:
+        column, categories = restrict_to
+        names[cells] = [f"{'-'.join(map(str, categories))},{name}" for name in names[cells]]
+        names[~cells] = adata.obs[column].astype(str).to_numpy()[~cells]
+    adata.obs[key] = pandas.Categorical(names, categories=_in_order(names))
+    adata.obs[f"{key}_confidence"] = sure
+
+
+def _in_order(names: NDArray[Any]) -> list[str]:
+    """Return the names in order, numbers as numbers."""
+    return sorted(set(names), key=lambda name: (not name.isdigit(), int(name) if name.isdigit() else 0, name))
+
+
+def _plain_parameters(
+    labels: str | None, n_clusters: Any, markers: Markers | None, restrict_to: Any, random_state: Any
+) -> dict[str, Any]:
+    """Return the parameters as files of AnnData can hold them: nothing that is None."""
+    given = {
+        "labels": labels,
+        "n_clusters": str(n_clusters),
+        "markers": {name: list(genes) for name, genes in markers.items()} if markers else None,
+        "restrict_to": None if restrict_to is None else [restrict_to[0], *map(str, restrict_to[1])],
+        "random_state": random_state,
+    }
+    return {name: value for name, value in given.items() if value is not None}
