@@ -20,9 +20,8 @@ from sidecut.active.belief import (
     place,
     regress,
 )
-from sidecut.active.kernels import gaussian_kernel, graph_kernel
 from sidecut.active.knowledge import Link, join
-from sidecut.active.landscape import survey
+from sidecut.active.landscape import gaussian_kernel, graph_kernel, survey
 from sidecut.graphs import Neighbors
 
 INF = np.inf

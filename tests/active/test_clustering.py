@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from sidecut.active import ActiveClustering, Answer, Naming, random_pair
-from sidecut.active.grains import gather_grains
+from sidecut.active.landscape import gather_grains
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError, ConstraintError
 from sidecut.graphs import Neighbors

@@ -6,10 +6,9 @@ choose the questions are plain functions.
 
 from sidecut.active.belief import Belief
 from sidecut.active.clustering import ActiveClustering, Outlook
-from sidecut.active.controller import controller
+from sidecut.active.controller import controller, doubts
 from sidecut.active.dialogue import Cards, converse
-from sidecut.active.doubts import doubts
-from sidecut.active.kernels import gaussian_kernel, graph_kernel
+from sidecut.active.landscape import gaussian_kernel, graph_kernel
 from sidecut.active.oracles import BudgetSpent, CommandOracle, OracleError, ask
 from sidecut.active.parting import part_question
 from sidecut.active.proposals import Proposal

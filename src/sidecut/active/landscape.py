@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
+from sklearn.metrics import pairwise_distances
 
-from sidecut.active.grains import Grains, gather_grains
-from sidecut.active.kernels import gaussian_kernel, graph_kernel
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.graphs import Graph, SparseGraph
+from sidecut.graphs import Graph, NormalizedAffinity, SparseGraph
 from sidecut.labelling import kmeans_labels, unit_rows
 from sidecut.spectral import laplacian_eigenpairs
 
@@ -128,3 +129,172 @@ def middle_of_pieces(kernel: FloatArray, sizes: FloatArray, pieces: IntArray, kn
         eligible = eligible if len(eligible) else members
         centers.append(eligible[np.argmax(kernel[np.ix_(eligible, members)] @ sizes[members])])
     return np.array(centers, dtype=np.intp)
+
+
+# Grains: a large graph is gathered into at most 2,000 groups of near points, each asked about as one.
+#
+# All that happens after an answer works on the grains, so that its cost does not grow with the data.
+
+
+#: Up to this many points each is a grain of its own.
+MAX_GRAINS = 2_000
+#: How often the centres of the grains are moved to their middle.
+N_MOVES = 2
+
+
+@dataclass(frozen=True)
+class Grains:
+    """Groups of near points.
+
+    Attributes
+    ----------
+    grain_of : array of shape (n_samples,)
+        The grain of every point.
+    points : array of shape (n_grains,)
+        The point that stands for each grain in questions.
+    """
+
+    grain_of: IntArray
+    points: IntArray
+
+    @property
+    def sizes(self) -> FloatArray:
+        """How many points each grain has."""
+        return np.bincount(self.grain_of, minlength=len(self.points)).astype(float)
+
+    def coarsen(self, weights: sp.csr_array) -> sp.csr_array:
+        """Return PᵀWP, the weights between grains; those inside a grain come to its diagonal."""
+        n = len(self.grain_of)
+        membership = sp.csr_array((np.ones(n), (np.arange(n), self.grain_of)), shape=(n, len(self.points)))
+        return sp.csr_array(membership.T @ weights @ membership)
+
+
+def gather_grains(
+    weights: sp.csr_array, rng: np.random.RandomState, known: IntArray, max_grains: int = MAX_GRAINS
+) -> Grains:
+    """Gather the points of a graph into at most about `max_grains` grains.
+
+    Points join the grain whose centre is nearest along the graph, where an edge of weight w is as long as
+    log(w_max / w). Then every centre moves to the point with most weight inside its grain.
+
+    Parameters
+    ----------
+    weights : sparse array of shape (n, n)
+        Symmetric weights.
+    rng : RandomState
+        Draws the first centres.
+    known : array of int
+        Points something is known about: each is the centre of a grain of its own.
+    max_grains : int
+        Points that no centre reaches become grains in addition.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from sidecut.active.landscape import gather_grains
+    >>> two_pairs = sp.csr_array(np.kron(np.eye(2), [[0, 1.0], [1, 0]]))
+    >>> gather_grains(two_pairs, np.random.RandomState(0), np.array([0, 2]), max_grains=2).grain_of
+    array([0, 0, 1, 1])
+    """
+    n = weights.shape[0]
+    if n <= max_grains:
+        return Grains(np.arange(n), np.arange(n))
+    lengths = _edge_lengths(weights)
+    free = np.setdiff1d(np.arange(n), known)
+    drawn = rng.choice(free, max(0, min(len(free), max_grains - len(known))), replace=False)
+    centers: IntArray = np.concatenate([known, drawn]).astype(np.intp)
+    for _ in range(N_MOVES):
+        grain_of, centers = _nearest_center(lengths, centers)
+        centers = _middles(weights, grain_of, centers, known)
+    return Grains(*_nearest_center(lengths, centers))
+
+
+def _edge_lengths(weights: sp.csr_array) -> sp.csr_array:
+    edges = weights.tocoo()
+    apart = (edges.row != edges.col) & (edges.data > 0)
+    values = edges.data[apart]
+    # A small amount more, since an edge of length 0 is no edge to scipy.
+    lengths = np.log(values.max(initial=1.0) / values) + 1e-6
+    return sp.csr_array((lengths, (edges.row[apart], edges.col[apart])), shape=weights.shape)
+
+
+def _nearest_center(lengths: sp.csr_array, centers: IntArray) -> tuple[IntArray, IntArray]:
+    _, _, nearest = dijkstra(
+        lengths, directed=False, indices=centers, min_only=True, return_predecessors=True
+    )
+    nearest = np.where(nearest < 0, np.arange(len(nearest)), nearest)
+    points, grain_of = np.unique(nearest, return_inverse=True)
+    return grain_of.astype(np.intp), points.astype(np.intp)
+
+
+def _middles(weights: sp.csr_array, grain_of: IntArray, centers: IntArray, known: IntArray) -> IntArray:
+    edges = weights.tocoo()
+    inside = grain_of[edges.row] == grain_of[edges.col]
+    degrees = np.bincount(edges.row[inside], edges.data[inside], minlength=len(grain_of))
+    order = np.lexsort((-degrees, grain_of))
+    middles = order[np.unique(grain_of[order], return_index=True)[1]]
+    stay = np.isin(centers, known)
+    return np.where(stay, centers, middles).astype(np.intp)
+
+
+# How alike two grains are: along the graph, and by their features.
+#
+# Both kernels have ones on the diagonal, so that they can be averaged, and so that the prior variance of a
+# grain's class is the same everywhere.
+
+
+#: How far a walk along the graph goes before it ends: 1 / (1 - 0.99) = 100 steps on average.
+ALPHA = 0.99
+
+
+def graph_kernel(weights: sp.csr_array, alpha: float = ALPHA) -> FloatArray:
+    """Return (I - αĀ)⁻¹ with Ā = D^{-1/2}WD^{-1/2}, scaled to a unit diagonal.
+
+    It is the covariance of the Gaussian field of Zhou et al. (2004) and Zhu et al. (2003): grains between
+    which short walks are many have nearly the same class.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from sidecut.active import graph_kernel
+    >>> path = sp.csr_array([[0, 1.0, 0], [1.0, 0, 1.0], [0, 1.0, 0]])
+    >>> graph_kernel(path, alpha=0.5).round(3)
+    array([[1.   , 0.378, 0.143],
+           [0.378, 1.   , 0.378],
+           [0.143, 0.378, 1.   ]])
+    """
+    affinity: Any = NormalizedAffinity(SparseGraph(weights)).matrix
+    return unit_diagonal(scipy.linalg.inv(np.eye(weights.shape[0]) - alpha * affinity.toarray()))
+
+
+def gaussian_kernel(features: Any) -> FloatArray:
+    """Return exp(-d²/m) of the distances d between rows, with m the median of d² over pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.active import gaussian_kernel
+    >>> gaussian_kernel(np.array([[0.0], [1.0], [2.0]])).round(3)
+    array([[1.   , 0.368, 0.018],
+           [0.368, 1.   , 0.368],
+           [0.018, 0.368, 1.   ]])
+    """
+    # sklearn's "sqeuclidean" is scipy's for dense rows only.
+    squares = pairwise_distances(features, metric="euclidean") ** 2
+    positive = squares[squares > 0]
+    return np.exp(-squares / (np.median(positive) if len(positive) else 1.0))
+
+
+def unit_diagonal(kernel: FloatArray) -> FloatArray:
+    """Return K_ij / √(K_ii K_jj).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.active.landscape import unit_diagonal
+    >>> unit_diagonal(np.array([[4.0, 1.0], [1.0, 1.0]]))
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    roots = np.sqrt(np.diag(kernel))
+    return kernel / roots[:, None] / roots[None, :]

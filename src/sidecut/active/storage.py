@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sidecut.active.grains import Grains
-from sidecut.active.landscape import Landscape, assemble
+from sidecut.active.landscape import Grains, Landscape, assemble
 from sidecut.active.records import Record, as_fields, as_record
 
 SETTINGS, ANSWERS, ARRAYS = "settings.json", "answers.jsonl", "landscape.npz"

@@ -22,9 +22,9 @@ from sidecut.distributed.codes import (
 )
 from sidecut.distributed.partitions import PartitionedRows, Partitions, as_dask_array, numbers, partitions
 from sidecut.graphs import LandmarkCoder, choose_landmarks
-from sidecut.graphs.health import warn_about_components
 from sidecut.graphs.landmark_rows import Progress
 from sidecut.graphs.landmarks import component_sizes
+from sidecut.graphs.precomputed import warn_about_components
 from sidecut.graphs.threads import limit_threads
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.labels import warn_if_clusters_are_missing

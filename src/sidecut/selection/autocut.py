@@ -22,13 +22,10 @@ from sidecut.methods.base import ConstrainedClusterer
 from sidecut.methods.inputs import check_constraints, check_data, is_precomputed, n_points
 from sidecut.parameters import check_flag, check_n_clusters
 from sidecut.selection.consensus import Consensus
-from sidecut.selection.counting import choose_n_clusters
-from sidecut.selection.entry import Entry
-from sidecut.selection.explanation import explain, tabulate
-from sidecut.selection.folds import ConstraintFolds, Fold, independent_parts
-from sidecut.selection.knowledge import consistent
-from sidecut.selection.progress import make_teller
-from sidecut.selection.purse import open_purse
+from sidecut.selection.entry import Entry, explain, tabulate
+from sidecut.selection.folds import ConstraintFolds, Fold, consistent, independent_parts
+from sidecut.selection.n_clusters import choose_n_clusters
+from sidecut.selection.purse import make_teller, open_purse
 from sidecut.selection.race import PLAIN, Race
 from sidecut.selection.views import Shared, lean_by_units, list_views
 

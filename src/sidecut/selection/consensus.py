@@ -10,11 +10,10 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 
+from sidecut.arrays import IntArray
 from sidecut.constraints import Constraints
 from sidecut.labelling import rename_by_first_appearance
 from sidecut.methods import NormalizedCut
-
-IntArray = npt.NDArray[np.intp]
 
 #: Rounds of naming clusters alike and voting; the names settle in two or three.
 ROUNDS = 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,12 +13,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
+from sidecut.arrays import IntArray
 from sidecut.constraints import Constraints, Contraction
 from sidecut.constraints.satisfaction import PairCounts, count_pairs
+from sidecut.exceptions import ConstraintWarning
 from sidecut.parameters import check_count
-from sidecut.selection.knowledge import consistent
-
-IntArray = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,3 +162,17 @@ def independent_parts(knowledge: Contraction) -> IntArray:
     ends = (knowledge.apart[:, 0], knowledge.apart[:, 1])
     links = sparse.coo_array((np.ones(len(knowledge.apart)), ends), shape=(n, n))
     return connected_components(links, directed=False)[1].astype(np.intp)
+
+
+# What is known, in the form that folds and scores need.
+
+
+def consistent(constraints: Constraints) -> Constraints:
+    """Return the constraints without those that contradict stronger ones.
+
+    No warning: only what is scored is left out. The method is told everything, and has its own say.
+    """
+    if not constraints.n_conflicts:
+        return constraints
+    with warnings.catch_warnings(action="ignore", category=ConstraintWarning):
+        return constraints.without_conflicts()

@@ -15,8 +15,7 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import SidecutWarning
 from sidecut.methods import NormalizedCut
 from sidecut.selection.consensus import vote
-from sidecut.selection.entry import Entry, IntArray
-from sidecut.selection.experience import SCOUTS, expected_gain
+from sidecut.selection.entry import SCOUTS, Entry, IntArray, expected_gain
 from sidecut.selection.folds import Fold
 from sidecut.selection.purse import Purse
 

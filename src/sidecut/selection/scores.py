@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sidecut.constraints import Constraints
 from sidecut.constraints.satisfaction import PairCounts, count_pairs
-from sidecut.selection.knowledge import consistent
+from sidecut.selection.folds import consistent
 
 #: Names of scores of pairs, each fair to must-links and cannot-links however many there are of either.
 SCORES: dict[str, Callable[[PairCounts], float]] = {
