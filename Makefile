@@ -86,6 +86,7 @@ $(VENV)/.demo-ready: pyproject.toml | $(BIN)/python
 
 $(VENV)/.test-ready: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e ".[test]"
+	$(BIN)/python -m pip install --quiet --no-deps "bertopic>=0.17"
 	touch $@ $(VENV)/.demo-ready
 
 $(VENV)/.docs-ready: pyproject.toml | $(BIN)/python

@@ -1,10 +1,11 @@
-"""Seats where people already work: cells (AnnData), records (splink, dedupe), speakers (pyannote).
+"""Seats where people already work: cells (AnnData), topics (BERTopic), speakers (pyannote), records (splink).
 
 Each module takes the objects of other packages and gives them back with clusters; none of those packages is
 imported before it is used.
 """
 
+from sidecut.integrations.bertopic import TopicClusterer
 from sidecut.integrations.records import cluster_records
 from sidecut.integrations.speakers import SpeakerClusterer
 
-__all__ = ["SpeakerClusterer", "cluster_records"]
+__all__ = ["SpeakerClusterer", "TopicClusterer", "cluster_records"]

@@ -1,0 +1,215 @@
+"""Topics: a cluster model for BERTopic that can be corrected.
+
+BERTopic clusters documents by HDBSCAN, which cannot be told anything. This model takes its place as
+``hdbscan_model=``: it reads the topics of documents one knows, remembers corrections, and keeps them when the
+model is fitted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sidecut.arrays import BoolArray, FloatArray, IntArray, to_native
+from sidecut.constraints import Constraints
+from sidecut.constraints.labels import read_labels
+from sidecut.exceptions import ConstraintError
+from sidecut.selection import AutoCut
+
+#: New documents join the topic of most of so many nearest documents.
+VOTERS = 15
+#: What BERTopic calls documents of no topic.
+OUTLIER = -1
+Pairs = Iterable[tuple[int, int]]
+
+
+class TopicClusterer(ClusterMixin, BaseEstimator):
+    """A cluster model for ``BERTopic(hdbscan_model=...)`` that knows some topics and takes corrections.
+
+    Parameters
+    ----------
+    n_topics : int or "auto", default="auto"
+        The number of topics; "auto" is by what is known and by the graph, see `AutoCut`.
+    outliers : float, default=0.0
+        The share of documents, the least sure ones, that belong to no topic: -1, as BERTopic expects.
+        Documents whose topic is known are never among them.
+    known : dict of int to topic, optional
+        The topics of some documents, by their place in the list of documents. A topic can be any value: a
+        name, or a number that `y` has, too.
+    must_link, cannot_link : sequence of pairs of int, optional
+        Documents of the same topic, and documents of different topics.
+    estimator : clusterer, optional
+        A method of the library; by default `AutoCut`. Its `n_clusters`, unless `n_topics` is "auto", and its
+        `random_state` are set.
+    random_state : int, RandomState or None, default=None
+        An int makes the result reproducible.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_documents,)
+        The topic of every document from 0, -1 for outliers. BERTopic numbers topics anew, by size.
+    probabilities_ : array of shape (n_documents,)
+        How sure each topic is, from 0 to 1; 0 for outliers.
+    names_ : dict
+        The known topics, by label.
+    model_ : clusterer
+        The fitted method.
+    n_features_in_ : int
+        The number of features.
+
+    See Also
+    --------
+    sidecut.AutoCut : what clusters the documents.
+
+    References
+    ----------
+    M. Grootendorst. BERTopic: Neural topic modeling with a class-based TF-IDF procedure. arXiv:2203.05794,
+    2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sidecut.integrations.bertopic import TopicClusterer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> partial = np.where(np.arange(150) % 10 == 0, y, -1)
+    >>> model = TopicClusterer(random_state=0).fit(X, y=partial)
+    >>> round(float(np.mean(model.labels_ == y)), 2)
+    0.9
+
+    A correction is kept, however often the model is fitted:
+
+    >>> model.correct(known={133: 2, 77: 1}).fit(X, y=partial).labels_[[133, 77]]
+    array([2, 1])
+    """
+
+    def __init__(
+        self,
+        n_topics: int | str = "auto",
+        *,
+        outliers: float = 0.0,
+        known: Mapping[int, Any] | None = None,
+        must_link: Pairs | None = None,
+        cannot_link: Pairs | None = None,
+        estimator: Any = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.outliers = outliers
+        self.known = known
+        self.must_link = must_link
+        self.cannot_link = cannot_link
+        self.estimator = estimator
+        self.random_state = random_state
+
+    def correct(
+        self, known: Mapping[int, Any] | None = None, must_link: Pairs = (), cannot_link: Pairs = ()
+    ) -> Self:
+        """Remember corrections for every fit from now on; the same documents must keep their places.
+
+        Parameters
+        ----------
+        known : dict of int to topic, optional
+            The right topics of some documents; None takes back what was said before.
+        must_link, cannot_link : sequence of pairs of int, optional
+            Further documents of the same topic, and of different topics.
+        """
+        topics = {**(self.known or {}), **(known or {})}
+        self.known = {place: topic for place, topic in topics.items() if topic is not None}
+        self.must_link = [*(self.must_link or ()), *must_link]
+        self.cannot_link = [*(self.cannot_link or ()), *cannot_link]
+        return self
+
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+        """Cluster documents.
+
+        Parameters
+        ----------
+        X : array of shape (n_documents, n_features)
+            Their embeddings, as BERTopic's reduction leaves them.
+        y : array-like of shape (n_documents,), optional
+            The topics of documents that are known, -1 for all others.
+        """
+        X = validate_data(self, to_native(X), dtype=np.float64, ensure_min_samples=2)
+        self._check_outliers()
+        constraints, is_known = self._gather(len(X), y)
+        self.model_ = AutoCut() if self.estimator is None else clone(self.estimator)
+        self.model_.set_params(random_state=self.random_state)
+        if self.n_topics != "auto" or self.estimator is None:
+            self.model_.set_params(n_clusters=self.n_topics)
+        self.model_.fit(X, constraints=constraints)
+        self.names_ = dict(self.model_.cluster_classes_)
+        self._set_outliers(self.model_.labels_, self.model_.confidence_, is_known)
+        self._nearest = NearestNeighbors(n_neighbors=min(VOTERS, len(X))).fit(X)
+        return self
+
+    def predict(self, X: Any) -> IntArray:
+        """Put new documents into the topics of the documents next to them.
+
+        Parameters
+        ----------
+        X : array of shape (n_new, n_features)
+            Their embeddings.
+
+        Returns
+        -------
+        array of shape (n_new,)
+            The topic of most of the nearest documents; -1 where that is no topic.
+        """
+        check_is_fitted(self, "labels_")
+        X = validate_data(self, to_native(X), dtype=np.float64, reset=False)
+        neighbors = self.labels_[self._nearest.kneighbors(X, return_distance=False)]
+        votes = np.stack([(neighbors == topic).sum(axis=1) for topic in range(OUTLIER, neighbors.max() + 1)])
+        return votes.argmax(axis=0) + OUTLIER
+
+    def names_of(self, topics: ArrayLike) -> dict[int, Any]:
+        """Return the names of known topics by the numbers BERTopic gave them.
+
+        Parameters
+        ----------
+        topics : array-like of shape (n_documents,)
+            ``topic_model.topics_`` after the fit.
+        """
+        numbers = np.asarray(topics)
+        check_is_fitted(self, "labels_")
+        return {
+            int(np.bincount(numbers[(self.labels_ == label) & (numbers >= 0)]).argmax()): name
+            for label, name in self.names_.items()
+            if ((self.labels_ == label) & (numbers >= 0)).any()
+        }
+
+    def _check_outliers(self) -> None:
+        if not (isinstance(self.outliers, int | float) and 0 <= self.outliers < 1):
+            raise ValueError(f"outliers={self.outliers!r}: the share of outliers is at least 0 and below 1.")
+
+    def _gather(self, n: int, y: ArrayLike | None) -> tuple[Constraints, BoolArray]:
+        """Return what is known about the documents, and which topics are."""
+        topics: NDArray[Any] = np.full(n, None, dtype=object)
+        if y is not None:
+            codes, names = read_labels(y, "y")
+            if len(codes) != n:
+                raise ConstraintError(f"y has {len(codes)} topics for {n} documents: give one for each.")
+            topics[codes >= 0] = np.array([*names, None], dtype=object)[codes[codes >= 0]]
+        for place, topic in (self.known or {}).items():
+            if not 0 <= place < n:
+                raise ConstraintError(
+                    f"the topic of document {place} is known, but there are {n} documents: corrections "
+                    "are by place; after a change of documents, set known, must_link and cannot_link anew."
+                )
+            topics[place] = topic
+        pairs = Constraints.from_pairs(n, list(self.must_link or ()), list(self.cannot_link or ()))
+        is_known = np.array([topic is not None for topic in topics])
+        return Constraints.from_labels(topics) | pairs, is_known
+
+    def _set_outliers(self, labels: IntArray, sure: FloatArray, is_known: BoolArray) -> None:
+        self.labels_, self.probabilities_ = labels.copy(), np.array(sure, dtype=np.float64)
+        n_outliers = int(self.outliers * len(labels))
+        candidates = np.flatnonzero(~is_known)
+        least = candidates[np.argsort(sure[candidates], kind="stable")[:n_outliers]]
+        self.labels_[least], self.probabilities_[least] = OUTLIER, 0.0
