@@ -8,12 +8,12 @@ BIN := $(VENV)/bin
 # Small problems and many test processes: one thread each is fastest.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types unit browser screenshots docs tensors bench papers peers format clean
+.PHONY: demo test lint types unit browser screenshots docs dist tensors bench papers peers format clean
 
 demo: $(VENV)/.demo-ready
 	$(BIN)/sidecut demo -o demo-output
 
-test: lint types unit docs
+test: lint types unit docs dist
 
 lint: $(VENV)/.test-ready
 	$(BIN)/ruff format --check .
@@ -53,6 +53,19 @@ tensors: $(VENV)/.test-ready
 docs: $(VENV)/.docs-ready
 	GALLERY_JOBS=2 $(BIN)/python -m sphinx -W --keep-going -n -q -j 2 docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
+
+# Wheel and sdist in dist/. The wheel is built from the sdist; both are installed where nothing else is, and a user's program
+# runs there and is type-checked there.
+CLEAN := $(abspath $(VENV))/clean
+dist: $(VENV)/.test-ready
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python -m venv --clear $(CLEAN)
+	$(CLEAN)/bin/python -m pip install --quiet dist/sidecut-*.whl
+	$(CLEAN)/bin/python tests/release/typed_use.py
+	$(BIN)/mypy --strict --config-file= --python-executable $(CLEAN)/bin/python tests/release/typed_use.py
+	$(CLEAN)/bin/python -m pip install --quiet --force-reinstall --no-deps dist/sidecut-*.tar.gz
+	$(CLEAN)/bin/python tests/release/typed_use.py
 
 # Speed as ratios within one run; DATA is a folder with mnist.npz, if there is one, QUICK=1 ends in minutes.
 bench: $(VENV)/.test-ready

@@ -92,3 +92,10 @@ def test_a_missing_package_is_named_with_the_cure(shell, monkeypatch, package):
 def test_main_is_the_console_script():
     (script,) = entry_points(group="console_scripts", name="sidecut")
     assert script.load() is sidecut.cli.main
+
+
+def test_without_its_packages_the_command_line_says_what_to_install():
+    code = "import sys; sys.modules['typer'] = None; import sidecut.cli; sys.exit(sidecut.cli.main())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == 'sidecut: error: the command line needs typer: pip install "sidecut[cli]"\n'

@@ -1,0 +1,53 @@
+"""The test matrix: `nox` runs it, `nox -l` lists it, `nox -s oldest -- tests/graphs` runs a part of it.
+
+`make test` is what one environment needs; this is every Python and both ends of the dependencies.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import nox
+
+PYTHONS = ("3.11", "3.12", "3.13")
+ROOT = Path(__file__).parent
+
+nox.options.sessions = ["tests", "oldest"]
+nox.options.reuse_existing_virtualenvs = True
+
+
+def lower_bounds() -> list[str]:
+    """The requirements of the package and its extras, each at the oldest version pyproject.toml allows."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    lines = project["dependencies"] + [
+        line for name, lines in extras.items() if name not in ("test", "docs") for line in lines
+    ]
+    return sorted({line.replace(">=", "==") for line in lines if not line.startswith("sidecut")})
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """All tests with the newest dependencies."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "-q", *(session.posargs or ["-n", "auto"]), env={"OMP_NUM_THREADS": "1"})
+
+
+@nox.session(python="3.11")
+def oldest(session: nox.Session) -> None:
+    """All tests with the oldest dependencies that are allowed."""
+    session.install(*lower_bounds(), "-e", ".")
+    session.install("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "scikit-image>=0.24,<0.25")
+    folders = ["tests", "src", "-n", "auto", "--ignore=tests/benchmarks", "--ignore=tests/papers"]
+    session.run("pytest", "-q", *(session.posargs or folders), env={"OMP_NUM_THREADS": "1"})
+
+
+@nox.session(python="3.12")
+def docs(session: nox.Session) -> None:
+    """The site, with warnings as errors."""
+    session.install("-e", ".[docs]")
+    session.run(
+        "python", "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-j", "2", "docs", "docs/_build/html"
+    )
+    session.run("python", "docs/check_site.py", "docs/_build/html")
