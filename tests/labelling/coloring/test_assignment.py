@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.labelling.coloring.assignment import SMALL_KNOT, Assigner, exchange_chains
+from sidecut.labelling.coloring.assignment import SMALL_KNOT, Assigner, exchange_chains, solve_programme
 from sidecut.labelling.coloring.colouring import find_colouring
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph, search
 
 
 def cost_of(cost, clusters):
@@ -101,3 +101,33 @@ def test_an_exchange_moves_a_whole_chain():
     cost = np.array([[1.0, 0.0]] * 4)
     cost[0] = [9.0, 0.0]
     np.testing.assert_array_equal(exchange_chains(path, cost, clusters), [1, 0, 1, 0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_integer_programme_finds_what_an_exhaustive_search_finds(seed):
+    rng = np.random.default_rng(seed)
+    graph = planted(rng, 9, 14, 3)[0]
+    cost = rng.random((graph.n_nodes, 3))
+    found = solve_programme(graph, cost)
+    assert respects(graph, found)
+    assert cost_of(cost, found) == pytest.approx(cheapest(graph, cost))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sparse_knots_that_are_assigned_once_are_exact(seed):
+    """Too large for the search, so that chains alone would get stuck; the relaxation bounds the cost."""
+    rng = np.random.default_rng(seed)
+    graph, feasible = planted(rng, 60, 120, 3)
+    cost = rng.random((graph.n_nodes, 3))
+    assigner = Assigner(graph, feasible)
+    best = assigner.assign_best(cost)
+    assert respects(graph, best)
+    assert cost_of(cost, best) <= cost_of(cost, assigner.assign(cost))
+    again = search(graph, cost, 200_000, incumbent=best)
+    assert cost_of(cost, again.colours) == pytest.approx(cost_of(cost, best))
+
+
+def test_dense_knots_are_not_handed_to_the_integer_programme():
+    rng = np.random.default_rng(0)
+    graph, _ = planted(rng, 30, 300, 3)
+    assert solve_programme(graph, rng.random((graph.n_nodes, 3))) is None

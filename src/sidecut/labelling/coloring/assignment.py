@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
+from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sidecut.arrays import FloatArray, IntArray
@@ -14,6 +14,9 @@ from sidecut.labelling.coloring.conflict_graph import ConflictGraph, search
 #: Knots of at most so many nodes are searched for the best assignment, in at most so many steps each.
 SMALL_KNOT = 20
 KNOT_STEPS = 2_000
+#: Knots with more edges per node, or more edges times clusters, are not handed to an integer programme: there
+#: its first relaxation alone takes seconds (benchmarks/choices/coloring_solver.py).
+EDGES_PER_NODE, PROGRAMME_SIZE = 2.5, 10_000
 
 
 class Assigner:
@@ -79,6 +82,22 @@ class Assigner:
             clusters[island] = _untie(graph, cost[island], clusters[island], is_first=previous is None)
         return clusters
 
+    def assign_best(self, cost: FloatArray) -> IntArray:
+        """Return the cheapest assignment that can be found where it is needed only once.
+
+        Sparse knots are solved by an integer programme, which takes ten times as long as `assign`.
+
+        Parameters
+        ----------
+        cost : ndarray of shape (n_nodes, n_clusters)
+            What it costs to put each node into each cluster.
+        """
+        clusters = self.assign(cost)
+        for island, graph in self.knots:
+            programmed = solve_programme(graph, cost[island])
+            clusters[island] = _cheaper(cost[island], clusters[island], programmed)
+        return clusters
+
 
 class _Forest:
     """Islands without cycles: dynamic programming, all trees at once, level by level."""
@@ -132,6 +151,51 @@ def _untie(graph: ConflictGraph, cost: FloatArray, clusters: IntArray, *, is_fir
     if graph.n_nodes > SMALL_KNOT:
         return clusters
     return _cheaper(cost, clusters, search(graph, cost, KNOT_STEPS, incumbent=clusters).colours)
+
+
+def solve_programme(graph: ConflictGraph, cost: FloatArray) -> IntArray | None:
+    """Return the cheapest assignment of a sparse knot by an integer programme.
+
+    x_ic says that node i is in cluster c: minimise Σ cost_ic x_ic with Σ_c x_ic = 1 and x_ic + x_jc <= 1 for
+    nodes that are apart.
+
+    Parameters
+    ----------
+    graph : ConflictGraph
+        Which nodes are apart.
+    cost : ndarray of shape (n_nodes, n_clusters)
+        What each cluster costs at each node.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,) or None
+        None where the knot is too dense or too large, or no assignment was found at the root of the search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> square = ConflictGraph(4, np.array([[0, 1], [1, 2], [2, 3], [0, 3]]))
+    >>> solve_programme(square, np.array([[0, 1], [0, 1], [0, 1], [0, 5.0]]))
+    array([1, 0, 1, 0])
+    """
+    (n, k), m = cost.shape, len(graph.edges)
+    if m > EDGES_PER_NODE * n or m * k > PROGRAMME_SIZE:
+        return None
+    ends = sparse.csr_array((np.ones(2 * m), graph.edges.ravel(), np.arange(0, 2 * m + 1, 2)), shape=(m, n))
+    one_cluster = LinearConstraint(sparse.kron(sparse.eye_array(n), np.ones((1, k))), 1, 1)
+    apart = LinearConstraint(sparse.kron(ends, sparse.eye_array(k)), -np.inf, 1)
+    found = milp(
+        cost.ravel(),
+        integrality=np.ones(n * k),
+        bounds=Bounds(0, 1),
+        constraints=[one_cluster, apart],
+        options={"node_limit": 1},
+    )
+    if found.x is None:
+        return None
+    clusters = found.x.reshape(n, k).argmax(axis=1).astype(np.int64)
+    is_proper = (clusters[graph.edges[:, 0]] != clusters[graph.edges[:, 1]]).all()
+    return clusters if is_proper else None
 
 
 def begin_cheaply(graph: ConflictGraph, cost: FloatArray, feasible: IntArray) -> IntArray:

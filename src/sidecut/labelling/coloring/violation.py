@@ -77,7 +77,7 @@ def violate_least(costs: FloatArray, graph: ConflictGraph, strengths: FloatArray
     inner = graph.induced(linked)
     verdict = find_colouring(inner, costs.shape[1], MAX_STEPS)
     if verdict.colours is not None:
-        clusters[linked] = Assigner(inner, verdict.colours).assign(costs[linked])
+        clusters[linked] = Assigner(inner, verdict.colours).assign_best(costs[linked])
         return Compromise(clusters, 0.0, True, NOBODY)
     clusters[linked], is_least = _settled(costs[linked], inner, strengths)
     same = clusters[graph.edges[:, 0]] == clusters[graph.edges[:, 1]]
@@ -91,7 +91,7 @@ def _settled(costs: FloatArray, graph: ConflictGraph, strengths: FloatArray) -> 
         island = graph.induced(nodes)
         verdict = find_colouring(island, costs.shape[1], MAX_STEPS)
         if verdict.colours is not None:
-            clusters[nodes] = Assigner(island, verdict.colours).assign(costs[nodes])
+            clusters[nodes] = Assigner(island, verdict.colours).assign_best(costs[nodes])
             continue
         inside = np.isin(graph.edges[:, 0], nodes)
         clusters[nodes], is_proved = _Island(costs[nodes], island, strengths[inside]).settle()
