@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from sidecut import CSP, Constraints
+from sidecut import CSP
 from sidecut.exceptions import ConflictError, ConstraintError
+from sidecut.integrations._stream import Landmarks
 from sidecut.integrations.speakers import SpeakerClusterer, gather_knowledge
-from sidecut.integrations.stream import Landmarks
 
 
 def voices(n_chunks, n_speakers, seed=0, spread=1.6, dimension=64):
@@ -184,13 +184,16 @@ def test_embeddings_without_segmentations():
 def test_a_stream_ends_where_the_whole_would():
     points, who, chunks = voices(400, 4)
     model = SpeakerClusterer(max_landmarks=150, random_state=0)
-    for start in range(0, len(points), 60):
-        stop = slice(start, start + 60)
-        model.partial_fit(points[stop], chunks=chunks[stop])
-        assert len(model.batch_labels_) == len(points[stop])
+    for first in range(0, 400, 40):
+        batch = (chunks >= first) & (chunks < first + 40)
+        model.partial_fit(points[batch], chunks=chunks[batch])
+        assert len(model.batch_labels_) == batch.sum()
         assert len(model._landmarks) <= 150
     assert model.labels_.shape == who.shape
-    assert adjusted_rand_score(who, model.labels_) > 0.97
+    whole = SpeakerClusterer(random_state=0).cluster(points, chunks=chunks)
+    assert adjusted_rand_score(who, model.labels_) > adjusted_rand_score(who, whole) - 0.03
+    for chunk in range(400):
+        assert len(set(model.labels_[chunks == chunk])) == np.sum(chunks == chunk)
 
 
 def test_speakers_keep_their_numbers_and_names():
@@ -210,15 +213,18 @@ def test_speakers_keep_their_numbers_and_names():
     assert model.n_clusters_ == 3
 
 
-def test_landmarks_that_are_apart_are_not_merged():
-    rng = np.random.default_rng(0)
-    points = np.repeat([[1.0, 0.0]], 40, axis=0) + 0.001 * rng.normal(size=(40, 2))
+def test_landmarks_are_thinned_evenly_and_known_ones_stay():
+    rng = np.random.RandomState(0)
+    points, labels = rng.normal(size=(40, 2)), np.repeat([0, 1], [34, 6])
     landmarks = Landmarks(2)
-    landmarks.add(points, Constraints.from_pairs(40, cannot_link=[(3, 30)]), ["Ann", *[None] * 38, "Bob"])
-    landmarks.merge(20)
-    assert len(landmarks) == 10
-    group = landmarks.of_segment
-    assert group[3] != group[30]
-    assert group[0] != group[39]
-    # Sums of unit vectors, so that every segment counts the same.
-    np.testing.assert_allclose(landmarks.centers.sum(axis=0), points.sum(axis=0))
+    landmarks.add(points, np.array([[3, 30], [38, 39]]), ["Ann", *[None] * 39])
+    landmarks.thin(labels, 12, rng)
+    assert len(landmarks) == 12
+    assert (landmarks.segments >= 34).sum() == 6
+    assert 0 in landmarks.segments
+    np.testing.assert_array_equal(landmarks.points, points[landmarks.segments])
+    # Of links, those between segments that are still there.
+    pairs = landmarks.knowledge().pairs
+    assert [38, 39] in landmarks.segments[pairs].tolist()
+    assert len(pairs) == 1 + (np.isin([3, 30], landmarks.segments).all())
+    assert landmarks.name(labels[landmarks.segments]) == {0: "Ann"}

@@ -181,6 +181,8 @@ def text_options(path: Path, text: TextFormat, as_text: Sequence[str] = ()) -> d
         "encoding": text.encoding or "utf-8-sig",
         "decimal": text.decimal,
         "dtype": dict.fromkeys(as_text, str),
+        # pandas 2 reads numbers less exactly unless asked.
+        "float_precision": "round_trip",
         # A class called NA is a class; only nothing and NaN are missing.
         "keep_default_na": False,
         "na_values": ["", "nan", "NaN"],

@@ -22,6 +22,8 @@ from sidecut.constraints.labels import read_labels
 from sidecut.exceptions import ConstraintError
 from sidecut.selection import AutoCut
 
+__all__ = ["TopicClusterer"]
+
 #: New documents join the topic of most of so many nearest documents.
 VOTERS = 15
 #: What BERTopic calls documents of no topic.

@@ -16,8 +16,10 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.constraints.labels import number_by_appearance
 from sidecut.exceptions import ConflictError, ConstraintError
-from sidecut.integrations.correlation import Evidence, find_clusters, measure_confidence
-from sidecut.integrations.record_tables import EdgeTable, RecordIds, number_records, read_edges
+from sidecut.integrations._correlation import Evidence, find_clusters, measure_confidence
+from sidecut.integrations._record_tables import EdgeTable, RecordIds, number_records, read_edges
+
+__all__ = ["cluster_records"]
 
 #: No comparison counts as more certain than this: models of matching are often far too sure.
 LIMIT = 0.999

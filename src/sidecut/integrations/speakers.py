@@ -13,14 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray, to_native
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, Neighbors, as_graph
-from sidecut.integrations.stream import Landmarks, keep_numbers
+from sidecut.integrations._stream import Landmarks, keep_numbers
 from sidecut.methods import SpectralLearning
 from sidecut.selection.n_clusters import fewest_clusters, propose_by_gaps
 from sidecut.spectral import laplacian_eigenpairs
+
+__all__ = ["SpeakerClusterer"]
 
 #: Where the second eigenvalue of the graph is above the first of these, and no relative gap after it above
 #: the second, nothing divides the graph: one speaker. One voice has at least .29 and at most .23; several
@@ -44,7 +47,7 @@ class SpeakerClusterer:
     n_neighbors : int, default=20
         How many neighbours each segment has in the graph; fewer of short recordings.
     max_landmarks : int, default=1000
-        How many landmarks `partial_fit` keeps of all it has seen.
+        How many segments `partial_fit` remembers of all it has seen.
     estimator : clusterer, optional
         A method of the library for the graph; by default ``SpectralLearning(hard=True)``. Its `n_clusters`,
         `affinity` and `random_state` are set.
@@ -225,9 +228,9 @@ class SpeakerClusterer:
     ) -> Self:
         """Take in the next segments of a recording that goes on.
 
-        All segments so far are kept as at most `max_landmarks` landmarks: the nearest are merged, never two
-        that are known to be apart. The landmarks are clustered anew; a speaker keeps the number he had where
-        most of his speech is still together.
+        At most `max_landmarks` segments of all so far are remembered, as many of each speaker as of others.
+        They and the new ones are clustered together; speakers keep the numbers they had. Segments that are no
+        longer remembered keep the label they had last.
 
         Parameters
         ----------
@@ -240,19 +243,32 @@ class SpeakerClusterer:
             `labels_` are those of all segments so far, `batch_labels_` those of the last ones.
         """
         points = check_embeddings(embeddings)
-        landmarks = self.__dict__.setdefault("_landmarks", Landmarks(points.shape[1]))
-        before = getattr(self, "labels_", np.empty(0, dtype=np.int64))
-        landmarks.add(points, gather_knowledge(len(points), chunks, None, None), speakers)
-        landmarks.merge(self.max_landmarks)
+        gather_knowledge(len(points), chunks, speakers, None)
+        if not hasattr(self, "_landmarks"):
+            self._landmarks = Landmarks(points.shape[1])
+            self.labels_, self.confidence_ = np.empty(0, dtype=np.int64), np.empty(0)
+        landmarks, n_before = self._landmarks, len(self.labels_)
+        apart = _pairs_within(np.arange(len(points)) if chunks is None else np.asarray(chunks), len(points))
+        landmarks.add(points, apart, speakers)
         known = landmarks.knowledge()
-        bounds = self._bounds(len(landmarks), known, None, None, None)
-        found, sure = self._divide(_unit(landmarks.centers), known, bounds)
-        labels = keep_numbers(found[landmarks.of_segment], before)
-        self.labels_, self.batch_labels_ = labels, labels[len(before) :]
-        self.confidence_ = sure[landmarks.of_segment]
-        self.n_clusters_ = len(np.unique(labels))
-        self.names_ = landmarks.names(labels)
+        found, sure = self._divide(
+            landmarks.points, known, self._bounds(len(landmarks), known, None, None, None)
+        )
+        heard = landmarks.segments[landmarks.segments < n_before]
+        found = keep_numbers(found, self.labels_[heard], int(self.labels_.max(initial=-1)) + 1)
+        self._note(landmarks.segments, found, sure, landmarks.n_heard)
+        self.batch_labels_ = self.labels_[n_before:]
+        self.n_clusters_ = len(np.unique(self.labels_))
+        self.names_ = landmarks.name(found)
+        landmarks.thin(found, self.max_landmarks, check_random_state(self.random_state))
         return self
+
+    def _note(self, segments: IntArray, labels: IntArray, sure: FloatArray, n_heard: int) -> None:
+        """Write the labels of some segments; all others stay."""
+        all_labels, all_sure = np.zeros(n_heard, dtype=np.int64), np.zeros(n_heard)
+        all_labels[: len(self.labels_)], all_sure[: len(self.labels_)] = self.labels_, self.confidence_
+        all_labels[segments], all_sure[segments] = labels, sure
+        self.labels_, self.confidence_ = all_labels, all_sure
 
     # The division
 

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
-from sidecut.integrations.entities import Part
+from sidecut.integrations._entities import Part
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ def find_clusters(evidence: Evidence) -> IntArray:
     A chain of likely matches whose ends were never compared is cut at its weakest link:
 
     >>> import numpy as np
-    >>> from sidecut.integrations.correlation import Evidence, find_clusters
+    >>> from sidecut.integrations._correlation import Evidence, find_clusters
     >>> evidence = Evidence(
     ...     np.ones(4, int), np.array([[0, 1], [1, 2], [2, 3]]), np.array([3.0, 1.0, 3.0]), np.ones(3, int),
     ...     -2.0, np.empty((0, 2), int), [frozenset()] * 4

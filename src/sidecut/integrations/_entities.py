@@ -176,7 +176,7 @@ def find_cut(weights: FloatArray) -> BoolArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.integrations.entities import find_cut
+    >>> from sidecut.integrations._entities import find_cut
     >>> find_cut(np.array([[0.0, 5, -2, -2], [5, 0, 1, -2], [-2, 1, 0, 5], [-2, -2, 5, 0]]))
     array([ True,  True, False, False])
     """

@@ -1,0 +1,1 @@
+"""The seats beside what people use there now: `python -m benchmarks.seats`."""
