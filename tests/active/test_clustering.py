@@ -299,3 +299,19 @@ def test_several_answers_are_taken_all_or_none():
         run.tell([Answer(3, 4, True), Answer(1, 0, False)])
     assert len(run.history_) == 1
     np.testing.assert_array_equal(run.labels_, before)
+
+
+def test_replay_gives_the_clusters_after_each_answer():
+    X, y = make_blobs(60, 2, centers=3, random_state=0)
+    run = ActiveClustering(random_state=0).start(X)
+    expected = [run.labels_.copy()]
+    for _ in range(8):
+        question = run.question()
+        expected.append(run.answer(y[question.i] == y[question.j]).labels_.copy())
+    before = run.labels_.copy(), list(run.history_)
+    replayed = list(run.replay())
+    assert len(replayed) == 9
+    for one, other in zip(replayed, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(run.labels_, before[0])
+    assert run.history_ == before[1]

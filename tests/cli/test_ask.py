@@ -79,3 +79,35 @@ def test_what_cannot_be_asked_is_explained(table, monkeypatch, capsys):
     pd.read_csv(table).head(20).to_csv(table, index=False)
     assert ask(table) == 2
     assert "answers about 36 points" in capsys.readouterr().err
+
+
+def test_the_page_of_a_dialogue(table, monkeypatch, capsys):
+    frame = pd.read_csv(table)
+    frame["kind"] = np.repeat(["<tree>", "herb", "bush"], 12)
+    frame.to_csv(table, index=False)
+    type_in(monkeypatch, "n\nn\nu\nq\n")
+    page = table.parent / "talk.html"
+    words = ["ask", str(table), "--id-column", "name", "--truth-column", "kind", "--report", str(page)]
+    assert main([*words, "-o", str(table.parent / "labels.csv")]) == 0
+    shown = capsys.readouterr().out
+    assert "kind" not in shown, "the true classes are not shown to the person"
+    assert f"The page of the dialogue is {page}" in shown
+    text = page.read_text(encoding="utf-8")
+    for said in ("The questions asked", "What to ask next", "ARI, before the first", "3 answers made"):
+        assert said in text
+    assert [text.count(f"<td>{word}</td>") for word in ("together", "apart", "unsure")] == [0, 2, 1]
+    assert "plant " in text.split("What to ask next")[1].split("The clusters")[0]
+
+
+def test_a_page_before_any_answer_and_without_the_truth(table, monkeypatch, capsys):
+    type_in(monkeypatch, "q\n")
+    page = table.parent / "talk.html"
+    assert ask(table, "--report", str(page)) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "None was answered yet." in text
+    assert "ARI" not in text
+
+
+def test_the_page_must_be_html(table, monkeypatch, capsys):
+    assert ask(table, "--report", str(table.parent / "talk.pdf")) == 2
+    assert "cannot write '.pdf' files; use .html" in capsys.readouterr().err

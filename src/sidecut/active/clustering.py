@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -260,6 +261,24 @@ class ActiveClustering(BaseEstimator):
         """Whether there is a step to take back."""
         self._check_started()
         return bool(self._past)
+
+    def replay(self) -> Iterator[IntArray]:
+        """Give the clusters as they were before the first answer, and after each.
+
+        Examples
+        --------
+        >>> from sidecut.active import ActiveClustering
+        >>> run = ActiveClustering(random_state=0).start([[0.0], [0.2], [0.4], [5.0], [5.2], [5.4]])
+        >>> run = run.answer(False).answer(False)
+        >>> len(list(run.replay()))
+        3
+        """
+        self._check_started()
+        past = copy(self)
+        past._folder = None
+        for count in range(len(self.history_) + 1):
+            past.history_ = self.history_[:count]
+            yield past._update().labels_
 
     # Keep
 

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from sidecut.active import ActiveClustering, Cards, converse
+from sidecut.cli.dialogue import dialogue_html
 from sidecut.cli.errors import OK, UsageError
 from sidecut.cli.inputs import existing_file, read_points
-from sidecut.cli.options import AskOptions
+from sidecut.cli.options import AskOptions, command_line
 from sidecut.cli.outputs import LABEL_SUFFIXES, checked_output, label_columns, write_labels
 from sidecut.cli.points import Points
 from sidecut.cli.preparation import Wishes
@@ -40,6 +41,7 @@ def run(options: AskOptions) -> int:
     frame = read_table(existing_file(options.data), text, [options.id_column] if options.id_column else [])
     shown = _shown(options, frame)
     points = _points(options, frame, shown, text)
+    page = None if options.report is None else checked_output(options.report, (".html",))
     session = _session(options, points)
     names = [points.name(position) for position in range(points.n_samples)]
     cards = Cards(names, {column: frame[column].tolist() for column in shown})
@@ -48,6 +50,9 @@ def run(options: AskOptions) -> int:
     converse(session, cards, sys.stdin, sys.stdout, options.questions)
     write_labels(output, label_columns(points, session.labels_.astype(np.intp), {}, session.confidence_))
     sys.stdout.write(f"Labels are in {output}, answers in {_folder(options)}.\n")
+    if page is not None:
+        page.write_text(dialogue_html(session, points, command_line("ask", options)), encoding="utf-8")
+        sys.stdout.write(f"The page of the dialogue is {page}.\n")
     return OK
 
 
@@ -71,7 +76,8 @@ def _session(options: AskOptions, points: Points) -> ActiveClustering:
 
 def _shown(options: AskOptions, frame: pd.DataFrame) -> list[str]:
     """Return the columns a person sees: those asked for, or all but the names."""
-    columns = [column for column in map(str, frame.columns) if column != options.id_column]
+    hidden = (options.id_column, options.truth_column)
+    columns = [column for column in map(str, frame.columns) if column not in hidden]
     if options.show is None:
         return columns
     asked = [column.strip() for column in options.show.split(",") if column.strip()]
@@ -84,6 +90,6 @@ def _shown(options: AskOptions, frame: pd.DataFrame) -> list[str]:
 def _points(options: AskOptions, frame: pd.DataFrame, shown: list[str], text: TextFormat) -> Points:
     """Read the points; columns of text that are shown to the person are no features."""
     words = [column for column in shown if not pd.api.types.is_numeric_dtype(frame[column])]
-    roles = ColumnRoles(identity=options.id_column, drop=tuple(words))
+    roles = ColumnRoles(identity=options.id_column, truth=options.truth_column, drop=tuple(words))
     wishes = Wishes(impute=options.impute, standardize=not options.raw)
     return read_points(options.data, roles=roles, wishes=wishes, text=text)

@@ -433,6 +433,14 @@ class AskOptions:
             metavar="DIR", help="Where answers are kept; it goes on from there (default: OUT.answers)."
         ),
     ] = None
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="PAGE", help="Write a page (.html) of the questions, answers and clusters."),
+    ] = None
+    truth_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="True classes: never shown, only for the report's curve."),
+    ] = None
     raw: Annotated[bool, typer.Option("--raw", help="Take the columns as they are, not standardised.")] = (
         False
     )

@@ -133,14 +133,14 @@ def draw_eigenvalues(run: ClusterRun) -> Any:
     return plot_eigenvalues(run.spectrum or run.eigenvalues, run.n_clusters).figure
 
 
-def render(draw: Callable[[ClusterRun], Any], run: ClusterRun, theme: str = "light") -> bytes:
+def render(draw: Callable[[Any], Any], run: Any, theme: str = "light") -> bytes:
     """Draw a picture in a theme and return it as PNG.
 
     Parameters
     ----------
     draw : callable
         One of the ``draw_`` functions.
-    run : ClusterRun
+    run : object
         What to draw.
     theme : {"light", "dark"}
         Colours of text and paper.

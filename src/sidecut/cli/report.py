@@ -21,7 +21,7 @@ from sidecut.cli.scores import MAX_LISTED, Score
 from sidecut.cli.summary import clusters_words, counted, sentences, solver_words
 from sidecut.plots.links import are_labels
 
-__all__ = ["report_html", "write_report"]
+__all__ = ["embed_figure", "render_page", "report_html", "write_report"]
 
 SHOWN_VIOLATIONS = 50
 OPEN_VIOLATIONS = 10
@@ -52,13 +52,9 @@ def write_report(
 
 def report_html(run: ClusterRun, command: str, messages: list[str], seconds: dict[str, float]) -> str:
     """Return the report of a run as one HTML page; see `write_report`."""
-    jinja2 = require("jinja2", "Writing the report")
-    loader = jinja2.PackageLoader("sidecut.cli", ".")
-    # Whatever comes from files (names, classes) is escaped.
-    pages = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return pages.get_template("report.html").render(
+    return render_page(
+        "report.html",
         title=f"{run.points.source.name} in {clusters_words(run)}",
-        version=__version__,
         sentences=sentences(run, messages),
         tiles=_tiles(run),
         candidates=_candidates(run),
@@ -74,8 +70,16 @@ def report_html(run: ClusterRun, command: str, messages: list[str], seconds: dic
         command=command,
         parameters=[(name, repr(value)) for name, value in run.model.get_params(deep=False).items()],
         seconds=[(stage, f"{time:.2f}") for stage, time in seconds.items()],
-        versions=_versions(),
     )
+
+
+def render_page(template: str, **content: Any) -> str:
+    """Return a page of a template beside this file; every page is told the versions of what made it."""
+    jinja2 = require("jinja2", "Writing the report")
+    loader = jinja2.PackageLoader("sidecut.cli", ".")
+    # Whatever comes from files (names, classes) is escaped.
+    pages = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return pages.get_template(template).render(version=__version__, versions=_versions(), **content)
 
 
 def _tiles(run: ClusterRun) -> list[tuple[str, str]]:
@@ -90,7 +94,7 @@ def _tiles(run: ClusterRun) -> list[tuple[str, str]]:
     return tiles
 
 
-def _figure(draw: Callable[[ClusterRun], Any], run: ClusterRun, alt: str, caption: str) -> dict[str, str]:
+def embed_figure(draw: Callable[[Any], Any], run: Any, alt: str, caption: str) -> dict[str, str]:
     """Return a picture for light and one for dark screens, with words for those who cannot see it."""
     themes = {
         theme: base64.b64encode(render(draw, run, theme)).decode("ascii") for theme in ("light", "dark")
@@ -106,7 +110,7 @@ def _points_picture(run: ClusterRun) -> dict[str, str]:
         alt += ", without constraints on the left and with constraints on the right"
     if run.score.total:
         alt += f"; {run.score.kept:,} of {run.score.total:,} constraints are satisfied"
-    return _figure(draw_points, run, alt, caption)
+    return embed_figure(draw_points, run, alt, caption)
 
 
 def _explained(run: ClusterRun) -> str:
@@ -268,7 +272,7 @@ def _spectrum(run: ClusterRun) -> dict[str, Any] | None:
         return None
     solver, certificate = solver_words(run)
     words = _gap_words(run)
-    figure = _figure(draw_eigenvalues, run, f"Stem plot of {len(shown)} eigenvalues. {words}", words)
+    figure = embed_figure(draw_eigenvalues, run, f"Stem plot of {len(shown)} eigenvalues. {words}", words)
     return {"figure": figure, "how": f"Solver: {solver}. Certificate: {certificate.rstrip('.')}."}
 
 

@@ -5,6 +5,7 @@ it is given or on a figure of its own, and returns the axes.
 """
 
 from sidecut.plots.canvas import align_clusters
+from sidecut.plots.dialogue import plot_dialogue
 from sidecut.plots.eigenvalues import plot_candidates, plot_eigenvalues
 from sidecut.plots.embedding import plot_before_after, plot_embedding, project_for_picture
 from sidecut.plots.indicator import plot_indicator
@@ -18,6 +19,7 @@ __all__ = [
     "plot_affinity",
     "plot_before_after",
     "plot_candidates",
+    "plot_dialogue",
     "plot_distances",
     "plot_eigenvalues",
     "plot_embedding",

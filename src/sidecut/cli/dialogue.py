@@ -1,0 +1,113 @@
+"""The page of a dialogue: the questions asked, what they brought, and what to ask next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sidecut.active import ActiveClustering, Answer
+from sidecut.active.records import Record
+from sidecut.cli.errors import require
+from sidecut.cli.points import Points
+from sidecut.cli.report import embed_figure, render_page
+from sidecut.cli.summary import counted
+from sidecut.evaluation import adjusted_rand_index
+from sidecut.plots import plot_dialogue
+
+__all__ = ["dialogue_html"]
+
+SHOWN_NEXT, SHOWN_DOUBTFUL = 5, 10
+WORDS = {True: "together", False: "apart", None: "unsure"}
+
+
+def dialogue_html(run: ActiveClustering, points: Points, command: str) -> str:
+    """Return the page of a dialogue.
+
+    Parameters
+    ----------
+    run : ActiveClustering
+        With its answers.
+    points : Points
+        For names, and the true classes where they are known.
+    command : str
+        The command line.
+    """
+    names = [points.name(position) for position in range(points.n_samples)]
+    scores = _scores(run, points)
+    return render_page(
+        "dialogue.html",
+        title=f"{points.source.name}: {counted(run.n_clusters_, 'cluster')} by asking",
+        sentences=_sentences(run, scores),
+        tiles=_tiles(run, points, scores),
+        curve=_curve(run, scores),
+        questions=[_row(number + 1, record, names) for number, record in enumerate(run.history_)],
+        next=_next(run, names),
+        sizes=_sizes(run),
+        doubtful=_doubtful(run, names),
+        command=command,
+    )
+
+
+def _scores(run: ActiveClustering, points: Points) -> list[float] | None:
+    """Return the adjusted Rand index before the first answer and after each, where the truth is known."""
+    if points.truth is None or not run.history_:
+        return None
+    known = points.truth >= 0
+    return [float(adjusted_rand_index(points.truth[known], labels[known])) for labels in run.replay()]
+
+
+def _sentences(run: ActiveClustering, scores: list[float] | None) -> list[str]:
+    said = [f"{counted(len(run.history_), 'answer')} made {counted(run.n_clusters_, 'cluster')}."]
+    if scores is not None:
+        said.append(f"The adjusted Rand index went from {scores[0]:.2f} to {scores[-1]:.2f}.")
+    return [*said, run.outlook_.words]
+
+
+def _tiles(run: ActiveClustering, points: Points, scores: list[float] | None) -> list[tuple[str, str]]:
+    tiles = [
+        (f"{points.n_samples:,}", "points"),
+        (str(run.n_clusters_), "clusters"),
+        (f"{len(run.history_):,}", "answers"),
+    ]
+    if scores is not None:
+        tiles.append((f"{scores[0]:.2f} → {scores[-1]:.2f}", "ARI, before the first → after the last answer"))
+    return tiles
+
+
+def _curve(run: ActiveClustering, scores: list[float] | None) -> dict[str, str] | None:
+    if not run.history_:
+        return None
+    require("matplotlib", "Drawing pictures")
+    caption = "Each mark is an answer, and how many pairs of points it regrouped."
+    if scores is not None:
+        caption += " The line is the agreement with the true classes after each answer; 1 is perfect."
+
+    def draw(dialogue: ActiveClustering) -> Any:
+        return plot_dialogue(dialogue.history_, scores).figure
+
+    return embed_figure(draw, run, f"What {counted(len(run.history_), 'answer')} changed", caption)
+
+
+def _row(number: int, record: Record, names: list[str]) -> tuple[str, ...]:
+    changed = f"{record.changed:.2%}"
+    if not isinstance(record, Answer):
+        return (str(number), names[record.i], "", f"is {record.name}", "its class was asked for", changed)
+    reason = record.strategy.replace("_", " ")
+    return (str(number), names[record.i], names[record.j], WORDS[record.same], reason, changed)
+
+
+def _next(run: ActiveClustering, names: list[str]) -> dict[str, Any]:
+    questions = run.questions(SHOWN_NEXT)
+    rows = [(names[question.i], names[question.j], question.reason) for question in questions]
+    return {"words": run.outlook_.words, "rows": rows}
+
+
+def _sizes(run: ActiveClustering) -> list[tuple[str, str, str]]:
+    sizes = np.bincount(run.labels_)
+    return [(str(c), f"{size:,}", f"{size / sizes.sum():.1%}") for c, size in enumerate(sizes.tolist())]
+
+
+def _doubtful(run: ActiveClustering, names: list[str]) -> list[tuple[str, str, str]]:
+    least = np.argsort(run.confidence_, kind="stable")[:SHOWN_DOUBTFUL]
+    return [(names[i], str(run.labels_[i]), f"{run.confidence_[i]:.2f}") for i in least.tolist()]

@@ -1,0 +1,99 @@
+"""A whole dialogue: what each answer changed, and how good the clusters were after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sidecut.active import Answer, Naming
+from sidecut.plots.canvas import CANNOT, axes_or_new, cluster_styles, ink
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_dialogue"]
+
+#: What may be said, its colour and its marker; shape tells apart what colour does not.
+YES, NO, UNSURE, NAME = "together", "apart", "unsure", "a class was named"
+
+
+def plot_dialogue(
+    history: Sequence[Answer | Naming], scores: Sequence[float] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the share of all pairs of points that each answer regrouped, and the score after each.
+
+    Parameters
+    ----------
+    history : sequence of Answer and Naming
+        The `history_` of an `ActiveClustering`.
+    scores : sequence of float, optional
+        How good the clusters were before the first answer and after each, so one more number than answers:
+        the adjusted Rand index of each labelling of `run.replay()`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    ValueError
+        If nothing was said, or the number of scores does not fit.
+
+    Examples
+    --------
+    >>> from sidecut.active import Answer
+    >>> said = [Answer(0, 1, True, changed=0.2), Answer(1, 2, False), Answer(2, 3, None)]
+    >>> [text.get_text() for text in plot_dialogue(said).get_legend().get_texts()]
+    ['together', 'apart', 'unsure']
+    """
+    if not history:
+        raise ValueError("nothing was said yet, so there is nothing to draw.")
+    if scores is not None and len(scores) != len(history) + 1:
+        raise ValueError(
+            f"there are {len(history)} answers and {len(scores)} scores; give one before the first and one "
+            "after each."
+        )
+    ax = axes_or_new(ax, 8.0, 3.6)
+    numbers = np.arange(1, len(history) + 1)
+    changed = np.array([record.changed for record in history])
+    kinds = np.array([_kind(record) for record in history])
+    _draw_answers(ax, numbers, changed, kinds)
+    if scores is not None:
+        _draw_scores(ax, scores)
+    ax.set_xlabel("question")
+    ax.set_ylabel("share of pairs regrouped")
+    ax.set_xlim(-0.5, len(history) + 0.5)
+    ax.spines["top"].set_visible(False)
+    return ax
+
+
+def _kind(record: Answer | Naming) -> str:
+    if isinstance(record, Naming):
+        return NAME
+    return UNSURE if record.same is None else YES if record.same else NO
+
+
+def _draw_answers(ax: Axes, numbers: np.ndarray, changed: np.ndarray, kinds: np.ndarray) -> None:
+    colours = [style[0] for style in cluster_styles(4)]
+    styles = {YES: (colours[0], "o"), NO: (CANNOT, "x"), UNSURE: (colours[1], "s"), NAME: (colours[2], "D")}
+    ax.vlines(numbers, 0.0, changed, colors=ink(), linewidth=1.0, alpha=0.35)
+    for kind, (colour, marker) in styles.items():
+        here = kinds == kind
+        if here.any():
+            ax.scatter(numbers[here], changed[here], c=colour, marker=marker, s=30, zorder=3, label=kind)
+    ax.set_ylim(bottom=-0.02 * max(float(changed.max()), 0.01))
+    ax.legend(frameon=False, loc="center right")
+
+
+def _draw_scores(ax: Axes, scores: Sequence[float]) -> None:
+    """Draw the score on an axis of its own, from the left end, before any answer."""
+    right = ax.twinx()
+    right.plot(np.arange(len(scores)), scores, color=cluster_styles(3)[2][0], linewidth=1.8, gid="score")
+    right.set_ylim(min(0.0, min(scores)), 1.02)
+    right.set_ylabel("adjusted Rand index (line)")
+    right.spines["top"].set_visible(False)
