@@ -51,7 +51,7 @@ def test_certain_contradictions_are_refused_and_name_the_points():
 
 def test_log_odds_add_the_answer_to_what_was_expected():
     # Bayes: odds after = odds before × likelihood ratio.
-    before, right = 0.3, 0.9
+    before, right = 0.4, 0.9
     after = before * right / (before * right + (1 - before) * (1 - right))
     assert log_odds(True, right, before) == pytest.approx(logit(after))
     after = before * (1 - right) / (before * (1 - right) + (1 - before) * right)
@@ -85,9 +85,9 @@ def test_wrong_answers_are_outvoted():
 
 
 def test_a_weak_no_is_not_settled_and_two_are():
-    one = join([Link(0, 1, -1.6)], NONE, [])
+    one = join([Link(0, 1, -2.2)], NONE, [])
     assert not one.apart.any()
-    two = join([Link(0, 1, INF), Link(0, 2, -1.6), Link(1, 2, -1.6)], NONE, [])
+    two = join([Link(0, 1, INF), Link(0, 2, -2.2), Link(1, 2, -2.2)], NONE, [])
     assert two.apart[two.group_of(0), two.group_of(2)]
 
 
@@ -95,3 +95,8 @@ def test_trust_is_the_chance_of_the_links_that_hold_a_node():
     known = join([Link(0, 1, 2.0), Link(1, 2, INF)], NONE, [])
     assert known.trust[0] == pytest.approx(1 / (1 + np.exp(-2.0)))
     assert known.trust[2] == 1.0
+
+
+def test_what_was_expected_never_outvotes_an_answer():
+    """It rests on earlier answers, wrong ones among them."""
+    assert log_odds(False, 0.8, 0.99) < 0 < log_odds(True, 0.8, 0.01)

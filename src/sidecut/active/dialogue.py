@@ -104,7 +104,7 @@ def converse(
     """
     while True:
         if budget is not None and len(run.history_) >= budget:
-            return _end(run, screen, "budget", f"That were {budget} answers, as many as were wanted.")
+            return _end(run, screen, "budget", f"That makes {budget} answers, as many as were wanted.")
         question = run.question()
         if question is None:
             return _end(run, screen, "nothing left", "Nothing is left worth asking.")

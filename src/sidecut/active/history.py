@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from scipy.special import logit
+
 from sidecut.active.knowledge import Knowledge, Link, join, log_odds
 from sidecut.active.landscape import Landscape
 from sidecut.active.records import Answer, Naming, Record
 from sidecut.constraints import Constraints
 
+#: A point asked about in place of another belongs to it with these log odds (95 %).
+IN_PLACE = float(logit(0.95))
 #: Pairs that were given at the start, or follow from names: believed as they are, by whomever they were said.
 BELIEVED = ("given", "named")
 
@@ -52,20 +56,35 @@ def chance_right(answer: Answer, reliability: float) -> float:
     return answer.confidence * reliability + (1.0 - answer.confidence) * (1.0 - reliability)
 
 
+def weigh(same: bool, answer: Answer, reliability: float) -> float:
+    """Return the log odds of "together" after an answer.
+
+    What was expected of a question that checks an earlier answer came from that answer, which has a link of
+    its own; it is not counted twice.
+
+    Examples
+    --------
+    >>> from sidecut.active import Answer
+    >>> from sidecut.active.history import weigh
+    >>> first = Answer(0, 1, True, expected=0.6, strategy="merge_classes")
+    >>> check = Answer(0, 2, True, expected=0.6, strategy="doubts")
+    >>> round(weigh(True, first, 0.9), 2), round(weigh(True, check, 0.9), 2)
+    (2.6, 2.2)
+    """
+    expected = 0.5 if answer.strategy == "doubts" else answer.expected
+    return log_odds(same, chance_right(answer, reliability), expected)
+
+
 def know(said: Sequence[Answer], reliability: float, landscape: Landscape) -> Knowledge:
     """Return what follows from all that was said, in grains."""
     grain = landscape.grains.grain_of
     links = [
-        Link(int(grain[a.i]), int(grain[a.j]), log_odds(a.same, chance_right(a, reliability), a.expected))
+        Link(int(grain[a.i]), int(grain[a.j]), weigh(a.same, a, reliability))
         for a in said
         if a.same is not None
     ]
     # A point asked about in place of another is believed to belong to it, but not to be certain.
-    links += [
-        Link(int(grain[a.i]), int(grain[a.stands_for]), log_odds(True, 0.5, 1.0))
-        for a in said
-        if a.stands_for >= 0
-    ]
+    links += [Link(int(grain[a.i]), int(grain[a.stands_for]), IN_PLACE) for a in said if a.stands_for >= 0]
     return join(links, landscape.centers, [(int(grain[a.i]), int(grain[a.j])) for a in said])
 
 

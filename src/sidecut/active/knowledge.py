@@ -19,10 +19,11 @@ from scipy.special import expit, logit
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.exceptions import ConflictError
 
-#: Links whose log odds are beyond this (95 %) are not asked about again.
-SETTLED = float(logit(0.95))
-#: What was expected before the answer counts as no surer than this.
-MOST_EXPECTED = 0.95
+#: Links whose log odds are beyond this (98 %) are not asked about again.
+SETTLED = float(logit(0.98))
+#: What was expected before the answer counts as no surer than this. It rests on earlier answers, wrong ones
+#: among them: were it believed, one wrong answer would outvote the right ones after it.
+MOST_EXPECTED = 0.65
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def log_odds(same: bool, confidence: float, expected: float) -> float:
     --------
     >>> from sidecut.active.knowledge import log_odds
     >>> round(log_odds(True, 0.9, 0.5), 2), round(log_odds(True, 0.8, 0.05), 2), log_odds(False, 1.0, 0.9)
-    (2.2, -1.56, -inf)
+    (2.2, 0.77, -inf)
     """
     said = float(logit(confidence)) if same else -float(logit(confidence))
     return said + float(logit(np.clip(expected, 1 - MOST_EXPECTED, MOST_EXPECTED)))

@@ -19,6 +19,17 @@ __all__ = ["dialogue_html"]
 
 SHOWN_NEXT, SHOWN_DOUBTFUL = 5, 10
 WORDS = {True: "together", False: "apart", None: "unsure"}
+REASONS = {
+    "merge_classes": "two groups may be one",
+    "expected_change": "many points follow this one",
+    "go_on": "the point was still without a group",
+    "neighbourhoods": "its group was least clear",
+    "uncertainty": "it was torn between two groups",
+    "perturbation": "a link here turns the eigenvectors most",
+    "doubts": "to check an earlier answer",
+    "random_pair": "drawn by chance",
+}
+"""Why each strategy asks, in plain words."""
 
 
 def dialogue_html(run: ActiveClustering, points: Points, command: str) -> str:
@@ -93,7 +104,7 @@ def _row(number: int, record: Record, names: list[str]) -> tuple[str, ...]:
     changed = f"{record.changed:.2%}"
     if not isinstance(record, Answer):
         return (str(number), names[record.i], "", f"is {record.name}", "its class was asked for", changed)
-    reason = record.strategy.replace("_", " ")
+    reason = REASONS.get(record.strategy, record.strategy.replace("_", " "))
     return (str(number), names[record.i], names[record.j], WORDS[record.same], reason, changed)
 
 
