@@ -3,6 +3,7 @@ import gzip
 import lzma
 import re
 
+import numpy as np
 import pandas
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -203,3 +204,38 @@ def test_contradictions_in_a_file_are_refused_or_kept_as_asked(write):
 def test_a_label_file_is_one_line_per_label(tmp_path):
     write_constraints(tmp_path / "c.csv", Constraints.from_labels([7] * 5000 + [8] * 5000))
     assert len((tmp_path / "c.csv").read_text().splitlines()) == 10_002
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("cat", "dog", "cow"),
+        ("?", "unknown", "nan"),
+        ("a, b", 'say "so"', "semi;colon"),
+        ("ø", "日本", "a b"),
+        (3, 7, 20),
+        ("-1", "0", "1"),
+        ("#hash", "x", " padded"),
+        ("line\nbreak", "x", "y"),
+    ],
+)
+def test_class_names_are_written_and_read_back(tmp_path, names):
+    y = np.array([names[0], None, names[1], names[2], names[0], None], dtype=object)
+    known = Constraints.from_labels(y, unknown=())
+    write_constraints(tmp_path / "known.csv", known)
+    again = read_constraints(tmp_path / "known.csv")
+    assert again == known
+    is_text_that_survives = not any(str(name) in ("-1", "#hash", "line\nbreak") for name in names)
+    if is_text_that_survives:
+        assert again.known_classes.tolist() == [None if name is None else str(name) for name in y]
+        assert f"0,{names[0]}" in (tmp_path / "known.csv").read_text().replace('"', "")
+    else:
+        assert again.known_classes is None
+
+
+def test_groups_that_are_no_classes_keep_their_numbers(tmp_path):
+    """A must-link joins two labelled points of no class to one that has."""
+    labels = Constraints.from_labels(["cat", None, "dog", None])
+    known = (labels | Constraints.from_pairs(4, must_link=[(0, 1)])).closed()
+    write_constraints(tmp_path / "known.csv", known)
+    assert read_constraints(tmp_path / "known.csv") == known

@@ -46,7 +46,7 @@ def write_constraints(path: str | os.PathLike[str], constraints: Constraints) ->
     path : path-like
         Where to write.
     constraints : Constraints
-        Pairs are written as ``i,j,strength``, labels as ``i,label``.
+        Pairs are written as ``i,j,strength``, labels as ``i,label``, by the names of their classes.
 
     Examples
     --------
@@ -60,6 +60,12 @@ def write_constraints(path: str | os.PathLike[str], constraints: Constraints) ->
     2,3,-1.0
     >>> read_constraints(path)
     Constraints(n_samples=4, 1 must-link, 1 cannot-link)
+    >>> write_constraints(path, Constraints.from_labels(["cat", None, "dog"]))
+    >>> print(path.read_text())
+    # sidecut constraints n_samples=3 weight=1.0 diagonal=1.0 classes=named
+    i,label
+    0,cat
+    2,dog
     """
     with Path(path).open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in _lines(constraints))
@@ -132,9 +138,11 @@ def read_constraints(
 
 def _lines(constraints: Constraints) -> Iterator[str]:
     groups = constraints._groups
-    yield f"{SIGNATURE} n_samples={constraints.n_samples}{'' if groups is None else _group_signature(groups)}"
+    names = None if groups is None else _group_names(groups, constraints._classes)
+    signature = "" if groups is None else _group_signature(groups) + (" classes=named" if names else "")
+    yield f"{SIGNATURE} n_samples={constraints.n_samples}{signature}"
     if groups is not None:
-        yield from _group_lines(groups)
+        yield from _group_lines(groups, names or list(map(str, range(groups.n_groups))))
     upper = sparse.triu(constraints._links, format="csr").tocoo()
     if upper.nnz or groups is None:
         yield "i,j,strength"
@@ -147,17 +155,38 @@ def _group_signature(groups: Groups) -> str:
     return f" weight={groups.weight!r} diagonal={groups.diagonal!r}{listed}"
 
 
-def _group_lines(groups: Groups) -> Iterator[str]:
+def _group_names(groups: Groups, classes: Classes | None) -> list[str] | None:
+    """Return the class each group is called by, as a cell of text; None where groups are no classes."""
+    if classes is None or not np.array_equal(classes.points, groups.points):
+        return None
+    both = sorted(set(zip(groups.group.tolist(), classes.codes.tolist(), strict=True)))
+    names = [str(classes.names[code]) for _, code in both]
+    if len(both) != groups.n_groups or len(set(names)) != len(names) or not all(map(_is_cell, names)):
+        return None
+    return [_quote(name) for name in names]
+
+
+def _is_cell(name: str) -> bool:
+    """Tell whether a name is read back from a text file as it was written."""
+    return labels_from_text([name]) == [name] and name.isprintable() and not name.startswith("#")
+
+
+def _quote(name: str) -> str:
+    """Put a name in quotes where it holds what separates cells."""
+    return '"' + name.replace('"', '""') + '"' if set(name) & set(',;\t"|') else name
+
+
+def _group_lines(groups: Groups, names: list[str]) -> Iterator[str]:
     yield "i,label"
     for point, group in zip(groups.points.tolist(), groups.group.tolist(), strict=True):
-        yield f"{point},{group}"
+        yield f"{point},{names[group]}"
     if not groups.exclusive.all():
         yield "exclusive_label"
-        yield from map(str, np.flatnonzero(groups.exclusive).tolist())
+        yield from (names[group] for group in np.flatnonzero(groups.exclusive).tolist())
         yield "label_a,label_b"
         apart = sparse.triu(groups.apart, format="csr").tocoo()
         for first, second in zip(apart.row.tolist(), apart.col.tolist(), strict=True):
-            yield f"{first},{second}"
+            yield f"{names[first]},{names[second]}"
 
 
 def _read_signature(comments: list[str]) -> dict[str, str]:
@@ -196,7 +225,8 @@ def _signed_n_samples(path: str | os.PathLike[str], text: str) -> int:
 def _assemble(
     n: int, tables: list[Table], said: dict[str, str], on_conflict: str, unknown: Any
 ) -> Constraints:
-    labels = _read_labels(tables, unknown)
+    # In a file that was written by `write_constraints` every label is a class, "?" too.
+    labels = _read_labels(tables, () if said else unknown)
     groups = _read_groups(tables, said, labels)
     pairs, strengths = _read_pairs(tables)
     own = pairs[:, 0] == pairs[:, 1]
@@ -213,7 +243,12 @@ def _assemble(
         links, _ = merge((links, None), (sparse.csr_array((n, n)), groups), on_conflict)
     diagonal = np.array(links.diagonal())
     diagonal[pairs[own, 0]] = strengths[own]
-    return Constraints(n, replace_diagonal(links, diagonal), groups, None if said else _classes(labels))
+    return Constraints(
+        n,
+        replace_diagonal(links, diagonal),
+        groups,
+        _classes(labels) if not said or "classes" in said else None,
+    )
 
 
 def _read_pairs(tables: list[Table]) -> tuple[IntArray, FloatArray]:
