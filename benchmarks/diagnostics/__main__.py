@@ -5,7 +5,7 @@ are known, and 5, 10 or 20 % of these are made wrong. Measured are the area unde
 the same for a classifier that knows all true labels, which is about the best one can hope for; the adjusted
 Rand index on points nothing is known about, with the right knowledge, with the wrong knowledge, and with
 suspects dropped (CSP for labels, E2CP for pairs); and how errors lie over the confidence. Results are stored
-beside this file; `--table` prints them.
+beside this file, those of sets that are not run again are kept, and `--table` prints them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def main() -> None:
     arguments = _read_arguments()
     if not arguments.table:
         warnings.simplefilter("ignore")
-        STORED.write_text("")
+        kept = [row for row in stored() if row["set"] not in arguments.sets]
+        STORED.write_text("".join(json.dumps(row) + "\n" for row in kept))
         for name in arguments.sets:
             run_set(name, Path(arguments.data), arguments.draws)
     print_tables(stored())
@@ -50,7 +51,7 @@ def run_set(name: str, folder: Path, n_draws: int) -> None:
 
 
 def stored() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in STORED.read_text().splitlines()]
+    return [json.loads(line) for line in STORED.read_text().splitlines()] if STORED.exists() else []
 
 
 def _read_arguments() -> argparse.Namespace:
