@@ -19,6 +19,8 @@ import sidecut
 
 #: Rooms in the order a reader meets them; others come after, by name.
 FIRST = ("sidecut", "sidecut.constraints", "sidecut.graphs", "sidecut.selection", "sidecut.active")
+#: Modules within a room that are used by their own name, as in `sidecut.integrations.anndata.cluster`.
+BY_NAME = ("sidecut.integrations.anndata",)
 #: What is reached by its own commands, not by import.
 COMMANDS = ("sidecut.cli", "sidecut.__main__")
 
@@ -33,10 +35,8 @@ def find_rooms() -> list[str]:
 
 
 def is_room(name: str, is_package: bool) -> bool:
-    """Whether users import from this module: a folder next to `sidecut`, or a seat in `integrations`."""
-    depth = name.count(".")
-    seat = name.startswith("sidecut.integrations.") and depth == 2 and not name.split(".")[-1].startswith("_")
-    return not name.startswith(COMMANDS) and ((is_package and depth == 1) or seat)
+    """Whether users import from this module: a folder next to `sidecut`, or a module used by its own name."""
+    return name in BY_NAME or (is_package and name.count(".") == 1 and not name.startswith(COMMANDS))
 
 
 def public_names(room: str) -> list[str]:
@@ -146,6 +146,8 @@ def write_reference(app: Sphinx, config: Config) -> None:
         said = first_paragraph(import_module(room)).replace("\n", " ")
         lines += [f"   * - :doc:`{room}`", f"     - {said}"]
     write(folder / "index.rst", "\n".join(lines) + "\n")
+    # Named one by one: Sphinx does not see pages that are new since the last build.
+    config.autosummary_generate = [f"reference/{room}.rst" for room in rooms]
 
 
 def is_foreign(

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from sidecut.cli.errors import UsageError
 from sidecut.cli.inputs import read_points
@@ -107,7 +106,9 @@ def read_features(path: Path, points: Points, id_column: str | None, text: TextF
     if kind_suffix(path) not in TABLE_SUFFIXES:
         return points
     frame = read_table(path, text, [id_column] if id_column else [])
-    is_text = [not pd.api.types.is_numeric_dtype(frame[column]) for column in frame.columns]
+    from pandas.api.types import is_numeric_dtype
+
+    is_text = [not is_numeric_dtype(frame[column]) for column in frame.columns]
     words = [str(name) for name, is_word in zip(frame.columns, is_text, strict=True) if is_word]
     dropped = tuple(name for name in words if name != id_column)
     if len(dropped) + (id_column is not None) >= len(frame.columns):

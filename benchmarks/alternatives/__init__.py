@@ -1,0 +1,1 @@
+"""What else one would use: a classifier, label propagation, HDBSCAN, told the same."""
