@@ -62,7 +62,7 @@ def test_large_pictures_are_cut_smaller_and_labelled_in_full():
     assert (labels[15, 5], labels[15, 2_295]) == (1, 2)
 
 
-def test_classes_beyond_nine_are_refused(discs):
+def test_classes_beyond_eight_are_refused(discs):
     image, marks = discs
-    with pytest.raises(ValueError, match="from 1 to 9"):
+    with pytest.raises(ValueError, match="from 1 to 8"):
         Painter(image).paint(marks * 5)

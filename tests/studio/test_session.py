@@ -182,13 +182,26 @@ def test_an_answer_can_be_changed_in_the_list(open_session):
 
 def test_a_wrong_answer_is_a_suspect(open_session):
     session = open_session(None)
-    for k in range(5):
-        session.link(k, k + 6, True).link(20 + k, 26 + k, True).link(k, 20 + k, False)
-    session.link(40, 41, False)
-    facts = session.facts()
-    assert max(facts, key=lambda fact: fact["suspect"])["position"] == 15
-    assert facts[15]["suspect"] > 0.5
-    assert "the graph alone puts the two points into one cluster" in facts[15]["reason"]
+    known = [(start + k, start + k + 8) for start in (0, 20, 40) for k in range(10)]
+    session.take(Constraints.from_pairs(60, known, [(k, k + 20) for k in range(10)]))
+    session.link(19, 16, False)
+    *others, wrong = session.facts()
+    assert wrong["suspect"] > 0.5
+    assert "the graph alone puts the two points into one cluster" in wrong["reason"]
+    assert max(fact["suspect"] for fact in others) < 0.5
+
+
+def test_an_uncertain_answer_that_is_not_kept_is_a_violated_line(open_session):
+    session = open_session(None).link(0, 1, True).link(0, 1, False, confidence=0.8)
+    assert [(line["same"], line["violated"]) for line in session.lines()] == [(True, False), (False, True)]
+    assert [fact["violated"] for fact in session.facts()] == [False, True]
+
+
+def test_reasons_call_points_by_name(open_session):
+    desk = Desk(open_session(None))
+    assert desk._with_names("point 3: it is torn") == "point 3: it is torn"
+    desk.session.items = Items([f"p{row}" for row in range(60)])
+    assert desk._with_names("point 3: it is torn") == "p3: it is torn"
 
 
 def test_colours_stay_with_clusters(open_session, data):

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from playwright.sync_api import expect
 from sklearn.datasets import load_iris
 
 from sidecut.studio.widget import ENTRY, STATIC, bundle, show
@@ -64,11 +65,11 @@ def test_the_widget_asks_and_is_told(browser):
     page.wait_for_selector(".sidecut .pair")
     question = widget.session.question()
     page.locator(".answers .same" if y[question.i] == y[question.j] else ".answers .different").click()
-    page.wait_for_function("document.querySelector('.counts').textContent.includes('1 answer')", polling=20)
+    expect(page.locator(".counts")).to_contain_text("1 answer")
     assert len(widget.session.run.history_) == 1
     page.locator(".sidecut .map").focus()
     page.keyboard.press("z")
-    page.wait_for_function("document.querySelector('.counts').textContent.includes('0 answers')", polling=20)
+    expect(page.locator(".counts")).to_contain_text("0 answers")
     assert widget.session.run.history_ == []
     assert errors == []
     page.close()

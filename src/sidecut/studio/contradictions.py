@@ -12,6 +12,7 @@ from sidecut.active.history import pairs_said
 from sidecut.active.records import Record
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError
+from sidecut.studio.items import Items
 from sidecut.studio.messages import Contradiction, Link
 
 
@@ -25,8 +26,8 @@ class Statement:
     positions: tuple[int, ...]
 
 
-def statements(history: Sequence[Record]) -> list[Statement]:
-    """Return all that is certain about pairs: answers, and what follows from names.
+def statements(history: Sequence[Record], only_certain: bool = True) -> list[Statement]:
+    """Return what was said about pairs: answers, all or the certain ones, and what follows from names.
 
     Examples
     --------
@@ -39,7 +40,9 @@ def statements(history: Sequence[Record]) -> list[Statement]:
     found = [
         Statement(record.i, record.j, record.same, (position,))
         for position, record in enumerate(history)
-        if isinstance(record, Answer) and record.same is not None and record.confidence == 1.0
+        if isinstance(record, Answer)
+        and record.same is not None
+        and (record.confidence == 1.0 or not only_certain)
     ]
     named: dict[int, int] = {
         record.i: position for position, record in enumerate(history) if isinstance(record, Naming)
@@ -51,7 +54,7 @@ def statements(history: Sequence[Record]) -> list[Statement]:
 
 
 def explain_contradiction(
-    run: ActiveClustering, history: Sequence[Record], n_old: int, names: Sequence[str]
+    run: ActiveClustering, history: Sequence[Record], n_old: int, items: Items
 ) -> Contradiction:
     """Return the chain that contradicts itself in a history the run refused.
 
@@ -63,7 +66,7 @@ def explain_contradiction(
         What was refused.
     n_old : int
         So many of it were said before.
-    names : sequence of str
+    items : Items
         What the points are called.
     """
     grain = run.landscape_.grains.grain_of
@@ -71,14 +74,14 @@ def explain_contradiction(
     inside = next((s for s in said if not s.same and grain[s.i] == grain[s.j]), None)
     if inside is not None:
         words = (
-            f"{names[inside.i]} and {names[inside.j]} are so near each other that they are asked about as "
-            "one; they cannot be apart."
+            f"{items.names[inside.i]} and {items.names[inside.j]} are so near each other that they are asked "
+            "about as one; they cannot be apart."
         )
-        return Contradiction(words=words, links=[_as_link(inside, n_old, names)])
-    chain = [_as_link(s, n_old, names) for s in _chain(said, grain, run.landscape_.n_grains)]
+        return Contradiction(words=words, links=[_as_link(inside, n_old, items)])
+    chain = [_as_link(s, n_old, items) for s in _chain(said, grain, run.landscape_.n_grains)]
     apart, n_together = chain[0], len(chain) - 1
     words = (
-        f"{apart['i_name']} and {apart['j_name']} are said to be apart, but "
+        f"{apart['left']['name']} and {apart['right']['name']} are said to be apart, but "
         f"{'another answer' if n_together == 1 else f'a chain of {n_together} answers'} puts them together."
     )
     return Contradiction(words=words, links=chain)
@@ -103,13 +106,13 @@ def _chain(said: list[Statement], grain: np.ndarray, n_grains: int) -> list[Stat
     raise ValueError("These answers do not contradict each other.")
 
 
-def _as_link(statement: Statement, n_old: int, names: Sequence[str]) -> Link:
+def _as_link(statement: Statement, n_old: int, items: Items) -> Link:
     old = [position for position in statement.positions if position < n_old]
     return Link(
         i=statement.i,
         j=statement.j,
-        i_name=str(names[statement.i]),
-        j_name=str(names[statement.j]),
+        left=items.face(statement.i),
+        right=items.face(statement.j),
         same=statement.same,
         positions=old,
         is_new=len(old) < len(statement.positions),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from threading import Lock
 from typing import Any
@@ -256,7 +257,7 @@ class Desk:
         return Asked(
             i=question.i,
             j=question.j,
-            reason=question.reason,
+            reason=self._with_names(question.reason),
             expected=question.expected,
             gain=question.gain,
             pair=self.session.items.pair(question.i, question.j),
@@ -275,6 +276,10 @@ class Desk:
             typical=[session.items.card(int(i)) for i in some.typical[:SHOWN]],
             doubtful=[session.items.card(int(i)) for i in some.doubtful[:SHOWN]],
         )
+
+    def _with_names(self, reason: str) -> str:
+        """Call points by their names where a reason has their numbers."""
+        return re.sub(r"\bpoint (\d+)\b", lambda found: self.session.items.names[int(found[1])], reason)
 
     def _shown_name(self, cluster: int) -> str:
         """Return a cluster's name, or a number that stays with its colour."""

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray
-from sidecut.studio.messages import Card, Field, Pair, Words
+from sidecut.studio.messages import Card, Face, Field, Pair, Words
 from sidecut.studio.pictures import PictureSource
 
 #: Numbers that differ by so many standard deviations of their column count as wholly different.
@@ -78,6 +78,10 @@ class Items:
         if self.graph is not None:
             card["neighbours"] = [Words(words=name, differs=False) for name in self._neighbours(i)]
         return card
+
+    def face(self, i: int) -> Face:
+        """Return the name and the small picture of a point, for lists."""
+        return Face(name=str(self.names[i]), picture=self.pictures.thumbnail(i) if self.pictures else "")
 
     def pair(self, i: int, j: int) -> Pair:
         """Return what is shown of two points, with what differs marked."""

@@ -46,6 +46,13 @@ class Card(TypedDict):
     neighbours: NotRequired[list[Words]]
 
 
+class Face(TypedDict):
+    """A point in a list: its name, and a picture where there is one."""
+
+    name: str
+    picture: str
+
+
 class Pair(TypedDict):
     """Two points side by side."""
 
@@ -80,14 +87,14 @@ class Cluster(TypedDict):
 class Fact(TypedDict):
     """Something that was said: two points together or apart (None: unsure), or the name of a point.
 
-    `suspect` is from 0 to 1, above 0.5 where all else speaks against it; `reason` says why.
+    `suspect` is the chance that it is wrong, by all else that is known; `reason` says why.
     """
 
     position: int
     i: int
     j: int
-    i_name: str
-    j_name: str
+    left: Face
+    right: Face
     same: bool | None
     name: str | None
     confidence: float
@@ -158,8 +165,8 @@ class Link(TypedDict):
 
     i: int
     j: int
-    i_name: str
-    j_name: str
+    left: Face
+    right: Face
     same: bool
     positions: list[int]
     is_new: bool

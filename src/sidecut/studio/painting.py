@@ -22,7 +22,7 @@ from sidecut.studio.project import Project, fingerprint, replace_file
 #: Larger pictures are shown and cut with sides of at most so many pixels.
 LONGEST = 1_000
 #: Classes have one key each.
-MOST_CLASSES = 9
+MOST_CLASSES = 8
 
 Marks = npt.NDArray[np.uint8]
 
@@ -127,7 +127,7 @@ class Painter:
             self.history.append((bits @ np.array([8, 4, 2, 1], dtype=np.uint8)).reshape(self.marks.shape))
 
     def _packed(self, marks: Marks) -> bytes:
-        """Four bits per pixel, for nine classes."""
+        """Four bits per pixel are enough for the classes."""
         bits = np.unpackbits(marks.reshape(-1, 1), axis=1)[:, 4:]
         return np.packbits(bits).tobytes()
 
@@ -181,7 +181,7 @@ class PaintDesk:
         classes = np.setdiff1d(painter.marks, 0)
         words = "Paint on two things that differ, each with its own colour."
         if len(classes) == 1:
-            words = "Now choose another colour (keys 1 to 9) and paint on something else."
+            words = "Now choose another colour (keys 1 to 8) and paint on something else."
         if cut is not None:
             words = f"{len(classes)} segments. Paint where a border is wrong."
         return Painting(

@@ -233,7 +233,7 @@ class Session:
 
     def facts(self) -> list[Fact]:
         """Return what was said, suspicious answers marked."""
-        return list_facts(self.run, self.items.names)
+        return list_facts(self.run, self.items)
 
     def lines(self) -> list[Line]:
         """Return the links, for the map."""
@@ -308,7 +308,7 @@ class Session:
         try:
             self.run.revise(history)
         except ConflictError as error:
-            told = explain_contradiction(self.run, history, n_old, self.items.names)
+            told = explain_contradiction(self.run, history, n_old, self.items)
             raise ContradictionError(told) from error
         self._focus = None
         return self._after(before)

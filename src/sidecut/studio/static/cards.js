@@ -18,6 +18,11 @@ export function cardOf(card, letter = null, scale = seriesScale([card]), other =
     card.neighbours && element("p", { class: "neighbours" }, chipsOf(card.neighbours)));
 }
 
+// A point in a sentence: its picture where there is one, and its name.
+export function faceOf(face) {
+  return element("b", { class: "face" }, face.picture && element("img", { src: face.picture, alt: "" }), face.name);
+}
+
 // A small card for strips: the picture where there is one, else the name.
 export function chipOf(card, onclick) {
   const inside = card.picture

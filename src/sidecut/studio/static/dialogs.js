@@ -1,4 +1,5 @@
 // Dialogs: a contradiction and its ways out, and the list of keys.
+import { faceOf } from "./cards.js";
 import { element } from "./dom.js";
 
 const KEYS = [
@@ -30,7 +31,7 @@ export function contradictionDialog(root, contradiction, again, canDoubt) {
   let dialog = null;
   const choose = (values) => { dialog.close(); again(values); };
   const rows = contradiction.links.map((link) => element("li", { class: link.same ? "together" : "apart" },
-    element("span", {}, element("b", {}, link.i_name), link.same ? " belongs with " : " does not belong with ", element("b", {}, link.j_name)),
+    element("span", {}, faceOf(link.left), link.same ? " belongs with " : " does not belong with ", faceOf(link.right)),
     link.is_new && element("em", {}, "new"),
     link.positions.length > 0 && !link.is_new && element("button", { type: "button", class: "quiet", onclick: () => choose({ forget: link.positions }) }, "Take this back")));
   dialog = openDialog(root, element("div", {},
@@ -39,7 +40,7 @@ export function contradictionDialog(root, contradiction, again, canDoubt) {
     element("ol", { class: "chain" }, rows),
     element("p", { class: "hint" }, "One of these must be wrong. Take that one back, or leave everything as it was."),
     element("div", { class: "actions" },
-      element("button", { type: "button", class: "primary leave", onclick: () => dialog.close() }, "Leave it as it was"),
+      element("button", { type: "button", class: "primary leave", autofocus: true, onclick: () => dialog.close() }, "Leave it as it was"),
       canDoubt && element("button", { type: "button", class: "doubt", onclick: () => choose({ confidence: 0.8 }) }, "Keep the new one as a guess"))),
   { class: "contradiction" });
   return dialog;

@@ -17,7 +17,7 @@ function fillElement(made, attributes, children) {
     else if (value === true) made.setAttribute(name, "");
     else if (value !== false && value != null) made.setAttribute(name, value);
   }
-  made.append(...children.flat(3).filter((child) => child != null && child !== false));
+  made.append(...children.flat(3).filter((child) => child != null && child !== false && child !== ""));
   return made;
 }
 

@@ -5,7 +5,7 @@ import { element, keyButton, swatch } from "./dom.js";
 import { clusterColor, rgbOf } from "./palette.js";
 import { followTheme } from "./theme.js";
 
-const CLASSES = 9, STEP = 8;
+const CLASSES = 8, STEP = 8;
 
 export class Easel {
   constructor(root, call, opening) {
@@ -25,7 +25,7 @@ export class Easel {
     this.canvas = element("canvas", { width, height, class: "paint", tabindex: "0", role: "application", "aria-label": "The picture. Paint with the mouse, or with arrows and Space." });
     this.photo = element("img", { src: picture, alt: title, draggable: "false" });
     this.frame = element("div", { class: "frame" }, this.photo, this.canvas);
-    this.frame.style.aspectRatio = `${width} / ${height}`;
+    this.frame.style.setProperty("--ratio", String(width / height));
     this.words = element("p", { class: "status", role: "status", "aria-live": "polite" });
     this.brushes = element("div", { class: "brushes", role: "radiogroup", "aria-label": "Colour to paint with" });
     const opacity = element("input", { type: "range", min: "0", max: "100", value: String(100 * this.opacity), "aria-label": "How strong the segments are drawn",
@@ -156,7 +156,7 @@ export class Easel {
   key(event) {
     const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const arrow = arrows[event.key];
-    if (/^[0-9]$/.test(event.key)) {
+    if (/^[0-8]$/.test(event.key)) {
       this.current = Number(event.key);
       this.fillBrushes();
     } else if (event.key.toLowerCase() === "z") this.undo();

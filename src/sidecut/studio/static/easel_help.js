@@ -2,7 +2,7 @@
 import { openDialog } from "./dialogs.js";
 import { element } from "./dom.js";
 
-const PAINT_KEYS = [["1 to 9", "colour to paint with"], ["0", "eraser"], ["[ and ]", "smaller or larger brush"], ["arrows, Space, Enter", "move the brush, paint, see the segments"], ["Z", "undo"], ["T", "light or dark"]];
+const PAINT_KEYS = [["1 to 8", "colour to paint with"], ["0", "eraser"], ["[ and ]", "smaller or larger brush"], ["arrows, Space, Enter", "move the brush, paint, see the segments"], ["Z", "undo"], ["T", "light or dark"]];
 
 export function helpForPictures(root) {
   return openDialog(root, element("form", { method: "dialog" }, element("h2", {}, "Keys"),

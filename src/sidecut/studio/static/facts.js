@@ -1,6 +1,9 @@
 // The knowledge: everything that was said, to change or take back, with what looks wrong on top.
+import { faceOf } from "./cards.js";
 import { countOf, element } from "./dom.js";
 
+// A chance of being wrong that is worth a look; above one half it looks wrong.
+const WORTH_A_LOOK = 0.1;
 const CHOICES = [["true", "belongs with"], ["false", "does not belong with"], ["null", "may belong with"]];
 
 export function factsPanel(studio, facts) {
@@ -14,17 +17,17 @@ export function factsPanel(studio, facts) {
 }
 
 function rankOf(fact) {
-  return fact.suspect > 0.5 ? 1 + fact.suspect : 0;
+  return fact.suspect > WORTH_A_LOOK ? 1 + fact.suspect : 0;
 }
 
 function factRow(studio, fact) {
   const words = fact.name !== null
-    ? [element("b", {}, fact.i_name), " is ", element("b", {}, fact.name)]
-    : [element("b", {}, fact.i_name), " ", choiceOf(studio, fact), " ", element("b", {}, fact.j_name)];
+    ? [faceOf(fact.left), " is ", element("b", {}, fact.name)]
+    : [faceOf(fact.left), " ", choiceOf(studio, fact), " ", faceOf(fact.right)];
   const show = () => studio.showPair(fact.i, fact.j);
   return element("article", { class: `fact${fact.suspect > 0.5 ? " suspect" : ""}${fact.violated ? " violated" : ""}`, "data-position": fact.position },
     element("p", {}, words),
-    fact.suspect > 0.5 && element("p", { class: "reason" }, `Looks wrong: ${fact.reason}.`),
+    fact.suspect > WORTH_A_LOOK && element("p", { class: "reason" }, `${Math.round(100 * fact.suspect)} % likely to be wrong: ${fact.reason}.`),
     fact.violated && element("p", { class: "reason" }, "The clusters do not keep this one."),
     fact.confidence < 1 && element("p", { class: "reason" }, `Said with ${Math.round(100 * fact.confidence)} % confidence.`),
     element("div", { class: "actions" },
@@ -34,7 +37,7 @@ function factRow(studio, fact) {
 
 function choiceOf(studio, fact) {
   const change = (event) => studio.change(fact.position, JSON.parse(event.target.value));
-  const select = element("select", { "aria-label": `Change the answer about ${fact.i_name} and ${fact.j_name}`, onchange: change },
+  const select = element("select", { "aria-label": `Change the answer about ${fact.left.name} and ${fact.right.name}`, onchange: change },
     CHOICES.map(([value, words]) => element("option", { value, selected: value === String(fact.same) }, words)));
   return select;
 }

@@ -51,9 +51,10 @@ export class PointMap {
     this.drawNow();
   }
 
-  // Smaller where there are many, larger where one looks closely.
+  // Smaller where there are many or the map is small, larger where one looks closely.
   pointSize() {
-    const base = Math.min(11, Math.max(2.2, 115 * Math.pow(this.places.length / 2, -0.4)));
+    const room = Math.min(1.2, Math.sqrt(this.camera.width * this.camera.height) / 700);
+    const base = Math.min(11, Math.max(2.2, room * 115 * Math.pow(this.places.length / 2, -0.4)));
     return Math.min(18, base * Math.pow(this.camera.zoom, 0.35)) * (this.ratio ?? 1);
   }
 

@@ -49,7 +49,9 @@ function drawPair(map, paper, colors) {
   ends.forEach((end, k) => {
     drawRing(paper, end, 10, colors.ground, 6);
     drawRing(paper, end, 10, colors.text, 2.5);
-    drawTag(paper, end, "AB"[k], colors);
+    // Each letter on the side away from the other point.
+    const side = end[0] < ends[1 - k][0] || (end[0] === ends[1 - k][0] && k === 0) ? -1 : 1;
+    drawTag(paper, [end[0] + 15 * side, end[1] - 15], "AB"[k], colors);
   });
 }
 
@@ -63,14 +65,14 @@ function drawRing(paper, [x, y], radius, color, width) {
 
 function drawTag(paper, [x, y], letter, colors) {
   paper.beginPath();
-  paper.arc(x + 15, y - 15, 9, 0, 2 * Math.PI);
+  paper.arc(x, y, 9, 0, 2 * Math.PI);
   paper.fillStyle = colors.text;
   paper.fill();
   paper.fillStyle = colors.ground;
   paper.font = "600 11px system-ui, sans-serif";
   paper.textAlign = "center";
   paper.textBaseline = "middle";
-  paper.fillText(letter, x + 15, y - 14.5);
+  paper.fillText(letter, x, y + 0.5);
 }
 
 function drawLasso(map, paper, colors) {

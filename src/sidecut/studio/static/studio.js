@@ -231,12 +231,12 @@ export class Studio {
     const cards = await this.ask("cards", { points: some });
     if (this.selection !== points) return;
     this.chosen.replaceChildren(
-      element("p", {}, element("b", {}, countOf(points.length, "point")), " chosen"),
+      element("div", { class: "top" }, element("p", {}, element("b", {}, countOf(points.length, "point")), " chosen"),
+        keyButton("Let go", "Esc", () => this.select([]), { class: "quiet" })),
       element("div", { class: "strip" }, cards.map((card) => chipOf(card, () => this.lookAt(card.point)))),
       element("div", { class: "actions" },
         keyButton("These are one", "J", () => this.join(), { class: "join" }),
-        keyButton("Not one cluster", "P", () => this.part(), { class: "part" }),
-        keyButton("Let go", "Esc", () => this.select([]), { class: "quiet" })));
+        keyButton("Not one cluster", "P", () => this.part(), { class: "part" })));
   }
 
   selectCluster(cluster) {
