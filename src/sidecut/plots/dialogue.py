@@ -68,6 +68,7 @@ def plot_dialogue(
     ax.set_xlabel("question")
     ax.set_ylabel("share of pairs regrouped")
     ax.set_xlim(-0.5, len(history) + 0.5)
+    ax.locator_params(axis="x", integer=True)
     ax.spines["top"].set_visible(False)
     return ax
 
