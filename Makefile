@@ -104,4 +104,5 @@ $(VENV)/.test-ready: pyproject.toml | $(BIN)/python
 
 $(VENV)/.docs-ready: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e ".[docs]"
+	$(BIN)/python -m pip install --quiet --no-deps "bertopic>=0.17"
 	touch $@ $(VENV)/.demo-ready

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.decomposition import PCA
+from sklearn.mixture import GaussianMixture
 
 from sidecut import __version__
 from sidecut.arrays import BoolArray, FloatArray, IntArray
@@ -130,9 +131,9 @@ def cluster(
 def marker_labels(adata: Any, markers: Markers, share: float = 0.1) -> NDArray[Any]:
     """Return the type of the cells that show the markers of one type most clearly, None for all others.
 
-    The score of a type is the mean of its markers' expression, each gene scaled to mean 0 and variance 1. Of
-    the cells whose highest score is that of a type, the `share` in which it leads the others by most count
-    as known.
+    The score of a type is the mean of its markers' expression, each gene scaled to mean 0 and variance 1. The
+    scores of a type are a mixture of two Gaussians. Of the cells in the upper one whose highest score is that
+    of the type, the `share` in which it leads the others by most count as known.
 
     Parameters
     ----------
@@ -158,14 +159,23 @@ def marker_labels(adata: Any, markers: Markers, share: float = 0.1) -> NDArray[A
     best = scores.argmax(axis=1)
     rivals = scores.copy()
     rivals[np.arange(len(best)), best] = -np.inf
-    # With a single type, the mean cell is what it is compared with.
-    lead = scores.max(axis=1) - np.maximum(rivals.max(axis=1), 0.0 if len(markers) == 1 else -np.inf)
+    lead = scores.max(axis=1) - (rivals.max(axis=1) if len(markers) > 1 else 0.0)
     found: NDArray[Any] = np.full(len(best), None, dtype=object)
     for number, name in enumerate(markers):
-        cells = np.flatnonzero((best == number) & (lead > 0) & (scores[:, number] > 0))
+        cells = np.flatnonzero((best == number) & _is_upper(scores[:, number]))
         n_clear = int(np.ceil(share * len(cells)))
         found[cells[np.argsort(-lead[cells], kind="stable")[:n_clear]]] = name
     return found
+
+
+def _is_upper(scores: FloatArray) -> BoolArray:
+    """Tell which scores are of the upper of two Gaussians; rare types have a narrow one far up."""
+    start = [[float(np.median(scores))], [float(scores.max())]]
+    mixture = GaussianMixture(2, means_init=start, random_state=0).fit(scores[:, None])
+    upper = int(mixture.means_[:, 0].argmax())
+    # A wide Gaussian is the likelier one on both sides of a narrow one; below the mean is not up.
+    is_up = scores > mixture.means_[:, 0].mean()
+    return (mixture.predict(scores[:, None]) == upper) & is_up
 
 
 def _score(adata: Any, name: str, genes: Sequence[str]) -> FloatArray:
