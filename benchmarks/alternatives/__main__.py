@@ -41,9 +41,8 @@ def main() -> None:
             X, y = load(name, draw, arguments.data)
             rows += [{"set": name, **row} for row in measure(X, y, draw)]
             print(draw, name, flush=True)
-        means = pd.DataFrame(rows).groupby(["set", "known", "family", "setting"], sort=False).ari
-        means.agg(ari="mean", draws="count").round(4).to_csv(STORED)
-    show(pd.read_csv(STORED))
+        store(pd.DataFrame(rows), draw + 1)
+    show(read_means())
 
 
 def measure(X: Any, y: np.ndarray, draw: int) -> list[dict[str, Any]]:
@@ -102,6 +101,18 @@ def answer(X: Any, views: dict[str, Any], told: np.ndarray, n_clusters: int) -> 
         for family, settings in RIVALS.items():
             for setting, model in settings().items():
                 yield family, f"{setting}, {view}", model(data, told)
+
+
+def store(rows: pd.DataFrame, n_draws: int) -> None:
+    """Write the means over the draws: a line for every set and knowledge, a column for every setting."""
+    rows = rows.assign(method=rows.family + ": " + rows.setting, draws=n_draws)
+    rows.pivot_table(index=["set", "known", "draws"], columns="method", values="ari").round(3).to_csv(STORED)
+
+
+def read_means() -> pd.DataFrame:
+    """Return the stored means, a line for each score."""
+    means = pd.read_csv(STORED).melt(["set", "known", "draws"], var_name="method", value_name="ari")
+    return means.assign(family=means.method.str.split(": ").str[0])
 
 
 def best_in_hindsight(means: pd.DataFrame) -> pd.DataFrame:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections import Counter
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -17,6 +16,8 @@ from sphinx.util.nodes import make_refnode
 
 import sidecut
 
+#: A page and a place on it.
+Target = tuple[str, str]
 #: Rooms in the order a reader meets them; others come after, by name.
 FIRST = ("sidecut", "sidecut.constraints", "sidecut.graphs", "sidecut.selection", "sidecut.active")
 #: Modules within a room that are used by their own name, as in `sidecut.integrations.anndata.cluster`.
@@ -168,20 +169,14 @@ def escape_symbols(
             lines[i] = "".join(parts)
 
 
-def find_targets(app: Sphinx) -> dict[str, tuple[str, str, str]]:
-    """What a name in code font may stand for: each way to end a full name that only one object has."""
-    ends: Counter[str] = Counter()
-    found: dict[str, tuple[str, str, str]] = {}
-    for full, _, kind, docname, anchor, _ in app.env.domains.python_domain.get_objects():
+def find_targets(app: Sphinx) -> dict[str, Target]:
+    """What a name in code font may stand for: each way to end a full name that leads to one place alone."""
+    places: dict[str, set[Target]] = {}
+    for full, _, _, docname, anchor, _ in app.env.domains.python_domain.get_objects():
         parts = full.split(".")
         for start in range(len(parts)):
-            end = ".".join(parts[start:])
-            ends[end] += 1
-            found[end] = (docname, anchor, full)
-        if kind == "module":
-            ends[full] = 1
-            found[full] = (docname, anchor, full)
-    return {end: target for end, target in found.items() if ends[end] == 1}
+            places.setdefault(".".join(parts[start:]), set()).add((docname, anchor))
+    return {end: found.pop() for end, found in places.items() if len(found) == 1}
 
 
 def is_telling(text: str) -> bool:
@@ -198,8 +193,8 @@ def link_names(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         target = app.name_targets.get(text.removesuffix("()"))  # type: ignore[attr-defined]
         if target is None or not is_telling(text) or has_link(literal) or target[0] == docname:
             continue
-        to, anchor, full = target
-        literal.replace_self(make_refnode(app.builder, docname, to, anchor, literal.deepcopy(), full))
+        to, anchor = target
+        literal.replace_self(make_refnode(app.builder, docname, to, anchor, literal.deepcopy(), anchor))
 
 
 def has_link(node: nodes.Node) -> bool:

@@ -3,16 +3,15 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from benchmarks.alternatives.__main__ import KNOWLEDGE, SETS, STORED, as_markdown, choose_labels
+from benchmarks.alternatives.__main__ import KNOWLEDGE, SETS, as_markdown, choose_labels, read_means
 from benchmarks.alternatives.rivals import classifiers, fit_without_labels
 
 PAGE = Path(__file__).parents[2] / "docs" / "why-not.md"
 
 
 def test_the_tables_of_the_page_are_those_of_the_stored_results():
-    means, page = pd.read_csv(STORED), PAGE.read_text()
+    means, page = read_means(), PAGE.read_text()
     assert as_markdown(means, "known", KNOWLEDGE) in page
     assert as_markdown(means, "set", SETS) in page
 
