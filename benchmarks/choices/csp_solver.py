@@ -82,7 +82,7 @@ class Lobpcg:
             largest=True,
         )
         order = np.argsort(-mu)
-        v = self.pencil.completed(self.pencil.problem.project(w[:, order]))
+        v = self.pencil.complete(self.pencil.problem.project(w[:, order]))
         return mu[order], v / np.linalg.norm(v, axis=0)
 
 

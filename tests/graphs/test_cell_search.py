@@ -16,7 +16,7 @@ def fitted(X, k=5, n_sample=100):
 def share_found(search, sample, truth):
     proposed = np.empty((search.cells.order.size, search.n_candidates), dtype=int)
     for points, rows in search.candidates():
-        proposed[points] = search.proposed(rows)
+        proposed[points] = search.propose(rows)
     return np.mean([np.isin(true, some).mean() for true, some in zip(truth, proposed[sample], strict=True)])
 
 

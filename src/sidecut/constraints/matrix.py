@@ -142,23 +142,23 @@ class ConstraintMatrix:
     @property
     def pairs(self) -> IntArray:
         """All pairs ``i < j`` about which something is believed, sorted, shape (n_pairs, 2)."""
-        return self._listed()[0]
+        return self._list_pairs()[0]
 
     @property
     def strengths(self) -> FloatArray:
         """The signed strength of each of the `pairs`."""
-        return self._listed()[1]
+        return self._list_pairs()[1]
 
     @property
     def must_link(self) -> IntArray:
         """The pairs believed together."""
-        pairs, strengths = self._listed()
+        pairs, strengths = self._list_pairs()
         return read_only(pairs[strengths > 0])
 
     @property
     def cannot_link(self) -> IntArray:
         """The pairs believed apart."""
-        pairs, strengths = self._listed()
+        pairs, strengths = self._list_pairs()
         return read_only(pairs[strengths < 0])
 
     def as_matrix(self) -> sparse.csr_array:
@@ -424,7 +424,7 @@ class ConstraintMatrix:
             self._links, self._groups, s, self.constrained_points, threshold=threshold, n_largest=n_largest
         )
 
-    def _listed(self) -> tuple[IntArray, FloatArray]:
+    def _list_pairs(self) -> tuple[IntArray, FloatArray]:
         """All pairs and their strengths, in one pass over the matrix."""
         upper = sparse.triu(self.as_matrix(), k=1, format="csr").tocoo()
         return read_only(np.column_stack([upper.row, upper.col]).astype(np.int64)), read_only(upper.data)

@@ -63,7 +63,7 @@ def merge(first: Parts, second: Parts, on_conflict: str) -> Parts:
     groups = merge_groups(n_samples, first[1], second[1])
     if check_on_conflict(on_conflict) == "weigh":
         return canonical(first[0] + second[0]), groups
-    (must, cannot), (more_must, more_cannot) = _stated(*first), _stated(*second)
+    (must, cannot), (more_must, more_cannot) = _full_links(*first), _full_links(*second)
     together = () if groups is None else (groups,)
     links = settle(
         Knowledge(n_samples, union(must, more_must), union(cannot, more_cannot), together), on_conflict
@@ -99,7 +99,7 @@ def merge_groups(n_samples: int, first: Groups | None, second: Groups | None) ->
     return close(knowledge, first.weight, first.diagonal)
 
 
-def _stated(links: sparse.csr_array, groups: Groups | None) -> tuple[Links, Links]:
+def _full_links(links: sparse.csr_array, groups: Groups | None) -> tuple[Links, Links]:
     """The links with the whole strength of their pair, where the groups hold a part of it."""
     if groups is None:
         return split_signs(links)

@@ -342,7 +342,7 @@ class Constraints(ConstraintMatrix):
         array([ True, False])
         """
         clusters = encode_clustering(labels, self._n_samples)
-        return read_only(satisfied_pairs(*self._listed(), clusters))
+        return read_only(satisfied_pairs(*self._list_pairs(), clusters))
 
     def satisfaction(self, labels: ArrayLike, weighted: bool = False) -> float:
         """Return the share of pairs a clustering respects, without listing them.

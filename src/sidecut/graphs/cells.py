@@ -242,7 +242,7 @@ class CellSearch:
         for rows in self.cells.chunks(self.n_cells * int(self.cells.sizes.max())):
             yield self.cells.order[rows], rows
 
-    def proposed(self, rows: slice) -> IntArray:
+    def propose(self, rows: slice) -> IntArray:
         """Return the candidates of some rows of the cells."""
         return self.cells.candidates(rows, self.n_cells, self.n_candidates)
 

@@ -237,7 +237,7 @@ def _in_cells(space: _Space, search: CellSearch, k: int) -> tuple[npt.NDArray, F
 
     def compare(run: tuple[IntArray, slice]) -> IntArray:
         points, rows = run
-        proposed = _without_self(search.proposed(rows), points)
+        proposed = _without_self(search.propose(rows), points)
         found, apart = space.sorted(np.maximum(proposed, 0), points)
         indices[points], distances[points] = found[:, :k], apart[:, :k]
         return points[(proposed < 0).any(axis=1)]

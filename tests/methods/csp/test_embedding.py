@@ -14,7 +14,7 @@ def vectors():
     return graph, rng.standard_normal((30, 2))
 
 
-def completed(graph, cuts, laplacian, n_columns):
+def complete(graph, cuts, laplacian, n_columns):
     both = np.hstack([graph, cuts])
     return complete_cuts(both.T @ both, both.T @ laplacian @ both, cuts.shape[1], n_columns)
 
@@ -22,7 +22,7 @@ def completed(graph, cuts, laplacian, n_columns):
 def test_added_columns_are_orthogonal_and_as_long_as_eigenvectors(vectors):
     graph, cuts = vectors
     laplacian = np.diag(np.linspace(0.1, 1.9, 30))
-    added = completed(graph, cuts, laplacian, 4)
+    added = complete(graph, cuts, laplacian, 4)
     columns = added.columns(graph, cuts)
     assert columns.shape == (30, 2)
     np.testing.assert_allclose(columns.T @ cuts, 0, atol=1e-12)
@@ -34,7 +34,7 @@ def test_added_columns_are_orthogonal_and_as_long_as_eigenvectors(vectors):
 
 def test_an_eigenvector_that_is_a_cut_already_is_passed_over(vectors):
     graph, _ = vectors
-    added = completed(graph, 3.0 * graph[:, :2], np.eye(30), 3)
+    added = complete(graph, 3.0 * graph[:, :2], np.eye(30), 3)
     np.testing.assert_allclose(
         np.abs(graph.T @ added.columns(graph, 3.0 * graph[:, :2])).ravel(), [0, 0, 1, 0], atol=1e-12
     )
@@ -42,4 +42,4 @@ def test_an_eigenvector_that_is_a_cut_already_is_passed_over(vectors):
 
 def test_there_may_be_nothing_to_add(vectors):
     graph, _ = vectors
-    assert completed(graph[:, :1], graph[:, :1], np.eye(30), 3).costs.size == 0
+    assert complete(graph[:, :1], graph[:, :1], np.eye(30), 3).costs.size == 0

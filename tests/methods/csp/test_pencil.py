@@ -29,7 +29,7 @@ def random_pencil(seed, n_pieces=1, b=0.2):
 def test_completed_vectors_are_orthogonal_to_the_null_space_by_the_surplus(seed, n_pieces):
     pencil, surplus = random_pencil(seed, n_pieces)
     block = pencil.problem.project(np.random.default_rng(seed).normal(size=(pencil.n, 4)))
-    completed = pencil.completed(block)
+    completed = pencil.complete(block)
     null = pencil.problem.null.toarray()
     np.testing.assert_allclose(null.T @ surplus @ completed, 0, atol=1e-8)
     np.testing.assert_allclose(pencil.problem.project(completed), block, atol=1e-8)

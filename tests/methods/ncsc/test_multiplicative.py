@@ -63,17 +63,17 @@ def test_the_parts_are_those_of_the_paper(seed, form):
     cut, parts, Y = problem(seed, form)
     H = dense_H(cut, parts)
     assert parts.shared is not None
-    np.testing.assert_allclose(parts.applied(Y).plus, np.maximum(H, 0.0) @ Y, atol=1e-9)
-    np.testing.assert_allclose(parts.applied(Y).minus, np.maximum(-H, 0.0) @ Y, rtol=1e-9)
+    np.testing.assert_allclose(parts.apply(Y).plus, np.maximum(H, 0.0) @ Y, atol=1e-9)
+    np.testing.assert_allclose(parts.apply(Y).minus, np.maximum(-H, 0.0) @ Y, rtol=1e-9)
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse", "lazy"])
 def test_the_parts_add_up_in_any_form(form):
     cut, parts, Y = problem(3, form)
-    at = parts.applied(Y)
+    at = parts.apply(Y)
     np.testing.assert_allclose(at.plus - at.minus, dense_H(cut, parts) @ Y, atol=1e-9)
     assert at.objective == pytest.approx(cut.objective(Y), rel=1e-12)
-    columns = parts.applied(np.eye(N))
+    columns = parts.apply(np.eye(N))
     assert (columns.plus >= 0).all()
     assert (columns.minus >= 0).all()
 
@@ -93,10 +93,10 @@ def test_a_step_lowers_the_objective_with_the_multiplier_frozen(seed, runs):
     """Theorem 2, as far as it holds: Λ is that of the step."""
     cut, parts, Y = problem(seed)
     for _ in range(runs):
-        Y = multiplicative_step(parts, parts.applied(Y))
-    H, Lambda = dense_H(cut, parts), parts.applied(Y).multiplier
+        Y = multiplicative_step(parts, parts.apply(Y))
+    H, Lambda = dense_H(cut, parts), parts.apply(Y).multiplier
     np.testing.assert_allclose(Lambda, -Y.T @ H @ Y, rtol=1e-8, atol=1e-8)
-    before, after = (frozen(cut, H, Lambda, y) for y in (Y, multiplicative_step(parts, parts.applied(Y))))
+    before, after = (frozen(cut, H, Lambda, y) for y in (Y, multiplicative_step(parts, parts.apply(Y))))
     assert after <= before + 1e-11 * abs(before)
 
 
@@ -104,14 +104,14 @@ def test_a_step_lowers_the_objective_with_the_multiplier_frozen(seed, runs):
 @settings(max_examples=40, deadline=None)
 def test_the_auxiliary_function_of_theorem_1(seed):
     cut, parts, Y = problem(seed)
-    H, Lambda = dense_H(cut, parts), parts.applied(Y).multiplier
+    H, Lambda = dense_H(cut, parts), parts.apply(Y).multiplier
     scale = abs(frozen(cut, H, Lambda, Y)) + np.sum(np.abs(H))
     assert auxiliary(cut, H, Lambda, Y, Y) == pytest.approx(frozen(cut, H, Lambda, Y), abs=1e-9 * scale)
     rng = np.random.default_rng(seed)
     for _ in range(5):
         other = Y * np.exp(rng.normal(size=Y.shape))
         assert auxiliary(cut, H, Lambda, other, Y) >= frozen(cut, H, Lambda, other) - 1e-9 * scale
-    least = multiplicative_step(parts, parts.applied(Y))
+    least = multiplicative_step(parts, parts.apply(Y))
     lowest = auxiliary(cut, H, Lambda, least, Y)
     for _ in range(5):
         assert auxiliary(cut, H, Lambda, least * np.exp(0.1 * rng.normal(size=Y.shape)), Y) >= lowest
@@ -137,15 +137,13 @@ def test_where_it_settles_the_conditions_of_kkt_hold():
     assert found.converged
     Y, parts = found.indicators, SignedParts(cut, largest_eigenvalue(cut, RNG(0)))
     slope = (
-        parts.applied(Y).plus
-        - parts.applied(Y).minus
-        + cut.degrees[:, None] * (Y @ parts.applied(Y).multiplier)
+        parts.apply(Y).plus - parts.apply(Y).minus + cut.degrees[:, None] * (Y @ parts.apply(Y).multiplier)
     )
-    scale = np.abs(parts.applied(Y).minus).max()
+    scale = np.abs(parts.apply(Y).minus).max()
     assert np.abs(slope * Y).max() < 1e-6 * scale * Y.max()
     vanished = Y.max() * 1e-9
     assert slope[vanished > Y].min(initial=0.0) > -1e-6 * scale
-    fixed = multiplicative_step(parts, parts.applied(Y))
+    fixed = multiplicative_step(parts, parts.apply(Y))
     np.testing.assert_allclose(fixed, Y, atol=1e-7 * Y.max())
 
 
@@ -158,7 +156,7 @@ def test_nothing_becomes_nan():
     parts = SignedParts(cut, largest_eigenvalue(cut, RNG(0)))
     with np.errstate(all="raise", under="ignore"):
         for _ in range(50):
-            Y = multiplicative_step(parts, parts.applied(Y))
+            Y = multiplicative_step(parts, parts.apply(Y))
     assert np.isfinite(Y).all()
     assert (Y[5:8] == 0.0).all()
     assert (Y[:5].max(axis=1) > 1e-3).sum() >= 4

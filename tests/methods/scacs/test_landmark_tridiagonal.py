@@ -57,7 +57,7 @@ def test_the_basis_is_orthonormal_and_tridiagonal(n_parts):
     A, basis, p = S - S @ S, tridiagonal_basis(graph.sums), len(S)
     N = basis.null
     assert N.shape[1] == n_parts
-    T = basis.combined(np.eye(p + n_parts))
+    T = basis.combine(np.eye(p + n_parts))
     # N and the columns that are left when N is taken out of the others.
     np.testing.assert_allclose(A @ N, 0.0, atol=1e-14)
     np.testing.assert_allclose(N.T @ S @ N, np.eye(n_parts), atol=1e-13)
@@ -70,7 +70,7 @@ def test_the_basis_is_orthonormal_and_tridiagonal(n_parts):
     np.testing.assert_allclose(coordinates[n_parts:], rest.T @ outside, atol=1e-10)
     # Where a vector has no part in N, its price is that of A.
     y = basis.coordinates(S @ outside)
-    np.testing.assert_allclose(basis.combined(y), outside, atol=1e-10)
+    np.testing.assert_allclose(basis.combine(y), outside, atol=1e-10)
     np.testing.assert_allclose(y.T @ basis.laplacian(y), outside.T @ A @ outside, atol=1e-11)
     assert np.count_nonzero(np.abs(np.triu(basis.laplacian(np.eye(p + n_parts)), 2)) > 0) == 0
 

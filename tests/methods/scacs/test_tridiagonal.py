@@ -33,14 +33,14 @@ def test_the_tridiagonal_form_is_the_matrix_turned(p, width, seed):
     form = tridiagonalize(matrix)
     T = full(np.array([form.diagonal, np.append(form.beside, 0.0)]))
     block = rng.normal(size=(p, width))
-    np.testing.assert_allclose(form.turned_back(T @ form.turned(block)), matrix @ block, atol=1e-11 * p)
-    np.testing.assert_allclose(form.turned(form.turned_back(block)), block, atol=1e-13 * p)
+    np.testing.assert_allclose(form.turn_back(T @ form.turn(block)), matrix @ block, atol=1e-11 * p)
+    np.testing.assert_allclose(form.turn(form.turn_back(block)), block, atol=1e-13 * p)
 
 
 def test_the_matrix_that_is_given_stays_as_it_is():
     matrix = np.asfortranarray(np.arange(16.0).reshape(4, 4) + np.arange(16.0).reshape(4, 4).T)
     before, block = matrix.copy(), np.ones((4, 2), order="F")
-    tridiagonalize(matrix).turned(block)
+    tridiagonalize(matrix).turn(block)
     np.testing.assert_array_equal(matrix, before)
     np.testing.assert_array_equal(block, 1.0)
 

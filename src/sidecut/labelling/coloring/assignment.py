@@ -106,7 +106,7 @@ class _Forest:
         self.nodes = np.concatenate(trees)
         inner = graph.induced(self.nodes)
         roots = np.cumsum([0, *(len(tree) for tree in trees[:-1])])
-        depth, parent = _rooted(inner, roots)
+        depth, parent = _find_parents(inner, roots)
         self.parent = parent
         self.levels = [np.flatnonzero(depth == level) for level in range(int(depth.max()) + 1)]
 
@@ -124,7 +124,7 @@ class _Forest:
         return clusters
 
 
-def _rooted(graph: ConflictGraph, roots: IntArray) -> tuple[IntArray, IntArray]:
+def _find_parents(graph: ConflictGraph, roots: IntArray) -> tuple[IntArray, IntArray]:
     """The depth and the parent of each node, by a search from all roots at once."""
     depth, parent, _ = dijkstra(
         graph.matrix, directed=False, indices=roots, unweighted=True, min_only=True, return_predecessors=True

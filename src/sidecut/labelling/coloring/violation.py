@@ -79,12 +79,12 @@ def violate_least(costs: FloatArray, graph: ConflictGraph, strengths: FloatArray
     if verdict.colours is not None:
         clusters[linked] = Assigner(inner, verdict.colours).assign_best(costs[linked])
         return Compromise(clusters, 0.0, True, NOBODY)
-    clusters[linked], is_least = _settled(costs[linked], inner, strengths)
+    clusters[linked], is_least = _solve_islands(costs[linked], inner, strengths)
     same = clusters[graph.edges[:, 0]] == clusters[graph.edges[:, 1]]
     return Compromise(clusters, float(strengths[same].sum()), is_least, linked[verdict.blame])
 
 
-def _settled(costs: FloatArray, graph: ConflictGraph, strengths: FloatArray) -> tuple[IntArray, bool]:
+def _solve_islands(costs: FloatArray, graph: ConflictGraph, strengths: FloatArray) -> tuple[IntArray, bool]:
     """Settle island by island; some of them cannot be satisfied."""
     clusters, is_least = np.empty(graph.n_nodes, dtype=np.int64), True
     for nodes in graph.islands():
@@ -94,7 +94,7 @@ def _settled(costs: FloatArray, graph: ConflictGraph, strengths: FloatArray) -> 
             clusters[nodes] = Assigner(island, verdict.colours).assign_best(costs[nodes])
             continue
         inside = np.isin(graph.edges[:, 0], nodes)
-        clusters[nodes], is_proved = _Island(costs[nodes], island, strengths[inside]).settle()
+        clusters[nodes], is_proved = _Island(costs[nodes], island, strengths[inside]).solve()
         is_least &= is_proved
     return clusters, is_least
 
@@ -109,12 +109,12 @@ class _Island:
         shape = (graph.n_nodes, graph.n_nodes)
         self.matrix = sparse.coo_array((np.tile(strengths, 2), ends), shape=shape).tocsr()
 
-    def settle(self) -> tuple[IntArray, bool]:
+    def solve(self) -> tuple[IntArray, bool]:
         """Return clusters, and whether their violation is proved to be least."""
         peeled, core = peel(self.graph, self.costs.shape[1])
         first = core[np.argsort(-self.graph.degrees[core], kind="stable")].tolist()
         start = np.full(self.graph.n_nodes, -1, dtype=np.int64)
-        clusters, is_least = self.polished(self.extended(start, [*first, *reversed(peeled)])), False
+        clusters, is_least = self.polish(self.extend(start, [*first, *reversed(peeled)])), False
         if len(core) <= CORE_NODES:
             clusters, is_least = self._with_core_searched(clusters, core, peeled)
         if self.graph.n_nodes <= EXACT_NODES:
@@ -133,7 +133,7 @@ class _Island:
         searched, is_proved = branch_and_bound(np.zeros_like(self.costs[core]), inner, clusters[core])
         again: IntArray = np.full(self.graph.n_nodes, -1)
         again[core] = searched
-        again = self.polished(self.extended(again, list(reversed(peeled))))
+        again = self.polish(self.extend(again, list(reversed(peeled))))
         return (again if self.violated(again) <= self.violated(clusters) else clusters), is_proved
 
     def violated(self, clusters: IntArray) -> float:
@@ -146,7 +146,7 @@ class _Island:
         chosen = sparse.coo_array((np.ones(len(known)), (known, clusters[known])), shape=self.costs.shape)
         return np.asarray((self.matrix @ chosen.tocsr()).toarray())
 
-    def extended(self, clusters: IntArray, order: list[int]) -> IntArray:
+    def extend(self, clusters: IntArray, order: list[int]) -> IntArray:
         """Give the nodes of `order`, one after the other, the cluster of least violation, then least cost."""
         penalties = self.penalties(clusters)
         for node in order:
@@ -154,7 +154,7 @@ class _Island:
             self._shift(penalties, node, None, int(clusters[node]))
         return clusters
 
-    def polished(self, clusters: IntArray) -> IntArray:
+    def polish(self, clusters: IntArray) -> IntArray:
         """Move single nodes, and exchange two clusters along chains, as long as that makes things better."""
         for _ in range(MAX_ROUNDS):
             moved = self._move_nodes(clusters)

@@ -153,7 +153,7 @@ class ConstrainedGMM(ConstrainedClusterer):
         X = check_points(self, X, dtype=np.float64, accept_sparse=False)
         constraints = check_task(self, X, constraints)
         n_clusters, rng = self.n_clusters, check_random_state(self.random_state)
-        sets, field = self._linked(constraints)
+        sets, field = self._find_links(constraints)
         warn_about_few_sets(sets, n_clusters)
         starts = first_beliefs(X, sets, n_clusters, self.n_init, rng)
         fits = [self._run(X, sets, field, beliefs) for beliefs in starts]
@@ -169,7 +169,7 @@ class ConstrainedGMM(ConstrainedClusterer):
         numbers = ("penalty", "tol", "reg_covar")
         check_parameters(self, choices=choices, counts=("n_init", "max_iter"), not_negative=numbers)
 
-    def _linked(self, constraints: Constraints) -> tuple[MustLinkedSets, MeanField]:
+    def _find_links(self, constraints: Constraints) -> tuple[MustLinkedSets, MeanField]:
         """The chunklets, and the links between their labels."""
         if self.must_links == "penalty":
             alone = find_must_linked_sets(Constraints.none(constraints.n_samples))

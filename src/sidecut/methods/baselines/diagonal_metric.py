@@ -88,7 +88,7 @@ class DiagonalProblem:
                 f"feature {unbounded[0]} does not vary over any must-link ({len(unbounded)} do not): its "
                 "weight would grow without bound; set regularization > 0, add must-links or leave it out."
             )
-        scaled = DiagonalProblem(np.ones_like(self.together), self._rescaled(), self.weights)
+        scaled = DiagonalProblem(np.ones_like(self.together), self._rescale(), self.weights)
         a = np.full(len(self.together), 0.5 / len(self.together))
         for _ in range(MAX_RESTARTS):
             a = scaled._descend(a)
@@ -121,7 +121,7 @@ class DiagonalProblem:
         # At the minimum sᵀa = ½, by g(ta) = t sᵀa - ½ log t + constant.
         return np.asarray(found.x * (0.5 / (self.together @ found.x)))
 
-    def _rescaled(self) -> Any:
+    def _rescale(self) -> Any:
         if sparse.issparse(self.apart):
             return sparse.csr_array(self.apart @ sparse.diags_array(1.0 / self.together))
         return self.apart / self.together

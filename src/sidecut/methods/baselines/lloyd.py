@@ -55,7 +55,7 @@ class WeightedPoints:
     def _norms(self) -> FloatArray:
         return np.asarray(row_norms(self.places, squared=True))
 
-    def assigned(self, costs: FloatArray, previous: IntArray | None) -> IntArray:
+    def assign(self, costs: FloatArray, previous: IntArray | None) -> IntArray:
         """Return the cheapest clusters: of linked points, at most as dear as before."""
         clusters = costs.argmin(axis=1)
         if self.assigner is not None:
@@ -94,7 +94,7 @@ class Centres:
 
     def follow(self, clusters: IntArray) -> float:
         """Move every centre to the mean of its cluster, and return the sum of the squared steps."""
-        self._sums = self._summed(clusters)
+        self._sums = self._add_up(clusters)
         self._clusters = clusters
         total = np.bincount(clusters, weights=self.points.weights, minlength=len(self.places))
         moved = self.places.copy()
@@ -104,7 +104,7 @@ class Centres:
         self.places = moved
         return step
 
-    def _summed(self, clusters: IntArray) -> FloatArray:
+    def _add_up(self, clusters: IntArray) -> FloatArray:
         k, before = len(self.places), self._clusters
         if before is None:
             return self.points.sums(clusters, k)
@@ -181,7 +181,7 @@ def run_lloyd(points: WeightedPoints, centres: FloatArray, max_iter: int, tol: f
         costs = points.costs(moving.places)
         if clusters is not None:
             objective.append(_paid(costs, clusters).sum())
-        assigned = fill_empty(costs, points.assigned(costs, clusters))
+        assigned = fill_empty(costs, points.assign(costs, clusters))
         if clusters is not None and np.array_equal(assigned, clusters):
             return Run(assigned, moving.places, np.array(objective), True)
         clusters = assigned
@@ -190,7 +190,7 @@ def run_lloyd(points: WeightedPoints, centres: FloatArray, max_iter: int, tol: f
             break
     # Let the last centres have their say, so that every free point is with the nearest of them.
     costs = points.costs(moving.places)
-    assigned = points.assigned(costs, clusters)
+    assigned = points.assign(costs, clusters)
     clusters = fill_empty(costs, assigned)
     if clusters is not assigned:
         moving.follow(clusters)

@@ -176,11 +176,11 @@ class Gaussians:
         n_features = X.shape[1]
         result = np.empty((len(X), len(self.means)))
         for number, mean in enumerate(self.means):
-            distance, half_log_det = self._whitened(X - mean, number)
+            distance, half_log_det = self._whiten(X - mean, number)
             result[:, number] = -0.5 * (distance + n_features * np.log(2 * np.pi)) - half_log_det
         return result
 
-    def _whitened(self, difference: FloatArray, number: int) -> tuple[FloatArray, float]:
+    def _whiten(self, difference: FloatArray, number: int) -> tuple[FloatArray, float]:
         """Squared Mahalanobis lengths, and half the logarithm of the determinant of the covariance."""
         if self.kind in ("diag", "spherical"):
             variances = np.broadcast_to(self.covariances[number], difference.shape[1:])

@@ -144,7 +144,7 @@ def spent_factor(columns: Any, points: IntArray, seen: Observations) -> FloatArr
     if sp.issparse(carried):
         carried, covariance = carried.toarray(), covariance.toarray()
     covariance = 0.5 * (covariance + covariance.T)
-    noise = _floored(seen.variances, columns, points)
+    noise = _floor(seen.variances, columns, points)
     covariance[np.diag_indices_from(covariance)] += noise
     try:
         root = cholesky(covariance, lower=True)
@@ -188,10 +188,10 @@ def rival_updates(
     if spent is not None:
         carried -= spent @ (directions.T @ spent[points]).T
     own = np.einsum("pk,pk->k", seen.directions, carried[points])
-    return carried / np.sqrt(np.maximum(own, 0.0) + _floored(seen.variances, columns, points))
+    return carried / np.sqrt(np.maximum(own, 0.0) + _floor(seen.variances, columns, points))
 
 
-def _floored(variances: FloatArray, columns: Any, points: IntArray) -> FloatArray:
+def _floor(variances: FloatArray, columns: Any, points: IntArray) -> FloatArray:
     """Return the variances, none below what floating point can tell from zero beside K."""
     largest = columns[points].diagonal().max(initial=0.0)
     return np.maximum(variances, SHARPEST * largest)

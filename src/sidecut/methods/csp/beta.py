@@ -121,18 +121,18 @@ def satisfiability(
     trivial = scale * np.sqrt(degrees)
     total, volume = float(trivial @ constraints.apply(trivial)), float(degrees.sum())
 
-    def described(values: FloatArray) -> Satisfiability:
+    def describe(values: FloatArray) -> Satisfiability:
         return Satisfiability(values, total, volume, constraints.n_entries(), constraints.n_samples)
 
     try:
         spectrum = constraints.positive_spectrum(scale)
-        return described(spectrum.values), spectrum
+        return describe(spectrum.values), spectrum
     except ConstraintError:
         # Too many points hang together for their whole spectrum.
         count = max(FIRST_EIGENVALUES, 2 * n_clusters)
     while count <= MOST_EIGENVALUES:
         spectrum = constraints.positive_spectrum(scale, n_largest=count)
-        known = replace(described(spectrum.values), is_exact=False)
+        known = replace(describe(spectrum.values), is_exact=False)
         reached = choose_beta(beta, known, n_clusters) / volume
         if spectrum.values.size < count or spectrum.values[-1] <= reached:
             return known, spectrum

@@ -97,7 +97,7 @@ class SurplusPencil:
         self.apply_Q = apply_Q
         self.b = b
         self.n = problem.n
-        self.null = problem.null if touched is None else _touched_null(problem.graph, touched)
+        self.null = problem.null if touched is None else _find_touched_null(problem.graph, touched)
         self.n_products = 0
 
     @cached_property
@@ -125,7 +125,7 @@ class SurplusPencil:
         """Return (NᵀBN)⁻¹ NᵀB w, how far each column is completed along the null space."""
         return np.linalg.solve(self.null_form, self.null_image.T @ block)
 
-    def completed(self, block: FloatArray) -> FloatArray:
+    def complete(self, block: FloatArray) -> FloatArray:
         """Return v = w - N (NᵀBN)⁻¹ NᵀB w for a block of w ⊥ N."""
         return block - self.null @ self.along_null(block)
 
@@ -170,12 +170,12 @@ def solve_whole(pencil: SurplusPencil, count: int) -> SurplusPairs:
     image = pencil.null_image.toarray()
     surplus = symmetric(pencil.apply_surplus(identity)) - image @ np.linalg.solve(pencil.null_form, image.T)
     mu, blocks = largest_of_pencil(symmetric(surplus), laplacian, count)
-    vectors = unit(pencil.completed(pencil.problem.project(blocks)))
+    vectors = unit(pencil.complete(pencil.problem.project(blocks)))
     residuals = pencil.residuals(mu, vectors)
     return SurplusPairs(mu, vectors, residuals, 0, pencil.n_products, "dense (LAPACK)")
 
 
-def _touched_null(graph: Graph, touched: IntArray) -> sp.csr_array:
+def _find_touched_null(graph: Graph, touched: IntArray) -> sp.csr_array:
     """Return D^{1/2} 1_C for the components Q̄ reaches, one per column, and for all others together.
 
     B is -b on every direction among the others, so that they take no part except in the trivial vector.

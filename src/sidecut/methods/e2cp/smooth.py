@@ -142,7 +142,7 @@ def smooth_beliefs(graph: Graph, constraints: Constraints, alpha: float, basis: 
     smooth = LowRankMatrix(np.hstack([basis, image]), core)
     own = sp.diags_array(_sharp_returns(graph, alpha, basis))
     joins = bool(known.data.max(initial=0.0) > 0)
-    return SmoothBeliefs(smooth, sp.csr_array(own @ known @ own), _balanced(basis, image), joins)
+    return SmoothBeliefs(smooth, sp.csr_array(own @ known @ own), _balance(basis, image), joins)
 
 
 def label_beliefs(agreement: LowRankMatrix) -> SmoothBeliefs:
@@ -162,7 +162,7 @@ def label_beliefs(agreement: LowRankMatrix) -> SmoothBeliefs:
     return SmoothBeliefs(agreement, empty, agreement.factor, joins=True)
 
 
-def _balanced(basis: FloatArray, image: FloatArray) -> FloatArray:
+def _balance(basis: FloatArray, image: FloatArray) -> FloatArray:
     """Put both halves of the factor side by side: F is a product of the two, so they count alike."""
     tiny = float(np.finfo(np.float64).tiny)
     balance = np.sqrt(max(float(np.linalg.norm(image)), tiny) / max(float(np.linalg.norm(basis)), tiny))

@@ -64,7 +64,7 @@ class SignedParts:
         self.minus_diagonal = np.maximum(-diagonal, 0.0)
         self.shared = _shared_pairs(cut)
 
-    def applied(self, Y: FloatArray) -> Applied:
+    def apply(self, Y: FloatArray) -> Applied:
         """Return H⁺Y, H⁻Y and the objective, from one product with each of W, Qᵐ and Qᶜ."""
         cut = self.cut
         near, (must, cannot) = cut.graph.apply(Y), cut.links.must_and_cannot(Y)
@@ -129,12 +129,12 @@ def descend_multiplicatively(
         For the iteration that finds σ.
     """
     parts = SignedParts(cut, largest_eigenvalue(cut, rng))
-    here = parts.applied(np.where(cut.degrees[:, None] > 0, start, 0.0))
+    here = parts.apply(np.where(cut.degrees[:, None] > 0, start, 0.0))
     trace = [here.objective]
     enough = tol * parts.step_scale
     converged = False
     for _ in range(max_iter):
-        previous, here = here, parts.applied(multiplicative_step(parts, here))
+        previous, here = here, parts.apply(multiplicative_step(parts, here))
         trace.append(here.objective)
         converged = bool(np.linalg.norm(here.Y - previous.Y) <= enough * np.linalg.norm(previous.Y))
         if converged:

@@ -221,7 +221,7 @@ class NCSC(SpectralClusterer):
         cut = PenalizedCut(graph, constraints, gamma_must, gamma_cannot)
         rows = None
         if isinstance(self.init, str):
-            pairs, rows = self._relaxed(cut, rng)
+            pairs, rows = self._solve_relaxed(cut, rng)
             self._remember(pairs)
         start = self._start(cut, rows, rng)
         descent = self._descend(cut, start, rng)
@@ -246,12 +246,12 @@ class NCSC(SpectralClusterer):
                 "cannot-links say nothing: leave them out with gamma_cannot=0, or keep nonnegative=True."
             )
         gamma_must = choose_gamma_must(self.gamma_must, graph, constraints, self.n_clusters)
-        pairs, rows = self._relaxed(PenalizedCut(graph, constraints, gamma_must, 0.0), rng)
+        pairs, rows = self._solve_relaxed(PenalizedCut(graph, constraints, gamma_must, 0.0), rng)
         self._remember(pairs)
         self.gamma_must_, self.gamma_cannot_ = gamma_must, 0.0
         return rows
 
-    def _relaxed(self, cut: PenalizedCut, rng: np.random.RandomState) -> tuple[Eigenpairs, FloatArray]:
+    def _solve_relaxed(self, cut: PenalizedCut, rng: np.random.RandomState) -> tuple[Eigenpairs, FloatArray]:
         """Return the eigenpairs of (L + γ_m (Dᵐ - Qᵐ), D), and the rows of Y for k-means."""
         graph, k = cut.points_graph, self.n_clusters
         if cut.gamma_must:
@@ -276,7 +276,7 @@ class NCSC(SpectralClusterer):
             return unit
         cut = PenalizedCut(graph, constraints, gamma_must, unit, told)
         # The eigenvectors of the start do not depend on γ_c.
-        rows = self._relaxed(cut, rng)[1] if isinstance(self.init, str) else None
+        rows = self._solve_relaxed(cut, rng)[1] if isinstance(self.init, str) else None
         prices = [share * unit for share in SHARES]
         labels = [self._labels_at(cut.with_gamma_cannot(price), rows, rng) for price in prices]
         shares = [held_out_share(constraints, told, found) for found in labels]

@@ -83,12 +83,12 @@ class LandmarkClusterer(ConstrainedClusterer):
             warn_about_graph(graph, self.n_clusters)
             self.affinity_matrix_ = graph
             self._learn(codes, constraints)
-            parts = list(codes.each(self._embedded))
+            parts = list(codes.each(self._embed_rows))
             self._find_centers(
                 lambda function: each_chunk(function, parts, self.n_jobs), codes.n_rows, seeds[1]
             )
         self.embedding_ = np.concatenate(parts)
-        self.labels_ = self._labelled(parts, warned)
+        self.labels_ = self._label_rows(parts, warned)
         repair_if_hard(self, self.embedding_, constraints)
 
     def fit_chunks(
@@ -130,18 +130,18 @@ class LandmarkClusterer(ConstrainedClusterer):
         for name in ("embedding_", "affinity_matrix_", "repair_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         with limit_threads(), SpooledNearest(scratch) as spool:
-            codes = self._coded(rows, seeds[0], spool, shown)
+            codes = self._code_rows(rows, seeds[0], spool, shown)
             constraints = check_constraints(constraints, codes.n_rows, self.n_clusters)
             check_n_clusters(self.n_clusters, codes.n_rows)
             warn_about_components(component_sizes(codes.sums), self.n_clusters)
             self.n_features_in_ = codes.coder.n_features
             self._learn(codes, constraints)
             self._find_centers(
-                lambda function: codes.each(lambda chunk: function(self._embedded(chunk))),
+                lambda function: codes.each(lambda chunk: function(self._embed_rows(chunk))),
                 codes.n_rows,
                 seeds[1],
             )
-            self.labels_ = self._labelled(codes.each(self._embedded))
+            self.labels_ = self._label_rows(codes.each(self._embed_rows))
         self._name_clusters(constraints)
         return self
 
@@ -163,11 +163,11 @@ class LandmarkClusterer(ConstrainedClusterer):
         check_is_fitted(self)
         X = check_points(self, X, reset=False, dtype="numeric")
         with limit_threads():
-            return np.concatenate(list(each_chunk(self._predicted, RowChunks(X), self.n_jobs)))
+            return np.concatenate(list(each_chunk(self._predict_rows, RowChunks(X), self.n_jobs)))
 
-    def _predicted(self, rows: Any) -> IntArray:
+    def _predict_rows(self, rows: Any) -> IntArray:
         codes = code_points(self._coder.nearest(rows), self.sigma_, self._coder.n_landmarks)
-        return nearest_centers(self._embedded(codes), self.cluster_centers_)
+        return nearest_centers(self._embed_rows(codes), self.cluster_centers_)
 
     @abstractmethod
     def _solve(self, codes: RowCodes, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
@@ -195,10 +195,10 @@ class LandmarkClusterer(ConstrainedClusterer):
         return self.landmarks, self.n_landmarks, self.n_nearest, self.sigma, seed
 
     def _graph_of(self, X: Any, seed: int) -> tuple[CodedRows, LandmarkGraph]:
-        codes = self._coded(RowChunks(X), seed)
+        codes = self._code_rows(RowChunks(X), seed)
         return codes, LandmarkGraph(codes.matrix, codes.sums)
 
-    def _coded(
+    def _code_rows(
         self,
         rows: RowChunks,
         seed: int,
@@ -219,7 +219,7 @@ class LandmarkClusterer(ConstrainedClusterer):
         # A code z over landmarks becomes D^{-1/2} z, then v = uᵀD^{-1/2} z.
         self._projection = vectors * weights / np.sqrt(codes.sums.degrees)[:, None]
 
-    def _embedded(self, codes: sp.csr_array) -> FloatArray:
+    def _embed_rows(self, codes: sp.csr_array) -> FloatArray:
         return embed_codes(codes, self._projection, self.unit_rows)
 
     def _find_centers(self, each: Each, n_rows: int, seed: int) -> None:
@@ -227,7 +227,7 @@ class LandmarkClusterer(ConstrainedClusterer):
             each, n_rows, self.n_clusters, n_init=self.n_init, random_state=seed
         )
 
-    def _labelled(self, chunks: Iterable[FloatArray], warned: bool = False) -> IntArray:
+    def _label_rows(self, chunks: Iterable[FloatArray], warned: bool = False) -> IntArray:
         """Return the nearest centre of every row; clusters and centres are numbered by first appearance."""
         found = np.concatenate([nearest_centers(rows, self.cluster_centers_) for rows in chunks])
         labels = rename_by_first_appearance(found)

@@ -184,7 +184,7 @@ def _describe(problem: ConstrainedProblem, y: FloatArray, beta: float) -> Feasib
         lam[order],
         costs[order],
         satisfaction[order],
-        orient(problem.basis.combined(y[:, order])),
+        orient(problem.basis.combine(y[:, order])),
         lam.size,
         beta,
         residuals[order],

@@ -56,7 +56,7 @@ class LandmarkBasis:
         """Return Tᵀ @ block."""
         return self.vectors.T @ block
 
-    def combined(self, y: FloatArray) -> FloatArray:
+    def combine(self, y: FloatArray) -> FloatArray:
         """Return u = T @ y."""
         return self.vectors @ y
 

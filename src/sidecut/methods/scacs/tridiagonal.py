@@ -57,7 +57,7 @@ class Tridiagonal:
     >>> form = tridiagonalize(matrix)
     >>> form.diagonal, np.abs(form.beside).round(12)
     (array([2., 2., 2.]), array([5., 0.]))
-    >>> form.turned(matrix @ form.turned_back(np.eye(3))).round(12)[0, :2]
+    >>> form.turn(matrix @ form.turn_back(np.eye(3))).round(12)[0, :2]
     array([ 2., -5.])
     """
 
@@ -66,15 +66,15 @@ class Tridiagonal:
     reflectors: FloatArray
     scales: FloatArray
 
-    def turned(self, block: FloatArray) -> FloatArray:
+    def turn(self, block: FloatArray) -> FloatArray:
         """Return Hᵀ @ block."""
-        return self._reflected(block, "T")
+        return self._reflect(block, "T")
 
-    def turned_back(self, block: FloatArray) -> FloatArray:
+    def turn_back(self, block: FloatArray) -> FloatArray:
         """Return H @ block."""
-        return self._reflected(block, "N")
+        return self._reflect(block, "N")
 
-    def _reflected(self, block: FloatArray, trans: str) -> FloatArray:
+    def _reflect(self, block: FloatArray, trans: str) -> FloatArray:
         # H leaves the first coordinate alone.
         room = BLOCK * (block.shape[1] + BLOCK + 1)
         rest, _, _ = lapack.dormqr("L", trans, self.reflectors, self.scales, block[1:], lwork=room)
@@ -256,15 +256,15 @@ class TridiagonalBasis:
 
     def coordinates(self, block: FloatArray) -> FloatArray:
         """Return Tᵀ @ block."""
-        rest = self.rotation.turned(block - self.deflated @ (self.deflated.T @ block))
+        rest = self.rotation.turn(block - self.deflated @ (self.deflated.T @ block))
         rest = scipy.linalg.solve_banded((1, 0), self.root, rest, check_finite=False)
         return np.vstack([self.null.T @ block, rest])
 
-    def combined(self, y: FloatArray) -> FloatArray:
+    def combine(self, y: FloatArray) -> FloatArray:
         """Return u = T @ y."""
         upper = np.array([np.append(0.0, self.root[1, :-1]), self.root[0]])
         rest = scipy.linalg.solve_banded((0, 1), upper, y[self.n_null :], check_finite=False)
-        return self.null @ y[: self.n_null] + self.rotation.turned_back(rest)
+        return self.null @ y[: self.n_null] + self.rotation.turn_back(rest)
 
     def laplacian(self, y: FloatArray) -> FloatArray:
         """Return TᵀAT @ y."""
@@ -301,7 +301,7 @@ def tridiagonal_basis(sums: LandmarkSums) -> TridiagonalBasis | None:
     >>> from sidecut.methods.scacs.tridiagonal import tridiagonal_basis
     >>> sums = landmark_sums(sp.csr_array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]))
     >>> basis = tridiagonal_basis(sums)
-    >>> T = basis.combined(np.eye(3))
+    >>> T = basis.combine(np.eye(3))
     >>> basis.coordinates(T).shape
     (3, 3)
     """
