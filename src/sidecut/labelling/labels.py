@@ -49,7 +49,7 @@ def rename_by_first_appearance(labels: ArrayLike) -> IntArray:
     return number_by_appearance(values)
 
 
-# Saying so when fewer clusters came out than were asked for.
+# A warning where fewer clusters came out than were asked for.
 
 
 def warn_if_clusters_are_missing(labels: IntArray, n_clusters: int, method: str, reason: str) -> None:

@@ -37,7 +37,7 @@ class CenterSums:
     sums : array of shape (k, m)
         Sums of the rows.
     counts : array of shape (k,)
-        How many there are; rows of zeros have no say and do not count.
+        How many there are; rows of zeros do not count.
     """
 
     sums: Rows
@@ -85,7 +85,7 @@ def chunked_kmeans(
     Returns
     -------
     array of shape (n_clusters, m)
-        The centres; fewer where there are fewer different rows. Zero rows have no say in them.
+        The centres; fewer where there are fewer different rows. Rows of zeros do not count.
 
     Examples
     --------
@@ -184,10 +184,10 @@ def center_sums(rows: Rows, centers: Rows) -> CenterSums:
            [7.]]), counts=array([2., 1.]))
     """
     labels = nearest_centers(rows, centers)
-    told = np.any(rows != 0, axis=1).astype(np.float64)
+    counted = np.any(rows != 0, axis=1).astype(np.float64)
     shape = (len(rows), len(centers))
-    member = sparse.csr_array((told, labels, np.arange(len(rows) + 1)), shape=shape)
-    counts = np.bincount(labels, weights=told, minlength=len(centers)).astype(np.float64, copy=False)
+    member = sparse.csr_array((counted, labels, np.arange(len(rows) + 1)), shape=shape)
+    counts = np.bincount(labels, weights=counted, minlength=len(centers)).astype(np.float64, copy=False)
     return CenterSums(member.T @ rows, counts)
 
 

@@ -219,7 +219,7 @@ def _centres(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatArray:
     """The mean of every cluster."""
     counts = np.bincount(labels, minlength=n_clusters)
     sums = np.stack([np.bincount(labels, weights=column, minlength=n_clusters) for column in rows.T], axis=1)
-    # An empty cluster sits in the middle of the data: there it may be taken, but is nobody's first choice.
+    # An empty cluster gets the mean of the data as its centre: it can be chosen, but is rarely the nearest.
     return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], rows.mean(axis=0))
 
 

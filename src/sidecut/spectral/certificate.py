@@ -48,7 +48,7 @@ FAILURE_PROBABILITY = 1e-8
 NEARLY = 0.9
 #: Ritz values are looked at every so many steps.
 STEPS_PER_CHECK = 10
-#: Known vectors may creep back up to this share of a Lanczos vector; Ritz values feel its square.
+#: Rounding may bring known vectors back, up to this share of a Lanczos vector; Ritz values err by its square.
 TOLERATED_DRIFT = 1e-5
 #: Every residual is taken to be at least this share of the operator's norm: the rounding of a long run.
 ROUNDING = 1e-13
@@ -152,8 +152,8 @@ def bound_complement(
         low, high = space.extreme_ritz_values()
         give = space.give(max(abs(low), abs(high)))
         upper = high + give + min(odds.slack(high - low, space.steps), space.hidden_slack(odds))
-        # Ritz values only spread. What the recurrence tells was never seen to do better than three times as
-        # many steps; unless the space can be exhausted, this is the best that can still come.
+        # Ritz values only move apart. The bound from the recurrence was never seen to be better than the one
+        # after three times as many steps. So, unless the space can be exhausted, no better one will come.
         hope = odds.slack(high - low, 3 * max_steps) if max_steps < start.size else 0.0
         attainable = high + give + hope
         target = threshold if attainable < threshold else acceptable

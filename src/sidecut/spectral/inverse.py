@@ -21,11 +21,11 @@ SHIFT = 1e-8
 TOLERANCE = 1e-9
 #: Systems are solved to this relative residual where they are not factorised.
 SOLVE_TOLERANCE = 1e-10
-#: A certificate can live with less: what is left of a system loosens it by as much, relative to itself.
+#: For a certificate less is enough: the residual of a system loosens the bound by the same relative amount.
 CERTIFICATE_TOLERANCE = 1e-5
 #: Solves that may be spent on a certificate from a random start.
 CERTIFICATE_BUDGET = 150
-#: Where eigenvectors were missed, so many more are looked for in what is left, so many times.
+#: Where eigenvectors were missed, this many more are searched for in the complement, this many times.
 REPAIR = 3
 MAX_REPAIRS = 3
 

@@ -276,7 +276,7 @@ class _Search:
     def _choices(self, node: int, penalties: FloatArray) -> IntArray:
         choices = np.lexsort((self.costs[node], penalties))
         if self.is_symmetric:
-            # Of the colours not used yet, one stands for all.
+            # Colours not used yet are interchangeable: one of them is enough.
             n_used = int(self.current[:node].max(initial=-1)) + 1
             choices = choices[choices <= n_used]
         return choices

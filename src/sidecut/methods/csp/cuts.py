@@ -23,12 +23,12 @@ MAX_CUTS = 300
 #: With the usual β so many more than the K - 1 that are used: scattered pairs leave hundreds, and the K - 1
 #: of least cost were among the first K + 3 (benchmarks/choices/csp_pairs.py).
 SPARE_CUTS = 5
-#: Constraints that count as if less than this share of their points had any are drowned by a few of them.
-SHARE_HEARD = 0.1
-#: Of fewer points no share is told.
+#: A warning where the constraints count as if less than this share of their points had any.
+LEAST_EFFECTIVE = 0.1
+#: With fewer constrained points there is no warning.
 FEWEST_TO_JUDGE = 20
-#: And only degrees that are smaller than the median by this factor count as next to none; in pictures a
-#: thousandth of it is common, and does no harm.
+#: Nor where no degree is smaller than the median by this factor; in pictures a thousandth is common and does
+#: no harm.
 NEXT_TO_NONE = 1e-4
 
 NORMALIZATIONS = ("target", "source")
@@ -218,15 +218,15 @@ def _warn_if_few_points_dominate(degrees: FloatArray, points: IntArray) -> None:
         return
     # Relative to the smallest degree, since 1/d may overflow; 1 for the point that weighs most.
     weights = degrees[points].min() / degrees[points]
-    heard = weights.sum() ** 2 / np.sum(weights**2)
-    loudest, median = points[np.argmax(weights)], np.median(degrees[points])
-    if heard >= SHARE_HEARD * points.size or degrees[loudest] > NEXT_TO_NONE * median:
+    effective = weights.sum() ** 2 / np.sum(weights**2)
+    heaviest, median = points[np.argmax(weights)], np.median(degrees[points])
+    if effective >= LEAST_EFFECTIVE * points.size or degrees[heaviest] > NEXT_TO_NONE * median:
         return
     warn(
-        f"the constraints of {points.size} points count as if there were {heard:.3g} of them: Q̄ divides "
-        f"beliefs by the degrees of the graph, and point {loudest} has a degree of {degrees[loudest]:.3g} "
-        f"where the median is {median:.3g}. A graph of more even degrees hears all of "
-        "them: affinity='knn', or a larger width of the kernel; or say nothing about such points.",
+        f"the constraints of {points.size} points count as if there were {effective:.3g} of them: Q̄ divides "
+        f"beliefs by the degrees of the graph, and point {heaviest} has a degree of {degrees[heaviest]:.3g} "
+        f"where the median is {median:.3g}. With a graph of more even degrees all "
+        "of them count: affinity='knn', or a larger width of the kernel; or say nothing about such points.",
         ConstraintWarning,
     )
 
