@@ -84,10 +84,12 @@ def assign_labels(
     if method not in get_args(LabellingMethod):
         known = ", ".join(repr(name) for name in get_args(LabellingMethod))
         raise ValueError(f"method={method!r} is not a labelling; choose one of {known}")
+    if method == "kmeans":
+        return kmeans_labels(
+            embedding, n_clusters, n_init=n_init, unit_rows=unit_rows, random_state=random_state
+        )
     rows = to_unit_rows(embedding) if unit_rows else check_embedding(embedding)
     n_clusters = check_n_clusters(n_clusters, len(rows))
-    if method == "kmeans":
-        return kmeans_labels(rows, n_clusters, n_init=n_init, random_state=random_state)
     if method == "rotation":
         return rotation_labels(rows, n_clusters, n_init=n_init, random_state=random_state)
     if method == "sign":
