@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidecut.arrays import FloatArray, IntArray
+from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Graph
 from sidecut.methods.e2cp.spreading import spread_units
 
@@ -22,6 +23,17 @@ from sidecut.methods.e2cp.spreading import spread_units
 ALPHA = 0.95
 #: So many columns of P are made at a time; only their rows at the known points are kept.
 COLUMNS_AT_ONCE = 256
+#: So many points may be known at most: P between them is a square matrix of this many rows, 3 GB.
+MOST_POINTS = 20_000
+
+
+def check_amount(points: IntArray) -> None:
+    """Refuse knowledge about more points than a square matrix has room for."""
+    if len(points) > MOST_POINTS:
+        raise ConstraintError(
+            f"something is known about {len(points):,} points; at most {MOST_POINTS:,} are judged at a time. "
+            "Judge a part: constraints.restricted_to(rows) and the same rows of X."
+        )
 
 
 def spread_between(graph: Graph, points: IntArray, alpha: float = ALPHA) -> tuple[FloatArray, FloatArray]:

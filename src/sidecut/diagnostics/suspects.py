@@ -10,7 +10,7 @@ import numpy as np
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.diagnostics.calibration import chance_labels_wrong, chance_links_wrong
-from sidecut.diagnostics.leave_one_out import score_labels, score_links, spread_between
+from sidecut.diagnostics.leave_one_out import check_amount, score_labels, score_links, spread_between
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Graph
 from sidecut.labelling import unit_rows
@@ -19,8 +19,6 @@ from sidecut.methods.inputs import build_graph, check_data
 
 #: Above this chance a label or link is more likely wrong than right.
 DOUBTFUL = 0.5
-#: So many points may be known at most: P between them is a square matrix of this many rows, 3 GB.
-MOST_POINTS = 20_000
 #: How many of the nearest labelled points a reason counts.
 COUNTED = 9
 
@@ -119,11 +117,7 @@ def find_suspects(
     graph = _build_graph(X, affinity, n_neighbors)
     constraints.check_matches(graph.n_nodes)
     points = constraints.constrained_points
-    if len(points) > MOST_POINTS:
-        raise ConstraintError(
-            f"something is known about {len(points):,} points; suspects are sought among at most "
-            f"{MOST_POINTS:,}. Judge a part: constraints.restricted_to(rows) and the same rows of X."
-        )
+    check_amount(points)
     between, given = spread_between(graph, points)
     if constraints.labels is not None:
         return _judge_labels(constraints, points, between, given)
