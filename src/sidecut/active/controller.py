@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from sidecut.active.belief import Belief
-from sidecut.active.knowledge import SETTLED
+from sidecut.active.knowledge import SETTLED, connect
 from sidecut.active.proposals import Proposal, closest_pair
 from sidecut.active.records import Answer
 from sidecut.active.strategies import (
@@ -125,26 +125,16 @@ def _weak_sides(belief: Belief) -> Iterator[tuple[IntArray, IntArray, float]]:
     at = np.searchsorted(known.nodes, [(link.a, link.b) for link in known.links]).reshape(-1, 2)
     odds = np.array([link.odds for link in known.links])
     inside = known.groups[at[:, 0]] == known.groups[at[:, 1]]
-    for cut in np.flatnonzero(inside & np.isfinite(odds) & (odds > 0)):
-        keep = inside & (odds > 0)
-        keep[cut] = False
-        reached = _reached(at[keep], int(at[cut, 0]))
-        if int(at[cut, 1]) in reached:
+    joining = np.flatnonzero(inside & (odds > 0))
+    for cut in joining[np.isfinite(odds[joining])]:
+        part = connect(len(known.nodes), at[joining[joining != cut]])
+        one, other = part[at[cut]]
+        if one == other:
             continue
         group = np.flatnonzero(known.groups == known.groups[at[cut, 0]])
-        side = np.isin(group, list(reached))
+        side = part[group] == one
         across = inside & (np.isin(at[:, 0], group[side]) != np.isin(at[:, 1], group[side]))
         yield known.nodes[group[side]], known.nodes[group[~side]], float(odds[across].sum())
-
-
-def _reached(edges: IntArray, start: int) -> set[int]:
-    """Return the nodes that can be reached from one."""
-    reached, frontier = {start}, {start}
-    while frontier:
-        beside = {int(b) for a, b in edges if a in frontier} | {int(a) for a, b in edges if b in frontier}
-        frontier = beside - reached
-        reached |= frontier
-    return reached
 
 
 def _mass(belief: Belief, nodes: IntArray) -> float:

@@ -131,7 +131,7 @@ def join(links: Iterable[Link], centers: IntArray, asked: Iterable[tuple[int, in
     nodes = np.unique([*(link.a for link in links), *(link.b for link in links), *centers]).astype(np.intp)
     ends = np.searchsorted(nodes, [(link.a, link.b) for link in links]).reshape(-1, 2)
     odds = np.array([link.odds for link in links])
-    groups = _components(len(nodes), ends[odds == np.inf])
+    groups = connect(len(nodes), ends[odds == np.inf])
     _refuse_contradiction(nodes, groups, ends[odds == -np.inf])
     between = _between(groups, ends, odds)
     if np.isfinite(odds).any():
@@ -141,7 +141,8 @@ def join(links: Iterable[Link], centers: IntArray, asked: Iterable[tuple[int, in
     return Knowledge(nodes, groups, between, trust, pairs, links)
 
 
-def _components(n_nodes: int, edges: IntArray) -> IntArray:
+def connect(n_nodes: int, edges: IntArray) -> IntArray:
+    """Return the connected part every node is in."""
     graph = sp.csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n_nodes, n_nodes))
     return connected_components(graph, directed=False)[1].astype(np.intp)
 
