@@ -43,6 +43,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--graphs", type=Path, required=True)
     parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0, help="the first draw; on MNIST 0 and 1 set constants")
     parser.add_argument("--amounts", type=int, nargs="+", default=[1, 2, 3, 5, 10, 50])
     parser.add_argument("--methods", nargs="+")
     parser.add_argument("--peer", type=Path)
@@ -51,7 +52,7 @@ def main() -> None:
     weights, truth = neighbor_graph(options.data_set, options.data, options.graphs)
     if options.experiment == "uneven":
         weights, truth = thin_out(weights, truth)
-    for draw in range(options.draws):
+    for draw in range(options.first, options.first + options.draws):
         for amount in options.amounts:
             work = make_work(options.experiment, weights, truth, amount, draw)
             head = [options.experiment, options.data_set, amount, draw]

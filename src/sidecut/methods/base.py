@@ -63,9 +63,12 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
             With `labels_`, `confidence_` (how sure each label is, from 0 to 1) and the method's own results.
         """
         check_y(y)
+        check_flag("safe", getattr(self, "safe", True))
         with use_threads(self.n_jobs):
             self._fit(X, constraints)
+            self._safeguard(X, constraints)
             self.confidence_ = self._measure_confidence(X)
+        self.__dict__.pop("_graph_before", None)
         self._name_clusters(constraints)
         return self
 
@@ -79,6 +82,9 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     @abstractmethod
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         """Cluster the data: what is the method's own."""
+
+    def _safeguard(self, X: Any, constraints: Constraints | None) -> None:
+        """Hook: look after knowledge that is too little for the method."""
 
     def _measure_confidence(self, X: Any) -> FloatArray:
         """Say how sure every label is; by default from what was clustered and from the graph."""
@@ -179,6 +185,8 @@ class SpectralClusterer(ConstrainedClusterer):
         rng = check_random_state(self.random_state)
         graph = self._build_graph(data)
         self.graph_recall_ = graph.recall
+        # For the answer without constraints, where that is looked at.
+        self._graph_before = graph
         if not constraints.is_empty:
             graph = self._constrain_graph(graph, constraints)
         warn_about_graph(graph, self.n_clusters)

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph, Neighbors
 from sidecut.labelling import unit_rows
+from sidecut.methods.caution import is_alone
 from sidecut.methods.inputs import check_points
 
 #: Nearer to one, 1 - λ is too small to divide by: such an eigenvector says nothing about its neighbours.
@@ -71,6 +72,8 @@ class OutOfSample(_Walk):
         X = check_points(self, X, reset=False)
         old, graph = self._seen
         edges, twins = graph.extension.edges(old, X)
+        if is_alone(self):
+            return vote_of_neighbors(edges, twins, self.labels_)
         # Where all weights underflow, or all neighbours lie in a piece of the graph about which the
         # eigenvectors say nothing, the nearest neighbour is all there is to go by.
         labels = self.labels_[edges.indices[edges.indptr[:-1]]]
@@ -95,6 +98,25 @@ class OutOfSample(_Walk):
         centres = np.stack([self.embedding_[self.labels_ == label].mean(axis=0) for label in found])
         squared = np.stack([np.square(rows - centre).sum(axis=1) for centre in centres], axis=1)
         return found[squared.argmin(axis=1)]
+
+
+def vote_of_neighbors(edges: sp.csr_array, twins: IntArray, labels: IntArray) -> IntArray:
+    """Return for new points the label with most weight among their neighbours, and that of a twin if any.
+
+    Parameters
+    ----------
+    edges : csr_array of shape (m, n)
+        Weights of new points to old ones, the nearest first.
+    twins : array of shape (m,)
+        The old point each is equal to, or -1.
+    labels : array of shape (n,)
+        Labels of the old points.
+    """
+    members = (labels[:, None] == np.arange(labels.max() + 1)).astype(np.float64)
+    weights = np.asarray(edges @ members)
+    nearest = labels[edges.indices[edges.indptr[:-1]]]
+    voted = np.where(weights.sum(axis=1) > 0, weights.argmax(axis=1), nearest)
+    return np.where(twins >= 0, labels[twins], voted).astype(np.intp)
 
 
 def extend_cut(edges: Any, relaxed: FloatArray, eigenvalues: FloatArray) -> FloatArray:

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
+from sklearn.metrics import adjusted_rand_score
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -40,8 +41,14 @@ MOST_PAIRS, SOME_POINTS = 2_000_000, 1_000
 #: A start of k-means must improve agreement by more than this to be preferred to the usual one.
 NOTEWORTHY = 0.02
 
-#: The name of the answer that uses nothing that is known.
-GRAPH = "graph"
+#: The name of the answer that uses nothing that is known, and of one that uses it all.
+GRAPH, TOLD = "graph", "told"
+#: `weigh` looks at answers to fewer facts than this, or than this for each cluster.
+LITTLE, LITTLE_PER_CLUSTER = 50, 5
+#: Fewer facts than the first number, or than the second where all are of one kind, decide nothing.
+FEWEST_TOLD, FEWEST_OF_ONE_KIND = 3, 15
+#: An answer that agrees less than this with the one without constraints needs more to speak for it.
+ALIKE = 0.8
 
 Refit = Callable[[Constraints], Mapping[str, IntArray] | None]
 
@@ -215,6 +222,55 @@ def judge(
     return Judgement(best, detail) if gains[best] > needed else Judgement(GRAPH, detail, is_sure=False)
 
 
+def is_little(constraints: Constraints, n_clusters: int) -> bool:
+    """Tell whether so little is known that the answer without it has to be looked at."""
+    # Every set of points that hang together has two points at least, and one fact less than points.
+    return 0 < constraints.constrained_points.size < 2 * max(LITTLE, LITTLE_PER_CLUSTER * n_clusters)
+
+
+def weigh(constraints: Constraints, n_clusters: int, told: IntArray, alone: IntArray) -> Judgement:
+    """Choose between the answer to little knowledge and the method's own answer without any.
+
+    The constants were set on the sets of benchmarks/choices/harm.py that it does not report on.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        What is known.
+    n_clusters : int
+        K.
+    told, alone : arrays of shape (n_samples,)
+        Labels with constraints and without.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.methods.safeguard import weigh
+    >>> known = Constraints.from_labels([0, 0, -1, 1, 1, -1])
+    >>> weigh(known, 2, np.array([0, 0, 1, 1, 1, 0]), np.array([0, 0, 0, 1, 1, 1])).choice
+    'graph'
+    >>> weigh(known, 2, np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 0, 0, 1])).choice
+    'told'
+    """
+    known = KnownPairs(constraints, np.random.RandomState(0))
+    if known.n_facts >= max(LITTLE, LITTLE_PER_CLUSTER * n_clusters):
+        return Judgement(TOLD, f"{known.n_facts} facts are enough to follow.")
+    before, after = known.agreement(alone), known.agreement(told)
+    if before == 1.0:
+        return Judgement(GRAPH, "The answer without constraints satisfies all that is known.")
+    is_one_kind = known.together.all() or not known.together.any()
+    fewest = FEWEST_OF_ONE_KIND if is_one_kind else FEWEST_TOLD
+    if known.n_facts < fewest:
+        kind = " of one kind" if is_one_kind else ""
+        detail = f"Facts{kind}: {known.n_facts}; fewer than {fewest} decide nothing."
+        return Judgement(GRAPH, detail, is_sure=False)
+    gain, alike = after - before, adjusted_rand_score(told, alone)
+    detail = f"Agreement with what is known is {before:.2f} without constraints and {after:.2f} with them."
+    is_better = gain > 0 and (alike > ALIKE or gain * np.sqrt(known.n_facts) > 1)
+    return Judgement(TOLD, detail) if is_better else Judgement(GRAPH, detail, is_sure=False)
+
+
 def _held_back_gains(
     constraints: Constraints,
     known: KnownPairs,
@@ -246,13 +302,13 @@ def _best(scores: Mapping[str, float]) -> str:
 
 
 def warn_if_unsure(judgement: Judgement, constraints: Constraints, labels: IntArray) -> None:
-    """Warn where the cut of the graph is kept although it does not satisfy all that is known."""
+    """Warn where the answer without constraints is kept although it does not satisfy all that is known."""
     if judgement.is_sure:
         return
     share = constraints.satisfaction(labels)
     warn(
         f"what is known about {constraints.constrained_points.size} points is too little to improve on the "
-        f"graph: its own cut is kept, which satisfies {share:.0%} of the constraints. {judgement.detail} "
+        f"answer without it: that is kept, and satisfies {share:.0%} of the constraints. {judgement.detail} "
         "Tell more; or use safe=False, which follows the constraints whatever it costs.",
         ConstraintWarning,
     )

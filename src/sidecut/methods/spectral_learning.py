@@ -10,6 +10,7 @@ from sidecut.constraints import Constraints
 from sidecut.graphs import CorrectedGraph, Graph, GraphRecipe, SparseGraph, correct_weights
 from sidecut.labelling import LabellingMethod
 from sidecut.methods.base import SpectralClusterer
+from sidecut.methods.caution import Cautious
 from sidecut.parameters import check_choice
 
 #: Up to this many pairs are written into the graph; beyond, links within groups are only applied.
@@ -77,7 +78,7 @@ def even_out_degrees(graph: Graph) -> Graph:
     return correct_weights(graph, sp.csr_array(sp.diags_array(loops)))
 
 
-class SpectralLearning(SpectralClusterer):
+class SpectralLearning(Cautious, SpectralClusterer):
     """Spectral learning: set the affinity of must-links to one and of cannot-links to zero, then cut.
 
     The simplest way to use what is known, and the one every paper compares with. A link changes one
@@ -108,6 +109,9 @@ class SpectralLearning(SpectralClusterer):
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
         what it took.
+    safe : bool, default=True
+        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
+        known speaks too weakly for another. False follows the constraints whatever it costs.
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
@@ -118,6 +122,8 @@ class SpectralLearning(SpectralClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         The cluster of every point, numbered in order of first appearance.
+    judgement_ : Judgement
+        With `safe`, where little is known: which answer was kept, and why.
     embedding_ : array of shape (n_samples, n_clusters)
         What was handed to the labelling.
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
@@ -165,6 +171,7 @@ class SpectralLearning(SpectralClusterer):
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        safe: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -181,6 +188,7 @@ class SpectralLearning(SpectralClusterer):
             n_jobs=n_jobs,
             random_state=random_state,
         )
+        self.safe = safe
         self.normalization = normalization
 
     def _check_parameters(self) -> None:

@@ -33,11 +33,12 @@ from sidecut.methods.baselines.must_linked_sets import (
     find_must_linked_sets,
     warn_about_few_sets,
 )
+from sidecut.methods.caution import Cautious
 from sidecut.methods.inputs import check_points, check_task
 from sidecut.parameters import check_parameters
 
 
-class ConstrainedGMM(ConstrainedClusterer):
+class ConstrainedGMM(Cautious, ConstrainedClusterer):
     """A Gaussian mixture fitted by EM, with must-links as shared labels and cannot-links as penalties.
 
     Points that must-links join (a chunklet) come from one Gaussian, exactly. A cannot-link of strength s
@@ -67,6 +68,9 @@ class ConstrainedGMM(ConstrainedClusterer):
         Stop when the bound per point gains less than this.
     reg_covar : float, default=1e-6
         Added to all variances, so that no Gaussian collapses to a point.
+    safe : bool, default=True
+        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
+        known speaks too weakly for another. False follows the constraints whatever it costs.
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
@@ -77,6 +81,8 @@ class ConstrainedGMM(ConstrainedClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         The most likely cluster of each point.
+    judgement_ : Judgement
+        With `safe`, where little is known: which answer was kept, and why.
     responsibilities_ : ndarray of shape (n_samples, n_clusters)
         The distribution of the label of each point, given the data and the constraints.
     weights_, means_, covariances_ : ndarrays
@@ -133,6 +139,7 @@ class ConstrainedGMM(ConstrainedClusterer):
         max_iter: int = 100,
         tol: float = 1e-3,
         reg_covar: float = 1e-6,
+        safe: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -145,8 +152,21 @@ class ConstrainedGMM(ConstrainedClusterer):
         self.max_iter = max_iter
         self.tol = tol
         self.reg_covar = reg_covar
+        self.safe = safe
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    _kept = (
+        "_gaussians",
+        "weights_",
+        "means_",
+        "covariances_",
+        "responsibilities_",
+        "objective_",
+        "lower_bound_",
+        "n_iter_",
+        "converged_",
+    )
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self._check_parameters()

@@ -30,11 +30,12 @@ from sidecut.methods.baselines.must_linked_sets import (
     find_must_linked_sets,
     warn_about_few_sets,
 )
+from sidecut.methods.caution import Cautious
 from sidecut.methods.inputs import check_constraints, check_points, warn_about_duplicates
 from sidecut.parameters import check_choice, check_n_clusters, check_parameters
 
 
-class COPKMeans(ConstrainedClusterer):
+class COPKMeans(Cautious, ConstrainedClusterer):
     """k-means in which every must-link and every cannot-link holds.
 
     Points joined by must-links move as one weighted point. In every iteration the weighted points that are
@@ -58,6 +59,9 @@ class COPKMeans(ConstrainedClusterer):
     max_steps : int, default=100_000
         How many steps the search for a first assignment may take. It needs more than a few only where each
         of many points is apart from `n_clusters` others or more.
+    safe : bool, default=True
+        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
+        known speaks too weakly for another. False follows the constraints whatever it costs.
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
@@ -68,6 +72,8 @@ class COPKMeans(ConstrainedClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         The cluster of each point; all constraints hold.
+    judgement_ : Judgement
+        With `safe`, where little is known: which answer was kept, and why.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centres.
     inertia_ : float
@@ -124,6 +130,7 @@ class COPKMeans(ConstrainedClusterer):
         max_iter: int = 300,
         tol: float = 1e-4,
         max_steps: int = 100_000,
+        safe: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -133,8 +140,19 @@ class COPKMeans(ConstrainedClusterer):
         self.max_iter = max_iter
         self.tol = tol
         self.max_steps = max_steps
+        self.safe = safe
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    _kept = ("cluster_centers_", "objective_", "inertia_", "n_iter_")
+
+    @property
+    def _is_bound(self) -> bool:
+        return True
+
+    @property
+    def _has_own_start(self) -> bool:
+        return not isinstance(self.init, str)
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         check_parameters(self, counts=("n_init", "max_iter", "max_steps"), not_negative=("tol",))

@@ -27,6 +27,7 @@ from sidecut.methods.baselines.diagonal_metric import (
     variances,
 )
 from sidecut.methods.baselines.lloyd import dense_rows
+from sidecut.methods.caution import Cautious
 from sidecut.methods.inputs import check_points, check_task
 from sidecut.parameters import check_parameters
 
@@ -34,7 +35,7 @@ from sidecut.parameters import check_parameters
 FITTED = ("metric_", "labels_", "inertia_", "n_iter_", "cluster_centers_")
 
 
-class MetricKMeans(ConstrainedClusterer):
+class MetricKMeans(Cautious, ConstrainedClusterer):
     """k-means with features weighted so that must-links are short and cannot-links long.
 
     The links teach which features matter; they hold for the points they name only as far as those weights
@@ -57,6 +58,9 @@ class MetricKMeans(ConstrainedClusterer):
         How many starts k-means has.
     max_iter : int, default=300
         How many iterations each start has at most.
+    safe : bool, default=True
+        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
+        known speaks too weakly for another. False follows the constraints whatever it costs.
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
@@ -67,6 +71,8 @@ class MetricKMeans(ConstrainedClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         The cluster of each point.
+    judgement_ : Judgement
+        With `safe`, where little is known: which answer was kept, and why.
     metric_ : ndarray of shape (n_features,)
         The weights a: squared distances are Σ_k a_k (x_k - y_k)². All 1 where nothing is known, and where
         k-means with equal weights satisfies as many links (but for ``regularization=0``).
@@ -117,6 +123,7 @@ class MetricKMeans(ConstrainedClusterer):
         hard: bool = False,
         n_init: int = 10,
         max_iter: int = 300,
+        safe: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -126,8 +133,11 @@ class MetricKMeans(ConstrainedClusterer):
         self.hard = hard
         self.n_init = n_init
         self.max_iter = max_iter
+        self.safe = safe
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    _kept = FITTED
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         counts = ("max_pairs", "n_init", "max_iter")

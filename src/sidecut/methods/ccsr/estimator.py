@@ -11,6 +11,7 @@ from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import unit_rows
 from sidecut.methods.base import SpectralClusterer
+from sidecut.methods.caution import Cautious
 from sidecut.methods.ccsr.program import KernelProgramme, ProgrammeSolution, svec, upper_triangle
 from sidecut.spectral import laplacian_eigenpairs
 
@@ -105,7 +106,7 @@ def _pair(moments: FloatArray, size: int) -> FloatArray:
     return scale[:, None] * averaged * scale
 
 
-class CCSR(SpectralClusterer):
+class CCSR(Cautious, SpectralClusterer):
     """Constrained clustering via spectral regularisation (Li, Liu & Tang, 2009).
 
     The first m eigenvectors F of the graph are adapted to the links: K = F M Fᵀ should be 1 on must-links, 0
@@ -138,6 +139,9 @@ class CCSR(SpectralClusterer):
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
         what it took.
+    safe : bool, default=True
+        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
+        known speaks too weakly for another. False follows the constraints whatever it costs.
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
@@ -149,6 +153,8 @@ class CCSR(SpectralClusterer):
     labels_ : array of shape (n_samples,)
         The cluster of every point, numbered in order of first appearance. Where the normalised cut satisfies
         as many links as F M^{1/2} does, its clusters (but for ``ridge=0``, the paper's).
+    judgement_ : Judgement
+        With `safe`, where little is known: which answer was kept, and why.
     embedding_ : array of shape (n_samples, n_eigenvectors)
         F M^{1/2}, what was handed to the labelling; without constraints the normalised cut's.
     programme_ : ProgrammeSolution
@@ -200,6 +206,7 @@ class CCSR(SpectralClusterer):
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        safe: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -214,6 +221,7 @@ class CCSR(SpectralClusterer):
             n_jobs=n_jobs,
             random_state=random_state,
         )
+        self.safe = safe
         self.n_eigenvectors = n_eigenvectors
         self.ridge = ridge
 

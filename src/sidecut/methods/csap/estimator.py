@@ -13,13 +13,14 @@ from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import LabellingMethod
 from sidecut.methods.base import SpectralClusterer
+from sidecut.methods.caution import Cautious
 from sidecut.methods.csap.graph import NoisyLinks, condition_graph, with_stranded_points
 from sidecut.methods.csap.prior import make_prior
 from sidecut.methods.normalized_cut import NormalizedCut
 from sidecut.parameters import check_choice, check_count
 
 
-class CSAP(SpectralClusterer):
+class CSAP(Cautious, SpectralClusterer):
     """Constrained spectral clustering through affinity propagation: links change the affinity around them.
 
     The affinity is read as the covariance of a Gaussian process, a smooth function f over the points. A
@@ -66,6 +67,9 @@ class CSAP(SpectralClusterer):
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
         what it took.
+    safe : bool, default=True
+        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
+        known speaks too weakly for another. False follows the constraints whatever it costs.
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
@@ -77,6 +81,8 @@ class CSAP(SpectralClusterer):
     labels_ : array of shape (n_samples,)
         The cluster of every point, numbered in order of first appearance. Where the graph without links
         satisfies as many of them as A does, its clusters (but for ``n_affinities=None``).
+    judgement_ : Judgement
+        With `safe`, where little is known: which answer was kept, and why.
     affinity_matrix_ : Graph
         A, the affinity that was cut.
     diagonal_shift_ : float
@@ -138,6 +144,7 @@ class CSAP(SpectralClusterer):
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        safe: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -154,6 +161,7 @@ class CSAP(SpectralClusterer):
             n_jobs=n_jobs,
             random_state=random_state,
         )
+        self.safe = safe
         self.algorithm = algorithm
         self.eps_must = eps_must
         self.eps_cannot = eps_cannot

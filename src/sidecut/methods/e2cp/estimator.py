@@ -18,6 +18,7 @@ from sidecut.graphs.resolvent import ResolventGraph
 from sidecut.labelling import LabellingMethod, unit_rows
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph, extend_rows
+from sidecut.methods.caution import Cautious
 from sidecut.methods.e2cp.grouped import BeliefsAt, adjust_smoothly, beliefs_at, measure_error
 from sidecut.methods.e2cp.lowrank import LowRankMatrix
 from sidecut.methods.e2cp.positive_part import TiledPart
@@ -40,7 +41,7 @@ VECTORS_PER_CLUSTER = 2
 DEAR_PRODUCT = 1e12
 
 
-class E2CP(OutOfSample, SpectralClusterer):
+class E2CP(Cautious, OutOfSample, SpectralClusterer):
     """Exhaustive and efficient constraint propagation (Lu & Ip, 2010).
 
     What is known about some pairs is propagated along the graph to all pairs, F = P Z P (eq. 3); then every
@@ -83,6 +84,9 @@ class E2CP(OutOfSample, SpectralClusterer):
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
         what it took.
+    safe : bool, default=True
+        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
+        known speaks too weakly for another. False follows the constraints whatever it costs.
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
@@ -93,6 +97,8 @@ class E2CP(OutOfSample, SpectralClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         The cluster of every point, numbered in order of first appearance.
+    judgement_ : Judgement
+        With `safe`, where little is known: which answer was kept, and why.
     propagated_constraints_ : PropagatedConstraints
         F of eq. 3, exact and not rescaled, computed when it is first asked for; `strongest` lists its
         strongest pairs, `sample` draws constraints that other learners can use.
@@ -157,6 +163,7 @@ class E2CP(OutOfSample, SpectralClusterer):
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        safe: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -173,6 +180,7 @@ class E2CP(OutOfSample, SpectralClusterer):
             n_jobs=n_jobs,
             random_state=random_state,
         )
+        self.safe = safe
         self.alpha = alpha
         self.rescale = rescale
         self.eigenvectors = eigenvectors

@@ -11,6 +11,7 @@ from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
 from sidecut.graphs import DenseGraph, Graph, GraphRecipe, SparseGraph
 from sidecut.labelling import LabellingMethod, unit_rows
 from sidecut.methods.base import SpectralClusterer
+from sidecut.methods.caution import Cautious
 from sidecut.parameters import check_choice
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral.problem import orient
@@ -20,7 +21,7 @@ __all__ = ["LCSC", "solve_joined"]
 CANNOT_LINKS = ("warn", "ignore", "raise")
 
 
-class LCSC(SpectralClusterer):
+class LCSC(Cautious, SpectralClusterer):
     """Linearly constrained spectral clustering (Yu & Shi, 2004): must-links hold exactly, UᵀY = 0.
 
     Points joined by must-links have equal indicators, so each set of them is one node: the normalised cut of
@@ -52,6 +53,9 @@ class LCSC(SpectralClusterer):
         See `sidecut.spectral.laplacian_eigenpairs`.
     hard : bool, default=False
         Finish with labels that satisfy as many cannot-links as possible too; `repair_` tells what it took.
+    safe : bool, default=True
+        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
+        known speaks too weakly for another. False follows the constraints whatever it costs.
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
@@ -62,6 +66,8 @@ class LCSC(SpectralClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         The cluster of every point; points joined by must-links always share theirs.
+    judgement_ : Judgement
+        With `safe`, where little is known: which answer was kept, and why.
     embedding_ : array of shape (n_samples, n_clusters)
         What was handed to the labelling; equal rows for points joined by must-links.
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
@@ -108,6 +114,7 @@ class LCSC(SpectralClusterer):
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        safe: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -124,6 +131,7 @@ class LCSC(SpectralClusterer):
             n_jobs=n_jobs,
             random_state=random_state,
         )
+        self.safe = safe
         self.cannot_links = cannot_links
 
     def _check_parameters(self) -> None:

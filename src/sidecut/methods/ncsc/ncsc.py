@@ -11,6 +11,7 @@ from sidecut.exceptions import ConstraintError, ConvergenceWarning, warn
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer
+from sidecut.methods.caution import Cautious
 from sidecut.methods.ncsc.exchange import descend_by_exchange
 from sidecut.methods.ncsc.lcsc import join_rows, solve_joined
 from sidecut.methods.ncsc.multiplicative import descend_multiplicatively
@@ -48,7 +49,7 @@ RESULTS = (
 )
 
 
-class NCSC(SpectralClusterer):
+class NCSC(Cautious, SpectralClusterer):
     """Nonnegative constrained spectral clustering: must-links and cannot-links as penalties (eq. 6).
 
     Minimises tr(YᵀLY) + γ_m tr(Yᵀ(Dᵐ - Qᵐ)Y) + γ_c tr(YᵀQᶜY) subject to YᵀDY = I and Y >= 0. Where Y is not
@@ -99,6 +100,9 @@ class NCSC(SpectralClusterer):
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
         what it took.
+    safe : bool, default=True
+        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
+        known speaks too weakly for another. False follows the constraints whatever it costs.
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
@@ -109,6 +113,8 @@ class NCSC(SpectralClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         The cluster of every point: the largest entry of its row in the embedding.
+    judgement_ : Judgement
+        With `safe`, where little is known: which answer was kept, and why.
     indicators_ : array of shape (n_samples, n_clusters)
         Y, with YᵀDY = I to rounding; of the multiplicative solver, nearly.
     start_ : array of shape (n_samples, n_clusters)
@@ -178,6 +184,7 @@ class NCSC(SpectralClusterer):
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        safe: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -192,6 +199,7 @@ class NCSC(SpectralClusterer):
             n_jobs=n_jobs,
             random_state=random_state,
         )
+        self.safe = safe
         self.gamma_must = gamma_must
         self.gamma_cannot = gamma_cannot
         self.nonnegative = nonnegative

@@ -13,9 +13,10 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.extension import OutOfSample, _is_on_neighbors, weighted_means
+from sidecut.methods.extension import OutOfSample, _is_on_neighbors, vote_of_neighbors, weighted_means
 from sidecut.methods.poisson.anchors import Anchors, find_anchors, seeded_clusters, signed_embedding
 from sidecut.methods.poisson.equation import heat_filter
+from sidecut.methods.caution import Cautious, is_alone
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.parameters import check_not_negative
 
@@ -23,7 +24,7 @@ from sidecut.parameters import check_not_negative
 WALK_TIME = 3.0
 
 
-class PoissonClusterer(OutOfSample, SpectralClusterer):
+class PoissonClusterer(Cautious, OutOfSample, SpectralClusterer):
     """The base of PoissonLearning and PoissonMBO: the walk with scores of clusters as the embedding."""
 
     # How an unconstrained start is labelled is no parameter here.
@@ -40,6 +41,7 @@ class PoissonClusterer(OutOfSample, SpectralClusterer):
         n_init: int,
         eigen_solver: str,
         hard: bool,
+        safe: bool,
         n_jobs: int | None,
         random_state: int | np.random.RandomState | None,
     ) -> None:
@@ -50,6 +52,7 @@ class PoissonClusterer(OutOfSample, SpectralClusterer):
         self.n_init = n_init
         self.eigen_solver = eigen_solver
         self.hard = hard
+        self.safe = safe
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -77,6 +80,7 @@ class PoissonClusterer(OutOfSample, SpectralClusterer):
 
     def _measure_confidence(self, X: Any) -> FloatArray:
         """Return for every point the chance that a walk from it ends in its cluster."""
+        self.__dict__.pop("_alone", None)
         return walk_shares(SignedGraph(self.affinity_matrix_), self.labels_, self.n_clusters)
 
     @available_if(_is_on_neighbors)
@@ -104,6 +108,8 @@ class PoissonClusterer(OutOfSample, SpectralClusterer):
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         old, graph = self._seen
         edges, twins = graph.extension.edges(old, X)
+        if is_alone(self):
+            return vote_of_neighbors(edges, twins, self.labels_)
         nearest = self.labels_[edges.indices[edges.indptr[:-1]]]
         reached = np.asarray(edges.sum(axis=1)).ravel() > 0
         labels = np.where(reached, weighted_means(edges, self.embedding_).argmax(axis=1), nearest)

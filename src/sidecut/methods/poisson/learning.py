@@ -42,6 +42,9 @@ class PoissonLearning(PoissonClusterer):
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
         what it took.
+    safe : bool, default=True
+        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
+        known speaks too weakly for another. False follows the constraints whatever it costs.
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
@@ -54,6 +57,8 @@ class PoissonLearning(PoissonClusterer):
         The cluster of every point. Clusters with labels are numbered as the labelled points meet them.
     confidence_ : array of shape (n_samples,)
         The chance, from 0 to 1, that a short random walk from a point ends in its own cluster.
+    judgement_ : Judgement
+        With `safe`, where little is known: which answer was kept, and why.
     embedding_ : array of shape (n_samples, n_clusters)
         The potentials.
     residual_ : float
@@ -87,6 +92,8 @@ class PoissonLearning(PoissonClusterer):
     0.89
     """
 
+    _is_told_apart = True
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -98,11 +105,21 @@ class PoissonLearning(PoissonClusterer):
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        safe: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
-            n_clusters, link_weight, affinity, n_neighbors, n_init, eigen_solver, hard, n_jobs, random_state
+            n_clusters,
+            link_weight,
+            affinity,
+            n_neighbors,
+            n_init,
+            eigen_solver,
+            hard,
+            safe,
+            n_jobs,
+            random_state,
         )
         self.tol = tol
 

@@ -15,6 +15,7 @@ from sidecut.graphs import Graph, GraphRecipe, warn_about_graph
 from sidecut.labelling import kmeans_labels, rename_by_first_appearance, unit_rows
 from sidecut.labelling.repair import repair_if_hard
 from sidecut.methods.base import NONNEGATIVE, ConstrainedClusterer
+from sidecut.methods.caution import Cautious
 from sidecut.methods.inputs import (
     build_graph,
     check_data,
@@ -91,7 +92,7 @@ def link_similarities(
     return WeightedKernel(apply, weights, graph.degrees + penalty * _strengths(constraints))
 
 
-class SSKK(ConstrainedClusterer):
+class SSKK(Cautious, ConstrainedClusterer):
     """Semi-supervised kernel k-means (Kulis, Basu, Dhillon & Mooney, 2005 and 2009).
 
     Links are added to the similarities, n / (k C) for a must-link and as much off for a cannot-link, and the
@@ -130,6 +131,9 @@ class SSKK(ConstrainedClusterer):
     hard : bool, default=False
         Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
         what it took.
+    safe : bool, default=True
+        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
+        known speaks too weakly for another. False follows the constraints whatever it costs.
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
@@ -140,6 +144,8 @@ class SSKK(ConstrainedClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         The cluster of every point, numbered in order of first appearance.
+    judgement_ : Judgement
+        With `safe`, where little is known: which answer was kept, and why.
     embedding_ : array of shape (n_samples, n_clusters)
         The mean similarity of every point to every cluster, links included.
     objective_trace_ : array
@@ -191,6 +197,7 @@ class SSKK(ConstrainedClusterer):
         n_init: int = 10,
         eigen_solver: str = "auto",
         hard: bool = False,
+        safe: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -205,8 +212,15 @@ class SSKK(ConstrainedClusterer):
         self.n_init = n_init
         self.eigen_solver = eigen_solver
         self.hard = hard
+        self.safe = safe
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    _kept = ("embedding_", "objective_trace_", "n_iter_")
+
+    @property
+    def _has_own_start(self) -> bool:
+        return not isinstance(self.init, str)
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self._check_parameters()
@@ -216,7 +230,7 @@ class SSKK(ConstrainedClusterer):
         n_clusters, rng = self.n_clusters, check_random_state(self.random_state)
         graph = build_graph(self, data)
         warn_about_graph(graph, n_clusters)
-        self.affinity_matrix_ = graph
+        self.affinity_matrix_ = self._graph_before = graph
         self.penalty_ = link_penalty(constraints, n_clusters) if self.penalty is None else float(self.penalty)
         kernel = link_similarities(graph, constraints, self.penalty_, self._weights(graph))
         self.shift_ = kernel.full_shift(rng)
