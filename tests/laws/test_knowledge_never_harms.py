@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
 from sklearn.preprocessing import StandardScaler
 
+import sidecut
 from sidecut import CSP, LSC, SCACS, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
@@ -27,6 +28,44 @@ SAFE = {
         lambda k: LSC(k, n_landmarks=60, random_state=0),
     ),
 }
+
+
+def with_itself(name, **settings):
+    """A method that without constraints is its own reference."""
+
+    def make(k):
+        return getattr(sidecut, name)(k, random_state=0, **settings)
+
+    return make, make
+
+
+SAFE |= {
+    name: with_itself(name)
+    for name in (
+        "E2CP",
+        "CSAP",
+        "NCSC",
+        "CCSR",
+        "SSKK",
+        "SpectralLearning",
+        "COPKMeans",
+        "ConstrainedGMM",
+        "MetricKMeans",
+        "PoissonLearning",
+        "PoissonMBO",
+    )
+}
+SAFE["LCSC"] = with_itself("LCSC", cannot_links="ignore")
+
+
+def test_every_method_is_here():
+    """Every estimator that takes constraints keeps the law; AutoCut chooses among them (tests/selection)."""
+    unconstrained = {"NormalizedCut", "LSC", "AutoCut"}
+    estimators = {
+        name for name in sidecut.__all__ if hasattr(getattr(sidecut, name), "fit_predict")
+    } - unconstrained
+    assert set(SAFE) == estimators
+
 
 DATA = {
     "iris": lambda: load_iris(return_X_y=True),
