@@ -17,8 +17,8 @@ from sidecut.graphs.lazy import rows_of, tile_rows
 from sidecut.graphs.resolvent import ResolventGraph
 from sidecut.labelling import LabellingMethod, unit_rows
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph, extend_rows
 from sidecut.methods.caution import Cautious
+from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph, extend_rows
 from sidecut.methods.e2cp.grouped import BeliefsAt, adjust_smoothly, beliefs_at, measure_error
 from sidecut.methods.e2cp.lowrank import LowRankMatrix
 from sidecut.methods.e2cp.positive_part import TiledPart

@@ -13,10 +13,10 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.methods.base import SpectralClusterer
+from sidecut.methods.caution import Cautious, is_alone
 from sidecut.methods.extension import OutOfSample, _is_on_neighbors, vote_of_neighbors, weighted_means
 from sidecut.methods.poisson.anchors import Anchors, find_anchors, seeded_clusters, signed_embedding
 from sidecut.methods.poisson.equation import heat_filter
-from sidecut.methods.caution import Cautious, is_alone
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.parameters import check_not_negative
 
