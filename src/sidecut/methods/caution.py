@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from sidecut.constraints import Constraints
 from sidecut.exceptions import SidecutWarning
 from sidecut.methods.safeguard import GRAPH, TOLD, Judgement, is_little, judge, warn_if_unsure, weigh
@@ -36,37 +38,52 @@ class Cautious(_Clusterer):
     _is_told_apart = False
 
     @property
-    def _has_own_start(self) -> bool:
-        """Whether a start was given, from which there is one answer."""
-        return False
-
-    @property
-    def _is_bound(self) -> bool:
-        """Whether links hold, whatever speaks against them."""
-        return bool(getattr(self, "hard", False))
+    def _is_guarded(self) -> bool:
+        """Whether the answer without constraints may be kept, with these parameters."""
+        return self.safe
 
     def _safeguard(self, X: Any, constraints: Constraints | None) -> None:
         for name in ("judgement_", "_alone"):
             self.__dict__.pop(name, None)
-        if (
-            not self.safe
-            or self._has_own_start
-            or constraints is None
-            or not is_little(constraints, self.n_clusters)
-        ):
+        if constraints is None or not self._is_guarded or not is_little(constraints, self.n_clusters):
             return
         with warnings.catch_warnings(action="ignore", category=SidecutWarning):
             alone = self._refit(X, None)
             self.judgement_ = self._judge(X, constraints, alone)
-        if self.judgement_.choice == GRAPH and (self.judgement_.is_sure or not self._is_bound):
-            warn_if_unsure(self.judgement_, constraints, alone.labels_)
-            self._alone = alone
-            for name in ("labels_", *self._kept):
-                setattr(self, name, getattr(alone, name))
+        if self.judgement_.choice != GRAPH:
+            return
+        reason = "" if self.judgement_.is_sure else self._must_follow(constraints)
+        if reason:
+            self.judgement_ = Judgement(TOLD, f"The constraints are followed: {reason}.")
+            return
+        self._alone = alone
+        for name in ("labels_", *self._kept):
+            setattr(self, name, getattr(alone, name))
+        self._hold_links(constraints)
+        warn_if_unsure(self.judgement_, constraints, self.labels_)
+
+    def _must_follow(self, constraints: Constraints) -> str:
+        """Return why constraints are followed whatever speaks against them, or nothing."""
+        if getattr(self, "hard", False):
+            return "they are hard"
+        if self._graph_is_silent(constraints):
+            return "some lie in different pieces of the graph, which cannot tell how these belong together"
+        return ""
+
+    def _hold_links(self, constraints: Constraints) -> None:
+        """Hook: change labels so that links hold which the method promises to keep."""
+
+    def _graph_is_silent(self, constraints: Constraints) -> bool:
+        """Tell whether points that something is known about lie in different pieces of the graph."""
+        graph = getattr(self, "_graph_before", None)
+        if graph is None:
+            return False
+        return bool(np.ptp(graph.components[constraints.constrained_points]) > 0)
 
     def _judge(self, X: Any, constraints: Constraints, alone: Self) -> Judgement:
         if not self._is_told_apart:
-            return weigh(constraints, self.n_clusters, self.labels_, alone.labels_)
+            refines = self._knows_all_clusters(constraints)
+            return weigh(constraints, self.n_clusters, self.labels_, alone.labels_, refines=refines)
         return judge(
             constraints,
             self.n_clusters,
@@ -74,6 +91,10 @@ class Cautious(_Clusterer):
             lambda: alone.labels_,
             lambda part: {TOLD: self._refit(X, part).labels_},
         )
+
+    def _knows_all_clusters(self, constraints: Constraints) -> bool:
+        """Hook: whether so few labels are all the method needs, if no two clusters lack one."""
+        return False
 
     def _refit(self, X: Any, constraints: Constraints | None) -> Self:
         """Return the same method, fitted on the same graph and told something else."""

@@ -45,8 +45,10 @@ NOTEWORTHY = 0.02
 GRAPH, TOLD = "graph", "told"
 #: `weigh` looks at answers to fewer facts than this, or than this for each cluster.
 LITTLE, LITTLE_PER_CLUSTER = 50, 5
-#: Fewer facts than the first number, or than the second where all are of one kind, decide nothing.
-FEWEST_TOLD, FEWEST_OF_ONE_KIND = 3, 15
+#: Fewer facts than the first number, or than the second where all are must-links, decide nothing.
+FEWEST_TOLD, FEWEST_MUST_LINKS = 3, 15
+#: An answer to labels of all clusters that agrees more than this with the one without may refine it.
+REFINED = 0.6
 #: An answer that agrees less than this with the one without constraints needs more to speak for it.
 ALIKE = 0.8
 
@@ -228,7 +230,9 @@ def is_little(constraints: Constraints, n_clusters: int) -> bool:
     return 0 < constraints.constrained_points.size < 2 * max(LITTLE, LITTLE_PER_CLUSTER * n_clusters)
 
 
-def weigh(constraints: Constraints, n_clusters: int, told: IntArray, alone: IntArray) -> Judgement:
+def weigh(
+    constraints: Constraints, n_clusters: int, told: IntArray, alone: IntArray, *, refines: bool = False
+) -> Judgement:
     """Choose between the answer to little knowledge and the method's own answer without any.
 
     The constants were set on the sets of benchmarks/choices/harm.py that it does not report on.
@@ -241,6 +245,8 @@ def weigh(constraints: Constraints, n_clusters: int, told: IntArray, alone: IntA
         K.
     told, alone : arrays of shape (n_samples,)
         Labels with constraints and without.
+    refines : bool, default=False
+        Whether the method is known to refine an answer that satisfies everything.
 
     Examples
     --------
@@ -257,15 +263,17 @@ def weigh(constraints: Constraints, n_clusters: int, told: IntArray, alone: IntA
     if known.n_facts >= max(LITTLE, LITTLE_PER_CLUSTER * n_clusters):
         return Judgement(TOLD, f"{known.n_facts} facts are enough to follow.")
     before, after = known.agreement(alone), known.agreement(told)
-    if before == 1.0:
-        return Judgement(GRAPH, "The answer without constraints satisfies all that is known.")
-    is_one_kind = known.together.all() or not known.together.any()
-    fewest = FEWEST_OF_ONE_KIND if is_one_kind else FEWEST_TOLD
-    if known.n_facts < fewest:
-        kind = " of one kind" if is_one_kind else ""
-        detail = f"Facts{kind}: {known.n_facts}; fewer than {fewest} decide nothing."
-        return Judgement(GRAPH, detail, is_sure=False)
     gain, alike = after - before, adjusted_rand_score(told, alone)
+    if before == 1.0 and not (refines and gain == 0 and alike > REFINED and known.n_facts >= FEWEST_TOLD):
+        return Judgement(GRAPH, "The answer without constraints satisfies all that is known.")
+    if before == 1.0:
+        return Judgement(TOLD, "Both answers satisfy all that is known, and they are much alike.")
+    are_must_links = bool(known.together.all())
+    fewest = FEWEST_MUST_LINKS if are_must_links else FEWEST_TOLD
+    if known.n_facts < fewest:
+        kind = "must-links" if are_must_links else "facts"
+        detail = f"{known.n_facts} {kind} decide nothing, {fewest} might."
+        return Judgement(GRAPH, detail, is_sure=False)
     detail = f"Agreement with what is known is {before:.2f} without constraints and {after:.2f} with them."
     is_better = gain > 0 and (alike > ALIKE or gain * np.sqrt(known.n_facts) > 1)
     return Judgement(TOLD, detail) if is_better else Judgement(GRAPH, detail, is_sure=False)

@@ -147,7 +147,7 @@ def test_a_weak_link_gives_way_and_a_strong_one_does_not():
     labels = Constraints.from_labels([0] + 18 * [-1] + [1])
     for strength, cluster in ((0.01, 0), (5.0, 1)):
         known = labels | Constraints.from_pairs(20, must_link=[(7, 15)], must_weight=strength)
-        model = PoissonLearning(2, affinity="precomputed").fit(weights, constraints=known)
+        model = PoissonLearning(2, safe=False, affinity="precomputed").fit(weights, constraints=known)
         assert model.labels_[7] == cluster
 
 
@@ -156,9 +156,9 @@ def test_a_cannot_link_repels():
     for i, j, w in ((0, 1, 1.0), (1, 2, 0.6), (2, 3, 0.5), (3, 4, 1.0), (2, 5, 1.0)):
         weights[i, j] = weights[j, i] = w
     labels = Constraints.from_labels([0, -1, -1, -1, 1, -1])
-    without = PoissonLearning(2, affinity="precomputed").fit(weights, constraints=labels)
+    without = PoissonLearning(2, safe=False, affinity="precomputed").fit(weights, constraints=labels)
     known = labels | Constraints.from_pairs(6, cannot_link=[(1, 5)])
-    model = PoissonLearning(2, affinity="precomputed").fit(weights, constraints=known)
+    model = PoissonLearning(2, safe=False, affinity="precomputed").fit(weights, constraints=known)
     assert without.labels_[5] == without.labels_[1] == 0
     assert model.labels_[5] == 1
 

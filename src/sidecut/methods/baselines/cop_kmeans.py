@@ -146,13 +146,13 @@ class COPKMeans(Cautious, ConstrainedClusterer):
 
     _kept = ("cluster_centers_", "objective_", "inertia_", "n_iter_")
 
-    @property
-    def _is_bound(self) -> bool:
-        return True
+    def _must_follow(self, constraints: Constraints) -> str:
+        return "links always hold here"
 
     @property
-    def _has_own_start(self) -> bool:
-        return not isinstance(self.init, str)
+    def _is_guarded(self) -> bool:
+        # From a start that is given there is one answer.
+        return self.safe and isinstance(self.init, str)
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         check_parameters(self, counts=("n_init", "max_iter", "max_steps"), not_negative=("tol",))

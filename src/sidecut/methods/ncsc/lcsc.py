@@ -134,6 +134,13 @@ class LCSC(Cautious, SpectralClusterer):
         self.safe = safe
         self.cannot_links = cannot_links
 
+    def _hold_links(self, constraints: Constraints) -> None:
+        """Put every must-linked set into the cluster most of it is in."""
+        sets = constraints.must_link_components()
+        votes = np.zeros((int(sets.max()) + 1, self.n_clusters))
+        np.add.at(votes, (sets, self.labels_), 1.0)
+        self.labels_ = votes.argmax(axis=1)[sets]
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("cannot_links", self.cannot_links, CANNOT_LINKS)

@@ -10,7 +10,7 @@ import numpy as np
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
-from sidecut.methods.poisson.anchors import Anchors
+from sidecut.methods.poisson.anchors import Anchors, find_anchors
 from sidecut.methods.poisson.base import PoissonClusterer
 from sidecut.methods.poisson.descent import Descent, descend, suitable_times
 from sidecut.methods.poisson.equation import spread_labels
@@ -171,6 +171,14 @@ class PoissonMBO(PoissonClusterer):
         self.times = times
         self.max_iter = max_iter
         self.tol = tol
+
+    @property
+    def _is_guarded(self) -> bool:
+        # Sizes are knowledge too.
+        return self.safe and (self.sizes is None or isinstance(self.sizes, str))
+
+    def _knows_all_clusters(self, constraints: Constraints) -> bool:
+        return find_anchors(constraints, self.n_clusters).n_anchored == self.n_clusters
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -219,8 +219,9 @@ class SSKK(Cautious, ConstrainedClusterer):
     _kept = ("embedding_", "objective_trace_", "n_iter_")
 
     @property
-    def _has_own_start(self) -> bool:
-        return not isinstance(self.init, str)
+    def _is_guarded(self) -> bool:
+        # From a start that is given there is one answer.
+        return self.safe and isinstance(self.init, str)
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self._check_parameters()
