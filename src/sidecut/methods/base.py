@@ -22,7 +22,7 @@ from sidecut.methods.inputs import (
     check_y,
     is_precomputed,
 )
-from sidecut.parameters import check_parameters
+from sidecut.parameters import check_flag, check_parameters
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
 
