@@ -17,6 +17,10 @@ else:
     _Clusterer = object
 
 
+#: A graph is all but in pieces, as many as clusters, if the last of as many eigenvalues is below this.
+IN_PIECES = 1e-6
+
+
 def is_alone(model: Any) -> bool:
     """Tell whether a method without a trial of its own kept its answer without constraints."""
     judgement = getattr(model, "judgement_", None)
@@ -52,7 +56,7 @@ class Cautious(_Clusterer):
             self.judgement_ = self._judge(X, constraints, alone)
         if self.judgement_.choice != GRAPH:
             return
-        reason = "" if self.judgement_.is_sure else self._must_follow(constraints)
+        reason = "" if self.judgement_.is_sure else self._must_follow(constraints, alone)
         if reason:
             self.judgement_ = Judgement(TOLD, f"The constraints are followed: {reason}.")
             return
@@ -62,23 +66,25 @@ class Cautious(_Clusterer):
         self._hold_links(constraints)
         warn_if_unsure(self.judgement_, constraints, self.labels_)
 
-    def _must_follow(self, constraints: Constraints) -> str:
+    def _must_follow(self, constraints: Constraints, alone: Self) -> str:
         """Return why constraints are followed whatever speaks against them, or nothing."""
         if getattr(self, "hard", False):
             return "they are hard"
-        if self._graph_is_silent(constraints):
-            return "some lie in different pieces of the graph, which cannot tell how these belong together"
+        if self._graph_is_silent(constraints, alone):
+            return "the graph is in pieces, and cannot tell how these belong together"
         return ""
 
     def _hold_links(self, constraints: Constraints) -> None:
         """Hook: change labels so that links hold which the method promises to keep."""
 
-    def _graph_is_silent(self, constraints: Constraints) -> bool:
-        """Tell whether points that something is known about lie in different pieces of the graph."""
+    def _graph_is_silent(self, constraints: Constraints, alone: Self) -> bool:
+        """Tell whether points named lie in different pieces of the graph, or it all but falls to pieces."""
         graph = getattr(self, "_graph_before", None)
         if graph is None:
             return False
-        return bool(np.ptp(graph.components[constraints.constrained_points]) > 0)
+        are_apart = np.ptp(graph.components[constraints.constrained_points]) > 0
+        smallest = getattr(alone, "eigenvalues_", np.ones(1))
+        return bool(are_apart or smallest[-1] < IN_PIECES)
 
     def _judge(self, X: Any, constraints: Constraints, alone: Self) -> Judgement:
         if not self._is_told_apart:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -146,7 +146,7 @@ class COPKMeans(Cautious, ConstrainedClusterer):
 
     _kept = ("cluster_centers_", "objective_", "inertia_", "n_iter_")
 
-    def _must_follow(self, constraints: Constraints) -> str:
+    def _must_follow(self, constraints: Constraints, alone: Self) -> str:
         return "links always hold here"
 
     @property

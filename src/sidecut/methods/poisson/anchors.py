@@ -205,7 +205,7 @@ def seeded_clusters(
             # Fewer different rows than clusters: said already, of the points or of the graph.
             warnings.simplefilter("ignore", ConvergenceWarning)
             labels = model.fit_predict(rows)
-        labels = _number_by_anchors(labels, anchors, n_clusters)
+        labels = number_by_anchors(labels, anchors, n_clusters)
         cost = (float(np.count_nonzero(labels[anchors.points] != anchors.cluster)), float(model.inertia_))
         if cost < least:
             best, least = labels, cost
@@ -213,7 +213,7 @@ def seeded_clusters(
     return best
 
 
-def _number_by_anchors(labels: IntArray, anchors: Anchors, n_clusters: int) -> IntArray:
+def number_by_anchors(labels: IntArray, anchors: Anchors, n_clusters: int) -> IntArray:
     """Number clusters so that as many anchors as possible lie in the cluster they stand for.
 
     k-means may carry a centre away from the anchors it started at.

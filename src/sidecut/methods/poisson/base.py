@@ -15,7 +15,13 @@ from sidecut.graphs import Graph, GraphRecipe
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.caution import Cautious, is_alone
 from sidecut.methods.extension import OutOfSample, _is_on_neighbors, vote_of_neighbors, weighted_means
-from sidecut.methods.poisson.anchors import Anchors, find_anchors, seeded_clusters, signed_embedding
+from sidecut.methods.poisson.anchors import (
+    Anchors,
+    find_anchors,
+    number_by_anchors,
+    seeded_clusters,
+    signed_embedding,
+)
 from sidecut.methods.poisson.equation import heat_filter
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.parameters import check_not_negative
@@ -77,6 +83,11 @@ class PoissonClusterer(Cautious, OutOfSample, SpectralClusterer):
         """Return a spectral clustering of the signed graph in which anchored clusters hold their anchors."""
         rows = signed_embedding(signed, self.n_clusters, self.eigen_solver, rng)
         return seeded_clusters(rows, anchors, self.n_clusters, self.n_init, rng)
+
+    def _hold_links(self, constraints: Constraints) -> None:
+        """Number clusters as the labelled points meet them."""
+        anchors = find_anchors(constraints, self.n_clusters)
+        self.labels_ = number_by_anchors(self.labels_, anchors, self.n_clusters)
 
     def _measure_confidence(self, X: Any) -> FloatArray:
         """Return for every point the chance that a walk from it ends in its cluster."""
