@@ -22,7 +22,7 @@ def lower_bounds() -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     lines = project["dependencies"] + [
-        line for name, lines in extras.items() if name not in ("test", "docs") for line in lines
+        line for name, lines in extras.items() if name not in ("test", "docs", "topics") for line in lines
     ]
     return sorted({line.replace(">=", "==") for line in lines if not line.startswith("sidecut")})
 

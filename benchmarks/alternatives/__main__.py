@@ -4,7 +4,7 @@ A classifier, label propagation and HDBSCAN. All are told the same labels. The o
 and the best one of each set and amount of knowledge is taken in hindsight, which nobody can do who does not
 know the answer. AutoCut chooses by itself.
 Measured is the adjusted Rand index on points whose label was not told. Samples of 600 points; no constant of
-sidecut was set on these sets. Means over the draws are stored beside this file.
+AutoCut was set on these sets. Means over the draws are stored beside this file.
 """
 
 from __future__ import annotations
