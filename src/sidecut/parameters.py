@@ -9,6 +9,18 @@ from typing import Any
 import numpy as np
 
 
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a real number; True and False are none.
+
+    Examples
+    --------
+    >>> from sidecut.parameters import is_number
+    >>> is_number(0.5), is_number(True), is_number("0.5")
+    (True, False, False)
+    """
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
 def check_count(name: str, value: Any) -> int:
     """Return a positive whole number, or say what was given instead.
 
@@ -35,7 +47,7 @@ def check_not_negative(name: str, value: Any) -> None:
     ...
     ValueError: penalty=-1.0 must be a finite number, not negative.
     """
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
+    if not is_number(value) or not 0 <= float(value) < np.inf:
         raise ValueError(f"{name}={value!r} must be a finite number, not negative.")
 
 
@@ -94,8 +106,7 @@ def check_tolerance(tol: float) -> None:
     ValueError
         Naming the value.
     """
-    is_number = isinstance(tol, int | float | np.integer | np.floating) and not isinstance(tol, bool)
-    if not is_number or not 0 <= tol < 1:
+    if not is_number(tol) or not 0 <= tol < 1:
         raise ValueError(f"tol={tol!r} must be at least 0, as exact as rounding allows, and below 1.")
 
 

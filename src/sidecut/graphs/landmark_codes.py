@@ -16,8 +16,8 @@ import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs.points import CLOSE
-from sidecut.parameters import check_count
+from sidecut.graphs.points import CLOSE, squared_rows
+from sidecut.parameters import check_count, is_number
 
 #: Distances are computed for so many rows at a time: 500 landmarks then fit in the cache.
 TILE_ROWS = 512
@@ -110,7 +110,7 @@ class LandmarkCoder:
         self._exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
         self._shift = np.zeros(self.n_features) if is_sparse else self._scaled(landmarks).mean(axis=0)
         self._coordinates = self._prepared(landmarks)
-        self._norms = _squared_rows(self._coordinates)
+        self._norms = squared_rows(self._coordinates)
 
     def restricted(self, kept: IntArray) -> LandmarkCoder:
         """Return a coder that knows only some of the landmarks, and measures to the same last bit."""
@@ -141,7 +141,7 @@ class LandmarkCoder:
 
     def _tile(self, rows: Any, work: FloatArray) -> NearestLandmarks:
         rows = self._prepared(rows)
-        norms = _squared_rows(rows)
+        norms = squared_rows(rows)
         first, second = work[:, : rows.shape[0]]
         squared = self._squared_distances(rows, norms, first)
         total = float(np.sqrt(squared, out=second).sum())
@@ -194,7 +194,7 @@ class LandmarkCoder:
     def _squared_differences(self, rows: Any, indices: IntArray) -> FloatArray:
         """Return ‖x - u‖² of rows and their landmarks, free of cancellation."""
         if sp.issparse(rows) or sp.issparse(self._coordinates):
-            return np.column_stack([_squared_rows(rows - self._coordinates[column]) for column in indices.T])
+            return np.column_stack([squared_rows(rows - self._coordinates[column]) for column in indices.T])
         squared = np.empty(indices.shape)
         # A buffer that stays in the cache makes this ten times faster than whole arrays of differences.
         height = max(1, BUFFER_NUMBERS // max(self.n_features, 1))
@@ -205,7 +205,7 @@ class LandmarkCoder:
             for place, landmark in enumerate(indices[start : start + height].T):
                 np.take(self._coordinates, landmark, axis=0, out=gaps, mode="clip")
                 np.subtract(part, gaps, out=gaps)
-                squared[start : start + height, place] = _squared_rows(gaps)
+                squared[start : start + height, place] = squared_rows(gaps)
         return squared
 
     def _exactly_nearest(self, rows: Any) -> tuple[IntArray, FloatArray]:
@@ -226,8 +226,7 @@ def check_sigma(sigma: Any) -> float | str:
     """
     if isinstance(sigma, str) and sigma == "mean":
         return sigma
-    is_number = isinstance(sigma, int | float | np.integer | np.floating) and not isinstance(sigma, bool)
-    if not is_number or not 0 < sigma < np.inf:
+    if not is_number(sigma) or not 0 < sigma < np.inf:
         raise ValueError(f"sigma={sigma!r} is not a width; use a positive finite number or 'mean'.")
     return float(sigma)
 
@@ -344,10 +343,3 @@ def _smallest(values: FloatArray, count: int) -> IntArray:
         found[:, place] = values.argmin(axis=1)
         values[rows, found[:, place]] = np.inf
     return found
-
-
-def _squared_rows(rows: Any) -> FloatArray:
-    if sp.issparse(rows):
-        return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
-    rows = np.asarray(rows)
-    return np.einsum("ij,ij->i", rows, rows)

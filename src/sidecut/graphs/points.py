@@ -41,7 +41,7 @@ class Points:
     @cached_property
     def squared_norms(self) -> FloatArray:
         """‖x_i‖² of the coordinates."""
-        return _squared_rows(self.coordinates)
+        return squared_rows(self.coordinates)
 
     def squared_distances(self, rows: slice) -> FloatArray:
         """Return the squared distances between the coordinates of some rows and of all points.
@@ -65,7 +65,7 @@ class Points:
         chunk = max(1, DIFFERENCE_BYTES // (8 * max(1, self.coordinates.shape[1])))
         for start in range(0, left.size, chunk):
             part = slice(start, start + chunk)
-            result[part] = _squared_rows(self.coordinates[left[part]] - self.coordinates[right[part]])
+            result[part] = squared_rows(self.coordinates[left[part]] - self.coordinates[right[part]])
         return result
 
 
@@ -146,7 +146,7 @@ def unit_rows(X: Any) -> Any:
     # The largest entry first: the squares of the Euclidean norm may overflow or vanish where it does not.
     largest = abs(X).max(axis=1)
     X = _divided_rows(X, np.asarray(largest.todense() if sp.issparse(largest) else largest).ravel())
-    return _divided_rows(X, np.sqrt(_squared_rows(X)))
+    return _divided_rows(X, np.sqrt(squared_rows(X)))
 
 
 def _divided_rows(X: Any, lengths: FloatArray) -> Any:
@@ -174,7 +174,8 @@ def _largest(X: Any) -> float:
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
-def _squared_rows(rows: Any) -> FloatArray:
+def squared_rows(rows: Any) -> FloatArray:
+    """Return ‖x‖² of every row, dense or sparse."""
     if sp.issparse(rows):
         return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
     return np.einsum("ij,ij->i", rows, rows)

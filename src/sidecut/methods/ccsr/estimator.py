@@ -13,6 +13,7 @@ from sidecut.labelling import unit_rows
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.caution import Cautious
 from sidecut.methods.ccsr.program import KernelProgramme, ProgrammeSolution, svec, upper_triangle
+from sidecut.parameters import is_number
 from sidecut.spectral import laplacian_eigenpairs
 
 __all__ = ["CCSR", "KernelProgramme", "ProgrammeSolution", "link_squares", "point_squares"]
@@ -295,6 +296,5 @@ def _check_n_eigenvectors(n_eigenvectors: Any) -> None:
 
 
 def _check_ridge(ridge: Any) -> None:
-    is_number = isinstance(ridge, int | float | np.integer | np.floating) and not isinstance(ridge, bool)
-    if not is_number or not 0 <= ridge < np.inf:
+    if not is_number(ridge) or not 0 <= ridge < np.inf:
         raise ValueError(f"ridge={ridge!r} must be a number, at least 0; 0 is the paper's programme.")

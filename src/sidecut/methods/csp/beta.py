@@ -11,6 +11,7 @@ import numpy as np
 from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints, Spectrum
 from sidecut.exceptions import ConstraintError
+from sidecut.parameters import is_number
 
 Rule = float | str | tuple[str, float]
 
@@ -156,7 +157,7 @@ def check_rule(rule: Any) -> None:
     >>> from sidecut.methods.csp.beta import check_rule
     >>> check_rule(("fraction", 0.9))
     """
-    if not _is_number(rule):
+    if not is_number(rule):
         _parse(rule)
     elif not (np.isfinite(rule) and rule > 0):
         raise ValueError(
@@ -187,7 +188,7 @@ def choose_beta(rule: Rule, known: Satisfiability, n_clusters: int) -> float:
     (6.0, 35.0)
     """
     check_rule(rule)
-    if _is_number(rule):
+    if is_number(rule):
         return float(rule)  # type: ignore[arg-type]
     name, fraction = _parse(rule)
     if known.values.size == 0:
@@ -232,14 +233,10 @@ def _leaving_one(known: Satisfiability) -> float:
     return float(middles[counts.index(fewest)])
 
 
-def _is_number(rule: Any) -> bool:
-    return isinstance(rule, int | float | np.integer | np.floating) and not isinstance(rule, bool)
-
-
 def _parse(rule: Any) -> tuple[str, float]:
     if isinstance(rule, str) and rule in ("usual", "eq19", "one"):
         return rule, np.nan
-    is_pair = isinstance(rule, tuple) and len(rule) == 2 and rule[0] == "fraction" and _is_number(rule[1])
+    is_pair = isinstance(rule, tuple) and len(rule) == 2 and rule[0] == "fraction" and is_number(rule[1])
     if is_pair and 0 < rule[1] < 1:
         return "fraction", float(rule[1])
     raise ValueError(

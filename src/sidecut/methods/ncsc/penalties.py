@@ -10,6 +10,7 @@ from sidecut.arrays import IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError
 from sidecut.graphs import Graph
+from sidecut.parameters import is_number
 
 Price = float | str
 
@@ -29,8 +30,7 @@ def check_price(name: str, price: Any, rules: tuple[str, ...], may_be_infinite: 
     """
     if isinstance(price, str) and price in rules:
         return
-    is_number = isinstance(price, int | float | np.integer | np.floating) and not isinstance(price, bool)
-    if not is_number or not price >= 0 or (np.isinf(price) and not may_be_infinite):
+    if not is_number(price) or not price >= 0 or (np.isinf(price) and not may_be_infinite):
         kind = "a number >= 0, infinity included" if may_be_infinite else "a finite number >= 0"
         raise ValueError(f"{name}={price!r}: choose {', '.join(map(repr, rules))} or {kind}.")
 

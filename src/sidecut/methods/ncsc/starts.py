@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph
 from sidecut.graphs.graph import drop_isolated
-from sidecut.labelling import kmeans_labels
+from sidecut.labelling import kmeans_labels, nearest_centers
 from sidecut.labelling.embedding import cluster_sums
 from sidecut.methods.ncsc.objective import NodeLinks, PenalizedCut
 
@@ -135,7 +135,7 @@ def best_start(
     if len(seeds) < 2:
         return plain[first]
     centres = _with_seeds(_means(rows, plain, n_clusters), rows[first[seeds]])
-    candidates = [plain[first], _nearest(rows, centres)[first]]
+    candidates = [plain[first], nearest_centers(rows, centres)[first]]
     return min(candidates, key=lambda labels: _merit(cut, labels, n_clusters))
 
 
@@ -168,10 +168,6 @@ def _with_seeds(centres: FloatArray, seeds: FloatArray) -> FloatArray:
 def _means(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatArray:
     counts = np.bincount(labels, minlength=n_clusters)
     return cluster_sums(rows, labels, n_clusters) / np.maximum(counts, 1)[:, None]
-
-
-def _nearest(rows: FloatArray, centres: FloatArray) -> IntArray:
-    return np.argmin(np.sum(centres**2, axis=1) - 2.0 * rows @ centres.T, axis=1)
 
 
 def check_start(Y0: npt.ArrayLike, n_points: int, n_clusters: int) -> FloatArray:

@@ -18,7 +18,7 @@ from sidecut.methods.scacs.base import LandmarkClusterer
 from sidecut.methods.scacs.beliefs import pose_problem
 from sidecut.methods.scacs.cuts import LandmarkTrial, Rule, landmark_cuts
 from sidecut.methods.scacs.lsc import solve_unconstrained
-from sidecut.parameters import check_parameters
+from sidecut.parameters import check_parameters, is_number
 
 #: What a fit without constraints must not keep of an earlier one.
 FITTED_WITH_CONSTRAINTS = (
@@ -257,14 +257,10 @@ def check_beta(beta0: Any, beta: Any) -> None:
     >>> from sidecut.methods.scacs.scacs import check_beta
     >>> check_beta("known_share", None)
     """
-    is_share = _is_number(beta0) and 0 < beta0 < 1
+    is_share = is_number(beta0) and 0 < beta0 < 1
     if not is_share and not (isinstance(beta0, str) and beta0 in ("usual", "known_share")):
         raise ValueError(
             f"beta0={beta0!r}: give 'usual', 'known_share' or a number between 0 and 1, such as 0.1."
         )
-    if beta is not None and not (_is_number(beta) and np.isfinite(beta) and beta > 0):
+    if beta is not None and not (is_number(beta) and np.isfinite(beta) and beta > 0):
         raise ValueError(f"beta={beta!r} must be None or finite and positive.")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
