@@ -113,7 +113,7 @@ def test_components_without_constraints_are_one_column():
     np.testing.assert_allclose(np.linalg.norm(small.null.toarray(), axis=0), 1)
     np.testing.assert_allclose(whole.zero_cost_cuts()[0], small.zero_cost_cuts()[0], atol=1e-12)
     block = problem.project(np.random.default_rng(0).normal(size=(150, 4)))
-    np.testing.assert_allclose(whole.completed(block), small.completed(block), atol=1e-12)
+    np.testing.assert_allclose(whole.complete(block), small.complete(block), atol=1e-12)
 
 
 def test_isolated_points_take_no_part(make_clouds):

@@ -73,7 +73,7 @@ def test_labels_are_not_listed_as_pairs(monkeypatch):
 
     labels = np.random.default_rng(0).integers(0, 3, size=9000)
     constraints = Constraints.from_labels(labels)
-    monkeypatch.setattr(Constraints, "_listed", refuse)
+    monkeypatch.setattr(Constraints, "_list_pairs", refuse)
     monkeypatch.setattr(Constraints, "as_matrix", refuse)
     features = np.eye(3)[labels]
     assert link_squares(features, constraints).objective(np.eye(3)) == pytest.approx(0.0, abs=1e-3)
