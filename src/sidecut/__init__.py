@@ -67,6 +67,7 @@ _ROOMS = (
     "evaluation",
     "graphs",
     "images",
+    "integrations",
     "labelling",
     "methods",
     "selection",

@@ -4,6 +4,7 @@ Each module takes the objects of other packages and gives them back with cluster
 imported before it is used.
 """
 
+from sidecut.integrations import anndata as anndata
 from sidecut.integrations.bertopic import TopicClusterer
 from sidecut.integrations.records import cluster_records
 from sidecut.integrations.speakers import SpeakerClusterer

