@@ -14,8 +14,9 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph
 from sidecut.labelling import unit_rows
 
-#: t-SNE sees at most so many dimensions, goes on for so many rounds, and weighs so many neighbours.
-DIMENSIONS, ROUNDS, PERPLEXITY = 30, 400, 30
+#: t-SNE sees at most so many dimensions, goes on for so many rounds, and weighs so many neighbours: fewer
+#: where there are few points, whose groups would shrink to dots.
+DIMENSIONS, ROUNDS, PERPLEXITY, SHARE = 30, 400, 30, 0.07
 #: From so few points on there are neighbours to keep.
 FEWEST = 8
 
@@ -73,9 +74,8 @@ def _place_grains(coordinates: FloatArray, random_state: int) -> FloatArray:
     if n < FEWEST:
         return np.pad(coordinates, ((0, 0), (0, 2)))[:, :2]
     start = "pca" if coordinates.shape[1] > 1 else "random"
-    tsne = TSNE(
-        init=start, max_iter=ROUNDS, perplexity=min(PERPLEXITY, (n - 1) / 3), random_state=random_state
-    )
+    near = min(PERPLEXITY, max(SHARE * n, 5.0), (n - 1) / 3)
+    tsne = TSNE(init=start, max_iter=ROUNDS, perplexity=near, random_state=random_state)
     return np.asarray(tsne.fit_transform(coordinates), dtype=float)
 
 
