@@ -2,6 +2,7 @@ import base64
 import csv
 import io
 import json
+import threading
 import zipfile
 
 import numpy as np
@@ -293,6 +294,18 @@ def test_an_answer_to_a_page_that_is_behind_is_refused(open_session):
 def test_requests_that_make_no_sense_are_refused_in_words(open_session, request_, words):
     reply = Desk(open_session(None)).handle(request_)
     assert words in reply["error"]["words"]
+
+
+def test_nobody_waits_for_a_second_opinion(open_session, monkeypatch):
+    desk, go_on, replies = Desk(open_session(None)), threading.Event(), []
+    monkeypatch.setattr("sidecut.studio.desk.second_opinion", lambda *given: go_on.wait(30) and "an opinion")
+    asker = threading.Thread(target=lambda: replies.append(desk.handle({"do": "opinion"})))
+    asker.start()
+    assert desk.handle({"do": "answer", "step": 0, "same": True})["reply"]["step"] == 1
+    assert not replies
+    go_on.set()
+    asker.join()
+    assert replies == [{"reply": "an opinion"}]
 
 
 def test_all_replies_are_json(open_session):
