@@ -21,7 +21,24 @@ FOLDER = Path(__file__).parents[2] / "docs" / "images" / "studio"
 DESK = {"viewport": {"width": 1200, "height": 720}}
 PHONE = {"viewport": {"width": 380, "height": 760}, "device_scale_factor": 2, "has_touch": True}
 #: Of the page on dark ground, beside those on light ground.
-DARK_COLORS = ("#3390f2", "#f0b030", "#1fbf90", "#f07030", "#b38cde", "#8fd3ff", "#d7c75b", "#eca9cf")
+DARK_COLORS = (
+    "#3390f2",
+    "#f0b030",
+    "#1fbf90",
+    "#f07030",
+    "#b38cde",
+    "#8fd3ff",
+    "#d7c75b",
+    "#eca9cf",
+    "#6400f0",
+    "#8c3c28",
+    "#785064",
+    "#b4dc8c",
+    "#50508c",
+    "#b47850",
+    "#7828c8",
+    "#b43c00",
+)
 #: A six and a four that are said to belong together.
 WRONG = (34, 110)
 #: Answers before the pictures are taken.

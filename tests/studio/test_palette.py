@@ -33,7 +33,7 @@ DEFICIENCIES = {
 
 
 def colors(name):
-    found = re.search(rf"export const {name} = \[(.*?)\]", SOURCE).group(1)
+    found = re.search(rf"export const {name} = \[(.*?)\]", SOURCE, re.DOTALL).group(1)
     return re.findall(r"#[0-9a-f]{6}", found)
 
 

@@ -20,7 +20,24 @@ from sidecut.studio.session import Session
 #: A report draws at most so many points.
 DRAWN = 3_000
 #: As in the page, on light ground.
-COLORS = ("#0077c5", "#e69f00", "#009e73", "#d86303", "#7a3e9d", "#56b4e9", "#835800", "#cc79a7")
+COLORS = (
+    "#0077c5",
+    "#e69f00",
+    "#009e73",
+    "#d86303",
+    "#7a3e9d",
+    "#56b4e9",
+    "#835800",
+    "#cc79a7",
+    "#142828",
+    "#5000c8",
+    "#b4b464",
+    "#a03c3c",
+    "#505064",
+    "#3c2800",
+    "#8c50f0",
+    "#3c0078",
+)
 
 
 def export_file(session: Session, what: str) -> File:

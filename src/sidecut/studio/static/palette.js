@@ -1,25 +1,28 @@
 // Colours that colour-blind people can tell apart: after Okabe & Ito, moved a little until any two differ plainly
 // for protan, deutan and tritan eyes (tests/studio/test_palette.py). One list for light and one for dark ground.
-// Beyond eight clusters the shade and the shape change too: all three together name a cluster.
+// From the ninth cluster on the shape changes too.
 
-export const LIGHT = ["#0077c5", "#e69f00", "#009e73", "#d86303", "#7a3e9d", "#56b4e9", "#835800", "#cc79a7"];
-export const DARK = ["#3390f2", "#f0b030", "#1fbf90", "#f07030", "#b38cde", "#8fd3ff", "#d7c75b", "#eca9cf"];
+export const LIGHT = [
+  "#0077c5", "#e69f00", "#009e73", "#d86303", "#7a3e9d", "#56b4e9", "#835800", "#cc79a7",
+  "#142828", "#5000c8", "#b4b464", "#a03c3c", "#505064", "#3c2800", "#8c50f0", "#3c0078",
+];
+export const DARK = [
+  "#3390f2", "#f0b030", "#1fbf90", "#f07030", "#b38cde", "#8fd3ff", "#d7c75b", "#eca9cf",
+  "#6400f0", "#8c3c28", "#785064", "#b4dc8c", "#50508c", "#b47850", "#7828c8", "#b43c00",
+];
+const SAME_SHAPE = 8;
 export const SHAPES = ["circle", "square", "triangle", "diamond", "cross", "ring"];
 
 // From dark blue to yellow, as in cividis: lightness alone tells the order.
 const RAMP = [[0, 34, 78], [53, 69, 108], [102, 105, 112], [148, 142, 119], [201, 186, 105], [254, 232, 56]];
 
-// The second eight are towards the text's colour, the third eight towards the ground's.
 export function clusterColor(number, isDark) {
-  const colors = isDark ? DARK : LIGHT, round = Math.floor(number / colors.length) % 3;
-  const base = colors[number % colors.length];
-  if (round === 0) return base;
-  const [target, share] = (round === 1) === isDark ? [255, 0.5] : [0, 0.42];
-  return `#${rgbOf(base).map((value) => Math.round(value + share * (target - value)).toString(16).padStart(2, "0")).join("")}`;
+  const colors = isDark ? DARK : LIGHT;
+  return colors[number % colors.length];
 }
 
 export function clusterShape(number) {
-  return Math.floor(number / LIGHT.length) % SHAPES.length;
+  return Math.floor(number / SAME_SHAPE) % SHAPES.length;
 }
 
 export function rgbOf(hex) {
