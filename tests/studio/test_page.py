@@ -16,9 +16,18 @@ from sidecut.studio.painting import PaintDesk
 
 
 def wait_for_step(page, step):
+    """Wait until the page shows a step: its state, and the list beside the map."""
     page.wait_for_function(
-        "step => window.studio?.state?.step === step && !studio.isBusy", arg=step, polling=20
+        """step => window.studio?.state?.step === step && !studio.isBusy
+             && (!studio.panel || studio.panel.dataset.step === String(step))""",
+        arg=step,
+        polling=20,
     )
+
+
+def show_tab(page, key, tab):
+    page.keyboard.press(key)
+    expect(page.locator(f".panel-body[data-tab={tab}]")).to_be_visible()
 
 
 @pytest.fixture
@@ -158,7 +167,7 @@ def test_a_lasso_by_keys_alone(studio):
 
 def test_a_cluster_is_named_and_renamed(studio):
     session, page = studio
-    page.keyboard.press("2")
+    show_tab(page, "2", "clusters")
     for step, name in ((1, "north"), (2, "far north")):
         field = page.locator(".cluster .name").first
         field.fill(name)
@@ -194,7 +203,7 @@ def test_a_contradiction_is_explained_and_resolved(studio):
 def test_the_knowledge_can_be_edited(studio, data):
     session, page = studio
     press_truth(page, session, data[1], 4)
-    page.keyboard.press("3")
+    show_tab(page, "3", "facts")
     expect(page.locator(".fact")).to_have_count(4)
     position = int(page.locator(".fact").first.get_attribute("data-position"))
     record = session.run.history_[position]
@@ -210,7 +219,7 @@ def test_the_knowledge_can_be_edited(studio, data):
 def test_exports_and_an_import(studio, data, tmp_path):
     session, page = studio
     press_truth(page, session, data[1], 3)
-    page.keyboard.press("4")
+    show_tab(page, "4", "files")
     names = {}
     for what in ("labels", "constraints", "model", "report"):
         with page.expect_download() as download:
@@ -229,7 +238,7 @@ def test_exports_and_an_import(studio, data, tmp_path):
 def test_a_second_opinion_is_a_colour(studio, data):
     session, page = studio
     press_truth(page, session, data[1], 5)
-    page.keyboard.press("4")
+    show_tab(page, "4", "files")
     page.locator("button.opinion").click()
     expect(page.locator(".opinion-words")).to_contain_text("adjusted Rand index", timeout=30_000)
     expect(page.locator(".color-by")).to_have_value("opinion")
@@ -330,11 +339,11 @@ def test_scripts_in_the_data_do_not_run(open_page, serving, data):
         wait_for_step(page, 0)
         page.keyboard.press("s")
         wait_for_step(page, 1)
-        page.keyboard.press("2")
+        show_tab(page, "2", "clusters")
         page.locator(".cluster .name").first.fill(bad)
         page.locator(".cluster .name").first.press("Enter")
         wait_for_step(page, 2)
-        page.keyboard.press("3")
+        show_tab(page, "3", "facts")
         expect(page.locator(".fact").first).to_contain_text(bad)
         page.keyboard.press("1")
         expect(page.locator(".card").first).to_contain_text(bad)

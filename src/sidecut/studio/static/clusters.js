@@ -11,6 +11,7 @@ export function clustersPanel(studio, clusters) {
 }
 
 function clusterRow(studio, cluster) {
+  const { step } = studio.state;
   const strip = (label, cards) => cards.length > 0 && element("div", { class: "strip" },
     element("span", { class: "label" }, label),
     element("div", {}, cards.map((card) => chipOf(card, () => studio.lookAt(card.point)))));
@@ -19,7 +20,7 @@ function clusterRow(studio, cluster) {
     "aria-label": `Name of ${cluster.name}`, maxlength: "80",
   });
   return element("article", { class: "cluster", "data-cluster": cluster.cluster },
-    element("form", { class: "head", onsubmit: (event) => { event.preventDefault(); input.blur(); studio.name(cluster.cluster, input.value); } },
+    element("form", { class: "head", onsubmit: (event) => { event.preventDefault(); input.blur(); studio.name(step, cluster.cluster, input.value); } },
       swatch(clusterColor(cluster.color, studio.isDark), clusterShape(cluster.color)), input,
       element("button", { type: "button", class: "quiet size", title: "Select its points on the map", onclick: () => studio.selectCluster(cluster.cluster) },
         countOf(cluster.size, "point"))),

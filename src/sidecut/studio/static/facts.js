@@ -21,9 +21,10 @@ function rankOf(fact) {
 }
 
 function factRow(studio, fact) {
+  const { step } = studio.state;
   const words = fact.name !== null
     ? [faceOf(fact.left), " is ", element("b", {}, fact.name)]
-    : [faceOf(fact.left), " ", choiceOf(studio, fact), " ", faceOf(fact.right)];
+    : [faceOf(fact.left), " ", choiceOf(studio, fact, step), " ", faceOf(fact.right)];
   const show = () => studio.showPair(fact.i, fact.j);
   return element("article", { class: `fact${fact.suspect > 0.5 ? " suspect" : ""}${fact.violated ? " violated" : ""}`, "data-position": fact.position },
     element("p", {}, words),
@@ -32,11 +33,11 @@ function factRow(studio, fact) {
     fact.confidence < 1 && element("p", { class: "reason" }, `Said with ${Math.round(100 * fact.confidence)} % confidence.`),
     element("div", { class: "actions" },
       element("button", { type: "button", class: "quiet", onclick: show }, "Show"),
-      element("button", { type: "button", class: "quiet forget", onclick: () => studio.forget([fact.position]) }, "Take back")));
+      element("button", { type: "button", class: "quiet forget", onclick: () => studio.forget(step, [fact.position]) }, "Take back")));
 }
 
-function choiceOf(studio, fact) {
-  const change = (event) => studio.change(fact.position, JSON.parse(event.target.value));
+function choiceOf(studio, fact, step) {
+  const change = (event) => studio.change(step, fact.position, JSON.parse(event.target.value));
   const select = element("select", { "aria-label": `Change the answer about ${fact.left.name} and ${fact.right.name}`, onchange: change },
     CHOICES.map(([value, words]) => element("option", { value, selected: value === String(fact.same) }, words)));
   return select;

@@ -131,16 +131,18 @@ export class Studio {
     return this.state.can_undo ? this.change_("undo", {}) : this.say("There is nothing to take back.");
   }
 
-  name(cluster, name) {
-    return this.change_("name", { cluster, name });
+  // Numbers of clusters and facts are those of the step their list was made at.
+
+  name(step, cluster, name) {
+    return this.change_("name", { step, cluster, name });
   }
 
-  forget(positions) {
-    return this.change_("forget", { positions });
+  forget(step, positions) {
+    return this.change_("forget", { step, positions });
   }
 
-  change(position, same) {
-    return this.change_("change", { position, same });
+  change(step, position, same) {
+    return this.change_("change", { step, position, same });
   }
 
   async join() {
@@ -203,7 +205,9 @@ export class Studio {
     for (const button of this.tabs.children) button.setAttribute("aria-selected", String(button.dataset.tab === tab));
     const step = this.state.step;
     const content = await this.contentOf(tab);
-    if (this.tab === tab && this.state.step === step) this.panel.replaceChildren(content);
+    if (this.tab !== tab || this.state.step !== step) return;
+    this.panel.replaceChildren(content);
+    Object.assign(this.panel.dataset, { step, tab });
   }
 
   async contentOf(tab) {
