@@ -1,6 +1,7 @@
 """ActiveClustering as its users meet it."""
 
 import json
+import os
 import shutil
 
 import numpy as np
@@ -315,3 +316,23 @@ def test_replay_gives_the_clusters_after_each_answer():
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(run.labels_, before[0])
     assert run.history_ == before[1]
+
+
+def test_an_answer_that_cannot_be_written_was_not_given(tmp_path, monkeypatch):
+    X = np.random.RandomState(0).normal(size=(30, 2))
+    run = ActiveClustering(random_state=0).start(X).save(tmp_path / "run").answer(True)
+    question = run.question()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        run.answer(True)
+    with pytest.raises(OSError, match="No space"):
+        run.undo()
+    monkeypatch.undo()
+    assert run.question() == question
+    assert len(run.history_) == 1
+    run.answer(False)
+    assert ActiveClustering.load(tmp_path / "run").history_ == run.history_

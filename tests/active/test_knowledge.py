@@ -100,3 +100,9 @@ def test_trust_is_the_chance_of_the_links_that_hold_a_node():
 def test_what_was_expected_never_outvotes_an_answer():
     """It rests on earlier answers, wrong ones among them."""
     assert log_odds(False, 0.8, 0.99) < 0 < log_odds(True, 0.8, 0.01)
+
+
+def test_a_contradiction_names_points_and_not_grains():
+    said = [Link(0, 1, np.inf), Link(1, 0, -np.inf)]
+    with pytest.raises(ConflictError, match="Points 700 and 300 are said to be apart"):
+        join(said, np.array([2]), [], np.array([300, 700, 900]))

@@ -251,9 +251,9 @@ class ActiveClustering(BaseEstimator):
         self._check_started()
         if not self._past:
             raise ValueError("There is no answer to take back.")
-        self.history_ = self._past.pop()
         if self._folder is not None:
             append_undo(self._folder)
+        self.history_ = self._past.pop()
         return self._update()
 
     @property
@@ -394,16 +394,17 @@ class ActiveClustering(BaseEstimator):
         self.history_ = history
         try:
             self._update()
-        except ValueError:
+            if len(history) > len(past):
+                changed = regrouped(before, self._belief.labels, self._landscape.grains.sizes)
+                history[-1] = replace(history[-1], changed=changed)
+            if self._folder is not None:
+                append_step(self._folder, past, history)
+        except (ValueError, OSError):
+            # Neither what contradicts nor what is not on disk has been said.
             self.history_ = past
             self._update()
             raise
-        if len(history) > len(past):
-            changed = regrouped(before, self._belief.labels, self._landscape.grains.sizes)
-            history[-1] = replace(history[-1], changed=changed)
         self._past.append(past)
-        if self._folder is not None:
-            append_step(self._folder, past, history)
         return self
 
     def _propose(self) -> Question | None:

@@ -85,7 +85,8 @@ def know(said: Sequence[Answer], reliability: float, landscape: Landscape) -> Kn
     ]
     # A point asked about in place of another is believed to belong to it, but not to be certain.
     links += [Link(int(grain[a.i]), int(grain[a.stands_for]), IN_PLACE) for a in said if a.stands_for >= 0]
-    return join(links, landscape.centers, [(int(grain[a.i]), int(grain[a.j])) for a in said])
+    asked = [(int(grain[a.i]), int(grain[a.j])) for a in said]
+    return join(links, landscape.centers, asked, landscape.grains.points)
 
 
 def as_constraints(said: Sequence[Answer], reliability: float, n_samples: int, certain: bool) -> Constraints:

@@ -106,7 +106,12 @@ class Knowledge:
         return all(np.isinf(link.odds) for link in self.links)
 
 
-def join(links: Iterable[Link], centers: IntArray, asked: Iterable[tuple[int, int]]) -> Knowledge:
+def join(
+    links: Iterable[Link],
+    centers: IntArray,
+    asked: Iterable[tuple[int, int]],
+    points: IntArray | None = None,
+) -> Knowledge:
     """Return the groups that links make.
 
     Parameters
@@ -117,6 +122,8 @@ def join(links: Iterable[Link], centers: IntArray, asked: Iterable[tuple[int, in
         Grains that are nodes even if nothing was said about them.
     asked : iterable of pairs
         Pairs not to ask about again; those that were answered "unsure" too.
+    points : array of int, optional
+        The point that stands for each grain, for messages.
 
     Examples
     --------
@@ -132,7 +139,7 @@ def join(links: Iterable[Link], centers: IntArray, asked: Iterable[tuple[int, in
     ends = np.searchsorted(nodes, [(link.a, link.b) for link in links]).reshape(-1, 2)
     odds = np.array([link.odds for link in links])
     groups = connect(len(nodes), ends[odds == np.inf])
-    _refuse_contradiction(nodes, groups, ends[odds == -np.inf])
+    _refuse_contradiction(nodes if points is None else points[nodes], groups, ends[odds == -np.inf])
     between = _between(groups, ends, odds)
     if np.isfinite(odds).any():
         groups, between = _contract(groups, between)

@@ -49,10 +49,17 @@ def append_undo(folder: Path) -> None:
 
 
 def _append(folder: Path, fields: dict[str, Any]) -> None:
-    with open(folder / ANSWERS, "a", encoding="utf-8") as file:
-        file.write(_line(fields))
-        file.flush()
-        os.fsync(file.fileno())
+    path = folder / ANSWERS
+    size = path.stat().st_size
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(_line(fields))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        # A full disk: half a line would spoil the next one.
+        os.truncate(path, size)
+        raise
 
 
 def _as_step(past: list[Record], history: list[Record]) -> dict[str, Any]:
