@@ -27,7 +27,7 @@ def measure(n_draws: int, data: Path) -> list[dict[str, Any]]:
     rows = []
     for name in SETS:
         path = data / f"20news_18828_{name}.npz"
-        counts, y = sp.load_npz(path), np.load(path)["y"]
+        counts, y = sp.load_npz(path), np.load(path)["y"].astype(np.int64)
         weights = TfidfTransformer(sublinear_tf=True).fit_transform(counts)
         embeddings = TruncatedSVD(100, random_state=0).fit_transform(weights)
         plain = reduce(embeddings)
