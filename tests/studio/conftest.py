@@ -10,13 +10,16 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import uvicorn
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from sidecut.studio import Items, Session, Setup
 from sidecut.studio.desk import Desk
 from sidecut.studio.server import make_app
 
 TOKEN = "test-token"
+#: Milliseconds; machines that run many tests at once are slow.
+PATIENCE = 30_000
+expect.set_options(timeout=PATIENCE)
 BROWSERS = (
     "chromium",
     "chromium-browser",
@@ -119,7 +122,7 @@ def open_page(browser):
 
     def open_(address, width=1100, height=760, **context):
         page = browser.new_context(viewport={"width": width, "height": height}, **context).new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE)
         page.on("request", lambda request: requests.append(request.url))
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda line: line.type == "error" and errors.append(line.text))
