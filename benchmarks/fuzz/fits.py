@@ -173,20 +173,19 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1_000, help="how many fits for each seed")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(1, 11)))
     parser.add_argument("--output", type=Path, default=RESULT)
+    parser.add_argument("--more", action="store_true", help="add to what is stored")
     asked = parser.parse_args()
-    ends: Counter[str] = Counter()
-    faults: list[dict] = []
+    before = json.loads(asked.output.read_text()) if asked.more and asked.output.exists() else {}
+    ends: Counter[str] = Counter(before.get("ends", {}))
+    faults: list[dict] = before.get("faults", [])
+    seeds: list[int] = before.get("seeds", [])
     began = time.process_time()
     for number in asked.seeds:
         try_many(number, asked.count, ends, faults)
+        seeds.append(number)
         print(number, dict(ends), len(faults), f"{time.process_time() - began:.0f} s", flush=True)
-    result = {
-        "count": sum(ends.values()),
-        "seeds": asked.seeds,
-        "ends": dict(sorted(ends.items())),
-        "faults": faults,
-    }
-    asked.output.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+        result = {"count": sum(ends.values()), "seeds": seeds, "ends": dict(sorted(ends.items()))}
+        asked.output.write_text(json.dumps(result | {"faults": faults}, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

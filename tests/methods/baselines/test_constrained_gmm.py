@@ -15,7 +15,7 @@ from sklearn.mixture import GaussianMixture
 
 from sidecut import ConstrainedGMM, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.exceptions import ConflictError, ConstraintWarning
+from sidecut.exceptions import ConflictError, ConstraintWarning, LabellingWarning
 from sidecut.methods.baselines.mean_field import MeanField
 from sidecut.methods.baselines.mixture import COVARIANCE_TYPES, maximize, run_em
 from sidecut.methods.baselines.must_linked_sets import find_must_linked_sets
@@ -113,6 +113,7 @@ def test_chunklets_share_their_label_exactly():
     np.testing.assert_allclose(model.responsibilities_.sum(axis=1), 1.0)
 
 
+@pytest.mark.filterwarnings("ignore:.*found 1 clusters:sidecut.exceptions.LabellingWarning")
 def test_a_penalty_moves_beliefs_as_far_as_it_is_strong():
     X = np.array([[0.0], [0.2], [0.4], [3.0], [3.2], [3.4]])
     overlap = []
@@ -267,3 +268,10 @@ def test_beliefs_are_those_of_the_last_mixture():
         model = ConstrainedGMM(3, random_state=seed, max_iter=200, tol=0.1, n_init=1).fit(points)
         np.testing.assert_allclose(model.responsibilities_, model.predict_proba(points), atol=1e-12)
         np.testing.assert_array_equal(model.labels_, model.predict(points))
+
+
+def test_gaussians_that_no_point_belongs_to_are_spoken_of():
+    """The floor under the variances, 1e-6, is far above the spread of these points."""
+    X = 1e-8 * np.random.default_rng(0).normal(size=(12, 1))
+    with pytest.warns(LabellingWarning, match="found 1 clusters where n_clusters=3"):
+        ConstrainedGMM(3, random_state=0).fit(X)

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits, make_moons
 
 from sidecut import Constraints, NormalizedCut, PoissonLearning
-from sidecut.exceptions import GraphWarning
+from sidecut.exceptions import GraphWarning, LabellingWarning
 from sidecut.graphs import GaussianGraph, Neighbors
 
 
@@ -177,3 +177,12 @@ def test_nothing_known_predicts_as_the_normalized_cut():
     model = PoissonLearning(2, n_neighbors=10, random_state=0).fit(X[:150])
     cut = NormalizedCut(2, n_neighbors=10, random_state=0).fit(X[:150])
     np.testing.assert_array_equal(model.predict(X[150:]), cut.predict(X[150:]))
+
+
+def test_a_cluster_that_no_point_belongs_to_is_spoken_of():
+    X = np.array([[7.0, 2.4], [5.4, 4.4], [-0.5, -0.2]])
+    with pytest.warns(LabellingWarning, match="found 2 clusters where n_clusters=3"):
+        model = PoissonLearning(3, n_neighbors=1, random_state=0).fit(
+            X, constraints=Constraints.from_labels([0, 0, None])
+        )
+    assert model.labels_.tolist() == [0, 0, 1]

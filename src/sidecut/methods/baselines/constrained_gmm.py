@@ -18,6 +18,7 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.labelling import Repair, repair_labels
+from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import ConstrainedClusterer
 from sidecut.methods.baselines.mean_field import MeanField
 from sidecut.methods.baselines.mixture import (
@@ -180,6 +181,8 @@ class ConstrainedGMM(Cautious, ConstrainedClusterer):
         best = max(fits, key=lambda mixture: mixture.bounds[-1])
         self._remember(best, sets)
         self.labels_ = self.responsibilities_.argmax(axis=1).astype(np.intp)
+        reason = "some Gaussians are the likeliest of no point. Ask for fewer, rescale X, or lower reg_covar."
+        warn_if_clusters_are_missing(self.labels_, self.n_clusters, "ConstrainedGMM", reason)
         self.__dict__.pop("repair_", None)
         if self.hard and not constraints.is_empty:
             self.labels_, self.repair_ = _likely_repair(X, best, self.labels_, constraints)

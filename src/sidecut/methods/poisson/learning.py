@@ -7,6 +7,7 @@ import numpy as np
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
+from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.poisson.anchors import Anchors, add_typical_points
 from sidecut.methods.poisson.base import PoissonClusterer, fill_silent
 from sidecut.methods.poisson.equation import solve_poisson
@@ -149,7 +150,10 @@ class PoissonLearning(PoissonClusterer):
 
     def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
         if hasattr(self, "residual_"):
-            return embedding.argmax(axis=1)
+            labels = embedding.argmax(axis=1)
+            reason = "some have the largest potential nowhere. Label more points, or ask for fewer clusters."
+            warn_if_clusters_are_missing(labels, self.n_clusters, "PoissonLearning", reason)
+            return labels
         return super()._assign_labels(embedding, rng)
 
 
