@@ -56,12 +56,12 @@ def per_iteration(graph: SparseGraph, known: Constraints, repeats: int) -> list[
     energy = OverlapEnergy(cut, 0.05)
     state = energy.at(cut.on_nodes(block))
     parts = SignedParts(cut, sigma=10.0 * cut.degrees.max())
-    here = parts.applied(state.V)
+    here = parts.apply(state.V)
     works = {
         "bare product, one core": lambda: graph.apply(block),
         "bare product, all cores": lambda: cut.affinity.apply(state.V),
         "projected": lambda: energy.at(energy.step(state)),
-        "multiplicative": lambda: parts.applied(multiplicative_step(parts, here)),
+        "multiplicative": lambda: parts.apply(multiplicative_step(parts, here)),
     }
     times = {name: seconds(work, repeats) for name, work in works.items()}
     rows = []

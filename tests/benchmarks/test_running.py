@@ -179,7 +179,7 @@ def test_what_cells_share_is_not_done_again(toy, store, monkeypatch):
             "fit",
             lambda self, *a, o=original, **k: fits.append(self.get_params()) or o(self, *a, **k),
         )
-    priced = Contender("NCSC", "NCSC", {}, {"gamma_cannot": [0.5, 2.0]})
+    priced = Contender("NCSC", "NCSC", {"safe": False}, {"gamma_cannot": [0.5, 2.0]})
     experiment = replace(toy, contenders=(toy.contenders[0], priced), draws=1, name="toy-shared")
     monkeypatch.setattr(cells, "_unconstrained", cells.Memory())
     run(experiment, store)
