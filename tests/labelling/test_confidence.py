@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sidecut import CSP, E2CP, NCSC
 from sidecut.constraints import sample_labels
-from sidecut.graphs import GaussianGraph, as_graph
+from sidecut.graphs import GaussianGraph, SparseGraph, as_graph
 from sidecut.labelling import measure_confidence
 from sidecut.labelling.labels import walk_chances
 
@@ -46,6 +46,14 @@ def test_confidence_on_a_graph_by_hand():
     np.testing.assert_allclose(
         measure_confidence(np.array([0, 0, 1, 1]), graph=graph), [1.0, 0.75, 0.25, 0.5]
     )
+
+
+def test_negative_weights_speak_against_a_cluster():
+    weights = np.ones((4, 4))
+    weights[0, 3] = weights[3, 0] = -0.9
+    graph = SparseGraph(sp.csr_array(weights))
+    sure = measure_confidence(np.array([0, 0, 0, 1]), graph=graph)
+    assert np.all((sure >= 0) & (sure <= 1))
 
 
 def test_the_best_other_cluster_counts_alone():

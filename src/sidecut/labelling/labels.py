@@ -146,13 +146,16 @@ def compare_with_other(scores: FloatArray, labels: IntArray) -> FloatArray:
 
 
 def walk_chances(graph: Graph, labels: IntArray, n_steps: int = 2) -> FloatArray:
-    """Return the chance that a walk of two steps, (D⁻¹W)², from every node ends in each cluster."""
+    """Return the chance that a walk of two steps, (D⁻¹W)², from every node ends in each cluster.
+
+    Links may make weights negative; a cluster that is spoken against has no chance.
+    """
     chances = np.eye(int(labels.max()) + 1)[labels]
     degrees = graph.degrees[:, None]
     for _ in range(n_steps):
         flows = graph.apply(chances)
         chances = np.divide(flows, degrees, out=np.zeros_like(flows), where=degrees > 0)
-    return chances
+    return np.maximum(chances, 0.0)
 
 
 def measure_nearness(rows: Any, labels: IntArray) -> FloatArray:
