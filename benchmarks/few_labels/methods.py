@@ -77,7 +77,7 @@ def every_other(cluster: int) -> float:
 
 
 LABELS: dict[str, Method] = {
-    "PoissonLearning": by_labels(PoissonLearning),
+    "PoissonLearning": by_labels(PoissonLearning, safe=False),
     "PoissonMBO": by_labels(PoissonMBO),
     "PoissonMBO, told sizes": told_sizes(),
     "LabelSpreading .2": label_spreading(0.2),
@@ -98,7 +98,7 @@ SIZES: dict[str, Method] = {
 }
 PAIRS: dict[str, Method] = {
     "PoissonMBO": by_labels(PoissonMBO),
-    "PoissonLearning": by_labels(PoissonLearning),
+    "PoissonLearning": by_labels(PoissonLearning, safe=False),
     "E2CP": by_labels(E2CP),
     "NCSC": by_labels(NCSC),
     "CSAP": by_labels(CSAP),

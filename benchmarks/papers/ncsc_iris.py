@@ -44,9 +44,9 @@ def main() -> None:
     graph = Neighbors(20).build(iris.X)
     common = {"n_clusters": 3, "affinity": "precomputed", "random_state": 0}
     models = {
-        "NCSC": NCSC(**common),
-        "NCSC, eq. 11": NCSC(**common, **PRINTED, max_iter=1_000),
-        "LCSC": LCSC(**common, cannot_links="ignore"),
+        "NCSC": NCSC(**common, safe=False),
+        "NCSC, eq. 11": NCSC(**common, safe=False, **PRINTED, max_iter=1_000),
+        "LCSC": LCSC(**common, safe=False, cannot_links="ignore"),
     }
     rows = []
     for n_together, n_apart in COUNTS:

@@ -63,16 +63,18 @@ def contenders(name: str, k: int, draw: int) -> dict[str, Fit]:
     seed = {"n_clusters": k, "random_state": draw}
     paper = SCACS(**seed, landmarks="random", beta0=0.1, diagonal="given")
     found: dict[str, Fit] = {
-        "SCACS": lambda X, known: SCACS(**seed).fit(X, constraints=known).labels_,
+        "SCACS": lambda X, known: SCACS(**seed, safe=False).fit(X, constraints=known).labels_,
         "SCACS (paper)": lambda X, known: paper.fit(X, constraints=with_printed_diagonal(known)).labels_,
         "LSC": lambda X, known: LSC(**seed).fit(X).labels_,
         "LSC, random": lambda X, known: LSC(**seed, landmarks="random").fit(X).labels_,
         "k-means": lambda X, known: KMeans(k, n_init=1, random_state=draw).fit(X).labels_,
-        "CKM": lambda X, known: COPKMeans(**seed, n_init=1).fit(X, constraints=known).labels_,
-        "ML": lambda X, known: MetricKMeans(**seed, n_init=1).fit(X, constraints=known).labels_,
+        "CKM": lambda X, known: COPKMeans(**seed, safe=False, n_init=1).fit(X, constraints=known).labels_,
+        "ML": lambda X, known: MetricKMeans(**seed, safe=False, n_init=1).fit(X, constraints=known).labels_,
     }
     if name not in LARGE:
-        found["CSP"] = lambda X, known: CSP(**seed).fit(X.astype(float), constraints=known).labels_
+        found["CSP"] = lambda X, known: (
+            CSP(**seed, safe=False).fit(X.astype(float), constraints=known).labels_
+        )
     return found
 
 

@@ -235,7 +235,7 @@ def weigh(
 ) -> Judgement:
     """Choose between the answer to little knowledge and the method's own answer without any.
 
-    The constants were set on the sets of benchmarks/choices/harm.py that it does not report on.
+    benchmarks/choices/caution.py shows on which sets its constants were set.
 
     Parameters
     ----------
