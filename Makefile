@@ -45,7 +45,7 @@ screenshots: $(VENV)/.test-ready browser
 
 # PyTorch tensors as input: PyTorch is too large for `make test`.
 tensors: $(VENV)/.test-ready
-	$(BIN)/python -m pip install --quiet torch --extra-index-url https://download.pytorch.org/whl/cpu
+	$(BIN)/python -m pip install --quiet torch
 	$(BIN)/pytest -q tests/integrations/with_torch.py
 
 # The site, in docs/_build/html: open index.html, no server is needed. Warnings are errors; then every link, every picture
