@@ -177,3 +177,9 @@ def test_few_iterations_warn():
 def test_parameters_that_make_no_sense(settings, message):
     with pytest.raises(ValueError, match=message):
         COPKMeans(2, **settings).fit(cloud(10))
+
+
+def test_a_centre_that_no_point_belongs_to_is_spoken_of():
+    X = np.array([[9.0, 11.0], [6.0, 4.0], [6.0, 4.0], [1e12, 8.0]])
+    with pytest.warns(LabellingWarning, match="found 2 clusters where n_clusters=3"):
+        COPKMeans(3, random_state=0).fit(X)

@@ -16,6 +16,7 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.labelling import measure_confidence
+from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import ConstrainedClusterer
 from sidecut.methods.baselines.lloyd import (
     Run,
@@ -225,6 +226,10 @@ class COPKMeans(Cautious, ConstrainedClusterer):
                 ConvergenceWarning,
             )
         self.labels_ = run.clusters[sets.of_point].astype(np.intp)
+        reason = "some centres are nearest to no point. Look for points far from all others, and rescale X."
+        # Fewer sets than clusters were spoken of before.
+        if self.n_clusters <= len(run.clusters):
+            warn_if_clusters_are_missing(self.labels_, self.n_clusters, "COPKMeans", reason)
         self.cluster_centers_ = (run.centres + offset).astype(X.dtype)
         # What the points of one set differ among themselves no assignment can change.
         self.objective_ = run.objective + _spread_within(X, sets, offset)
