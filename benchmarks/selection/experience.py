@@ -30,7 +30,7 @@ def gains(lines: pd.DataFrame) -> pd.DataFrame:
 def main() -> None:
     """Write and show the table."""
     lines = pd.read_csv(RESULTS / "development.csv")
-    used = {"NormalizedCut", "E2CP", "CSAP", "NCSC", "CCSR", "CSP", "PoissonMBO"}
+    used = {"NormalizedCut", "E2CP", "CSAP", "NCSC", "CCSR", "CSP", "PoissonMBO", "PoissonLearning"}
     table = gains(lines[lines.method.str.split(",").str[0].isin(used)])
     table.to_csv(RESULTS / "experience.csv")
     print(table)

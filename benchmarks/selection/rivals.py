@@ -28,9 +28,10 @@ FIXED = (
     "LCSC",
     "SCACS",
     "PoissonMBO",
+    "PoissonLearning",
 )
 #: And some of them again on scaled features, or angles of sparse data.
-ON_SCALED = ("NormalizedCut", "E2CP", "CSAP", "NCSC", "CCSR", "CSP", "PoissonMBO")
+ON_SCALED = ("NormalizedCut", "E2CP", "CSAP", "NCSC", "CCSR", "CSP", "PoissonMBO", "PoissonLearning")
 SPREADING = (0.2, 0.8, 0.99)
 
 Fit = Callable[[], np.ndarray]

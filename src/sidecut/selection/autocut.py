@@ -17,7 +17,7 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, recipe
 from sidecut.labelling.repair import refuse_contradictions
-from sidecut.methods import CCSR, CSAP, CSP, E2CP, NCSC, NormalizedCut, PoissonMBO
+from sidecut.methods import CCSR, CSAP, CSP, E2CP, NCSC, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.methods.base import ConstrainedClusterer
 from sidecut.methods.inputs import check_constraints, check_data, is_precomputed, n_points
 from sidecut.parameters import check_flag, check_n_clusters
@@ -42,6 +42,7 @@ METHODS: dict[str, Any] = {
     "CSAP": CSAP(),
     "CCSR": CCSR(),
     "PoissonMBO": PoissonMBO(),
+    "PoissonLearning": PoissonLearning(),
     "CSP": CSP(),
 }
 
