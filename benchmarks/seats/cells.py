@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import anndata
-import igraph
-import leidenalg
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
@@ -56,6 +54,10 @@ def make_cells(clear: float, seed: int) -> anndata.AnnData:
 def leiden(adata: anndata.AnnData, resolution: float) -> np.ndarray:
     """Return the clusters of Leiden as scanpy calls it."""
     weights = sp.triu(adata.obsp["connectivities"]).tocoo()
+    # Wanted by this comparison alone.
+    import igraph
+    import leidenalg
+
     graph = igraph.Graph(n=adata.n_obs, edges=np.stack([weights.row, weights.col], axis=1).tolist())
     found = leidenalg.find_partition(
         graph, leidenalg.RBConfigurationVertexPartition, weights=weights.data.tolist(),

@@ -13,7 +13,6 @@ from typing import Any
 import hdbscan
 import numpy as np
 import scipy.sparse as sp
-import umap
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import adjusted_rand_score
@@ -50,6 +49,9 @@ def measure(n_draws: int, data: Path) -> list[dict[str, Any]]:
 
 def reduce(embeddings: np.ndarray, known: np.ndarray | None = None) -> np.ndarray:
     """Reduce embeddings as BERTopic does by default."""
+    # Wanted by this comparison alone.
+    import umap
+
     model = umap.UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=0)
     return model.fit_transform(embeddings, y=known)
 

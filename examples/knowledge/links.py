@@ -22,7 +22,9 @@ def fit(X, sigma, algorithm, known):
     """Two clusters by the affinity as it is, and as the links make it."""
     affinity = Gaussian(sigma, self_loops=True)
     before = NormalizedCut(n_clusters=2, affinity=affinity, random_state=0).fit(X)
-    after = CSAP(n_clusters=2, algorithm=algorithm, affinity=affinity, unit_rows=False, random_state=0)
+    after = CSAP(
+        n_clusters=2, algorithm=algorithm, affinity=affinity, unit_rows=False, safe=False, random_state=0
+    )
     return before, after.fit(X, constraints=known)
 
 
