@@ -83,6 +83,8 @@ def test_figure_4_two_cannot_links_and_a_false_affinity():
 
 
 def test_the_example_draws_the_figures(tmp_path, monkeypatch, capsys):
+    from matplotlib import pyplot
+
     monkeypatch.chdir(tmp_path)
     example = Path(__file__).parents[2] / "examples" / "knowledge" / "links.py"
     runpy.run_path(str(example), run_name="__main__")
@@ -91,3 +93,5 @@ def test_the_example_draws_the_figures(tmp_path, monkeypatch, capsys):
     assert "after point 10" in told
     assert "algorithm A: affinity of points 5 and 35 is 0.310" in told
     assert "algorithm B: affinity of points 5 and 35 is 0.000" in told
+    assert pyplot.get_fignums()
+    pyplot.close("all")

@@ -81,6 +81,7 @@ def test_given_axes_are_drawn_on_and_no_global_figure_is_made(cloud):
     from matplotlib.figure import Figure
 
     X, labels = cloud
+    pyplot.close("all")
     ax = Figure().add_subplot()
     assert plot_embedding(X, labels, ax=ax) is ax
     plot_embedding(X, labels)
