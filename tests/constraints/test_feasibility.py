@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sidecut import Constraints
-from sidecut.constraints.feasibility import points_apart, too_few_clusters, warn_about_too_few_clusters
+from sidecut.constraints.closure import points_apart, too_few_clusters, warn_about_too_few_clusters
 from sidecut.exceptions import ConstraintWarning
 
 

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from sidecut.constraints import Constraints
-from sidecut.constraints.labels import encode_clustering, encode_labels
+from sidecut.constraints.inputs import encode_clustering, encode_labels
 from sidecut.exceptions import ConstraintError
 
 EXPECTED = [0, -1, 1, 0, -1]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sidecut.constraints import Constraints
-from sidecut.evaluation.scored import contingency_table, encode_scored, find_scored_points
+from sidecut.evaluation.agreement import contingency_table, encode_scored, find_scored_points
 
 
 def test_lengths_must_agree():

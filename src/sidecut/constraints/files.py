@@ -24,10 +24,9 @@ from scipy import sparse
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints.closure import Knowledge
-from sidecut.constraints.groups import Groups, make_groups, replace_diagonal
-from sidecut.constraints.labels import UNKNOWN, Classes, labels_from_text, read_labels
-from sidecut.constraints.links import check_n_samples, check_positive, strongest
-from sidecut.constraints.merging import merge, settle
+from sidecut.constraints.conflicts import merge, settle
+from sidecut.constraints.inputs import UNKNOWN, check_n_samples, check_positive, labels_from_text, read_labels
+from sidecut.constraints.links import Classes, Groups, make_groups, replace_diagonal, strongest
 from sidecut.constraints.tables import Table, read_tables
 from sidecut.constraints.value import Constraints
 from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn

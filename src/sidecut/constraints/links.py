@@ -1,17 +1,22 @@
-"""Pairs of points with strengths, and matrices of beliefs: what the user gives, checked, each pair once."""
+"""What constraints are made of: links between two points, groups of points, and the names of classes.
+
+Labels of c points say something about c² pairs. With Y the c × G indicator of groups they are the matrix
+w Y C Yᵀ, where C holds 1 on the diagonal and -1 for two groups known to be apart. `Groups` works with Y and C
+and never forms the matrix, in memory proportional to the points and to the listed relations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray, to_native
-from sidecut.exceptions import ConstraintError
+from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.exceptions import ConstraintWarning, warn
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -43,83 +48,6 @@ class Links:
         return Links(self.pairs[mask], self.strengths[mask])
 
 
-def check_n_samples(n_samples: Any) -> int:
-    """Return `n_samples` as an int, or say why it cannot be a number of samples."""
-    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
-        raise ConstraintError(
-            f"n_samples = {n_samples!r}: give the number of rows of X, an integer of at least 1"
-        )
-    return int(n_samples)
-
-
-def check_positive(value: Any, name: str) -> float:
-    """Return `value` as a float, provided it is positive and finite."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not (np.isfinite(number) and number > 0):
-        raise ConstraintError(f"{name} = {value!r}: it must be a positive, finite number")
-    return number
-
-
-def check_pairs(pairs: Any, name: str, n_samples: int) -> IntArray:
-    """Return the user's pairs as an (m, 2) integer array.
-
-    Parameters
-    ----------
-    pairs : array-like of shape (m, 2), iterable of pairs, or None
-        The pairs as given.
-    name : str
-        What the user calls them, for the error message.
-    n_samples : int
-        Indices lie in ``0 .. n_samples - 1``.
-
-    Returns
-    -------
-    ndarray of shape (m, 2)
-        The same pairs, in the order given.
-
-    Raises
-    ------
-    ConstraintError
-        Naming the first pair that is not two different points.
-    """
-    raw = _as_two_columns(to_native(pairs), name)
-    if raw.dtype.kind not in "iu":
-        raw = _exact_integers(raw, name)
-    outside = np.any((raw < 0) | (raw >= n_samples), axis=1)
-    _refuse_first(
-        raw,
-        np.asarray(outside),
-        name,
-        f"points are numbered 0 to {n_samples - 1} (n_samples={n_samples}); correct the index",
-    )
-    _refuse_first(raw, raw[:, 0] == raw[:, 1], name, "a point cannot be linked with itself; remove the pair")
-    return raw.astype(np.int64)
-
-
-def check_weights(weights: ArrayLike, name: str, n_pairs: int) -> FloatArray:
-    """Return one positive weight per pair from a scalar or a sequence."""
-    try:
-        values = np.asarray(to_native(weights), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ConstraintError(f"{name} = {weights!r}: give a positive number, or one per pair") from error
-    if values.ndim == 0:
-        return np.full(n_pairs, check_positive(values.item(), name))
-    if values.shape != (n_pairs,):
-        raise ConstraintError(
-            f"{name} has shape {values.shape} for {n_pairs} pairs: give one number, or one for each pair"
-        )
-    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
-    if len(bad):
-        raise ConstraintError(
-            f"{name}[{bad[0]}] = {values[bad[0]]}: a weight must be positive and finite; "
-            "leave out pairs you know nothing about"
-        )
-    return values
-
-
 def strongest(pairs: IntArray, strengths: FloatArray) -> Links:
     """Sort pairs as ``i < j`` and keep each once, with its greatest strength."""
     low, high = np.minimum(pairs[:, 0], pairs[:, 1]), np.maximum(pairs[:, 0], pairs[:, 1])
@@ -128,12 +56,6 @@ def strongest(pairs: IntArray, strengths: FloatArray) -> Links:
     first = np.ones(len(low), dtype=bool)
     first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
     return Links(np.column_stack([low[first], high[first]]), strengths[first])
-
-
-def read_links(pairs: Any, weights: ArrayLike, name: str, weight_name: str, n_samples: int) -> Links:
-    """Check the user's pairs and weights, and keep each pair once."""
-    checked = check_pairs(pairs, name, n_samples)
-    return strongest(checked, check_weights(weights, weight_name, len(checked)))
 
 
 def union(first: Links, second: Links) -> Links:
@@ -178,147 +100,407 @@ def canonical(matrix: Any) -> sparse.csr_array:
     return result
 
 
-def _as_two_columns(pairs: Any, name: str) -> NDArray[Any]:
-    if pairs is None:
-        return np.empty((0, 2), dtype=np.int64)
-    if not hasattr(pairs, "__array__"):
-        pairs = _rows(pairs, name)
-    array = np.asarray(pairs)
-    if array.size == 0 and array.ndim <= 2:
-        return np.empty((0, 2), dtype=np.int64)
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise ConstraintError(f"{name} has shape {array.shape}: give pairs (i, j), an array of shape (m, 2)")
-    return array
+# Groups.
 
 
-def _rows(pairs: Any, name: str) -> list[Any]:
-    if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
-        raise ConstraintError(f"{name} = {pairs!r}: give pairs (i, j), an array of shape (m, 2)")
-    rows = list(pairs)
-    for position, row in enumerate(rows):
-        if not hasattr(row, "__len__") or isinstance(row, str) or len(row) != 2:
-            raise ConstraintError(f"{name}[{position}] = {row!r}: each link is a pair (i, j) of two points")
-    return rows
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The matrix ``weight * Y C Yᵀ`` over some points, with a diagonal of its own.
 
-
-def _exact_integers(raw: NDArray[Any], name: str) -> IntArray:
-    rule = "indices must be whole numbers"
-    if raw.dtype.kind == "O":
-        wrong = [not all(isinstance(index, int | np.integer) for index in row) for row in raw]
-        _refuse_first(raw, np.array(wrong), name, rule)
-        return raw.astype(np.int64)
-    if raw.dtype.kind != "f":
-        raise ConstraintError(f"{name}[0] = {_shown(raw[0])}: {rule}, not {raw.dtype.name}")
-    with np.errstate(invalid="ignore"):
-        _refuse_first(raw, ((raw != np.round(raw)) | ~np.isfinite(raw)).any(axis=1), name, rule)
-    return raw.astype(np.int64)
-
-
-def _refuse_first(raw: NDArray[Any], bad: BoolArray, name: str, rule: str) -> None:
-    if bad.any():
-        position = int(np.flatnonzero(bad)[0])
-        raise ConstraintError(f"{name}[{position}] = {_shown(raw[position])}: {rule}")
-
-
-def _shown(row: NDArray[Any]) -> str:
-    return f"({row[0]}, {row[1]})"
-
-
-# Matrices of beliefs and second graphs, as the user gives them.
-
-
-ROUNDING = 1e-10
-
-
-def check_belief_matrix(matrix: Any, name: str = "Q") -> sparse.csr_array:
-    """Return a real symmetric matrix in canonical sparse form.
+    Build with `make_groups`, which puts the fields in their canonical form.
 
     Parameters
     ----------
-    matrix : array-like or sparse matrix of shape (n, n)
-        Dense or sparse; asymmetry of the size of rounding is averaged away.
-    name : str
-        What the user calls it, for the error message.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        The same entries, the diagonal included.
-
-    Raises
-    ------
-    ConstraintError
-        Naming the entry that is not finite, or the pair of entries that differ.
-
-    Examples
-    --------
-    >>> check_belief_matrix([[1, -0.5], [-0.5, 0]]).toarray()
-    array([[ 1. , -0.5],
-           [-0.5,  0. ]])
+    points : ndarray of shape (c,)
+        Sorted indices of the grouped points.
+    group : ndarray of shape (c,)
+        The group of each, numbered by first appearance.
+    exclusive : ndarray of bool of shape (G,)
+        Groups that are all apart from one another, as the classes of labels are.
+    apart : csr_array of shape (G, G)
+        Ones where two further groups are apart.
+    weight : float
+        Strength of every relation.
+    diagonal : float
+        Value on the diagonal of every grouped point.
     """
-    matrix = to_native(matrix)
-    array = matrix if sparse.issparse(matrix) else np.asarray(matrix)
-    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
-        raise ConstraintError(f"{name} has shape {array.shape}: it must be square, one row per sample")
-    if array.dtype.kind not in "biuf":
-        raise ConstraintError(f"{name} holds {array.dtype.name} values: beliefs must be real numbers")
-    result = canonical(array)
-    _refuse_not_finite(result, name)
-    return _symmetric(result, name)
 
+    points: IntArray
+    group: IntArray
+    exclusive: BoolArray
+    apart: sparse.csr_array
+    weight: float = 1.0
+    diagonal: float = 1.0
 
-def check_graph(graph: Any, name: str = "A") -> sparse.csr_array:
-    """Return the adjacency matrix of an undirected graph with nonnegative weights.
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.exclusive)
 
-    Parameters
-    ----------
-    graph : array-like, sparse matrix, tensor, networkx or igraph graph
-        Nodes of a networkx or igraph graph are taken in the order in which it lists them.
-    name : str
-        What the user calls it, for the error message.
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Number of points in each group."""
+        return np.bincount(self.group, minlength=self.n_groups).astype(np.int64)
 
-    Returns
-    -------
-    csr_array of shape (n, n)
-        The weights, the diagonal included.
-    """
-    if hasattr(graph, "nodes") and hasattr(graph, "adjacency"):
-        import networkx
+    @cached_property
+    def indicator(self) -> sparse.csr_array:
+        """The c × G matrix Y."""
+        c = len(self.points)
+        return sparse.csr_array((np.ones(c), self.group, np.arange(c + 1)), shape=(c, self.n_groups))
 
-        if len(graph) == 0:
-            raise ConstraintError(f"{name} is a graph without nodes: it must have one node per sample")
-        graph = networkx.to_scipy_sparse_array(graph)
-    matrix = check_belief_matrix(graph, name)
-    negative = matrix.tocoo()
-    bad = np.flatnonzero(negative.data < 0)
-    if len(bad):
-        row, column = negative.row[bad[0]], negative.col[bad[0]]
-        raise ConstraintError(
-            f"{name}[{row}, {column}] = {negative.data[bad[0]]}: weights of a graph cannot be negative; "
-            "use Constraints.from_matrix for beliefs of both signs"
+    @cached_property
+    def _apart_keys(self) -> IntArray:
+        listed = self.apart.tocoo()
+        return listed.row.astype(np.int64) * self.n_groups + listed.col
+
+    @property
+    def diagonal_shift(self) -> float:
+        """What the diagonal holds beyond that of ``weight * Y C Yᵀ``."""
+        return self.diagonal - self.weight
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """A hashable description of the whole value."""
+        arrays = (self.points, self.group, self.exclusive, self.apart.indptr, self.apart.indices)
+        return (*(array.astype(np.int64).tobytes() for array in arrays), self.weight, self.diagonal)
+
+    def relate(self, values: FloatArray) -> FloatArray:
+        """Return C @ values for one row per group."""
+        result = values - self.apart @ values
+        own = values[self.exclusive]
+        result[self.exclusive] += own - own.sum(axis=0)
+        return result
+
+    def apply(self, values: FloatArray) -> FloatArray:
+        """Return the product with one row per grouped point, in O(c) per column."""
+        related = self.relate(self.indicator.T @ values)
+        return self.weight * related[self.group] + self.diagonal_shift * values
+
+    def total(self) -> float:
+        """The sum of all entries."""
+        sizes = self.sizes.astype(np.float64)
+        return float(self.weight * (sizes @ self.relate(sizes)) + self.diagonal_shift * len(self.points))
+
+    def n_must_link(self) -> int:
+        """Number of unordered pairs within a group."""
+        return int((self.sizes * (self.sizes - 1)).sum()) // 2
+
+    def n_cannot_link(self) -> int:
+        """Number of unordered pairs in groups that are apart."""
+        return self.n_apart(self.sizes)
+
+    def n_apart(self, sizes: IntArray) -> int:
+        """Number of unordered pairs apart, if the groups had these sizes."""
+        own = sizes[self.exclusive]
+        clique = int(own.sum()) ** 2 - int((own * own).sum())
+        listed = round(float(sizes @ (self.apart @ sizes.astype(np.float64))))
+        return (clique + listed) // 2
+
+    def relation_pairs(self) -> IntArray:
+        """All pairs of groups apart, listed: up to G² / 2 of them."""
+        clique = np.flatnonzero(self.exclusive)
+        first, second = np.triu_indices(len(clique), k=1)
+        upper = sparse.triu(self.apart, k=1, format="coo")
+        return np.concatenate(
+            [np.column_stack([clique[first], clique[second]]), np.column_stack([upper.row, upper.col])]
+        ).astype(np.int64)
+
+    def relation_matrix(self) -> sparse.csr_array:
+        """The G × G matrix C, listed."""
+        pairs = self.relation_pairs()
+        return sparse.csr_array(sparse.eye_array(self.n_groups) - _adjacency(pairs, self.n_groups))
+
+    def matrix(self, n_samples: int) -> sparse.csr_array:
+        """The whole N × N matrix: one entry per pair, so only for few points."""
+        block = self.weight * (self.indicator @ self.relation_matrix() @ self.indicator.T)
+        block = block + self.diagonal_shift * sparse.eye_array(len(self.points))
+        coo = sparse.coo_array(block)
+        index = (self.points[coo.row], self.points[coo.col])
+        return sparse.coo_array((coo.data, index), shape=(n_samples, n_samples)).tocsr()
+
+    def entry(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return the matrix entries at the given places."""
+        first, second = self.group_of(rows), self.group_of(columns)
+        values = np.zeros(len(rows))
+        known = np.flatnonzero((first >= 0) & (second >= 0))
+        g, h = first[known], second[known]
+        relation = np.zeros(len(known))
+        relation[np.isin(g * self.n_groups + h, self._apart_keys)] = -1.0
+        relation[self.exclusive[g] & self.exclusive[h]] = -1.0
+        relation[g == h] = 1.0
+        values[known] = self.weight * relation
+        values[known[rows[known] == columns[known]]] = self.diagonal
+        return values
+
+    def group_of(self, points: IntArray) -> IntArray:
+        """The group of each of any points, -1 for those in none."""
+        place = np.minimum(np.searchsorted(self.points, points), len(self.points) - 1)
+        return np.where(self.points[place] == points, self.group[place], -1)
+
+    def selected(self, indices: IntArray) -> Groups | None:
+        """The groups among the given rows, which become rows 0, 1, 2, ..."""
+        group = self.group_of(indices)
+        inside = np.flatnonzero(group >= 0)
+        if len(inside) == 0:
+            return None
+        used, compact = np.unique(group[inside], return_inverse=True)
+        return make_groups(
+            inside,
+            compact,
+            exclusive=self.exclusive[used],
+            apart=_upper_pairs(self.apart[used][:, used]),
+            weight=self.weight,
+            diagonal=self.diagonal,
         )
+
+    def scaled(self, factor: float) -> Groups:
+        """The same groups, `factor` times as strong."""
+        return replace(self, weight=self.weight * factor, diagonal=self.diagonal * factor)
+
+    def without_relations(self) -> Groups:
+        """The same groups, none of them known to be apart."""
+        return make_groups(
+            self.points,
+            self.group,
+            exclusive=np.zeros(self.n_groups, dtype=bool),
+            weight=self.weight,
+            diagonal=self.diagonal,
+        )
+
+    def with_diagonal(self, value: float) -> Groups:
+        """The same groups with another diagonal."""
+        return replace(self, diagonal=float(value))
+
+
+def make_groups(
+    points: IntArray,
+    group: IntArray,
+    *,
+    exclusive: BoolArray | None = None,
+    apart: IntArray | None = None,
+    weight: float = 1.0,
+    diagonal: float | None = None,
+) -> Groups:
+    """Build groups in canonical form.
+
+    Parameters
+    ----------
+    points : ndarray of shape (c,)
+        Sorted points, at least one.
+    group : ndarray of shape (c,)
+        Group of each, any numbering 0 .. G-1 without gaps.
+    exclusive : ndarray of bool of shape (G,), optional
+        Groups all apart from one another; all of them by default.
+    apart : ndarray of shape (m, 2), optional
+        Further pairs of groups that are apart.
+    weight : float
+        Strength of the relations.
+    diagonal : float, optional
+        Diagonal on the grouped points, `weight` by default.
+
+    Returns
+    -------
+    Groups
+        With groups numbered by first appearance, and all of them exclusive when every two are apart.
+    """
+    order = number_by_appearance(group)
+    n_groups = int(order.max()) + 1
+    renumbered = np.empty(n_groups, dtype=np.int64)
+    renumbered[group] = order
+    member = np.ones(n_groups, dtype=bool)
+    if exclusive is not None:
+        member[renumbered] = exclusive
+    pairs = np.empty((0, 2), dtype=np.int64) if apart is None else renumbered[apart]
+    member, listed = _canonical_relations(member, pairs)
+    return Groups(
+        read_only(np.array(points, dtype=np.int64)),
+        read_only(order),
+        read_only(member),
+        listed,
+        float(weight),
+        float(weight if diagonal is None else diagonal),
+    )
+
+
+def _canonical_relations(exclusive: BoolArray, pairs: IntArray) -> tuple[BoolArray, sparse.csr_array]:
+    n_groups = len(exclusive)
+    listed = _adjacency(pairs[~(exclusive[pairs[:, 0]] & exclusive[pairs[:, 1]])], n_groups)
+    n_exclusive = int(exclusive.sum())
+    n_relations = n_exclusive * (n_exclusive - 1) // 2 + listed.nnz // 2
+    if n_relations == n_groups * (n_groups - 1) // 2:
+        return np.ones(n_groups, dtype=bool), _adjacency(pairs[:0], n_groups)
+    if n_exclusive < 2:
+        exclusive = np.zeros(n_groups, dtype=bool)
+    return exclusive, listed
+
+
+def _adjacency(pairs: IntArray, n_groups: int) -> sparse.csr_array:
+    ends = (np.concatenate([pairs[:, 0], pairs[:, 1]]), np.concatenate([pairs[:, 1], pairs[:, 0]]))
+    matrix = sparse.coo_array((np.ones(len(ends[0])), ends), shape=(n_groups, n_groups)).tocsr()
+    matrix.sort_indices()
+    matrix.data[:] = 1.0
     return matrix
 
 
-def _refuse_not_finite(matrix: sparse.csr_array, name: str) -> None:
+def _upper_pairs(matrix: Any) -> IntArray:
+    upper = sparse.triu(matrix, k=1, format="coo")
+    return np.column_stack([upper.row, upper.col]).astype(np.int64)
+
+
+def must_part(links: sparse.csr_array, groups: Groups | None) -> tuple[sparse.csr_array, Groups | None]:
+    """Return links and groups of the pairs believed together alone, with the same diagonal."""
+    coo = links.tocoo()
+    known = np.zeros(coo.nnz)
+    if groups is not None:
+        known = groups.entry(coo.row.astype(np.int64), coo.col.astype(np.int64))
+        groups = groups.without_relations()
+    positive = np.maximum(coo.data + known, 0.0) - np.maximum(known, 0.0)
+    coo.data = np.where(coo.row == coo.col, coo.data, positive)
+    return canonical(coo), groups
+
+
+def replace_diagonal(matrix: sparse.csr_array, diagonal: FloatArray) -> sparse.csr_array:
+    """Return the matrix with another diagonal."""
     coo = matrix.tocoo()
-    bad = np.flatnonzero(~np.isfinite(coo.data))
-    if len(bad):
-        row, column = coo.row[bad[0]], coo.col[bad[0]]
-        raise ConstraintError(
-            f"{name}[{row}, {column}] = {coo.data[bad[0]]}: beliefs must be finite; put 0 where unknown"
-        )
+    coo.data = np.where(coo.row == coo.col, 0.0, coo.data)
+    return canonical(coo.tocsr() + sparse.diags_array(diagonal, format="csr"))
 
 
-def _symmetric(matrix: sparse.csr_array, name: str) -> sparse.csr_array:
-    difference = sparse.coo_array(matrix - matrix.T)
-    if difference.nnz == 0 or not np.any(difference.data):
-        return matrix
-    worst = int(np.argmax(np.abs(difference.data)))
-    if np.abs(difference.data[worst]) > ROUNDING * np.abs(matrix.data).max():
-        i, j = int(difference.row[worst]), int(difference.col[worst])
-        raise ConstraintError(
-            f"{name}[{i}, {j}] = {matrix[i, j]} but {name}[{j}, {i}] = {matrix[j, i]}: "
-            f"the matrix must be symmetric; pass ({name} + {name}.T) / 2 if that is what you mean"
+def number_by_appearance(values: NDArray[Any]) -> IntArray:
+    """Replace each distinct value by 0, 1, 2, ... in order of first appearance."""
+    if values.dtype.kind == "O":
+        numbers: dict[Any, int] = {}
+        return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
+    first, place = _first_places(values)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return rank[place]
+
+
+def _first_places(values: NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """Return where each value comes first, and the values as numbers into that."""
+    n = values.size
+    if not n or values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= n:
+        _, first, numbers = np.unique(values, return_index=True, return_inverse=True)
+        return first, numbers.reshape(-1)
+    # Numbers from 0 on need no sorting. Of places given to one value the last remains: the first, backwards.
+    first = np.full(int(values.max()) + 1, n, dtype=np.int64)
+    first[values[::-1]] = np.arange(n - 1, -1, -1)
+    return first, values
+
+
+# What people call the classes they know, and which cluster each class is in.
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The points whose class is known by name.
+
+    Parameters
+    ----------
+    points : ndarray of shape (c,)
+        Sorted points.
+    codes : ndarray of shape (c,)
+        The class of each, as a place in `names`.
+    names : tuple
+        What the classes are called.
+    """
+
+    points: IntArray
+    codes: IntArray
+    names: tuple[Any, ...]
+
+    def restricted_to(self, rows: IntArray) -> Classes | None:
+        """Return the same for some rows, renumbered."""
+        place = {int(row): number for number, row in enumerate(rows)}
+        kept = [
+            (place[p], c)
+            for p, c in zip(self.points.tolist(), self.codes.tolist(), strict=True)
+            if p in place
+        ]
+        if not kept:
+            return None
+        points, codes = np.array(sorted(kept), dtype=np.int64).T
+        return Classes(points, codes, self.names)
+
+    def merged_with(self, other: Classes | None) -> Classes:
+        """Return the points of both; what is called by both keeps the name it has here."""
+        if other is None:
+            return self
+        number = {name: code for code, name in enumerate(dict.fromkeys((*self.names, *other.names)))}
+        known = {p: number[other.names[c]] for p, c in zip(other.points.tolist(), other.codes, strict=True)}
+        known |= {p: number[self.names[c]] for p, c in zip(self.points.tolist(), self.codes, strict=True)}
+        points, codes = np.array(sorted(known.items()), dtype=np.int64).T
+        return Classes(points, codes, tuple(number))
+
+    def of_samples(self, n_samples: int) -> NDArray[np.object_]:
+        """Return the name of the class of each sample, None where it has none."""
+        found: NDArray[np.object_] = np.full(n_samples, None, dtype=object)
+        names = np.empty(len(self.names), dtype=object)
+        names[:] = self.names
+        found[self.points] = names[self.codes]
+        return found
+
+
+def merge_classes(first: Classes | None, second: Classes | None) -> Classes | None:
+    """Unite what two sets of constraints know of names."""
+    return second if first is None else first.merged_with(second)
+
+
+def name_clusters(
+    labels: NDArray[Any], classes: Classes | None, n_clusters: int | None = None
+) -> dict[int, Any]:
+    """Tell which cluster is which class: the one most of its known points are of.
+
+    Parameters
+    ----------
+    labels : array of shape (n_samples,)
+        The cluster of each sample.
+    classes : Classes or None
+        The points whose class is known.
+    n_clusters : int, optional
+        Where there are fewer clusters than classes, that some share a cluster is no news.
+
+    Returns
+    -------
+    dict
+        The class of each cluster that holds a known point; other clusters are not in it.
+
+    Examples
+    --------
+    >>> known = Classes(np.array([0, 1, 3]), np.array([0, 0, 1]), ("cat", "dog"))
+    >>> name_clusters(np.array([2, 2, 0, 1]), known)
+    {1: 'dog', 2: 'cat'}
+    """
+    if classes is None:
+        return {}
+    clusters, place = np.unique(labels[classes.points], return_inverse=True)
+    counts = np.zeros((len(clusters), len(classes.names)), dtype=np.int64)
+    np.add.at(counts, (place, classes.codes), 1)
+    claims = {int(c): classes.names[counts[row].argmax()] for row, c in enumerate(clusters)}
+    if n_clusters is None or n_clusters >= np.count_nonzero(counts.any(axis=0)):
+        _warn_about_shared(counts, clusters, classes.names, set(claims.values()))
+    return claims
+
+
+def _warn_about_shared(
+    counts: IntArray, clusters: IntArray, names: tuple[Any, ...], claimed: set[Any]
+) -> None:
+    totals = counts.sum(axis=0)
+    lost = [code for code, name in enumerate(names) if totals[code] and name not in claimed]
+    if not lost:
+        return
+    told = []
+    for code in lost[:3]:
+        row = int(counts[:, code].argmax())
+        told.append(
+            f"{names[code]!r} shares cluster {clusters[row]} with {names[counts[row].argmax()]!r} "
+            f"({counts[row, code]} of its {totals[code]} known points are there)"
         )
-    return canonical((matrix + matrix.T) / 2)
+    more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
+    one = len(lost) == 1
+    who = "A class has no cluster of its own" if one else f"{len(lost)} classes have no cluster of their own"
+    warn(
+        f"{who}: {'; '.join(told)}{more}. Look at these labels, ask for more clusters or try another method.",
+        ConstraintWarning,
+    )

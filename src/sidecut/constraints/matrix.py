@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -9,17 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.constraints.groups import (
+from sidecut.constraints.inputs import check_positive, check_rows, check_scale
+from sidecut.constraints.links import (
+    Classes,
     Groups,
-    check_rows,
-    check_scale,
-    keep,
+    canonical,
     must_part,
+    read_only,
     replace_diagonal,
-    select,
 )
-from sidecut.constraints.labels import Classes
-from sidecut.constraints.links import canonical, check_positive, read_only
 from sidecut.constraints.satisfaction import PairCounts, tally
 from sidecut.constraints.spectrum import Spectrum, factor, scaled_spectrum
 from sidecut.exceptions import ConstraintError
@@ -110,6 +109,12 @@ class ConstraintMatrix:
         if self._links.nnz == 0 and (self._groups is None or self._groups.diagonal != 0.0):
             return self._groups is None
         return self.n_entries() == 0
+
+    @property
+    def most_apart(self) -> int:
+        """No more points than this are all apart from one another: the groups, and the points with links."""
+        n_groups = 0 if self._groups is None else self._groups.n_groups
+        return n_groups + int(np.count_nonzero(np.diff(self._links.indptr)))
 
     @property
     def constrained_points(self) -> IntArray:
@@ -306,7 +311,8 @@ class ConstraintMatrix:
         """
         rows = check_rows(indices, self._n_samples)
         classes = None if self._classes is None else self._classes.restricted_to(rows)
-        return type(self)(len(rows), *select(self._links, self._groups, rows), classes)
+        groups = None if self._groups is None else self._groups.selected(rows)
+        return type(self)(len(rows), self._links[rows][:, rows], groups, classes)
 
     def among(self, indices: ArrayLike) -> Self:
         """Return what is known among some rows, for the same X: about the other rows nothing is known.
@@ -323,8 +329,13 @@ class ConstraintMatrix:
         >>> c.among([1, 4]).pairs
         array([[1, 4]])
         """
-        rows = check_rows(indices, self._n_samples)
-        return type(self)(self._n_samples, *keep(self._links, self._groups, rows))
+        rows = np.sort(check_rows(indices, self._n_samples))
+        kept = np.zeros(self._n_samples)
+        kept[rows] = 1.0
+        only = sparse.diags_array(kept, format="csr")
+        groups = None if self._groups is None else self._groups.selected(rows)
+        groups = None if groups is None else replace(groups, points=rows[groups.points])
+        return type(self)(self._n_samples, only @ self._links @ only, groups)
 
     def restricted(self) -> tuple[Self, IntArray]:
         """Return the constraints on the constrained points alone, and those points.

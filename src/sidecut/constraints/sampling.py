@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sidecut.arrays import IntArray
-from sidecut.constraints.labels import UNKNOWN, encode_clustering, encode_labels
+from sidecut.constraints.inputs import UNKNOWN, encode_clustering, encode_labels
 from sidecut.constraints.value import Constraints
 from sidecut.exceptions import ConstraintError
 

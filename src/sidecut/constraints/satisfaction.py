@@ -10,7 +10,7 @@ from scipy import sparse
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints.closure import Contraction
-from sidecut.constraints.groups import Groups
+from sidecut.constraints.links import Groups
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,15 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
-from sidecut.constraints.groups import Groups
-from sidecut.constraints.links import read_only
+from sidecut.constraints.links import Groups, read_only
 from sidecut.exceptions import ConstraintError, SpectralError
 
 MAX_DENSE = 4000
+#: Where fewer than one in so many eigenvalues is asked for, blocks of up to so many points are solved whole.
+FEW = 10
+DENSE_FOR_FEW = 600
+#: Eigenvalues of larger blocks are found to this relative accuracy.
+ITERATED = 1e-9
 BATCH_ENTRIES = 4_000_000
 
 
@@ -132,9 +136,12 @@ def scaled_spectrum(
         If the iteration used for such blocks does not converge.
     """
     reduced = _reduce(links, groups, scale, points)
+    # A few eigenvalues of a large block are found sooner without the others.
+    is_few = n_largest is not None and FEW * n_largest < reduced.size
+    largest = DENSE_FOR_FEW if is_few else MAX_DENSE
     if reduced.size == 0:
         values, vectors = np.empty(0), sparse.csc_array((0, 0))
-    elif reduced.n_entries() <= MAX_DENSE**2 and _largest_block(matrix := reduced.matrix()) <= MAX_DENSE:
+    elif reduced.n_entries() <= MAX_DENSE**2 and _largest_block(matrix := reduced.matrix()) <= largest:
         values, vectors = _solve_blocks(matrix, threshold)
     else:
         values, vectors = _iterate(reduced, threshold, n_largest)
@@ -275,7 +282,7 @@ def _iterate(
     start = np.random.default_rng(0).standard_normal(reduced.size)
     try:
         with threadpool_limits(limits=1):
-            values, vectors = eigsh(operator, k=n_largest, which="LA", v0=start)
+            values, vectors = eigsh(operator, k=n_largest, which="LA", v0=start, tol=ITERATED)
     except ArpackNoConvergence as error:
         raise SpectralError(
             f"the {n_largest} largest eigenvalues of the constraints were not reached"

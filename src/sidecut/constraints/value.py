@@ -16,28 +16,28 @@ from sidecut.constraints.closure import (
     count_conflicts,
     must_link_components,
 )
-from sidecut.constraints.conflicts import Conflict, find_conflicts, refuse_conflicts
-from sidecut.constraints.groups import make_groups, replace_diagonal
-from sidecut.constraints.labels import (
+from sidecut.constraints.conflicts import Conflict, find_conflicts, merge, refuse_conflicts, settle
+from sidecut.constraints.inputs import (
     UNKNOWN,
-    Classes,
-    encode_clustering,
-    merge_classes,
-    name_clusters,
-    read_labels,
-)
-from sidecut.constraints.links import (
     check_belief_matrix,
     check_graph,
     check_n_samples,
     check_positive,
+    encode_clustering,
+    read_labels,
     read_links,
+)
+from sidecut.constraints.links import (
+    Classes,
+    make_groups,
+    merge_classes,
+    name_clusters,
     read_only,
+    replace_diagonal,
     split_signs,
     symmetric_matrix,
 )
 from sidecut.constraints.matrix import ConstraintMatrix
-from sidecut.constraints.merging import merge, settle
 from sidecut.constraints.satisfaction import satisfied_pairs, tally
 from sidecut.exceptions import ConstraintError
 

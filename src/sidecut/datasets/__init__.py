@@ -1,8 +1,7 @@
 """Data to try sidecut on: bundled examples, the data of the papers, random graphs with planted clusters."""
 
-from sidecut.datasets.block_graph import stochastic_block_graph
 from sidecut.datasets.dataset import Dataset
-from sidecut.datasets.examples import ExampleName, make_example, two_moons
+from sidecut.datasets.examples import ExampleName, make_example, stochastic_block_graph, two_moons
 from sidecut.datasets.loading import load
 
 __all__ = ["Dataset", "ExampleName", "load", "make_example", "stochastic_block_graph", "two_moons"]

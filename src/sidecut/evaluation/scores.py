@@ -11,11 +11,11 @@ from sidecut.constraints import Constraints
 from sidecut.evaluation.agreement import (
     adjusted_rand_index,
     clustering_accuracy,
+    encode_scored,
     error_rate,
     normalized_mutual_information,
     rand_index,
 )
-from sidecut.evaluation.scored import encode_scored
 
 
 @dataclass(frozen=True)

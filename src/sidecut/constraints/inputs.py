@@ -1,0 +1,481 @@
+"""What the user gives, checked: labels of which some are unknown, pairs, matrices of beliefs, rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from sidecut.arrays import BoolArray, FloatArray, IntArray, to_native
+from sidecut.constraints.links import Links, canonical, number_by_appearance, strongest
+from sidecut.exceptions import ConstraintError
+
+UNKNOWN = -1
+#: Text that may mean unknown as well as a class, whatever its case.
+ASKED_ABOUT = frozenset(
+    (
+        "?",
+        "-",
+        "-1",
+        "-1.0",
+        "nan",
+        "none",
+        "null",
+        "na",
+        "n/a",
+        "<na>",
+        "nat",
+        "unknown",
+        "unlabeled",
+        "unlabelled",
+    )
+)
+
+
+ROUNDING = 1e-10
+
+
+def encode_labels(y: Any, name: str = "y") -> IntArray:
+    """Number the classes of partial labels by first appearance.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels of any hashable kind; see `read_labels` for what is unknown.
+    name : str
+        What the user calls them, for the error message.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Class numbers from 0, and -1 where the label is unknown.
+
+    Examples
+    --------
+    >>> encode_labels(["cat", None, "dog", "cat"])
+    array([ 0, -1,  1,  0])
+    """
+    return read_labels(y, name)[0]
+
+
+def read_labels(y: Any, name: str = "y", unknown: Any = None) -> tuple[IntArray, tuple[Any, ...]]:
+    """Number the classes of partial labels by first appearance, and keep their names.
+
+    Unknown are None, NaN, NaT, pandas.NA, masked entries, the empty text and the number -1. What may mean
+    unknown or be a class ("?", "unknown", "nan", "-1" as text, the largest number of an unsigned type, which
+    is what -1 becomes there) is asked about.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels of any hashable kind.
+    name : str
+        What the user calls them, for the error message.
+    unknown : value or collection of values, optional
+        Further values that mean unknown. An empty collection says that every other value is a class.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_samples,)
+        Class numbers from 0, and -1 where the label is unknown.
+    classes : tuple
+        What each class is called.
+
+    Raises
+    ------
+    ConstraintError
+        If `y` is not one label per sample, or holds what may mean unknown.
+
+    Examples
+    --------
+    >>> read_labels(["cat", "", "dog", "cat", "?"], unknown="?")
+    (array([ 0, -1,  1,  0, -1]), ('cat', 'dog'))
+    """
+    labels, is_unknown = _one_per_sample(y, name), _masked(y)
+    codes = np.full(len(labels), UNKNOWN, dtype=np.int64)
+    if labels.dtype.kind in "iufb":
+        # The usual case, and perhaps of millions: all at once.
+        is_unknown |= (labels != labels) | (labels == UNKNOWN) | np.isin(labels, _values(unknown))
+        known = labels[~is_unknown]
+        codes[~is_unknown] = numbers = number_by_appearance(known)
+        values = known[np.unique(numbers, return_index=True)[1]].tolist()
+    else:
+        values, codes[~is_unknown] = _number_objects(labels[~is_unknown], name, _values(unknown))
+    if unknown is None:
+        for number, value in enumerate(values):
+            _ask_about(value, labels.dtype, name, int(np.argmax(codes == number)))
+    return codes, tuple(values)
+
+
+def labels_from_text(cells: Sequence[str]) -> list[str | None]:
+    """Return labels read from a text file, None for empty cells and, where all are numbers, for -1.
+
+    Examples
+    --------
+    >>> labels_from_text(["0", "", "-1", "7"]), labels_from_text(["cat", "-1"])
+    (['0', None, None, '7'], ['cat', '-1'])
+    """
+    stripped = [cell.strip() for cell in cells]
+    numeric = all(_is_number(cell) for cell in stripped if cell)
+    return [None if not cell or (numeric and float(cell) == UNKNOWN) else cell for cell in stripped]
+
+
+def encode_clustering(labels: Any, n_samples: int) -> IntArray:
+    """Number the clusters of a complete clustering; every value, -1 too, is a cluster of its own."""
+    values = _one_per_sample(labels, "labels")
+    if len(values) != n_samples:
+        raise ConstraintError(
+            f"labels has {len(values)} entries for constraints on {n_samples} samples: "
+            "pass the labels of all samples"
+        )
+    return number_by_appearance(values)
+
+
+def _number_objects(labels: NDArray[Any], name: str, unknown: tuple[Any, ...]) -> tuple[list[Any], IntArray]:
+    numbers: dict[Any, int] = {}
+    codes = np.full(len(labels), UNKNOWN, dtype=np.int64)
+    for position, value in enumerate(labels):
+        try:
+            if not (is_missing(value) or value in unknown):
+                codes[position] = numbers.setdefault(value, len(numbers))
+        except TypeError as error:
+            raise ConstraintError(f"{name}[{position}] = {value!r} cannot be a label") from error
+    return list(numbers), codes
+
+
+def _one_per_sample(y: Any, name: str) -> NDArray[Any]:
+    if isinstance(y, list | tuple) and not any(isinstance(value, list | tuple | np.ndarray) for value in y):
+        # np.asarray would turn ["a", None, nan] into text and the unknowns into classes.
+        labels: NDArray[Any] = np.empty(len(y), dtype=object)
+        labels[:] = y
+    else:
+        labels = np.asarray(to_native(y))
+    if labels.ndim != 1 or len(labels) == 0:
+        raise ConstraintError(
+            f"{name} has shape {labels.shape}: give one label per sample, an array of shape (n_samples,)"
+        )
+    return labels
+
+
+def _masked(y: Any) -> BoolArray:
+    return np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else np.zeros(len(y), dtype=bool)
+
+
+def _values(unknown: Any) -> tuple[Any, ...]:
+    if unknown is None:
+        return ()
+    if isinstance(unknown, str | bytes) or not isinstance(unknown, Iterable):
+        return (unknown,)
+    return tuple(unknown)
+
+
+def _ask_about(value: Any, dtype: np.dtype, name: str, position: int) -> None:
+    """Refuse a value that may mean unknown as well as a class."""
+    if isinstance(value, str) and value.strip().lower() in ASKED_ABOUT:
+        said = f"{name}[{position}] = {str(value)!r} is text"
+    elif dtype.kind == "u" and value == np.iinfo(dtype).max:
+        said = f"{name}[{position}] = {value} is what -1 becomes in {dtype}, a number"
+    else:
+        return
+    raise ConstraintError(
+        f"{said} that may mean unknown or be a class: put None there or say unknown={value!r} if it means "
+        "unknown, or say unknown=() if it is a class"
+    )
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value means that nothing is known, whatever its type."""
+    try:
+        if isinstance(value, str):
+            return not value.strip()
+        return value is None or bool(value != value) or bool(value == UNKNOWN)
+    except (TypeError, ValueError):  # pandas.NA refuses to be compared
+        return type(value).__name__ == "NAType"
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return np.isfinite(float(cell))
+    except ValueError:
+        return False
+
+
+# Rows, scales, pairs and weights.
+
+
+def check_rows(indices: Any, n_samples: int) -> IntArray:
+    """Return distinct row numbers from indices or a mask.
+
+    Raises
+    ------
+    ConstraintError
+        Naming the index that is out of range, repeated or not a whole number.
+
+    Examples
+    --------
+    >>> check_rows([True, False, True], 3)
+    array([0, 2])
+    """
+    rows = np.asarray(indices)
+    if rows.ndim != 1 or len(rows) == 0:
+        raise ConstraintError(f"indices has shape {rows.shape}: give at least one row, in one dimension")
+    if rows.dtype == bool:
+        if len(rows) != n_samples or not rows.any():
+            raise ConstraintError(
+                f"the mask has {len(rows)} entries, {int(rows.sum())} of them True, for {n_samples} samples: "
+                "give one entry per sample and keep at least one"
+            )
+        return np.flatnonzero(rows)
+    if rows.dtype.kind not in "iu":
+        raise ConstraintError(f"indices[0] = {rows[0]!r}: rows are whole numbers")
+    outside = np.flatnonzero((rows < 0) | (rows >= n_samples))
+    if len(outside):
+        raise ConstraintError(f"indices[{outside[0]}] = {rows[outside[0]]}: rows are 0 to {n_samples - 1}")
+    values, counts = np.unique(rows, return_counts=True)
+    if counts.max() > 1:
+        raise ConstraintError(
+            f"indices holds row {values[counts.argmax()]} more than once: name each row once"
+        )
+    return rows.astype(np.int64)
+
+
+def check_scale(scale: ArrayLike | None, n_samples: int) -> FloatArray:
+    """Return the diagonal of S, ones when not given."""
+    if scale is None:
+        return np.ones(n_samples)
+    values = np.asarray(scale, dtype=np.float64)
+    if values.shape != (n_samples,):
+        raise ConstraintError(f"scale has shape {values.shape}: give one number per sample, ({n_samples},)")
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if len(bad):
+        raise ConstraintError(f"scale[{bad[0]}] = {values[bad[0]]}: it must be finite and not negative")
+    return values
+
+
+def check_n_samples(n_samples: Any) -> int:
+    """Return `n_samples` as an int, or say why it cannot be a number of samples."""
+    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:
+        raise ConstraintError(
+            f"n_samples = {n_samples!r}: give the number of rows of X, an integer of at least 1"
+        )
+    return int(n_samples)
+
+
+def check_positive(value: Any, name: str) -> float:
+    """Return `value` as a float, provided it is positive and finite."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not (np.isfinite(number) and number > 0):
+        raise ConstraintError(f"{name} = {value!r}: it must be a positive, finite number")
+    return number
+
+
+def check_pairs(pairs: Any, name: str, n_samples: int) -> IntArray:
+    """Return the user's pairs as an (m, 2) integer array.
+
+    Parameters
+    ----------
+    pairs : array-like of shape (m, 2), iterable of pairs, or None
+        The pairs as given.
+    name : str
+        What the user calls them, for the error message.
+    n_samples : int
+        Indices lie in ``0 .. n_samples - 1``.
+
+    Returns
+    -------
+    ndarray of shape (m, 2)
+        The same pairs, in the order given.
+
+    Raises
+    ------
+    ConstraintError
+        Naming the first pair that is not two different points.
+    """
+    raw = _as_two_columns(to_native(pairs), name)
+    if raw.dtype.kind not in "iu":
+        raw = _exact_integers(raw, name)
+    outside = np.any((raw < 0) | (raw >= n_samples), axis=1)
+    _refuse_first(
+        raw,
+        np.asarray(outside),
+        name,
+        f"points are numbered 0 to {n_samples - 1} (n_samples={n_samples}); correct the index",
+    )
+    _refuse_first(raw, raw[:, 0] == raw[:, 1], name, "a point cannot be linked with itself; remove the pair")
+    return raw.astype(np.int64)
+
+
+def check_weights(weights: ArrayLike, name: str, n_pairs: int) -> FloatArray:
+    """Return one positive weight per pair from a scalar or a sequence."""
+    try:
+        values = np.asarray(to_native(weights), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ConstraintError(f"{name} = {weights!r}: give a positive number, or one per pair") from error
+    if values.ndim == 0:
+        return np.full(n_pairs, check_positive(values.item(), name))
+    if values.shape != (n_pairs,):
+        raise ConstraintError(
+            f"{name} has shape {values.shape} for {n_pairs} pairs: give one number, or one for each pair"
+        )
+    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if len(bad):
+        raise ConstraintError(
+            f"{name}[{bad[0]}] = {values[bad[0]]}: a weight must be positive and finite; "
+            "leave out pairs you know nothing about"
+        )
+    return values
+
+
+def read_links(pairs: Any, weights: ArrayLike, name: str, weight_name: str, n_samples: int) -> Links:
+    """Check the user's pairs and weights, and keep each pair once."""
+    checked = check_pairs(pairs, name, n_samples)
+    return strongest(checked, check_weights(weights, weight_name, len(checked)))
+
+
+def _as_two_columns(pairs: Any, name: str) -> NDArray[Any]:
+    if pairs is None:
+        return np.empty((0, 2), dtype=np.int64)
+    if not hasattr(pairs, "__array__"):
+        pairs = _rows(pairs, name)
+    array = np.asarray(pairs)
+    if array.size == 0 and array.ndim <= 2:
+        return np.empty((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ConstraintError(f"{name} has shape {array.shape}: give pairs (i, j), an array of shape (m, 2)")
+    return array
+
+
+def _rows(pairs: Any, name: str) -> list[Any]:
+    if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
+        raise ConstraintError(f"{name} = {pairs!r}: give pairs (i, j), an array of shape (m, 2)")
+    rows = list(pairs)
+    for position, row in enumerate(rows):
+        if not hasattr(row, "__len__") or isinstance(row, str) or len(row) != 2:
+            raise ConstraintError(f"{name}[{position}] = {row!r}: each link is a pair (i, j) of two points")
+    return rows
+
+
+def _exact_integers(raw: NDArray[Any], name: str) -> IntArray:
+    rule = "indices must be whole numbers"
+    if raw.dtype.kind == "O":
+        wrong = [not all(isinstance(index, int | np.integer) for index in row) for row in raw]
+        _refuse_first(raw, np.array(wrong), name, rule)
+        return raw.astype(np.int64)
+    if raw.dtype.kind != "f":
+        raise ConstraintError(f"{name}[0] = {_shown(raw[0])}: {rule}, not {raw.dtype.name}")
+    with np.errstate(invalid="ignore"):
+        _refuse_first(raw, ((raw != np.round(raw)) | ~np.isfinite(raw)).any(axis=1), name, rule)
+    return raw.astype(np.int64)
+
+
+def _refuse_first(raw: NDArray[Any], bad: BoolArray, name: str, rule: str) -> None:
+    if bad.any():
+        position = int(np.flatnonzero(bad)[0])
+        raise ConstraintError(f"{name}[{position}] = {_shown(raw[position])}: {rule}")
+
+
+def _shown(row: NDArray[Any]) -> str:
+    return f"({row[0]}, {row[1]})"
+
+
+# Matrices of beliefs and second graphs.
+
+
+def check_belief_matrix(matrix: Any, name: str = "Q") -> sparse.csr_array:
+    """Return a real symmetric matrix in canonical sparse form.
+
+    Parameters
+    ----------
+    matrix : array-like or sparse matrix of shape (n, n)
+        Dense or sparse; asymmetry of the size of rounding is averaged away.
+    name : str
+        What the user calls it, for the error message.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        The same entries, the diagonal included.
+
+    Raises
+    ------
+    ConstraintError
+        Naming the entry that is not finite, or the pair of entries that differ.
+
+    Examples
+    --------
+    >>> check_belief_matrix([[1, -0.5], [-0.5, 0]]).toarray()
+    array([[ 1. , -0.5],
+           [-0.5,  0. ]])
+    """
+    matrix = to_native(matrix)
+    array = matrix if sparse.issparse(matrix) else np.asarray(matrix)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
+        raise ConstraintError(f"{name} has shape {array.shape}: it must be square, one row per sample")
+    if array.dtype.kind not in "biuf":
+        raise ConstraintError(f"{name} holds {array.dtype.name} values: beliefs must be real numbers")
+    result = canonical(array)
+    _refuse_not_finite(result, name)
+    return _symmetric(result, name)
+
+
+def check_graph(graph: Any, name: str = "A") -> sparse.csr_array:
+    """Return the adjacency matrix of an undirected graph with nonnegative weights.
+
+    Parameters
+    ----------
+    graph : array-like, sparse matrix, tensor, networkx or igraph graph
+        Nodes of a networkx or igraph graph are taken in the order in which it lists them.
+    name : str
+        What the user calls it, for the error message.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        The weights, the diagonal included.
+    """
+    if hasattr(graph, "nodes") and hasattr(graph, "adjacency"):
+        import networkx
+
+        if len(graph) == 0:
+            raise ConstraintError(f"{name} is a graph without nodes: it must have one node per sample")
+        graph = networkx.to_scipy_sparse_array(graph)
+    matrix = check_belief_matrix(graph, name)
+    negative = matrix.tocoo()
+    bad = np.flatnonzero(negative.data < 0)
+    if len(bad):
+        row, column = negative.row[bad[0]], negative.col[bad[0]]
+        raise ConstraintError(
+            f"{name}[{row}, {column}] = {negative.data[bad[0]]}: weights of a graph cannot be negative; "
+            "use Constraints.from_matrix for beliefs of both signs"
+        )
+    return matrix
+
+
+def _refuse_not_finite(matrix: sparse.csr_array, name: str) -> None:
+    coo = matrix.tocoo()
+    bad = np.flatnonzero(~np.isfinite(coo.data))
+    if len(bad):
+        row, column = coo.row[bad[0]], coo.col[bad[0]]
+        raise ConstraintError(
+            f"{name}[{row}, {column}] = {coo.data[bad[0]]}: beliefs must be finite; put 0 where unknown"
+        )
+
+
+def _symmetric(matrix: sparse.csr_array, name: str) -> sparse.csr_array:
+    difference = sparse.coo_array(matrix - matrix.T)
+    if difference.nnz == 0 or not np.any(difference.data):
+        return matrix
+    worst = int(np.argmax(np.abs(difference.data)))
+    if np.abs(difference.data[worst]) > ROUNDING * np.abs(matrix.data).max():
+        i, j = int(difference.row[worst]), int(difference.col[worst])
+        raise ConstraintError(
+            f"{name}[{i}, {j}] = {matrix[i, j]} but {name}[{j}, {i}] = {matrix[j, i]}: "
+            f"the matrix must be symmetric; pass ({name} + {name}.T) / 2 if that is what you mean"
+        )
+    return canonical((matrix + matrix.T) / 2)
