@@ -10,7 +10,7 @@ import pytest
 
 from sidecut import LSC
 from sidecut.distributed import fit
-from sidecut.distributed.cluster import FAN_IN, tree_sum
+from sidecut.distributed.partitions import FAN_IN, tree_sum
 
 
 @pytest.mark.parametrize("n_parts", [1, FAN_IN, FAN_IN + 1, FAN_IN**2 + 3])

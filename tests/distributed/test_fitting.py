@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CSP, LSC, SCACS, Constraints
 from sidecut.constraints import sample_labels
@@ -172,3 +174,15 @@ def test_columns_in_another_order_are_refused(blobs):
     np.testing.assert_array_equal(predict(model, rows).compute(), model.labels_)
     with pytest.raises(ValueError, match=r"columns .*'x1', 'x0'.* fitted on .*'x0', 'x1'"):
         predict(model, rows[[names[1], names[0], *names[2:]]])
+
+
+@pytest.mark.parametrize("largest", [1e-310, 1e-200, 1e300, 1.7e308])
+@pytest.mark.parametrize("method", [LSC, SCACS])
+def test_extremes_are_clustered_as_numbers_of_usual_size_are(threads, method, largest):
+    X, y = make_blobs(300, n_features=2, centers=3, cluster_std=0.6, random_state=1)
+    known = sample_labels(y, 12, random_state=0) if method is SCACS else None
+    model = method(3, n_landmarks=60, random_state=0)
+    usual = model.fit(X, constraints=known).labels_
+    extreme = da.from_array(X * (largest / np.abs(X).max()), chunks=(100, 2))
+    found = fit(method(3, n_landmarks=60, random_state=0), extreme, constraints=known, client=threads)
+    assert adjusted_rand_score(usual, gathered(threads, found.labels_)) > 0.95

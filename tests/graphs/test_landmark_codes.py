@@ -31,10 +31,17 @@ def textbook(X, U, r, sigma):
 @pytest.mark.parametrize("r", [1, 3, 12, 13, 40, 99])
 def test_codes_are_those_of_the_textbook(r):
     near = LandmarkCoder(U, r).nearest(X)
-    sigma = mean_distance(near.total, len(X), len(U))
+    sigma = near.mean
     assert sigma == pytest.approx(cdist(X, U).mean(), rel=1e-13)
     np.testing.assert_allclose(
         code_points(near, sigma, 40).toarray(), textbook(X, U, min(r, 40), sigma), atol=1e-13
+    )
+
+
+def test_the_width_does_not_depend_on_the_chunks():
+    chunks = [LandmarkCoder(U, 3).nearest(X[rows]) for rows in (slice(0, 1), slice(1, 300), slice(300, 700))]
+    assert mean_distance([(near.mean, near.n_rows) for near in chunks]) == pytest.approx(
+        cdist(X, U).mean(), rel=1e-13
     )
 
 
@@ -84,13 +91,13 @@ def test_of_equally_near_landmarks_the_first_are_taken(r):
     np.testing.assert_array_equal(near.indices[0], np.argsort(exact, kind="stable")[:r])
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e-8, 1e8, 1e150, 1e300])
+@pytest.mark.parametrize("scale", [1e-200, 1e-8, 1e8, 1e150, 1e300, 1e307])
 def test_units_do_not_matter(scale):
     near = LandmarkCoder(scale * U, 3).nearest(scale * X)
     plain = LandmarkCoder(U, 3).nearest(X)
     np.testing.assert_array_equal(near.indices, plain.indices)
-    sigma = mean_distance(plain.total, 700, 40)
-    np.testing.assert_allclose(near.total, scale * plain.total, rtol=1e-12)
+    sigma = plain.mean
+    np.testing.assert_allclose(near.mean, scale * plain.mean, rtol=1e-12)
     np.testing.assert_allclose(
         code_points(near, scale * sigma, 40).toarray(), code_points(plain, sigma, 40).toarray(), atol=1e-10
     )

@@ -135,3 +135,11 @@ def test_the_rule_kmeans_in_any_unit(scale):
     plain = choose_landmarks(RowChunks(X), "kmeans", 20, random_state=0)
     scaled = choose_landmarks(RowChunks(scale * X), "kmeans", 20, random_state=0)
     np.testing.assert_allclose(scaled / scale, plain, rtol=1e-6)
+
+
+@pytest.mark.parametrize("rule", ["kmeans", "kmeans++"])
+def test_landmarks_of_huge_points_are_those_of_small_ones(rule):
+    points = np.random.default_rng(0).uniform(0.5, 1.0, size=(200, 3))
+    small = choose_landmarks(RowChunks(points), rule, 10, random_state=0)
+    huge = choose_landmarks(RowChunks(np.ldexp(points, 1024)), rule, 10, random_state=0)
+    np.testing.assert_array_equal(np.ldexp(huge, -1024), small)

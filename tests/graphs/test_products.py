@@ -72,3 +72,33 @@ def test_the_matrix_is_left_alone():
     before = matrix.copy()
     SparseProduct(matrix, n_threads=2)(np.ones(4))
     assert (matrix != before).nnz == 0
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_another_order_of_the_nodes_does_not_change_a_bit(monkeypatch, n_threads):
+    monkeypatch.setattr(products, "PARALLEL_NONZEROS", 10)
+    rng = np.random.default_rng(0)
+    place = rng.permutation(300)
+    near = np.abs(place[:, None] - place[None, :]) <= 3
+    matrix = sp.csr_array(np.where(near, rng.standard_normal((300, 300)), 0.0))
+    product = SparseProduct(matrix, n_threads=n_threads)
+    block = rng.standard_normal((300, products.WIDE))
+    for _ in range(3):
+        np.testing.assert_array_equal(product(block), matrix @ block)
+        block = product(block)
+    assert product._near is not None
+
+
+def test_a_nearer_order_is_found_where_there_is_one():
+    place = np.random.default_rng(0).permutation(400)
+    line = sp.csr_array(np.abs(place[:, None] - place[None, :]) <= 2, dtype=np.float64)
+    order = products.order_neighbors(line)
+    assert sorted(order) == list(range(400))
+    moved = line[order][:, order].tocoo()
+    assert np.abs(moved.row - moved.col).max() <= 4
+
+
+def test_no_order_where_there_is_none():
+    complete = sp.csr_array(np.ones((60, 60)))
+    assert products.order_neighbors(complete) is None
+    assert products.order_neighbors(sp.csr_array(np.ones((3, 5)))) is None

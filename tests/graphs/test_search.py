@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from sidecut.exceptions import GraphWarning
 from sidecut.graphs import nearest_neighbors, search
+from sidecut.graphs.search import as_points
 
 RNG = np.random.default_rng(0)
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
@@ -224,3 +225,47 @@ def test_auto_searches_exactly_what_would_be_scanned_anyway(monkeypatch):
     found = nearest_neighbors(X, 8)
     np.testing.assert_array_equal(found.indices, nearest_neighbors(X, 8, search="exact").indices)
     assert found.recall == 1.0
+
+
+@pytest.mark.parametrize("kind", ["normal", "duplicates", "lattice", "far from the origin"])
+def test_single_precision_first_is_exact(monkeypatch, kind):
+    rng = np.random.default_rng(0)
+    X = {
+        "normal": rng.normal(size=(400, 40)),
+        "duplicates": np.repeat(rng.normal(size=(80, 40)), 5, axis=0),
+        "lattice": rng.integers(0, 2, size=(400, 20)).astype(float),
+        "far from the origin": 1e5 + rng.normal(size=(400, 20)) * 1e-3,
+    }[kind]
+    plain = nearest_neighbors(X, 7, search="exact")
+    monkeypatch.setattr(search, "SINGLE_PRODUCTS", 0.0)
+    monkeypatch.setattr(search, "DISTANCES_HELD", 40_000)
+    quick = nearest_neighbors(X, 7, search="exact")
+    true = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    np.fill_diagonal(true, np.inf)
+    # The 7th of equally near points may be any of them; how far they are may not differ.
+    np.testing.assert_allclose(quick.distances, np.sort(true, axis=1)[:, :7], rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(quick.distances, plain.distances)
+    if kind == "normal":
+        np.testing.assert_array_equal(quick.indices, plain.indices)
+
+
+def test_whoever_single_precision_cannot_tell_is_left_open():
+    rng = np.random.default_rng(0)
+    apart = search._space(rng.normal(size=(300, 20)), "euclidean")
+    assert search._nearest_in_single_precision(apart, 5, np.arange(300))[2].size == 0
+    # Differences of a millionth of the norms are below what single precision sees.
+    blurred = rng.choice([-1.0, 1.0], size=(1, 20)) + 1e-6 * rng.normal(size=(300, 20))
+    points = np.concatenate([blurred, -blurred])
+    close = search._space(points, "euclidean")
+    assert search._nearest_in_single_precision(close, 5, np.arange(600))[2].size == 600
+
+
+def test_all_pairs_of_some_points_and_their_others():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    points, others = np.array([3, 7]), np.array([[1, 2, 3], [0, 7, 29]])
+    expected = ((X[points][:, None] - X[others]) ** 2).sum(axis=2)
+    for form in (np.asarray, sp.csr_array):
+        found = as_points(form(X))
+        np.testing.assert_allclose(
+            found.unit**2 * found.squared_lengths(points, others), expected, rtol=1e-12
+        )

@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecut.graphs import Neighbors
-from sidecut.spectral.conjugate_gradients import solve_columns
-from sidecut.spectral.problem import LaplacianProblem
+from sidecut.spectral.problem import LaplacianProblem, solve_columns
 
 
 def _shift_by(apply, shifts, b):

@@ -3,7 +3,8 @@ import pytest
 
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import SparseGraph
-from sidecut.spectral.lanczos import certify_by_random_start, solve_lanczos
+from sidecut.spectral import laplacian, laplacian_eigenpairs
+from sidecut.spectral.lanczos import certify_by_random_start, solve_lanczos, solve_roughly
 from sidecut.spectral.problem import LaplacianProblem
 
 WANTED = 4
@@ -82,3 +83,29 @@ def test_an_exhausted_budget_is_an_error(textbook):
     problem = LaplacianProblem(SparseGraph(textbook.grid(3_000)))
     with pytest.raises(SpectralError, match="did not converge within 50 products"):
         solve_lanczos(problem, 3, 2, np.random.RandomState(0), budget=50)
+
+
+def test_a_rough_start_spans_nearly_the_same_and_claims_nothing(clusters):
+    problem, _, vectors = clusters
+    exact = vectors[:, :WANTED]
+    pairs = solve_roughly(problem, WANTED, 2, np.random.RandomState(0))
+    assert pairs.solver == "Lanczos (ARPACK), rough"
+    assert (pairs.certificate.method, pairs.certificate.complete) == ("none", False)
+    assert pairs.residuals.max() < 1e-2
+    angles = np.linalg.svd(exact.T @ pairs.vectors, compute_uv=False)
+    assert angles.min() > 1 - 1e-3
+
+
+def test_other_solvers_are_never_rough(clusters):
+    pairs = laplacian_eigenpairs(clusters[0].graph, 5, rough=True, random_state=0)
+    assert pairs.certificate.is_proof
+
+
+def test_where_lanczos_is_chosen_it_is_rough_when_that_is_enough(monkeypatch, clusters):
+    monkeypatch.setattr(laplacian, "DENSE_NODES", 10)
+    monkeypatch.setattr(laplacian, "CHEAP_IN_PRODUCTS", 0)
+    graph = clusters[0].graph
+    rough = laplacian_eigenpairs(graph, 5, rough=True, random_state=0)
+    assert rough.solver == "Lanczos (ARPACK), rough"
+    assert rough.values.size == 5
+    assert laplacian_eigenpairs(graph, 5, random_state=0).certificate.complete

@@ -12,8 +12,7 @@ from dask.delayed import Delayed
 from dask.sizeof import sizeof
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.distributed.cluster import share
-from sidecut.distributed.partitions import PartitionedRows, rows_of
+from sidecut.distributed.partitions import PartitionedRows, rows_of, share
 from sidecut.graphs import LandmarkCoder, LandmarkSums, NearestLandmarks, code_points, landmark_sums
 from sidecut.graphs.chunks import stack_chunks
 from sidecut.graphs.landmark_codes import check_sigma, mean_distance
@@ -54,8 +53,7 @@ class PartitionedCodes:
     def _width(self, sigma: float | str) -> float:
         if not isinstance(sigma, str):
             return sigma
-        totals = self.rows.cluster.fetch([dask.delayed(total_of)(nearest) for nearest in self._nearest])
-        return mean_distance(sum(totals), self.n_rows, self._n_all)
+        return mean_distance(self.rows.cluster.fetch([dask.delayed(mean_of)(near) for near in self._nearest]))
 
     def _each(self, function: Any, *arguments: Any) -> list[Delayed]:
         """Return tasks that apply a function to the codes of every partition."""
@@ -86,17 +84,17 @@ def nearest_landmarks(coder: LandmarkCoder, rows: Any) -> NearestLandmarks:
     if rows.shape[0]:
         return coder.nearest(rows)
     shape = (0, coder.n_nearest)
-    return NearestLandmarks(np.empty(shape, dtype=np.int32), np.empty(shape), total=0.0)
+    return NearestLandmarks(np.empty(shape, dtype=np.int32), np.empty(shape), mean=0.0)
 
 
 def nearest_of(nearest: NearestLandmarks, indices: IntArray) -> NearestLandmarks:
     """Return the nearest landmarks of some rows of a partition."""
-    return NearestLandmarks(nearest.indices[indices], nearest.distances[indices], total=np.nan)
+    return NearestLandmarks(nearest.indices[indices], nearest.distances[indices], mean=np.nan)
 
 
-def total_of(nearest: NearestLandmarks) -> float:
-    """Return the sum of all distances between rows and landmarks."""
-    return nearest.total
+def mean_of(nearest: NearestLandmarks) -> tuple[float, int]:
+    """Return the mean distance between the rows and all landmarks, and the number of rows."""
+    return nearest.mean, nearest.n_rows
 
 
 def apply_rows(

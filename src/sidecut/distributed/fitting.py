@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.distributed.cluster import Cluster, current_client, share
 from sidecut.distributed.codes import (
     PartitionedCodes,
     apply_rows,
@@ -20,11 +19,19 @@ from sidecut.distributed.codes import (
     nearest_landmarks,
     partitioned_kmeans,
 )
-from sidecut.distributed.partitions import PartitionedRows, Partitions, as_dask_array, numbers, partitions
+from sidecut.distributed.partitions import (
+    Cluster,
+    PartitionedRows,
+    Partitions,
+    as_dask_array,
+    current_client,
+    numbers,
+    partitions,
+    share,
+)
 from sidecut.graphs import LandmarkCoder, choose_landmarks
-from sidecut.graphs.landmark_rows import Progress
-from sidecut.graphs.landmarks import component_sizes
-from sidecut.graphs.precomputed import warn_about_components
+from sidecut.graphs.graph import warn_about_components
+from sidecut.graphs.landmarks import Progress, component_sizes
 from sidecut.graphs.threads import limit_threads
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.labels import warn_if_clusters_are_missing
@@ -35,6 +42,15 @@ from sidecut.methods.scacs.lsc import refuse_constraints
 from sidecut.parameters import check_n_clusters
 
 Model = TypeVar("Model", bound=LandmarkClusterer)
+#: What a fit in memory leaves, which one on a cluster does not make.
+FITTED_IN_MEMORY = (
+    "labels_",
+    "embedding_",
+    "affinity_matrix_",
+    "repair_",
+    "feature_names_in_",
+    "_confidence",
+)
 
 
 def fit(
@@ -102,7 +118,7 @@ def fit(
     rows, seeds = PartitionedRows(X, cluster), model._seeds()
     constraints = check_constraints(constraints, rows.n_rows)
     check_n_clusters(model.n_clusters, rows.n_rows)
-    _forget(model)
+    model._forget(*FITTED_IN_MEMORY)
     with limit_threads():
         chosen = choose_landmarks(rows, model.landmarks, model.n_landmarks, seeds[0])
         codes = PartitionedCodes(rows, LandmarkCoder(chosen, model.n_nearest), model.sigma)
@@ -202,12 +218,6 @@ def _check_model(model: Any, constraints: Constraints | None) -> None:
         )
     if isinstance(model, LSC):
         refuse_constraints(constraints)
-
-
-def _forget(model: LandmarkClusterer) -> None:
-    """Leave nothing of an earlier fit that this one does not make."""
-    for name in ("labels_", "embedding_", "affinity_matrix_", "repair_", "feature_names_in_"):
-        model.__dict__.pop(name, None)
 
 
 def _check_names(model: LandmarkClusterer, pieces: Partitions) -> None:

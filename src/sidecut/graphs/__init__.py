@@ -5,9 +5,15 @@ A `Graph` is known by what it does to a block of vectors. Recipes (`Neighbors`, 
 """
 
 from sidecut.graphs.chunks import RowChunks, each_chunk
-from sidecut.graphs.corrected import CorrectedGraph, correct_weights
-from sidecut.graphs.graph import DenseGraph, Graph, NormalizedAffinity, SparseGraph
-from sidecut.graphs.kernels import GaussianGraph, HeatGraph, SelfTuningGraph, bandwidth, local_scales
+from sidecut.graphs.graph import (
+    DenseGraph,
+    Graph,
+    NormalizedAffinity,
+    SparseGraph,
+    as_graph,
+    warn_about_graph,
+)
+from sidecut.graphs.kernels import GaussianGraph, HeatGraph, SelfTuningGraph, bandwidth
 from sidecut.graphs.landmark_codes import (
     LandmarkCoder,
     LandmarkSums,
@@ -16,14 +22,29 @@ from sidecut.graphs.landmark_codes import (
     constraint_gram,
     landmark_sums,
 )
-from sidecut.graphs.landmark_rows import CodedRows, SpooledNearest, code_rows
-from sidecut.graphs.landmarks import LandmarkGraph, Landmarks, choose_landmarks, landmark_components
-from sidecut.graphs.lazy import FactorGraph, TiledGraph, columns_of, rows_of
-from sidecut.graphs.neighbors import nearest_by_affinity, symmetrize
-from sidecut.graphs.precomputed import as_graph, warn_about_graph
-from sidecut.graphs.recipes import Cosine, Gaussian, GraphRecipe, Heat, Neighbors, SelfTuning, recipe
+from sidecut.graphs.landmarks import (
+    CodedRows,
+    LandmarkGraph,
+    Landmarks,
+    SpooledNearest,
+    choose_landmarks,
+    code_rows,
+    landmark_components,
+)
+from sidecut.graphs.lazy import CorrectedGraph, FactorGraph, TiledGraph, columns_of, correct_weights, rows_of
+from sidecut.graphs.recipes import (
+    Cosine,
+    Gaussian,
+    GraphRecipe,
+    Heat,
+    Neighbors,
+    SelfTuning,
+    nearest_by_affinity,
+    recipe,
+    symmetrize,
+)
 from sidecut.graphs.resolvent import JoinedResolventGraph, Resolvent, ResolventGraph
-from sidecut.graphs.search import NearestNeighborLists, nearest_neighbors
+from sidecut.graphs.search import NearestNeighborLists, local_scales, nearest_neighbors
 from sidecut.graphs.threads import SparseProduct
 
 __all__ = [

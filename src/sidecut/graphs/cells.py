@@ -192,6 +192,62 @@ def _parts(
     return parts if len(parts) > 1 else np.array_split(members, -(-members.size // largest))
 
 
+@dataclass(frozen=True)
+class SingleProducts:
+    """All pairs compared in single precision, by matrix products.
+
+    Attributes
+    ----------
+    coordinates : array of shape (n, d)
+        The points, moved to their mean.
+    squared_norms : array of shape (n,)
+        ‖x‖², rounded.
+    error : float
+        By how much a squared distance can be wrong at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs.cells import SingleProducts
+    >>> found, beyond = SingleProducts.of(np.arange(10.0)[:, None]).nearest(np.array([0]), 3)
+    >>> sorted(found[0].tolist()), bool(3.9 < beyond[0] <= 4.0)
+    ([0, 1, 2], True)
+    """
+
+    coordinates: Coordinates
+    squared_norms: Coordinates
+    error: float
+
+    @classmethod
+    def of(cls, coordinates: FloatArray) -> SingleProducts:
+        """Round the coordinates of points."""
+        n_points, n_features = coordinates.shape
+        rounded = np.empty((n_points, n_features), dtype=np.float32)
+        middle = coordinates[:: max(1, n_points // COMPONENT_SAMPLE)].mean(axis=0)
+        for start in range(0, n_points, COMPONENT_SAMPLE):
+            rows = slice(start, start + COMPONENT_SAMPLE)
+            rounded[rows] = coordinates[rows] - middle
+        norms = np.einsum("ij,ij->i", rounded, rounded)
+        # Rounded coordinates, d products added up, and three terms added: each is off by 2^-24 of
+        # (‖x‖ + ‖y‖)² at most.
+        error = (n_features + 8) * 2.0**-24 * 4 * float(norms.max(initial=0.0))
+        return cls(rounded, norms, error)
+
+    def nearest(self, points: IntArray, count: int) -> tuple[IntArray, FloatArray]:
+        """Return the `count` nearest of some points, themselves included, and a squared distance.
+
+        No point that is not among them is nearer than that.
+        """
+        distances = self.coordinates[points] @ self.coordinates.T
+        distances *= -2
+        distances += self.squared_norms
+        places = smallest(distances, count)
+        last = np.take_along_axis(distances, places, 1).max(axis=1)
+        if count == self.squared_norms.size:
+            return places, np.full(points.size, np.inf)
+        return places, last.astype(np.float64) + self.squared_norms[points] - self.error
+
+
 # A search for neighbours that is as wide as it has to be: in principal components, in a few cells.
 #
 # How many components and cells are needed is not guessed. The true neighbours of a sample of points are
@@ -310,11 +366,17 @@ def _among_nearest(
     coordinates: Coordinates, sample: IntArray, neighbors: IntArray, count: int
 ) -> npt.NDArray[np.bool_]:
     """Return which of the sample's neighbours are among the `count` nearest points of these coordinates."""
-    queries = coordinates[sample]
     norms = np.einsum("ij,ij->i", coordinates, coordinates)
-    distances = norms - 2 * (queries @ coordinates.T)
-    reach = np.partition(distances, count - 1, axis=1)[:, count - 1 : count]
-    return np.take_along_axis(distances, neighbors, 1) <= reach
+    result = np.empty(neighbors.shape, dtype=bool)
+    step = max(1, DISTANCES_HELD // norms.size)
+    for start in range(0, sample.size, step):
+        part = slice(start, start + step)
+        distances = coordinates[sample[part]] @ coordinates.T
+        distances *= -2
+        distances += norms
+        reach = np.take_along_axis(distances, smallest(distances, count), 1).max(axis=1, keepdims=True)
+        result[part] = np.take_along_axis(distances, neighbors[part], 1) <= reach
+    return result
 
 
 def _needed_cells(

@@ -14,7 +14,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs.graph import Graph, NormalizedAffinity, drop_isolated
 from sidecut.graphs.lazy import TiledGraph
-from sidecut.graphs.points import as_points, finite_matrix
+from sidecut.graphs.search import as_points, finite_matrix
 
 #: Beyond this many points the mean and the median distance are taken over a fixed sample of points.
 BANDWIDTH_SAMPLE = 4_000
@@ -128,41 +128,6 @@ def positive_width(sigma: float) -> float:
     if not np.isfinite(sigma) or sigma <= 0:
         raise ValueError(f"sigma={sigma!r} is not a width; it must be a positive finite number.")
     return sigma
-
-
-def local_scales(distances: npt.NDArray, neighbor: int = 7) -> FloatArray:
-    """Return σ_i, the distance of every point to its `neighbor`-th nearest neighbour.
-
-    Parameters
-    ----------
-    distances : array of shape (n, k)
-        Distances to the nearest neighbours in ascending order, the point itself left out.
-    neighbor : int, default=7
-        Which neighbour sets the scale; the last one where fewer are given.
-
-    Returns
-    -------
-    array of shape (n,)
-        Positive scales. A point with so many duplicates that the distance is zero takes its first
-        positive distance instead, or the smallest scale of all points if it has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs import local_scales
-    >>> local_scales(np.array([[1.0, 2.0], [0.0, 0.5], [0.0, 0.0]]), neighbor=1)
-    array([1. , 0.5, 0.5])
-    """
-    if int(neighbor) != neighbor or neighbor < 1:
-        raise ValueError(f"neighbor={neighbor!r} must be a whole number, at least 1.")
-    column = min(int(neighbor), distances.shape[1]) - 1
-    scales = np.asarray(distances[:, column], dtype=np.float64).copy()
-    stuck = np.flatnonzero(scales <= 0)
-    later = np.where(distances[stuck] > 0, distances[stuck], np.inf).min(axis=1, initial=np.inf)
-    scales[stuck] = later
-    smallest = scales[np.isfinite(scales) & (scales > 0)].min(initial=np.inf)
-    scales[~np.isfinite(scales)] = smallest if np.isfinite(smallest) else 1.0
-    return scales
 
 
 def scale_features(X: Any, sigma: npt.ArrayLike | str) -> Any:

@@ -6,6 +6,8 @@ are one and the same reduction: nearest landmarks, then σ, then codes, then sum
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +18,7 @@ import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs.points import CLOSE, squared_rows
+from sidecut.graphs.search import CLOSE, squared_rows
 from sidecut.parameters import check_count, is_number
 
 #: Distances are computed for so many rows at a time: 500 landmarks then fit in the cache.
@@ -39,13 +41,13 @@ class NearestLandmarks:
         Which landmarks.
     distances : array of shape (n, r)
         How far they are, from the differences themselves, so that equal points are at zero.
-    total : float
-        The sum of the distances of these rows to all p landmarks, from which σ is made.
+    mean : float
+        The mean distance of these rows to all p landmarks, from which σ is made.
     """
 
     indices: npt.NDArray[np.int32]
     distances: FloatArray
-    total: float
+    mean: float
 
     @property
     def n_rows(self) -> int:
@@ -95,8 +97,8 @@ class LandmarkCoder:
     >>> from sidecut.graphs import LandmarkCoder
     >>> coder = LandmarkCoder(np.array([[0.0], [1.0], [5.0]]), n_nearest=2)
     >>> near = coder.nearest(np.array([[1.0], [4.0]]))
-    >>> near.indices.tolist(), near.distances.tolist(), near.total
-    ([[1, 0], [2, 1]], [[0.0, 1.0], [1.0, 3.0]], 13.0)
+    >>> near.indices.tolist(), near.distances.tolist(), near.mean
+    ([[1, 0], [2, 1]], [[0.0, 1.0], [1.0, 3.0]], 2.1666666666666665)
     """
 
     def __init__(self, landmarks: Any, n_nearest: int = 3) -> None:
@@ -136,7 +138,7 @@ class LandmarkCoder:
         return NearestLandmarks(
             np.concatenate([tile.indices for tile in tiles]),
             np.concatenate([tile.distances for tile in tiles]),
-            float(np.sum([tile.total for tile in tiles])),
+            mean_distance([(tile.mean, tile.n_rows) for tile in tiles]),
         )
 
     def _tile(self, rows: Any, work: FloatArray) -> NearestLandmarks:
@@ -159,7 +161,7 @@ class LandmarkCoder:
         return NearestLandmarks(
             np.take_along_axis(indices, order, 1).astype(np.int32),
             np.ldexp(np.sqrt(np.take_along_axis(near, order, 1)), self._exponent),
-            float(np.ldexp(total, self._exponent)),
+            float(np.ldexp(total / squared.size, self._exponent)),
         )
 
     def _scaled(self, rows: Any) -> Any:
@@ -231,16 +233,24 @@ def check_sigma(sigma: Any) -> float | str:
     return float(sigma)
 
 
-def mean_distance(total: float, n_rows: int, n_landmarks: int) -> float:
+def mean_distance(chunks: Sequence[tuple[float, int]]) -> float:
     """Return σ, the mean distance between all points and all landmarks (section 5.2).
+
+    A mean of means, since the sum of all distances may be larger than any number.
+
+    Parameters
+    ----------
+    chunks : sequence of (float, int)
+        The mean distance between the rows of a chunk and all landmarks, and how many rows it has.
 
     Examples
     --------
     >>> from sidecut.graphs.landmark_codes import mean_distance
-    >>> mean_distance(13.0, n_rows=2, n_landmarks=3)
-    2.1666666666666665
+    >>> mean_distance([(2.0, 3), (6.0, 1)])
+    3.0
     """
-    return total / (n_rows * n_landmarks)
+    n_rows = sum(n for _, n in chunks)
+    return math.fsum(mean * (n / n_rows) for mean, n in chunks)
 
 
 def code_points(nearest: NearestLandmarks, sigma: float, n_landmarks: int) -> sp.csr_array:

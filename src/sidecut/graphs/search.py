@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,10 @@ from sklearn.utils import check_random_state
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import GraphWarning, warn
-from sidecut.graphs.cells import CellSearch, calibrate
+from sidecut.graphs.cells import DISTANCES_HELD, CellSearch, SingleProducts, calibrate
 from sidecut.graphs.chunks import each_chunk
-from sidecut.graphs.points import CLOSE, Points, as_points, unit_rows
 from sidecut.graphs.threads import count_threads, limit_threads
+from sidecut.progress import counted
 
 #: With fewer points than this an approximate search is no faster.
 APPROXIMATE_FROM = 1_000
@@ -26,12 +27,19 @@ EXACT_PRODUCTS = 1e11
 FEW_FEATURES = 8
 #: Beyond this many features a tree is no faster than comparing all pairs.
 TREE_FEATURES = 15
+#: From so many products of coordinates on, pairs are compared in single precision first.
+SINGLE_PRODUCTS = 1e9
 #: A search that has to scan more than this share of all points is no faster than comparing all pairs.
 LARGEST_SCAN = 0.25
 #: An approximate search is fitted to so many points, and its recall measured on as many others.
 RECALL_SAMPLE = 300
 #: An approximate search that finds less than this share of the true neighbours is warned about.
 LOW_RECALL = 0.98
+
+#: Below this share of ‖x‖² + ‖y‖² the expansion ‖x‖² - 2xᵀy + ‖y‖² has lost its digits to cancellation.
+CLOSE = 1e-6
+#: How many bytes of coordinate differences are held at a time: what a processor's cache holds.
+DIFFERENCE_BYTES = 2 * 2**20
 
 
 @dataclass(frozen=True)
@@ -134,20 +142,19 @@ class _Space:
     metric: str
     n_points: int
 
-    def between(self, left: IntArray, right: IntArray) -> FloatArray:
-        """Return the distance of every pair, free of the cancellation a matrix product suffers."""
-        squared = self.points.squared_differences(left, right)
+    def between(self, points: IntArray, others: IntArray) -> FloatArray:
+        """Return the distances of some points (q,) to several others each (q, m), from their differences."""
+        squared = self.points.squared_lengths(points, others)
         if self.metric == "euclidean":
             return self.points.unit * np.sqrt(squared)
         norms = self.points.squared_norms
         # ‖x - y‖² = ‖x‖² + ‖y‖² - 2 cos, and a row of zeros has cosine 0 with every other.
-        return np.maximum(1.0 - 0.5 * (norms[left] + norms[right] - squared), 0.0)
+        return np.maximum(1.0 - 0.5 * (norms[points, None] + norms[others] - squared), 0.0)
 
     def sorted(self, indices: npt.NDArray, points: IntArray) -> tuple[npt.NDArray, FloatArray]:
         """Return the neighbours of some points by distance, ties to the lower index, and the distances."""
         indices = indices.astype(np.intp)
-        left = np.repeat(points, indices.shape[1])
-        distances = self.between(left, indices.ravel()).reshape(indices.shape)
+        distances = self.between(points, indices)
         order = np.lexsort((indices, distances), axis=-1)
         return np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
 
@@ -171,11 +178,21 @@ def _exact(space: _Space, k: int) -> NearestNeighborLists:
 def _nearest(space: _Space, k: int, points: IntArray) -> tuple[npt.NDArray, FloatArray]:
     """Return the k nearest neighbours of some points, searched exactly, and their distances."""
     coordinates = space.points.coordinates
-    by_tree = space.metric == "euclidean" and not sp.issparse(coordinates)
-    low_dimensional = by_tree and coordinates.shape[1] <= TREE_FEATURES
-    indices = _search(space, k, points, "kd_tree" if low_dimensional else "brute")
-    indices, distances = space.sorted(indices, points)
-    if by_tree and not low_dimensional:
+    is_plain = space.metric == "euclidean" and not sp.issparse(coordinates)
+    if is_plain and coordinates.shape[1] <= TREE_FEATURES:
+        return space.sorted(_search(space, k, points, "kd_tree"), points)
+    if is_plain and coordinates.size * float(points.size) >= SINGLE_PRODUCTS:
+        indices, distances, open_ = _nearest_in_single_precision(space, k, points)
+        if open_.size:
+            indices[open_], distances[open_] = _nearest_by_products(space, k, points[open_])
+        return indices, distances
+    return _nearest_by_products(space, k, points)
+
+
+def _nearest_by_products(space: _Space, k: int, points: IntArray) -> tuple[npt.NDArray, FloatArray]:
+    """Return the same by comparing all pairs in double precision."""
+    indices, distances = space.sorted(_search(space, k, points, "brute"), points)
+    if space.metric == "euclidean" and not sp.issparse(space.points.coordinates):
         # Brute force multiplies matrices, and cannot tell neighbours apart that lie very close together.
         farthest = (distances[:, -1] / space.points.unit) ** 2
         blurred = np.flatnonzero((farthest > 0) & (farthest < CLOSE * space.points.squared_norms[points]))
@@ -183,6 +200,34 @@ def _nearest(space: _Space, k: int, points: IntArray) -> tuple[npt.NDArray, Floa
             again = _search(space, k, points[blurred], "ball_tree")
             indices[blurred], distances[blurred] = space.sorted(again, points[blurred])
     return indices, distances
+
+
+def _nearest_in_single_precision(
+    space: _Space, k: int, points: IntArray
+) -> tuple[npt.NDArray, FloatArray, IntArray]:
+    """Return the nearest neighbours as products in single precision find them, and who is left open.
+
+    More candidates than neighbours are kept and compared by true distance. Where the k-th of these is nearer
+    than the last candidate can be for all rounding, no other point is nearer, and the answer is exact. The
+    others, as with many ties, are left open.
+    """
+    proposals = SingleProducts.of(space.points.coordinates)
+    count = min(2 * k + 12, space.n_points)
+    indices, distances = np.empty((points.size, k), dtype=np.intp), np.empty((points.size, k))
+
+    def compare(rows: slice) -> IntArray:
+        asked = points[rows]
+        proposed, beyond = proposals.nearest(asked, count)
+        found, apart = space.sorted(_without_self(proposed, asked), asked)
+        indices[rows], distances[rows] = found[:, :k], apart[:, :k]
+        is_open = (apart[:, k - 1] / space.points.unit) ** 2 >= beyond
+        return np.arange(rows.start, rows.start + asked.size)[is_open]
+
+    step = max(1, DISTANCES_HELD // space.n_points)
+    runs = (slice(a, min(a + step, points.size)) for a in range(0, points.size, step))
+    with limit_threads(1):
+        open_ = np.concatenate([*each_chunk(compare, runs)])
+    return indices, distances, open_
 
 
 def _search(space: _Space, k: int, points: IntArray, algorithm: str) -> npt.NDArray:
@@ -243,7 +288,8 @@ def _in_cells(space: _Space, search: CellSearch, k: int) -> tuple[npt.NDArray, F
         return points[(proposed < 0).any(axis=1)]
 
     with limit_threads(1):
-        unfinished = np.concatenate([*each_chunk(compare, search.candidates())])
+        runs = list(search.candidates())
+        unfinished = np.concatenate([*counted(each_chunk(compare, runs), len(runs))])
     if unfinished.size:
         # Their cells held too few points.
         indices[unfinished], distances[unfinished] = _nearest(space, k, unfinished)
@@ -255,3 +301,234 @@ def _without_self(indices: npt.NDArray, points: IntArray) -> npt.NDArray:
     own = indices == points[:, None]
     own[~own.any(axis=1), -1] = True
     return indices[~own].reshape(points.size, -1)
+
+
+# Points as the search sees them: finite, shifted, with squared distances to each other.
+
+
+@dataclass(frozen=True)
+class Points:
+    """Coordinates of moderate size, and the unit their distances are measured in.
+
+    Attributes
+    ----------
+    coordinates : array or csr_array of shape (n, d)
+        The data divided by `unit`; dense features far from the origin are moved to it, which changes no
+        distance and keeps digits that the squares of large coordinates would swallow.
+    unit : float
+        A power of two: a distance in the data is `unit` times the distance between coordinates.
+    """
+
+    coordinates: Any
+    unit: float
+
+    @property
+    def n_points(self) -> int:
+        """How many points there are."""
+        return int(self.coordinates.shape[0])
+
+    @cached_property
+    def squared_norms(self) -> FloatArray:
+        """‖x_i‖² of the coordinates."""
+        return squared_rows(self.coordinates)
+
+    def squared_distances(self, rows: slice) -> FloatArray:
+        """Return the squared distances between the coordinates of some rows and of all points.
+
+        The matrix product is fast but loses close pairs to cancellation; those are computed again from
+        their differences, so that duplicates are at distance zero exactly.
+        """
+        products = self.coordinates[rows] @ self.coordinates.T
+        squared = products.toarray() if sp.issparse(products) else products
+        norms = self.squared_norms
+        squared *= -2.0
+        squared += norms[rows, None]
+        squared += norms[None, :]
+        row, col = np.nonzero(squared < CLOSE * np.add.outer(norms[rows], norms))
+        squared[row, col] = self.squared_differences(row + rows.start, col)
+        return squared
+
+    def squared_lengths(self, points: IntArray, others: IntArray) -> FloatArray:
+        """Return ‖x_i - x_j‖² for some points i (q,) and for each several others j (q, m).
+
+        It is `squared_differences` of all these pairs, but no point is fetched more than once for its own.
+        """
+        n_points, n_others = others.shape
+        if sp.issparse(self.coordinates):
+            left = np.repeat(points, n_others)
+            return self.squared_differences(left, others.ravel()).reshape(others.shape)
+        result = np.empty(others.shape)
+        step = max(1, DIFFERENCE_BYTES // (8 * max(1, self.coordinates.shape[1] * n_others)))
+        for start in range(0, n_points, step):
+            part = slice(start, start + step)
+            apart = self.coordinates[others[part]]
+            apart -= self.coordinates[points[part], None, :]
+            np.einsum("ijk,ijk->ij", apart, apart, out=result[part])
+        return result
+
+    def squared_differences(self, left: IntArray, right: IntArray) -> FloatArray:
+        """Return ‖x_left - x_right‖² of the coordinates for each pair, from the differences themselves."""
+        result = np.empty(left.size)
+        chunk = max(1, DIFFERENCE_BYTES // (8 * max(1, self.coordinates.shape[1])))
+        for start in range(0, left.size, chunk):
+            part = slice(start, start + chunk)
+            result[part] = squared_rows(self.coordinates[left[part]] - self.coordinates[right[part]])
+        return result
+
+
+def as_points(X: Any) -> Points:
+    """Return the rows of a data matrix as points of moderate size.
+
+    Parameters
+    ----------
+    X : array, data frame or sparse matrix of shape (n, d)
+        The data.
+
+    Returns
+    -------
+    Points
+        Their coordinates and unit.
+
+    Raises
+    ------
+    ValueError
+        If X is not a matrix of finite real numbers, or so large that distances overflow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs.search import as_points
+    >>> points = as_points(np.array([[0.0], [3e200]]))
+    >>> float(points.unit * np.sqrt(points.squared_distances(slice(0, 1))[0, 1]))
+    3e+200
+    """
+    X = finite_matrix(X)
+    exponent = int(np.frexp(_largest(X))[1]) - 1
+    if sp.issparse(X):
+        coordinates = sp.csr_array((np.ldexp(X.data, -exponent), X.indices, X.indptr), shape=X.shape)
+    else:
+        coordinates = _scaled(X, -exponent)
+        shift = _exact_shift(coordinates)
+        if shift.any():
+            coordinates -= shift
+    points = Points(coordinates, unit=float(np.ldexp(1.0, exponent)))
+    with np.errstate(over="ignore"):
+        farthest = 2 * points.unit * np.sqrt(points.squared_norms.max(initial=0.0))
+    if not np.isfinite(farthest):
+        raise ValueError(
+            f"X has values up to {_largest(X):.3g}: distances between its rows overflow. Rescale X."
+        )
+    return points
+
+
+def finite_matrix(X: Any) -> Any:
+    """Return X as a float64 array or csr_array; refuse what is not a matrix of finite real numbers."""
+    X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X has shape {X.shape}; give a matrix with one row per point.")
+    if np.iscomplexobj(X):
+        raise ValueError("X is complex; distances and weights here are of real numbers.")
+    X = X.astype(np.float64, copy=False)
+    # A sum of finite numbers can overflow, but one that is finite has no other terms.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum()):
+            return X
+    entries = sp.coo_array(X) if sp.issparse(X) else X
+    bad = np.flatnonzero(~np.isfinite(entries.data if sp.issparse(X) else entries))[:1]
+    if bad.size:
+        row, col = (entries.row[bad], entries.col[bad]) if sp.issparse(X) else np.unravel_index(bad, X.shape)
+        raise ValueError(
+            f"X[{row[0]}, {col[0]}] = {X[int(row[0]), int(col[0])]}: every value must be finite. Impute "
+            "missing values or leave the row out."
+        )
+    return X
+
+
+def unit_rows(X: Any) -> Any:
+    """Return X with rows of length one, zero rows left as they are; safe at any scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs.search import unit_rows
+    >>> unit_rows(np.array([[3e200, 4e200], [0.0, 0.0]]))
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    X = finite_matrix(X)
+    # The largest entry first: the squares of the Euclidean norm may overflow or vanish where it does not.
+    largest = abs(X).max(axis=1)
+    X = _divided_rows(X, np.asarray(largest.todense() if sp.issparse(largest) else largest).ravel())
+    return _divided_rows(X, np.sqrt(squared_rows(X)))
+
+
+def _divided_rows(X: Any, lengths: FloatArray) -> Any:
+    """Divide every row by its length, zero rows by one."""
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    if not sp.issparse(X):
+        return X / lengths[:, None]
+    return sp.csr_array((X.data / np.repeat(lengths, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
+
+
+def _scaled(X: FloatArray, exponent: int) -> FloatArray:
+    """Return X times a power of two: by a product where the power is a number, which is much faster."""
+    return X * np.ldexp(1.0, exponent) if abs(exponent) < 1000 else np.ldexp(X, exponent)
+
+
+def _exact_shift(X: FloatArray) -> FloatArray:
+    """Return the mean of each feature that lies within [mean/2, 2 mean], zero for the others.
+
+    There the subtraction is exact in floating point (Sterbenz), and elsewhere the offset is no larger than
+    the spread, so that moving the points would gain nothing.
+    """
+    means = X.mean(axis=0) if X.size else np.zeros(X.shape[1])
+    safe = np.where(means == 0, 1.0, means)
+    ends = np.stack([X.min(axis=0, initial=np.inf) / safe, X.max(axis=0, initial=-np.inf) / safe])
+    return np.where((ends.min(axis=0) >= 0.5) & (ends.max(axis=0) <= 2.0), means, 0.0)
+
+
+def _largest(X: Any) -> float:
+    values = X.data if sp.issparse(X) else X
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
+def squared_rows(rows: Any) -> FloatArray:
+    """Return ‖x‖² of every row, dense or sparse."""
+    if sp.issparse(rows):
+        return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", rows, rows)
+
+
+def local_scales(distances: npt.NDArray, neighbor: int = 7) -> FloatArray:
+    """Return σ_i, the distance of every point to its `neighbor`-th nearest neighbour.
+
+    Parameters
+    ----------
+    distances : array of shape (n, k)
+        Distances to the nearest neighbours in ascending order, the point itself left out.
+    neighbor : int, default=7
+        Which neighbour sets the scale; the last one where fewer are given.
+
+    Returns
+    -------
+    array of shape (n,)
+        Positive scales. A point with so many duplicates that the distance is zero takes its first
+        positive distance instead, or the smallest scale of all points if it has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import local_scales
+    >>> local_scales(np.array([[1.0, 2.0], [0.0, 0.5], [0.0, 0.0]]), neighbor=1)
+    array([1. , 0.5, 0.5])
+    """
+    if int(neighbor) != neighbor or neighbor < 1:
+        raise ValueError(f"neighbor={neighbor!r} must be a whole number, at least 1.")
+    column = min(int(neighbor), distances.shape[1]) - 1
+    scales = np.asarray(distances[:, column], dtype=np.float64).copy()
+    stuck = np.flatnonzero(scales <= 0)
+    later = np.where(distances[stuck] > 0, distances[stuck], np.inf).min(axis=1, initial=np.inf)
+    scales[stuck] = later
+    smallest = scales[np.isfinite(scales) & (scales > 0)].min(initial=np.inf)
+    scales[~np.isfinite(scales)] = smallest if np.isfinite(smallest) else 1.0
+    return scales

@@ -13,8 +13,8 @@ from sidecut.graphs import Graph
 from sidecut.spectral.certificate import NEARLY
 from sidecut.spectral.factorization import FactorForecast, forecast
 from sidecut.spectral.inverse import solve_factorized, solve_iterated
-from sidecut.spectral.lanczos import PRODUCT_BUDGET, solve_lanczos
-from sidecut.spectral.problem import Certificate, Eigenpairs, LaplacianProblem, orient, solve_dense
+from sidecut.spectral.lanczos import PRODUCT_BUDGET, solve_lanczos, solve_roughly
+from sidecut.spectral.problem import Eigenpairs, LaplacianProblem, solve_dense
 
 #: Up to this many nodes the whole spectrum is computed.
 DENSE_NODES = 800
@@ -36,6 +36,7 @@ def laplacian_eigenpairs(
     n_vectors: int,
     *,
     solver: str = "auto",
+    rough: bool = False,
     random_state: int | np.random.RandomState | None = None,
 ) -> Eigenpairs:
     """Return the eigenvectors of the smallest eigenvalues of a normalised Laplacian, certified.
@@ -53,6 +54,9 @@ def laplacian_eigenpairs(
     solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
         Use one solver only: LAPACK on the full matrix; Lanczos on the affinity; Lanczos on the inverse by
         sparse factorisation; Lanczos on the inverse by conjugate gradients (with multigrid if sparse).
+    rough : bool, default=False
+        Where solver="auto" chooses Lanczos, be content with residuals of a thousandth and no certificate: for
+        a descent to start from.
     random_state : int, RandomState or None
         Starting vectors; an int makes the result reproducible.
 
@@ -85,7 +89,7 @@ def laplacian_eigenpairs(
         raise ValueError(
             f"n_vectors={n_vectors} eigenvectors of a graph with {graph.n_nodes} nodes do not exist."
         )
-    null = _null_pairs(problem, n_vectors)
+    null = problem.null_pairs(n_vectors)
     missing = n_vectors - null.values.size
     if missing == 0:
         return null
@@ -93,23 +97,23 @@ def laplacian_eigenpairs(
     # Sparse products do not use BLAS threads, and for the thin blocks beside them the threads only get in
     # each other's way: on a busy machine two were seen to be ten times slower than one.
     with threadpool_limits(limits=1 if problem.is_sparse else None, user_api="blas"):
-        return _join(null, _find_first_certified(problem, missing, solver, rng))
+        return _join(null, _find_first_certified(problem, missing, solver, rng, rough))
 
 
 def _find_first_certified(
-    problem: LaplacianProblem, wanted: int, solver: str, rng: np.random.RandomState
+    problem: LaplacianProblem, wanted: int, solver: str, rng: np.random.RandomState, rough: bool
 ) -> Eigenpairs:
-    """Try solvers in turn until one returns an answer that is certified."""
+    """Try solvers in turn until one returns an answer that is certified, or need not be."""
     guards = min(2, problem.n - problem.n_null - wanted)
     best: Eigenpairs | None = None
     failures = []
-    for attempt in _attempts(problem, wanted + guards, solver):
+    for attempt in _attempts(problem, wanted + guards, solver, rough):
         try:
             pairs = attempt(problem, wanted, guards, rng)
         except SpectralError as error:
             failures.append(str(error))
             continue
-        if _is_covered(pairs, wanted):
+        if attempt is solve_roughly or _is_covered(pairs, wanted):
             return pairs.first(wanted)
         best = _better(best, pairs)
     if best is None:
@@ -125,7 +129,7 @@ def _find_first_certified(
     return best.first(wanted)
 
 
-def _attempts(problem: LaplacianProblem, count: int, solver: str) -> Iterator[Attempt]:
+def _attempts(problem: LaplacianProblem, count: int, solver: str, rough: bool) -> Iterator[Attempt]:
     """Yield solvers in the order in which to try them."""
     named: dict[str, Attempt] = {
         "dense": _dense,
@@ -145,6 +149,8 @@ def _attempts(problem: LaplacianProblem, count: int, solver: str) -> Iterator[At
     cost = forecast(problem.affinity.matrix) if problem.is_sparse else None
     if _is_cheap(cost, problem):
         yield solve_factorized
+    if rough:
+        yield solve_roughly
     yield solve_lanczos
     if cost is not None and not _is_cheap(cost, problem) and _is_feasible(cost):
         yield solve_factorized
@@ -195,23 +201,6 @@ def _better(one: Eigenpairs | None, other: Eigenpairs) -> Eigenpairs:
 def _reach(pairs: Eigenpairs) -> tuple[bool, float]:
     """Return what answers without a full certificate are ranked by: none known to be missed comes first."""
     return pairs.certificate.failure_probability < 1.0, pairs.certificate.certified_below
-
-
-def _null_pairs(problem: LaplacianProblem, n_vectors: int) -> Eigenpairs:
-    """Return the eigenpairs of eigenvalue 0: the components of largest volume, at most `n_vectors`."""
-    component = problem.graph.components
-    members = component >= 0
-    volumes = np.bincount(component[members], weights=problem.graph.degrees[members])
-    largest = np.argsort(-volumes, kind="stable")[:n_vectors]
-    vectors = problem.null[:, largest].toarray()
-    detail = f"The graph has {problem.n_null} connected components; each has eigenvalue 0, exactly."
-    return Eigenpairs(
-        values=np.zeros(largest.size),
-        vectors=orient(vectors),
-        residuals=np.linalg.norm(problem.apply_laplacian(vectors), axis=0),
-        solver="connected components",
-        certificate=Certificate("components", 0.0, 0.0, True, detail),
-    )
 
 
 def _join(null: Eigenpairs, rest: Eigenpairs) -> Eigenpairs:

@@ -12,8 +12,11 @@ import scipy.linalg
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-from sidecut.arrays import FloatArray
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph, NormalizedAffinity
+
+#: (block, columns) -> A_j @ block_j for those columns j of the right-hand sides that are not solved yet.
+ApplyColumns = Callable[[FloatArray, IntArray], FloatArray]
 
 
 class LaplacianProblem:
@@ -46,6 +49,22 @@ class LaplacianProblem:
     def project(self, block: FloatArray) -> FloatArray:
         """Remove the null space from a vector or a block."""
         return block - self.null @ (self.null.T @ block)
+
+    def null_pairs(self, n_vectors: int) -> Eigenpairs:
+        """Return the eigenpairs of eigenvalue 0: the components of largest volume, at most `n_vectors`."""
+        component = self.graph.components
+        members = component >= 0
+        volumes = np.bincount(component[members], weights=self.graph.degrees[members])
+        largest = np.argsort(-volumes, kind="stable")[:n_vectors]
+        vectors = self.null[:, largest].toarray()
+        detail = f"The graph has {self.n_null} connected components; each has eigenvalue 0, exactly."
+        return Eigenpairs(
+            values=np.zeros(largest.size),
+            vectors=orient(vectors),
+            residuals=np.linalg.norm(self.apply_laplacian(vectors), axis=0),
+            solver="connected components",
+            certificate=Certificate("components", 0.0, 0.0, True, detail),
+        )
 
     @property
     def is_sparse(self) -> bool:
@@ -245,3 +264,66 @@ def orient(vectors: FloatArray) -> FloatArray:
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
     return vectors * np.where(signs == 0, 1.0, signs)
+
+
+# Conjugate gradients for many right-hand sides at once.
+
+
+def solve_columns(apply: ApplyColumns, right: FloatArray, tolerance: float, max_steps: int) -> FloatArray:
+    """Solve A_j x_j = r_j for all columns at once, each A_j symmetric and positive definite.
+
+    Parameters
+    ----------
+    apply : callable
+        (block, columns) -> the products A_j x_j of the columns that still need one. The matrices may differ,
+        for instance by a shift.
+    right : array of shape (n, m)
+        The right-hand sides.
+    tolerance : float
+        The residual to reach, relative to the right-hand side.
+    max_steps : int
+        The most steps.
+
+    Returns
+    -------
+    array of shape (n, m)
+        Columns that reach the tolerance early take no further products; a column of zeros takes none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.spectral.problem import solve_columns
+    >>> shifts = np.array([1.0, 3.0])
+    >>> solve_columns(lambda x, columns: (1.0 + shifts[columns]) * x, np.ones((2, 2)), 1e-12, 10)
+    array([[0.5 , 0.25],
+           [0.5 , 0.25]])
+    """
+    solution = np.zeros_like(right)
+    squared = column_dots(right, right)
+    goal = tolerance**2 * squared
+    # Blocks hold the columns that are not solved yet, and are copied only when one is.
+    active = np.flatnonzero(squared > 0)
+    squared, values, residual = squared[active], solution[:, active], right[:, active]
+    direction = residual.copy()
+    for _ in range(max_steps):
+        going = squared > goal[active]
+        if not going.all():
+            solution[:, active] = values
+            active, squared = active[going], squared[going]
+            values, residual, direction = values[:, going], residual[:, going], direction[:, going]
+        if active.size == 0:
+            break
+        image = apply(direction, active)
+        step = squared / column_dots(direction, image)
+        values += step * direction
+        residual -= step * image
+        previous, squared = squared, column_dots(residual, residual)
+        direction *= squared / previous
+        direction += residual
+    solution[:, active] = values
+    return solution
+
+
+def column_dots(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Return the inner product of each column of one block with the same column of another."""
+    return np.einsum("ij,ij->j", one, other)
