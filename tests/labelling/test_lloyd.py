@@ -7,6 +7,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 from sidecut.labelling import chunked_kmeans, lloyd, nearest_centers
+from sidecut.labelling.lloyd import fill_empty
 
 
 def inertia(rows, centers):
@@ -62,3 +63,10 @@ def test_fewer_different_rows_than_clusters_give_fewer_centres():
     rows = np.repeat(np.eye(3), 5, axis=0)
     centers = chunked_kmeans(lambda function: [function(rows)], 15, 5, random_state=0)
     assert sorted(map(tuple, centers.round(6))) == sorted(map(tuple, np.eye(3)))
+
+
+def test_an_empty_cluster_takes_the_farthest_point_that_leaves_none_empty():
+    labels, distances = np.array([0, 0, 0, 3]), np.array([0.2, 0.7, 0.4, 0.9])
+    np.testing.assert_array_equal(fill_empty(labels, distances, 4), [0, 1, 2, 3])
+    np.testing.assert_array_equal(fill_empty(labels, distances, 4, farther_than=0.5), [0, 1, 0, 3])
+    np.testing.assert_array_equal(labels, [0, 0, 0, 3])

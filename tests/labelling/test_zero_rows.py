@@ -1,6 +1,6 @@
 import numpy as np
 
-from sidecut.labelling.embedding import cluster_sums, informative_rows, join_nearest_cluster
+from sidecut.labelling.labels import cluster_sums, informative_rows, join_nearest_cluster
 
 
 def test_sums_are_indicator_transposed_times_rows():

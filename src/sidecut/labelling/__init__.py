@@ -11,8 +11,7 @@ from sidecut.labelling.assign import (
     kmeans_labels,
     sign_labels,
 )
-from sidecut.labelling.embedding import unit_rows
-from sidecut.labelling.labels import measure_confidence, rename_by_first_appearance
+from sidecut.labelling.labels import measure_confidence, rename_by_first_appearance, unit_rows
 from sidecut.labelling.lloyd import chunked_kmeans, nearest_centers
 from sidecut.labelling.repair import Repair, repair_labels, satisfy_links
 from sidecut.labelling.rotation import qr_labels, rotation_labels

@@ -10,14 +10,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.graphs.threads import limit_threads
-from sidecut.labelling.embedding import (
+from sidecut.labelling.labels import (
     check_embedding,
     check_one_column_each,
     informative_rows,
     join_nearest_cluster,
+    rename_by_first_appearance,
+    warn_if_clusters_are_missing,
 )
-from sidecut.labelling.embedding import unit_rows as to_unit_rows
-from sidecut.labelling.labels import rename_by_first_appearance, warn_if_clusters_are_missing
+from sidecut.labelling.labels import unit_rows as to_unit_rows
 from sidecut.labelling.rotation import qr_labels, rotation_labels
 from sidecut.parameters import check_count, check_n_clusters
 

@@ -191,6 +191,43 @@ def center_sums(rows: Rows, centers: Rows) -> CenterSums:
     return CenterSums(member.T @ rows, counts)
 
 
+def fill_empty(
+    labels: IntArray, distances: FloatArray, n_clusters: int, farther_than: float = -np.inf
+) -> IntArray:
+    """Give every empty cluster the farthest point of a cluster that has more than one.
+
+    Parameters
+    ----------
+    labels : array of shape (n,)
+        The clusters.
+    distances : array of shape (n,)
+        How far every point is from the centre of its cluster.
+    n_clusters : int
+        How many clusters there should be.
+    farther_than : float, default=-inf
+        Points nearer to their centre than this, or as near, stay; a cluster may then stay empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.labelling.lloyd import fill_empty
+    >>> fill_empty(np.array([0, 0, 2]), np.array([0.1, 0.5, 0.9]), 3)
+    array([0, 1, 2])
+    """
+    counts = np.bincount(labels, minlength=n_clusters)
+    empty = np.flatnonzero(counts == 0)
+    if len(empty) == 0:
+        return labels
+    labels = labels.copy()
+    for point in np.argsort(-distances, kind="stable"):
+        if len(empty) == 0 or distances[point] <= farther_than:
+            break
+        if counts[labels[point]] > 1:
+            counts[labels[point]] -= 1
+            labels[point], empty = empty[0], empty[1:]
+    return labels
+
+
 def _sample(n_rows: int, rng: np.random.RandomState) -> IntArray:
     """Return the numbers of all rows if they are few, and otherwise of so many drawn, in their order."""
     if n_rows <= SAMPLE_ROWS:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints, Contraction
-from sidecut.exceptions import ConflictError, ConstraintWarning, warn
+from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.labelling.coloring import ConflictGraph, violate_least
-from sidecut.parameters import check_flag
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,45 +245,3 @@ def _warn_about_rest(repair: Repair, n_clusters: int) -> None:
         )
         reason = f"{proved}; use more than n_clusters={n_clusters} clusters or drop some"
     warn(f"{repair.violated} cannot-links remain violated: {reason}.", ConstraintWarning)
-
-
-# The last step of a fit where the links are to be satisfied, whatever the method made of them.
-
-
-def refuse_contradictions(estimator: Any, constraints: Constraints) -> None:
-    """Refuse, before anything is computed, links that no labels satisfy where all must be satisfied.
-
-    Raises
-    ------
-    ConflictError
-        With the chain of must-links that contradicts a cannot-link, if the estimator is `hard`.
-    """
-    check_flag("hard", estimator.hard)
-    if not estimator.hard or constraints.is_empty:
-        return
-    conflicts = constraints.conflicts(max_chains=1)
-    if conflicts:
-        raise ConflictError(
-            f"hard=True, but {conflicts[0]} ({constraints.n_conflicts} such in all): no labels satisfy both. "
-            "Correct them, call constraints.without_conflicts(), or use hard=False.",
-            conflicts,
-        )
-
-
-def repair_if_hard(estimator: Any, rows: FloatArray, constraints: Constraints) -> None:
-    """Repair `labels_` and remember how, as `repair_`, if the estimator is `hard`; else forget old repairs.
-
-    Parameters
-    ----------
-    estimator : estimator
-        With `hard`, `n_clusters` and `labels_`.
-    rows : array of shape (n_samples, n_components)
-        What was clustered, for the cost of a change.
-    constraints : Constraints
-        The links.
-    """
-    estimator.__dict__.pop("repair_", None)
-    if estimator.hard and not constraints.is_empty:
-        estimator.labels_, estimator.repair_ = satisfy_links(
-            estimator.labels_, rows, constraints, estimator.n_clusters
-        )

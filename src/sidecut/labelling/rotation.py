@@ -16,15 +16,16 @@ from scipy.linalg import polar, qr, svd
 from sklearn.utils import check_random_state
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.labelling.embedding import (
+from sidecut.labelling.labels import (
     check_embedding,
     check_one_column_each,
     cluster_sums,
     informative_rows,
     join_nearest_cluster,
+    rename_by_first_appearance,
     unit_rows,
+    warn_if_clusters_are_missing,
 )
-from sidecut.labelling.labels import rename_by_first_appearance, warn_if_clusters_are_missing
 from sidecut.parameters import check_n_clusters
 
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecut.labelling.coloring.assignment import SMALL_KNOT, Assigner, exchange_chains, solve_programme
-from sidecut.labelling.coloring.colouring import find_colouring
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph, search
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph, find_colouring, search
 
 
 def cost_of(cost, clusters):

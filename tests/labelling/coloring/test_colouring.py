@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.labelling.coloring.colouring import find_colouring, peel
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph, find_colouring, peel
 
 
 @st.composite

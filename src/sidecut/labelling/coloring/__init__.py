@@ -1,8 +1,7 @@
 """Clusters for nodes of which some must be apart: graph colouring with costs."""
 
 from sidecut.labelling.coloring.assignment import Assigner
-from sidecut.labelling.coloring.colouring import Verdict, find_colouring
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph, Verdict, find_colouring
 from sidecut.labelling.coloring.violation import Compromise, violate_least
 
 __all__ = ["Assigner", "Compromise", "ConflictGraph", "Verdict", "find_colouring", "violate_least"]

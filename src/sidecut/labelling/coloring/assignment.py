@@ -8,8 +8,7 @@ from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.labelling.coloring.colouring import peel
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph, search
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph, peel, search
 
 #: Knots of at most so many nodes are searched for the best assignment, in at most so many steps each.
 SMALL_KNOT = 20

@@ -9,8 +9,7 @@ from scipy import sparse
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.labelling.coloring.assignment import Assigner, exchange_chains
-from sidecut.labelling.coloring.colouring import NOBODY, find_colouring, peel
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph
+from sidecut.labelling.coloring.conflict_graph import NOBODY, ConflictGraph, find_colouring, peel
 
 #: Islands up to this size are searched for the cheapest among the compromises, within a budget.
 EXACT_NODES = 24
