@@ -2,9 +2,21 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from sidecut import Constraints
+from sidecut import (
+    CCSR,
+    CSAP,
+    E2CP,
+    LCSC,
+    NCSC,
+    SSKK,
+    ConstrainedGMM,
+    Constraints,
+    MetricKMeans,
+    SpectralLearning,
+)
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConstraintWarning
 from sidecut.methods.safeguard import GRAPH, Judgement, KnownPairs, chance_corrected, judge, warn_if_unsure
@@ -111,3 +123,52 @@ def test_of_very_many_pairs_some_points_are_listed(rng, monkeypatch):
     assert known.points.size == 20
     assert known.first.size == 190
     assert known.agreement(y) == 1.0
+
+
+# What methods without a trial of their own keep and follow.
+
+X, Y = make_blobs(90, n_features=3, centers=3, cluster_std=4.0, random_state=4)
+
+
+@pytest.mark.parametrize("method", [E2CP, NCSC])
+def test_what_is_satisfied_anyway_changes_nothing(method):
+    alone = method(3, random_state=0).fit(X)
+    i, j = np.flatnonzero(alone.labels_ == alone.labels_[0])[:2]
+    known = Constraints.from_pairs(90, must_link=[(i, j)])
+    model = method(3, random_state=0).fit(X, constraints=known)
+    assert model.judgement_.choice == "graph"
+    np.testing.assert_array_equal(model.labels_, alone.labels_)
+    np.testing.assert_array_equal(model.confidence_, alone.confidence_)
+
+
+def test_one_link_decides_nothing_unless_it_is_hard():
+    alone = E2CP(3, random_state=0).fit(X).labels_
+    i, j = 0, np.flatnonzero(alone != alone[0])[0]
+    known = Constraints.from_pairs(90, must_link=[(i, j)])
+    with pytest.warns(ConstraintWarning, match="about 2 points is too little"):
+        kept = E2CP(3, random_state=0).fit(X, constraints=known)
+    np.testing.assert_array_equal(kept.labels_, alone)
+    hard = E2CP(3, hard=True, random_state=0).fit(X, constraints=known)
+    assert hard.labels_[i] == hard.labels_[j]
+
+
+@pytest.mark.parametrize(
+    "method", [E2CP, NCSC, SpectralLearning, CSAP, CCSR, LCSC, SSKK, MetricKMeans, ConstrainedGMM]
+)
+def test_the_repair_is_that_of_the_answer_that_is_kept(method, monkeypatch):
+    alone = method(3, random_state=0).fit(X)
+    i, j = np.flatnonzero(alone.labels_ == alone.labels_[0])[:2]
+    known = Constraints.from_pairs(90, must_link=[(i, j)])
+    fit = method._fit
+
+    def fit_badly(self, X, constraints):
+        fit(self, X, constraints)
+        if constraints is not None and not constraints.is_empty:
+            self.repair_ = "of another answer"
+
+    monkeypatch.setattr(method, "_fit", fit_badly)
+    model = method(3, hard=True, random_state=0).fit(X, constraints=known)
+    assert model.judgement_.choice == "graph"
+    np.testing.assert_array_equal(model.labels_, alone.labels_)
+    assert len(model.repair_.moved) == model.repair_.violated_before == model.repair_.violated == 0
+    assert model.repair_.cost == 0

@@ -6,6 +6,7 @@ from sidecut.methods.ccsr import CCSR
 from sidecut.methods.csap import CSAP
 from sidecut.methods.csp import CSP
 from sidecut.methods.e2cp import E2CP
+from sidecut.methods.forecast import estimate_seconds
 from sidecut.methods.ncsc import LCSC, NCSC
 from sidecut.methods.normalized_cut import NormalizedCut
 from sidecut.methods.poisson import PoissonLearning, PoissonMBO
@@ -31,4 +32,5 @@ __all__ = [
     "PoissonMBO",
     "SpectralClusterer",
     "SpectralLearning",
+    "estimate_seconds",
 ]

@@ -8,13 +8,13 @@ from typing import Any, Self, cast
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe, warn_about_graph
 from sidecut.graphs.threads import use_threads
-from sidecut.labelling import LabellingMethod, assign_labels, measure_confidence, unit_rows
-from sidecut.labelling.repair import repair_if_hard
+from sidecut.labelling import LabellingMethod, assign_labels, measure_confidence, satisfy_links, unit_rows
 from sidecut.methods.inputs import (
     build_graph,
     check_data,
@@ -23,6 +23,7 @@ from sidecut.methods.inputs import (
     is_precomputed,
 )
 from sidecut.parameters import check_flag, check_parameters
+from sidecut.progress import stage, tell
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
 
@@ -40,9 +41,14 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     """
 
     n_clusters: int
+    hard: bool
     n_jobs: int | None
+    verbose: int
     labels_: Any
-    confidence_: FloatArray
+    #: The data and the graph made of them, before constraints; `predict` needs both, most methods neither.
+    _seen: tuple[Any, Any] = (None, None)
+    _keeps_data = False
+    _confidence: FloatArray | None
 
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Cluster the data.
@@ -60,17 +66,33 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         Returns
         -------
         self
-            With `labels_`, `confidence_` (how sure each label is, from 0 to 1) and the method's own results.
+            With `labels_`, `confidence_` and the method's own results.
         """
         check_y(y)
         check_flag("safe", getattr(self, "safe", True))
-        with use_threads(self.n_jobs):
+        self._confidence = None
+        with use_threads(self.n_jobs), tell(getattr(self, "verbose", 0), f"{type(self).__name__}:"):
             self._fit(X, constraints)
             self._safeguard(X, constraints)
-            self.confidence_ = self._measure_confidence(X)
-        self.__dict__.pop("_graph_before", None)
+        if not self._keeps_data:
+            self._forget("_seen")
         self._name_clusters(constraints)
         return self
+
+    @property
+    def confidence_(self) -> FloatArray:
+        """How sure each label is, from 0 to 1; at 0.5 another cluster is as likely.
+
+        It is measured when it is first asked for, from what the fit kept. A fit on chunks of rows keeps too
+        little for it.
+        """
+        check_is_fitted(self, "labels_")
+        if "_confidence" not in self.__dict__:
+            raise AttributeError("There is no confidence_: rows that came in chunks were not kept; use fit.")
+        if self._confidence is None:
+            with use_threads(self.n_jobs):
+                self._confidence = self._measure_confidence()
+        return self._confidence
 
     def _name_clusters(self, constraints: Constraints | None) -> None:
         """Remember which cluster is which class, where classes are known by name."""
@@ -86,8 +108,22 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     def _safeguard(self, X: Any, constraints: Constraints | None) -> None:
         """Hook: look after knowledge that is too little for the method."""
 
-    def _measure_confidence(self, X: Any) -> FloatArray:
-        """Say how sure every label is; by default from what was clustered and from the graph."""
+    def _forget(self, *names: str) -> None:
+        """Leave nothing of an earlier fit under these names."""
+        for name in names:
+            self.__dict__.pop(name, None)
+
+    def _repair(self, rows: FloatArray, constraints: Constraints) -> None:
+        """Change labels so that they satisfy the links, where `hard` asks for it; `rows` were clustered."""
+        self._forget("repair_")
+        if self.hard and not constraints.is_empty:
+            self.labels_, self.repair_ = satisfy_links(self.labels_, rows, constraints, self.n_clusters)
+
+    def _measure_confidence(self) -> FloatArray:
+        """Hook: how sure every label is; by default from what was clustered and from the graph.
+
+        A method that would need the data sets `_confidence` in its fit instead.
+        """
         return measure_confidence(
             self.labels_, getattr(self, "embedding_", None), getattr(self, "affinity_matrix_", None)
         )
@@ -146,6 +182,9 @@ class SpectralClusterer(ConstrainedClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     random_state : int, RandomState or None, default=None
         Starting vectors and k-means starts; an int makes the result reproducible.
     """
@@ -163,6 +202,7 @@ class SpectralClusterer(ConstrainedClusterer):
         eigen_solver: str = "auto",
         hard: bool = False,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -175,6 +215,7 @@ class SpectralClusterer(ConstrainedClusterer):
         self.eigen_solver = eigen_solver
         self.hard = hard
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
@@ -185,15 +226,17 @@ class SpectralClusterer(ConstrainedClusterer):
         rng = check_random_state(self.random_state)
         graph = self._build_graph(data)
         self.graph_recall_ = graph.recall
-        # For the answer without constraints, where that is looked at.
-        self._graph_before = graph
+        self._seen = data, graph
         if not constraints.is_empty:
-            graph = self._constrain_graph(graph, constraints)
+            with stage("constraints in the graph"):
+                graph = self._constrain_graph(graph, constraints)
         warn_about_graph(graph, self.n_clusters)
         self.affinity_matrix_ = graph
-        self.embedding_ = self._embed(graph, constraints, rng)
-        self.labels_ = self._assign_labels(self.embedding_, rng)
-        repair_if_hard(self, self.embedding_, constraints)
+        with stage("embedding"):
+            self.embedding_ = self._embed(graph, constraints, rng)
+        with stage("labels"):
+            self.labels_ = self._assign_labels(self.embedding_, rng)
+            self._repair(self.embedding_, constraints)
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense, whatever the data."""

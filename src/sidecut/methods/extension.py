@@ -20,10 +20,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.graphs import Graph, Neighbors
+from sidecut.graphs import Neighbors
 from sidecut.labelling import unit_rows
-from sidecut.methods.caution import is_alone
 from sidecut.methods.inputs import check_points
+from sidecut.methods.safeguard import is_unconstrained
 
 #: Nearer to one, 1 - λ is too small to divide by: such an eigenvector says nothing about its neighbours.
 LARGEST_EIGENVALUE = 0.99
@@ -45,11 +45,8 @@ else:
 class OutOfSample(_Walk):
     """Gives a spectral method on a neighbour graph `predict`, by the extension of its eigenvectors."""
 
-    def _build_graph(self, data: Any) -> Graph:
-        graph = super()._build_graph(data)
-        # For `predict`: the data themselves, not a copy, and the graph before any rewriting.
-        self._seen: tuple[Any, Any] = (data, graph)
-        return graph
+    #: `predict` needs the data themselves, not a copy, and the graph before any rewriting.
+    _keeps_data = True
 
     @available_if(_is_on_neighbors)
     def predict(self, X: Any) -> IntArray:
@@ -72,7 +69,7 @@ class OutOfSample(_Walk):
         X = check_points(self, X, reset=False)
         old, graph = self._seen
         edges, twins = graph.extension.edges(old, X)
-        if is_alone(self):
+        if is_unconstrained(self):
             return vote_of_neighbors(edges, twins, self.labels_)
         # Where all weights underflow, or all neighbours lie in a piece of the graph about which the
         # eigenvectors say nothing, the nearest neighbour is all there is to go by.

@@ -15,8 +15,9 @@ from sklearn.utils.validation import validate_data
 
 from sidecut.arrays import FloatArray, to_native
 from sidecut.constraints import Constraints
-from sidecut.constraints.feasibility import warn_about_too_few_clusters
+from sidecut.constraints.closure import warn_about_too_few_clusters
 from sidecut.exceptions import (
+    ConflictError,
     ConstraintError,
     KnowledgeWarning,
     LabellingWarning,
@@ -25,8 +26,8 @@ from sidecut.exceptions import (
     warn,
 )
 from sidecut.graphs import Graph, as_graph, recipe
-from sidecut.labelling.repair import refuse_contradictions
-from sidecut.parameters import check_n_clusters
+from sidecut.parameters import check_flag, check_n_clusters
+from sidecut.progress import stage
 
 Made = TypeVar("Made")
 FLOATS = (np.float64, np.float32)
@@ -96,9 +97,9 @@ def check_data(estimator: BaseEstimator, X: Any) -> Any:
         networkx or igraph graph
         The data.
     """
-    X = to_native(X)
     if not is_precomputed(estimator):
         return check_points(estimator, X)
+    X = to_native(X)
     is_matrix = not isinstance(X, Graph) and (hasattr(X, "shape") or isinstance(X, list | tuple))
     if is_matrix:
         X = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
@@ -172,7 +173,8 @@ def build_graph(estimator: BaseEstimator, data: Any) -> Graph:
     if isinstance(data, Graph):
         return data
     how = recipe(estimator.affinity, estimator.n_neighbors)
-    return make_once(estimator, (type(how), how.get_params()), data, lambda: how.build(data))
+    with stage("graph"):
+        return make_once(estimator, (type(how), how.get_params()), data, lambda: how.build(data))
 
 
 def warn_about_unused_neighbors(estimator: BaseEstimator) -> None:
@@ -265,7 +267,7 @@ def check_constraints(constraints: Constraints | None, n_samples: int, n_cluster
     if constraints is None:
         return Constraints.none(n_samples)
     constraints.check_matches(n_samples)
-    if isinstance(n_clusters, Integral):
+    if isinstance(n_clusters, Integral) and constraints.most_apart > n_clusters:
         warn_about_too_few_clusters(constraints, int(n_clusters))
     return constraints
 
@@ -317,3 +319,26 @@ def _count_distinct(points: Any, enough: int) -> int:
 
 def _dense_row(points: Any, row: int) -> np.ndarray:
     return points[[row]].toarray() if sp.issparse(points) else points[row]
+
+
+# The last step of a fit where the links are to be satisfied, whatever the method made of them.
+
+
+def refuse_contradictions(estimator: Any, constraints: Constraints) -> None:
+    """Refuse, before anything is computed, links that no labels satisfy where all must be satisfied.
+
+    Raises
+    ------
+    ConflictError
+        With the chain of must-links that contradicts a cannot-link, if the estimator is `hard`.
+    """
+    check_flag("hard", estimator.hard)
+    if not estimator.hard or constraints.is_empty:
+        return
+    conflicts = constraints.conflicts(max_chains=1)
+    if conflicts:
+        raise ConflictError(
+            f"hard=True, but {conflicts[0]} ({constraints.n_conflicts} such in all): no labels satisfy both. "
+            "Correct them, call constraints.without_conflicts(), or use hard=False.",
+            conflicts,
+        )

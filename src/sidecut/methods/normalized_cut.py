@@ -42,6 +42,9 @@ class NormalizedCut(OutOfSample, SpectralClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -94,6 +97,7 @@ class NormalizedCut(OutOfSample, SpectralClusterer):
         n_init: int = 10,
         eigen_solver: str = "auto",
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         # Without links there is nothing that `hard` could satisfy, so it is no parameter here.
@@ -107,6 +111,7 @@ class NormalizedCut(OutOfSample, SpectralClusterer):
             n_init=n_init,
             eigen_solver=eigen_solver,
             n_jobs=n_jobs,
+            verbose=verbose,
             random_state=random_state,
         )
 

@@ -1,18 +1,20 @@
-"""Is what is known enough to leave the cut of the graph? The knowledge itself is asked, by holding some back.
+"""What `safe=True` means: constraints are followed only where they are enough to improve on the graph.
 
 A constrained cut can satisfy a few labels by cutting off the labelled points, and be far worse everywhere
-else than the cut of the graph alone. That shows as soon as part of the knowledge is held back: told the rest,
-does the method get the pairs it was not told right more often than the graph does by itself? Agreement is
-corrected for chance, as the adjusted Rand index is. Only a gain that so little knowledge does not show by
-luck counts. Where the cut of the graph satisfies all that is known there is nothing to gain: it is the least
-cut, and feasible.
+else than the cut of the graph. That shows when part of the knowledge is held back: does the method, given the
+rest, get the held-back pairs right more often than the graph does without any? Agreement is corrected for
+chance, as the adjusted Rand index is, and a gain counts only if so little knowledge would not show it by
+chance. Where the cut of the graph satisfies all that is known there is nothing to gain: it is the least cut,
+and feasible.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +24,14 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.constraints.satisfaction import PairCounts
-from sidecut.exceptions import ConstraintWarning, warn
+from sidecut.exceptions import ConstraintWarning, SidecutWarning, warn
+from sidecut.methods.inputs import check_points
+from sidecut.progress import stage
+
+if TYPE_CHECKING:
+    from sidecut.methods.base import ConstrainedClusterer as _Clusterer
+else:
+    _Clusterer = object
 
 #: Of so many parts one is held back at a time.
 N_FOLDS = 4
@@ -31,7 +40,7 @@ N_FOLDS = 4
 FEWEST_FACTS = 15
 #: The gain in held-back agreement that counts is the first number plus the second over the root of the number
 #: of facts.
-LEAST_GAIN, LUCK = 0.05, 0.25
+LEAST_GAIN, GAIN_BY_CHANCE = 0.05, 0.25
 #: With so many facts, and so many for each cluster, nothing is held back.
 AMPLE, AMPLE_PER_CLUSTER = 100, 20
 #: Then agreement above the first number is enough, and below it a gain of the second over the graph.
@@ -42,15 +51,17 @@ MOST_PAIRS, SOME_POINTS = 2_000_000, 1_000
 NOTEWORTHY = 0.02
 
 #: The name of the answer that uses nothing that is known, and of one that uses it all.
-GRAPH, TOLD = "graph", "told"
+GRAPH, CONSTRAINED = "graph", "constrained"
 #: `weigh` looks at answers to fewer facts than this, or than this for each cluster.
 LITTLE, LITTLE_PER_CLUSTER = 50, 5
 #: Fewer facts than the first number, or than the second where all are must-links, decide nothing.
-FEWEST_TOLD, FEWEST_MUST_LINKS = 3, 15
+FEWEST_FOR_GAIN, FEWEST_MUST_LINKS = 3, 15
 #: An answer to labels of all clusters that agrees more than this with the one without may refine it.
 REFINED = 0.6
 #: An answer that agrees less than this with the one without constraints needs more to speak for it.
 ALIKE = 0.8
+#: A graph is all but in pieces, as many as clusters, if the last of as many eigenvalues is below this.
+IN_PIECES = 1e-6
 
 Refit = Callable[[Constraints], Mapping[str, IntArray] | None]
 
@@ -63,7 +74,7 @@ class Judgement:
     ----------
     choice : str
         "graph", the cut that uses nothing that is known, or the constrained cut by its labelling: "kmeans",
-        "sign", or "seeded" where k-means starts from the known classes.
+        "sign", "seeded" where k-means starts from the known classes, or "constrained" where there is one.
     detail : str
         The reason in words.
     is_sure : bool
@@ -145,7 +156,7 @@ class KnownPairs:
         return connected_components(links, directed=False)[1]
 
     def deal(self, n_folds: int, rng: np.random.RandomState) -> IntArray:
-        """Return a fold for every point; sets of points that no pair joins to others stay whole."""
+        """Return a fold for every point; points that pairs join stay in one fold if they can."""
         part = self._parts
         if np.bincount(part).max() * 2 > self.points.size:
             # All hang together, as labels do: point by point, class after class.
@@ -197,7 +208,7 @@ def judge(
     cut_graph : callable
         Returns labels without constraints; called only if they are needed.
     refit : callable
-        Told a part of the constraints, returns answers of the same names, or None where it can say nothing.
+        Given a part of the constraints, returns answers of the same names, or None where it finds none.
     """
     # The choice has a generator of its own, so that labels do not depend on how it came about.
     rng = np.random.RandomState(0)
@@ -230,8 +241,20 @@ def is_little(constraints: Constraints, n_clusters: int) -> bool:
     return 0 < constraints.constrained_points.size < 2 * max(LITTLE, LITTLE_PER_CLUSTER * n_clusters)
 
 
+def agrees_amply(constraints: Constraints, n_clusters: int, labels: IntArray) -> bool:
+    """Tell whether so much is known, and labels agree with it so well, that no other answer is looked at."""
+    known = KnownPairs(constraints, np.random.RandomState(0))
+    is_ample = known.n_facts >= max(AMPLE, AMPLE_PER_CLUSTER * n_clusters)
+    return is_ample and known.agreement(labels) >= AGREED
+
+
 def weigh(
-    constraints: Constraints, n_clusters: int, told: IntArray, alone: IntArray, *, refines: bool = False
+    constraints: Constraints,
+    n_clusters: int,
+    constrained: IntArray,
+    unconstrained: IntArray,
+    *,
+    refines: bool = False,
 ) -> Judgement:
     """Choose between the answer to little knowledge and the method's own answer without any.
 
@@ -243,7 +266,7 @@ def weigh(
         What is known.
     n_clusters : int
         K.
-    told, alone : arrays of shape (n_samples,)
+    constrained, unconstrained : arrays of shape (n_samples,)
         Labels with constraints and without.
     refines : bool, default=False
         Whether the method is known to refine an answer that satisfies everything.
@@ -257,26 +280,26 @@ def weigh(
     >>> weigh(known, 2, np.array([0, 0, 1, 1, 1, 0]), np.array([0, 0, 0, 1, 1, 1])).choice
     'graph'
     >>> weigh(known, 2, np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 0, 0, 1])).choice
-    'told'
+    'constrained'
     """
     known = KnownPairs(constraints, np.random.RandomState(0))
     if known.n_facts >= max(LITTLE, LITTLE_PER_CLUSTER * n_clusters):
-        return Judgement(TOLD, f"{known.n_facts} facts are enough to follow.")
-    before, after = known.agreement(alone), known.agreement(told)
-    gain, alike = after - before, adjusted_rand_score(told, alone)
-    if before == 1.0 and not (refines and gain == 0 and alike > REFINED and known.n_facts >= FEWEST_TOLD):
+        return Judgement(CONSTRAINED, f"{known.n_facts} facts are enough to follow.")
+    before, after = known.agreement(unconstrained), known.agreement(constrained)
+    gain, alike = after - before, adjusted_rand_score(constrained, unconstrained)
+    if before == 1.0 and not (refines and gain == 0 and alike > REFINED and known.n_facts >= FEWEST_FOR_GAIN):
         return Judgement(GRAPH, "The answer without constraints satisfies all that is known.")
     if before == 1.0:
-        return Judgement(TOLD, "Both answers satisfy all that is known, and they are much alike.")
+        return Judgement(CONSTRAINED, "Both answers satisfy all that is known, and they are much alike.")
     are_must_links = bool(known.together.all())
-    fewest = FEWEST_MUST_LINKS if are_must_links else FEWEST_TOLD
+    fewest = FEWEST_MUST_LINKS if are_must_links else FEWEST_FOR_GAIN
     if known.n_facts < fewest:
         kind = "must-links" if are_must_links else "facts"
         detail = f"{known.n_facts} {kind} decide nothing, {fewest} might."
         return Judgement(GRAPH, detail, is_sure=False)
     detail = f"Agreement with what is known is {before:.2f} without constraints and {after:.2f} with them."
     is_better = gain > 0 and (alike > ALIKE or gain * np.sqrt(known.n_facts) > 1)
-    return Judgement(TOLD, detail) if is_better else Judgement(GRAPH, detail, is_sure=False)
+    return Judgement(CONSTRAINED, detail) if is_better else Judgement(GRAPH, detail, is_sure=False)
 
 
 def _held_back_gains(
@@ -287,24 +310,24 @@ def _held_back_gains(
     refit: Refit,
     rng: np.random.RandomState,
 ) -> tuple[dict[str, float], float]:
-    """Return how much better than the graph each answer gets pairs it was not told, and what is asked for."""
+    """Return how much better than the graph each answer gets held-back pairs, and the gain it needs."""
     counts = {name: np.zeros(4) for name in (*answers, GRAPH)}
     fold_of = known.deal(N_FOLDS, rng)
     for fold in np.unique(fold_of):
-        told = fold_of != fold
-        if not told.any():
+        given = fold_of != fold
+        if not given.any():
             continue
-        counted = ~(told[known.first] & told[known.second])
-        found = refit(constraints.among(known.points[told])) or {}
+        counted = ~(given[known.first] & given[known.second])
+        found = refit(constraints.among(known.points[given])) or {}
         for name in counts:
             counts[name] += known.counts(found.get(name, graph), counted)
     base = chance_corrected(counts.pop(GRAPH))
     gains = {name: chance_corrected(count) - base for name, count in counts.items()}
-    return gains, LEAST_GAIN + LUCK / np.sqrt(known.n_facts)
+    return gains, LEAST_GAIN + GAIN_BY_CHANCE / np.sqrt(known.n_facts)
 
 
 def _best(scores: Mapping[str, float]) -> str:
-    """Return the name with the largest score; a later one has to be noteworthily better than the first."""
+    """Return the name with the largest score; a later one must be clearly better than the first."""
     first = next(iter(scores))
     return max(scores, key=lambda name: scores[name] - NOTEWORTHY * (name != first))
 
@@ -320,3 +343,104 @@ def warn_if_unsure(judgement: Judgement, constraints: Constraints, labels: IntAr
         "Tell more; or use safe=False, which follows the constraints whatever it costs.",
         ConstraintWarning,
     )
+
+
+def is_unconstrained(model: Any) -> bool:
+    """Tell whether a method without a trial of its own kept its answer without constraints."""
+    judgement = getattr(model, "judgement_", None)
+    return isinstance(model, Safeguarded) and judgement is not None and judgement.choice == GRAPH
+
+
+class Safeguarded(_Clusterer):
+    """Gives a method `safe`: where little is known, its own answer without constraints may be kept.
+
+    What the method computed stays as it is; `labels_` and `confidence_` are those of the answer kept, and
+    `judgement_` says why.
+    """
+
+    safe: bool
+    judgement_: Judgement
+    #: What else is taken from the fit without constraints if that is kept.
+    _taken: tuple[str, ...] = ()
+    #: Whether an answer is judged by pairs held back. It must be where a method satisfies all it is given.
+    _holds_pairs_back = False
+
+    @property
+    def _is_guarded(self) -> bool:
+        """Whether the answer without constraints may be kept, with these parameters."""
+        return self.safe
+
+    def _safeguard(self, X: Any, constraints: Constraints | None) -> None:
+        self._forget("judgement_")
+        if constraints is None or not self._is_guarded or not is_little(constraints, self.n_clusters):
+            return
+        with (
+            warnings.catch_warnings(action="ignore", category=SidecutWarning),
+            stage("answer without constraints"),
+        ):
+            unconstrained = self._refit(X, None)
+            self.judgement_ = self._judge(X, constraints, unconstrained)
+        if self.judgement_.choice != GRAPH:
+            return
+        reason = "" if self.judgement_.is_sure else self._must_follow(constraints, unconstrained)
+        if reason:
+            self.judgement_ = Judgement(CONSTRAINED, f"The constraints are followed: {reason}.")
+            return
+        self._confidence = unconstrained.confidence_
+        for name in ("labels_", *self._taken):
+            setattr(self, name, getattr(unconstrained, name))
+        self._hold_links(constraints)
+        if hasattr(self, "repair_"):
+            # It tells of the answer that is not kept. This one satisfies everything as it is.
+            rows = getattr(unconstrained, "embedding_", None)
+            self._repair(_dense(check_points(self, X, reset=False)) if rows is None else rows, constraints)
+        warn_if_unsure(self.judgement_, constraints, self.labels_)
+
+    def _must_follow(self, constraints: Constraints, unconstrained: Self) -> str:
+        """Return why constraints are followed whatever speaks against them, or nothing."""
+        if getattr(self, "hard", False):
+            return "they are hard"
+        if self._is_graph_in_pieces(constraints, unconstrained):
+            return "the graph is in pieces, and cannot tell how these belong together"
+        return ""
+
+    def _hold_links(self, constraints: Constraints) -> None:
+        """Hook: change labels so that links hold which the method promises to keep."""
+
+    def _is_graph_in_pieces(self, constraints: Constraints, unconstrained: Self) -> bool:
+        """Tell whether constrained points lie in different components, or the graph all but falls apart."""
+        graph = self._seen[1]
+        if graph is None:
+            return False
+        are_apart = np.ptp(graph.components[constraints.constrained_points]) > 0
+        smallest = getattr(unconstrained, "eigenvalues_", np.ones(1))
+        return bool(are_apart or smallest[-1] < IN_PIECES)
+
+    def _judge(self, X: Any, constraints: Constraints, unconstrained: Self) -> Judgement:
+        if not self._holds_pairs_back:
+            refines = self._knows_all_clusters(constraints)
+            return weigh(constraints, self.n_clusters, self.labels_, unconstrained.labels_, refines=refines)
+        return judge(
+            constraints,
+            self.n_clusters,
+            {CONSTRAINED: self.labels_},
+            lambda: unconstrained.labels_,
+            lambda part: {CONSTRAINED: self._refit(X, part).labels_},
+        )
+
+    def _knows_all_clusters(self, constraints: Constraints) -> bool:
+        """Hook: whether so few labels are all the method needs, if no two clusters lack one."""
+        return False
+
+    def _refit(self, X: Any, constraints: Constraints | None) -> Self:
+        """Return the same method, fitted on the same graph with other constraints."""
+        # Not a clone: that would copy a graph that is shared.
+        settings = {**self.get_params(deep=False), "safe": False}
+        graph = self._seen[1]
+        if graph is None:
+            return type(self)(**settings).fit(X, constraints=constraints)
+        return type(self)(**{**settings, "affinity": "precomputed"}).fit(graph, constraints=constraints)
+
+
+def _dense(points: Any) -> FloatArray:
+    return np.asarray(points.toarray() if sp.issparse(points) else points, dtype=np.float64)

@@ -10,7 +10,7 @@ from sidecut.constraints import Constraints
 from sidecut.graphs import CorrectedGraph, Graph, GraphRecipe, SparseGraph, correct_weights
 from sidecut.labelling import LabellingMethod
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.caution import Cautious
+from sidecut.methods.safeguard import Safeguarded
 from sidecut.parameters import check_choice
 
 #: Up to this many pairs are written into the graph; beyond, links within groups are only applied.
@@ -78,7 +78,7 @@ def even_out_degrees(graph: Graph) -> Graph:
     return correct_weights(graph, sp.csr_array(sp.diags_array(loops)))
 
 
-class SpectralLearning(Cautious, SpectralClusterer):
+class SpectralLearning(Safeguarded, SpectralClusterer):
     """Spectral learning: set the affinity of must-links to one and of cannot-links to zero, then cut.
 
     The simplest way to use what is known, and the one every paper compares with. A link changes one
@@ -115,6 +115,9 @@ class SpectralLearning(Cautious, SpectralClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -173,6 +176,7 @@ class SpectralLearning(Cautious, SpectralClusterer):
         hard: bool = False,
         safe: bool = True,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -186,6 +190,7 @@ class SpectralLearning(Cautious, SpectralClusterer):
             eigen_solver=eigen_solver,
             hard=hard,
             n_jobs=n_jobs,
+            verbose=verbose,
             random_state=random_state,
         )
         self.safe = safe

@@ -16,8 +16,7 @@ from sklearn.mixture import GaussianMixture
 from sidecut import ConstrainedGMM, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConflictError, ConstraintWarning, LabellingWarning
-from sidecut.methods.baselines.mean_field import MeanField
-from sidecut.methods.baselines.mixture import COVARIANCE_TYPES, maximize, run_em
+from sidecut.methods.baselines.mixture import COVARIANCE_TYPES, MeanField, maximize, run_em
 from sidecut.methods.baselines.must_linked_sets import find_must_linked_sets
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sidecut.methods.baselines.lloyd import (
+from sidecut.methods.baselines.cop_kmeans import (
     Centres,
     Run,
     WeightedPoints,
+    _fill_empty,
     best_run,
-    fill_empty,
     run_lloyd,
     spread_centres,
 )
@@ -41,12 +41,12 @@ def test_centres_are_the_means_of_their_clusters_at_rest():
 
 def test_empty_clusters_get_the_farthest_points():
     costs = np.array([[0.0, 9.0, 9.0], [4.0, 9.0, 9.0], [1.0, 9.0, 9.0], [9.0, 2.0, 9.0]])
-    np.testing.assert_array_equal(fill_empty(costs, np.array([0, 0, 0, 1])), [0, 2, 0, 1])
+    np.testing.assert_array_equal(_fill_empty(costs, np.array([0, 0, 0, 1])), [0, 2, 0, 1])
 
 
 def test_no_cluster_is_emptied_to_fill_another_and_no_point_leaves_its_centre():
     costs = np.array([[9.0, 1.0, 1.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]])
-    np.testing.assert_array_equal(fill_empty(costs, np.array([1, 0, 0])), [1, 0, 0])
+    np.testing.assert_array_equal(_fill_empty(costs, np.array([1, 0, 0])), [1, 0, 0])
 
 
 @pytest.mark.parametrize("n_clusters", [2, 6, 9])

@@ -1,5 +1,7 @@
 """CCSR: the squares against K itself, the programme solved by hand, the estimator."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from sidecut import CCSR, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.labelling import kmeans_labels, unit_rows
 from sidecut.methods.ccsr import estimator as ccsr
+from sidecut.methods.ccsr import program as ccsr_program
 from sidecut.methods.ccsr.estimator import link_squares, point_squares
 
 
@@ -224,3 +227,37 @@ def test_many_clusters():
     assert model.programme_.matrix.shape == (55, 55)
     assert model.programme_.status == "Solved"
     assert model.programme_.stationarity < 1e-8
+
+
+@pytest.mark.parametrize("kind", ["labels", "pairs"])
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+def test_the_programme_that_is_not_formed_is_the_same(monkeypatch, kind, ridge):
+    rng = np.random.default_rng(0)
+    n, m, k = 90, 7, 4
+    features = rng.normal(size=(n, m))
+    y = rng.integers(k, size=n)
+    known = sample_labels(y, 25, random_state=0) if kind == "labels" else sample_pairs(y, 40, random_state=0)
+    model = CCSR(k, ridge=ridge)
+    formed = model._programme(features, known)
+    monkeypatch.setattr(ccsr, "FORMED_EIGENVECTORS", m - 1)
+    monkeypatch.setattr(ccsr_program, "PAIRS_HELD", 7)
+    factored = model._programme(features, known)
+    for matrix in (np.eye(m), rng.normal(size=(m, m))):
+        matrix = matrix + matrix.T
+        assert factored.objective(matrix) == pytest.approx(formed.objective(matrix), rel=1e-10)
+        np.testing.assert_allclose(factored.gradient(matrix), formed.gradient(matrix), atol=1e-10)
+    by_gradients = factored._solve_by_gradients()
+    assert by_gradients.objective == pytest.approx(formed.solve().objective, rel=1e-6)
+
+
+def test_nearly_as_many_clusters_as_points_take_little_memory():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 3)), rng.integers(120, size=150)
+    known = sample_pairs(y, 30, random_state=0)
+    tracemalloc.start()
+    model = CCSR(120, n_neighbors=10, random_state=0).fit(X, constraints=known)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert model.eigenvectors_.shape == (150, 125)
+    # The matrix of the programme would have 7,875² entries, 496 MB.
+    assert peak < 50e6

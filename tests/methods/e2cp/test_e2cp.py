@@ -275,7 +275,8 @@ def test_the_approximation_by_labels_measures_its_error(larger, monkeypatch):
     weights = exact.affinity_matrix_.toarray()
     shares = np.abs(quick.affinity_matrix_.toarray() - weights).sum(axis=0) / weights.sum(axis=0)
     assert exact.approximation_error_ == 0.0
-    assert quick.approximation_error_ == pytest.approx(shares.mean(), rel=1e-6)
+    # It is measured against the F it uses, whose labels are spread to a residual of 1e-5.
+    assert quick.approximation_error_ == pytest.approx(shares.mean(), rel=1e-3)
     assert 0.0 < quick.approximation_error_ < 0.05
     np.testing.assert_allclose(quick.eigenvalues_, exact.eigenvalues_, atol=quick.approximation_error_)
     assert adjusted_rand_score(quick.labels_, exact.labels_) > 0.9

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from sidecut.methods.poisson.sizes import SizeRule, assign_within_sizes, size_rule
+from sidecut.methods.poisson.sizes import SizeRule, _settle, assign_within_sizes, size_rule
 
 
 def value(scores, labels, rule):
@@ -75,3 +75,20 @@ def test_a_stronger_penalty_makes_sizes_more_even():
         for tau in (0.0, 0.2, 2.0)
     ]
     assert ranges[0] > ranges[1] > ranges[2]
+
+
+@pytest.mark.parametrize("sizes", [None, [900, 700, 300, 100], [[800, 2000], [0, 600], [0, 600], [0, 600]]])
+@pytest.mark.parametrize("start", [None, np.array([0.3, -0.2, 0.0, 0.5])])
+def test_points_that_are_not_contested_are_not_forgotten(sizes, start):
+    """From old prices only some points are looked at; the answer is the one of all points."""
+    rng = np.random.default_rng(7)
+    scores = rng.random((2000, 4)) + np.array([0.5, 0.2, 0.0, 0.0])
+    rule = size_rule(sizes, 2000, 4, 0.3, np.zeros(4))
+    labels, _ = assign_within_sizes(scores, rule, start)
+    everyone, _ = _settle(scores, rule, np.zeros(4))
+    assert value(scores, labels, rule) == pytest.approx(value(scores, everyone, rule), abs=1e-6)
+
+
+def test_prices_of_further_members():
+    rule = size_rule(None, 10, 2, 0.5, np.zeros(2))
+    np.testing.assert_array_equal(rule.beyond(np.array([3, 2])).prices(0), rule.prices(0)[3:8])

@@ -83,9 +83,10 @@ def test_too_few_steps_are_told(ring, monkeypatch):
         solve_poisson(SignedGraph(ring), one_label_each(700, [0, 350], 2), 1e-8)
 
 
-def test_spread_labels_are_the_shares_of_a_resolvent(ring):
+@pytest.mark.parametrize("remembered", [0.99, 0.97])
+def test_spread_labels_are_the_shares_of_a_resolvent(ring, remembered):
     sources = one_label_each(700, [0, 250, 500], 3)
     signed = SignedGraph(ring)
-    resolvent = np.linalg.solve(np.eye(700) - 0.99 * signed.affinity(np.eye(700)), sources)
+    resolvent = np.linalg.solve(np.eye(700) - remembered * signed.affinity(np.eye(700)), sources)
     expected = resolvent / resolvent.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(spread_labels(signed, sources), expected, atol=0.02)
+    np.testing.assert_allclose(spread_labels(signed, sources, remembered), expected, atol=0.02)

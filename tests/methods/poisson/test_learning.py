@@ -2,10 +2,11 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_digits, make_moons
+from sklearn.datasets import load_digits, make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
 
 from sidecut import Constraints, NormalizedCut, PoissonLearning
-from sidecut.exceptions import GraphWarning, LabellingWarning
+from sidecut.exceptions import ConstraintWarning, GraphWarning, LabellingWarning
 from sidecut.graphs import GaussianGraph, Neighbors
 
 
@@ -185,3 +186,26 @@ def test_a_cluster_that_no_point_belongs_to_is_spoken_of():
         PoissonLearning(3, n_neighbors=1, random_state=0).fit(
             X, constraints=Constraints.from_labels([0, 0, None])
         )
+
+
+def test_one_label_per_class_corrects_a_cut_that_joins_classes():
+    X, y = load_digits(return_X_y=True)
+    known = np.full(len(y), -1)
+    known[10:20] = y[10:20]
+    labels = Constraints.from_labels(known)
+    model = PoissonLearning(10, random_state=0).fit(X, constraints=labels)
+    cut = NormalizedCut(10, random_state=0).fit(X)
+    assert labels.satisfaction(cut.labels_) < 1.0
+    assert model.judgement_.choice == "constrained"
+    assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, cut.labels_) + 0.05
+
+
+def test_one_label_per_class_does_not_overturn_the_cut():
+    """Where the answers have little in common, ten labels decide nothing."""
+    X, y = make_blobs(500, n_features=5, centers=8, cluster_std=3.0, random_state=2)
+    known = np.full(len(y), -1)
+    for c in range(8):
+        known[np.flatnonzero(y == c)[0]] = c
+    with pytest.warns(ConstraintWarning, match="too little to improve"):
+        model = PoissonLearning(8, random_state=0).fit(X, constraints=Constraints.from_labels(known))
+    assert model.judgement_.choice == "graph"

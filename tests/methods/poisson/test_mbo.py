@@ -5,6 +5,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import Constraints, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.constraints import sample_pairs
+from sidecut.methods.poisson.mbo import NOISE, shrink
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +68,35 @@ def test_unknown_sizes_have_a_range(digits, graph):
     assert (model.size_range_[:, 1] > model.size_range_[:, 0]).any()
 
 
+def test_sizes_shrink_by_what_chance_explains():
+    """trust = 1 - noise / Σ p log(p k), noise = NOISE / √labels; below the noise sizes are even."""
+    sizes = np.array([60, 30, 10])
+    shares = sizes / 100
+    unevenness = (shares * np.log(3 * shares)).sum()
+    for per_cluster in (1.0, 4.0):
+        trust = 1 - NOISE / np.sqrt(per_cluster) / unevenness
+        np.testing.assert_allclose(shrink(sizes, per_cluster), trust * shares + (1 - trust) / 3)
+    np.testing.assert_allclose(shrink(np.array([34, 33, 33]), 1.0), 1 / 3)
+    np.testing.assert_allclose(shrink(np.array([10, 0]), 1.0).sum(), 1.0)
+
+
+@pytest.mark.parametrize("per_class", [5, 10])
+def test_very_uneven_digits_do_not_collapse(digits, per_class):
+    X, y = digits
+    rng = np.random.RandomState(0)
+    shares = (1.0, 0.1, 0.3, 1.0, 0.1, 0.3, 0.6, 1.0, 0.1, 0.6)
+    kept = np.concatenate(
+        [rng.permutation(np.flatnonzero(y == c))[: int(178 * share)] for c, share in enumerate(shares)]
+    )
+    X, y = X[kept], y[kept]
+    known = np.full(len(y), -1)
+    for c in range(10):
+        known[np.flatnonzero(y == c)[:per_class]] = c
+    model = PoissonMBO(10).fit(X, constraints=Constraints.from_labels(known))
+    assert np.mean(model.labels_ == y) > 0.94
+    assert (np.abs(model.sizes_ - np.bincount(y)) < 0.6 * np.bincount(y) + 5).all()
+
+
 def test_uneven_classes_do_not_collapse():
     X, y = make_blobs([300, 60, 30], centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=0)
     known = np.full(len(y), -1)
@@ -85,6 +115,41 @@ def test_pairs_alone_improve_on_the_cut(digits, graph):
     model = fit(graph, known)
     assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, cut.labels_) + 0.08
     assert known.satisfaction(model.labels_) > 0.97
+
+
+def test_of_two_starts_the_one_of_less_tension_is_kept(digits, graph):
+    """Pairs alone start from the signed cut and from pairs that were spread; the lower energy wins."""
+    _, y = digits
+    known = sample_pairs(y, 300, random_state=1)
+    ends = []
+    model = PoissonMBO(10, affinity="precomputed", random_state=0, safe=False)
+    descend = model._descend
+
+    def watched(*args):
+        ends.append(descend(*args))
+        return ends[-1]
+
+    model._descend = watched
+    model.fit(graph, constraints=known)
+    assert len(ends) == 2
+    own, other = ends
+    kept = other if own.tension - other.tension > 1e-3 * len(y) else own
+    np.testing.assert_array_equal(model.labels_, kept.labels)
+
+
+def test_enough_labels_that_are_satisfied_need_no_second_fit(digits, graph, monkeypatch):
+    _, y = digits
+    known = np.full(len(y), -1)
+    for c in range(10):
+        known[np.flatnonzero(y == c)[:3]] = c
+    fits = []
+    refit = PoissonMBO._refit
+    monkeypatch.setattr(PoissonMBO, "_refit", lambda *args: fits.append(args) or refit(*args))
+    model = fit(graph, Constraints.from_labels(known))
+    assert model.judgement_.choice == "constrained"
+    assert not fits
+    fit(graph, one_per_class(y))
+    assert len(fits) == 1
 
 
 def test_a_class_without_a_label_is_found(digits, graph):

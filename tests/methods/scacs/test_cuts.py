@@ -8,8 +8,7 @@ from sidecut import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
 from sidecut.graphs import Landmarks, constraint_gram
 from sidecut.methods.csp.cuts import feasible_cuts
-from sidecut.methods.scacs.beliefs import build_constrained_problem
-from sidecut.methods.scacs.cuts import landmark_cuts
+from sidecut.methods.scacs.cuts import build_constrained_problem, landmark_cuts
 from sidecut.methods.scacs.problem import landmark_basis, normalize_gram
 
 N = 200

@@ -11,8 +11,7 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConstraintError, SpectralError
 from sidecut.graphs import Landmarks, landmark_sums
 from sidecut.methods.scacs import tridiagonal as landmark_tridiagonal
-from sidecut.methods.scacs.beliefs import build_constrained_problem, pose_problem
-from sidecut.methods.scacs.cuts import landmark_cuts
+from sidecut.methods.scacs.cuts import build_constrained_problem, landmark_cuts, pose_problem
 from sidecut.methods.scacs.problem import landmark_basis, normalize_gram
 from sidecut.methods.scacs.tridiagonal import TridiagonalBasis, tridiagonal_basis
 
@@ -220,7 +219,7 @@ def test_fits_agree(monkeypatch):
     quick = model.fit(X, constraints=known)
     assert quick.cuts_.solver == TRIDIAGONAL
     vectors, labels = quick.eigenvectors_, quick.labels_
-    monkeypatch.setattr("sidecut.methods.scacs.beliefs.tridiagonal_basis", lambda sums: None)
+    monkeypatch.setattr("sidecut.methods.scacs.cuts.tridiagonal_basis", lambda sums: None)
     dense = model.fit(X, constraints=known)
     assert dense.cuts_.solver == DENSE
     np.testing.assert_allclose(vectors, dense.eigenvectors_, atol=1e-9)

@@ -5,7 +5,7 @@ import pytest
 
 from sidecut import SSKK, Constraints
 from sidecut.graphs import Gaussian, as_graph
-from sidecut.methods.sskk.seeding import farthest_first, grow, neighbourhoods, seed_labels
+from sidecut.methods.sskk.kmeans import farthest_first, grow, neighbourhoods, seed_labels
 
 
 def path_graph(*lengths):
@@ -45,7 +45,7 @@ def test_a_cannot_link_makes_sets_farther_apart():
 
 
 def test_more_neighbourhoods_than_are_looked_at(monkeypatch):
-    monkeypatch.setattr("sidecut.methods.sskk.seeding.MOST_NEIGHBOURHOODS", 2)
+    monkeypatch.setattr("sidecut.methods.sskk.kmeans.MOST_NEIGHBOURHOODS", 2)
     widths = []
 
     def apply(block):

@@ -20,10 +20,10 @@ from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.labelling import Repair, repair_labels
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import ConstrainedClusterer
-from sidecut.methods.baselines.mean_field import MeanField
 from sidecut.methods.baselines.mixture import (
     COVARIANCE_TYPES,
     CovarianceType,
+    MeanField,
     Mixture,
     first_beliefs,
     log_shares,
@@ -34,12 +34,13 @@ from sidecut.methods.baselines.must_linked_sets import (
     find_must_linked_sets,
     warn_about_few_sets,
 )
-from sidecut.methods.caution import Cautious
 from sidecut.methods.inputs import check_points, check_task
+from sidecut.methods.safeguard import Safeguarded
 from sidecut.parameters import check_parameters
+from sidecut.progress import counted, stage
 
 
-class ConstrainedGMM(Cautious, ConstrainedClusterer):
+class ConstrainedGMM(Safeguarded, ConstrainedClusterer):
     """A Gaussian mixture fitted by EM, with must-links as shared labels and cannot-links as penalties.
 
     Points that must-links join (a chunklet) come from one Gaussian, exactly. A cannot-link of strength s
@@ -75,6 +76,9 @@ class ConstrainedGMM(Cautious, ConstrainedClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     random_state : int, RandomState or None, default=None
         Where the starts come from; an int makes the result reproducible.
 
@@ -142,6 +146,7 @@ class ConstrainedGMM(Cautious, ConstrainedClusterer):
         reg_covar: float = 1e-6,
         safe: bool = True,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -155,9 +160,10 @@ class ConstrainedGMM(Cautious, ConstrainedClusterer):
         self.reg_covar = reg_covar
         self.safe = safe
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
-    _kept = (
+    _taken = (
         "_gaussians",
         "weights_",
         "means_",
@@ -177,13 +183,14 @@ class ConstrainedGMM(Cautious, ConstrainedClusterer):
         sets, field = self._find_links(constraints)
         warn_about_few_sets(sets, n_clusters)
         starts = first_beliefs(X, sets, n_clusters, self.n_init, rng)
-        fits = [self._run(X, sets, field, beliefs) for beliefs in starts]
+        with stage("mixture"):
+            fits = [self._run(X, sets, field, beliefs) for beliefs in counted(starts, self.n_init)]
         best = max(fits, key=lambda mixture: mixture.bounds[-1])
         self._remember(best, sets)
         self.labels_ = self.responsibilities_.argmax(axis=1).astype(np.intp)
         reason = "some Gaussians are the likeliest of no point. Ask for fewer, rescale X, or lower reg_covar."
         warn_if_clusters_are_missing(self.labels_, self.n_clusters, "ConstrainedGMM", reason)
-        self.__dict__.pop("repair_", None)
+        self._forget("repair_")
         if self.hard and not constraints.is_empty:
             self.labels_, self.repair_ = _likely_repair(X, best, self.labels_, constraints)
 
@@ -239,7 +246,7 @@ class ConstrainedGMM(Cautious, ConstrainedClusterer):
         """
         return softmax(self._log_joint(X), axis=1)
 
-    def _measure_confidence(self, X: Any) -> FloatArray:
+    def _measure_confidence(self) -> FloatArray:
         return self.responsibilities_[np.arange(len(self.labels_)), self.labels_]
 
     def predict(self, X: Any) -> IntArray:

@@ -12,8 +12,7 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import InfeasibleError, LabellingWarning, warn
 from sidecut.labelling.coloring.assignment import Assigner
-from sidecut.labelling.coloring.colouring import find_colouring
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph, find_colouring
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,14 @@ from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import unit_rows
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.caution import Cautious
-from sidecut.methods.ccsr.program import KernelProgramme, ProgrammeSolution, svec, upper_triangle
+from sidecut.methods.ccsr.program import (
+    FactoredHessian,
+    KernelProgramme,
+    ProgrammeSolution,
+    svec,
+    upper_triangle,
+)
+from sidecut.methods.safeguard import Safeguarded
 from sidecut.parameters import is_number
 from sidecut.spectral import laplacian_eigenpairs
 
@@ -23,6 +30,8 @@ USUAL_EIGENVECTORS = 15
 SPARE_EIGENVECTORS = 5
 #: Rows whose products are held in memory at once.
 CHUNK = 8192
+#: With more eigenvectors the programme's matrix, m⁴ / 4 numbers, is applied and not formed (32 MB).
+FORMED_EIGENVECTORS = 62
 
 
 def point_squares(features: FloatArray) -> KernelProgramme:
@@ -107,7 +116,7 @@ def _pair(moments: FloatArray, size: int) -> FloatArray:
     return scale[:, None] * averaged * scale
 
 
-class CCSR(Cautious, SpectralClusterer):
+class CCSR(Safeguarded, SpectralClusterer):
     """Constrained clustering via spectral regularisation (Li, Liu & Tang, 2009).
 
     The first m eigenvectors F of the graph are adapted to the links: K = F M Fᵀ should be 1 on must-links, 0
@@ -146,6 +155,9 @@ class CCSR(Cautious, SpectralClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -209,6 +221,7 @@ class CCSR(Cautious, SpectralClusterer):
         hard: bool = False,
         safe: bool = True,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -220,6 +233,7 @@ class CCSR(Cautious, SpectralClusterer):
             eigen_solver=eigen_solver,
             hard=hard,
             n_jobs=n_jobs,
+            verbose=verbose,
             random_state=random_state,
         )
         self.safe = safe
@@ -272,12 +286,35 @@ class CCSR(Cautious, SpectralClusterer):
         return self.n_eigenvectors
 
     def _programme(self, features: FloatArray, constraints: Constraints) -> KernelProgramme:
+        if features.shape[1] > FORMED_EIGENVECTORS:
+            return factored_programme(features, constraints, self.ridge, self.n_clusters)
         squares = point_squares(features) + link_squares(features, constraints)
         # A mean rather than a sum: the solver's tolerances are absolute as well as relative.
         beliefs = constraints.with_diagonal(0.0)
         total = len(features) + 0.5 * (2.0 * beliefs.must_part().total() - beliefs.total())
         cut = np.diag((np.arange(features.shape[1]) < self.n_clusters).astype(np.float64))
         return squares.scaled(1.0 / total).with_ridge(self.ridge, cut)
+
+
+def factored_programme(
+    features: FloatArray, constraints: Constraints, ridge: float, n_clusters: int
+) -> KernelProgramme:
+    """Return the mean of the squares of points and links with the pull of the ridge, its H never formed.
+
+    It is ``(point_squares + link_squares).scaled(1 / total).with_ridge(ridge, cut)`` in O(n m + pairs)
+    memory.
+    """
+    beliefs, points = constraints.with_diagonal(0.0).restricted()
+    together, rows = beliefs.must_part(), features[points]
+    hessian = FactoredHessian(features, rows, beliefs.pairs, np.abs(beliefs.strengths))
+    factor = 1.0 / (len(features) + float(hessian.strengths.sum()))
+    pull = ridge * factor * hessian.trace() / (features.shape[1] * (features.shape[1] + 1) // 2)
+    cut = svec(np.diag((np.arange(features.shape[1]) < n_clusters).astype(np.float64)))
+    targets = features.T @ features + 0.5 * rows.T @ together.apply(rows)
+    constant = factor * (len(features) + 0.5 * together.total()) + pull * float(cut @ cut)
+    return KernelProgramme(
+        replace(hessian, factor=factor, pull=pull), factor * svec(targets) + pull * cut, constant
+    )
 
 
 def _root(matrix: FloatArray) -> FloatArray:

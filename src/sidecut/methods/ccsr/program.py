@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import ProgrammeError, ProgrammeWarning, warn
@@ -24,6 +24,10 @@ INTERIOR_POINT_ROWS = 24
 #: Projected gradients stop when a step, in units of its length, is below this share of M, or after so many.
 GRADIENT_TOLERANCE = 1e-10
 GRADIENT_STEPS = 20_000
+#: If more than one in so many pairs of linked points is a link, all their products are computed at once.
+DENSE_SHARE = 20
+#: How many pairs of rows are multiplied at a time.
+PAIRS_HELD = 20_000
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class KernelProgramme:
 
     Parameters
     ----------
-    hessian : array of shape (p, p)
+    hessian : array of shape (p, p) or FactoredHessian
         H, positive semidefinite; p = m (m + 1) / 2.
     linear : array of shape (p,)
         The vector g.
@@ -69,7 +73,7 @@ class KernelProgramme:
         The value at M = 0.
     """
 
-    hessian: FloatArray
+    hessian: Any
     linear: FloatArray
     constant: float
 
@@ -106,7 +110,7 @@ class KernelProgramme:
     def objective(self, matrix: FloatArray) -> float:
         """Return J(M)."""
         x = svec(matrix)
-        return float(x @ self.hessian @ x - 2.0 * self.linear @ x + self.constant)
+        return float(x @ (self.hessian @ x) - 2.0 * self.linear @ x + self.constant)
 
     def gradient(self, matrix: FloatArray) -> FloatArray:
         """Return ∇J(M), a symmetric matrix."""
@@ -171,11 +175,11 @@ class KernelProgramme:
         a product with H and the eigenvalues of an m by m matrix.
         """
         # The largest eigenvalue to a thousandth, and a hundredth more, so that it is a bound.
-        top = eigsh(
-            self.hessian, 1, which="LA", tol=1e-3, v0=np.ones(self.linear.size), return_eigenvectors=False
-        )
+        n_unknowns = self.linear.size
+        operator = LinearOperator((n_unknowns,) * 2, matvec=lambda x: self.hessian @ x, dtype=np.float64)
+        top = eigsh(operator, 1, which="LA", tol=1e-3, v0=np.ones(n_unknowns), return_eigenvectors=False)
         length = 0.5 / max(1.01 * float(top[0]), np.finfo(np.float64).tiny)
-        now = ahead = np.zeros(self.linear.size)
+        now = ahead = np.zeros(n_unknowns)
         momentum, n_steps, is_done = 1.0, 0, False
         while not is_done and n_steps < GRADIENT_STEPS:
             n_steps += 1
@@ -205,6 +209,71 @@ class KernelProgramme:
             [clarabel.PSDTriangleConeT(self.size)],
             settings,
         ).solve()
+
+
+@dataclass(frozen=True)
+class FactoredHessian:
+    """H of the squares of points and pairs, which is only ever applied: it would have m⁴ / 4 entries.
+
+    With K = F M Fᵀ, H svec(M) is svec of Σ_i K_ii f_i f_iᵀ + Σ_{i<j} |Q_ij| K_ij (f_i f_jᵀ + f_j f_iᵀ) / 2.
+
+    Attributes
+    ----------
+    features : array of shape (n, m)
+        The rows f_i of all points.
+    linked : array of shape (c, m)
+        The rows of the points that are in a pair.
+    pairs : array of shape (l, 2)
+        Pairs of rows of `linked`.
+    strengths : array of shape (l,)
+        |Q_ij| of every pair.
+    factor : float, default=1.0
+        All squares are weighed by it.
+    pull : float, default=0.0
+        What is added to the diagonal.
+    """
+
+    features: FloatArray
+    linked: FloatArray
+    pairs: IntArray
+    strengths: FloatArray
+    factor: float = 1.0
+    pull: float = 0.0
+
+    def __matmul__(self, x: FloatArray) -> FloatArray:
+        """Return H @ x."""
+        matrix = smat(x)
+        F, R = self.features, self.linked
+        lengths = np.einsum("ij,ij->i", F @ matrix, F)
+        image = F.T @ (lengths[:, None] * F)
+        beliefs = self._spread(self.strengths * self._between(R @ matrix, R))
+        image += 0.5 * R.T @ (beliefs @ R + beliefs.T @ R)
+        return self.factor * svec(image) + self.pull * x
+
+    def trace(self) -> float:
+        """Return tr(H), without factor and pull."""
+        F, R = self.features, self.linked
+        norms, linked_norms = np.einsum("ij,ij->i", F, F), np.einsum("ij,ij->i", R, R)
+        first, second = self.pairs.T
+        squares = linked_norms[first] * linked_norms[second] + self._between(R, R) ** 2
+        return float(norms @ norms + 0.5 * self.strengths @ squares)
+
+    def _between(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Return the inner product of every pair of rows."""
+        first, second = self.pairs.T
+        if DENSE_SHARE * first.size > len(left) ** 2:
+            # Labels: nearly every two points are a pair.
+            return np.asarray((left @ right.T)[first, second])
+        result = np.empty(first.size)
+        for start in range(0, first.size, PAIRS_HELD):
+            some = slice(start, start + PAIRS_HELD)
+            result[some] = np.einsum("ij,ij->i", left[first[some]], right[second[some]])
+        return result
+
+    def _spread(self, values: FloatArray) -> sp.csr_array:
+        """Return the matrix that holds a value on every pair."""
+        first, second = self.pairs.T
+        return sp.csr_array((values, (first, second)), shape=(len(self.linked),) * 2)
 
 
 def upper_triangle(size: int) -> tuple[IntArray, IntArray]:

@@ -6,21 +6,27 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe
+from sidecut.graphs.lazy import rows_of, tile_rows
 from sidecut.labelling import LabellingMethod
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.caution import Cautious
-from sidecut.methods.csap.graph import NoisyLinks, condition_graph, with_stranded_points
-from sidecut.methods.csap.prior import make_prior
+from sidecut.methods.csap.graph import HARD, NoisyLinks, condition_graph, with_stranded_points
+from sidecut.methods.csap.merged import MergedGraph, is_mergeable, merge_links
+from sidecut.methods.csap.prior import ROUGH, TOLERANCE, make_prior
 from sidecut.methods.normalized_cut import NormalizedCut
+from sidecut.methods.safeguard import Safeguarded, agrees_amply, is_little
 from sidecut.parameters import check_choice, check_count
 
+#: Sparse graphs of more nodes than this may be conditioned approximately.
+APPROXIMATE_FROM = 2_000
 
-class CSAP(Cautious, SpectralClusterer):
+
+class CSAP(Safeguarded, SpectralClusterer):
     """Constrained spectral clustering through affinity propagation: links change the affinity around them.
 
     The affinity is read as the covariance of a Gaussian process, a smooth function f over the points. A
@@ -48,6 +54,11 @@ class CSAP(Cautious, SpectralClusterer):
         On a sparse graph, how many affinities a point keeps beside its edges: its largest to points near the
         same must-linked set. On graphs that are not sparse all are kept anyway. None is the paper's algorithm
         as printed: it keeps all, and the labels are those of A whatever they satisfy.
+    approximate : bool or "auto", default="auto"
+        Whether A may be computed approximately on a sparse graph of more than 2,000 points, in time linear in
+        the number of points and links; "auto" does, False never. A must-linked set is then one node, and the
+        covariances between sets are taken to the first order. Only hard links in the form "likelihood" on
+        graphs without self-loops can be so merged. `approximation_error_` says how much that changes.
     affinity : str or GraphRecipe, default="knn"
         How data become a graph: "knn", "gaussian", "heat", "self_tuning", "cosine", a recipe, or
         "precomputed". The paper's are ``Gaussian(sigma, self_loops=True)`` with a width that suits the data,
@@ -73,6 +84,9 @@ class CSAP(Cautious, SpectralClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -88,6 +102,10 @@ class CSAP(Cautious, SpectralClusterer):
     diagonal_shift_ : float
         What the variance of linked points was raised by so that the graph is a covariance as a whole; 0 for
         Gaussian and heat kernels.
+    approximation_error_ : float
+        By how much the rows of A differ from exact ones, as a share of their sums, in the mean. The exact A
+        is computed for it when it is first asked for, which takes much longer than the fit. 0 where A is
+        exact.
     multipliers_ : array of shape (n_pairs,)
         λ of eq. 9 for every pair of the constraints: 0 where the bound holds anyway, otherwise the link acts
         as one with noise ε² = 1/(2λ). Empty unless ``form="divergence"``.
@@ -125,6 +143,9 @@ class CSAP(Cautious, SpectralClusterer):
     array([0, 0, 0, 0, 1, 1])
     """
 
+    _told: tuple[Graph, Constraints]
+    _error: float | None
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -136,6 +157,7 @@ class CSAP(Cautious, SpectralClusterer):
         must_bound: float = 0.01,
         cannot_bound: float = 0.01,
         n_affinities: int | None = 64,
+        approximate: bool | str = "auto",
         affinity: str | GraphRecipe = "knn",
         n_neighbors: int = 20,
         labelling: LabellingMethod = "kmeans",
@@ -146,6 +168,7 @@ class CSAP(Cautious, SpectralClusterer):
         hard: bool = False,
         safe: bool = True,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -159,6 +182,7 @@ class CSAP(Cautious, SpectralClusterer):
             eigen_solver=eigen_solver,
             hard=hard,
             n_jobs=n_jobs,
+            verbose=verbose,
             random_state=random_state,
         )
         self.safe = safe
@@ -169,6 +193,7 @@ class CSAP(Cautious, SpectralClusterer):
         self.must_bound = must_bound
         self.cannot_bound = cannot_bound
         self.n_affinities = n_affinities
+        self.approximate = approximate
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self.diagonal_shift_ = 0.0
@@ -181,6 +206,8 @@ class CSAP(Cautious, SpectralClusterer):
         if self.n_affinities is not None:
             check_count("n_affinities", self.n_affinities)
         check_choice("form", self.form, ("likelihood", "divergence"))
+        if self.approximate not in (True, False, "auto"):
+            raise ValueError(f"approximate={self.approximate!r}: choose True, False or 'auto'.")
         for name in ("eps_must", "eps_cannot", "must_bound", "cannot_bound"):
             value = getattr(self, name)
             if not isinstance(value, Real) or not 0 < float(value) < np.inf:
@@ -190,17 +217,57 @@ class CSAP(Cautious, SpectralClusterer):
     def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
         if constraints.n_pairs == 0:
             return graph
-        self._plain = (constraints, graph)
+        if not (self._is_guarded and is_little(constraints, self.n_clusters)):
+            # Otherwise the answer without links is looked at anyway.
+            self._plain = (constraints, graph)
         links = self._links(constraints)
-        prior = make_prior(graph, links.points)
-        self.diagonal_shift_ = prior.shift
         chosen = ("A" if self.n_clusters <= 2 else "B") if self.algorithm == "auto" else self.algorithm
+        is_rough = self._is_approximate(graph, links)
+        prior = make_prior(graph, links.points, ROUGH if is_rough else TOLERANCE)
+        self.diagonal_shift_ = prior.shift
+        if is_rough and self.n_affinities is not None:
+            merged = merge_links(graph, prior.added, links, chosen, self.n_affinities)
+            if merged is not None:
+                self._told, self._error = (graph, constraints), None
+                return merged
         active = links
         if self.form == "divergence":
             active, multipliers = links.within_bounds(prior.columns, chosen)
             self.multipliers_ = _in_order_of_pairs(multipliers, constraints)
         affinity = condition_graph(graph, prior.columns, active, chosen, self.n_affinities)
         return with_stranded_points(affinity, graph, links)
+
+    @property
+    def approximation_error_(self) -> float:
+        """By how much the rows of A differ from exact ones; computed when it is first asked for."""
+        check_is_fitted(self)
+        found = self.affinity_matrix_
+        if not isinstance(found, MergedGraph):
+            return 0.0
+        if self._error is None:
+            exact = type(self)(**{**self.get_params(deep=False), "approximate": False})
+            exact._check_parameters()
+            changed = exact._constrain_graph(*self._told)
+            wrong = [
+                np.abs(rows_of(found, rows) - rows_of(changed, rows)).sum(axis=1)
+                for rows in tile_rows(found.n_nodes)
+            ]
+            degrees = np.maximum(changed.degrees, np.finfo(np.float64).tiny)
+            self._error = float(np.mean(np.concatenate(wrong) / degrees))
+        return self._error
+
+    def _is_approximate(self, graph: Graph, links: NoisyLinks) -> bool:
+        is_large = graph.n_nodes > APPROXIMATE_FROM
+        may_be = self.form == "likelihood" and self.n_affinities is not None and bool(self.approximate)
+        return may_be and is_large and is_mergeable(graph, links, HARD)
+
+    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
+        if not isinstance(graph, MergedGraph):
+            return super()._embed(graph, constraints, rng)
+        # The points of a node are alike: the nodes are cut, and their rows handed to the points.
+        rows = super()._embed(graph.nodes, constraints, rng)
+        self._remember(graph.expand(self.solution_))
+        return rows[graph.group]
 
     def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
         """Return the clusters of A, or those of W where these satisfy as many links.
@@ -210,6 +277,8 @@ class CSAP(Cautious, SpectralClusterer):
         labels = super()._assign_labels(embedding, rng)
         constraints, graph = self.__dict__.pop("_plain", (None, None))
         if constraints is None or self.n_affinities is None:
+            return labels
+        if agrees_amply(constraints, self.n_clusters, labels):
             return labels
         given = {name: getattr(self, name) for name in ("labelling", "assign_labels", "unit_rows", "n_init")}
         cut = NormalizedCut(self.n_clusters, eigen_solver=self.eigen_solver, **given)

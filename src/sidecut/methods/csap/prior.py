@@ -30,6 +30,8 @@ MARGIN = 0.01
 SMALL = 400
 #: How exactly Lanczos finds the smallest eigenvalue, as a share of the largest.
 TOLERANCE = 1e-6
+#: The same where variances need not be exact.
+ROUGH = 1e-3
 #: Newton's steps to the least shift; each is a smallest eigenvalue. The rest is made up for in full.
 NEWTON_STEPS = 8
 
@@ -53,7 +55,7 @@ class Prior:
     shift: float
 
 
-def make_prior(graph: Graph, points: IntArray) -> Prior:
+def make_prior(graph: Graph, points: IntArray, tolerance: float = TOLERANCE) -> Prior:
     """Return the covariance K of a graph whose links are between some points.
 
     K is the affinity of the graph, where a point without a self-loop has affinity one with itself, as in a
@@ -67,6 +69,8 @@ def make_prior(graph: Graph, points: IntArray) -> Prior:
         The affinities.
     points : array of shape (c,)
         The linked points.
+    tolerance : float, default=1e-6
+        How exactly smallest eigenvalues are found, as a share of the largest.
 
     Examples
     --------
@@ -86,7 +90,7 @@ def make_prior(graph: Graph, points: IntArray) -> Prior:
     added = np.where(loops > 0, 0.0, 1.0)
     shift = 0.0
     if not isinstance(graph, GaussianGraph | HeatGraph):
-        added, shift = _raise_variances(graph, loops, added, points)
+        added, shift = _raise_variances(graph, loops, added, points, tolerance)
     return Prior(_columns(graph, points, added), added, shift)
 
 
@@ -111,17 +115,17 @@ def _columns(graph: Graph, points: IntArray, added: FloatArray) -> Any:
 
 
 def _raise_variances(
-    graph: Graph, loops: FloatArray, added: FloatArray, points: IntArray
+    graph: Graph, loops: FloatArray, added: FloatArray, points: IntArray, tolerance: float
 ) -> tuple[FloatArray, float]:
     """Return what is added to the diagonal so that K is a covariance, and the shift at the points."""
-    lowest, _ = smallest_eigenpair(graph, added)
+    lowest, _ = smallest_eigenpair(graph, added, tolerance)
     if lowest >= -INDEFINITE * max(float(graph.degrees.max(initial=0.0)), 1.0):
         return added, 0.0
     raised = FREE_VARIANCE * (loops + added - lowest) - loops
     raised[points] = added[points]
     shift = 0.0
     for _ in range(NEWTON_STEPS):
-        value, vector = smallest_eigenpair(graph, _with_shift(raised, points, shift))
+        value, vector = smallest_eigenpair(graph, _with_shift(raised, points, shift), tolerance)
         here = float(np.square(vector[points]).sum())
         if value >= 1e-3 * MARGIN * lowest or shift >= -lowest:
             break
@@ -140,7 +144,9 @@ def _with_shift(added: FloatArray, points: IntArray, shift: float) -> FloatArray
     return shifted
 
 
-def smallest_eigenpair(graph: Graph, added: FloatArray) -> tuple[float, FloatArray]:
+def smallest_eigenpair(
+    graph: Graph, added: FloatArray, tolerance: float = TOLERANCE
+) -> tuple[float, FloatArray]:
     """Return the smallest eigenvalue of W + diag(added) and its eigenvector.
 
     Parameters
@@ -149,6 +155,8 @@ def smallest_eigenpair(graph: Graph, added: FloatArray) -> tuple[float, FloatArr
         W, in any form.
     added : array of shape (n,)
         What is added to its diagonal.
+    tolerance : float, default=1e-6
+        How exactly, as a share of the largest eigenvalue.
 
     Examples
     --------
@@ -167,5 +175,5 @@ def smallest_eigenpair(graph: Graph, added: FloatArray) -> tuple[float, FloatArr
     top = 2.0 * float(graph.degrees.max(initial=0.0)) + float(added.max())
     operator = LinearOperator((n, n), matvec=lambda v: top * v - graph.apply(v) - added * v, dtype=np.float64)
     rng = np.random.RandomState(0)
-    vector = largest_eigenvectors(operator, 1, rng.standard_normal(n), rng, tolerance=TOLERANCE)[:, 0]
+    vector = largest_eigenvectors(operator, 1, rng.standard_normal(n), rng, tolerance=tolerance)[:, 0]
     return top - float(vector @ operator.matvec(vector)), vector

@@ -17,14 +17,19 @@ from sidecut.graphs.lazy import rows_of, tile_rows
 from sidecut.graphs.resolvent import ResolventGraph
 from sidecut.labelling import LabellingMethod, unit_rows
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.caution import Cautious
 from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph, extend_rows
 from sidecut.methods.e2cp.grouped import BeliefsAt, adjust_smoothly, beliefs_at, measure_error
 from sidecut.methods.e2cp.lowrank import LowRankMatrix
 from sidecut.methods.e2cp.positive_part import TiledPart
-from sidecut.methods.e2cp.propagation import PropagatedConstraints, are_labels, propagate
+from sidecut.methods.e2cp.propagation import (
+    PropagatedConstraints,
+    are_labels,
+    propagate,
+    propagate_labels,
+)
 from sidecut.methods.e2cp.smooth import SmoothBeliefs, label_beliefs, leading_basis, smooth_beliefs
 from sidecut.methods.extension import OutOfSample
+from sidecut.methods.safeguard import Safeguarded
 from sidecut.parameters import check_choice
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
@@ -32,16 +37,21 @@ EIGENVECTORS = ("leading", "nontrivial")
 #: Graphs of more nodes than this may be adjusted approximately.
 APPROXIMATE_FROM = 2_000
 #: Where rows of the graph would differ by more than this share from eq. 4, graphs of up to so many nodes are
-#: adjusted exactly; larger ones are warned about.
-LARGEST_ERROR = 0.3
+#: adjusted exactly; larger ones are warned about. On moons and rings in the plane, where most entries of F
+#: are small and of either sign, clusters are those of the exact method up to an error of 0.6.
+LARGEST_ERROR = 0.7
 EXACT_NODES = 8_000
-#: Propagated pairs are kept by so many eigenvectors for every cluster.
+#: Labels are spread to this residual there, far below what grouping the points changes.
+ROUGH = 1e-5
+#: Propagated pairs are kept by so many eigenvectors for every cluster, and no fewer than the second number:
+#: two rings in the plane are not told apart by ten.
 VECTORS_PER_CLUSTER = 2
+FEWEST_VECTORS = 20
 #: A product with the adjusted graph that costs more multiplications than this takes a minute or more.
 DEAR_PRODUCT = 1e12
 
 
-class E2CP(Cautious, OutOfSample, SpectralClusterer):
+class E2CP(Safeguarded, OutOfSample, SpectralClusterer):
     """Exhaustive and efficient constraint propagation (Lu & Ip, 2010).
 
     What is known about some pairs is propagated along the graph to all pairs, F = P Z P (eq. 3); then every
@@ -64,7 +74,7 @@ class E2CP(Cautious, OutOfSample, SpectralClusterer):
         Whether W̃ may be computed approximately on a sparse graph of more than 2,000 points, in time linear in
         the number of points and pairs; "auto" does, False never. F is then kept by a few eigenvectors and its
         entries at the pairs, for labels as it is; and what it adds to W is one number for every two of
-        200 groups of points. `approximation_error_` says how much that changes. Where it is more than 0.3,
+        200 groups of points. `approximation_error_` says how much that changes. Where it is more than 0.7,
         "auto" is exact up to 8,000 points, and a warning is given otherwise.
     affinity : str or GraphRecipe, default="knn"
         How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
@@ -90,6 +100,9 @@ class E2CP(Cautious, OutOfSample, SpectralClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -165,6 +178,7 @@ class E2CP(Cautious, OutOfSample, SpectralClusterer):
         hard: bool = False,
         safe: bool = True,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -178,6 +192,7 @@ class E2CP(Cautious, OutOfSample, SpectralClusterer):
             eigen_solver=eigen_solver,
             hard=hard,
             n_jobs=n_jobs,
+            verbose=verbose,
             random_state=random_state,
         )
         self.safe = safe
@@ -210,10 +225,11 @@ class E2CP(Cautious, OutOfSample, SpectralClusterer):
 
     def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
         self._told, self._propagated = (graph, constraints), None
-        is_large = graph.n_nodes > max(APPROXIMATE_FROM, VECTORS_PER_CLUSTER * self.n_clusters)
+        is_large = graph.n_nodes > max(APPROXIMATE_FROM, self._n_vectors)
         if self.approximate and is_large and sp.issparse(graph.matrix):
             by_labels = are_labels(constraints)
-            quick = self._adjust_by_labels(graph) if by_labels else self._adjust_by_pairs(graph, constraints)
+            adjust = self._adjust_by_labels if by_labels else self._adjust_by_pairs
+            quick = adjust(graph, constraints)
             if not self._is_too_coarse(graph):
                 return quick
             self.approximation_error_ = 0.0
@@ -221,6 +237,10 @@ class E2CP(Cautious, OutOfSample, SpectralClusterer):
         changed = adjust_graph(graph, self._beliefs, unit_weight(graph))
         warn_about_cost(changed)
         return changed
+
+    @property
+    def _n_vectors(self) -> int:
+        return max(VECTORS_PER_CLUSTER * self.n_clusters, FEWEST_VECTORS)
 
     def _is_too_coarse(self, graph: Graph) -> bool:
         """Return whether the exact graph has to be made; warn where it should be and is not."""
@@ -240,9 +260,9 @@ class E2CP(Cautious, OutOfSample, SpectralClusterer):
         largest = beliefs.largest() if self.rescale else 1.0
         return beliefs.scaled(largest) if largest > 0 else beliefs
 
-    def _adjust_by_labels(self, graph: Graph) -> Graph:
+    def _adjust_by_labels(self, graph: Graph, constraints: Constraints) -> Graph:
         """Adjust the graph by F of labels, whose rank is the number of classes."""
-        agreement = self._rescale(self._propagate().matrix)
+        agreement = self._rescale(propagate_labels(graph, constraints, self.alpha, ROUGH))
 
         def exact_beliefs(points: IntArray) -> FloatArray:
             return agreement.block(slice(None), points)
@@ -251,8 +271,7 @@ class E2CP(Cautious, OutOfSample, SpectralClusterer):
 
     def _adjust_by_pairs(self, graph: Graph, constraints: Constraints) -> Graph:
         """Adjust the graph by F from a few eigenvectors and at the pairs."""
-        count = VECTORS_PER_CLUSTER * self.n_clusters
-        basis = leading_basis(graph, count, check_random_state(self.random_state))
+        basis = leading_basis(graph, self._n_vectors, check_random_state(self.random_state))
         beliefs = smooth_beliefs(graph, constraints, self.alpha, basis)
         largest = float(np.abs(beliefs.at_pairs()).max()) if self.rescale else 1.0
         scale = largest if largest > 0 else 1.0

@@ -12,7 +12,7 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, NormalizedAffinity
 from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix
-from sidecut.methods.e2cp.spreading import spread_units
+from sidecut.methods.e2cp.spreading import spread, spread_units
 
 
 def propagate(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> PropagatedConstraints:
@@ -53,6 +53,42 @@ def propagate(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> Pro
     known, points = constraints.restricted()
     factor = spread_units(graph, points, np.arange(points.size), alpha)
     return PropagatedConstraints(LowRankMatrix(factor, known.as_matrix()))
+
+
+def propagate_labels(
+    graph: Graph, constraints: Constraints, alpha: float, tolerance: float
+) -> AgreementMatrix:
+    """Return F of labels to some residual, where `propagate` goes as far as rounding.
+
+    Parameters
+    ----------
+    graph : Graph
+        W, in any form.
+    constraints : Constraints
+        Labels of one strength, see `are_labels`.
+    alpha : float
+        α of eq. 3.
+    tolerance : float
+        The residual of the memberships relative to the labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.graphs import as_graph
+    >>> from sidecut.methods.e2cp.propagation import propagate, propagate_labels
+    >>> path = as_graph(np.eye(4, k=1) + np.eye(4, k=-1))
+    >>> known = Constraints.from_labels([0, -1, -1, 1])
+    >>> F = propagate_labels(path, known, 0.8, tolerance=1e-8).toarray()
+    >>> bool(np.abs(F - propagate(path, known, 0.8).toarray()).max() < 1e-7)
+    True
+    """
+    labels = np.asarray(constraints.labels)
+    labelled = np.flatnonzero(labels >= 0)
+    units = np.zeros((graph.n_nodes, int(labels.max()) + 1))
+    units[labelled, labels[labelled]] = 1.0
+    memberships = np.maximum(spread(graph, units, alpha, tolerance), 0.0)
+    return AgreementMatrix(memberships, constraints.largest_strength())
 
 
 def are_labels(constraints: Constraints) -> bool:

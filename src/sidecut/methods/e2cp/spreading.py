@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph, NormalizedAffinity
 from sidecut.graphs.threads import count_threads
-from sidecut.spectral.conjugate_gradients import solve_columns
+from sidecut.spectral.problem import solve_columns
 
 Product = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 

@@ -11,7 +11,7 @@ from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
 from sidecut.graphs import DenseGraph, Graph, GraphRecipe, SparseGraph
 from sidecut.labelling import LabellingMethod, unit_rows
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.caution import Cautious
+from sidecut.methods.safeguard import Safeguarded
 from sidecut.parameters import check_choice
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral.problem import orient
@@ -21,7 +21,7 @@ __all__ = ["LCSC", "solve_joined"]
 CANNOT_LINKS = ("warn", "ignore", "raise")
 
 
-class LCSC(Cautious, SpectralClusterer):
+class LCSC(Safeguarded, SpectralClusterer):
     """Linearly constrained spectral clustering (Yu & Shi, 2004): must-links hold exactly, UᵀY = 0.
 
     Points joined by must-links have equal indicators, so each set of them is one node: the normalised cut of
@@ -59,6 +59,9 @@ class LCSC(Cautious, SpectralClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -116,6 +119,7 @@ class LCSC(Cautious, SpectralClusterer):
         hard: bool = False,
         safe: bool = True,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -129,6 +133,7 @@ class LCSC(Cautious, SpectralClusterer):
             eigen_solver=eigen_solver,
             hard=hard,
             n_jobs=n_jobs,
+            verbose=verbose,
             random_state=random_state,
         )
         self.safe = safe
@@ -166,6 +171,7 @@ def solve_joined(
     n_vectors: int,
     *,
     solver: str = "auto",
+    rough: bool = False,
     random_state: int | np.random.RandomState | None = None,
     joined: Graph | None = None,
 ) -> Eigenpairs:
@@ -183,7 +189,7 @@ def solve_joined(
         The set of every point, numbered from 0 without gaps.
     n_vectors : int
         How many; fewer come back, with a warning, where there are fewer sets.
-    solver, random_state
+    solver, rough, random_state
         As in `sidecut.spectral.laplacian_eigenpairs`.
     joined : Graph, optional
         The contracted graph, where the caller has it already.
@@ -217,7 +223,7 @@ def solve_joined(
             ConstraintWarning,
         )
     pairs = laplacian_eigenpairs(
-        small, min(n_vectors, small.n_nodes), solver=solver, random_state=random_state
+        small, min(n_vectors, small.n_nodes), solver=solver, rough=rough, random_state=random_state
     )
     if small is graph:
         return pairs

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,7 +13,6 @@ from sidecut.exceptions import ConstraintError, ConvergenceWarning, warn
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.caution import Cautious
 from sidecut.methods.ncsc.exchange import descend_by_exchange
 from sidecut.methods.ncsc.lcsc import join_rows, solve_joined
 from sidecut.methods.ncsc.multiplicative import descend_multiplicatively
@@ -27,6 +28,7 @@ from sidecut.methods.ncsc.penalties import (
 )
 from sidecut.methods.ncsc.projected import descend_projected
 from sidecut.methods.ncsc.starts import TiedGraph, best_start, check_start, start_indicators
+from sidecut.methods.safeguard import Safeguarded
 from sidecut.parameters import check_parameters, check_tolerance
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
@@ -49,7 +51,7 @@ RESULTS = (
 )
 
 
-class NCSC(Cautious, SpectralClusterer):
+class NCSC(Safeguarded, SpectralClusterer):
     """Nonnegative constrained spectral clustering: must-links and cannot-links as penalties (eq. 6).
 
     Minimises tr(YᵀLY) + γ_m tr(Yᵀ(Dᵐ - Qᵐ)Y) + γ_c tr(YᵀQᶜY) subject to YᵀDY = I and Y >= 0. Where Y is not
@@ -106,6 +108,9 @@ class NCSC(Cautious, SpectralClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -136,7 +141,8 @@ class NCSC(Cautious, SpectralClusterer):
     affinity_matrix_ : Graph
         The graph that was cut.
     solution_ : Eigenpairs
-        The eigenpairs of the start with their residuals, the solver that ran and its certificate.
+        The eigenpairs of the start with their residuals, the solver that ran and its certificate. On large
+        graphs they are rough and not certified: a start need not be.
     repair_ : Repair
         With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
     n_features_in_ : int
@@ -186,6 +192,7 @@ class NCSC(Cautious, SpectralClusterer):
         hard: bool = False,
         safe: bool = True,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -197,6 +204,7 @@ class NCSC(Cautious, SpectralClusterer):
             eigen_solver=eigen_solver,
             hard=hard,
             n_jobs=n_jobs,
+            verbose=verbose,
             random_state=random_state,
         )
         self.safe = safe
@@ -262,12 +270,16 @@ class NCSC(Cautious, SpectralClusterer):
     def _solve_relaxed(self, cut: PenalizedCut, rng: np.random.RandomState) -> tuple[Eigenpairs, FloatArray]:
         """Return the eigenpairs of (L + γ_m (Dᵐ - Qᵐ), D), and the rows of Y for k-means."""
         graph, k = cut.points_graph, self.n_clusters
+        # With nonnegativity they are only a start.
+        how: dict[str, Any] = {
+            "solver": self.eigen_solver,
+            "rough": self.nonnegative,
+            "random_state": rng,
+        }
         if cut.gamma_must:
-            pairs = laplacian_eigenpairs(TiedGraph(cut), k, solver=self.eigen_solver, random_state=rng)
+            pairs = laplacian_eigenpairs(TiedGraph(cut), k, **how)
         else:
-            pairs = solve_joined(
-                graph, cut.sets, k, solver=self.eigen_solver, random_state=rng, joined=cut.graph
-            )
+            pairs = solve_joined(graph, cut.sets, k, joined=cut.graph, **how)
         rows = join_rows(graph, cut.sets, pairs.vectors)
         return pairs, unit_rows(rows) if self.unit_rows else rows
 

@@ -71,13 +71,16 @@ class OverlapEnergy:
 
     def at(self, V: FloatArray) -> _State:
         """Return the state of V, its columns scaled to length one, with the best φ."""
-        V = V / column_norms(V)
+        lengths = np.sqrt(column_products(V, V))
+        V = V / np.where(lengths > 0, lengths, 1.0)
         image = self.cut.apply_normalized(V)
         labels = V.argmax(axis=1)
-        largest = np.take_along_axis(V, labels[:, None], axis=1)
-        overlap = np.sum(V * V) - np.sum(largest * largest)
-        energy = float(np.sum(V * image) + self.alpha * overlap)
-        return _State(V, image, labels, energy, int(np.count_nonzero(V.any(axis=0))))
+        largest = np.take_along_axis(V, labels[:, None], axis=1).ravel()
+        # Every column that is not zero has length one.
+        n_columns = int(np.count_nonzero(lengths))
+        overlap = n_columns - largest @ largest
+        energy = float(column_products(V, image).sum() + self.alpha * overlap)
+        return _State(V, image, labels, energy, n_columns)
 
     def step(self, state: _State, *, safe: bool = False) -> FloatArray:
         """Return max(v - S⁻¹(A - ρ)v, 0) for every column.
@@ -86,15 +89,19 @@ class OverlapEnergy:
         are zero mostly stay zero. A safe step takes the full bound, which cannot raise the energy.
         """
         V, rows = state.V, state.labels[:, None]
-        slope = state.image + self.alpha * V
+        # In place where possible: these arrays do not fit into the cache, and each new one costs as much as
+        # what is computed.
+        slope = self.alpha * V
+        slope += state.image
         np.put_along_axis(slope, rows, np.take_along_axis(state.image, rows, axis=1), axis=1)
-        length = np.sum(V * V, axis=0)
-        slope -= np.sum(V * slope, axis=0) / np.where(length > 0, length, 1.0) * V
+        length = column_products(V, V)
+        slope -= column_products(V, slope) / np.where(length > 0, length, 1.0) * V
         plain = (CURVATURE_BOUND if safe else CURVATURE) + self.alpha
         slope /= plain
         if self.linked.size:
             slope[self.linked] *= plain / (plain + self._link_curvature(V, safe))
-        return np.maximum(V - slope, 0.0)
+        np.subtract(V, slope, out=slope)
+        return np.maximum(slope, 0.0, out=slope)
 
     def _link_curvature(self, V: FloatArray, safe: bool) -> FloatArray:
         """Return what links add to S, for the linked nodes."""
@@ -142,8 +149,11 @@ def _ahead(now: _State, before: _State, by: float) -> _State:
     """Return a state beyond this one, in the direction of the last step; Ḡ is linear, so it costs nothing."""
     if by == 0.0:
         return now
-    V = now.V + by * (now.V - before.V)
-    image = now.image + by * (now.image - before.image)
+    V, image = now.V - before.V, now.image - before.image
+    V *= by
+    V += now.V
+    image *= by
+    image += now.image
     return _State(V, image, now.labels, now.energy, now.n_columns)
 
 
@@ -197,7 +207,6 @@ def usual_overlap_price(cut: PenalizedCut, start: FloatArray) -> float:
     return max(0.5 * float(costs[present].mean()), LEAST_PRICE)
 
 
-def column_norms(V: FloatArray) -> FloatArray:
-    """Return the length of every column, one for columns of zeros."""
-    norms = np.linalg.norm(V, axis=0)
-    return np.where(norms > 0, norms, 1.0)
+def column_products(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the inner product of every two columns of the same number."""
+    return np.asarray(np.einsum("ij,ij->j", left, right))

@@ -21,7 +21,7 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph
 from sidecut.graphs.graph import drop_isolated
 from sidecut.labelling import kmeans_labels, nearest_centers
-from sidecut.labelling.embedding import cluster_sums
+from sidecut.labelling.labels import cluster_sums
 from sidecut.methods.ncsc.objective import NodeLinks, PenalizedCut
 
 #: The offset of the start, as a share of its largest entry.

@@ -12,8 +12,8 @@ from sidecut.arrays import BoolArray, FloatArray, IntArray, to_native
 from sidecut.constraints import Constraints
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs import Graph, GraphRecipe
+from sidecut.labelling import assign_labels
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.caution import Cautious, is_alone
 from sidecut.methods.extension import OutOfSample, _is_on_neighbors, vote_of_neighbors, weighted_means
 from sidecut.methods.poisson.anchors import (
     Anchors,
@@ -24,13 +24,14 @@ from sidecut.methods.poisson.anchors import (
 )
 from sidecut.methods.poisson.equation import heat_filter
 from sidecut.methods.poisson.signed_graph import SignedGraph
+from sidecut.methods.safeguard import Safeguarded, is_unconstrained
 from sidecut.parameters import check_not_negative
 
 #: How long a walk lasts of which `confidence_` asks whether it ends in the same cluster.
 WALK_TIME = 3.0
 
 
-class PoissonClusterer(Cautious, OutOfSample, SpectralClusterer):
+class PoissonClusterer(Safeguarded, OutOfSample, SpectralClusterer):
     """The base of PoissonLearning and PoissonMBO: the walk with scores of clusters as the embedding."""
 
     # How an unconstrained start is labelled is no parameter here.
@@ -49,6 +50,7 @@ class PoissonClusterer(Cautious, OutOfSample, SpectralClusterer):
         hard: bool,
         safe: bool,
         n_jobs: int | None,
+        verbose: int,
         random_state: int | np.random.RandomState | None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -60,6 +62,7 @@ class PoissonClusterer(Cautious, OutOfSample, SpectralClusterer):
         self.hard = hard
         self.safe = safe
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
@@ -79,9 +82,14 @@ class PoissonClusterer(Cautious, OutOfSample, SpectralClusterer):
             _warn_about_silent_components(signed, anchors)
         return signed, anchors
 
+    def _knows_all_clusters(self, constraints: Constraints) -> bool:
+        return find_anchors(constraints, self.n_clusters).n_anchored == self.n_clusters
+
     def _first_clusters(self, signed: SignedGraph, anchors: Anchors, rng: np.random.RandomState) -> IntArray:
         """Return a spectral clustering of the signed graph in which anchored clusters hold their anchors."""
         rows = signed_embedding(signed, self.n_clusters, self.eigen_solver, rng)
+        if not anchors.n_anchored:
+            return assign_labels(rows, self.n_clusters, method="kmeans", n_init=self.n_init, random_state=rng)
         return seeded_clusters(rows, anchors, self.n_clusters, self.n_init, rng)
 
     def _hold_links(self, constraints: Constraints) -> None:
@@ -89,9 +97,8 @@ class PoissonClusterer(Cautious, OutOfSample, SpectralClusterer):
         anchors = find_anchors(constraints, self.n_clusters)
         self.labels_ = number_by_anchors(self.labels_, anchors, self.n_clusters)
 
-    def _measure_confidence(self, X: Any) -> FloatArray:
+    def _measure_confidence(self) -> FloatArray:
         """Return for every point the chance that a walk from it ends in its cluster."""
-        self.__dict__.pop("_alone", None)
         return walk_shares(SignedGraph(self.affinity_matrix_), self.labels_, self.n_clusters)
 
     @available_if(_is_on_neighbors)
@@ -119,7 +126,7 @@ class PoissonClusterer(Cautious, OutOfSample, SpectralClusterer):
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         old, graph = self._seen
         edges, twins = graph.extension.edges(old, X)
-        if is_alone(self):
+        if is_unconstrained(self):
             return vote_of_neighbors(edges, twins, self.labels_)
         nearest = self.labels_[edges.indices[edges.indptr[:-1]]]
         reached = np.asarray(edges.sum(axis=1)).ravel() > 0

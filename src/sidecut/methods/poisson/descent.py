@@ -41,15 +41,18 @@ class Descent:
         One for each time t; none of them ever rises.
     penalties : list of float
         The τ of each time: that of the rule, times the heat that clusters retained when it began.
-    leak : float
-        The share of heat that has left its cluster after the last time.
+    tension : float
+        The energy after the last step without the cost of sizes: which of two ends cuts and violates less.
+    estimates : list of arrays of shape (n_clusters,)
+        What sizes were expected to be.
     """
 
     labels: IntArray
     scores: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     energies: list[FloatArray] = field(default_factory=list)
     penalties: list[float] = field(default_factory=list)
-    leak: float = 0.0
+    tension: float = 0.0
+    estimates: list[IntArray] = field(default_factory=list)
 
     @property
     def n_iter(self) -> int:
@@ -117,7 +120,8 @@ def _descend_at(
         if changed <= tolerance * len(labels):
             break
     state.energies.append(np.array(energies))
-    state.leak = 1.0 - float(warmth[np.arange(len(state.labels)), state.labels].mean())
+    counts = np.bincount(state.labels, minlength=rule.n_clusters)
+    state.tension = energies[-1] - rule.cost(counts)
 
 
 def _warm(heat: Filter, signed: SignedGraph, labels: IntArray, n_clusters: int) -> FloatArray:

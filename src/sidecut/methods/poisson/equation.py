@@ -19,7 +19,7 @@ from numpy.polynomial import chebyshev
 from sidecut.arrays import FloatArray
 from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.methods.poisson.signed_graph import SignedGraph
-from sidecut.spectral.conjugate_gradients import solve_columns
+from sidecut.spectral.problem import solve_columns
 
 #: Steps of conjugate gradients. A step more than there are nodes is never needed in exact arithmetic.
 MAX_STEPS = 5_000
@@ -27,10 +27,11 @@ MAX_STEPS = 5_000
 DENSE_NODES = 500
 #: Smaller eigenvalues are rounding; charges have no part in the null vectors.
 LEAST = 1e-12
-#: How much of the walk goes on at every step, where labels are spread as a start.
-REMEMBERED = 0.99
-#: A start need not be exact.
-SPREAD_TOLERANCE = 1e-4
+#: How much of the walk goes on at every step where labels are spread: far, as a start for labels, and near,
+#: which tells sizes better.
+FAR, NEAR = 0.99, 0.95
+#: Shares count even where little arrives, so that little must be right.
+SPREAD_TOLERANCE = 1e-6
 
 
 class Potentials(NamedTuple):
@@ -116,7 +117,7 @@ def balance_charges(signed: SignedGraph, sources: FloatArray) -> FloatArray:
     return shares - shares.sum(axis=1, keepdims=True) * means
 
 
-def spread_labels(signed: SignedGraph, sources: FloatArray) -> FloatArray:
+def spread_labels(signed: SignedGraph, sources: FloatArray, remembered: float = FAR) -> FloatArray:
     """Return the share of every cluster in what reaches a point: (I - α S)⁻¹ Y, rows scaled to sum 1.
 
     Rows that nothing reaches are zero. Unlike potentials, shares do not depend on a constant per component,
@@ -124,7 +125,7 @@ def spread_labels(signed: SignedGraph, sources: FloatArray) -> FloatArray:
     """
     # I - α S = α A + (1 - α) I
     arrived = solve_columns(
-        lambda block, _: REMEMBERED * signed.laplacian(block) + (1.0 - REMEMBERED) * block,
+        lambda block, _: remembered * signed.laplacian(block) + (1.0 - remembered) * block,
         sources,
         SPREAD_TOLERANCE,
         MAX_STEPS,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -12,6 +15,7 @@ from sidecut.methods.poisson.anchors import Anchors, add_typical_points
 from sidecut.methods.poisson.base import PoissonClusterer, fill_silent
 from sidecut.methods.poisson.equation import solve_poisson
 from sidecut.methods.poisson.signed_graph import SignedGraph
+from sidecut.methods.safeguard import ALIKE, CONSTRAINED, FEWEST_FACTS, Judgement
 from sidecut.parameters import check_not_negative
 
 
@@ -49,6 +53,9 @@ class PoissonLearning(PoissonClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible; labels of all clusters leave nothing to chance.
 
@@ -93,7 +100,7 @@ class PoissonLearning(PoissonClusterer):
     0.89
     """
 
-    _is_told_apart = True
+    _holds_pairs_back = True
 
     def __init__(
         self,
@@ -108,6 +115,7 @@ class PoissonLearning(PoissonClusterer):
         hard: bool = False,
         safe: bool = True,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -120,6 +128,7 @@ class PoissonLearning(PoissonClusterer):
             hard,
             safe,
             n_jobs,
+            verbose,
             random_state,
         )
         self.tol = tol
@@ -127,6 +136,19 @@ class PoissonLearning(PoissonClusterer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_not_negative("tol", self.tol)
+
+    def _judge(self, X: Any, constraints: Constraints, unconstrained: Self) -> Judgement:
+        """Follow few labels too where they correct the cut: it joins classes, and is right otherwise."""
+        judgement = super()._judge(X, constraints, unconstrained)
+        n_labels = constraints.constrained_points.size
+        if judgement.is_sure or n_labels > FEWEST_FACTS or not self._knows_all_clusters(constraints):
+            return judgement
+        if adjusted_rand_score(self.labels_, unconstrained.labels_) <= ALIKE:
+            return judgement
+        detail = (
+            "The answer without constraints joins classes that are apart, and is much the same otherwise."
+        )
+        return Judgement(CONSTRAINED, detail)
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
         self.__dict__.pop("residual_", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,25 +10,26 @@ import numpy as np
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
+from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph, GraphRecipe
-from sidecut.methods.poisson.anchors import Anchors, find_anchors
+from sidecut.methods.e2cp import E2CP
+from sidecut.methods.poisson.anchors import Anchors, find_anchors, number_by_anchors
 from sidecut.methods.poisson.base import PoissonClusterer
-from sidecut.methods.poisson.descent import Descent, descend, suitable_times
-from sidecut.methods.poisson.equation import spread_labels
+from sidecut.methods.poisson.descent import Descent, descend, one_hot, suitable_times
+from sidecut.methods.poisson.equation import NEAR, spread_labels
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.poisson.sizes import SizeRule, assign_within_sizes, check_sizes, size_rule
+from sidecut.methods.safeguard import CONSTRAINED, Judgement
 from sidecut.parameters import check_count, check_not_negative
 
-#: The penalties of "auto": from nearly even sizes down, and from the sizes that the labels give.
-SCHEDULES = ((1.6, 0.4, 0.1), (0.1,))
-#: The energy per point by which uneven sizes must be better, where the two paths end in different sizes.
-WORTH = 0.004
-#: Even sizes may let so many times as much heat out as others; smaller differences are none.
-ADMITTED_LEAK = 1.15
-ROUNDING = 1e-3
-#: All penalties but the last are left when so many times as many labels still change.
-ROUGHLY = 5.0
-#: The score of the cluster in which a spectral clustering puts a point: no penalty of "auto" undoes it.
+#: The penalty of "auto", and how unlike even ones (as relative entropy) sizes from one label per cluster are
+#: by chance. Both were set on digits and USPS, as they are and with classes thinned out.
+PENALTY, NOISE = 0.8, 0.03
+#: Of two starts the second must end with so much less energy per point.
+NOTEWORTHY = 1e-3
+#: With so many labels of every cluster, and so much of what they say satisfied, they are followed.
+ENOUGH_LABELS, SATISFIED = 3, 0.95
+#: The score of the cluster in which a spectral clustering puts a point: no penalty undoes it.
 NAMED = 100.0
 
 
@@ -35,7 +37,7 @@ class PoissonMBO(PoissonClusterer):
     """Labels, pairs and sizes in one energy, lowered by diffusion and thresholding.
 
     Sizes of clusters are worth as much as many labels. They may be given, bounded, or unknown; unknown sizes
-    are estimated from the fit: uneven ones have a price, and the data decide whether to pay it.
+    are estimated from what the labels reach, and other sizes have a price.
 
     Parameters
     ----------
@@ -47,9 +49,8 @@ class PoissonMBO(PoissonClusterer):
         and the most. Clusters with labels come first, as the labelled points meet them, then the others
         from large to small.
     size_penalty : "auto" or float, default="auto"
-        τ, the price of uneven sizes: a cluster e times larger than another gives way at a boundary by so much
-        of the score, which lies between 0 and 1. "auto" goes from 1.6 over 0.4 to 0.1, starts again
-        with 0.1 alone, and keeps the first unless the second ends with much less energy.
+        τ, the price of sizes unlike the estimate: a cluster e times larger than estimated gives way at a
+        boundary by so much of the score, which lies between 0 and 1. "auto" is 0.8.
     link_weight : float, default=2.0
         γ, the weight of a link of strength 1, relative to the degree of its points.
     label_weight : float, default=1.0
@@ -79,6 +80,9 @@ class PoissonMBO(PoissonClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible; labels of all clusters leave nothing to chance.
 
@@ -93,10 +97,10 @@ class PoissonMBO(PoissonClusterer):
     sizes_ : array of shape (n_clusters,)
         The sizes of the clusters, before any repair.
     size_range_ : array of shape (n_clusters, 2)
-        The least and the largest size at the ends of both ways down: where they differ, sizes are in doubt.
+        The least and the largest of three estimates: the sizes that labels reach, the estimate that the
+        penalty refers to, and `sizes_`. Where they differ, sizes are in doubt.
     energies_ : list of arrays
-        For every time the energy before the first step and after each, under the last penalty; it never
-        rises.
+        For every time the energy before the first step and after each; it never rises.
     n_iter_ : int
         How many steps were taken.
     embedding_ : array of shape (n_samples, n_clusters)
@@ -151,6 +155,7 @@ class PoissonMBO(PoissonClusterer):
         hard: bool = False,
         safe: bool = True,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -163,6 +168,7 @@ class PoissonMBO(PoissonClusterer):
             hard,
             safe,
             n_jobs,
+            verbose,
             random_state,
         )
         self.sizes = sizes
@@ -177,8 +183,17 @@ class PoissonMBO(PoissonClusterer):
         # Sizes are knowledge too.
         return self.safe and (self.sizes is None or isinstance(self.sizes, str))
 
-    def _knows_all_clusters(self, constraints: Constraints) -> bool:
-        return find_anchors(constraints, self.n_clusters).n_anchored == self.n_clusters
+    def _safeguard(self, X: Any, constraints: Constraints | None) -> None:
+        if constraints is None or not self._is_guarded or not self._is_well_told(constraints):
+            super()._safeguard(X, constraints)
+        else:
+            detail = f"Every cluster has {ENOUGH_LABELS} labels or more, and they are satisfied."
+            self.judgement_ = Judgement(CONSTRAINED, detail)
+
+    def _is_well_told(self, constraints: Constraints) -> bool:
+        """Tell whether the answer without constraints, which takes longer than this one, is not needed."""
+        counts = np.bincount(find_anchors(constraints, self.n_clusters).cluster, minlength=self.n_clusters)
+        return bool(counts.min() >= ENOUGH_LABELS and constraints.satisfaction(self.labels_) >= SATISFIED)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -198,70 +213,114 @@ class PoissonMBO(PoissonClusterer):
         sources = anchors.indicator(graph.n_nodes, self.n_clusters)
         counts = np.bincount(anchors.cluster, minlength=self.n_clusters)
         rule = size_rule(self.sizes, graph.n_nodes, self.n_clusters, 1.0, counts)
-        scores = self._first_scores(signed, anchors, sources, rule, rng)
-        paths = [
-            self._descend(
-                signed, scores, self.label_weight * sources, [rule.scaled(tau) for tau in penalties]
-            )
-            for penalties in self._schedules(rule)
-        ]
-        self._remember_sizes(paths)
-        return self._chosen.scores
+        paths = []
+        for scores in self._first_scores(signed, anchors, constraints, rule, rng):
+            reached = self._reached_sizes(signed, anchors, scores)
+            paths.append(self._descend(signed, scores, self.label_weight * sources, rule, reached))
+        # The first start is preferred to one that ends hardly lower.
+        own, best = paths[0], min(paths, key=lambda path: path.tension)
+        self._path = best if own.tension - best.tension > NOTEWORTHY * graph.n_nodes else own
+        self._remember_sizes()
+        return self._path.scores
 
-    def _schedules(self, rule: SizeRule) -> tuple[tuple[float, ...], ...]:
-        """Return the penalties to go through, once or twice; a single one if sizes are given."""
-        if (rule.lower == rule.upper).all() or self.n_clusters == 1:
-            return ((0.0,),)
-        return SCHEDULES if isinstance(self.size_penalty, str) else ((float(self.size_penalty),),)
+    def _reached_sizes(self, signed: SignedGraph, anchors: Anchors, scores: FloatArray) -> IntArray:
+        """Return the sizes that labels reach over short ways; of the start where labels are missing."""
+        is_asked_for = self.sizes is None or np.ndim(self.sizes) == 2
+        if anchors.n_anchored == self.n_clusters and is_asked_for:
+            scores = spread_labels(signed, anchors.indicator(signed.n_nodes, self.n_clusters), NEAR)
+        return np.bincount(scores.argmax(axis=1), minlength=self.n_clusters)
+
+    def _penalty(self, rule: SizeRule) -> float:
+        if (rule.lower == rule.upper).all():
+            return 0.0
+        return PENALTY if isinstance(self.size_penalty, str) else float(self.size_penalty)
 
     def _first_scores(
         self,
         signed: SignedGraph,
         anchors: Anchors,
-        sources: FloatArray,
+        constraints: Constraints,
         rule: SizeRule,
         rng: np.random.RandomState,
-    ) -> FloatArray:
-        """Return shares of clusters in points: of labels that were spread, or of a spectral clustering."""
+    ) -> list[FloatArray]:
+        """Return shares of clusters in points: of labels that were spread, or of spectral clusterings."""
         if anchors.n_anchored == self.n_clusters:
-            return spread_labels(signed, sources)
-        first = self._first_clusters(signed, anchors, rng)
-        return NAMED * np.eye(self.n_clusters)[by_size(first, anchors.n_anchored, rule)]
+            return [spread_labels(signed, anchors.indicator(signed.n_nodes, self.n_clusters))]
+        starts = [self._first_clusters(signed, anchors, rng)]
+        if signed.has_links:
+            # Many pairs reach further if they are spread over the graph before it is cut.
+            starts.append(self._propagated_clusters(signed.graph, constraints, anchors, rng))
+        return [
+            NAMED * one_hot(by_size(labels, anchors.n_anchored, rule), self.n_clusters) for labels in starts
+        ]
+
+    def _propagated_clusters(
+        self, graph: Graph, constraints: Constraints, anchors: Anchors, rng: np.random.RandomState
+    ) -> IntArray:
+        seed = rng.randint(2**31)
+        model = E2CP(
+            self.n_clusters, affinity="precomputed", n_init=self.n_init, safe=False, random_state=seed
+        )
+        with warnings.catch_warnings(action="ignore", category=SidecutWarning):
+            labels = model.fit(graph, constraints=constraints).labels_
+        labels = number_by_anchors(labels, anchors, self.n_clusters)
+        labels[anchors.points] = anchors.cluster
+        return labels
 
     def _descend(
-        self, signed: SignedGraph, scores: FloatArray, sources: FloatArray, rules: list[SizeRule]
+        self, signed: SignedGraph, scores: FloatArray, sources: FloatArray, rule: SizeRule, reached: IntArray
     ) -> Descent:
-        """Lower the energy under each penalty in turn, from where the one before ended."""
-        labels = assign_within_sizes(scores, rules[0])[0]
+        """Lower the energy, from the labels that scores and sizes ask for."""
+        if not isinstance(self.sizes, str):
+            rule = rule.with_shares(shrink(reached, np.count_nonzero(sources) / self.n_clusters))
+        rule = rule.scaled(self._penalty(rule))
+        labels = assign_within_sizes(scores, rule)[0]
         times = suitable_times(signed, labels, self.n_clusters, tuple(self.times))
-        for rule in rules[:-1]:
-            labels = descend(signed, labels, sources, rule, times, self.max_iter, ROUGHLY * self.tol).labels
-        return descend(signed, labels, sources, rules[-1], times, self.max_iter, self.tol)
+        path = descend(signed, labels, sources, rule, times, self.max_iter, self.tol)
+        expected = np.rint(rule.n_points * rule.shares).astype(np.intp)
+        path.estimates = [np.clip(sizes, rule.lower, rule.upper) for sizes in (reached, expected)]
+        return path
 
-    def _remember_sizes(self, paths: list[Descent]) -> None:
-        self._chosen = choose(paths)
-        counts = [np.bincount(path.labels, minlength=self.n_clusters) for path in paths]
-        self.sizes_ = np.bincount(self._chosen.labels, minlength=self.n_clusters)
-        self.size_range_ = np.column_stack([np.min(counts, axis=0), np.max(counts, axis=0)])
-        self.energies_, self.n_iter_ = self._chosen.energies, self._chosen.n_iter
+    def _remember_sizes(self) -> None:
+        path = self._path
+        self.sizes_ = np.bincount(path.labels, minlength=self.n_clusters)
+        estimates = [*path.estimates, self.sizes_]
+        self.size_range_ = np.column_stack([np.min(estimates, axis=0), np.max(estimates, axis=0)])
+        self.energies_, self.n_iter_ = path.energies, path.n_iter
 
     def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
-        chosen: Descent = self.__dict__.pop("_chosen")
-        return chosen.labels
+        path: Descent = self.__dict__.pop("_path")
+        return path.labels
 
 
-def choose(paths: list[Descent]) -> Descent:
-    """Return the path from even sizes, unless the other ended much lower or lets much less heat out.
+def shrink(sizes: IntArray, per_cluster: float) -> FloatArray:
+    """Return shares between those of some sizes and even ones: even if the sizes may differ by chance.
+
+    As James and Stein shrink means: the part of the unevenness that chance explains is taken away. Unevenness
+    is the relative entropy of the sizes to even ones; what chance explains falls with the root of the number
+    of labels.
 
     Parameters
     ----------
-    paths : list of Descent
-        One, or two of which the first went through the strongest penalty; both ended with the same.
+    sizes : array of shape (n_clusters,)
+        Sizes that labels reached.
+    per_cluster : float
+        How many labels each cluster has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.methods.poisson.mbo import shrink
+    >>> shrink(np.array([30, 35, 35]), 1.0).round(2)
+    array([0.33, 0.33, 0.33])
+    >>> shrink(np.array([80, 10, 10]), 1.0).round(2)
+    array([0.77, 0.12, 0.12])
     """
-    even, other = paths[0], paths[-1]
-    saved = even.energies[-1][-1] - other.energies[-1][-1]
-    is_lower = saved > WORTH * len(other.labels)
-    return other if is_lower or even.leak > ADMITTED_LEAK * other.leak + ROUNDING else even
+    shares = sizes / sizes.sum()
+    unevenness = float(np.sum(shares * np.log(np.maximum(shares, 1e-300) * len(shares))))
+    noise = NOISE / np.sqrt(max(per_cluster, 1.0))
+    trust = 1.0 - noise / unevenness if unevenness > noise else 0.0
+    return trust * shares + (1.0 - trust) / len(shares)
 
 
 def by_size(labels: IntArray, n_anchored: int, rule: SizeRule) -> IntArray:

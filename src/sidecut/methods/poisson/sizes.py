@@ -11,7 +11,7 @@ possible but have to be worth it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -52,6 +52,8 @@ class SizeRule:
     upper: IntArray
     shares: FloatArray
     strength: float
+    settled: IntArray | None = None
+    """How many members of every cluster are there already; prices are those of further ones."""
     _listed: dict[int, FloatArray] = field(default_factory=dict, repr=False)
 
     @property
@@ -61,16 +63,27 @@ class SizeRule:
 
     def scaled(self, factor: float) -> SizeRule:
         """Return the same bounds with τ times a factor."""
-        return SizeRule(self.n_points, self.lower, self.upper, self.shares, factor * self.strength)
+        return replace(self, strength=factor * self.strength, _listed={})
+
+    def with_shares(self, shares: FloatArray) -> SizeRule:
+        """Return the same bounds with other shares."""
+        return replace(self, shares=shares, _listed={})
+
+    def beyond(self, settled: IntArray) -> SizeRule:
+        """Return the rule for further members, where so many of every cluster are there already."""
+        return replace(self, settled=settled, _listed={})
 
     def prices(self, cluster: int) -> FloatArray:
         """Return δ(1), ..., δ(N): what each further member of a cluster costs."""
         if cluster not in self._listed:
-            self._listed[cluster] = self.price(cluster, np.arange(1, self.n_points + 1))
+            n_left = self.n_points - (0 if self.settled is None else int(self.settled.sum()))
+            self._listed[cluster] = self.price(cluster, np.arange(1, n_left + 1))
         return self._listed[cluster]
 
     def price(self, cluster: int, member: Any) -> Any:
         """Return δ(t) for the t-th member."""
+        if self.settled is not None:
+            member = member + self.settled[cluster]
         inside = self.strength * np.log(np.maximum(member, 1) / (self.n_points * self.shares[cluster]))
         too_few, too_many = member <= self.lower[cluster], member > self.upper[cluster]
         return np.where(too_few, -PROHIBITIVE, np.where(too_many, PROHIBITIVE, inside))
@@ -194,6 +207,9 @@ def _rounded_sizes(sizes: FloatArray, n_points: int) -> IntArray:
 
 #: Rounds of the dual before exchanges finish the work.
 ROUNDS = 12
+#: Of all points one in so many is taken to be contested at first, but at least so many; each time prices have
+#: moved too far for that, so many times as many.
+CONTESTED, FEWEST_CONTESTED, WIDENED = 16, 500, 4
 #: An exchange that gains less is rounding: prices at the bounds are 1e6.
 GAIN = 1e-9
 
@@ -233,7 +249,38 @@ def assign_within_sizes(
     """
     if rule.n_clusters == 1:
         return np.zeros(len(scores), dtype=np.intp), np.zeros(1)
-    prices = np.zeros(rule.n_clusters) if prices is None else prices.copy()
+    prices = np.zeros(rule.n_clusters) if prices is None else prices
+    labels, new_prices = _settle_contested(scores, rule, prices)
+    # Whoever was not contested may still have to move: nothing is left out in the end.
+    return _Exchanges(scores, labels, rule).settled(), new_prices
+
+
+def _settle_contested(scores: FloatArray, rule: SizeRule, prices: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return labels and prices, where only points move that hesitate at the old prices.
+
+    A point that prefers its cluster by more than the prices of two clusters have moved apart stays with it.
+    """
+    net = scores - prices
+    first_choice = net.argmax(axis=1)
+    best = np.take_along_axis(net, first_choice[:, None], axis=1)[:, 0]
+    np.put_along_axis(net, first_choice[:, None], -np.inf, axis=1)
+    lead = best - net.max(axis=1)
+    number = max(len(scores) // CONTESTED, FEWEST_CONTESTED)
+    while number < len(scores):
+        reach = np.partition(lead, number)[number]
+        contested = np.flatnonzero(lead < reach)
+        certain = np.bincount(first_choice[lead >= reach], minlength=rule.n_clusters)
+        labels, found = _settle(scores[contested], rule.beyond(certain), prices)
+        if np.isfinite(found).all() and np.ptp(found - prices) < reach:
+            first_choice[contested] = labels
+            return first_choice, found
+        number *= WIDENED
+    return _settle(scores, rule, prices)
+
+
+def _settle(scores: FloatArray, rule: SizeRule, prices: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return labels and prices of all points: prices by sorting, the rest by exchanges."""
+    prices = prices.copy()
     # One row per cluster: bids are read row by row.
     by_cluster = np.ascontiguousarray(scores.T)
     net = by_cluster - prices[:, None]

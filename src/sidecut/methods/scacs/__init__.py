@@ -5,9 +5,8 @@
 | `scacs.py` | the estimator `SCACS` |
 | `lsc.py` | the estimator `LSC` (Chen & Cai, 2011): the same walk with nothing known |
 | `base.py` | the walk of both, as a reduction over chunks of rows |
-| `beliefs.py` | what is known, carried over to the landmarks (step 5) |
 | `problem.py` | the p x p problem (steps 6 and 7) |
-| `cuts.py` | its feasible cuts and their costs (steps 8 and 9); what `safe=True` compares |
+| `cuts.py` | beliefs about landmarks (step 5), the feasible cuts (steps 8 and 9), `safe=True` |
 | `tridiagonal.py` | the same cuts, faster, where beliefs have a low rank |
 """
 

@@ -29,24 +29,24 @@ from sidecut.graphs import (
     each_chunk,
     warn_about_graph,
 )
+from sidecut.graphs.graph import warn_about_components
 from sidecut.graphs.landmark_codes import check_sigma
-from sidecut.graphs.landmark_rows import Progress, RowCodes
-from sidecut.graphs.landmarks import RULES, component_sizes
-from sidecut.graphs.precomputed import warn_about_components
+from sidecut.graphs.landmarks import RULES, Progress, RowCodes, component_sizes
 from sidecut.graphs.threads import limit_threads
 from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_appearance
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.labelling.lloyd import Each
-from sidecut.labelling.repair import refuse_contradictions, repair_if_hard
 from sidecut.methods.base import ConstrainedClusterer
 from sidecut.methods.inputs import (
     check_constraints,
     check_points,
     make_once,
+    refuse_contradictions,
     refuse_other_than_constraints,
     warn_about_duplicates,
 )
 from sidecut.parameters import check_n_clusters, check_parameters
+from sidecut.progress import stage
 
 #: Why there may be fewer clusters than were asked for, and what to do about it.
 WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"
@@ -79,17 +79,20 @@ class LandmarkClusterer(ConstrainedClusterer):
         warned = warn_about_duplicates(X, self.n_clusters)
         seeds = self._seeds()
         with limit_threads():
-            codes, graph = make_once(self, self._coding(), X, lambda: self._graph_of(X, seeds[0]))
+            with stage("landmarks"):
+                codes, graph = make_once(self, self._coding(), X, lambda: self._graph_of(X, seeds[0]))
             warn_about_graph(graph, self.n_clusters)
             self.affinity_matrix_ = graph
-            self._learn(codes, constraints)
-            parts = list(codes.each(self._embed_rows))
-            self._find_centers(
-                lambda function: each_chunk(function, parts, self.n_jobs), codes.n_rows, seeds[1]
-            )
+            with stage("embedding"):
+                self._learn(codes, constraints)
+                parts = list(codes.each(self._embed_rows))
+            with stage("labels"):
+                self._find_centers(
+                    lambda function: each_chunk(function, parts, self.n_jobs), codes.n_rows, seeds[1]
+                )
         self.embedding_ = np.concatenate(parts)
         self.labels_ = self._label_rows(parts, warned)
-        repair_if_hard(self, self.embedding_, constraints)
+        self._repair(self.embedding_, constraints)
 
     def fit_chunks(
         self,
@@ -127,8 +130,7 @@ class LandmarkClusterer(ConstrainedClusterer):
             raise ValueError("hard=True needs the embedding of all points: use fit, or hard=False.")
         refuse_other_than_constraints(constraints)
         shown, rows, seeds = shown_by(progress), RowChunks(source), self._seeds()
-        for name in ("embedding_", "affinity_matrix_", "repair_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
+        self._forget("embedding_", "affinity_matrix_", "repair_", "feature_names_in_", "_confidence")
         with limit_threads(), SpooledNearest(scratch) as spool:
             codes = self._code_rows(rows, seeds[0], spool, shown)
             constraints = check_constraints(constraints, codes.n_rows, self.n_clusters)

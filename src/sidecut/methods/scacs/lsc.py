@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
-from sidecut.graphs.landmark_rows import RowCodes
+from sidecut.graphs.landmarks import RowCodes
 from sidecut.methods.scacs.base import LandmarkClusterer
 from sidecut.methods.scacs.problem import landmark_basis, normalize_gram
 from sidecut.spectral import Eigenpairs
@@ -42,6 +42,9 @@ class LSC(LandmarkClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use; it does not change the result. None: all cores that OMP_NUM_THREADS
         allows, but one in a worker of joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     warm_start : bool, default=False
         Use the landmarks and codes of the previous fit again if the data are the same, and other settings are
         tried. Not for `fit_chunks`.
@@ -103,6 +106,7 @@ class LSC(LandmarkClusterer):
         unit_rows: bool = True,
         n_init: int = 10,
         n_jobs: int | None = None,
+        verbose: int = 0,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -114,6 +118,7 @@ class LSC(LandmarkClusterer):
         self.unit_rows = unit_rows
         self.n_init = n_init
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.warm_start = warm_start
         self.random_state = random_state
 

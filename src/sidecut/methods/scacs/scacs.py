@@ -11,12 +11,11 @@ import numpy.typing as npt
 from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SidecutWarning, warn
-from sidecut.graphs.landmark_rows import RowCodes
-from sidecut.methods.csp.cuts import FeasibleCuts, forget, remember_cuts
+from sidecut.graphs.landmarks import RowCodes
+from sidecut.methods.csp.cuts import FeasibleCuts, remember_cuts
 from sidecut.methods.safeguard import GRAPH, Judgement, judge, warn_if_unsure
 from sidecut.methods.scacs.base import LandmarkClusterer
-from sidecut.methods.scacs.beliefs import pose_problem
-from sidecut.methods.scacs.cuts import LandmarkTrial, Rule, landmark_cuts
+from sidecut.methods.scacs.cuts import LandmarkTrial, Rule, landmark_cuts, pose_problem
 from sidecut.methods.scacs.lsc import solve_unconstrained
 from sidecut.parameters import check_parameters, is_number
 
@@ -84,6 +83,9 @@ class SCACS(LandmarkClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use; it does not change the result. None: all cores that OMP_NUM_THREADS
         allows, but one in a worker of joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     warm_start : bool, default=False
         Use the landmarks and codes of the previous fit again if the data are the same: where constraints are
         added a few at a time, or other settings tried, what is left is the p x p problem and k-means. Not for
@@ -166,6 +168,7 @@ class SCACS(LandmarkClusterer):
         n_init: int = 10,
         hard: bool = False,
         n_jobs: int | None = None,
+        verbose: int = 0,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -184,6 +187,7 @@ class SCACS(LandmarkClusterer):
         self.n_init = n_init
         self.hard = hard
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.warm_start = warm_start
         self.random_state = random_state
 
@@ -194,7 +198,7 @@ class SCACS(LandmarkClusterer):
         check_beta(self.beta0, self.beta)
 
     def _solve(self, codes: RowCodes, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
-        forget(self, FITTED_WITH_CONSTRAINTS)
+        self._forget(*FITTED_WITH_CONSTRAINTS)
         if constraints.is_empty:
             return solve_unconstrained(self, codes)
         if self._is_guarded():

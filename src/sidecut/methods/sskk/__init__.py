@@ -3,8 +3,7 @@
 | file | holds |
 |---|---|
 | `estimator.py` | the estimator `SSKK` |
-| `kmeans.py` | kernel k-means with rewards and penalties for links |
-| `seeding.py` | first clusters from must-linked sets, farthest first |
+| `kmeans.py` | kernel k-means with rewards and penalties for links; first clusters, farthest first |
 """
 
 from sidecut.methods.sskk.estimator import SSKK

@@ -13,9 +13,7 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, warn_about_graph
 from sidecut.labelling import kmeans_labels, rename_by_first_appearance, unit_rows
-from sidecut.labelling.repair import repair_if_hard
 from sidecut.methods.base import NONNEGATIVE, ConstrainedClusterer
-from sidecut.methods.caution import Cautious
 from sidecut.methods.inputs import (
     build_graph,
     check_data,
@@ -23,9 +21,17 @@ from sidecut.methods.inputs import (
     is_precomputed,
     n_points,
 )
-from sidecut.methods.sskk.kmeans import KernelPartition, WeightedKernel, kernel_kmeans
-from sidecut.methods.sskk.seeding import farthest_first, neighbourhoods, seed_labels
+from sidecut.methods.safeguard import Safeguarded
+from sidecut.methods.sskk.kmeans import (
+    KernelPartition,
+    WeightedKernel,
+    farthest_first,
+    kernel_kmeans,
+    neighbourhoods,
+    seed_labels,
+)
 from sidecut.parameters import check_choice, check_not_negative, check_parameters
+from sidecut.progress import stage
 from sidecut.spectral import laplacian_eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
 
@@ -92,7 +98,7 @@ def link_similarities(
     return WeightedKernel(apply, weights, graph.degrees + penalty * _strengths(constraints))
 
 
-class SSKK(Cautious, ConstrainedClusterer):
+class SSKK(Safeguarded, ConstrainedClusterer):
     """Semi-supervised kernel k-means (Kulis, Basu, Dhillon & Mooney, 2005 and 2009).
 
     Links are added to the similarities, n / (k C) for a must-link and as much off for a cannot-link, and the
@@ -137,6 +143,9 @@ class SSKK(Cautious, ConstrainedClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -199,6 +208,7 @@ class SSKK(Cautious, ConstrainedClusterer):
         hard: bool = False,
         safe: bool = True,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -214,9 +224,10 @@ class SSKK(Cautious, ConstrainedClusterer):
         self.hard = hard
         self.safe = safe
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
-    _kept = ("embedding_", "objective_trace_", "n_iter_")
+    _taken = ("embedding_", "objective_trace_", "n_iter_")
 
     @property
     def _is_guarded(self) -> bool:
@@ -231,13 +242,15 @@ class SSKK(Cautious, ConstrainedClusterer):
         n_clusters, rng = self.n_clusters, check_random_state(self.random_state)
         graph = build_graph(self, data)
         warn_about_graph(graph, n_clusters)
-        self.affinity_matrix_ = self._graph_before = graph
+        self.affinity_matrix_, self._seen = graph, (data, graph)
         self.penalty_ = link_penalty(constraints, n_clusters) if self.penalty is None else float(self.penalty)
         kernel = link_similarities(graph, constraints, self.penalty_, self._weights(graph))
-        self.shift_ = kernel.full_shift(rng)
-        starts = [start] if start is not None else self._starts(graph, kernel, constraints, rng)
-        self._remember(min((self._run(kernel, labels) for labels in starts), key=lambda run: run.objective))
-        repair_if_hard(self, self.embedding_, constraints)
+        with stage("kernel k-means"):
+            self.shift_ = kernel.full_shift(rng)
+            starts = [start] if start is not None else self._starts(graph, kernel, constraints, rng)
+            runs = (self._run(kernel, labels) for labels in starts)
+            self._remember(min(runs, key=lambda run: run.objective))
+        self._repair(self.embedding_, constraints)
 
     def _check_parameters(self) -> None:
         choices = {"weighting": ("degree", "none"), "shift": ("adaptive", "full"), "eigen_solver": SOLVERS}

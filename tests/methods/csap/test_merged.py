@@ -1,0 +1,154 @@
+"""CSAP on large sparse graphs: must-linked sets as one node, beside the exact affinity."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_blobs, make_moons
+
+from sidecut import CSAP, Constraints, NormalizedCut
+from sidecut.constraints import sample_labels, sample_pairs
+from sidecut.evaluation import adjusted_rand_index
+from sidecut.graphs import Neighbors, SparseGraph
+from sidecut.methods.csap import condition_kernel, equivalent_kernel
+from sidecut.methods.csap.graph import NoisyLinks
+from sidecut.methods.csap.merged import MergedGraph, merge_links
+
+
+def links_of(n, must=(), cannot=()):
+    return NoisyLinks.of(Constraints.from_pairs(n, must_link=must, cannot_link=cannot), 1e-5, 1e-5)
+
+
+@pytest.fixture
+def weak():
+    """A graph whose affinities are small beside the variances, and the second order far below the first."""
+    rng = np.random.default_rng(0)
+    weights = np.triu(0.02 * rng.random((9, 9)), 1)
+    return weights + weights.T
+
+
+def merged(weights, must=(), cannot=(), algorithm="B"):
+    graph = SparseGraph(sp.csr_array(weights))
+    return merge_links(graph, np.ones(len(weights)), links_of(len(weights), must, cannot), algorithm, 64)
+
+
+def without_diagonal(kernel):
+    return np.maximum(kernel - np.diag(np.diagonal(kernel)), 0.0)
+
+
+def test_a_must_link_alone_is_eq_6_to_the_first_order(weak):
+    exact = equivalent_kernel(weak + np.eye(9), (2, 5), "must")
+    found = merged(weak, must=[(2, 5)]).toarray()
+    # Affinities of the pair change by half of their size; what is left out is a hundred times less.
+    np.testing.assert_allclose(found, without_diagonal(exact), atol=2e-4)
+    assert np.abs(weak - without_diagonal(exact)).max() > 0.4
+
+
+def test_a_cannot_link_lowers_the_affinities_of_its_ends_by_eq_8(weak):
+    exact = without_diagonal(equivalent_kernel(weak + np.eye(9), (2, 5), "cannot"))
+    found = merged(weak, cannot=[(2, 5)]).toarray()
+    np.testing.assert_allclose(found, exact, atol=4e-4)
+    np.testing.assert_allclose(found[2], exact[2], atol=1e-12)
+    np.testing.assert_allclose(found[5], exact[5], atol=1e-12)
+    assert found[2, 5] == 0
+
+
+def test_algorithm_b_keeps_the_smallest_of_all_cannot_links(weak):
+    one, other, both = (merged(weak, cannot=pairs) for pairs in ([(2, 5)], [(2, 7)], [(2, 5), (2, 7)]))
+    np.testing.assert_allclose(both.toarray(), np.minimum(one.toarray(), other.toarray()), atol=1e-15)
+
+
+def test_algorithm_a_observes_all_links_together(weak):
+    must, cannot = [(0, 1)], [(1, 2), (2, 3)]
+    exact = condition_kernel(weak + np.eye(9), must, cannot)
+    found = merged(weak, must, cannot, "A").toarray()
+    # Points 0, 1 and 3 are on one side, 2 on the other: without affinity, so that it keeps its own.
+    others = np.delete(np.arange(9), 2)
+    np.testing.assert_allclose(
+        found[np.ix_(others, others)], without_diagonal(exact)[np.ix_(others, others)], atol=2e-4
+    )
+    np.testing.assert_allclose(found[2, 4:], weak[2, 4:])
+    assert found[0, 3] > 0.2
+    assert found[0, 2] == found[2, 3] == 0
+
+
+def test_contradictions_are_not_merged(weak):
+    triangle = Constraints.from_pairs(9, cannot_link=[(0, 1), (1, 2), (0, 2)])
+    links = NoisyLinks.of(triangle, 1e-5, 1e-5)
+    graph = SparseGraph(sp.csr_array(weak))
+    assert merge_links(graph, np.ones(9), links, "A", 64) is None
+    assert merge_links(graph, np.ones(9), links, "B", 64) is not None
+
+
+def test_what_only_a_cannot_link_joined_stays_apart():
+    lonely = merged(np.array([[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0.0]]), cannot=[(0, 1)])
+    assert not lonely.degrees.any()
+
+
+def test_merged_graph_is_its_array():
+    rng = np.random.default_rng(1)
+    sums = sp.random(5, 5, 0.6, random_state=2)
+    nodes = SparseGraph(sp.csr_array(sums + sums.T + 2 * sp.eye(5)))
+    graph = MergedGraph(nodes, np.array([0, 1, 1, 2, 3, 3, 3, 4]))
+    dense, block = graph.toarray(), rng.random((8, 3))
+    np.testing.assert_allclose(dense, dense.T)
+    assert not np.diagonal(dense).any()
+    np.testing.assert_allclose(graph.apply(block), dense @ block)
+    rows, columns = np.array([0, 1, 4, 4]), np.array([3, 2, 6, 4])
+    np.testing.assert_allclose(graph.weights_at(rows, columns), dense[rows, columns])
+    single = graph.sizes > 1
+    inside = nodes.matrix.diagonal()[single].sum()
+    # The loops of nodes of one point are no affinity between points.
+    assert dense.sum() == pytest.approx(nodes.matrix.sum() - nodes.matrix.diagonal().sum() + inside)
+
+
+def test_eigenvectors_of_nodes_are_those_of_points():
+    X, y = make_blobs(2_200, 5, centers=4, cluster_std=3.0, random_state=0)
+    known = sample_pairs(y, 300, random_state=0)
+    model = CSAP(4, random_state=0).fit(X, constraints=known)
+    graph = model.affinity_matrix_
+    assert isinstance(graph, MergedGraph)
+    scaled = graph.scale[:, None] * graph.apply(graph.scale[:, None] * model.eigenvectors_)
+    np.testing.assert_allclose(scaled, model.eigenvectors_ * (1 - model.eigenvalues_), atol=1e-5)
+    np.testing.assert_allclose(model.eigenvectors_.T @ model.eigenvectors_, np.eye(4), atol=1e-8)
+
+
+@pytest.mark.parametrize("n_pairs", [200, 800])
+def test_clusters_are_those_of_the_exact_affinity(n_pairs):
+    X, y = make_blobs(2_200, 8, centers=5, cluster_std=4.0, random_state=1)
+    known, graph = sample_pairs(y, n_pairs, random_state=0), Neighbors(20).build(X)
+    given = {"n_clusters": 5, "affinity": "precomputed", "random_state": 0}
+    quick = CSAP(**given).fit(graph, constraints=known)
+    exact = CSAP(**given, approximate=False).fit(graph, constraints=known)
+    assert isinstance(quick.affinity_matrix_, MergedGraph)
+    assert not isinstance(exact.affinity_matrix_, MergedGraph)
+    truth = adjusted_rand_index(y, exact.labels_)
+    assert adjusted_rand_index(y, quick.labels_) > truth - 0.03
+    if n_pairs > 200:
+        return
+    weights = exact.affinity_matrix_.toarray()
+    differ = np.abs(quick.affinity_matrix_.toarray() - weights).sum(axis=0) / weights.sum(axis=0)
+    assert quick.approximation_error_ == pytest.approx(differ.mean(), rel=1e-6)
+    assert 0 < quick.approximation_error_ < 0.6
+    assert exact.approximation_error_ == 0
+
+
+def test_moons_are_told_apart_by_algorithm_a():
+    X, y = make_moons(2_400, noise=0.15, random_state=0)
+    alone = NormalizedCut(2, random_state=0).fit(X)
+    told = CSAP(2, random_state=0).fit(X, constraints=sample_pairs(y, 480, random_state=0))
+    assert adjusted_rand_index(y, alone.labels_) < 0.5 < 0.9 < adjusted_rand_index(y, told.labels_)
+
+
+def test_soft_links_loops_and_small_graphs_are_exact():
+    X, y = make_blobs(2_100, 5, centers=3, cluster_std=3.0, random_state=0)
+    known, graph = sample_labels(y, 40, random_state=0), Neighbors(10).build(X)
+    given = {"n_clusters": 3, "affinity": "precomputed", "random_state": 0}
+    looped = SparseGraph(graph.matrix + sp.eye_array(2_100))
+    for model, data in (
+        (CSAP(**given, eps_must=0.1), graph),
+        (CSAP(**given, approximate=False), graph),
+        (CSAP(**given), looped),
+    ):
+        assert not isinstance(model.fit(data, constraints=known).affinity_matrix_, MergedGraph)
+    with pytest.raises(ValueError, match="approximate='often'"):
+        CSAP(**given, approximate="often").fit(graph, constraints=known)
