@@ -9,9 +9,11 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CCSR, E2CP, NCSC, AutoCut, Constraints, NormalizedCut, SpectralLearning
 from sidecut.constraints import sample_labels, sample_pairs
+from sidecut.evaluation import adjusted_rand_index
 from sidecut.exceptions import ConflictError
 from sidecut.graphs import Gaussian, Neighbors
-from sidecut.selection import Consensus, autocut, vote
+from sidecut.selection import Consensus, ConstraintFolds, autocut, vote
+from sidecut.selection.candidate import WORTH, Candidate
 from sidecut.selection.consensus import name_alike
 from sidecut.selection.views import lean_by_units, list_views
 
@@ -125,6 +127,22 @@ def test_little_knowledge_does_not_harm(n_labels, draw):
     known = sample_labels(y, n_labels, random_state=draw)
     labels = AutoCut(3, random_state=0).fit(iris, constraints=known).labels_
     assert adjusted_rand_score(y, labels) > plain - 0.05
+
+
+def test_the_cut_that_votes_is_the_one_without_knowledge():
+    """Clusters that overlap: another start of k-means would find another cut."""
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(80, 3))
+    known = Constraints.from_pairs(80, must_link=[(0, 1)])
+    model = AutoCut(4, random_state=5).fit(data, constraints=known)
+    cut = next(m for name, m in zip(*named(model), strict=True) if name == "NormalizedCut")
+    np.testing.assert_array_equal(cut.labels_, NormalizedCut(4, random_state=5).fit(data).labels_)
+
+
+def named(model):
+    """The names of those that voted, and they themselves."""
+    best = model.best_estimator_
+    return [name for name, _ in best.estimators], best.estimators_
 
 
 def test_hard_keeps_every_link():
@@ -272,14 +290,103 @@ def test_a_consensus_shows_who_agrees():
 
 
 def test_words_are_expected_to_want_angles_and_units_to_want_scales():
-    sparse = sp.csr_array(np.eye(30))
-    leanings = lean_by_units(sparse, list_views(sparse))
-    assert {name for name, leaning in leanings.items() if leaning > 0} == {
-        "20 neighbours and angles",
-        "8 neighbours and angles",
-    }
+    words = sp.csr_array(np.diag(np.arange(1.0, 31.0)))
+    assert lean_by_units(words, list_views(words)) == {"20 neighbours": 0.0, "20 neighbours and angles": 0.1}
+    one_length = sp.csr_array(np.eye(30))
+    assert set(lean_by_units(one_length, list_views(one_length)).values()) == {0.0}
     rng = np.random.default_rng(0)
     alike = rng.normal(size=(30, 3)) * [1, 2, 3]
     assert min(lean_by_units(alike, list_views(alike)).values()) == -0.1
     units = rng.normal(size=(30, 3)) * [1, 2, 3000]
     assert max(lean_by_units(units, list_views(units)).values()) == 0.1
+    between = rng.normal(size=(30, 3)) * [1, 2, 12]
+    assert set(lean_by_units(between, list_views(between)).values()) == {0.0}
+
+
+# Luck
+
+
+def candidate_of(answers, folds, graph="usual"):
+    candidate = Candidate("a method", graph, None)
+    for fold, labels in zip(folds, answers, strict=True):
+        candidate.counts.append(fold.count(labels))
+        candidate.by_point.append(fold.count_by_point(labels))
+    return candidate
+
+
+def test_the_error_of_a_gain_is_that_of_leaving_out_each_point():
+    """Brute force: every held-out point and all its pairs are taken out of the list of pairs."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 5)
+    known = Constraints.from_labels(y)
+    folds = list(ConstraintFolds(3, random_state=0).split(known))
+    one, other = ([rng.integers(0, 3, 15) for _ in folds] for _ in range(2))
+
+    def score(answers, left_out=None):
+        right, count = np.zeros(2), np.zeros(2)
+        for fold, labels in zip(folds, answers, strict=True):
+            for a in range(15):
+                for b in range(a):
+                    is_counted = np.isin([a, b], fold.held_out).any()
+                    skipped = left_out is not None and left_out[0] is fold and left_out[1] in (a, b)
+                    if is_counted and not skipped:
+                        kind = int(y[a] != y[b])
+                        count[kind] += 1
+                        right[kind] += (labels[a] != labels[b]) == kind
+        return np.mean(right / count)
+
+    without = np.array(
+        [score(one, (f, i)) - score(other, (f, i)) for f in folds for i in np.sort(f.held_out)]
+    )
+    gain, error = candidate_of(one, folds).gain_over(candidate_of(other, folds))
+    assert gain == pytest.approx(score(one) - score(other))
+    assert error == pytest.approx(np.sqrt(14 / 15 * np.sum((without - without.mean()) ** 2)))
+
+
+def test_what_hangs_on_one_point_is_not_sure():
+    """Of two gains of equal size, the one that many points speak for is the surer one."""
+    y = np.repeat([0, 1], 6)
+    folds = list(ConstraintFolds(3, random_state=0).split(Constraints.from_labels(y)))
+    wrong = y.copy()
+    wrong[[0, 7]] = wrong[[7, 0]]
+    right, cut = candidate_of([y] * 3, folds), candidate_of([wrong] * 3, folds)
+    gain, error = right.gain_over(cut)
+    assert gain > 0.2
+    assert error > 0
+    sure = right.sure_gain_over(cut, luck=1.0)
+    assert sure == pytest.approx(12 * (gain - error) / (12 + WORTH))
+    right.leaning = 0.1
+    assert right.sure_gain_over(cut, luck=1.0) == pytest.approx(sure + 0.1 * WORTH / (12 + WORTH))
+
+
+def test_another_graph_is_not_taken_by_luck():
+    """Scaled features are noise here, and a lucky label or two must not speak for them."""
+    rng = np.random.default_rng(0)
+    blobs, y = make_blobs(150, centers=3, cluster_std=1.0, random_state=3)
+    X = np.column_stack([blobs, rng.normal(size=(150, 6))])
+    plain = adjusted_rand_score(y, NormalizedCut(3, random_state=0).fit(X).labels_)
+    for draw in range(4):
+        known = sample_labels(y, 9, random_state=draw)
+        model = AutoCut(3, random_state=0).fit(X, constraints=known)
+        assert adjusted_rand_score(y, model.labels_) > plain - 0.01
+
+
+@pytest.mark.parametrize("sample", [sample_labels, sample_pairs])
+def test_knowing_more_than_nothing_costs_next_to_nothing(sample):
+    """The law of tests/laws for AutoCut: against the cut of the usual graph."""
+    losses = []
+    sets = [
+        load_iris(return_X_y=True),
+        make_moons(150, noise=0.15, random_state=0),
+        make_blobs([100, 20, 10], n_features=4, cluster_std=2.0, random_state=1),
+    ]
+    for data, y in sets:
+        k = len(np.unique(y))
+        plain = NormalizedCut(k, random_state=0).fit(data).labels_
+        for count in (3, 12):
+            known = sample(y, count, random_state=count)
+            found = AutoCut(k, random_state=0).fit(data, constraints=known).labels_
+            before, after = (adjusted_rand_index(y, labels, constraints=known) for labels in (plain, found))
+            losses.append(before - after)
+    assert np.mean(losses) <= 0.0
+    assert np.max(losses) <= 0.05

@@ -16,16 +16,22 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, recipe
-from sidecut.labelling.repair import refuse_contradictions
 from sidecut.methods import CCSR, CSAP, CSP, E2CP, NCSC, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.methods.base import ConstrainedClusterer
-from sidecut.methods.inputs import check_constraints, check_data, is_precomputed, n_points
+from sidecut.methods.inputs import (
+    check_constraints,
+    check_data,
+    is_precomputed,
+    n_points,
+    refuse_contradictions,
+)
 from sidecut.parameters import check_flag, check_n_clusters
+from sidecut.progress import stage
+from sidecut.selection.budget import make_teller, parse_budget
+from sidecut.selection.candidate import Candidate, explain, tabulate
 from sidecut.selection.consensus import Consensus
-from sidecut.selection.entry import Entry, explain, tabulate
 from sidecut.selection.folds import ConstraintFolds, Fold, consistent, independent_parts
 from sidecut.selection.n_clusters import choose_n_clusters
-from sidecut.selection.purse import make_teller, open_purse
 from sidecut.selection.race import PLAIN, Race
 from sidecut.selection.views import Shared, lean_by_units, list_views
 
@@ -77,6 +83,9 @@ class AutoCut(ConstrainedClusterer):
     n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
     random_state : int, RandomState or None, default=None
         Folds and candidates; an int makes the result reproducible.
 
@@ -138,6 +147,7 @@ class AutoCut(ConstrainedClusterer):
         hard: bool = False,
         progress: bool | Callable[..., Any] = False,
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -147,6 +157,7 @@ class AutoCut(ConstrainedClusterer):
         self.hard = hard
         self.progress = progress
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
@@ -160,14 +171,17 @@ class AutoCut(ConstrainedClusterer):
         if constraints.is_empty:
             self._cut(data, affinities)
             return
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        # The cut that votes is then the one that `NormalizedCut` makes with the same random state.
+        seed = self.random_state
+        if not isinstance(seed, int | np.integer):
+            seed = int(check_random_state(seed).randint(2**31 - 1))
         race = self._make_race(data, constraints, affinities, seed)
         self._finish(data, constraints, race, race.run())
 
     def _check_parameters(self) -> None:
         if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
             raise ValueError(f"n_clusters={self.n_clusters!r} must be a whole number, at least 1, or 'auto'.")
-        open_purse(self.budget)
+        parse_budget(self.budget)
         check_flag("hard", self.hard)
         if not isinstance(self.affinity, GraphRecipe) and self.affinity not in ("auto", "precomputed"):
             recipe(self.affinity)
@@ -190,8 +204,8 @@ class AutoCut(ConstrainedClusterer):
             n_clusters = choose_n_clusters(data, Constraints.none(n_points(data)), [], affinity, 0)
         model = NormalizedCut(n_clusters, random_state=self.random_state)
         model.affinity = affinity
-        entry = Entry(PLAIN, graph, model, verdict="chosen")
-        self._remember([model.fit(data)], n_clusters, [entry], [entry])
+        candidate = Candidate(PLAIN, graph, model, verdict="chosen")
+        self._remember([model.fit(data)], n_clusters, [candidate], [candidate])
 
     # Something known
 
@@ -211,7 +225,7 @@ class AutoCut(ConstrainedClusterer):
             self._lean(pilot, affinities),
             METHODS if self.candidates is None else self.candidates,
             seed,
-            open_purse(self.budget),
+            parse_budget(self.budget),
             VOTERS if pilot is data else VOTERS_OF_MANY,
             bool(self.hard),
             make_teller(self.progress),
@@ -220,41 +234,44 @@ class AutoCut(ConstrainedClusterer):
     def _lean(self, data: Any, affinities: dict[str, Any]) -> dict[str, float]:
         return {} if isinstance(data, Graph) else lean_by_units(data, affinities)
 
-    def _finish(self, data: Any, constraints: Constraints, race: Race, chosen: list[Entry]) -> None:
+    def _finish(self, data: Any, constraints: Constraints, race: Race, chosen: list[Candidate]) -> None:
         """Fit what was chosen on all points, told everything."""
         models, kept = [], []
         # What one of several methods warns of is its own affair; what is wrong with the data is not.
         ignored = ConstraintWarning if len(chosen) > 1 else ()
         with _each_warning_once(ignored):
-            for entry in chosen:
-                race.tell(f"{entry.method}, told everything")
+            for candidate in chosen:
+                race.tell(f"{candidate.method}, told everything")
                 try:
-                    models.append(race.fit(entry, data, constraints))
-                    kept.append(entry)
+                    with stage(f"{candidate.method}, told everything"):
+                        models.append(race.fit(candidate, data, constraints))
+                    kept.append(candidate)
                 except Exception as error:  # another may answer
-                    entry.verdict = f"failed: {type(error).__name__}: {error}"
+                    candidate.verdict = f"failed: {type(error).__name__}: {error}"
             if not models:
-                kept = [next(entry for entry in race.entries if entry.method == PLAIN)]
+                kept = [race.candidates[0]]
                 kept[0].verdict = "chosen"
                 models = [race.fit(kept[0], data, None)]
-        self._remember(models, race.n_clusters, race.entries, kept)
+        self._remember(models, race.n_clusters, race.candidates, kept)
 
     def _remember(
-        self, models: list[Any], n_clusters: int, entries: list[Entry], chosen: list[Entry]
+        self, models: list[Any], n_clusters: int, candidates: list[Candidate], chosen: list[Candidate]
     ) -> None:
         for model in models:
             if isinstance(getattr(model, "affinity", None), Shared):
                 model.affinity = model.affinity.recipe
         self.best_estimator_ = models[0]
         if len(models) > 1:
-            named = [(entry.method, clone(model)) for entry, model in zip(chosen, models, strict=True)]
+            named = [
+                (candidate.method, clone(model)) for candidate, model in zip(chosen, models, strict=True)
+            ]
             self.best_estimator_ = Consensus(named).gather(models)
         self.labels_ = self.best_estimator_.labels_
         self.n_clusters_ = int(n_clusters)
-        self.candidates_ = tabulate(entries)
-        self.explanation_ = explain(entries, chosen, self.n_clusters_, self.n_clusters == "auto")
+        self.candidates_ = tabulate(candidates)
+        self.explanation_ = explain(candidates, chosen, self.n_clusters_, self.n_clusters == "auto")
 
-    def _measure_confidence(self, X: Any) -> FloatArray:
+    def _measure_confidence(self) -> FloatArray:
         """Return how sure the chosen methods are, as far as they say so, times the share that agrees."""
         best = self.best_estimator_
         models = best.estimators_ if isinstance(best, Consensus) else [best]

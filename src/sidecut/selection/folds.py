@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
-from sidecut.arrays import IntArray
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints, Contraction
 from sidecut.constraints.satisfaction import PairCounts, count_pairs
 from sidecut.exceptions import ConstraintWarning
@@ -57,6 +57,31 @@ class Fold:
         return count_pairs(self.knowledge, labels, everything) - count_pairs(
             self.knowledge, labels, self._told
         )
+
+    def count_by_point(self, labels: npt.ArrayLike) -> FloatArray:
+        """Count for each held-out point how many of its own pairs a clustering gets right.
+
+        A pair of two held-out points is counted for both of them.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_samples,)
+            The cluster of each sample.
+
+        Returns
+        -------
+        array of shape (h, 4)
+            Pairs together, apart, rightly joined and rightly parted.
+        """
+        knowledge = self.knowledge
+        found = np.unique(np.asarray(labels)[knowledge.points], return_inverse=True)[1]
+        sizes = np.zeros((knowledge.n_components, found.max(initial=0) + 1))
+        np.add.at(sizes, (knowledge.component, found), 1.0)
+        apart = _apart(knowledge) @ sizes
+        rows, clusters = knowledge.component[~self._told], found[~self._told]
+        together, others = sizes[rows].sum(axis=1) - 1, apart[rows].sum(axis=1)
+        joined, mixed = sizes[rows, clusters] - 1, apart[rows, clusters]
+        return np.column_stack([together, others, joined, others - mixed])
 
 
 class ConstraintFolds:
@@ -123,6 +148,12 @@ class ConstraintFolds:
         return sum(1 for _ in self.split(constraints))
 
 
+def hold_everything_out(constraints: Constraints) -> list[Fold]:
+    """Return one split that holds out all that is known: for answers that are told nothing."""
+    knowledge = consistent(constraints).contracted()
+    return [Fold(Constraints.none(constraints.n_samples), knowledge.points, knowledge)]
+
+
 def deal(knowledge: Contraction, n_splits: int, random_state: int | np.random.RandomState | None) -> IntArray:
     """Return the fold of each point that something is known about.
 
@@ -158,10 +189,16 @@ def deal(knowledge: Contraction, n_splits: int, random_state: int | np.random.Ra
 
 def independent_parts(knowledge: Contraction) -> IntArray:
     """Return for each component the number of the set of components that cannot-links join it to."""
+    return connected_components(_apart(knowledge), directed=False)[1].astype(np.intp)
+
+
+def _apart(knowledge: Contraction) -> sparse.csr_array:
+    """Return the symmetric matrix that is one where two components are known to be apart."""
     n = knowledge.n_components
-    ends = (knowledge.apart[:, 0], knowledge.apart[:, 1])
-    links = sparse.coo_array((np.ones(len(knowledge.apart)), ends), shape=(n, n))
-    return connected_components(links, directed=False)[1].astype(np.intp)
+    ends = np.concatenate([knowledge.apart, knowledge.apart[:, ::-1]])
+    links = sparse.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()
+    links.data[:] = 1.0
+    return links
 
 
 # What is known, in the form that folds and scores need.

@@ -13,14 +13,17 @@ from sklearn.preprocessing import StandardScaler
 
 from sidecut.graphs import Graph, GraphRecipe, Neighbors
 
-#: How many neighbours are tried: the library's default, and few, for clusters of odd shapes.
-NEIGHBORS = (20, 8)
+#: How many neighbours a point has: the library's default. Fewer were tried too, and chosen by luck mostly.
+NEIGHBORS = 20
 #: How graphs of scaled features, and of angles, are called.
 SCALED, ANGLES = " and scaled features", " and angles"
-#: Features are in different units where the largest spread is so many times the median one.
-OTHER_UNITS = 10.0
-#: Scaled features are expected to be so much better then, and so much worse otherwise.
+#: Features are of one kind where the largest spread is less than the first number times the median one, and
+#: in different units where it is more than the second.
+ONE_KIND, OTHER_UNITS = 3.0, 10.0
+#: Scaled features are expected to be so much better where units differ, and so much worse in one kind.
 LEANING = 0.1
+#: Texts differ in length where the standard deviation of their lengths is so large a part of the mean.
+OTHER_LENGTHS = 0.1
 
 
 class Transformed(GraphRecipe):
@@ -89,16 +92,14 @@ def list_views(X: Any) -> dict[str, GraphRecipe]:
     >>> import numpy as np
     >>> from sidecut.selection.views import list_views
     >>> print(*list_views(np.arange(60.0).reshape(30, 2) * [1, 9]), sep="; ")
-    20 neighbours; 20 neighbours and scaled features; 8 neighbours; 8 neighbours and scaled features
+    20 neighbours; 20 neighbours and scaled features
     """
-    counts = sorted({min(count, X.shape[0] - 1) for count in NEIGHBORS}, reverse=True)
-    views: dict[str, GraphRecipe] = {}
-    for count in counts:
-        views[f"{count} neighbours"] = Neighbors(count)
-        if sp.issparse(X):
-            views[f"{count} neighbours{ANGLES}"] = Neighbors(count, weights="cosine")
-        elif _largest_over(X, np.min) > 1.01:
-            views[f"{count} neighbours{SCALED}"] = Transformed(Neighbors(count), StandardScaler())
+    count = min(NEIGHBORS, X.shape[0] - 1)
+    views: dict[str, GraphRecipe] = {f"{count} neighbours": Neighbors(count)}
+    if sp.issparse(X):
+        views[f"{count} neighbours{ANGLES}"] = Neighbors(count, weights="cosine")
+    elif _largest_over(X, np.min) > 1.01:
+        views[f"{count} neighbours{SCALED}"] = Transformed(Neighbors(count), StandardScaler())
     return views
 
 
@@ -106,8 +107,8 @@ def lean_by_units(X: Any, views: dict[str, GraphRecipe]) -> dict[str, float]:
     """Return what to expect of graphs of scaled features, or of angles, over those of the features as given.
 
     Features that differ greatly in spread are measured in different units, and want to be scaled; features
-    of one kind, such as pixels, do not. Of sparse data, such as words, angles say more than distances, which
-    are mostly lengths of texts.
+    of one kind, such as pixels, do not; in between nobody knows. Of sparse data, such as words, angles say
+    more than distances, which are mostly lengths of texts; where all have one length, they say the same.
 
     Parameters
     ----------
@@ -117,8 +118,11 @@ def lean_by_units(X: Any, views: dict[str, GraphRecipe]) -> dict[str, float]:
         The graphs by name.
     """
     if sp.issparse(X):
-        return {name: LEANING if name.endswith(ANGLES) else 0.0 for name in views}
-    leaning = LEANING if _largest_over(X, np.median) > OTHER_UNITS else -LEANING
+        lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64)).ravel()
+        leaning = LEANING if lengths.std() > OTHER_LENGTHS * lengths.mean() else 0.0
+        return {name: leaning if name.endswith(ANGLES) else 0.0 for name in views}
+    ratio = _largest_over(X, np.median)
+    leaning = LEANING * (float(ratio > OTHER_UNITS) - float(ratio < ONE_KIND))
     return {name: leaning if name.endswith(SCALED) else 0.0 for name in views}
 
 

@@ -12,7 +12,7 @@ from sidecut.parameters import check_count
 SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
-class Purse:
+class Budget:
     """What is left of a budget.
 
     Parameters
@@ -26,9 +26,9 @@ class Purse:
 
     Examples
     --------
-    >>> from sidecut.selection.purse import Purse
-    >>> purse = Purse(fits=2)
-    >>> [purse.pay() for _ in range(3)]
+    >>> from sidecut.selection.budget import Budget
+    >>> budget = Budget(fits=2)
+    >>> [budget.spend() for _ in range(3)]
     [True, True, False]
     """
 
@@ -42,7 +42,7 @@ class Purse:
         self._clock = clock
         self._end = clock() + seconds
 
-    def pay(self) -> bool:
+    def spend(self) -> bool:
         """Take one fit out; False if there was none left, or no time."""
         if self.fits < 1 or self._clock() >= self._end:
             return False
@@ -50,8 +50,8 @@ class Purse:
         return True
 
 
-def open_purse(budget: Any) -> Purse:
-    """Return the purse a `budget` stands for.
+def parse_budget(budget: Any) -> Budget:
+    """Return what a `budget` of AutoCut allows.
 
     Parameters
     ----------
@@ -60,22 +60,22 @@ def open_purse(budget: Any) -> Purse:
 
     Examples
     --------
-    >>> from sidecut.selection.purse import open_purse
-    >>> open_purse("20 fits")
+    >>> from sidecut.selection.budget import parse_budget
+    >>> parse_budget("20 fits")
     Traceback (most recent call last):
     ...
     ValueError: budget='20 fits': give a number of fits, such as 20, or a time, such as '30s' or '5min'.
     """
     if budget is None:
-        return Purse()
+        return Budget()
     if isinstance(budget, str):
         read = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*(s|min|h)\s*", budget)
         if not read:
             raise ValueError(
                 f"budget={budget!r}: give a number of fits, such as 20, or a time, such as '30s' or '5min'."
             )
-        return Purse(seconds=float(read[1]) * SECONDS[read[2]])
-    return Purse(fits=check_count("budget", budget))
+        return Budget(seconds=float(read[1]) * SECONDS[read[2]])
+    return Budget(fits=check_count("budget", budget))
 
 
 # Telling what is tried.
