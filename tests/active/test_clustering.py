@@ -55,6 +55,17 @@ def test_all_answers_give_the_truth_and_then_nothing_is_left(iris):
         run.answer(True)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_nobody_stops_before_the_truth_is_found(seed):
+    """Odd points deep inside another class look sure; they are asked about all the same, at last."""
+    X, y = make_blobs(60, 2, centers=2, cluster_std=0.6, random_state=seed)
+    y[[3, 17, 31]] = 1 - y[[3, 17, 31]]
+    run = ActiveClustering(random_state=seed).start(X)
+    play(run, y, 400)
+    assert run.question() is None
+    assert adjusted_rand_score(y, run.labels_) == 1.0
+
+
 def test_the_question_stays_until_it_is_answered_and_undo_brings_it_back(iris):
     X, y = iris
     run = play(ActiveClustering(random_state=0).start(X), y, 7)
@@ -231,6 +242,64 @@ def test_nonsense_is_refused_with_a_way_out(iris):
         ActiveClustering().start(X, [(0, 1)])
     with pytest.raises(ValueError, match="NaN"):
         ActiveClustering().start([[np.nan], [1.0]])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"reliability": None}, "reliability=None must be above"),
+        ({"reliability": True}, "reliability=True must be above"),
+        ({"stop_below": "little"}, "stop_below='little' must be a finite number"),
+        ({"strategy": "controller"}, "strategy='controller' must be a function"),
+        ({"n_clusters": 3.0}, r"n_clusters=3\.0 must be a whole number"),
+    ],
+)
+def test_odd_parameters_are_refused(iris, parameters, words):
+    with pytest.raises(ValueError, match=words):
+        ActiveClustering(**parameters).start(iris[0])
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ((0, 1, True), "is no answer; give Answer"),
+        (Answer(0, 150, True), "There is no row 150: rows are counted from 0, and X has 150"),
+        (Answer(-1, 3, True), "There is no row -1"),
+        (Answer(4, 4, False), "Row 4 is compared with itself"),
+        (Answer(0, 1, "y"), "same='y' must be True"),
+        (Answer(0, 1, True, confidence=None), "confidence=None must be from"),
+        (Naming(200, "a"), "There is no row 200"),
+    ],
+)
+def test_odd_answers_are_refused_and_nothing_is_taken(iris, record, words):
+    run = ActiveClustering(random_state=0).start(iris[0])
+    with pytest.raises(ValueError, match=words):
+        run.tell([Answer(0, 1, True), record])
+    assert run.history_ == []
+
+
+def test_a_question_is_a_question_and_a_batch_has_a_size(iris):
+    run = ActiveClustering(random_state=0).start(iris[0])
+    with pytest.raises(ValueError, match=r"question=\(1, 2\) is no Question"):
+        run.answer(True, question=(1, 2))
+    with pytest.raises(ValueError, match="n=0 must be a whole number"):
+        run.questions(0)
+
+
+def test_answers_can_be_doubted_later_and_that_is_kept(iris, tmp_path):
+    X, y = iris
+    run = ActiveClustering(random_state=0).start(X).save(tmp_path / "run")
+    a, b = (int(np.flatnonzero(y == c)[5]) for c in (0, 2))
+    run.tell([Answer(a, b, True)])
+    assert run.labels_[a] == run.labels_[b]
+    run.rely(0.9)
+    play(run, y, 40)
+    assert run.labels_[a] != run.labels_[b]
+    again = ActiveClustering.load(tmp_path / "run")
+    assert again.reliability == 0.9
+    np.testing.assert_array_equal(again.labels_, run.labels_)
+    with pytest.raises(ValueError, match="reliability=2"):
+        run.rely(2)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])

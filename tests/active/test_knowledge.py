@@ -1,12 +1,14 @@
 """Answers become groups: closure where they are certain, odds where they are not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import logit
 
-from sidecut.active.knowledge import Link, join, log_odds
+from sidecut.active.knowledge import Link, join
+from sidecut.active.records import Answer, answer_odds
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError
 
@@ -49,39 +51,14 @@ def test_certain_contradictions_are_refused_and_name_the_points():
         join([Link(0, 1, INF), Link(1, 2, INF), Link(0, 2, -INF)], NONE, [])
 
 
-def test_log_odds_add_the_answer_to_what_was_expected():
-    # Bayes: odds after = odds before × likelihood ratio.
-    before, right = 0.4, 0.9
-    after = before * right / (before * right + (1 - before) * (1 - right))
-    assert log_odds(True, right, before) == pytest.approx(logit(after))
-    after = before * (1 - right) / (before * (1 - right) + (1 - before) * right)
-    assert log_odds(False, right, before) == pytest.approx(logit(after))
-
-
-def best_partition_odds(n, links):
-    """The greatest sum of odds inside groups over all partitions, by brute force."""
-    best = -INF
-    for code in range(n**n):
-        groups = [(code // n**k) % n for k in range(n)]
-        best = max(best, sum(link.odds for link in links if groups[link.a] == groups[link.b]))
-    return best
-
-
-def test_wrong_answers_are_outvoted():
-    # 0, 1, 2 belong together and 3, 4 do; one wrong yes joins 2 and 3, two noes speak against it.
-    links = [
-        Link(0, 1, 2.0),
-        Link(1, 2, 2.0),
-        Link(3, 4, 2.0),
-        Link(2, 3, 1.5),
-        Link(0, 4, -2.0),
-        Link(1, 3, -2.0),
-    ]
-    known = join(links, NONE, [])
-    assert known.groups.tolist() == [0, 0, 0, 1, 1]
-    assert known.odds[0, 1] == pytest.approx(1.5 - 4.0)
-    inside = sum(link.odds for link in links if known.groups[link.a] == known.groups[link.b])
-    assert inside == pytest.approx(best_partition_odds(5, links))
+def test_an_answer_gives_its_odds():
+    # Bayes from even odds: the odds after are the likelihood ratio.
+    said = Answer(0, 1, True, confidence=0.8)
+    right = 0.8 * 0.9 + 0.2 * 0.1
+    assert answer_odds(said, 0.9) == pytest.approx(np.log(right / (1 - right)))
+    assert answer_odds(replace(said, same=False), 0.9) == pytest.approx(-np.log(right / (1 - right)))
+    assert answer_odds(replace(said, strategy="given"), 0.9) == pytest.approx(np.log(4))
+    assert answer_odds(Answer(0, 1, False), 1.0) == -INF
 
 
 def test_a_weak_no_is_not_settled_and_two_are():
@@ -89,17 +66,6 @@ def test_a_weak_no_is_not_settled_and_two_are():
     assert not one.apart.any()
     two = join([Link(0, 1, INF), Link(0, 2, -2.2), Link(1, 2, -2.2)], NONE, [])
     assert two.apart[two.group_of(0), two.group_of(2)]
-
-
-def test_trust_is_the_chance_of_the_links_that_hold_a_node():
-    known = join([Link(0, 1, 2.0), Link(1, 2, INF)], NONE, [])
-    assert known.trust[0] == pytest.approx(1 / (1 + np.exp(-2.0)))
-    assert known.trust[2] == 1.0
-
-
-def test_what_was_expected_never_outvotes_an_answer():
-    """It rests on earlier answers, wrong ones among them."""
-    assert log_odds(False, 0.8, 0.99) < 0 < log_odds(True, 0.8, 0.01)
 
 
 def test_a_contradiction_names_points_and_not_grains():

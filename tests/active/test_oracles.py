@@ -151,3 +151,37 @@ def test_a_noisy_oracle_with_stated_confidence_is_survived():
     run = ask(X, noisy, budget=120, random_state=0)
     assert adjusted_rand_score(Y, run.labels_) > 0.8
     assert any(record.strategy == "doubts" for record in run.history_)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"command": ""}, "command is empty"),
+        ({"command": "cat", "retries": 1.5}, r"retries=1\.5 must be a whole number"),
+        ({"command": "cat", "max_cost": -1}, "max_cost=-1 must be"),
+        ({"command": "cat", "timeout": "long"}, "timeout='long' must be"),
+    ],
+)
+def test_odd_settings_of_a_program_are_refused(parameters, words):
+    with pytest.raises(ValueError, match=words):
+        CommandOracle(**parameters)
+
+
+def test_numbers_of_numpy_are_sent_and_missing_rows_are_told(tmp_path):
+    echo = tmp_path / "echo.py"
+    echo.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    q = json.loads(line)\n"
+        "    print(json.dumps({'same': q['a']['size'] == q['b']['size']}), flush=True)\n"
+    )
+    rows = [{"size": size} for size in np.array([3, 3, 4])]
+    with CommandOracle([sys.executable, str(echo)], rows) as oracle:
+        assert (oracle(0, 1), oracle(1, 2)) == (1.0, 0.0)
+        with pytest.raises(ValueError, match="rows has 3 entries, but row 7"):
+            oracle(0, 7)
+
+
+def test_an_oracle_is_a_function():
+    with pytest.raises(ValueError, match="oracle is a ndarray; give a function"):
+        ask(np.eye(4), np.zeros(4))

@@ -17,8 +17,7 @@ from sidecut.active import (
     super_instances,
     uncertainty,
 )
-from sidecut.active.belief import NOISE
-from sidecut.active.condense import regrouped
+from sidecut.active.belief import NOISE, regrouped
 from sidecut.active.controller import reliability
 from sidecut.active.proposals import influence, is_open, regrouping
 from sidecut.active.strategies import even_linkage

@@ -5,19 +5,18 @@ choose the questions are plain functions.
 """
 
 from sidecut.active.belief import Belief
-from sidecut.active.clustering import ActiveClustering, Outlook
+from sidecut.active.clustering import ActiveClustering
 from sidecut.active.controller import controller, doubts
-from sidecut.active.dialogue import Cards, converse
 from sidecut.active.landscape import gaussian_kernel, graph_kernel
-from sidecut.active.oracles import BudgetSpent, CommandOracle, OracleError, ask
-from sidecut.active.parting import part_question
+from sidecut.active.oracles import BudgetSpent, Cards, CommandOracle, OracleError, ask, converse
 from sidecut.active.proposals import Proposal
-from sidecut.active.records import Answer, ClassQuestion, Naming, Question
+from sidecut.active.records import Answer, ClassQuestion, Naming, Outlook, Question
 from sidecut.active.strategies import (
     eigenvector_change,
     expected_change,
     merge_classes,
     neighbourhoods,
+    part_question,
     perturbation,
     random_pair,
     super_instances,

@@ -39,6 +39,34 @@ NEW_SEEN, POINTS_SEEN = 1.0, 5.0
 
 
 @dataclass(frozen=True)
+class Structure:
+    """How seeds make classes, where answers may be wrong (`sidecut.active.weighing`).
+
+    Attributes
+    ----------
+    seeds : array of int
+        The grain of each seed.
+    class_of : array of int
+        The class of each seed.
+    evidence, prior : arrays of shape (n_seeds, n_seeds)
+        Log odds that two seeds are one class, from the answers and from the graph.
+    chances : array of shape (n_grains, n_seeds)
+        The chance of each seed for every grain.
+    """
+
+    seeds: IntArray
+    class_of: IntArray
+    evidence: FloatArray
+    prior: FloatArray
+    chances: FloatArray
+
+    def odds(self, some: IntArray, others: IntArray) -> float:
+        """Return the log odds that two sets of seeds belong together."""
+        across = np.ix_(some, others)
+        return float(self.evidence[across].sum() + self.prior[across].mean())
+
+
+@dataclass(frozen=True)
 class Belief:
     """What is believed about every grain after some answers.
 
@@ -64,6 +92,8 @@ class Belief:
         The chance of each class; rows sum to one.
     labels : array of shape (n_grains,)
         The likeliest class.
+    structure : Structure or None
+        How seeds make classes, where answers may be wrong.
     """
 
     landscape: Landscape
@@ -76,6 +106,7 @@ class Belief:
     inverse: FloatArray
     chances: FloatArray
     labels: IntArray
+    structure: Structure | None = None
 
     @property
     def n_classes(self) -> int:
@@ -239,7 +270,12 @@ def _left_out(kernel: FloatArray, pieces: IntArray, seen: Indicators, judged: In
 
 
 def _inverse(kernel: FloatArray, known: IntArray, noise: FloatArray) -> FloatArray:
-    return scipy.linalg.inv(kernel[np.ix_(known, known)] + np.diag(noise))
+    return invert(kernel[np.ix_(known, known)], noise)
+
+
+def invert(kernel: FloatArray, noise: FloatArray) -> FloatArray:
+    """Return (K + Σ)⁻¹ for the variances Σ of the noise."""
+    return scipy.linalg.inv(kernel + np.diag(noise))
 
 
 def regress(
@@ -336,3 +372,58 @@ def _add_sure(seen: Indicators, knowledge: Knowledge, partial: dict[int, FloatAr
             rows.append(np.tile(chances[:-1], (len(members), 1)))
     extra = sum(map(len, known)) - len(seen.known)
     return Indicators(np.concatenate(known), np.vstack(rows), np.append(seen.noise, np.full(extra, NOISE)))
+
+
+# Labels for a given number of clusters, and how much two labellings differ
+
+
+def condense(belief: Belief, n_clusters: int | None) -> IntArray:
+    """Return the cluster of each class: the class itself, or classes joined until there are `n_clusters`.
+
+    The two classes with the greatest linkage are joined first, and none that are known to be apart.
+    """
+    columns = np.arange(belief.n_classes)
+    if n_clusters is None:
+        return columns
+    linkage, apart = belief.linkage.copy(), classes_apart(belief)
+    np.fill_diagonal(linkage, -1.0)
+    while len(np.unique(columns)) > n_clusters:
+        possible = np.where(apart, -1.0, linkage)
+        a, b = np.unravel_index(int(np.argmax(possible)), possible.shape)
+        if possible[a, b] < 0:
+            break
+        columns[columns == b] = a
+        linkage[a] = np.maximum(linkage[a], linkage[b])
+        apart[a] |= apart[b]
+        linkage[:, a], apart[:, a] = linkage[a], apart[a]
+        linkage[b], linkage[:, b] = -1.0, -1.0
+        linkage[a, a] = -1.0
+    return np.unique(columns, return_inverse=True)[1].astype(np.intp)
+
+
+def classes_apart(belief: Belief) -> BoolArray:
+    """Tell which classes hold points that are known to be apart."""
+    known = belief.knowledge
+    column = belief.labels[known.nodes]
+    member = np.zeros((belief.n_classes, known.n_groups), dtype=bool)
+    member[column, known.groups] = True
+    counts = member.astype(float)
+    return counts @ known.apart.astype(float) @ counts.T > 0
+
+
+def regrouped(before: IntArray, after: IntArray, sizes: FloatArray) -> float:
+    """Return the share of all pairs of points that are together in one labelling and not in the other.
+
+    With n_ab points in cluster a of one and b of the other: (Σ n_a² + Σ n_b² - 2 Σ n_ab²) / n².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.active.belief import regrouped
+    >>> regrouped(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), np.ones(4))
+    0.375
+    """
+    joint = np.zeros((before.max() + 1, after.max() + 1))
+    np.add.at(joint, (before, after), sizes)
+    squares = (joint.sum(axis=1) ** 2).sum() + (joint.sum(axis=0) ** 2).sum() - 2 * (joint**2).sum()
+    return float(squares / sizes.sum() ** 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,43 +12,36 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from sidecut.active.belief import Belief, infer
-from sidecut.active.condense import condense, regrouped
+from sidecut.active.belief import Belief, condense, infer, regrouped
 from sidecut.active.controller import controller
-from sidecut.active.history import as_constraints, know, pairs_said
-from sidecut.active.knowledge import Knowledge
-from sidecut.active.landscape import Landscape, survey
+from sidecut.active.knowledge import know
+from sidecut.active.landscape import Landscape, as_features, check_reliability, check_start, survey
 from sidecut.active.proposals import Proposal, Strategy
-from sidecut.active.records import Answer, ClassQuestion, Naming, Question, Record, as_fields, as_record
-from sidecut.active.starting import as_answers, as_features, check_start
+from sidecut.active.records import (
+    Answer,
+    ClassQuestion,
+    Naming,
+    Outlook,
+    Question,
+    Record,
+    answer_to,
+    as_answers,
+    as_constraints,
+    as_fields,
+    check_record,
+    pairs_said,
+)
 from sidecut.active.storage import append_step, append_undo, read_run, write_run
 from sidecut.active.strategies import expected_change, merge_classes
+from sidecut.active.weighing import infer_weighed
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import GraphRecipe
 from sidecut.labelling import rename_by_first_appearance
+from sidecut.parameters import check_count
 
 #: The outlook looks back on so many answers.
 RECENT = 10
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """What further questions would bring.
-
-    Attributes
-    ----------
-    expected : float
-        The share of all pairs of points the next answer is expected to regroup; 0 where none is left.
-    recent : float
-        The mean share that the last ten answers did regroup.
-    words : str
-        The same in a sentence.
-    """
-
-    expected: float
-    recent: float
-    words: str
 
 
 class ActiveClustering(BaseEstimator):
@@ -160,11 +153,12 @@ class ActiveClustering(BaseEstimator):
         `answer(value, question=question)`.
         """
         self._check_started()
+        check_count("n", n)
         history, belief = list(self.history_), self._belief
         batch: list[Question] = []
         while len(batch) < n and (question := self._propose()) is not None:
             batch.append(question)
-            guess = _answer_to(question, question.expected > 0.5, 1.0)
+            guess = answer_to(question, question.expected > 0.5, 1.0)
             self.history_.append(guess)
             self._belief = self._infer()
         self.history_, self._belief = history, belief
@@ -185,11 +179,9 @@ class ActiveClustering(BaseEstimator):
         asked = self.question() if question is None else question
         if asked is None:
             raise ValueError("There is no question to answer: nothing is left worth asking.")
-        if same is not None and not isinstance(same, bool | np.bool_):
-            raise ValueError(f"same={same!r} must be True (together), False (apart) or None (unsure).")
-        if not 0.5 <= confidence <= 1.0:
-            raise ValueError(f"confidence={confidence!r} must be from 0.5 (a guess) to 1 (certain).")
-        return self.tell([_answer_to(asked, None if same is None else bool(same), float(confidence))])
+        if not isinstance(asked, Question):
+            raise ValueError(f"question={asked!r} is no Question; give one of those that questions(n) gave.")
+        return self.tell([answer_to(asked, same, confidence)])
 
     def class_question(self) -> ClassQuestion | None:
         """Return a point whose class to ask for: where a person can name it, one name is worth many pairs."""
@@ -212,6 +204,7 @@ class ActiveClustering(BaseEstimator):
         """
         self._check_started()
         if i not in self._landscape.grains.points:
+            check_record(Naming(i, None), len(self.labels_))
             raise ValueError(
                 f"Point {i} stands for no group of points; ask class_question() for one that does."
             )
@@ -230,7 +223,8 @@ class ActiveClustering(BaseEstimator):
         array([0, 0, 0, 1, 1])
         """
         self._check_started()
-        return self._go_to([*self.history_, *records])
+        told = [check_record(record, len(self.labels_)) for record in records]
+        return self._go_to([*self.history_, *told])
 
     def revise(self, history: Iterable[Record]) -> Self:
         """Put other answers in place of all those so far; `undo` brings the old ones back.
@@ -244,7 +238,7 @@ class ActiveClustering(BaseEstimator):
         (1, 2)
         """
         self._check_started()
-        return self._go_to(list(history))
+        return self._go_to([check_record(record, len(self.labels_)) for record in history])
 
     def undo(self) -> Self:
         """Take the last answer back, or all that was told in one step."""
@@ -255,6 +249,27 @@ class ActiveClustering(BaseEstimator):
             append_undo(self._folder)
         self.history_ = self._past.pop()
         return self._update()
+
+    def rely(self, reliability: float) -> Self:
+        """Weigh all answers anew, each being right with this chance.
+
+        Parameters
+        ----------
+        reliability : float
+            As the parameter of the same name.
+
+        Examples
+        --------
+        >>> from sidecut.active import ActiveClustering
+        >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
+        >>> run = ActiveClustering(random_state=0).start(X).answer(True).rely(0.9)
+        >>> run.question().reason
+        'an earlier answer that joins two groups has a chance of ...% to be wrong'
+        """
+        self._check_started()
+        self.reliability = check_reliability(reliability)
+        self._update()
+        return self if self._folder is None else self.save(self._folder)
 
     @property
     def can_undo(self) -> bool:
@@ -312,7 +327,7 @@ class ActiveClustering(BaseEstimator):
         settings, landscape, histories = read_run(folder)
         seed, given = settings.pop("seed"), settings.pop("given")
         run = cls(strategy=strategy, random_state=seed, **settings)
-        run._seed, run._given = seed, [_as_answer(fields) for fields in given]
+        run._seed, run._given = seed, [Answer(**fields) for fields in given]
         *run._past, run.history_ = histories
         run._landscape, run._folder = landscape, folder
         return run._update()
@@ -361,12 +376,11 @@ class ActiveClustering(BaseEstimator):
         names = [record.name for record in self.history_ if isinstance(record, Naming) and record.name]
         return tuple(sorted(set(names), key=names.count, reverse=True))
 
-    def _know(self) -> Knowledge:
-        said = [*self._given, *pairs_said(self.history_)]
-        return know(said, self.reliability, self._landscape)
-
     def _infer(self) -> Belief:
-        return infer(self._landscape, self._know(), self.n_clusters)
+        said = [*self._given, *pairs_said(self.history_)]
+        known = know(said, self.reliability, self._landscape)
+        follow = infer if known.is_certain else infer_weighed
+        return follow(self._landscape, known, self.n_clusters)
 
     def _rng(self) -> np.random.RandomState:
         """Return a source of randomness that depends on the answers so far only, so that a run can resume."""
@@ -426,7 +440,6 @@ class ActiveClustering(BaseEstimator):
             min(1.0, proposal.gain / n_pairs),
             proposal.strategy or strategy,
             proposal.closeness,
-            -1 if proposal.stands_for < 0 else int(points[proposal.stands_for]),
         )
 
     def _words(self, reason: str) -> str:
@@ -437,23 +450,3 @@ class ActiveClustering(BaseEstimator):
             return reason
         grain, _, after = rest.partition("}")
         return f"{before}{points[int(grain)]}{after}"
-
-
-def _answer_to(question: Question, same: bool | None, confidence: float) -> Answer:
-    return Answer(
-        question.i,
-        question.j,
-        same,
-        confidence,
-        question.expected,
-        question.strategy,
-        question.closeness,
-        question.gain,
-        stands_for=question.stands_for,
-    )
-
-
-def _as_answer(fields: dict[str, Any]) -> Answer:
-    record = as_record(fields)
-    assert isinstance(record, Answer)
-    return record

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.special import expit
 
-from sidecut.active.belief import Belief
+from sidecut.active.belief import Belief, Structure
 from sidecut.active.knowledge import SETTLED, connect
-from sidecut.active.proposals import Proposal, closest_pair
+from sidecut.active.proposals import Proposal, core_pair
 from sidecut.active.records import Answer
 from sidecut.active.strategies import (
     expected_change,
@@ -18,11 +19,14 @@ from sidecut.active.strategies import (
     merge_classes,
     neighbourhoods,
     perturbation,
+    split_largest,
 )
 from sidecut.arrays import IntArray
 
 #: So many questions' worth of kept promises every adviser starts with.
 CREDIT = 5.0
+#: The closeness of a check of an earlier answer: it is about groups, and no sign of how close they are.
+CHECK = 1e-9
 
 
 def controller(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
@@ -49,7 +53,11 @@ def controller(belief: Belief, answers: list[Answer], rng: np.random.RandomState
         kept = proposal.gain * reliability(adviser.__name__, answers)
         if kept > promise:
             best, promise = replace(proposal, strategy=adviser.__name__), kept
-    return best
+    if best is not None:
+        return best
+    # Where all points seem sure, some may still be wrong: ask about those that are explained least.
+    last = split_largest(belief, answers, rng)
+    return None if last is None else replace(last, strategy="split_largest")
 
 
 def reliability(name: str, answers: list[Answer]) -> float:
@@ -77,8 +85,9 @@ def reliability(name: str, answers: list[Answer]) -> float:
 def doubts(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
     """Ask again where an answer that may be wrong holds much together: another pair across the same link.
 
-    Taking one uncertain link away parts a group in two. The odds between the parts are added up; the expected
-    number of pairs put right by asking is the chance that they do not belong together × their sizes.
+    The seeds of a class hang together by a tree of the strongest evidence. Each of its links parts them in
+    two; the odds between the parts are added up. The expected number of pairs put right by asking is the
+    chance that the parts do not belong together × their sizes.
 
     Examples
     --------
@@ -88,66 +97,37 @@ def doubts(belief: Belief, answers: list[Answer], rng: np.random.RandomState) ->
     >>> run.set_params(strategy=doubts).question().reason
     'an earlier answer that joins two groups has a chance of ...% to be wrong'
     """
-    if belief.knowledge.is_certain:
+    structure = belief.structure
+    if structure is None:
         return None
+    masses = structure.chances.T @ belief.landscape.grains.sizes
     best: Proposal | None = None
-    for one, other, odds in _weak_sides(belief):
+    for one, other in weak_sides(structure):
+        odds = structure.odds(one, other)
         wrong = float(expit(-odds))
-        gain = wrong * _mass(belief, one) * _mass(belief, other)
+        gain = wrong * float(masses[one].sum() * masses[other].sum())
         if odds < SETTLED and (best is None or gain > best.gain):
-            check = _check_again(belief, one, other)
-            if check is not None:
+            pair = core_pair(structure, belief, one, other)
+            if pair is not None:
                 reason = f"an earlier answer that joins two groups has a chance of {wrong:.0%} to be wrong"
-                best = replace(check, gain=gain, expected=1.0 - wrong, reason=reason)
+                best = Proposal(*pair, gain, 1.0 - wrong, reason, CHECK)
     return best
 
 
-def _check_again(belief: Belief, one: IntArray, other: IntArray) -> Proposal | None:
-    """Return a pair across two parts that was not asked about, of known grains or one that stands for one."""
-    pair = closest_pair(belief, one, other)
-    if pair is not None:
-        return Proposal(*pair, 0.0, 0.5, "")
-    for part, rest in ((one, other), (other, one)):
-        free = np.flatnonzero(~belief.is_placed & (belief.labels == belief.labels[part[0]]))
-        if len(free):
-            x, stands_for = np.unravel_index(
-                int(np.argmax(belief.kernel[np.ix_(free, part)])), (len(free), len(part))
-            )
-            pair = closest_pair(belief, free[[x]], rest)
-            if pair is not None:
-                return Proposal(*pair, 0.0, 0.5, "", stands_for=int(part[stands_for]))
-    return None
-
-
-def _weak_sides(belief: Belief) -> Iterator[tuple[IntArray, IntArray, float]]:
-    """Give the two parts of a group that each uncertain link holds together, and the odds between them."""
-    known = belief.knowledge
-    at = np.searchsorted(known.nodes, [(link.a, link.b) for link in known.links]).reshape(-1, 2)
-    odds = np.array([link.odds for link in known.links])
-    inside = known.groups[at[:, 0]] == known.groups[at[:, 1]]
-    joining = np.flatnonzero(inside & (odds > 0))
-    for cut in joining[np.isfinite(odds[joining])]:
-        part = connect(len(known.nodes), at[joining[joining != cut]])
-        one, other = part[at[cut]]
-        if one == other:
+def weak_sides(structure: Structure) -> Iterator[tuple[IntArray, IntArray]]:
+    """Give the two sides of every link of the tree of strongest evidence that holds the seeds of a class."""
+    for column in range(int(structure.class_of.max()) + 1):
+        seeds = np.flatnonzero(structure.class_of == column)
+        if len(seeds) < 2:
             continue
-        group = np.flatnonzero(known.groups == known.groups[at[cut, 0]])
-        side = part[group] == one
-        across = inside & (np.isin(at[:, 0], group[side]) != np.isin(at[:, 1], group[side]))
-        yield known.nodes[group[side]], known.nodes[group[~side]], float(odds[across].sum())
-
-
-def _mass(belief: Belief, nodes: IntArray) -> float:
-    """Return how many points follow some known grains: those more like them than like others of the class."""
-    sizes = belief.landscape.grains.sizes
-    group = belief.knowledge.group_of(int(nodes[0]))
-    members = belief.knowledge.members(int(group)) if group is not None else nodes
-    column = np.flatnonzero(belief.classes == group)
-    if not len(column):
-        return float(sizes[nodes].sum())
-    here = np.flatnonzero(belief.labels == column[0])
-    nearest = members[belief.kernel[np.ix_(here, members)].argmax(axis=1)]
-    return float(sizes[here][np.isin(nearest, nodes)].sum())
+        strength = structure.evidence[np.ix_(seeds, seeds)]
+        cost = strength.max() - strength + 1.0
+        tree = minimum_spanning_tree(cost).tocoo()
+        edges = np.column_stack([tree.row, tree.col])
+        for cut in range(len(edges)):
+            part = connect(len(seeds), np.delete(edges, cut, axis=0))
+            side = part == part[edges[cut, 0]]
+            yield seeds[side], seeds[~side]
 
 
 #: The strategies it listens to.

@@ -1,51 +1,47 @@
 """From answers to groups: what is known to belong together, and what to be apart.
 
-Certain answers are closed by transitivity. Answers that may be wrong are weighed: each is a link with the log
-odds of being true, given what was expected before it was asked and how sure the person was; groups are joined
-greedily while the odds between them favour it (correlation clustering by additive edge contraction).
+Certain answers are closed by transitivity. Answers that may be wrong are kept as links with log odds, which
+`sidecut.active.weighing` weighs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.special import expit, logit
+from scipy.special import logit
 
+from sidecut.active.landscape import Landscape
+from sidecut.active.records import Answer, answer_odds
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.exceptions import ConflictError
 
 #: Links whose log odds are beyond this (98 %) are not asked about again.
 SETTLED = float(logit(0.98))
-#: What was expected before the answer counts as no surer than this. It rests on earlier answers, wrong ones
-#: among them: were it believed, one wrong answer would outvote the right ones after it.
-MOST_EXPECTED = 0.65
 
 
 @dataclass(frozen=True)
 class Link:
-    """What was said about two grains: log odds of belonging together, infinite where certain."""
+    """What was said about two grains.
+
+    Attributes
+    ----------
+    a, b : int
+        The grains.
+    odds : float
+        Log odds of belonging together; infinite where certain.
+    of_groups : bool
+        Whether they were asked about in the name of their groups.
+    """
 
     a: int
     b: int
     odds: float
-
-
-def log_odds(same: bool, confidence: float, expected: float) -> float:
-    """Return the log odds of "together" after an answer: those of the answer plus those expected before.
-
-    Examples
-    --------
-    >>> from sidecut.active.knowledge import log_odds
-    >>> round(log_odds(True, 0.9, 0.5), 2), round(log_odds(True, 0.8, 0.05), 2), log_odds(False, 1.0, 0.9)
-    (2.2, 0.77, -inf)
-    """
-    said = float(logit(confidence)) if same else -float(logit(confidence))
-    return said + float(logit(np.clip(expected, 1 - MOST_EXPECTED, MOST_EXPECTED)))
+    of_groups: bool = True
 
 
 @dataclass(frozen=True)
@@ -112,7 +108,7 @@ def join(
     asked: Iterable[tuple[int, int]],
     points: IntArray | None = None,
 ) -> Knowledge:
-    """Return the groups that links make.
+    """Return the groups that certain links make, and the odds between them.
 
     Parameters
     ----------
@@ -141,11 +137,8 @@ def join(
     groups = connect(len(nodes), ends[odds == np.inf])
     _refuse_contradiction(nodes if points is None else points[nodes], groups, ends[odds == -np.inf])
     between = _between(groups, ends, odds)
-    if np.isfinite(odds).any():
-        groups, between = _contract(groups, between)
-    trust = _trust(groups, ends, odds)
     pairs = frozenset((min(a, b), max(a, b)) for a, b in asked)
-    return Knowledge(nodes, groups, between, trust, pairs, links)
+    return Knowledge(nodes, groups, between, np.ones(len(nodes)), pairs, links)
 
 
 def connect(n_nodes: int, edges: IntArray) -> IntArray:
@@ -176,29 +169,13 @@ def _between(groups: IntArray, ends: IntArray, odds: FloatArray) -> FloatArray:
     return total
 
 
-def _contract(groups: IntArray, odds: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Join the two groups with the best odds while these are above 0 (Keuper et al., 2015)."""
-    odds = odds.copy()
-    name = np.arange(len(odds))
-    while len(odds) > 1:
-        a, b = np.unravel_index(int(np.argmax(odds)), odds.shape)
-        if not odds[a, b] > 0:
-            break
-        odds[a] += odds[b]
-        odds[:, a] = odds[a]
-        odds[a, a] = 0.0
-        odds = np.delete(np.delete(odds, b, axis=0), b, axis=1)
-        name = np.where(name == b, a, name)
-        name = np.where(name > b, name - 1, name)
-    return name[groups].astype(np.intp), odds
-
-
-def _trust(groups: IntArray, ends: IntArray, odds: FloatArray) -> FloatArray:
-    """Return how sure it is that each node is in its group: the odds of its own links to the group."""
-    total = np.zeros(len(groups))
-    inside = groups[ends[:, 0]] == groups[ends[:, 1]]
-    for side in (0, 1):
-        np.add.at(total, ends[inside, side], odds[inside])
-    linked = np.zeros(len(groups), dtype=bool)
-    linked[ends[inside].ravel()] = True
-    return np.where(linked, expit(total), 1.0)
+def know(said: Sequence[Answer], reliability: float, landscape: Landscape) -> Knowledge:
+    """Return what follows from all that was said, in grains."""
+    grain = landscape.grains.grain_of
+    links = [
+        Link(int(grain[a.i]), int(grain[a.j]), answer_odds(a, reliability), a.closeness > 0 or not a.gain)
+        for a in said
+        if a.same is not None
+    ]
+    asked = [(int(grain[a.i]), int(grain[a.j])) for a in said]
+    return join(links, landscape.centers, asked, landscape.grains.points)

@@ -9,11 +9,15 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
+from sklearn.base import BaseEstimator
 from sklearn.metrics import pairwise_distances
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.graphs import Graph, NormalizedAffinity, SparseGraph
+from sidecut.constraints import Constraints
+from sidecut.graphs import Graph, NormalizedAffinity, SparseGraph, recipe
 from sidecut.labelling import kmeans_labels, unit_rows
+from sidecut.methods.inputs import check_constraints, check_data, n_points
+from sidecut.parameters import check_n_clusters, check_not_negative, is_number
 from sidecut.spectral import laplacian_eigenpairs
 
 #: Fewest and most pieces at the start; between, the cube root of the number of points.
@@ -58,6 +62,48 @@ class Landscape:
     def n_grains(self) -> int:
         """How many grains there are."""
         return len(self.grains.points)
+
+    @property
+    def n_pieces(self) -> int:
+        """How many pieces there are."""
+        return len(self.centers)
+
+
+def check_reliability(reliability: float) -> float:
+    """Return the chance that an answer is right; refuse what is none, or no better than a guess."""
+    if not is_number(reliability) or not 0.5 < reliability <= 1.0:
+        raise ValueError(f"reliability={reliability!r} must be above 0.5 (a guess), up to 1 (certain).")
+    return float(reliability)
+
+
+def check_start(
+    run: BaseEstimator, X: Any, constraints: Constraints | None
+) -> tuple[Any, Graph, Constraints]:
+    """Return the points (or the graph), the graph, and what is known; refuse what makes no sense."""
+    check_reliability(run.reliability)
+    check_not_negative("stop_below", run.stop_below)
+    if run.strategy is not None and not callable(run.strategy):
+        raise ValueError(
+            f"strategy={run.strategy!r} must be a function, such as sidecut.active.super_instances, or None."
+        )
+    data = check_data(run, X)
+    known = check_constraints(constraints, n_points(data))
+    if run.n_clusters is not None:
+        check_n_clusters(run.n_clusters, n_points(data))
+    graph = data
+    if not isinstance(data, Graph):
+        graph = recipe(run.affinity, min(run.n_neighbors, n_points(data) - 1)).build(data)
+    if graph.matrix is None:
+        raise ValueError(
+            f"affinity={run.affinity!r} makes a graph that is too large to write down; use 'knn', or a "
+            "recipe such as Neighbors(10)."
+        )
+    return data, graph, known
+
+
+def as_features(data: Any) -> Any:
+    """Return the points, or None where only their graph is known."""
+    return None if isinstance(data, Graph) else data
 
 
 def survey(

@@ -1,4 +1,4 @@
-"""Who answers: any function of two rows, or a program that reads and writes JSON lines."""
+"""Who answers: a function of two rows, a program that reads and writes JSON lines, a person in a terminal."""
 
 from __future__ import annotations
 
@@ -7,19 +7,42 @@ import queue
 import shlex
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 import numpy as np
 
 from sidecut.active.clustering import ActiveClustering
+from sidecut.active.records import Naming, Question, Record
 from sidecut.constraints import Constraints
 from sidecut.parameters import check_count, check_not_negative
 
 #: Tells of two rows of X whether they belong together: True, False, None (unsure), or the chance of it.
 Oracle = Callable[[int, int], Any]
+
+
+#: Characters for each of the two columns.
+COLUMN = 36
+PROMPT = "Do they belong together? y(es) n(o) u(nsure) b(ack) q(uit): "
+HELP = "Please type y, n, u, b (take the last answer back) or q (stop; all answers are kept)."
+WORDS = {
+    "y": "yes",
+    "yes": "yes",
+    "n": "no",
+    "no": "no",
+    "u": "unsure",
+    "unsure": "unsure",
+    "?": "unsure",
+    "b": "back",
+    "back": "back",
+    "q": "quit",
+    "quit": "quit",
+    "": "help",
+}
+VALUES = {"yes": True, "no": False, "unsure": None}
 
 
 class OracleError(RuntimeError):
@@ -73,6 +96,8 @@ def ask(
     (30, 3)
     """
     budget = check_count("budget", budget)
+    if not callable(oracle):
+        raise ValueError(f"oracle is a {type(oracle).__name__}; give a function oracle(i, j).")
     if save_to is not None and (Path(save_to) / "settings.json").exists():
         run = ActiveClustering.load(save_to, strategy=parameters.get("strategy"))
     else:
@@ -167,8 +192,13 @@ class CommandOracle:
         max_cost: float | None = None,
     ) -> None:
         check_not_negative("cost", cost)
-        check_not_negative("retries", retries)
+        check_not_negative("max_cost", 0.0 if max_cost is None else max_cost)
+        check_not_negative("timeout", timeout)
+        if isinstance(retries, bool) or not isinstance(retries, int | np.integer) or retries < 0:
+            raise ValueError(f"retries={retries!r} must be a whole number, at least 0.")
         self.command = shlex.split(command) if isinstance(command, str) else list(command)
+        if not self.command:
+            raise ValueError("command is empty; name the program that answers.")
         self.rows = rows
         self.retries = retries
         self.timeout = timeout
@@ -182,6 +212,8 @@ class CommandOracle:
         """Ask the program, and return the chance that the two rows belong together; None: unsure."""
         question: dict[str, Any] = {"i": int(i), "j": int(j)}
         if self.rows is not None:
+            if max(i, j) >= len(self.rows):
+                raise ValueError(f"rows has {len(self.rows)} entries, but row {max(i, j)} was asked about.")
             question |= {"a": self.rows[i], "b": self.rows[j]}
         fault = ""
         for _ in range(self.retries + 1):
@@ -212,7 +244,7 @@ class CommandOracle:
     def _answer(self, question: dict[str, Any]) -> float | None:
         process = self._running()
         assert process.stdin is not None
-        process.stdin.write(json.dumps(question) + "\n")
+        process.stdin.write(json.dumps(question, default=_plain) + "\n")
         process.stdin.flush()
         try:
             line = self._lines.get(timeout=self.timeout)
@@ -237,6 +269,11 @@ class CommandOracle:
         return self._process
 
 
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy as a plain one, and what else JSON does not know as text."""
+    return value.item() if isinstance(value, np.generic) else str(value)
+
+
 def _pass_on(stream: Any, lines: queue.Queue[str | None]) -> None:
     """Put lines into a queue as they come, so that one can wait for them no longer than one wants."""
     try:
@@ -259,3 +296,138 @@ def _read_answer(line: str) -> dict[str, Any]:
     if not isinstance(confidence, int | float) or not 0.5 <= confidence <= 1.0:
         raise OracleError(f"it wrote confidence {confidence!r}; expected a number from 0.5 to 1.")
     return said
+
+
+# A person in a terminal: two rows side by side, one key for the answer
+
+
+@dataclass(frozen=True)
+class Cards:
+    """What a person is shown of the points.
+
+    Attributes
+    ----------
+    names : sequence of str
+        What each point is called.
+    columns : mapping of str to sequences
+        What is shown of each, by the name of the column.
+
+    Examples
+    --------
+    >>> from sidecut.active import Cards, Question
+    >>> cards = Cards(["pen", "pencil"], {"price": [2, 1], "colour": ["blue", "blue"]})
+    >>> print(cards.side_by_side(0, 1))
+               pen                                    pencil
+      price    2                                    ≠ 1
+      colour   blue                                   blue
+    """
+
+    names: Sequence[object]
+    columns: Mapping[str, Sequence[object]]
+
+    def side_by_side(self, i: int, j: int) -> str:
+        """Return two points as a table; what differs is marked with ≠."""
+        wide = max([len(name) for name in self.columns] or [0]) + 2
+        lines = [f"  {'':{wide}} {_fit(self.names[i]):{COLUMN}}   {_fit(self.names[j])}"]
+        for name, values in self.columns.items():
+            mark = " " if str(values[i]) == str(values[j]) else "≠"
+            lines.append(f"  {name:{wide}} {_fit(values[i]):{COLUMN}} {mark} {_fit(values[j])}")
+        return "\n".join(line.rstrip() for line in lines)
+
+
+def _fit(value: object) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= COLUMN else text[: COLUMN - 1] + "…"
+
+
+def converse(
+    run: ActiveClustering, cards: Cards, keyboard: TextIO, screen: TextIO, budget: int | None = None
+) -> str:
+    r"""Ask a person until there is nothing left to ask, the budget is spent, or the person stops.
+
+    Parameters
+    ----------
+    run : ActiveClustering
+        Started; save it first, and every answer is kept at once.
+    cards : Cards
+        What is shown of the points.
+    keyboard, screen : text streams
+        Where answers come from, and where questions go.
+    budget : int, optional
+        How many questions may be answered in all, earlier ones included.
+
+    Returns
+    -------
+    str
+        Why it ended: "quit", "budget" or "nothing left".
+
+    Examples
+    --------
+    >>> import io
+    >>> from sidecut.active import ActiveClustering, Cards, converse
+    >>> X = [[0.0], [0.2], [0.4], [5.0], [5.2], [5.4]]
+    >>> run = ActiveClustering(n_neighbors=2, random_state=0).start(X)
+    >>> cards = Cards("abcdef", {"value": [row[0] for row in X]})
+    >>> converse(run, cards, io.StringIO("y\nn\nback\nn\nq\n"), io.StringIO())
+    'quit'
+    >>> [record.same for record in run.history_]
+    [True, False]
+    """
+    while True:
+        if budget is not None and len(run.history_) >= budget:
+            return _end(run, screen, "budget", f"That makes {budget} answers, as many as were wanted.")
+        question = run.question()
+        if question is None:
+            return _end(run, screen, "nothing left", "Nothing is left worth asking.")
+        _show(run, cards, question, screen)
+        word = _listen(keyboard, screen)
+        if word == "quit":
+            return _end(run, screen, "quit", "Stopped; all answers are kept.")
+        if word == "back":
+            _take_back(run, cards, screen)
+        else:
+            run.answer(VALUES[word])
+
+
+def _show(run: ActiveClustering, cards: Cards, question: Question, screen: TextIO) -> None:
+    screen.write(
+        f"\nQuestion {len(run.history_) + 1} ({run.n_clusters_} groups so far): {question.reason}.\n"
+    )
+    screen.write(cards.side_by_side(question.i, question.j) + "\n")
+
+
+def _listen(keyboard: TextIO, screen: TextIO) -> str:
+    """Return what the person wants, as one word; the end of the input is a quit."""
+    while True:
+        screen.write(PROMPT)
+        screen.flush()
+        line = keyboard.readline()
+        if not line:
+            return "quit"
+        word = WORDS.get(line.strip().lower(), "help")
+        if word != "help":
+            return word
+        screen.write(HELP + "\n")
+
+
+def _take_back(run: ActiveClustering, cards: Cards, screen: TextIO) -> None:
+    if not run.history_:
+        screen.write("There is no answer to take back yet.\n")
+        return
+    screen.write(f"Taken back: {_in_words(run.history_[-1], cards)}.\n")
+    run.undo()
+
+
+def _in_words(record: Record, cards: Cards) -> str:
+    if isinstance(record, Naming):
+        return f"{_fit(cards.names[record.i])} is {record.name}"
+    word = {True: "belongs with", False: "does not belong with", None: "may belong with"}[record.same]
+    return f"{_fit(cards.names[record.i])} {word} {_fit(cards.names[record.j])}"
+
+
+def _end(run: ActiveClustering, screen: TextIO, why: str, words: str) -> str:
+    screen.write(
+        f"\n{words} {run.n_clusters_} groups after {len(run.history_)} answers. {run.outlook_.words}\n"
+    )
+    screen.flush()
+    return why

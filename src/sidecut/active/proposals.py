@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidecut.active.belief import NOISE, Belief
+from sidecut.active.belief import NOISE, Belief, Structure
 from sidecut.active.records import Answer
 from sidecut.arrays import FloatArray, IntArray
 
 #: Points that are looked at closely in the search for the best one.
 N_CANDIDATES = 250
+#: Grains of each side that may stand for it where two groups are compared.
+N_CORE = 30
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,6 @@ class Proposal:
         The linkage, where the question is about two classes.
     strategy : str
         Whose it is.
-    stands_for : int
-        The grain in whose place `a` is asked about, since the pair itself was; -1: none.
     """
 
     a: int
@@ -44,7 +44,6 @@ class Proposal:
     reason: str
     closeness: float = 0.0
     strategy: str = ""
-    stands_for: int = -1
 
 
 Strategy = Callable[[Belief, list[Answer], np.random.RandomState], "Proposal | None"]
@@ -85,6 +84,25 @@ def closest_pair(belief: Belief, some: IntArray, others: IntArray) -> tuple[int,
         a, b = np.unravel_index(int(at), alike.shape)
         if is_open(belief, int(some[a]), int(others[b])):
             return int(some[a]), int(others[b])
+    return None
+
+
+def core_pair(structure: Structure, belief: Belief, one: IntArray, other: IntArray) -> tuple[int, int] | None:
+    """Return an open pair that stands for two sets of seeds: grains that are sure to be of them.
+
+    The seeds themselves come first. A wrong answer stays wrong for its pair, so that to ask again is to ask
+    about another one.
+    """
+    sides = []
+    for seeds in (one, other):
+        alike = belief.kernel[:, structure.seeds[seeds]].max(axis=1)
+        sides.append(largest(structure.chances[:, seeds].sum(axis=1) ** 4 * alike, N_CORE))
+    ranks = np.add.outer(*(np.arange(len(side)) for side in sides))
+    for at in np.argsort(ranks, axis=None, kind="stable"):
+        a, b = np.unravel_index(int(at), ranks.shape)
+        pair = int(sides[0][a]), int(sides[1][b])
+        if is_open(belief, *pair):
+            return pair
     return None
 
 

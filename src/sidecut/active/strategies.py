@@ -8,16 +8,21 @@ is the easiest pair to judge.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+import numpy.typing as npt
 from scipy.special import expit
 
 from sidecut.active.belief import SURE, Belief
 from sidecut.active.knowledge import SETTLED
+from sidecut.active.landscape import middle_of_pieces
 from sidecut.active.proposals import (
     N_CANDIDATES,
     Proposal,
     closest_pair,
     compare,
+    core_pair,
     first_comparable,
     influence,
     is_open,
@@ -25,8 +30,12 @@ from sidecut.active.proposals import (
     most_alike,
     regrouping,
 )
-from sidecut.active.records import Answer
+from sidecut.active.records import Answer, Question
 from sidecut.arrays import FloatArray, IntArray
+from sidecut.labelling import kmeans_labels, unit_rows
+
+if TYPE_CHECKING:
+    from sidecut.active.clustering import ActiveClustering
 
 #: A question about two classes is as likely a yes as a no where the weight between them is this share of the
 #: weight inside; in log, with a spread that lets answers move it.
@@ -82,7 +91,7 @@ def merge_classes(belief: Belief, answers: list[Answer], rng: np.random.RandomSt
         a, b = np.unravel_index(int(at), gain.shape)
         if gain[a, b] <= 0:
             return None
-        pair = closest_pair(belief, belief.members(int(a)), belief.members(int(b)))
+        pair = stand_for(belief, int(a), int(b))
         if pair is not None:
             reason = (
                 f"groups of about {belief.class_sizes[a]:.0f} and {belief.class_sizes[b]:.0f} points are "
@@ -90,6 +99,15 @@ def merge_classes(belief: Belief, answers: list[Answer], rng: np.random.RandomSt
             )
             return Proposal(*pair, float(gain[a, b]), float(chance[a, b]), reason, float(linkage[a, b]))
     return None
+
+
+def stand_for(belief: Belief, a: int, b: int) -> tuple[int, int] | None:
+    """Return the pair of grains to ask about in the name of two classes."""
+    structure = belief.structure
+    if structure is None:
+        return closest_pair(belief, belief.members(a), belief.members(b))
+    one, other = (np.flatnonzero(structure.class_of == column) for column in (a, b))
+    return core_pair(structure, belief, one, other)
 
 
 def even_linkage(answers: list[Answer]) -> float:
@@ -105,7 +123,7 @@ def even_linkage(answers: list[Answer]) -> float:
     grid = np.linspace(-6.0, 2.0, 81)
     score = -0.5 * ((grid - EVEN_LINKAGE) / SPREAD) ** 2
     for answer in answers:
-        if answer.closeness > 0 and answer.same is not None:
+        if answer.closeness > 1e-6 and answer.same is not None:
             above = np.log(answer.closeness) - grid
             score += np.log(expit(above if answer.same else -above))
     return float(np.exp(grid[np.argmax(score)]))
@@ -301,5 +319,46 @@ def go_on(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> 
 def _last_points(belief: Belief, answers: list[Answer]) -> list[int]:
     if not answers or answers[-1].same is None:
         return []
+    if belief.structure is not None and answers[-1].closeness > 0:
+        # The two were asked about in the name of their groups; what they are themselves matters little.
+        return []
     grains = belief.landscape.grains.grain_of
     return [int(grains[answers[-1].i]), int(grains[answers[-1].j])]
+
+
+# Where a person says that some points are not one cluster
+
+
+def part_question(run: ActiveClustering, points: npt.ArrayLike) -> Question:
+    """Return the question whether the middles of the two halves of some points belong together.
+
+    The halves are those of 2-means on the spectral coordinates.
+
+    Parameters
+    ----------
+    run : ActiveClustering
+        Started.
+    points : array of int
+        Rows of X that are said not to be one cluster.
+
+    Examples
+    --------
+    >>> from sidecut.active import ActiveClustering, part_question
+    >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
+    >>> question = part_question(ActiveClustering(random_state=0).start(X), range(8))
+    >>> sorted(X[i][0] > 3 for i in (question.i, question.j))
+    [False, True]
+    """
+    land = run.landscape_
+    inside = np.unique(land.grains.grain_of[np.asarray(points, dtype=np.intp)])
+    if len(inside) < 2:
+        raise ValueError(
+            f"The {np.size(points)} points are so near each other that they are asked about as one; choose "
+            "points farther apart."
+        )
+    halves = kmeans_labels(unit_rows(land.eigenvectors[inside]), 2, random_state=0)
+    alike = land.kernels[-1][np.ix_(inside, inside)]
+    middles = middle_of_pieces(alike, land.grains.sizes[inside], halves, np.empty(0, dtype=np.intp))
+    i, j = land.grains.points[inside[middles]]
+    reason = "you said that these are not one cluster; these two are the middles of its two halves"
+    return Question(int(i), int(j), reason, strategy="part_question")
