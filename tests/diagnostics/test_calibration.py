@@ -9,8 +9,9 @@ from sidecut.diagnostics.calibration import chance_labels_wrong, chance_links_wr
 
 
 def likelihood_of_labels(shares, said, sharpness, rate):
-    """The model written out, label by label, times the prior of ε."""
-    total, chances = np.log(rate) + 12 * np.log(1 - rate), []
+    """The model written out, label by label, times the priors of ε and of β."""
+    off = np.log((sharpness + 0.05) / 1.05)
+    total, chances = np.log(rate) + 12 * np.log(1 - rate) - 0.3 * off**2, []
     for row, one in zip(shares, said, strict=True):
         powers = [(share + 1e-3 / len(row)) ** sharpness for share in row]
         p = powers[one] / sum(powers)
@@ -31,7 +32,39 @@ def test_labels_against_the_model_written_out():
         for rate in calibration.ERROR_RATES
     ]
     expected = max(fits, key=lambda fit: fit[0])[1]
-    np.testing.assert_allclose(chance_labels_wrong(shares, said), expected, atol=1e-12)
+    np.testing.assert_allclose(chance_labels_wrong([[shares]], said), expected, atol=1e-12)
+    # Of the variants of a view the best is taken.
+    worse = np.full_like(shares, 1 / 3)
+    np.testing.assert_allclose(chance_labels_wrong([[worse, shares]], said), expected, atol=1e-12)
+
+
+def best_chances(shares, said):
+    """The sharpened chances of one view, and their likelihood."""
+    fits = [
+        (likelihood_of_labels(shares, said, sharpness, rate)[0], sharpness)
+        for sharpness in calibration.SHARPNESS
+        for rate in calibration.ERROR_RATES
+    ]
+    likelihood, sharpness = max(fits)
+    powers = (shares + 1e-3 / shares.shape[1]) ** sharpness
+    return likelihood, powers / powers.sum(axis=1, keepdims=True)
+
+
+def test_views_are_mixed_by_their_likelihood_and_by_the_labels_per_class():
+    rng = np.random.default_rng(2)
+    first, second = rng.dirichlet([0.4] * 3, size=45), rng.dirichlet([0.4] * 3, size=45)
+    said = np.where(np.arange(45) < 25, first.argmax(axis=1), second.argmax(axis=1))
+    one, other = best_chances(first, said), best_chances(second, said)
+    odds = np.exp(0.1 * (other[0] - one[0])) * (45 / 3) / 60
+    mixed = (one[1] + odds * other[1]) / (1 + odds)
+    p = best_chances(mixed, said)[1][np.arange(45), said]
+    fits = []
+    for rate in calibration.ERROR_RATES:
+        wrong = rate * (1 - p) / 2
+        total = np.log((1 - rate) * p + wrong).sum() + np.log(rate) + 12 * np.log(1 - rate)
+        fits.append((total, wrong / ((1 - rate) * p + wrong)))
+    expected = max(fits, key=lambda fit: fit[0])[1]
+    np.testing.assert_allclose(chance_labels_wrong([[first], [second]], said), expected, atol=1e-12)
 
 
 def test_links_against_the_model_written_out():
@@ -63,7 +96,7 @@ def test_links_against_the_model_written_out():
 @pytest.mark.parametrize("seed", range(5))
 def test_evidence_that_says_nothing_makes_nothing_suspicious(seed):
     rng = np.random.default_rng(seed)
-    assert chance_labels_wrong(rng.dirichlet([1.0, 1.0], size=100), rng.integers(0, 2, 100)).max() < 0.5
+    assert chance_labels_wrong([[rng.dirichlet([1.0, 1.0], size=100)]], rng.integers(0, 2, 100)).max() < 0.5
     views = rng.normal(size=(100, 2))
     assert chance_links_wrong(views, rng.random(100) < 0.5).max() < 0.5
 
@@ -75,7 +108,7 @@ def test_chances_are_calibrated_on_what_the_model_says():
     truth = np.array([rng.choice(4, p=row) for row in shares])
     is_wrong = rng.random(4000) < 0.15
     said = np.where(is_wrong, (truth + rng.integers(1, 4, size=4000)) % 4, truth)
-    chances = chance_labels_wrong(shares, said)
+    chances = chance_labels_wrong([[shares]], said)
     for low, high in ((0.0, 0.1), (0.1, 0.5), (0.5, 0.9), (0.9, 1.0)):
         here = (chances >= low) & (chances <= high)
         assert is_wrong[here].mean() == pytest.approx(chances[here].mean(), abs=0.06)

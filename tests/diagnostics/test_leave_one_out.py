@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from sidecut import Constraints
-from sidecut.diagnostics.leave_one_out import ALPHA, score_labels, score_links, spread_between
+from sidecut.diagnostics.leave_one_out import (
+    ALPHA,
+    RIDGES,
+    WIDTHS,
+    score_labels,
+    score_labels_by_features,
+    score_links,
+    spread_between,
+)
 from sidecut.graphs import Neighbors
 from sidecut.methods.e2cp import propagate
 
@@ -72,3 +80,28 @@ def test_the_only_label_of_its_class_is_not_spoken_against(graph):
 def test_a_label_that_nobody_reaches_is_not_spoken_against():
     shares = score_labels(np.eye(3), np.ones(3), np.array([0, 0, 1]))
     np.testing.assert_array_equal(shares, [[1, 0], [1, 0], [0, 1]])
+
+
+def test_labels_by_features_are_those_of_a_refit_without_the_label():
+    rng = np.random.default_rng(0)
+    rows, classes = rng.normal(size=(12, 3)), np.arange(12) % 3
+    squared = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
+    unit = np.median(squared[squared > 0])
+    found = iter(score_labels_by_features(rows, classes))
+    for width in WIDTHS:
+        kernel = np.exp(-squared / (width * unit)) + 1
+        for ridge in RIDGES:
+            shares = next(found)
+            for left in range(12):
+                kept = np.arange(12) != left
+                weights = np.linalg.solve(
+                    kernel[np.ix_(kept, kept)] + ridge * np.eye(11), np.eye(3)[classes[kept]]
+                )
+                foretold = np.exp(4 * kernel[left, kept] @ weights)
+                np.testing.assert_allclose(shares[left], foretold / foretold.sum(), atol=1e-9)
+    assert next(found, None) is None
+
+
+def test_labels_by_features_of_points_that_are_all_alike():
+    shares = score_labels_by_features(np.ones((4, 2)), np.array([0, 0, 1, 1]))
+    assert all(np.isfinite(one).all() for one in shares)

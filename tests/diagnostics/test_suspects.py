@@ -9,6 +9,8 @@ from sklearn.preprocessing import StandardScaler
 from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.diagnostics import drop_suspects, find_suspects
+from sidecut.diagnostics.calibration import chance_labels_wrong
+from sidecut.diagnostics.leave_one_out import score_labels, spread_between
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Neighbors
 
@@ -82,9 +84,13 @@ def test_dropping_keeps_the_strengths_of_the_rest(wine):
 def test_a_graph_will_do(wine):
     X, y = wine
     known = Constraints.from_labels(flip_labels(y, 60, 3)[0])
-    on_points = find_suspects(X, known)
-    on_graph = find_suspects(Neighbors(20).build(X), known, affinity="precomputed")
-    np.testing.assert_array_equal(on_points.points, on_graph.points)
+    graph = Neighbors(20).build(X)
+    found = find_suspects(graph, known, affinity="precomputed")
+    between, given = spread_between(graph, known.constrained_points)
+    classes = known.labels[known.constrained_points]
+    scores = chance_labels_wrong([[score_labels(between, given, classes)]], classes)
+    np.testing.assert_allclose(found.scores, np.sort(scores)[::-1])
+    np.testing.assert_array_equal(np.sort(found.points), known.constrained_points)
 
 
 def test_refusals(wine):

@@ -14,6 +14,8 @@ All constants were set on iris, wine, breast cancer, digits and generated sets.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
@@ -26,6 +28,12 @@ SHARPNESS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 
 ERROR_RATES = (0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4)
 #: What is believed of the share of wrong answers before any is seen: Beta(2, 13), with mode 1/13.
 PRIOR_WRONG, PRIOR_RIGHT = 1.0, 12.0
+#: How strongly log β is drawn towards zero, and what is added to β before the logarithm.
+RIDGE_OF_SHARPNESS, FLAT = 0.3, 0.05
+#: With so many labels per class another view is trusted as much as the first beforehand; in proportion to it.
+MANY_LABELS = 60.0
+#: By how much of its log likelihood each label speaks for a view: labels are few, and not independent.
+WORTH_OF_A_LABEL = 0.1
 #: No share is taken to be smaller than this over the number of classes.
 LEAST_SHARE = 1e-3
 #: The weight of each view of a link is drawn towards this number, the offset towards zero.
@@ -34,15 +42,17 @@ TYPICAL_WEIGHT = 1.5
 RIDGE_OF_WEIGHTS, RIDGE_OF_OFFSET = 0.3, 0.03
 
 
-def chance_labels_wrong(shares: FloatArray, classes: IntArray) -> FloatArray:
+def chance_labels_wrong(views: Sequence[Sequence[FloatArray]], classes: IntArray) -> FloatArray:
     """Return the chance that each label is wrong.
 
-    The chances of the classes are p ∝ shares^β.
+    In each view the chances of the classes are p ∝ shares^β. They are mixed by how well each view foretells
+    what was said. The views after the first are trusted in proportion to the labels per class.
 
     Parameters
     ----------
-    shares : array of shape (c, n_classes)
-        What the other labels say of each labelled point, from `score_labels`.
+    views : sequence of sequences of arrays of shape (c, n_classes)
+        What the other labels say of each labelled point, in one or more ways. Each way may come in several
+        variants, such as widths of a kernel, of which the best is taken.
     classes : array of shape (c,)
         What was said.
 
@@ -50,19 +60,39 @@ def chance_labels_wrong(shares: FloatArray, classes: IntArray) -> FloatArray:
     --------
     >>> import numpy as np
     >>> from sidecut.diagnostics.calibration import chance_labels_wrong
-    >>> shares = np.array([[0.9, 0.1]] * 10 + [[0.1, 0.9]] * 10)
-    >>> said = np.array([0] * 9 + [1] * 11)
-    >>> chance_labels_wrong(shares, said).round(2)[7:12]
-    array([0., 0., 1., 0., 0.])
+    >>> shares = np.array([[0.9, 0.1]] * 50 + [[0.1, 0.9]] * 50)
+    >>> said = np.array([0] * 49 + [1] * 51)
+    >>> chance_labels_wrong([[shares]], said).round(2)[47:52]
+    array([0.  , 0.  , 0.94, 0.  , 0.  ])
+    """
+    best = [max((_sharpen(shares, classes) for shares in view), key=lambda fit: fit[0]) for view in views]
+    per_class = len(classes) / best[0][1].shape[1]
+    leaning = np.array([1.0] + [per_class / MANY_LABELS] * (len(views) - 1))
+    weights = softmax(WORTH_OF_A_LABEL * np.array([fit[0] for fit in best]) + np.log(leaning))
+    mixed = np.tensordot(weights, [fit[1] for fit in best], axes=1)
+    if len(views) > 1:
+        # A mixture is blunter than its parts.
+        mixed = _sharpen(mixed, classes)[1]
+    said = mixed[np.arange(len(classes)), classes]
+    others = max(mixed.shape[1] - 1, 1)
+    return max((_posterior(said, rate, others) for rate in ERROR_RATES), key=lambda fit: fit[0])[1]
+
+
+def _sharpen(shares: FloatArray, classes: IntArray) -> tuple[float, FloatArray]:
+    """Return the log likelihood of all that was said, and the chances p ∝ shares^β that make it largest.
+
+    β is drawn towards one: a few labels that happen to disagree do not make the evidence worthless.
     """
     logs = np.log(shares + LEAST_SHARE / shares.shape[1])
     others = max(shares.shape[1] - 1, 1)
     here = np.arange(len(classes))
     fits = []
     for sharpness in SHARPNESS:
-        said = softmax(sharpness * logs, axis=1)[here, classes]
-        fits += [(*_posterior(said, rate, others), sharpness) for rate in ERROR_RATES]
-    return max(fits, key=lambda fit: fit[0])[1]
+        chances = softmax(sharpness * logs, axis=1)
+        likelihood = max(_posterior(chances[here, classes], rate, others)[0] for rate in ERROR_RATES)
+        off = np.log((sharpness + FLAT) / (1.0 + FLAT))
+        fits.append((likelihood - RIDGE_OF_SHARPNESS * off**2, chances))
+    return max(fits, key=lambda fit: fit[0])
 
 
 def chance_links_wrong(views: FloatArray, is_must: BoolArray) -> FloatArray:

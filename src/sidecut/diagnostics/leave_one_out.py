@@ -4,6 +4,8 @@ Knowledge spreads over the graph as E2CP spreads it, by P = (1 - α)(I - α Ā)�
 
 - A label: the scores of the classes at point i are Σ_j P_ij Y_j over the *other* labelled points j. To leave
   a label out is to leave out one term of the sum, so this is an exact refit without it.
+- A label by features alone: ridge regression of the classes with a Gaussian kernel; see
+  `score_labels_by_features`. This, too, is an exact refit without the label.
 - A link (i, j) of strength q: the belief that has come to the pair is F_ij with F = P Z P (eq. 3 of E2CP).
   Its own share is q (P_ii P_jj + P_ij²), since Z holds q at (i, j) and at (j, i). F_ij less that share is
   what a refit without the link would give, exactly.
@@ -11,7 +13,11 @@ Knowledge spreads over the graph as E2CP spreads it, by P = (1 - α)(I - α Ā)�
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.special import softmax
+from sklearn.metrics.pairwise import euclidean_distances
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import ConstraintError
@@ -21,6 +27,12 @@ from sidecut.methods.e2cp.spreading import spread_units
 #: How far knowledge spreads: α of E2CP, nearer to one than its default, since one label must be judged by
 #: others that may be far away. Set on iris, wine, breast cancer and digits.
 ALPHA = 0.95
+#: Widths of the Gaussian kernel, in units of the median squared distance, and ridges λ that are tried.
+WIDTHS, RIDGES = (0.25, 0.5, 1.0, 2.0), (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+#: What is foretold becomes shares by the softmax of so many times it.
+GAIN = 4.0
+#: Of more labelled points than this the features are not looked at: the time grows with the cube.
+MOST_BY_FEATURES = 2_000
 #: So many columns of P are made at a time; only their rows at the known points are kept.
 COLUMNS_AT_ONCE = 256
 #: So many points may be known at most: P between them is a square matrix of this many rows, 3 GB.
@@ -103,6 +115,46 @@ def score_labels(between: FloatArray, given: FloatArray, classes: IntArray) -> F
     total = scores.sum(axis=1, keepdims=True)
     is_judged = (total > 0) & (members.sum(axis=0)[classes] > 1)[:, None]
     return np.divide(scores, total, out=members.copy(), where=is_judged)
+
+
+def score_labels_by_features(rows: Any, classes: IntArray) -> list[FloatArray]:
+    """Return what the other labels say of every labelled point by its features alone, for several settings.
+
+    This is ridge regression of the classes with a Gaussian kernel, y = (K + 1)(K + 1 + λI)⁻¹ Y. With
+    H = (K + 1 + λI)⁻¹, what a fit without point i foretells of it is Y_i - (H Y)_i / H_ii, exactly.
+
+    Parameters
+    ----------
+    rows : array or sparse matrix of shape (c, n_features)
+        The labelled points.
+    classes : array of shape (c,)
+        Their classes, numbered from 0.
+
+    Returns
+    -------
+    list of arrays of shape (c, n_classes)
+        For each width of the kernel and each λ; rows add up to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.diagnostics.leave_one_out import score_labels_by_features
+    >>> rows = np.array([[0.0], [0.1], [0.2], [5.0], [5.1]])
+    >>> score_labels_by_features(rows, np.array([0, 0, 1, 1, 1]))[1][2].round(2)
+    array([0.98, 0.02])
+    """
+    members = np.eye(int(classes.max()) + 1)[classes]
+    squared = euclidean_distances(rows, squared=True)
+    apart = squared[squared > 0]
+    unit = float(np.median(apart)) if apart.size else 1.0
+    found = []
+    for width in WIDTHS:
+        values, vectors = np.linalg.eigh(np.exp(-squared / (width * unit)) + 1.0)
+        for ridge in RIDGES:
+            inverse = (vectors / (np.maximum(values, 0.0) + ridge)) @ vectors.T
+            foretold = members - (inverse @ members) / np.diag(inverse)[:, None]
+            found.append(softmax(GAIN * foretold, axis=1))
+    return found
 
 
 def score_links(between: FloatArray, first: IntArray, second: IntArray, strengths: FloatArray) -> FloatArray:

@@ -10,7 +10,14 @@ import numpy as np
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.diagnostics.calibration import chance_labels_wrong, chance_links_wrong
-from sidecut.diagnostics.leave_one_out import check_amount, score_labels, score_links, spread_between
+from sidecut.diagnostics.leave_one_out import (
+    MOST_BY_FEATURES,
+    check_amount,
+    score_labels,
+    score_labels_by_features,
+    score_links,
+    spread_between,
+)
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Graph
 from sidecut.labelling import unit_rows
@@ -74,7 +81,8 @@ def find_suspects(
     """Score how likely every label or link is wrong, given the data and all other knowledge.
 
     Each label or link is left out in turn, and what the others say about it is compared with it; see
-    `sidecut.diagnostics.leave_one_out`. For links, the unconstrained cut counts as well: whether it puts the
+    `sidecut.diagnostics.leave_one_out`. Labels are judged on the graph and, where there are features and not
+    too many labels, by these alone. For links, the unconstrained cut counts as well: whether it puts the
     two points into one cluster, and how near they are in its embedding. How much all this foretells is
     measured on what was said itself, and gives the chance that each is wrong; see
     `sidecut.diagnostics.calibration`.
@@ -109,18 +117,18 @@ def find_suspects(
     >>> wrong = int((labels == 0).nonzero()[0][0])
     >>> labels[wrong] = 2
     >>> suspects = find_suspects(X, Constraints.from_labels(labels))
-    >>> int(suspects.points[0]) == wrong, bool(suspects.scores[0] > 0.99)
+    >>> int(suspects.points[0]) == wrong, bool(suspects.scores[0] > 0.9)
     (True, True)
     """
     if constraints.is_empty:
         raise ConstraintError("nothing is known, so nothing can be suspicious: give labels or links.")
-    graph = _build_graph(X, affinity, n_neighbors)
+    data, graph = _build_graph(X, affinity, n_neighbors)
     constraints.check_matches(graph.n_nodes)
     points = constraints.constrained_points
     check_amount(points)
     between, given = spread_between(graph, points)
     if constraints.labels is not None:
-        return _judge_labels(constraints, points, between, given)
+        return _judge_labels(data, constraints, points, between, given)
     return _judge_links(graph, constraints, points, between, n_clusters, random_state)
 
 
@@ -167,20 +175,24 @@ def _is_among(pairs: IntArray, dropped: IntArray) -> BoolArray:
     return np.array([tuple(sorted(pair)) in gone for pair in pairs.tolist()], dtype=bool)
 
 
-def _build_graph(X: Any, affinity: Any, n_neighbors: int) -> Graph:
+def _build_graph(X: Any, affinity: Any, n_neighbors: int) -> tuple[Any, Graph]:
+    """Return the data as they were let in, and their graph."""
     cut = NormalizedCut(2, affinity=affinity, n_neighbors=n_neighbors)
-    return build_graph(cut, check_data(cut, X))
+    data = check_data(cut, X)
+    return data, build_graph(cut, data)
 
 
 def _judge_labels(
-    constraints: Constraints, points: IntArray, between: FloatArray, given: FloatArray
+    data: Any, constraints: Constraints, points: IntArray, between: FloatArray, given: FloatArray
 ) -> Suspects:
     labels = constraints.labels
     assert labels is not None
     classes = np.unique(labels[points], return_inverse=True)[1]
     names = _name_classes(constraints, points, classes)
-    shares = score_labels(between, given, classes)
-    scores = chance_labels_wrong(shares, classes)
+    views = [[score_labels(between, given, classes)]]
+    if not isinstance(data, Graph) and len(points) <= MOST_BY_FEATURES:
+        views.append(score_labels_by_features(data[points], classes))
+    scores = chance_labels_wrong(views, classes)
     order = np.argsort(-scores, kind="stable")
     reasons = [_explain_label(place, between, classes, names) for place in order]
     said = tuple(names[classes[place]] for place in order)
