@@ -2,7 +2,17 @@ import numpy as np
 import pytest
 
 from sidecut.images import appearance
-from sidecut.images.appearance import FLOOR, WIDTH, class_densities, pool_alike, texture
+from sidecut.images.appearance import (
+    FLOOR,
+    WIDTH,
+    class_densities,
+    class_palettes,
+    color_bins,
+    how_distinct,
+    pool_alike,
+    texture,
+    with_colors,
+)
 
 
 def test_densities_are_kernel_averages():
@@ -52,3 +62,41 @@ def test_texture_is_the_standard_deviation_around_a_pixel(shape):
     flat = [scale.mean() for scale in texture(np.full(shape, 30.0))]
     assert flat == pytest.approx([0, 0], abs=1e-5)
     assert texture(noise)[1].mean() == pytest.approx(5.0, rel=0.1)
+
+
+def test_palettes_are_shares_of_pixels_and_sum_to_one(monkeypatch):
+    monkeypatch.setattr(appearance, "BIN_WIDTH", 0.0)
+    bins = np.array([[0, 0, 5], [5, 5, 7]], dtype=np.uint16)
+    codes = np.array([[0, 0, 0], [1, 1, 1]])
+    is_sure = np.array([[True, False, True], [True, True, False]])
+    palettes = class_palettes(bins, codes, is_sure, 2, 1)
+    # One sure pixel and one that counts 0.3 in bin 0, one sure pixel in bin 5.
+    np.testing.assert_allclose(palettes[0, [0, 5, 7]], np.array([1.3, 1.0, 0.0]) / 2.3)
+    np.testing.assert_allclose(palettes[1, [0, 5, 7]], np.array([0.0, 2.0, 0.3]) / 2.3)
+    np.testing.assert_allclose(palettes.sum(axis=1), 1.0)
+
+
+def test_bins_divide_lab_evenly():
+    colors = np.array([[0.0, -64.0, -64.0], [100.0, 63.9, 63.9], [5.1, 0.1, -0.1], [200.0, -90.0, 90.0]])
+    literal = [0, 20 * 24 * 24 - 1, (1 * 24 + 12) * 24 + 11, (19 * 24 + 0) * 24 + 23]
+    assert color_bins(colors).tolist() == literal
+
+
+def test_colours_decide_between_what_is_believed_alike():
+    palettes = np.array([[0.2, 0.0], [0.1, 0.4]])
+    beliefs = np.array([[0.5, 0.5], [0.9, 0.1]])
+    joined = with_colors(beliefs, palettes, np.array([0, 1]))
+    literal = np.array([[0.52 * 0.2001, 0.52 * 0.1001], [0.92 * 0.0001, 0.12 * 0.4001]])
+    np.testing.assert_allclose(joined, literal / literal.sum(axis=1, keepdims=True))
+    nothing = with_colors(beliefs, palettes, np.array([0, 1]), 0.0)
+    np.testing.assert_allclose(nothing, (beliefs + 0.02) / 1.04)
+
+
+def test_classes_of_one_colour_are_not_distinct():
+    """Half of the colours in common: a pixel of a common colour is a guess, any other is sure."""
+    palettes = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
+    # By colour the true class has 1 with probability 1/2 and 1/2 otherwise: 0.75, half way from a guess.
+    assert how_distinct(palettes) == pytest.approx(0.5)
+    # Of three classes, the two that are most alike count.
+    assert how_distinct(np.array([[1.0, 0.0, 0.0], *palettes])) == pytest.approx(1 / 3)
+    assert how_distinct(palettes[:1]) == 0.0

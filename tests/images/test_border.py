@@ -74,10 +74,26 @@ def test_specks_and_holes_go_and_marked_ones_stay():
     codes[10:30, 10:40] = 1
     codes[15, 15:18] = 0
     codes[3, 3], codes[35, 45] = 1, 2
-    marks = np.full(codes.shape, -1)
-    marks[35, 45] = 2
-    cleaned = remove_specks(codes, marks)
-    assert (cleaned[15, 15:18] == 1).all()
-    assert cleaned[3, 3] == 0
-    assert cleaned[35, 45] == 2
-    assert (codes[15, 15:18] == 0).all()
+    band = band_around(codes)
+    band[35, 45] = False
+    remove_specks(codes, band)
+    assert (codes[15, 15:18] == 1).all()
+    assert codes[3, 3] == 0
+    assert codes[35, 45] == 2
+
+
+@pytest.mark.parametrize("shape", [(30, 40), (9, 10, 11)])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_small_part_is_left_within_the_band(shape, seed):
+    """Two classes at random: labelled afterwards, parts without a pixel outside the band are not small."""
+    rng = np.random.default_rng(seed)
+    codes, band = (rng.random(shape) < 0.3).astype(np.uint8), rng.random(shape) < 0.995
+    before = codes.copy()
+    remove_specks(codes, band)
+    np.testing.assert_array_equal(codes[~band], before[~band])
+    for code in (0, 1):
+        parts = ndimage.label(codes == code)[0]
+        sizes, goes_on = np.bincount(parts.ravel()), np.unique(parts[~band])
+        small = np.flatnonzero(sizes < border.SPECK)
+        # The second class is looked at last; what it gives away can only make parts of the first larger.
+        assert np.isin(small[small > 0], goes_on).all()

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from sidecut.exceptions import ConstraintError
 from sidecut.images import region_graph, segment, touching_discs
+from sidecut.images.marked_cut import Cut, cut_by_marks
 from sidecut.images.region_graph import halve
 
 #: The name of the module is that of the function, too.
@@ -112,6 +113,25 @@ def test_large_pictures_are_cut_from_coarse_to_fine(monkeypatch, shape):
     ]
     assert (result.labels == truth + 1).mean() > 0.98
     np.testing.assert_array_equal(result.labels[marks > 0], marks[marks > 0])
+
+
+@pytest.mark.parametrize("shape", [(61, 90), (9, 30, 43)])
+def test_what_is_known_of_a_pixel_is_what_the_smaller_level_says(monkeypatch, shape):
+    """Cut.beliefs looks a few pixels up; Cut.probabilities, doubled, has them all."""
+    monkeypatch.setattr(region_module, "LARGE", 400)
+    rng = np.random.default_rng(0)
+    graph = region_graph(rng.random(shape), n_regions=40, volume=len(shape) == 3)
+    marks = np.where(rng.random(shape) < 0.02, rng.integers(0, 3, shape), -1)
+    cut = cut_by_marks(graph, marks, 3)
+    assert len(cut.levels) == len(graph.levels) > 2
+    for n_levels in range(1, len(cut.levels)):
+        smaller = Cut(cut.codes, cut.regions, cut.by_region, levels=cut.levels[:n_levels])
+        there = cut.levels[n_levels].shape
+        places = tuple(rng.integers(0, size, 200) for size in there)
+        literal = smaller.probabilities[tuple(axis // 2 for axis in places)]
+        np.testing.assert_allclose(smaller.beliefs(places), literal, rtol=1e-6)
+    np.testing.assert_array_equal(cut.probabilities.argmax(axis=-1), cut.codes)
+    np.testing.assert_allclose(cut.probabilities.sum(axis=-1), 1.0, rtol=1e-5)
 
 
 @pytest.mark.parametrize("channels", [None, 3])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
-from sidecut.arrays import FloatArray
+from sidecut.arrays import BoolArray, FloatArray
 
 #: The width of the kernel, in units of Lab (black is 0, white 100).
 WIDTH = 7.0
@@ -117,13 +119,136 @@ def _density(looks: FloatArray, weights: FloatArray) -> FloatArray:
     places = (looks / (np.sqrt(2.0) * WIDTH)).astype(np.float32)
     chosen = places[examples]
     squares = (places**2).sum(axis=1)[:, None] + (chosen**2).sum(axis=1) - 2.0 * places @ chosen.T
-    return np.exp(np.minimum(-squares, 0.0)).astype(np.float64) @ share
+    return (np.exp(np.minimum(-squares, 0.0)) @ share.astype(np.float32)).astype(np.float64)
 
 
 def _deviation(values: npt.NDArray, scale: float) -> FloatArray:
     mean = ndimage.gaussian_filter(values, scale)
     square = ndimage.gaussian_filter(values**2, scale)
     return np.sqrt(np.maximum(square - mean**2, 0.0))
+
+
+# The colours of single pixels, which are too many for a sum over examples: they are counted in bins.
+
+
+#: How many bins lightness, a and b are divided into (a and b from -64 to 64), and a grey.
+COLOR_BINS = (20, 24, 24)
+GREY_BINS = (48,)
+#: Counts are smoothed with this width, in bins.
+BIN_WIDTH = 0.6
+#: A pixel whose class is not yet sure counts as this part of one that is.
+UNSURE = 0.3
+#: Added to the shares of bins and to what is believed otherwise, so that neither decides alone.
+RARE_COLOR, RARE_CLASS = 1e-4, 0.02
+
+
+def color_bins(colors: npt.NDArray) -> npt.NDArray[np.uint16]:
+    """Return the bin of every colour.
+
+    Parameters
+    ----------
+    colors : array of shape (..., 1 or 3)
+        Of `as_lab`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.images.appearance import color_bins
+    >>> color_bins(np.array([[0.0], [50.0], [100.0]]))
+    array([ 0, 24, 47], dtype=uint16)
+    """
+    sizes, low, span = _bin_axes(colors.shape[-1])
+    steps = np.floor((colors - low) * (np.array(sizes) / span)).astype(np.intp)
+    inside = np.clip(steps, 0, np.array(sizes) - 1)
+    return np.ravel_multi_index(tuple(np.moveaxis(inside, -1, 0)), sizes).astype(np.uint16)
+
+
+def class_palettes(
+    bins: npt.NDArray[np.uint16], codes: npt.NDArray, is_sure: BoolArray, n_classes: int, n_channels: int
+) -> FloatArray:
+    """Return the share of every bin among the pixels of each class.
+
+    Parameters
+    ----------
+    bins, codes, is_sure : arrays of the shape of a picture
+        Of every pixel, the bin of its colour, its class, and whether the class is sure.
+    n_classes, n_channels : int
+        How many there are.
+
+    Returns
+    -------
+    array of shape (n_classes, n_bins)
+        Smoothed over neighbouring bins; rows sum to 1.
+    """
+    sizes = _bin_axes(n_channels)[0]
+    n_bins = int(np.prod(sizes))
+    which = codes.reshape(-1).astype(np.intp) * n_bins + bins.reshape(-1)
+    weights = np.where(is_sure.reshape(-1), 1.0, UNSURE)
+    counts = np.bincount(which, weights, n_classes * n_bins).reshape(n_classes, *sizes)
+    smooth = ndimage.gaussian_filter(counts, (0.0, *(BIN_WIDTH for _ in sizes))).reshape(n_classes, n_bins)
+    return smooth / smooth.sum(axis=1, keepdims=True)
+
+
+def how_distinct(palettes: FloatArray) -> float:
+    """Return how well single colours tell the two classes apart that are most alike: 0 not at all, 1 in full.
+
+    Parameters
+    ----------
+    palettes : array of shape (n_classes, n_bins)
+        Of `class_palettes`.
+
+    Returns
+    -------
+    float
+        2 t - 1, t being the probability by its colour of the class that a pixel of two classes has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.images.appearance import how_distinct
+    >>> how_distinct(np.eye(2)), how_distinct(np.full((2, 2), 0.5))
+    (1.0, 0.0)
+    """
+    told = [
+        float(((one**2 + other**2) / np.maximum(one + other, np.finfo(float).tiny)).sum()) / 2.0
+        for one, other in combinations(palettes, 2)
+    ]
+    return max(0.0, 2.0 * min(told, default=0.5) - 1.0)
+
+
+def with_colors(
+    beliefs: FloatArray, palettes: FloatArray, bins: npt.NDArray[np.uint16], weight: float = 1.0
+) -> FloatArray:
+    """Return beliefs times how common the colour of a pixel is in each class, as probabilities.
+
+    Parameters
+    ----------
+    beliefs : array of shape (n, n_classes)
+        What is known otherwise.
+    palettes : array of shape (n_classes, n_bins)
+        Of `class_palettes`.
+    bins : array of shape (n,)
+        Of the pixels.
+    weight : float
+        The power of the share: 0 if colours say nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.images.appearance import with_colors
+    >>> palettes = np.array([[0.9, 0.1], [0.1, 0.9]])
+    >>> with_colors(np.array([[0.5, 0.5]]), palettes, np.array([1])).round(2)
+    array([[0.1, 0.9]])
+    """
+    joined = (beliefs + RARE_CLASS) * (palettes[:, bins].T + RARE_COLOR) ** weight
+    return joined / joined.sum(axis=1, keepdims=True)
+
+
+def _bin_axes(n_channels: int) -> tuple[tuple[int, ...], FloatArray, FloatArray]:
+    """Return how many bins there are along each channel, where they begin, and how far they reach."""
+    if n_channels == 1:
+        return GREY_BINS, np.array([0.0]), np.array([100.0])
+    return COLOR_BINS, np.array([0.0, -64.0, -64.0]), np.array([100.0, 128.0, 128.0])
 
 
 # Colours as eyes see them: distances in Lab are about as large as they look.
@@ -148,7 +273,7 @@ def as_lab(pixels: npt.NDArray) -> FloatArray:
     Returns
     -------
     array of shape (..., 1 or 3)
-        100 times the grey, or L, a and b.
+        100 times the grey, or L, a and b, in the precision of the pixels.
 
     Examples
     --------
@@ -158,13 +283,15 @@ def as_lab(pixels: npt.NDArray) -> FloatArray:
     array([[100.,   0.,   0.],
            [ 53.,  80.,  67.]])
     """
-    values = np.asarray(pixels, dtype=np.float64)
+    values = np.asarray(pixels)
+    if values.dtype != np.float32:
+        values = values.astype(np.float64)
     if values.shape[-1] != 3:
         return 100.0 * values
     light = np.where(values > 0.04045, ((values + 0.055) / 1.055) ** 2.4, values / 12.92)
-    xyz = light @ _XYZ.T
+    xyz = light @ _XYZ.T.astype(values.dtype)
     root = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16.0 / 116.0)
-    lab = root @ _LAB.T
+    lab = root @ _LAB.T.astype(values.dtype)
     lab[..., 0] -= 16.0
     return lab
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy import ndimage
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import cg
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.images.appearance import as_lab
 
+#: Two pixels next to each other, of many such pairs.
+Pairs = tuple[IntArray, IntArray]
+
 #: Pixels so near to a border are decided again.
-REACH = 3
+REACH = 4
 #: Weights between pixels: exp(-s²/2) of the step s in units of the average step in the band.
 DECAY = 0.5
-#: How much the regions are believed, beside the four neighbours of a pixel.
+#: How much beliefs count beside the four neighbours of a pixel: the second is added where single colours tell
+#: classes apart.
 BELIEF = 0.02
+COLOR_BELIEF = 0.3
 #: Relative residual of the walk; labels do not change below it.
 TOLERANCE = 1e-3
 #: Parts smaller than this share of the picture, and of this many pixels at least, need a mark to stay.
@@ -47,10 +52,19 @@ def band_around(codes: IntArray, reach: int = REACH) -> BoolArray:
         differs = codes[behind] != codes[ahead]
         near[behind] |= differs
         near[ahead] |= differs
-    return ndimage.binary_dilation(near, iterations=reach) if near.any() and reach > 0 else near
+    # Borders are few: setting the pixels around each of them is faster than a dilation of the picture.
+    places = np.nonzero(near)
+    for offset in np.ndindex(*(2 * reach + 1 for _ in codes.shape)):
+        step = np.subtract(offset, reach)
+        if 0 < np.abs(step).sum() <= reach:
+            moved = zip(places, step, codes.shape, strict=True)
+            near[tuple((place + by).clip(0, size - 1) for place, by, size in moved)] = True
+    return near
 
 
-def decide_pixels(pixels: npt.NDArray, codes: IntArray, band: BoolArray, beliefs: FloatArray) -> FloatArray:
+def decide_pixels(
+    pixels: npt.NDArray, codes: IntArray, band: BoolArray, beliefs: FloatArray, belief: float = BELIEF
+) -> FloatArray:
     """Return the probabilities of the classes for the pixels of a band, all others being known.
 
     A walk from a pixel over similar neighbours ends where the class is known, or, now and then, takes the
@@ -66,6 +80,8 @@ def decide_pixels(pixels: npt.NDArray, codes: IntArray, band: BoolArray, beliefs
         The pixels to decide.
     beliefs : array of shape (n_band, n_classes)
         p, in reading order.
+    belief : float
+        γ.
 
     Returns
     -------
@@ -73,28 +89,22 @@ def decide_pixels(pixels: npt.NDArray, codes: IntArray, band: BoolArray, beliefs
         In reading order.
     """
     first, second = _pairs_touching(band)
+    ranks = _ranks(np.flatnonzero(band), band, (first, second))
     weights = _weights(pixels, first, second)
-    place = np.full(band.size, -1, dtype=np.int64)
-    place[band.ravel()] = np.arange(beliefs.shape[0])
-    inner, pull = _system(place, codes.ravel(), (first, second, weights), beliefs.shape)
-    inner = inner + sp.diags_array(np.full(beliefs.shape[0], BELIEF))
-    return _solve(inner.tocsr(), pull + BELIEF * beliefs, beliefs)
+    inner, pull = _system(ranks, codes.ravel(), (first, second, weights), beliefs.shape)
+    inner = inner + sp.diags_array(np.full(beliefs.shape[0], belief))
+    return _solve(inner.tocsr(), pull + belief * beliefs, beliefs)
 
 
-def remove_specks(codes: IntArray, marks: IntArray) -> IntArray:
+def remove_specks(codes: npt.NDArray, band: BoolArray) -> None:
     """Give small parts that nobody marked to the class around them.
 
     Parameters
     ----------
     codes : array
-        The class of every pixel.
-    marks : array of the same shape
-        The class of marked pixels, -1 elsewhere.
-
-    Returns
-    -------
-    array
-        A copy.
+        The class of every pixel; changed in place.
+    band : array of bool
+        The pixels that may change. A part that goes on outside it is not small, or is marked there.
 
     Examples
     --------
@@ -102,30 +112,50 @@ def remove_specks(codes: IntArray, marks: IntArray) -> IntArray:
     >>> from sidecut.images.border import remove_specks
     >>> codes = np.zeros((9, 9), dtype=int)
     >>> codes[2, 2] = codes[6, 6] = 1
-    >>> marks = np.where(np.arange(81).reshape(9, 9) == 60, 1, -1)
-    >>> np.argwhere(remove_specks(codes, marks)).tolist()
+    >>> remove_specks(codes, np.arange(81).reshape(9, 9) != 60)  # all but the pixel at 6, 6, which is marked
+    >>> np.argwhere(codes).tolist()
     [[6, 6]]
     """
     least = max(SPECK, round(SPECK_SHARE * codes.size))
-    cleaned = codes.copy()
-    for code in range(int(codes.max()) + 1):
-        parts, n_parts = ndimage.label(cleaned == code)
-        sizes = np.bincount(parts.ravel(), minlength=n_parts + 1)
-        has_mark = np.bincount(parts[marks == code], minlength=n_parts + 1) > 0
-        places = ndimage.find_objects(parts)
-        for part in np.flatnonzero((sizes < least) & ~has_mark):
-            if part > 0:
-                _give_away(cleaned, parts, int(part), places[part - 1])
-    return cleaned
+    flat, places = codes.reshape(-1), np.flatnonzero(band)
+    pairs = _pairs_touching(band)
+    ranks = _ranks(places, band, pairs)
+    for code in np.unique(flat[places]):
+        parts, is_speck = _specks(flat, pairs, ranks, places.size, least)
+        if not is_speck.any():
+            break
+        is_lost = is_speck[parts] & (flat[places] == code)
+        if is_lost.any():
+            around = _classes_around(flat, pairs, ranks, parts)
+            is_lost &= (around >= 0)[parts]
+            flat[places[is_lost]] = around[parts[is_lost]]
 
 
-def _give_away(codes: IntArray, parts: IntArray, part: int, place: tuple[slice, ...]) -> None:
-    """Give one part the class that most of the pixels around it have."""
-    around = tuple(slice(max(0, side.start - 1), side.stop + 1) for side in place)
-    inside = parts[around] == part
-    rim = ndimage.binary_dilation(inside) & ~inside
-    if rim.any():
-        codes[around][inside] = np.bincount(codes[around][rim]).argmax()
+def _specks(
+    flat: npt.NDArray, pairs: Pairs, ranks: Pairs, n_band: int, least: int
+) -> tuple[IntArray, BoolArray]:
+    """Return the part of every pixel of the band, and which parts are specks."""
+    is_same = flat[pairs[0]] == flat[pairs[1]]
+    is_inner = is_same & (ranks[0] >= 0) & (ranks[1] >= 0)
+    links = (np.ones(np.count_nonzero(is_inner)), (ranks[0][is_inner], ranks[1][is_inner]))
+    n_parts, parts = connected_components(sp.coo_array(links, shape=(n_band, n_band)), directed=False)
+    goes_on = np.zeros(n_parts, dtype=bool)
+    for rank in ranks:
+        goes_on[parts[rank[is_same & ~is_inner & (rank >= 0)]]] = True
+    return parts, (np.bincount(parts, minlength=n_parts) < least) & ~goes_on
+
+
+def _classes_around(flat: npt.NDArray, pairs: Pairs, ranks: Pairs, parts: IntArray) -> IntArray:
+    """Return the class that most pixels around each part have, -1 where there are none."""
+    n_parts, n_classes = int(parts.max()) + 1, int(flat[np.concatenate(pairs)].max()) + 1
+    votes = np.zeros(n_parts * n_classes, dtype=np.intp)
+    differs = flat[pairs[0]] != flat[pairs[1]]
+    for rank, other in (ranks, pairs[::-1]), (ranks[::-1], pairs):
+        is_rim = differs & (rank[0] >= 0)
+        around = parts[rank[0][is_rim]] * n_classes + flat[other[0][is_rim]]
+        votes += np.bincount(around, minlength=votes.size)
+    table = votes.reshape(n_parts, n_classes)
+    return np.where(table.any(axis=1), table.argmax(axis=1), -1)
 
 
 def _halves(n_axes: int, axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
@@ -154,6 +184,13 @@ def _pairs_touching(band: BoolArray) -> tuple[IntArray, IntArray]:
     return np.concatenate(firsts), np.concatenate(seconds)
 
 
+def _ranks(places: IntArray, band: BoolArray, pairs: Pairs) -> Pairs:
+    """Return the position of the pixels of pairs among those of the band, -1 where they are not in it."""
+    flat = band.reshape(-1)
+    first, second = (np.where(flat[pixel], np.searchsorted(places, pixel), -1) for pixel in pairs)
+    return first, second
+
+
 def _weights(pixels: npt.NDArray, first: IntArray, second: IntArray) -> FloatArray:
     flat = pixels.reshape(-1, pixels.shape[-1])
     steps = ((as_lab(flat[first]) - as_lab(flat[second])) ** 2).sum(axis=1)
@@ -161,21 +198,22 @@ def _weights(pixels: npt.NDArray, first: IntArray, second: IntArray) -> FloatArr
 
 
 def _system(
-    place: IntArray,
-    codes: IntArray,
+    ranks: Pairs,
+    codes: npt.NDArray,
     pairs: tuple[IntArray, IntArray, FloatArray],
     shape: tuple[int, ...],
 ) -> tuple[sp.csr_array, FloatArray]:
     """Return the Laplacian of the band, grounded where classes are known, and the pull of these classes."""
     first, second, weights = pairs
-    rows, columns = place[first], place[second]
+    rows, columns = ranks
     is_inner = (rows >= 0) & (columns >= 0)
     size = (shape[0], shape[0])
     half = sp.coo_array((weights[is_inner], (rows[is_inner], columns[is_inner])), shape=size)
     pull = np.zeros(shape)
     for here, there in ((rows, second), (columns, first)):
         is_edge = (here >= 0) & ~is_inner
-        np.add.at(pull, (here[is_edge], codes[there[is_edge]]), weights[is_edge])
+        ends = here[is_edge] * shape[1] + codes[there[is_edge]]
+        pull += np.bincount(ends, weights[is_edge], pull.size).reshape(shape)
     inner = (half + half.T).tocsr()
     degrees = inner.sum(axis=1) + pull.sum(axis=1)
     return sp.diags_array(degrees) - inner, pull

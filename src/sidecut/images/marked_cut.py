@@ -1,17 +1,56 @@
-"""A picture cut by marks: regions first, then the pixels along the borders, from coarse to fine."""
+"""A picture cut by marks: regions first, then the pixels along the borders, from coarse to fine.
+
+Most pixels of a large picture are far from any border and have the class of their region. Only the others
+are looked at one by one, and probabilities of all pixels are made when they are asked for.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sidecut.arrays import FloatArray, IntArray
-from sidecut.images.appearance import FLOOR, class_densities, pool_alike
-from sidecut.images.border import band_around, decide_pixels, remove_specks
+from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.images.appearance import (
+    FLOOR,
+    SHARPNESS,
+    as_lab,
+    class_densities,
+    class_palettes,
+    color_bins,
+    how_distinct,
+    pool_alike,
+    with_colors,
+)
+from sidecut.images.border import BELIEF as BELIEF_OF_PIXELS
+from sidecut.images.border import COLOR_BELIEF, band_around, decide_pixels, remove_specks
 from sidecut.images.region_graph import RegionGraph, factorize
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """What is known at one level of a picture beside the smaller one below it.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of the picture at this level.
+    marked, marks : arrays of shape (n_marked,)
+        The marked pixels as positions in reading order, ascending, and their classes.
+    band : array of shape (n_band,)
+        The pixels that were decided one by one, in the same way; none of them is marked.
+    probabilities : array of shape (n_band, n_classes)
+        Of the classes of these.
+    """
+
+    shape: tuple[int, ...]
+    marked: IntArray
+    marks: IntArray
+    band: IntArray
+    probabilities: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,12 +61,54 @@ class Cut:
     ----------
     codes : array of the shape of the level
         The class of every pixel.
-    probabilities : array of the shape of the level and one more axis
-        Of every class.
+    regions : array of the shape of the smallest level
+        The region of every pixel.
+    by_region : array of shape (n_regions, n_classes)
+        Probabilities of the classes.
+    palettes : array of shape (n_classes, n_bins) or None
+        The colours of each class; None before the smallest level was cut.
+    levels : tuple of Level
+        From the smallest to this one.
     """
 
-    codes: IntArray
-    probabilities: npt.NDArray[np.float32]
+    codes: npt.NDArray
+    regions: IntArray
+    by_region: FloatArray
+    palettes: FloatArray | None = None
+    levels: tuple[Level, ...] = ()
+
+    @cached_property
+    def probabilities(self) -> npt.NDArray[np.float32]:
+        """The probability of every class for every pixel."""
+        values = self.by_region.astype(np.float32)[self.regions]
+        for level in self.levels:
+            values = _doubled(values, level.shape)
+            flat = values.reshape(-1, values.shape[-1])
+            flat[level.band] = level.probabilities
+            flat[level.marked] = np.eye(values.shape[-1])[level.marks]
+        return values
+
+    def beliefs(self, places: tuple[IntArray, ...]) -> FloatArray:
+        """Return what is known so far of some pixels of the next larger level: `probabilities`, doubled.
+
+        Parameters
+        ----------
+        places : tuple of arrays
+            Rows and columns there (of regions, if no level was cut yet).
+        """
+        n_levels = len(self.levels)
+        values = self.by_region[self.regions[tuple(axis >> n_levels for axis in places)]]
+        for number, level in enumerate(self.levels):
+            here = np.ravel_multi_index(tuple(axis >> (n_levels - number) for axis in places), level.shape)
+            for known, what in (
+                (level.band, level.probabilities),
+                (level.marked, np.eye(values.shape[1])[level.marks]),
+            ):
+                if known.size:
+                    rank = np.searchsorted(known, here).clip(max=known.size - 1)
+                    is_known = known[rank] == here
+                    values[is_known] = what[rank[is_known]]
+        return values
 
 
 @dataclass(frozen=True)
@@ -58,102 +139,113 @@ def cut_by_marks(graph: RegionGraph, marks: IntArray, n_classes: int) -> Cut:
     n_classes : int
         How many classes there are; each has a mark.
     """
-    levels = _marks_by_level(graph, marks)
     regions = graph.regions
-    votes = _votes(graph, marks, n_classes)
-    probabilities = cut_regions(graph, votes)
+    levels = _marks_by_level(graph, marks)
+    votes = _votes(graph, levels[0], n_classes)
+    by_region = cut_regions(graph, votes)
+    # Few bits per pixel: most of the time at a large picture is spent on moving them.
+    codes = by_region.argmax(axis=1).astype(np.uint8 if n_classes <= 256 else np.intp)[regions.numbers]
     is_split = np.count_nonzero(votes, axis=1) > 1
-    cut = _exact(
-        probabilities.astype(np.float32)[regions.numbers],
-        levels[-1],
-        graph.levels[-1],
-        is_split[regions.numbers] if is_split.any() else None,
-    )
-    for pixels, known in zip(graph.levels[-2::-1], levels[-2::-1], strict=True):
-        cut = _exact(_doubled(cut.probabilities, known.shape), known, pixels, None)
+    undecided = is_split[regions.numbers] if is_split.any() else None
+    cut = Cut(codes, regions.numbers, by_region)
+    for pixels, known in zip(reversed(graph.levels), reversed(levels), strict=True):
+        cut = _exact(cut, graph, pixels, known, undecided)
+        undecided = None
     return cut
 
 
 def _exact(
-    probabilities: npt.NDArray[np.float32],
-    marks: IntArray,
+    coarse: Cut,
+    graph: RegionGraph,
     pixels: npt.NDArray,
-    undecided: npt.NDArray[np.bool_] | None,
+    known: tuple[IntArray, IntArray],
+    undecided: BoolArray | None,
 ) -> Cut:
-    """Decide the pixels along the borders, keep the marks, and remove specks."""
-    is_marked = marks >= 0
-    codes = np.where(is_marked, marks, probabilities.argmax(axis=-1))
+    """Decide the pixels along the borders one level up, keep the marks, and remove specks."""
+    shape, (marked, marks) = pixels.shape[:-1], known
+    codes = _doubled(coarse.codes, shape)
+    flat = codes.reshape(-1)
+    flat[marked] = marks
     band = band_around(codes)
     if undecided is not None:
         band |= undecided
-    band &= ~is_marked
-    if band.any():
-        probabilities[band] = decide_pixels(pixels, codes, band, probabilities[band].astype(np.float64))
-        codes[band] = probabilities[band].argmax(axis=-1)
-    codes = remove_specks(codes, marks)
-    probabilities[is_marked] = np.eye(probabilities.shape[-1])[marks[is_marked]]
-    _agree(probabilities, codes)
-    return Cut(codes, probabilities)
+    band.reshape(-1)[marked] = False
+    places = np.flatnonzero(band)
+    probabilities = coarse.beliefs(np.unravel_index(places, shape))
+    palettes = coarse.palettes
+    if palettes is None:
+        palettes = class_palettes(graph.bins, codes, ~band, probabilities.shape[1], pixels.shape[-1])
+    if places.size:
+        bins = color_bins(as_lab(pixels.reshape(-1, pixels.shape[-1])[places]))
+        # Colours count as far as they tell the classes apart.
+        distinct = how_distinct(palettes)
+        beliefs = with_colors(probabilities, palettes, bins, distinct)
+        belief = BELIEF_OF_PIXELS + COLOR_BELIEF * distinct**SHARPNESS
+        probabilities = decide_pixels(pixels, codes, band, beliefs, belief)
+        flat[places] = probabilities.argmax(axis=1)
+        remove_specks(codes, band)
+        _agree(probabilities, flat[places])
+    level = Level(shape, marked, marks, places, probabilities)
+    return Cut(codes, coarse.regions, coarse.by_region, palettes, (*coarse.levels, level))
 
 
-def _agree(probabilities: npt.NDArray[np.float32], codes: IntArray) -> None:
+def _agree(probabilities: FloatArray, codes: IntArray) -> None:
     """Let the chosen class be the most probable where specks were removed, by a swap."""
-    most = probabilities.argmax(axis=-1)
-    where = np.nonzero(most != codes)
-    if where[0].size:
-        chosen, likely = (*where, codes[where]), (*where, most[where])
-        probabilities[chosen], probabilities[likely] = probabilities[likely], probabilities[chosen]
+    most = probabilities.argmax(axis=1)
+    where = np.flatnonzero(most != codes)
+    chosen, likely = (where, codes[where]), (where, most[where])
+    probabilities[chosen], probabilities[likely] = probabilities[likely], probabilities[chosen]
 
 
-def _votes(graph: RegionGraph, marks: IntArray, n_classes: int) -> FloatArray:
+def _votes(graph: RegionGraph, known: tuple[IntArray, IntArray], n_classes: int) -> FloatArray:
     """Count the marked pixels of every region by class, at the size of the picture."""
-    places = np.nonzero(marks >= 0)
-    coarse = graph.regions.numbers.shape
-    shrink = 2 ** (len(graph.levels) - 1)
-    there = tuple(
-        np.minimum(place // (shrink if size > 1 else 1), small - 1)
-        for place, size, small in zip(places, marks.shape, coarse, strict=True)
-    )
-    votes = np.zeros((graph.regions.n_regions, n_classes))
-    np.add.at(votes, (graph.regions.numbers[there], marks[places]), 1.0)
-    return votes
+    marked, marks = known
+    n_halvings = len(graph.levels) - 1
+    places = tuple(axis >> n_halvings for axis in np.unravel_index(marked, graph.shape))
+    pairs = graph.regions.numbers[places] * n_classes + marks
+    n_regions = graph.regions.n_regions
+    return np.bincount(pairs, minlength=n_regions * n_classes).reshape(n_regions, n_classes).astype(float)
 
 
-def _marks_by_level(graph: RegionGraph, marks: IntArray) -> list[IntArray]:
-    """Return the marks at every level; where several pixels become one, one of their marks stays."""
-    places, codes = np.nonzero(marks >= 0), marks[marks >= 0]
-    result = [marks]
-    for level in graph.levels[1:]:
-        shape = level.shape[:-1]
-        places = tuple(
-            np.minimum(place // (2 if old > 1 else 1), new - 1)
-            for place, old, new in zip(places, result[-1].shape, shape, strict=True)
-        )
-        coarse = np.full(shape, -1, dtype=np.intp)
-        coarse[places] = codes
-        result.append(coarse)
+def _marks_by_level(graph: RegionGraph, marks: IntArray) -> list[tuple[IntArray, IntArray]]:
+    """Return the marked pixels and their classes at every level, from the picture to the smallest.
+
+    Where several pixels become one, one of their marks stays.
+    """
+    marked: IntArray = np.flatnonzero(marks >= 0)
+    result = [(marked, marks.reshape(-1)[marked])]
+    for fine, coarse in zip(graph.levels, graph.levels[1:], strict=False):
+        marked, codes = result[-1]
+        places = tuple(axis >> 1 for axis in np.unravel_index(marked, fine.shape[:-1]))
+        there = np.full(coarse.shape[:-1], -1, dtype=np.int32)
+        there[places] = codes
+        marked = np.flatnonzero(there >= 0)
+        result.append((marked, there.reshape(-1)[marked].astype(np.intp)))
     return result
 
 
-def _doubled(values: npt.NDArray[np.float32], shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
+def _doubled(values: npt.NDArray, shape: tuple[int, ...]) -> npt.NDArray:
+    """Return every pixel twice along each axis that is longer in the new shape, cut to fit."""
     for axis, size in enumerate(shape):
         if values.shape[axis] != size:
-            values = values.repeat(2, axis=axis).take(range(size), axis=axis)
-    return values
+            values = values.repeat(2, axis=axis)[(slice(None),) * axis + (slice(size),)]
+    return np.ascontiguousarray(values)
 
 
 # Which class a region belongs to: where it lies, what it looks like, and what its neighbours are.
 #
 # 1. Place. A random walk over the regions that hardly ever crosses a strong edge ends at a mark of class c
-# with probability q_c: L q = 0 on regions without marks (Grady, 2006). 2. Look. Marks give the density d_c
-# of colour and texture of each class. 3. Both are beliefs, p_c ∝ (q_c + ε)^a (d_c + δ)^b, and join on the
-# graph: u minimises Σ_ij w_ij (u_i - u_j)² / 2 + γ Σ_i n_i (u_i - p_i)², n_i the pixels of region i. 4.
-# Regions that are sure by now are examples of their class, and steps 2 and 3 are done again.
+# with probability q_c: L q = 0 on regions without marks (Grady, 2006). And on the best way to a mark of class
+# c the strongest edge has strength s_c. 2. Look. Marks give the density d_c of colour and texture of each
+# class. 3. All are beliefs, p_c ∝ (q_c + ε)^a exp(-e s_c) (d_c + δ)^b, and join on the graph: u minimises
+# Σ_ij w_ij (u_i - u_j)² / 2 + γ Σ_i n_i (u_i - p_i)², n_i the pixels of region i. 4. Regions that are sure by
+# now are examples of their class, and steps 2 and 3 are done again.
 
 
-#: ε, a and b of step 3.
+#: ε, a, e and b of step 3.
 DOUBT = 1e-3
 PLACE_WEIGHT = 0.5
+BARRIER_WEIGHT = 0.6
 LOOK_WEIGHT = 2.0
 #: γ of step 3, per pixel.
 BELIEF = 0.03
@@ -180,6 +272,7 @@ def cut_regions(graph: RegionGraph, votes: FloatArray) -> FloatArray:
         Rows sum to 1. Regions with marks of one class belong to it.
     """
     place = PLACE_WEIGHT * np.log(walk_to_marks(graph, votes) + DOUBT)
+    place -= BARRIER_WEIGHT * lowest_barriers(graph, votes)
     problem = Grounded(graph.laplacian + sp.diags_array(BELIEF * graph.regions.sizes), votes)
     examples = votes
     for _ in range(ROUNDS):
@@ -189,6 +282,26 @@ def cut_regions(graph: RegionGraph, votes: FloatArray) -> FloatArray:
         sure = np.where(probabilities > SURE, probabilities, 0.0)
         examples = MARK_WEIGHT * votes + graph.regions.sizes[:, None] * sure
     return probabilities
+
+
+def lowest_barriers(graph: RegionGraph, votes: FloatArray) -> FloatArray:
+    """Return the strength of the strongest edge on the best way from each region to a mark of each class.
+
+    The best way is the one whose strongest edge is weakest: where a flood from the marks comes from.
+
+    Parameters
+    ----------
+    graph : RegionGraph
+        The regions.
+    votes : array of shape (n_regions, n_classes)
+        The marks.
+    """
+    barriers = np.where(votes > 0, 0.0, np.inf)
+    for lower, above, strengths in reversed(graph.tree):
+        np.minimum.at(barriers, above, np.maximum(barriers[lower], strengths[:, None]))
+    for lower, above, strengths in graph.tree:
+        barriers[lower] = np.minimum(barriers[lower], np.maximum(barriers[above], strengths[:, None]))
+    return barriers
 
 
 def walk_to_marks(graph: RegionGraph, votes: FloatArray) -> FloatArray:

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from scipy import ndimage
 from scipy.sparse.linalg import SuperLU, splu
 
-from sidecut.arrays import FloatArray
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import SparseGraph
-from sidecut.images.appearance import TEXTURE_WEIGHT, as_lab, in_unit_range, texture
+from sidecut.images.appearance import TEXTURE_WEIGHT, as_lab, color_bins, in_unit_range, texture
 from sidecut.images.pixels import as_pixels
 from sidecut.images.regions import Regions, find_regions
 
@@ -32,8 +32,13 @@ LARGE = 400_000
 SMOOTHING = 0.5
 #: The spread of colours is at least this, in units of Lab: pictures of little contrast are enhanced.
 LEAST_SPREAD = 8.0
-#: How much a step across an edge costs a walk: weights fall by exp(-16 s²) with its strength s.
-PATH_DECAY = 16.0
+#: How much a step across an edge costs a walk: weights fall by exp(-4 s²) with its strength s.
+PATH_DECAY = 4.0
+#: What an edge is made of, and how much each part counts: the step from pixel to pixel, the gaps of hue and
+#: texture between the two regions, and those of colour and texture between what lies around them.
+STEP, HUE, TEXTURE, COLOR_AROUND, TEXTURE_AROUND = 0.25, 0.6, 0.5, 1.1, 0.25
+#: How often a region takes half of its look from its neighbours, to know what lies around it.
+ROUNDS_AROUND = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +53,8 @@ class RegionGraph:
         Connected sets of similar pixels.
     looks : array of shape (n_regions, n_features)
         Colour and texture of each region.
+    bins : array of the shape of the smallest level
+        The bin of the colour of every pixel, see `color_bins`.
     strengths : array of shape (n_borders,)
         How strong the edge along each border is; 1 is what the picture has on average (root mean square).
     """
@@ -55,6 +62,7 @@ class RegionGraph:
     levels: list[npt.NDArray[np.float32]]
     regions: Regions
     looks: FloatArray
+    bins: npt.NDArray[np.uint16]
     strengths: FloatArray
 
     @property
@@ -77,6 +85,26 @@ class RegionGraph:
         """L of the weights for walks that hardly ever cross a strong edge."""
         return sp.csgraph.laplacian(self.weights(PATH_DECAY, 2.0)).tocsr()
 
+    @cached_property
+    def tree(self) -> list[tuple[IntArray, IntArray, FloatArray]]:
+        """The tree of weakest edges, from its root: by depth, regions, the ones above, and the edges between.
+
+        On the way between two regions along this tree the strongest edge is as weak as it can be.
+        """
+        # An edge of no strength is an edge, too.
+        edges = adjacency(self.regions, self.strengths + np.finfo(np.float32).tiny)
+        weakest = sp.csgraph.minimum_spanning_tree(edges)
+        order, above = sp.csgraph.breadth_first_order(weakest, 0, directed=False)
+        depths = np.zeros(self.regions.n_regions, dtype=np.intp)
+        for region in order[1:]:
+            depths[region] = depths[above[region]] + 1
+        lower = order[1:]
+        strengths = np.asarray((weakest + weakest.T).tocsr()[lower, above[lower]]).ravel()
+        starts = np.flatnonzero(np.diff(depths[lower], prepend=0))
+        return list(
+            zip(*(np.split(part, starts[1:]) for part in (lower, above[lower], strengths)), strict=True)
+        )
+
     def weights(self, decay: float, power: float) -> sp.csr_array:
         """Return the weights between regions: length · exp(-decay · strength^power).
 
@@ -89,10 +117,7 @@ class RegionGraph:
         """
         regions = self.regions
         # The least weight keeps the graph connected where edges are so strong that weights vanish.
-        values = regions.lengths * np.exp(-decay * self.strengths**power) + 1e-9
-        shape = (regions.n_regions, regions.n_regions)
-        half = sp.coo_array((values, (regions.first, regions.second)), shape=shape)
-        return (half + half.T).tocsr()
+        return adjacency(regions, regions.lengths * np.exp(-decay * self.strengths**power) + 1e-9)
 
     def graph(self, decay: float = 1.0, power: float = 1.0) -> SparseGraph:
         """Return the graph for any estimator with ``affinity="precomputed"``.
@@ -130,17 +155,18 @@ def region_graph(image: npt.ArrayLike, *, n_regions: int | None = None, volume: 
     3456
     """
     levels = _pyramid(in_unit_range(as_pixels(image, volume=volume)).astype(np.float32))
-    colors = as_lab(levels[-1])
+    colors = as_lab(levels[-1].astype(np.float64))
     spread = float(np.sqrt(colors.reshape(-1, colors.shape[-1]).var(axis=0).sum()))
     gain = max(1.0, LEAST_SPREAD / spread) if spread > 0 else 1.0
+    bins = color_bins(colors)
     colors *= gain
     widths = (*(SMOOTHING for _ in colors.shape[:-1]), 0.0)
     smooth = ndimage.gaussian_filter(colors, widths)
     n_pixels = colors[..., 0].size
     regions = find_regions(smooth, usual_number(n_pixels) if n_regions is None else n_regions)
     rough = np.stack([regions.average(scale) for scale in texture(colors[..., 0])], axis=1)
-    strengths = _strengths(regions, np.hstack([regions.means, rough]))
-    return RegionGraph(levels, regions, np.hstack([regions.means, TEXTURE_WEIGHT * rough]), strengths)
+    looks = np.hstack([regions.means, TEXTURE_WEIGHT * rough])
+    return RegionGraph(levels, regions, looks, bins, _strengths(regions, rough))
 
 
 def usual_number(n_pixels: int) -> int:
@@ -173,12 +199,82 @@ def factorize(matrix: sp.csc_array) -> SuperLU:
     return splu(matrix, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
 
 
-def _strengths(regions: Regions, looks: FloatArray) -> FloatArray:
-    """Return half the gap of colour and texture and half the step across, relative to the picture."""
-    gaps = np.linalg.norm(looks[regions.first] - looks[regions.second], axis=1)
-    strengths = 0.5 * gaps + 0.5 * regions.steps
-    square = np.sum(regions.lengths * strengths**2) / max(regions.lengths.sum(), 1.0)
-    return strengths / (np.sqrt(square) or 1.0)
+def _around(regions: Regions, texture: FloatArray) -> FloatArray:
+    """Return colour and texture averaged over neighbours, and theirs, across weak edges."""
+    looks = np.hstack([regions.means, texture])
+    plain = _relative(regions, 0.5 * _gaps(regions, looks) + 0.5 * regions.steps)
+    return look_around(adjacency(regions, regions.lengths * np.exp(-plain)), looks, ROUNDS_AROUND)
+
+
+def _strengths(regions: Regions, texture: FloatArray) -> FloatArray:
+    """Return how strong the edge along every border is, relative to the picture.
+
+    A texture has many edges between small regions and none between what lies around them, so both count.
+    """
+    color, n_channels = regions.means, regions.means.shape[1]
+    around = _around(regions, texture)
+    parts: list[tuple[float, FloatArray]] = [
+        (STEP, regions.steps),
+        (HUE, _gaps(regions, color[:, 1:] if n_channels > 1 else color)),
+        (TEXTURE, _gaps(regions, texture)),
+        (COLOR_AROUND, _gaps(regions, around[:, :n_channels])),
+        (TEXTURE_AROUND, _gaps(regions, around[:, n_channels:])),
+    ]
+    return _relative(regions, np.sum([weight * _relative(regions, part) for weight, part in parts], axis=0))
+
+
+def look_around(weights: sp.csr_array, looks: FloatArray, n_rounds: int) -> FloatArray:
+    """Return looks of which every region took half from its neighbours, so many times.
+
+    Parameters
+    ----------
+    weights : sparse array of shape (n_regions, n_regions)
+        How much regions take from each other.
+    looks : array of shape (n_regions, n_features)
+        What each looks like.
+    n_rounds : int
+        How often.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from sidecut.images.region_graph import look_around
+    >>> look_around(sp.csr_array(np.ones((2, 2)) - np.eye(2)), np.array([[0.0], [4.0]]), 1).ravel()
+    array([2., 2.])
+    """
+    degrees = weights.sum(axis=1)
+    shares = sp.diags_array(0.5 / np.maximum(degrees, np.finfo(float).tiny)) @ weights
+    # A region without neighbours keeps its look.
+    kept = np.where(degrees > 0, 0.5, 1.0)[:, None]
+    for _ in range(n_rounds):
+        looks = kept * looks + shares @ looks
+    return looks
+
+
+def adjacency(regions: Regions, values: FloatArray) -> sp.csr_array:
+    """Return a value per border as a symmetric matrix between regions.
+
+    Parameters
+    ----------
+    regions : Regions
+        Of a picture.
+    values : array of shape (n_borders,)
+        One per border.
+    """
+    shape = (regions.n_regions, regions.n_regions)
+    half = sp.coo_array((values, (regions.first, regions.second)), shape=shape)
+    return (half + half.T).tocsr()
+
+
+def _gaps(regions: Regions, looks: FloatArray) -> FloatArray:
+    return np.linalg.norm(looks[regions.first] - looks[regions.second], axis=1)
+
+
+def _relative(regions: Regions, values: FloatArray) -> FloatArray:
+    """Return values of borders divided by their root mean square over the picture."""
+    square = np.sum(regions.lengths * values**2) / max(regions.lengths.sum(), 1.0)
+    return values / (np.sqrt(square) or 1.0)
 
 
 def _pyramid(pixels: npt.NDArray[np.float32]) -> list[npt.NDArray[np.float32]]:

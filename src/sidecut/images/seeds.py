@@ -130,12 +130,13 @@ class Seeds:
                 f"A label image of shape {values.shape} and type {values.dtype}: expected one whole number "
                 "per pixel, 0 where the class is unknown."
             )
-        numbers = np.nan_to_num(values, nan=0.0)
-        if np.any(numbers != np.round(numbers)):
-            place = tuple(int(index) for index in np.argwhere(numbers != np.round(numbers))[0])
-            raise ConstraintError(f"labels{list(place)} = {values[place]}: expected a whole number.")
-        is_known = numbers > 0
-        names, codes = np.unique(numbers[is_known], return_inverse=True)
+        if values.dtype.kind == "f":
+            values = np.nan_to_num(values, nan=0.0)
+            if np.any(values != np.round(values)):
+                place = tuple(int(index) for index in np.argwhere(values != np.round(values))[0])
+                raise ConstraintError(f"labels{list(place)} = {values[place]}: expected a whole number.")
+        is_known = values > 0
+        names, codes = np.unique(values[is_known], return_inverse=True)
         return cls(_scattered(is_known, codes), tuple(int(name) for name in names), True)
 
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -15,11 +16,11 @@ from sidecut.constraints import Constraints
 from sidecut.graphs import SparseGraph
 from sidecut.images.drawing import class_colors, draw_heat, draw_overlay
 from sidecut.images.files import write_labels
-from sidecut.images.marked_cut import RegionCut, cut_by_marks
+from sidecut.images.marked_cut import Cut, RegionCut, cut_by_marks
 from sidecut.images.pixel_graph import pixel_graph
 from sidecut.images.region_graph import RegionGraph, region_graph
 from sidecut.images.seeds import Seeds, as_seeds, is_volume
-from sidecut.images.spectral_cut import cut_pixel_graph, number_of_segments, usual_radius
+from sidecut.images.spectral_cut import SpectralCut, cut_pixel_graph, number_of_segments, usual_radius
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,29 +29,48 @@ class Segmentation:
 
     Attributes
     ----------
-    codes : array of shape (height, width), or (depth, height, width) of a volume
-        The segment of every pixel, from 0. Segment k holds the marks of class ``seeds.classes[k]``.
-    probabilities : array of the shape of the picture and one axis more, or None
-        The probability of every class; None where a method of spectral clustering made the cut.
-    indicator : array of the shape of the picture, or None
-        Positive in segment 1: u* of CSP and the like, or the difference of the probabilities of two classes.
+    cut : Cut or SpectralCut
+        What there is to know of it: by regions, or on the graph of the pixels.
     graph : RegionGraph or SparseGraph
         The graph of the regions, or of the pixels.
-    constraints : Constraints
-        What the marks say about pairs of pixels.
     seeds : Seeds or None
         The marks.
     model : RegionCut or estimator
         What made the cut.
     """
 
-    codes: IntArray
-    probabilities: npt.NDArray[np.float32] | None
-    indicator: FloatArray | None
+    cut: Cut | SpectralCut
     graph: RegionGraph | SparseGraph
-    constraints: Constraints
     seeds: Seeds | None
     model: Any
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """The segment of every pixel, from 0; segment k holds the marks of class ``seeds.classes[k]``."""
+        return self.cut.codes.astype(np.intp, copy=False)
+
+    @property
+    def probabilities(self) -> npt.NDArray[np.float32] | None:
+        """The probability of every class for every pixel, on one axis more than the picture has.
+
+        None where a method of spectral clustering made the cut.
+        """
+        return self.cut.probabilities if isinstance(self.cut, Cut) else None
+
+    @property
+    def indicator(self) -> FloatArray | None:
+        """Positive in segment 1: u* of CSP and the like, or the difference of two probabilities; or None."""
+        if isinstance(self.cut, SpectralCut):
+            return self.cut.indicator
+        likely = self.cut.probabilities
+        return (likely[..., 1] - likely[..., 0]).astype(np.float64) if likely.shape[-1] == 2 else None
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        """What the marks say about pairs of pixels."""
+        if isinstance(self.cut, SpectralCut):
+            return self.cut.constraints
+        return Constraints.none(self.codes.size) if self.seeds is None else self.seeds.constraints()
 
     @property
     def labels(self) -> IntArray:
@@ -59,12 +79,12 @@ class Segmentation:
             return self.codes
         numbers = self.seeds.numbers
         n_more = self.model.n_clusters - numbers.size
-        return np.concatenate([numbers, numbers.max() + 1 + np.arange(n_more)])[self.codes]
+        return np.concatenate([numbers, numbers.max() + 1 + np.arange(n_more)])[self.cut.codes]
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Height and width; depth, height and width of a volume."""
-        return self.codes.shape
+        return self.cut.codes.shape
 
     @property
     def sizes(self) -> IntArray:
@@ -251,7 +271,7 @@ def segment(
         balance=balance,
         random_state=random_state,
     )
-    return Segmentation(cut.codes, None, cut.indicator, graph, cut.constraints, seeds, cut.model)
+    return Segmentation(cut, graph, seeds, cut.model)
 
 
 def _cuts_regions(
@@ -274,7 +294,5 @@ def _segment_regions(
         )
     n_classes = len(seeds.classes)
     cut = cut_by_marks(graph, seeds.codes, n_classes)
-    likely = cut.probabilities
-    indicator = (likely[..., 1] - likely[..., 0]).astype(np.float64) if n_classes == 2 else None
     model = RegionCut(n_classes, graph.regions.n_regions)
-    return Segmentation(cut.codes, likely, indicator, graph, seeds.constraints(), seeds, model)
+    return Segmentation(cut, graph, seeds, model)
