@@ -13,7 +13,7 @@ import uvicorn
 from playwright.sync_api import expect, sync_playwright
 
 from sidecut.studio import Items, Session, Setup
-from sidecut.studio.desk import Desk
+from sidecut.studio.requests import SessionHandler
 from sidecut.studio.server import make_app
 
 TOKEN = "test-token"
@@ -68,12 +68,12 @@ def open_session(tmp_path):
 
 
 @contextmanager
-def serving(desk):
-    """Serve a desk from a thread; give its address."""
+def serving(handler):
+    """Serve requests from a thread; give its address."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
-        server = uvicorn.Server(uvicorn.Config(make_app(desk, port, TOKEN), log_level="error"))
+        server = uvicorn.Server(uvicorn.Config(make_app(handler, port, TOKEN), log_level="error"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         while not server.started:
@@ -94,7 +94,7 @@ def serving_():
 def served(open_session):
     """A session of the small data with two columns as its map, and its address."""
     session = open_session(axes=("x", "y"))
-    with serving(Desk(session)) as address:
+    with serving(SessionHandler(session)) as address:
         yield session, address
 
 

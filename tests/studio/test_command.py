@@ -94,38 +94,38 @@ def test_a_picture_opens_as_a_canvas(start, tmp_path):
 
 
 def opened(data, **options):
-    desk = open_points(StudioOptions(data=data, **options))
-    desk.session.close()
-    return desk
+    handler = open_points(StudioOptions(data=data, **options))
+    handler.session.close()
+    return handler
 
 
 def test_a_table_with_names_and_classes(table, tmp_path):
     known = tmp_path / "known.csv"
     known.write_text("i,j,kind\np0,p1,must-link\np0,p25,cannot-link\n")
-    desk = opened(
+    handler = opened(
         table, id_column="name", truth_column="kind", show="north", map="east,north", constraints=known
     )
-    session = desk.session
+    session = handler.session
     assert session.items.names[3] == "p3"
     assert list(session.items.table) == ["north"]
     assert session.X.shape == (60, 2)
     assert session.items.column("class")[0] == "kind 0"
     assert len(session.run.history_) == 2
-    model = desk.export("model")
+    model = handler.export("model")
     assert model["name"] == "model.skops"
 
 
 def test_the_model_labels_new_points(table, tmp_path, capsys):
     import base64
 
-    desk = opened(table, id_column="name", truth_column="kind", map="east,north")
+    handler = opened(table, id_column="name", truth_column="kind", map="east,north")
     path = tmp_path / "model.skops"
-    path.write_bytes(base64.b64decode(desk.export("model")["data"]))
+    path.write_bytes(base64.b64decode(handler.export("model")["data"]))
     assert (
         main(["predict", str(path), str(table), "--id-column", "name", "-o", str(tmp_path / "new.csv")]) == 0
     )
     labels = [line.split(",")[1] for line in (tmp_path / "new.csv").read_text().splitlines()[1:]]
-    assert [int(label) for label in labels] == desk.session.run.labels_.tolist()
+    assert [int(label) for label in labels] == handler.session.run.labels_.tolist()
 
 
 def test_texts_are_clustered_by_their_words(tmp_path):

@@ -10,9 +10,9 @@ from playwright.sync_api import expect
 from sidecut.active import ActiveClustering
 from sidecut.images import touching_discs
 from sidecut.studio import Items, Painter, Session, Setup
-from sidecut.studio.desk import Desk
 from sidecut.studio.exports import COLORS
-from sidecut.studio.painting import PaintDesk
+from sidecut.studio.painting import PaintHandler
+from sidecut.studio.requests import SessionHandler
 
 
 def wait_for_step(page, step):
@@ -334,7 +334,7 @@ def test_scripts_in_the_data_do_not_run(open_page, serving, data):
     table = {f"<b>{bad}": [bad] * 60, "x": X[:, 0].tolist(), "y": X[:, 1].tolist()}
     items = Items([bad] * 60, table, text=[f"{bad} javascript:hit=1"] * 60)
     session = Session(X, items, setup=Setup(axes=("x", "y")), title=bad)
-    with serving(Desk(session)) as address:
+    with serving(SessionHandler(session)) as address:
         page = open_page(address)
         wait_for_step(page, 0)
         page.keyboard.press("s")
@@ -358,7 +358,7 @@ def test_a_hundred_scripted_answers_give_the_labels_of_the_api(open_page, servin
     X, y = rng.normal(size=(180, 2)), rng.randint(5, size=180)
     items = Items([str(row) for row in range(180)], {"x": X[:, 0], "y": X[:, 1]})
     session = Session(X, items, setup=Setup(axes=("x", "y")))
-    with serving(Desk(session)) as address:
+    with serving(SessionHandler(session)) as address:
         page = open_page(address)
         wait_for_step(page, 0)
         answered = page.evaluate(
@@ -382,7 +382,7 @@ def test_a_hundred_scripted_answers_give_the_labels_of_the_api(open_page, servin
 
 
 def test_a_server_that_is_gone_is_told(open_page, serving, open_session):
-    with serving(Desk(open_session(axes=("x", "y")))) as address:
+    with serving(SessionHandler(open_session(axes=("x", "y")))) as address:
         page = open_page(address)
         wait_for_step(page, 0)
     page.keyboard.press("s")
@@ -393,7 +393,7 @@ def test_a_server_that_is_gone_is_told(open_page, serving, open_session):
 def test_a_picture_is_painted(open_page, serving, tmp_path):
     image, _ = touching_discs(random_state=0)
     painter = Painter(image, tmp_path / "paint", "discs")
-    with serving(PaintDesk(painter)) as address:
+    with serving(PaintHandler(painter)) as address:
         page = open_page(address)
         box = page.locator("canvas.paint").bounding_box()
         scale = box["width"] / 72

@@ -4,7 +4,7 @@ import pytest
 from sidecut.images import segment, touching_discs
 from sidecut.studio import Painter
 from sidecut.studio.messages import pack, unpack
-from sidecut.studio.painting import PaintDesk
+from sidecut.studio.painting import PaintHandler
 
 
 @pytest.fixture
@@ -35,18 +35,19 @@ def test_strokes_are_kept_and_taken_back(discs, tmp_path):
     assert len(Painter(image, tmp_path / "p").history) == 2
 
 
-def test_a_desk_paints(discs):
+def test_requests_paint(discs):
     image, marks = discs
-    desk = PaintDesk(Painter(image))
-    assert desk.handle({"do": "export", "what": "labels"})["error"]["words"].startswith("Paint strokes")
-    canvas = desk.handle({"do": "open"})["reply"]
+    handler = PaintHandler(Painter(image))
+    assert handler.handle({"do": "export", "what": "labels"})["error"]["words"].startswith("Paint strokes")
+    canvas = handler.handle({"do": "open"})["reply"]
     assert (canvas["width"], canvas["height"]) == (72, 48)
-    reply = desk.handle({"do": "paint", "step": 0, "strokes": pack(marks.ravel(), "u1")})["reply"]
+    reply = handler.handle({"do": "paint", "step": 0, "strokes": pack(marks.ravel(), "u1")})["reply"]
     assert unpack(reply["segments"]).reshape(marks.shape)[24, 22] == 1
     assert sum(reply["sizes"]) == marks.size
-    assert desk.handle({"do": "export", "what": "overlay"})["reply"]["type"] == "image/png"
-    assert desk.handle({"do": "paint", "step": 0, "strokes": pack(marks.ravel(), "u1")})["error"]["is_stale"]
-    short = desk.handle({"do": "paint", "step": 1, "strokes": pack([1, 2], "u1")})
+    assert handler.handle({"do": "export", "what": "overlay"})["reply"]["type"] == "image/png"
+    late = handler.handle({"do": "paint", "step": 0, "strokes": pack(marks.ravel(), "u1")})
+    assert late["error"]["is_stale"]
+    short = handler.handle({"do": "paint", "step": 1, "strokes": pack([1, 2], "u1")})
     assert "2 pixels came" in short["error"]["words"]
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from sidecut.studio.safety import MOST_BYTES, new_token
+from sidecut.studio.server import MOST_BYTES, new_token
 
 STATE = {"do": "state"}
 
@@ -125,3 +125,18 @@ def test_the_server_listens_on_this_machine_only(monkeypatch):
     assert bound[0][0] == "127.0.0.1"
     assert told[0].startswith(f"http://127.0.0.1:{bound[0][1]}/")
     assert len(urlsplit(told[0]).path.strip("/")) >= 20
+
+
+def test_whoever_follows_the_address_at_once_is_not_refused(monkeypatch):
+    from sidecut.studio import server
+
+    monkeypatch.setattr(server.uvicorn.Server, "run", lambda self, sockets: None)
+    lines = []
+
+    def follow(address):
+        # The server does not run yet, as on a busy machine: the connection waits for it.
+        lines.append(socket.create_connection((urlsplit(address).hostname, urlsplit(address).port), timeout=5))
+
+    server.serve(None, open_browser=False, tell=follow)
+    assert len(lines) == 1
+    lines[0].close()

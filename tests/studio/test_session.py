@@ -12,9 +12,9 @@ from sidecut.active import ActiveClustering, Answer
 from sidecut.constraints import Constraints
 from sidecut.graphs import Neighbors
 from sidecut.studio import ContradictionError, Items, Session, Setup
-from sidecut.studio.desk import Desk
 from sidecut.studio.exports import export_file
 from sidecut.studio.project import ProjectBusyError
+from sidecut.studio.requests import SessionHandler
 
 
 def answer_truly(session, y, n):
@@ -199,10 +199,10 @@ def test_an_uncertain_answer_that_is_not_kept_is_a_violated_line(open_session):
 
 
 def test_reasons_call_points_by_name(open_session):
-    desk = Desk(open_session(None))
-    assert desk._with_names("point 3: it is torn") == "point 3: it is torn"
-    desk.session.items = Items([f"p{row}" for row in range(60)])
-    assert desk._with_names("point 3: it is torn") == "p3: it is torn"
+    handler = SessionHandler(open_session(None))
+    assert handler._with_names("point 3: it is torn") == "point 3: it is torn"
+    handler.session.items = Items([f"p{row}" for row in range(60)])
+    assert handler._with_names("point 3: it is torn") == "p3: it is torn"
 
 
 def test_colours_stay_with_clusters(open_session, data):
@@ -249,15 +249,17 @@ def test_constraints_of_a_session_can_be_taken_by_another(open_session, data):
     answer_truly(session, data[1], 8)
     exported = text_of(export_file(session, "constraints"))
     other = open_session(None)
-    reply = Desk(other).handle({"do": "import", "step": 0, "text": exported})
+    reply = SessionHandler(other).handle({"do": "import", "step": 0, "text": exported})
     assert reply["reply"]["n_answers"] > 0
     told, taken = session.run.constraints_, other.run.constraints_
     np.testing.assert_array_equal(taken.must_link_components(), told.must_link_components())
     for i, j in told.cannot_link:
         assert other.run.labels_[i] != other.run.labels_[j]
-    by_name = Desk(other).handle({"do": "import", "step": 1, "text": "i,j,kind\npoint 0,point 1,must-link\n"})
+    by_name = SessionHandler(other).handle(
+        {"do": "import", "step": 1, "text": "i,j,kind\npoint 0,point 1,must-link\n"}
+    )
     assert by_name["reply"]["n_answers"] == len(other.run.history_)
-    wrong = Desk(other).handle({"do": "import", "step": 2, "text": "i,j,kind\n0,1,maybe\n"})
+    wrong = SessionHandler(other).handle({"do": "import", "step": 2, "text": "i,j,kind\n0,1,maybe\n"})
     assert "maybe" in wrong["error"]["words"]
     assert "tmp" not in wrong["error"]["words"]
 
@@ -268,11 +270,11 @@ def test_constraints_of_other_data_are_refused(open_session):
 
 
 def test_an_answer_to_a_page_that_is_behind_is_refused(open_session):
-    desk = Desk(open_session(None))
-    assert desk.handle({"do": "answer", "step": 0, "same": True})["reply"]["step"] == 1
-    late = desk.handle({"do": "answer", "step": 0, "same": False})["error"]
+    handler = SessionHandler(open_session(None))
+    assert handler.handle({"do": "answer", "step": 0, "same": True})["reply"]["step"] == 1
+    late = handler.handle({"do": "answer", "step": 0, "same": False})["error"]
     assert late["is_stale"]
-    assert len(desk.session.run.history_) == 1
+    assert len(handler.session.run.history_) == 1
 
 
 @pytest.mark.parametrize(
@@ -292,16 +294,18 @@ def test_an_answer_to_a_page_that_is_behind_is_refused(open_session):
     ],
 )
 def test_requests_that_make_no_sense_are_refused_in_words(open_session, request_, words):
-    reply = Desk(open_session(None)).handle(request_)
+    reply = SessionHandler(open_session(None)).handle(request_)
     assert words in reply["error"]["words"]
 
 
 def test_nobody_waits_for_a_second_opinion(open_session, monkeypatch):
-    desk, go_on, replies = Desk(open_session(None)), threading.Event(), []
-    monkeypatch.setattr("sidecut.studio.desk.second_opinion", lambda *given: go_on.wait(30) and "an opinion")
-    asker = threading.Thread(target=lambda: replies.append(desk.handle({"do": "opinion"})))
+    handler, go_on, replies = SessionHandler(open_session(None)), threading.Event(), []
+    monkeypatch.setattr(
+        "sidecut.studio.requests.second_opinion", lambda *given: go_on.wait(30) and "an opinion"
+    )
+    asker = threading.Thread(target=lambda: replies.append(handler.handle({"do": "opinion"})))
     asker.start()
-    assert desk.handle({"do": "answer", "step": 0, "same": True})["reply"]["step"] == 1
+    assert handler.handle({"do": "answer", "step": 0, "same": True})["reply"]["step"] == 1
     assert not replies
     go_on.set()
     asker.join()
@@ -309,11 +313,11 @@ def test_nobody_waits_for_a_second_opinion(open_session, monkeypatch):
 
 
 def test_all_replies_are_json(open_session):
-    desk = Desk(open_session(None))
+    handler = SessionHandler(open_session(None))
     for request in ("open", "state", "clusters", "facts", "opinion"):
-        reply = desk.handle({"do": request})
+        reply = handler.handle({"do": request})
         assert "reply" in json.loads(json.dumps(reply)), reply
-    columns = [desk.handle({"do": "column", "name": name})["reply"] for name in ("x", "note", "class")]
+    columns = [handler.handle({"do": "column", "name": name})["reply"] for name in ("x", "note", "class")]
     assert [column["is_number"] for column in columns] == [True, False, False]
 
 

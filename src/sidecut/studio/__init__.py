@@ -7,15 +7,14 @@
 | `layout.py` | where points are on the map |
 | `clusters.py`, `facts.py`, `contradictions.py`, `colors.py` | what the lists on the page show |
 | `painting.py` | strokes on a picture, and its segments |
-| `messages.py`, `desk.py` | what the page asks and is told, typed |
+| `messages.py`, `requests.py` | what the page asks and is told, typed |
 | `server.py`, `safety.py` | the server on this machine, and what it refuses |
 | `widget.py` | the same in a notebook |
 | `static/` | the page: plain modules of JavaScript, no build step |
 """
 
-from sidecut.studio.items import Items
+from sidecut.studio.items import Items, PictureFiles, PictureRows
 from sidecut.studio.painting import Painter
-from sidecut.studio.pictures import PictureFiles, PictureRows
 from sidecut.studio.session import ContradictionError, Session, Setup
 from sidecut.studio.widget import show
 

@@ -1,7 +1,7 @@
 """What the page and the session say to each other: plain dictionaries that go through JSON.
 
-A request is ``{"do": verb, ...}``, where the verb is a method of `sidecut.studio.desk.Desk` and the rest its
-arguments. The reply is one of the types below, or ``{"error": Refusal}``.
+A request is ``{"do": verb, ...}``, where the verb is a method of `sidecut.studio.requests.SessionHandler` and
+the rest its arguments. The reply is one of the types below, or ``{"error": Refusal}``.
 """
 
 from __future__ import annotations

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from sidecut.images import RegionGraph, Segmentation, region_graph, segment, write_image
 from sidecut.images.files import write_labels
-from sidecut.studio.desk import StaleError, reply_to
 from sidecut.studio.exports import as_file
+from sidecut.studio.items import data_address
 from sidecut.studio.messages import Array, Canvas, File, Painting, pack, unpack
-from sidecut.studio.pictures import data_address
 from sidecut.studio.project import Project, fingerprint, replace_file
+from sidecut.studio.requests import StaleError, reply_to
 
 #: Larger pictures are shown and cut with sides of at most so many pixels.
 LONGEST = 1_000
@@ -136,7 +136,7 @@ class Painter:
         return self.project.folder / f"strokes-{number:04d}.bits"
 
 
-class PaintDesk:
+class PaintHandler:
     """What the page may ask of a painter.
 
     Parameters

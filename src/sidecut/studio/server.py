@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import json
+import secrets
 import socket
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+#: Nothing is loaded from elsewhere, nothing in the page may run but its own modules, nobody may frame it.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; font-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+#: A request is at most so long (a lasso around a million points, or a painted picture).
+MOST_BYTES = 32_000_000
+
 try:
     import uvicorn
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
+    from starlette.datastructures import Headers, MutableHeaders
     from starlette.requests import Request
-    from starlette.responses import JSONResponse, Response
+    from starlette.responses import JSONResponse, PlainTextResponse, Response
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
-
-    from sidecut.studio.safety import Guard, new_token
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 except ImportError as error:
     raise ImportError("The studio needs Starlette and uvicorn: pip install 'sidecut[studio]'.") from error
 
@@ -27,19 +45,19 @@ HOST = "127.0.0.1"
 
 
 class Handler(Protocol):
-    """Whoever replies to requests: a `Desk` or a `PaintDesk`."""
+    """Whoever replies to requests: a `SessionHandler` or a `PaintHandler`."""
 
     def handle(self, request: Any) -> dict[str, Any]:
         """Return the reply."""
         ...
 
 
-def make_app(desk: Handler, port: int, token: str) -> Guard:
+def make_app(handler: Handler, port: int, token: str) -> Guard:
     """Return the application: ``/token/`` is the page, ``/token/api`` takes requests.
 
     Parameters
     ----------
-    desk : Desk or PaintDesk
+    handler : SessionHandler or PaintHandler
         Replies to requests.
     port : int
         The server's port, which requests must name.
@@ -54,7 +72,7 @@ def make_app(desk: Handler, port: int, token: str) -> Guard:
             asked = json.loads(await request.body())
         except ValueError:
             return JSONResponse({"error": {"words": "The request is no JSON."}}, status_code=400)
-        reply = await run_in_threadpool(desk.handle, asked)
+        reply = await run_in_threadpool(handler.handle, asked)
         return JSONResponse(reply, status_code=409 if "error" in reply else 200)
 
     routes = [
@@ -65,7 +83,7 @@ def make_app(desk: Handler, port: int, token: str) -> Guard:
 
 
 def serve(
-    desk: Handler,
+    handler: Handler,
     *,
     port: int = 0,
     token: str | None = None,
@@ -76,7 +94,7 @@ def serve(
 
     Parameters
     ----------
-    desk : Desk or PaintDesk
+    handler : SessionHandler or PaintHandler
         Replies to requests.
     port : int
         0 takes a free one.
@@ -94,9 +112,81 @@ def serve(
         port = listener.getsockname()[1]
         address = f"http://{HOST}:{port}/{token}/"
         settings = uvicorn.Config(
-            make_app(desk, port, token), log_level="warning", access_log=False, server_header=False
+            make_app(handler, port, token), log_level="warning", access_log=False, server_header=False
         )
+        # Whoever follows the address at once is not refused: the system keeps connections until the server takes them.
+        listener.listen()
         tell(address)
         if open_browser:
             webbrowser.open(address)
         uvicorn.Server(settings).run(sockets=[listener])
+
+
+# What the server refuses: whoever is not on this machine's own page.
+
+
+def new_token() -> str:
+    """Return 128 random bits for the address."""
+    return secrets.token_urlsafe(16)
+
+
+class Guard:
+    """Lets requests of the server's own page through, and adds the headers that keep the page to itself.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What is guarded.
+    port : int
+        The server's port.
+    token : str
+        What every address starts with.
+    """
+
+    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
+        self.app, self.token = app, token
+        self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        why = self.refusal(Headers(scope=scope), scope["path"])
+        app = self.app if why is None else PlainTextResponse(why, status_code=403)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await app(scope, receive, send_with_headers)
+
+    def refusal(self, headers: Headers, path: str) -> str | None:
+        """Return why a request is refused, or None if it is not.
+
+        Examples
+        --------
+        >>> from starlette.datastructures import Headers
+        >>> from sidecut.studio.server import Guard
+        >>> guard = Guard(None, 8000, "secret")
+        >>> guard.refusal(Headers({"host": "evil.example"}), "/secret/")
+        'This server is called 127.0.0.1 only.'
+        >>> guard.refusal(Headers({"host": "127.0.0.1:8000"}), "/secret/") is None
+        True
+        """
+        if headers.get("host") not in self.hosts:
+            return "This server is called 127.0.0.1 only."
+        origin = headers.get("origin")
+        if origin is not None and origin.removeprefix("http://") not in self.hosts:
+            return "Other sites may not ask this server."
+        # "none" is an address typed by a person; whatever another site links to is refused.
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return "Other sites may not ask this server."
+        first = path.lstrip("/").partition("/")[0]
+        if not secrets.compare_digest(first.encode(), self.token.encode()):
+            return "The address lacks its token. Use the address that the studio printed."
+        if int(headers.get("content-length") or 0) > MOST_BYTES:
+            return f"A request has at most {MOST_BYTES:,} bytes."
+        return None

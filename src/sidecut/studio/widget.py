@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from sidecut.studio.desk import Desk
 from sidecut.studio.items import Items
+from sidecut.studio.requests import SessionHandler
 from sidecut.studio.session import Session, Setup
 
 STATIC = Path(__file__).parent / "static"
@@ -91,7 +91,7 @@ def show(
         ) from error
 
     session = Session(X, items, folder=folder, setup=setup, title=title)
-    desk = Desk(session)
+    handler = SessionHandler(session)
 
     class StudioWidget(anywidget.AnyWidget):
         """The studio."""
@@ -104,7 +104,7 @@ def show(
     widget.session = session
 
     def reply(widget: Any, message: Any, buffers: Any) -> None:
-        widget.send({"id": message["id"], "reply": desk.handle(message["request"])})
+        widget.send({"id": message["id"], "reply": handler.handle(message["request"])})
 
     widget.on_msg(reply)
     return widget

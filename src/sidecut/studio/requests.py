@@ -1,16 +1,21 @@
-"""The desk: requests of the page in, replies out, whoever carries them (a server or a notebook)."""
+"""Requests of the page in, replies out, whoever carries them (a server or a notebook)."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from sidecut.active import Question
-from sidecut.studio.clusters import SHOWN
+from sidecut.arrays import IntArray
+from sidecut.constraints import Constraints
+from sidecut.exceptions import SidecutWarning
+from sidecut.selection import AutoCut
 from sidecut.studio.exports import export_file, read_text_constraints
 from sidecut.studio.items import is_number_column, written
 from sidecut.studio.messages import (
@@ -27,8 +32,7 @@ from sidecut.studio.messages import (
     State,
     pack,
 )
-from sidecut.studio.opinion import second_opinion
-from sidecut.studio.session import ContradictionError, Session
+from sidecut.studio.session import SHOWN, ContradictionError, Session
 
 #: Categories beyond this many are not told apart by colour.
 MOST_CATEGORIES = 200
@@ -45,7 +49,7 @@ def reply_to(verbs: dict[str, Callable[..., Any]], request: Any) -> dict[str, An
 
     Examples
     --------
-    >>> from sidecut.studio.desk import reply_to
+    >>> from sidecut.studio.requests import reply_to
     >>> reply_to({"add": lambda a, b: a + b}, {"do": "add", "a": 1})["error"]["words"]
     "The request 'add' lacks something or has too much: ...
     """
@@ -68,7 +72,7 @@ def reply_to(verbs: dict[str, Callable[..., Any]], request: Any) -> dict[str, An
         return {"error": Refusal(words=str(error))}
 
 
-class Desk:
+class SessionHandler:
     """What the page may ask of a session.
 
     Parameters
@@ -295,7 +299,7 @@ def as_column(name: str, values: Any) -> Column:
 
     Examples
     --------
-    >>> from sidecut.studio.desk import as_column
+    >>> from sidecut.studio.requests import as_column
     >>> as_column("kind", ["b", "a", "b"])["categories"]
     ['a', 'b']
     """
@@ -309,3 +313,53 @@ def as_column(name: str, values: Any) -> Column:
     shown = np.minimum(codes, MOST_CATEGORIES)
     names = [str(word) for word in words[:MOST_CATEGORIES]]
     return Column(name=name, is_number=False, values=pack(shown, "u2"), low=0.0, high=0.0, categories=names)
+
+
+# A second opinion: what AutoCut makes of all that was said.
+
+
+def second_opinion(session: Session, known: Constraints, labels: IntArray) -> Opinion:
+    """Return the clusters AutoCut finds with the same knowledge, and its reasons.
+
+    Parameters
+    ----------
+    session : Session
+        With the data.
+    known : Constraints
+        What was said, at the time of the question.
+    labels : array of int
+        The clusters at that time.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidecut.studio import Session
+    >>> from sidecut.studio.requests import second_opinion
+    >>> X, y = load_iris(return_X_y=True)
+    >>> session = Session(X)
+    >>> for _ in range(20):
+    ...     session = session.answer(bool(y[session.question().i] == y[session.question().j]))
+    >>> run = session.run
+    >>> second_opinion(session, run.constraints_, run.labels_)["agreement"] > 0.8
+    True
+    """
+    model = AutoCut(
+        int(labels.max()) + 1,
+        affinity="precomputed" if session.setup.is_graph else "auto",
+        random_state=session.setup.random_state,
+    )
+    with warnings.catch_warnings():
+        # Its words say how much was known, and the page shows them.
+        warnings.simplefilter("ignore", SidecutWarning)
+        model.fit(session.X, constraints=known)
+    names = [f"AutoCut {number + 1}" for number in range(int(model.labels_.max()) + 1)]
+    column = Column(
+        name="AutoCut",
+        is_number=False,
+        values=pack(model.labels_, "u2"),
+        low=0.0,
+        high=0.0,
+        categories=names,
+    )
+    agreement = float(adjusted_rand_score(labels, model.labels_))
+    return Opinion(column=column, words=model.explanation_, agreement=agreement)
