@@ -69,6 +69,18 @@ def test_a_dialogue_gives_labels_and_goes_on(table, monkeypatch, capsys):
     assert "groups after 4 answers" in shown
 
 
+def test_answers_may_be_wrong_from_the_start_or_from_now_on(table, monkeypatch, capsys):
+    settings = table.parent / "labels.csv.answers" / "settings.json"
+    type_in(monkeypatch, "y\nq\n")
+    assert ask(table) == 0
+    assert json.loads(settings.read_text())["reliability"] == 1.0
+    type_in(monkeypatch, "q\n")
+    assert ask(table, "--reliability", "0.9") == 0
+    assert json.loads(settings.read_text())["reliability"] == 0.9
+    assert ask(table, "--reliability", "0.4") == 2
+    assert "reliability=0.4" in capsys.readouterr().err
+
+
 def test_what_cannot_be_asked_is_explained(table, monkeypatch, capsys):
     assert main(["ask", str(table), "--show", "colour", "-o", str(table.parent / "l.csv")]) == 2
     assert "--show colour" in capsys.readouterr().err

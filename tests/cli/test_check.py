@@ -63,3 +63,32 @@ def test_bad_usage_ends_with_two(shell, words, complaint):
     shell.write("d.csv", "x\n1\n")
     assert shell(*words) == 2
     assert complaint in shell.err
+
+
+def test_the_known_classes_may_be_a_column_of_the_table(shell):
+    rows = [f"p{i},{10 * (i % 2) + i / 10},{'cat' if i % 2 else 'dog'}" for i in range(20)]
+    rows[5] = "p5,10.5,dog"
+    rows += [f"q{i},{10 * (i % 2) + i / 10},?" for i in range(20)]
+    shell.write("d.csv", "name,x,kind\n" + "\n".join(rows) + "\n")
+    words = ("check", "d.csv", "--label-column", "kind", "--id-column", "name", "--unknown", "?")
+    assert shell(*words, "--json") == 0
+    found = json.loads(shell.out)
+    assert (found["n_samples"], found["constrained_points"], found["judged"]) == (40, 20, 20)
+    assert [one["points"] for one in found["suspects"]] == [["p5"]]
+    assert shell(*words, "-k", 1) == 2
+    assert "2 classes" in shell.out
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("d.csv", "--label-column", "sort"), "no column 'sort'; its columns are x, kind"),
+        (("d.csv", "--label-column", "kind", "--samples", 3), "leave out --samples and --data"),
+        (("d.npy", "--label-column", "kind"), "d.npy is no table"),
+    ],
+)
+def test_bad_label_columns_end_with_two(shell, words, complaint):
+    shell.write("d.csv", "x,kind\n1,a\n2,b\n")
+    shell.write("d.npy", "x")
+    assert shell("check", *words) == 2
+    assert complaint in shell.err

@@ -178,7 +178,7 @@ def test_standardizing_and_settings_reach_the_method(shell, clouds_csv):
             "cluster clouds.csv -k 2 -o l.csv --columns x --constraints d.csv --method normalized-cut",
             "cannot use",
         ),
-        ("cluster clouds.csv -k 2", "Missing option '--output'"),
+        ("cluster clouds.csv -k 2", "Say where the result goes with -o"),
         ("cluster clouds.csv -k 2 -o l.csv --columns x --constraints c.csv", "--id-column"),
     ],
 )

@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sidecut.cli.edges import points_from_edges
 from sidecut.cli.errors import UsageError
+from sidecut.cli.inputs import points_from_edges
 
 
 def read(shell, text):

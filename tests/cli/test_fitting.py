@@ -7,7 +7,7 @@ from sidecut import NormalizedCut, SpectralLearning
 from sidecut.cli import result
 from sidecut.cli.errors import UsageError
 from sidecut.cli.fitting import fit
-from sidecut.cli.points import Points
+from sidecut.cli.preparation import Points
 from sidecut.cli.result import ClusterRun, graph_spectrum
 from sidecut.constraints import Constraints
 
@@ -72,7 +72,7 @@ def test_a_forecast_grows_with_the_points_and_is_only_made_of_many(points, monke
 
     assert fitting.forecast(points, Constraints.none(20), "normalized-cut", CHOSEN, []) is None
     monkeypatch.setattr(fitting, "MANY_POINTS", 100)
-    monkeypatch.setattr(fitting, "TRIED", (50, 100))
+    monkeypatch.setattr("sidecut.methods.forecast.SAMPLES", (50, 100))
     seconds = []
     for n_copies in (10, 1000):
         X = np.repeat(points.X, n_copies, axis=0) + 0.01 * np.arange(20 * n_copies)[:, None]

@@ -5,7 +5,7 @@ import pytest
 
 from sidecut.cli.errors import UsageError
 from sidecut.cli.knowledge import known_constraints
-from sidecut.cli.points import Points
+from sidecut.cli.preparation import Points
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning
 

@@ -6,7 +6,7 @@ import pytest
 
 from sidecut.cli.errors import UsageError
 from sidecut.cli.outputs import label_columns, read_labels, write_labels
-from sidecut.cli.points import Points
+from sidecut.cli.preparation import Points
 
 LABELS = np.array([1, 0, 2])
 NAMED = Points(np.zeros((3, 1)), Path("p.csv"), names=("a", "b, c", "d"), name_column="who")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sidecut.cli.errors import UsageError
-from sidecut.cli.models import load_model
+from sidecut.cli.predict import load_model
 
 
 @pytest.fixture

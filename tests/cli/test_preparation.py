@@ -70,3 +70,12 @@ def test_columns_that_look_like_ids_are_asked_about(name, values, is_asked):
         feature_columns(frame, T, ColumnRoles())
     assert feature_columns(frame, T, ColumnRoles(features=(name,))) == [name, "y"]
     assert feature_columns(frame, T, ColumnRoles(drop=(name,))) == ["y"]
+
+
+def test_decimal_commas_are_recognised(shell):
+    shell.write("d.csv", "who;x;y\nann;1,5;2\nbob;-2,25;3\ncat;,5;4\n")
+    assert shell("cluster", "d.csv", "-k", 2, "--id-column", "who", "-o", "out.csv") == 2
+    assert "has numbers with a comma, such as '1,5'. Add --decimal , to read them." in shell.err
+    shell.write("e.csv", "x;y\nOslo, Rome;2\nParis;3\n")
+    assert shell("cluster", "e.csv", "-k", 2, "-o", "out.csv") == 2
+    assert "Column 'x' of e.csv is not a number" in shell.err

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from sidecut.cli import scores
-from sidecut.cli.points import Points
-from sidecut.cli.scores import hard_violations, listed_constraints, score, violations
+from sidecut.cli import evaluate
+from sidecut.cli.evaluate import hard_violations, listed_constraints, score, violations
+from sidecut.cli.preparation import Points
 from sidecut.constraints import Constraints
 
 
@@ -40,7 +40,7 @@ def test_counts_are_those_of_the_list(example):
 def test_too_many_pairs_are_counted_without_listing(example, monkeypatch):
     points, labels, known = example
     listed = score(labels, points, known)
-    monkeypatch.setattr(scores, "MAX_LISTED", 5)
+    monkeypatch.setattr(evaluate, "MAX_LISTED", 5)
     counted = score(labels, points, known)
     assert (counted.kept, counted.total) == (listed.kept, listed.total)
     assert counted.must_kept is None

@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from sidecut.active import ActiveClustering, Cards, converse
-from sidecut.cli.dialogue import dialogue_html
-from sidecut.cli.errors import OK, UsageError
+from sidecut.active import ActiveClustering, Answer, Cards, converse
+from sidecut.active.records import Record
+from sidecut.cli.errors import OK, UsageError, require
 from sidecut.cli.inputs import existing_file, read_points
 from sidecut.cli.options import AskOptions, command_line
 from sidecut.cli.outputs import LABEL_SUFFIXES, checked_output, label_columns, write_labels
-from sidecut.cli.points import Points
-from sidecut.cli.preparation import Wishes
+from sidecut.cli.preparation import Points, Wishes
+from sidecut.cli.report import embed_figure, render_page
+from sidecut.cli.summary import counted
 from sidecut.cli.tables import ColumnRoles, TextFormat, read_table
+from sidecut.evaluation import adjusted_rand_index
+from sidecut.plots import plot_dialogue
 
 __all__ = ["run"]
+
+
+SHOWN_NEXT, SHOWN_DOUBTFUL = 5, 10
+WORDS = {True: "together", False: "apart", None: "unsure"}
+REASONS = {
+    "merge_classes": "two groups may be one",
+    "expected_change": "many points follow this one",
+    "go_on": "the point was still without a group",
+    "neighbourhoods": "its group was least clear",
+    "uncertainty": "it was torn between two groups",
+    "perturbation": "a link here turns the eigenvectors most",
+    "doubts": "to check an earlier answer",
+    "split_largest": "it was explained least",
+    "random_pair": "drawn by chance",
+}
 
 
 def run(options: AskOptions) -> int:
@@ -64,13 +83,18 @@ def _session(options: AskOptions, points: Points) -> ActiveClustering:
     """Return the run that was stopped, or a new one."""
     folder = _folder(options)
     if not folder.exists():
-        return ActiveClustering(options.clusters, random_state=options.seed).start(points.X).save(folder)
+        session = ActiveClustering(
+            options.clusters, reliability=options.reliability or 1.0, random_state=options.seed
+        )
+        return session.start(points.X).save(folder)
     session = ActiveClustering.load(folder)
     if len(session.labels_) != points.n_samples:
         raise UsageError(
             f"{folder} holds answers about {len(session.labels_)} points, but {options.data} has "
             f"{points.n_samples}; name another folder with --answers."
         )
+    if options.reliability is not None:
+        session.rely(options.reliability)
     return session
 
 
@@ -93,3 +117,99 @@ def _points(options: AskOptions, frame: pd.DataFrame, shown: list[str], text: Te
     roles = ColumnRoles(identity=options.id_column, truth=options.truth_column, drop=tuple(words))
     wishes = Wishes(impute=options.impute, standardize=not options.raw)
     return read_points(options.data, roles=roles, wishes=wishes, text=text)
+
+
+# The page of a dialogue: the questions asked, what they brought, and what to ask next.
+"""Why each strategy asks, in plain words."""
+
+
+def dialogue_html(run: ActiveClustering, points: Points, command: str) -> str:
+    """Return the page of a dialogue.
+
+    Parameters
+    ----------
+    run : ActiveClustering
+        With its answers.
+    points : Points
+        For names, and the true classes where they are known.
+    command : str
+        The command line.
+    """
+    names = [points.name(position) for position in range(points.n_samples)]
+    scores = _scores(run, points)
+    return render_page(
+        "dialogue.html",
+        title=f"{points.source.name}: {counted(run.n_clusters_, 'cluster')} by asking",
+        sentences=_sentences(run, scores),
+        tiles=_tiles(run, points, scores),
+        curve=_curve(run, scores),
+        questions=[_row(number + 1, record, names) for number, record in enumerate(run.history_)],
+        next=_next(run, names),
+        sizes=_sizes(run),
+        doubtful=_doubtful(run, names),
+        command=command,
+    )
+
+
+def _scores(run: ActiveClustering, points: Points) -> list[float] | None:
+    """Return the adjusted Rand index before the first answer and after each, where the truth is known."""
+    if points.truth is None or not run.history_:
+        return None
+    known = points.truth >= 0
+    return [float(adjusted_rand_index(points.truth[known], labels[known])) for labels in run.replay()]
+
+
+def _sentences(run: ActiveClustering, scores: list[float] | None) -> list[str]:
+    said = [f"{counted(len(run.history_), 'answer')} made {counted(run.n_clusters_, 'cluster')}."]
+    if scores is not None:
+        said.append(f"The adjusted Rand index went from {scores[0]:.2f} to {scores[-1]:.2f}.")
+    return [*said, run.outlook_.words]
+
+
+def _tiles(run: ActiveClustering, points: Points, scores: list[float] | None) -> list[tuple[str, str]]:
+    tiles = [
+        (f"{points.n_samples:,}", "points"),
+        (str(run.n_clusters_), "clusters"),
+        (f"{len(run.history_):,}", "answers"),
+    ]
+    if scores is not None:
+        tiles.append((f"{scores[0]:.2f} → {scores[-1]:.2f}", "ARI, before the first → after the last answer"))
+    return tiles
+
+
+def _curve(run: ActiveClustering, scores: list[float] | None) -> dict[str, str] | None:
+    if not run.history_:
+        return None
+    require("matplotlib", "Drawing pictures")
+    caption = "Each mark is an answer, and how many pairs of points it regrouped."
+    if scores is not None:
+        caption += " The line is the agreement with the true classes after each answer; 1 is perfect."
+
+    def draw(dialogue: ActiveClustering) -> Any:
+        return plot_dialogue(dialogue.history_, scores).figure
+
+    return embed_figure(draw, run, f"What {counted(len(run.history_), 'answer')} changed", caption)
+
+
+def _row(number: int, record: Record, names: list[str]) -> tuple[str, ...]:
+    changed = f"{record.changed:.2%}"
+    if not isinstance(record, Answer):
+        return (str(number), names[record.i], "", f"is {record.name}", "its class was asked for", changed)
+    reason = REASONS.get(record.strategy, record.strategy.replace("_", " "))
+    return (str(number), names[record.i], names[record.j], WORDS[record.same], reason, changed)
+
+
+def _next(run: ActiveClustering, names: list[str]) -> dict[str, Any]:
+    questions = run.questions(SHOWN_NEXT)
+    rows = [(names[question.i], names[question.j], question.reason) for question in questions]
+    return {"words": run.outlook_.words, "rows": rows}
+
+
+def _sizes(run: ActiveClustering) -> list[tuple[str, str, str]]:
+    sizes = np.bincount(run.labels_)
+    return [(str(c), f"{size:,}", f"{size / sizes.sum():.1%}") for c, size in enumerate(sizes.tolist())]
+
+
+def _doubtful(run: ActiveClustering, names: list[str]) -> list[tuple[str, str, str]]:
+    least = np.argsort(run.confidence_, kind="stable")[:SHOWN_DOUBTFUL]
+    return [(names[i], str(run.labels_[i]), f"{run.confidence_[i]:.2f}") for i in least.tolist()]

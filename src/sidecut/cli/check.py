@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sidecut.cli.console import show_rows
-from sidecut.cli.doubts import list_suspects, read_features, seek_suspects, tell_suspects
 from sidecut.cli.errors import BAD_INPUT, OK, UsageError
 from sidecut.cli.inputs import existing_file, read_points
-from sidecut.cli.knowledge import conflict_words, read_named_constraints, unknown_values
+from sidecut.cli.knowledge import conflict_words, known_constraints, read_named_constraints, unknown_values
 from sidecut.cli.options import CheckOptions
-from sidecut.cli.points import Points, checked_names
-from sidecut.cli.tables import TABLE_SUFFIXES, TextFormat, kind_suffix, read_table
+from sidecut.cli.preparation import Points
+from sidecut.cli.result import list_suspects, read_features, seek_suspects, tell_suspects
+from sidecut.cli.tables import (
+    TABLE_SUFFIXES,
+    ColumnRoles,
+    TextFormat,
+    in_options,
+    kind_suffix,
+    named_parts,
+    read_table,
+)
 from sidecut.constraints import Conflict, Constraints
-from sidecut.constraints.feasibility import points_apart, too_few_clusters
+from sidecut.constraints.closure import points_apart, too_few_clusters
 from sidecut.exceptions import ConflictError
 
 __all__ = ["run"]
@@ -36,6 +45,8 @@ def run(options: CheckOptions) -> int:
     int
         0 if nothing contradicts, 2 otherwise.
     """
+    if options.label_column is not None:
+        options = _about_itself(options)
     points = _points(options)
     try:
         constraints = _read(options, points, "raise")
@@ -51,9 +62,20 @@ def run(options: CheckOptions) -> int:
 
 def _read(options: CheckOptions, points: Points, on_conflict: str) -> Constraints:
     unknown = unknown_values(options.unknown)
+    if options.label_column is not None:
+        return known_constraints(points, None)
     return read_named_constraints(
         options.constraints, points, on_conflict, unknown=unknown, encoding=options.encoding
     )
+
+
+def _about_itself(options: CheckOptions) -> CheckOptions:
+    """Return the options with the table that has the label column as the data, too."""
+    if options.samples is not None or options.data is not None:
+        raise UsageError("--label-column: the table is the data; leave out --samples and --data.")
+    if kind_suffix(existing_file(options.constraints)) not in TABLE_SUFFIXES:
+        raise UsageError(f"--label-column: {options.constraints} is no table ({', '.join(TABLE_SUFFIXES)}).")
+    return replace(options, data=options.constraints)
 
 
 def _points(options: CheckOptions) -> Points:
@@ -67,16 +89,19 @@ def _points(options: CheckOptions) -> Points:
     assert options.data is not None
     if kind_suffix(existing_file(options.data)) not in TABLE_SUFFIXES:
         return read_points(options.data)
-    frame = read_table(
-        options.data, TextFormat(encoding=options.encoding), [options.id_column] if options.id_column else []
-    )
-    if options.id_column is None:
-        return Points(np.empty((len(frame), 0)), options.data)
-    if options.id_column not in frame.columns:
-        listed = ", ".join(frame.columns)
-        raise UsageError(f"{options.data} has no column {options.id_column!r}; its columns are {listed}.")
-    names = checked_names(frame[options.id_column].tolist(), options.id_column, options.data)
-    return Points(np.empty((len(frame), 0)), options.data, names=names)
+    roles = _roles(options)
+    frame = read_table(options.data, TextFormat(encoding=options.encoding), list(roles.special))
+    for column in roles.special:
+        if column not in frame.columns:
+            listed = ", ".join(frame.columns)
+            raise UsageError(f"{options.data} has no column {column!r}; its columns are {listed}.")
+    values = {column: frame[column].tolist() for column in roles.special}
+    return Points(np.empty((len(frame), 0)), options.data, **named_parts(values, roles, options.data))
+
+
+def _roles(options: CheckOptions) -> ColumnRoles:
+    unknown = unknown_values(options.unknown)
+    return ColumnRoles(label=options.label_column, identity=options.id_column, unknown=unknown)
 
 
 def _counted(constraints: Constraints) -> dict[str, Any]:
@@ -96,7 +121,7 @@ def _consistent(constraints: Constraints, points: Points, n_clusters: int | None
         "implied_must_links": closed.n_must_link,
         "implied_cannot_links": closed.n_cannot_link,
         "clusters_needed": max(1, len(points_apart(constraints))),
-        "too_few_clusters": too_few_clusters(constraints, asked, points.name),
+        "too_few_clusters": in_options(too_few_clusters(constraints, asked, points.name)),
         "contradictions": 0,
         "proofs": [],
     }
@@ -111,7 +136,10 @@ def _judged(options: CheckOptions, constraints: Constraints, points: Points) -> 
         return nothing
     try:
         features = read_features(
-            options.data, points, options.id_column, TextFormat(encoding=options.encoding)
+            options.data,
+            points,
+            _roles(options),
+            TextFormat(encoding=options.encoding),
         )
         suspects = seek_suspects(features, constraints, options.clusters)
     except (UsageError, ValueError) as error:

@@ -15,7 +15,6 @@ from sidecut.cli.fitting import chosen_parameters, fit, forecast
 from sidecut.cli.inputs import read_points
 from sidecut.cli.knowledge import known_constraints, unknown_values
 from sidecut.cli.methods import default_method, method_named
-from sidecut.cli.models import save_model
 from sidecut.cli.options import ClusterOptions, command_line
 from sidecut.cli.outputs import (
     LABEL_SUFFIXES,
@@ -26,13 +25,13 @@ from sidecut.cli.outputs import (
     label_columns,
     write_labels,
 )
-from sidecut.cli.points import Points
-from sidecut.cli.preparation import Wishes
+from sidecut.cli.predict import save_model
+from sidecut.cli.preparation import Points, Wishes
 from sidecut.cli.result import ClusterRun, graph_spectrum
 from sidecut.cli.summary import json_summary, tell_summary
 from sidecut.cli.tables import ColumnRoles, TextFormat
 from sidecut.constraints import Constraints
-from sidecut.constraints.feasibility import too_few_clusters
+from sidecut.constraints.closure import too_few_clusters
 
 __all__ = ["Performance", "compute", "perform", "run"]
 
@@ -129,7 +128,7 @@ def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
     """
     method_named(options.method or "auto")
     if options.scheduler is not None:
-        from sidecut.cli.scheduled import compute_on_cluster
+        from sidecut.cli.fitting import compute_on_cluster
 
         return compute_on_cluster(options, column_roles(options), stages)
     with stages.stage("reading", str(options.data)):
@@ -222,7 +221,7 @@ def _planned_files(options: ClusterOptions) -> dict[str, Path]:
         raise UsageError("-o - prints the labels and --json the summary; write one of the two to a file.")
     files = {"labels": checked_output(options.output, LABEL_SUFFIXES)}
     if options.scheduler is not None:
-        from sidecut.cli.scheduled import refuse_unscheduled
+        from sidecut.cli.fitting import refuse_unscheduled
 
         refuse_unscheduled(options)
     elif options.report is not None or not (options.no_report or options.output == STANDARD_OUTPUT):
@@ -271,7 +270,7 @@ def _write(done: Performance, options: ClusterOptions) -> None:
         command = command_line("cluster", options)
         write_report(done.files["report"], done.result, command, done.messages, done.stages.seconds)
     if "picture" in done.files:
-        from sidecut.cli.pictures import save_picture
+        from sidecut.cli.report import save_picture
 
         save_picture(done.result, done.files["picture"])
 

@@ -13,9 +13,9 @@ import numpy as np
 from sidecut.cli.cluster import Performance, perform
 from sidecut.cli.console import show_table
 from sidecut.cli.errors import OK
+from sidecut.cli.evaluate import Score
 from sidecut.cli.options import ClusterOptions, DemoOptions, command_line
 from sidecut.cli.result import ClusterRun
-from sidecut.cli.scores import Score
 from sidecut.datasets import Dataset, make_example, two_moons
 
 __all__ = ["run"]

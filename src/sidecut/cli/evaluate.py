@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +14,15 @@ from sidecut.cli.errors import OK, UsageError
 from sidecut.cli.knowledge import read_named_constraints, unknown_values
 from sidecut.cli.options import EvaluateOptions
 from sidecut.cli.outputs import read_labels
-from sidecut.cli.points import Points, checked_names
+from sidecut.cli.preparation import Points, checked_names
 from sidecut.cli.tables import TextFormat
 from sidecut.constraints import Constraints
-from sidecut.evaluation import evaluate
+from sidecut.evaluation import adjusted_rand_index, evaluate
 
 __all__ = ["run"]
+
+
+HARD = 1.0
 
 
 def run(options: EvaluateOptions) -> int:
@@ -86,3 +91,205 @@ def _constraints(options: EvaluateOptions, names: list[str] | None, n_samples: i
         unknown=unknown_values(options.unknown),
         encoding=options.encoding,
     )
+
+
+# How good a clustering is: constraints kept, and agreement with the truth where it is known.
+"""Constraints at least this strong are hard ones."""
+
+
+MAX_LISTED = 1_000_000
+"""Labels of many points stand for more pairs than anybody lists; a sample of points is listed instead."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What can be said of a clustering.
+
+    Parameters
+    ----------
+    kept, total : int
+        Constraints kept and given.
+    must_kept, cannot_kept : int or None
+        The same by kind; None where there are too many constraints to list.
+    must_total, cannot_total : int
+        Constraints given, by kind.
+    ari : float or None
+        Adjusted Rand index on all points whose class is known.
+    ari_unconstrained : float or None
+        The same on the points no constraint speaks of, where nothing was given away.
+
+    Examples
+    --------
+    >>> Score(9, 10, 3, 6, 4, 6).satisfaction
+    0.9
+    """
+
+    kept: int
+    total: int
+    must_kept: int | None
+    cannot_kept: int | None
+    must_total: int
+    cannot_total: int
+    ari: float | None = None
+    ari_unconstrained: float | None = None
+
+    @property
+    def satisfaction(self) -> float:
+        """Share of the constraints kept; 1 if there are none."""
+        return self.kept / self.total if self.total else 1.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields by name, and the satisfaction."""
+        return {**asdict(self), "satisfaction": self.satisfaction}
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A constraint a clustering does not keep.
+
+    Parameters
+    ----------
+    kind : str
+        ``"must-link"`` or ``"cannot-link"``.
+    first, second : int
+        Its two points.
+    strength : float
+        How strongly it was meant.
+    clusters : tuple of int
+        Where its points are instead.
+    """
+
+    kind: str
+    first: int
+    second: int
+    strength: float
+    clusters: tuple[int, int]
+
+
+def score(labels: NDArray[np.intp], points: Points, constraints: Constraints) -> Score:
+    """Score a clustering.
+
+    Parameters
+    ----------
+    labels : array of shape (n,)
+        Cluster of each point.
+    points : Points
+        The points, with the truth if it is known.
+    constraints : Constraints
+        What was asked for.
+
+    Returns
+    -------
+    Score
+        The score.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> points = Points(np.zeros((4, 1)), Path("p.csv"), truth=np.array([0, 0, 1, 1]))
+    >>> known = Constraints.from_pairs(4, must_link=[(0, 1)], cannot_link=[(0, 2)])
+    >>> result = score(np.array([0, 0, 0, 1]), points, known)
+    >>> result.kept, result.must_kept, result.cannot_kept, result.ari
+    (1, 1, 0, 0.0)
+    """
+    free = np.ones(points.n_samples, dtype=bool)
+    free[constraints.constrained_points] = False
+    must_kept, cannot_kept = _kept_by_kind(labels, constraints)
+    return Score(
+        kept=round(constraints.satisfaction(labels) * constraints.n_pairs),
+        total=constraints.n_pairs,
+        must_kept=must_kept,
+        cannot_kept=cannot_kept,
+        must_total=constraints.n_must_link,
+        cannot_total=constraints.n_cannot_link,
+        ari=_agreement(labels, points.truth, np.ones_like(free)),
+        ari_unconstrained=_agreement(labels, points.truth, free),
+    )
+
+
+def _kept_by_kind(labels: NDArray, constraints: Constraints) -> tuple[int | None, int | None]:
+    if constraints.n_pairs > MAX_LISTED:
+        return None, None
+    must, kept = constraints.strengths > 0, constraints.satisfied_by(labels)
+    return int((kept & must).sum()), int((kept & ~must).sum())
+
+
+def _agreement(labels: NDArray, truth: NDArray | None, chosen: NDArray[np.bool_]) -> float | None:
+    if truth is None:
+        return None
+    scored = chosen & (truth >= 0)
+    # Agreement is about pairs of points.
+    return float(adjusted_rand_index(truth[scored], labels[scored])) if scored.sum() > 1 else None
+
+
+def violations(labels: NDArray[np.intp], constraints: Constraints) -> list[Violation]:
+    """List the constraints a clustering does not keep, the strongest first.
+
+    Of constraints too many to list, those among a sample of the constrained points are looked at.
+
+    Examples
+    --------
+    >>> known = Constraints.from_pairs(3, must_link=[(0, 1)], cannot_link=[(0, 2)])
+    >>> [violation.kind for violation in violations(np.array([0, 1, 0]), known)]
+    ['must-link', 'cannot-link']
+    """
+    listed = listed_constraints(constraints)
+    broken = np.flatnonzero(~listed.satisfied_by(labels))
+    pairs, strengths = listed.pairs, listed.strengths
+    broken = broken[np.argsort(-np.abs(strengths[broken]), kind="stable")]
+    return [_violation(labels, pairs[row], float(strengths[row])) for row in broken]
+
+
+def listed_constraints(constraints: Constraints, max_pairs: int = MAX_LISTED) -> Constraints:
+    """Return constraints few enough to list: the same, or those among a sample of their points.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        What is known.
+    max_pairs : int
+        How many pairs are few enough.
+
+    Returns
+    -------
+    Constraints
+        On the same points.
+
+    Examples
+    --------
+    >>> everything = Constraints.from_labels(np.arange(100) % 2)
+    >>> listed_constraints(everything, 200).n_pairs
+    190
+    """
+    if constraints.n_pairs <= max_pairs:
+        return constraints
+    n_points = int(np.sqrt(2 * max_pairs))
+    rows = np.sort(np.random.default_rng(0).choice(constraints.constrained_points, n_points, replace=False))
+    part = constraints.restricted_to(rows)
+    return Constraints.from_pairs(
+        constraints.n_samples,
+        must_link=rows[part.must_link],
+        cannot_link=rows[part.cannot_link],
+        must_weight=part.strengths[part.strengths > 0],
+        cannot_weight=-part.strengths[part.strengths < 0],
+        on_conflict="weigh",
+    )
+
+
+def _violation(labels: NDArray[np.intp], pair: NDArray[np.intp], strength: float) -> Violation:
+    first, second = (int(end) for end in pair)
+    kind = "must-link" if strength > 0 else "cannot-link"
+    return Violation(kind, first, second, strength, (int(labels[first]), int(labels[second])))
+
+
+def hard_violations(found: list[Violation]) -> int:
+    """Count the violations of constraints meant without reserve (strength 1 or more).
+
+    Examples
+    --------
+    >>> sure = Violation("must-link", 0, 1, strength=1.0, clusters=(0, 1))
+    >>> unsure = Violation("must-link", 0, 2, strength=0.5, clusters=(0, 1))
+    >>> hard_violations([sure, unsure])
+    1
+    """
+    return sum(abs(violation.strength) >= HARD for violation in found)

@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
-import time
-import warnings
-from typing import Any
+import logging
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidecut.cli.console import Stages
 from sidecut.cli.errors import UsageError
+from sidecut.cli.inputs import existing_file
+from sidecut.cli.knowledge import known_constraints, unknown_values
 from sidecut.cli.methods import METHODS, build_estimator, method_named
 from sidecut.cli.options import ClusterOptions
-from sidecut.cli.points import Points
+from sidecut.cli.preparation import Points, Wishes, learn_preparation
+from sidecut.cli.result import ClusterRun
+from sidecut.cli.tables import (
+    TABLE_SUFFIXES,
+    ColumnRoles,
+    TextFormat,
+    feature_columns,
+    named_parts,
+    text_options,
+)
 from sidecut.constraints import Constraints
+from sidecut.constraints.tables import PARQUET
 from sidecut.exceptions import InfeasibleError
 from sidecut.graphs import recipe
+from sidecut.methods import estimate_seconds
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from dask.dataframe import DataFrame
+    from distributed import Client
 
 __all__ = ["chosen_parameters", "fit", "forecast"]
+
 
 MANY_POINTS = 20_000
 """So many points may take long enough to want a forecast."""
 
-TRIED = (1_000, 3_000)
+LOCAL = "local"
 
 _BUILD_A_GRAPH = {"affinity": "--affinity", "n_neighbors": "--neighbors"}
 
@@ -74,17 +97,7 @@ def fit(
     UsageError
         If the number of clusters does not fit the points, or the method cannot take what it is given.
     """
-    estimator_class = method_named(method).load()
-    wanted = _fitting_parameters(points, method, estimator_class, chosen)
-    estimator = build_estimator(estimator_class, wanted, settings)
-    if estimator.n_clusters == "auto":
-        if method != "auto":
-            raise UsageError(f"--clusters auto: {method} needs a number; only --method auto chooses one.")
-    elif not 1 <= estimator.n_clusters <= points.n_samples:
-        raise UsageError(
-            f"{estimator.n_clusters} clusters of {points.n_samples} points: ask for at least 1 and at most "
-            "as many clusters as there are points."
-        )
+    estimator = _make(points, method, chosen, settings)
     try:
         return estimator.fit(points.X, constraints=constraints)
     except InfeasibleError as error:
@@ -108,20 +121,26 @@ def forecast(
     """
     if points.is_graph or points.n_samples < MANY_POINTS:
         return None
-    rng, seconds = np.random.default_rng(0), []
-    for size in TRIED:
-        rows = np.sort(rng.choice(points.n_samples, size, replace=False))
-        sample = Points(points.X[rows], points.source)
-        start = time.perf_counter()
-        try:
-            with warnings.catch_warnings(action="ignore"):
-                fit(sample, constraints.restricted_to(rows), method, chosen, settings)
-        except (ValueError, RuntimeError, UsageError):
-            return None
-        seconds.append(time.perf_counter() - start)
-    growth = np.log(seconds[1] / seconds[0]) / np.log(TRIED[1] / TRIED[0])
-    # Between proportional to the points and to their square, as graphs and their cuts are.
-    return float(seconds[1] * (points.n_samples / TRIED[1]) ** np.clip(growth, 1.0, 2.0))
+    try:
+        return estimate_seconds(_make(points, method, chosen, settings), points.X, constraints=constraints)
+    except (ValueError, RuntimeError, UsageError):
+        return None
+
+
+def _make(points: Points, method: str, chosen: dict[str, Any], settings: list[str]) -> Any:
+    """Return the method with its parameters, not fitted, or say why they do not go with the points."""
+    estimator_class = method_named(method).load()
+    wanted = _fitting_parameters(points, method, estimator_class, chosen)
+    estimator = build_estimator(estimator_class, wanted, settings)
+    if estimator.n_clusters == "auto":
+        if method != "auto":
+            raise UsageError(f"--clusters auto: {method} needs a number; only --method auto chooses one.")
+    elif not 1 <= estimator.n_clusters <= points.n_samples:
+        raise UsageError(
+            f"{estimator.n_clusters} clusters of {points.n_samples} points: ask for at least 1 and at most "
+            "as many clusters as there are points."
+        )
+    return estimator
 
 
 def _infeasible_words(error: InfeasibleError, points: Points, n_clusters: int) -> str:
@@ -170,3 +189,171 @@ def _fitting_parameters(
 
 def _graph_methods() -> list[str]:
     return [name for name, method in METHODS.items() if "affinity" in method.load()().get_params(deep=False)]
+
+
+# ``sidecut cluster --scheduler``: rows are read and clustered by the workers of a Dask cluster.
+"""Instead of an address: workers on this machine, for as long as the command runs."""
+
+METHODS_ON_CLUSTERS = ("scacs", "lsc")
+#: Rows looked at to tell what columns hold.
+PEEKED = 100
+
+
+def refuse_unscheduled(options: ClusterOptions) -> None:
+    """Refuse options that need all points in one place.
+
+    Raises
+    ------
+    UsageError
+        Naming the option.
+    """
+    wanted = {
+        "--report": options.report,
+        "--picture": options.picture,
+        "--model": options.model,
+        "--impute": options.impute,
+        "--encode": options.encode,
+        "--graph": options.graph,
+        "--key": options.key,
+        "--affinity": options.affinity,
+        "--neighbors": options.neighbors,
+        "--input": options.input not in (None, "table"),
+    }
+    for option, value in wanted.items():
+        if value:
+            raise UsageError(
+                f"{option} needs all points in one place, and --scheduler leaves them on the workers; leave "
+                "one of the two out."
+            )
+    if options.clusters == "auto":
+        raise UsageError("--scheduler needs the number of clusters: --clusters K.")
+    able = [method_named(name) for name in METHODS_ON_CLUSTERS]
+    if options.method is not None and method_named(options.method) not in able:
+        raise UsageError(
+            f"--method {options.method} cannot run on a cluster: its graph does not come apart into rows. "
+            "Use scacs, or lsc without constraints."
+        )
+
+
+def compute_on_cluster(options: ClusterOptions, roles: ColumnRoles, stages: Stages) -> ClusterRun:
+    """Read, cluster and bring back the labels.
+
+    Parameters
+    ----------
+    options : ClusterOptions
+        What was asked for.
+    roles : ColumnRoles
+        What the columns mean.
+    stages : Stages
+        Told of every stage.
+
+    Returns
+    -------
+    ClusterRun
+        With labels, names and known classes in memory, the points themselves on the workers.
+    """
+    try:
+        from sidecut.distributed import fit
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+    if not options.data.is_dir():
+        existing_file(options.data)
+    assert options.scheduler is not None
+    with _connected(options.scheduler) as client:
+        with stages.stage("reading", str(options.data)):
+            text = TextFormat(options.header, options.encoding, options.decimal)
+            points = _read(options.data, roles, text, options.standardize)
+        with stages.stage("reading constraints", str(options.constraints or "")):
+            constraints = known_constraints(
+                points,
+                options.constraints,
+                options.on_conflict,
+                unknown=unknown_values(options.unknown),
+                encoding=options.encoding,
+            )
+        method = (options.method or ("lsc" if constraints.is_empty else "scacs")).lower()
+        model = build_estimator(method_named(method).load(), chosen_parameters(options), options.set or [])
+        with stages.stage("clustering", f"{points.n_samples:,} points ({method}) on {options.scheduler}"):
+            fit(model, points.X, constraints=constraints, client=client)
+            model.labels_ = model.labels_.compute()
+            model.cluster_classes_ = constraints.name_clusters(model.labels_, model.n_clusters)
+            # It would be of no use without its cluster.
+            del model.embedding_
+    return ClusterRun(points, constraints, method, model)
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Client]:
+    from distributed import Client, LocalCluster
+    from distributed.comm import get_address_host_port
+
+    if address == LOCAL:
+        quiet = logging.ERROR
+        with LocalCluster(dashboard_address=":0", silence_logs=quiet) as cluster, Client(cluster) as client:
+            yield client
+        return
+    try:
+        # A client that fails to connect is cleaned up at any later moment, and may block the next one.
+        if not address.startswith("inproc"):
+            socket.create_connection(get_address_host_port(address), timeout=10).close()
+        client = Client(address)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"--scheduler {address}: no Dask scheduler answers there ({error}). Give its address, such as "
+            f"tcp://10.0.0.1:8786, or {LOCAL!r} for workers on this machine."
+        ) from error
+    with client:
+        yield client
+
+
+def _read(path: Path, roles: ColumnRoles, text: TextFormat, standardize: bool) -> Points:
+    """Open a table for the workers, and bring back only what is not a feature."""
+    frame = _opened(path, roles, text)
+    head = frame.head(PEEKED, npartitions=-1)
+    features = feature_columns(head, path, roles)
+    learn_preparation(head, features, path, Wishes())
+    X = frame[features].astype(np.float64).to_dask_array(lengths=True)
+    if X.shape[0] == 0:
+        raise UsageError(f"{path} has no rows; one row per point is expected.")
+    known: Any = frame[list(dict.fromkeys(roles.special))].compute() if roles.special else {}
+    values = {column: _plain(known[column]) for column in roles.special}
+    return Points(
+        X=_standardized(X) if standardize else X,
+        source=path,
+        columns=tuple(features),
+        **named_parts(values, roles, path),
+    )
+
+
+def _plain(column: pd.Series) -> list[Any]:
+    """Return the values of a column, None where there is none."""
+    values = column.astype(object)
+    return values.where(values.notna(), None).tolist()
+
+
+def _opened(path: Path, roles: ColumnRoles, text: TextFormat) -> DataFrame:
+    import dask.dataframe as dd
+
+    if path.suffix.lower() in PARQUET or path.is_dir():
+        frame = dd.read_parquet(str(path))
+        frame = frame.reset_index() if frame.index.name is not None else frame
+        return frame.rename(columns={column: str(column) for column in frame.columns})
+    if path.suffix.lower() not in TABLE_SUFFIXES:
+        raise UsageError(
+            f"{path}: --scheduler reads tables ({', '.join(TABLE_SUFFIXES)}) and folders of Parquet files."
+        )
+    options = text_options(path, text, roles.special)
+    frame = dd.read_csv(str(path), **options)
+    # A column that begins with whole numbers may go on with others.
+    whole = [column for column, dtype in frame.dtypes.items() if dtype.kind in "iu"]
+    options["dtype"] = {**dict.fromkeys(whole, np.float64), **options["dtype"]}
+    frame = dd.read_csv(str(path), **options)
+    return frame.rename(columns={column: str(column) for column in frame.columns})
+
+
+def _standardized(X: Any) -> Any:
+    import dask
+
+    mean, spread = dask.compute(X.mean(axis=0), X.std(axis=0))
+    # A constant column carries nothing: centring makes it zero, and dividing by one keeps it so.
+    return (X - mean) / np.where(spread > 0, spread, 1.0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sidecut.cli.errors import UsageError
 from sidecut.cli.inputs import existing_file
-from sidecut.cli.points import Points
+from sidecut.cli.preparation import Points
 from sidecut.cli.tables import in_options
 from sidecut.constraints import Conflict, Constraints
 from sidecut.constraints.files import read_constraints

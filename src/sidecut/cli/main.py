@@ -84,7 +84,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _explain(error: Exception) -> int:
     if isinstance(error, typer.TyperException):
-        return _complain(f"{error.format_message()} (--help lists the options)", BAD_INPUT)
+        message = error.format_message()
+        if "'--output'" in message:
+            return _complain("Say where the result goes with -o (--help lists the options)", BAD_INPUT)
+        return _complain(f"{message} (--help lists the options)", BAD_INPUT)
     # Imported here: --help and --version should not wait for NumPy.
     from numpy.linalg import LinAlgError
 

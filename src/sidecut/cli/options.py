@@ -386,8 +386,16 @@ class CheckOptions:
     """Options of ``sidecut check``."""
 
     constraints: Annotated[
-        Path, typer.Argument(metavar="CONSTRAINTS", help="File of pairs or labels, as for cluster.")
+        Path,
+        typer.Argument(
+            metavar="CONSTRAINTS",
+            help="File of pairs or labels; or a table with --label-column.",
+        ),
     ]
+    label_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Column of the table with known classes, empty where unknown."),
+    ] = None
     samples: Annotated[int | None, typer.Option(metavar="N", help="Number of points they are about.")] = None
     data: Annotated[
         Path | None,
@@ -426,6 +434,12 @@ class AskOptions:
     ] = None
     questions: Annotated[
         int | None, typer.Option(metavar="N", help="Stop after so many answers (default: when you quit).")
+    ] = None
+    reliability: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P", help="The share of answers that are right; below 1 some are checked (default: 1)."
+        ),
     ] = None
     answers: Annotated[
         Path | None,

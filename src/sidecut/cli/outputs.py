@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sidecut.cli.errors import UsageError, require
 from sidecut.cli.inputs import ARRAY_SUFFIXES, existing_file, read_array
-from sidecut.cli.points import Points
+from sidecut.cli.preparation import Points
 from sidecut.cli.tables import JSON_LINES, TextFormat, class_codes, read_table
 
 __all__ = [

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Preparation", "Wishes", "learn_preparation"]
 
+
 MOST_CATEGORIES = 100
 """A text column with more different values than this is no category."""
 
@@ -197,6 +198,12 @@ def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> 
             "the cell empty and add --impute, fill the gap, remove the row, or leave the column out with "
             f"--drop {quoted(column)}."
         )
+    commas = [name for name in text if _has_decimal_commas(frame[name])]
+    if commas:
+        raise UsageError(
+            f"Column {commas[0]!r} of {source} has numbers with a comma, such as "
+            f"{frame[commas[0]].dropna().iloc[0]!r}. Add --decimal , to read them."
+        )
     others = f" (nor are {listed(text[1:])})" if text[1:] else ""
     drop = f"--drop {','.join(quoted(name) for name in text)}"
     raise UsageError(
@@ -204,6 +211,12 @@ def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> 
         f"with {drop}, turn text into columns of zeros and ones with --encode, or say what it is with "
         "--id-column, --label-column or --truth-column."
     )
+
+
+def _has_decimal_commas(series: pd.Series) -> bool:
+    """Tell whether all texts are numbers such as 1,5."""
+    words = series.dropna().astype(str)
+    return len(words) > 0 and bool(words.str.fullmatch(r"\s*[-+]?\d*,\d+\s*|\s*[-+]?\d+\s*").all())
 
 
 def _first_text(series: pd.Series) -> tuple[int, Any]:
@@ -243,3 +256,83 @@ def listed(names: Sequence[str], limit: int = 12) -> str:
 def quoted(name: str) -> str:
     """Return a name as it is written on a command line."""
     return name if name.replace("_", "").replace("-", "").isalnum() else f"'{name}'"
+
+
+# The points to cluster, as they were read: values, names and what is known of their classes.
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points read from a file.
+
+    Parameters
+    ----------
+    X : array or sparse array
+        Features of the points (n, d), or weights between them (n, n) if `is_graph`.
+    source : Path
+        The file they came from.
+    is_graph : bool
+        Whether `X` holds weights between points.
+    names : tuple of str, optional
+        Names of the points, from the id column or the nodes of an edge list.
+    name_column : str
+        What the names are called in output files.
+    columns : tuple of str, optional
+        Names of the features.
+    known_labels : tuple of str, optional
+        Classes of the points labelled beforehand, empty where unknown.
+    truth : array of shape (n,), optional
+        Classes to score against, -1 where unknown; never shown to a method.
+    preparation : Preparation, optional
+        How the features came from a table, for points that come later.
+
+    Examples
+    --------
+    >>> points = Points(np.zeros((2, 1)), Path("points.csv"), names=("ann", "bob"))
+    >>> points.n_samples, points.name(1)
+    (2, 'bob')
+    """
+
+    X: Any
+    source: Path
+    is_graph: bool = False
+    names: tuple[str, ...] | None = None
+    name_column: str = "index"
+    columns: tuple[str, ...] | None = None
+    known_labels: tuple[str, ...] | None = None
+    truth: NDArray[np.intp] | None = None
+    preparation: Any = None
+
+    @property
+    def n_samples(self) -> int:
+        """How many points there are."""
+        return int(self.X.shape[0])
+
+    def name(self, position: int) -> str:
+        """Return what a point is called: its name, or its row number."""
+        return str(position) if self.names is None else self.names[position]
+
+
+def checked_names(values: Sequence[Any], column: str, source: Path) -> tuple[str, ...]:
+    """Turn an id column into names, which must be there and must differ.
+
+    Examples
+    --------
+    >>> checked_names([3, 1], "id", Path("points.csv"))
+    ('3', '1')
+    >>> checked_names(["a", "a"], "id", Path("points.csv"))
+    Traceback (most recent call last):
+    ...
+    sidecut.cli.errors.UsageError: The id column 'id' of points.csv calls rows 0 and 1 both 'a'; names must...
+    """
+    names = tuple(str(value) for value in values)
+    seen: dict[str, int] = {}
+    for row, name in enumerate(names):
+        if name in seen:
+            rule = "names must differ; choose another --id-column or leave it out"
+            raise UsageError(
+                f"The id column {column!r} of {source} calls rows {seen[name]} and {row} both {name!r}; "
+                f"{rule}."
+            )
+        seen[name] = row
+    return names

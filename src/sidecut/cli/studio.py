@@ -16,18 +16,17 @@ import scipy.sparse as sp
 from sidecut.cli.errors import OK, UsageError, require
 from sidecut.cli.inputs import existing_file, read_points
 from sidecut.cli.knowledge import read_named_constraints
-from sidecut.cli.models import save_model
 from sidecut.cli.options import StudioOptions
-from sidecut.cli.points import Points
-from sidecut.cli.preparation import Wishes
+from sidecut.cli.predict import save_model
+from sidecut.cli.preparation import Points, Wishes
 from sidecut.cli.result import ClusterRun
 from sidecut.cli.tables import TABLE_SUFFIXES, ColumnRoles, TextFormat, kind_suffix, read_table
 from sidecut.images import read_image
 from sidecut.studio import Items, Painter, PictureFiles, PictureRows, Session, Setup
-from sidecut.studio.desk import Desk
 from sidecut.studio.exports import as_file
 from sidecut.studio.messages import File
-from sidecut.studio.painting import PaintDesk
+from sidecut.studio.painting import PaintHandler
+from sidecut.studio.requests import SessionHandler
 
 __all__ = ["run"]
 
@@ -58,13 +57,13 @@ def run(options: StudioOptions) -> int:
     if not options.data.exists():
         existing_file(options.data)
     if options.data.suffix.lower() in PICTURES:
-        desk: Desk | PaintDesk = PaintDesk(
+        handler: SessionHandler | PaintHandler = PaintHandler(
             Painter(read_image(options.data), _folder(options), options.data.name)
         )
     else:
-        desk = open_points(options)
+        handler = open_points(options)
     with suppress(KeyboardInterrupt):
-        serve(desk, port=options.port, open_browser=options.browser, tell=_tell(options))
+        serve(handler, port=options.port, open_browser=options.browser, tell=_tell(options))
     return OK
 
 
@@ -83,8 +82,8 @@ def _folder(options: StudioOptions) -> Path:
     return options.project or options.data.with_name(f"{options.data.name}.studio")
 
 
-def open_points(options: StudioOptions) -> Desk:
-    """Return the desk of a table, an array, a graph or a folder of pictures."""
+def open_points(options: StudioOptions) -> SessionHandler:
+    """Return the requests to a table, an array, a graph or a folder of pictures."""
     if options.data.is_dir():
         points, items = _picture_folder(options)
     elif kind_suffix(options.data) in TABLE_SUFFIXES:
@@ -99,7 +98,7 @@ def open_points(options: StudioOptions) -> Desk:
     if options.constraints is not None and is_new:
         session.take(read_named_constraints(existing_file(options.constraints), points))
     has_model = not points.is_graph and points.preparation is not None
-    return Desk(session, (lambda session: _as_model(points, session)) if has_model else None)
+    return SessionHandler(session, (lambda session: _as_model(points, session)) if has_model else None)
 
 
 def _setup(options: StudioOptions, points: Points) -> Setup:

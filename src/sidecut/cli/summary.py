@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sidecut.cli.console import show_rows
-from sidecut.cli.doubts import list_suspects
-from sidecut.cli.result import ClusterRun
-from sidecut.cli.scores import Score
+from sidecut.cli.evaluate import Score
+from sidecut.cli.result import ClusterRun, list_suspects
 from sidecut.evaluation import clustering_accuracy
 
 __all__ = ["clusters_words", "counted", "json_summary", "sentences", "solver_words", "tell_summary"]
@@ -81,6 +81,11 @@ def _what_was_done(run: ClusterRun) -> str:
     return f"{said}, using {counted(run.score.total, 'constraint')} on {counted(n_known, 'point')}."
 
 
+def _percent(share: float) -> str:
+    """Return a share in percent; a small one is not rounded to nothing."""
+    return f"{share:.1%}" if 0 < share < 0.01 else f"{share:.0%}"
+
+
 def _what_changed(run: ClusterRun) -> str:
     before, after = run.baseline_score, run.score
     if before is None:
@@ -89,8 +94,10 @@ def _what_changed(run: ClusterRun) -> str:
         return f"{after.kept:,} of {after.total:,} constraints are kept; no comparison without them was made."
     n_moved = round((1 - clustering_accuracy(run.baseline.labels_, run.labels)) * run.points.n_samples)
     share = n_moved / run.points.n_samples
-    said = f"What you know moved {counted(n_moved, 'point')} ({share:.0%}) to another cluster than without it"
-    said += f", and {after.kept:,} of {after.total:,} constraints are kept instead of {before.kept:,}"
+    said = (
+        f"What you know moved {counted(n_moved, 'point')} ({_percent(share)}) to another cluster than without"
+    )
+    said += f" it, and {after.kept:,} of {after.total:,} constraints are kept instead of {before.kept:,}"
     if before.ari_unconstrained is None or after.ari_unconstrained is None:
         return f"{said}."
     verb = "rose" if after.ari_unconstrained >= before.ari_unconstrained else "fell"
@@ -109,11 +116,28 @@ def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
         *_unsure_words(run),
     ]
     if messages:
-        doubts.append(f"there {'is a warning' if len(messages) == 1 else f'are {len(messages)} warnings'}")
+        doubts.append(_first_sentence(messages[0]))
+    if len(messages) > 1:
+        more = len(messages) - 1
+        doubts.append(f"there {'is one more warning' if more == 1 else f'are {more} more warnings'}")
     if not doubts:
         return "Nothing looks doubtful: no constraint is violated, no cluster is tiny, nothing was warned of."
     said = "; ".join(doubts)
     return f"Look at this first: {said}."
+
+
+def _first_sentence(message: str) -> str:
+    """Return the first sentence of a warning, to be put into another.
+
+    Examples
+    --------
+    >>> from sidecut.cli.summary import _first_sentence
+    >>> _first_sentence("A class has no cluster of its own: 'eight'. Look at these labels.")
+    "a class has no cluster of its own: 'eight'"
+    """
+    first = re.split(r"\.\s", message, maxsplit=1)[0].rstrip(".")
+    is_name = len(first) > 1 and first[1].isupper()
+    return first if is_name else first[:1].lower() + first[1:]
 
 
 def _broken_words(run: ClusterRun) -> list[str]:

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidecut.cli.errors import UsageError, require
-from sidecut.cli.points import Points, checked_names
-from sidecut.cli.preparation import Wishes, learn_preparation, listed, quoted
-from sidecut.constraints.labels import UNKNOWN, is_missing, labels_from_text, read_labels
+from sidecut.cli.preparation import Points, Wishes, checked_names, learn_preparation, listed, quoted
+from sidecut.constraints.inputs import UNKNOWN, is_missing, labels_from_text, read_labels
 from sidecut.constraints.tables import COMPRESSED, PARQUET, guess_separator, open_text
 from sidecut.exceptions import ConstraintError
 
@@ -382,6 +381,7 @@ def class_names(
 
 def in_options(message: str) -> str:
     """Say in options of the command line what a message of the library says in parameters."""
+    message = re.sub(r"\bn_clusters=(\d+)", r"--clusters \1", message)
     message = re.sub(r"put None there or say unknown=(\S+)", r"say --unknown \1", message)
     return message.replace("say unknown=()", "say --unknown ''")
 
