@@ -43,9 +43,11 @@ browser:
 screenshots: $(VENV)/.test-ready browser
 	$(BIN)/python -m benchmarks.studio.screenshots
 
-# PyTorch tensors as input: PyTorch is too large for `make test`.
+# PyTorch tensors as input: PyTorch is too large for `make test`. Its build for processors is enough and far smaller than the
+# usual one; TORCH says which is installed, such as TORCH=torch==2.13.0, or the path of a wheel.
+TORCH ?= torch
 tensors: $(VENV)/.test-ready
-	$(BIN)/python -m pip install --quiet torch
+	$(BIN)/python -m pip install --quiet "$(TORCH)"
 	$(BIN)/pytest -q tests/integrations/with_torch.py
 
 # The site, in docs/_build/html: open index.html, no server is needed. Warnings are errors; then every link, every picture

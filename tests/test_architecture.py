@@ -3,6 +3,8 @@
 import ast
 import importlib
 import inspect
+import json
+import operator
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +32,7 @@ ROOMS = (
     "cli",
 )
 #: Below all rooms.
-FOUNDATION = ("arrays", "exceptions", "parameters")
+FOUNDATION = ("arrays", "exceptions", "parameters", "progress")
 #: At the door of the house, above all rooms.
 DOORS = ("__init__", "__main__")
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
@@ -281,3 +283,31 @@ def test_every_estimator_says_what_is_like_it_and_where_it_comes_from(name):
     seen = re.search(r"See Also\n    -+\n(.*?)\n\n", words, re.DOTALL).group(1)
     for other in re.findall(r"^    (\w+) :", seen, re.MULTILINE):
         assert hasattr(sidecut, other), f"{name} points to {other}, which does not exist"
+
+
+# The page about the house
+
+
+PAGE = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text()
+
+
+def places_on_the_map():
+    """What the page says to open: files of the house, each with the names to look for in it."""
+    table = PAGE.split("| looking for | open |")[1].split("\n\n")[0]
+    for cell in re.findall(r"`([^`]+\.py)`((?:, `[\w.]+`)*)", table):
+        yield pytest.param(cell[0], re.findall(r"`([\w.]+)`", cell[1]), id=cell[0] + cell[1])
+
+
+@pytest.mark.parametrize(("file", "names"), list(places_on_the_map()))
+def test_the_map_shows_what_is_there(file, names):
+    thing = importlib.import_module("sidecut." + file.removesuffix(".py").replace("/", "."))
+    for name in names:
+        operator.attrgetter(name)(thing)
+
+
+def test_the_page_tells_the_walk_that_is_stored():
+    stored = json.loads((Path(__file__).parents[1] / "benchmarks" / "house" / "walk.json").read_text())
+    for method in stored["before"]["methods"]:
+        rows = [figures["methods"][method] for figures in stored.values()]
+        cells = [" → ".join(str(row[column]) for row in rows) for column in ("functions", "files", "hops")]
+        assert f"| {method} | {' | '.join(cells)} |" in PAGE

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         PoissonLearning,
         PoissonMBO,
         SpectralLearning,
+        estimate_seconds,
     )
     from sidecut.selection import AutoCut
 
@@ -58,6 +59,7 @@ __all__ = [
     "PoissonMBO",
     "SpectralLearning",
     "__version__",
+    "estimate_seconds",
 ]
 
 #: What can be reached as an attribute without an import of its own.

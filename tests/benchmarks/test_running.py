@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -97,6 +98,22 @@ def test_a_table_of_more_draws_is_not_replaced_by_one_of_fewer(toy, store, capsy
     assert "has more draws and stays" in capsys.readouterr().err
     run(toy, store)
     assert pd.read_csv(store.summary_path(toy.name)).draws.tolist() == [2, 2, 2, 2]
+
+
+def test_one_method_run_again_leaves_the_rows_of_the_others(toy, store):
+    run(toy, store)
+    path = store.summary_path(toy.name)
+    table = pd.read_csv(path)
+    table["ari_mean"] = 9.0
+    table.to_csv(path, index=False)
+    store.raw_path(toy.name).unlink()
+    run(toy, store, methods=["SL"])
+    assert set(store.cells(toy.name).method) == {"SL"}
+    again = pd.read_csv(path)
+    assert again.method.tolist() == table.method.tolist()
+    assert (again[again.method == "NC"].ari_mean == 9.0).all()
+    assert (again[again.method == "SL"].ari_mean < 1.0).all()
+    assert list(json.loads(path.with_suffix(".json").read_text())["run_again"]) == ["SL"]
 
 
 def test_quick_runs_leave_the_stored_tables_alone(monkeypatch, tmp_path):

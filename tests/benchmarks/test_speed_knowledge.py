@@ -26,14 +26,23 @@ def test_a_set_without_its_folder_is_left_out():
     assert knowledge.sample("mnist", 300, None) is None
 
 
-def test_a_row_tells_times_scores_and_errors():
+def test_a_row_tells_times_and_scores():
     drawn = knowledge.sample("blobs", 200, None)
     rows = knowledge.compare("blobs", drawn, {"n/5 pairs": pairs.few}, ["CSP", "E2CP"], 1, 9.0)
     assert [row["method"] for row in rows] == ["CSP", "E2CP"]
     assert all(row["sidecut"] > 0 and row["NormalizedCut"] > 0 for row in rows)
-    # So few points are exact.
-    assert rows[1]["stated error"] == rows[1]["true error"] == 0.0
-    assert rows[1]["exact ARI"] == rows[1]["ARI"]
+
+
+def test_a_row_beside_exact_methods_tells_errors_and_what_was_lost():
+    drawn = knowledge.sample("blobs", 200, None)
+    known = {"n/5 pairs": pairs.few}
+    csp, e2cp, csap = knowledge.beside_exact("blobs", drawn, known, ["CSP", "E2CP", "CSAP"], 2)
+    assert "true error" not in csp
+    for row in (e2cp, csap):
+        # So few points are exact.
+        assert row["draws"] == 2
+        assert row["stated error"] == row["true error"] == row["most lost"] == 0.0
+        assert row["exact ARI"] == row["ARI"]
 
 
 def test_labels_per_class_are_counted():

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sidecut.exceptions import ConflictError, ConstraintError
-from sidecut.integrations._correlation import Evidence, find_clusters, measure_confidence
-from sidecut.integrations._entities import find_cut
+from sidecut.integrations._entities import Evidence, find_clusters, find_cut, measure_confidence
 from sidecut.integrations.records import cluster_records
 
 NO_PAIRS = np.empty((0, 2), dtype=np.int64)

@@ -7,8 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CSP
 from sidecut.exceptions import ConflictError, ConstraintError
-from sidecut.integrations._stream import Landmarks
-from sidecut.integrations.speakers import SpeakerClusterer, gather_knowledge
+from sidecut.integrations.speakers import Landmarks, SpeakerClusterer, gather_knowledge
 
 
 def voices(n_chunks, n_speakers, seed=0, spread=1.6, dimension=64):

@@ -4,8 +4,8 @@ import pytest
 from sidecut import Constraints
 from sidecut.graphs import Neighbors
 from sidecut.methods.e2cp import propagate
+from sidecut.plots import links as module
 from sidecut.plots import plot_propagated
-from sidecut.plots import propagated as module
 
 
 @pytest.fixture

@@ -13,13 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 import sidecut
-from sidecut import CSP, E2CP, AutoCut, Constraints, NormalizedCut
+from sidecut import CSP, E2CP, AutoCut, Constraints, NormalizedCut, estimate_seconds
 from sidecut.active import ActiveClustering
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.diagnostics import find_suspects
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Graph, Neighbors, as_graph
+from sidecut.images import Segmentation, segment
+from sidecut.integrations import SpeakerClusterer, TopicClusterer
 
 Points = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -71,6 +73,37 @@ def use_help(X: Points, y: Labels) -> str:
     return explanation
 
 
+def use_pictures() -> tuple[int, ...]:
+    """A picture and a few marked pixels."""
+    image = np.zeros((12, 16, 3))
+    image[:, 8:] = 1.0
+    marks = np.zeros((12, 16), dtype=int)
+    marks[2, 2], marks[9, 13] = 1, 2
+    found = segment(image, marks)
+    assert_type(found, Segmentation)
+    assert found.labels[0, 0] != found.labels[0, 15]
+    return found.shape
+
+
+def use_seats(X: Points, y: Labels) -> None:
+    """Clusterers in the shapes that other packages expect."""
+    topics = TopicClusterer(3, random_state=0)
+    told = np.where(np.arange(len(y)) % 5 == 0, y, -1)
+    assert_type(topics.fit(X, told), TopicClusterer)
+    assert topics.labels_.shape == y.shape
+    voices = np.eye(3)[y] + 0.05 * np.random.default_rng(0).normal(size=(len(y), 3))
+    speakers = SpeakerClusterer(random_state=0).cluster(voices, num_clusters=3)
+    assert len(np.unique(speakers)) == 3
+
+
+def use_time(X: Points) -> float:
+    """How long a fit will take, and a fit that says what it does."""
+    model = CSP(n_clusters=3, n_neighbors=10, verbose=1, random_state=0)
+    seconds = estimate_seconds(model, X)
+    assert_type(seconds, float)
+    return seconds
+
+
 def meet_an_error() -> str:
     """Contradictions are refused by an error of their own."""
     try:
@@ -88,6 +121,9 @@ def main() -> None:
     assert use_labels(X, y) > 0.7
     assert use_pairs(X, y) > 0.7
     assert "candidates" in use_help(X, y)
+    assert use_pictures() == (12, 16)
+    use_seats(X, y)
+    assert use_time(X) > 0
     assert "contradicts" in meet_an_error()
     assert NormalizedCut(n_clusters=3, random_state=0).fit_predict(X).shape == (150,)
     print(f"sidecut {sidecut.__version__} works where it is installed: {sidecut.__file__}")

@@ -20,7 +20,7 @@ from sklearn.mixture import GaussianMixture
 from sidecut import __version__
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.constraints.labels import read_labels
+from sidecut.constraints.inputs import read_labels
 from sidecut.exceptions import ConstraintError, GraphWarning, warn
 from sidecut.graphs import Graph, Neighbors, as_graph
 from sidecut.selection import AutoCut

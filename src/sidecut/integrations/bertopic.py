@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray, to_native
 from sidecut.constraints import Constraints
-from sidecut.constraints.labels import read_labels
+from sidecut.constraints.inputs import read_labels
 from sidecut.exceptions import ConstraintError
 from sidecut.selection import AutoCut
 
