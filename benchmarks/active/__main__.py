@@ -13,11 +13,10 @@ from pathlib import Path
 
 from benchmarks.active.cobras import COBRAS, run_cobras
 from benchmarks.active.curves import E2CP_RANDOM, STRATEGIES, run_curve, run_e2cp
-from benchmarks.active.sets import LARGE, SETS, load_set
+from benchmarks.active.sets import SETS, load_set
 from benchmarks.active.table import print_tables
 
 RESULTS = Path(__file__).parent / "results" / "curves.jsonl"
-FEW_DRAWS = 3
 
 
 def read_arguments() -> argparse.Namespace:
@@ -26,7 +25,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "sidecut-peers")
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--strategies", nargs="+", default=["controller"])
-    parser.add_argument("--draws", type=int, default=10, help=f"of small sets; {FEW_DRAWS} of large ones")
+    parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--error", type=float, default=0.0, help="the chance of a wrong answer")
     parser.add_argument("--table", action="store_true", help="print the means that are stored")
     return parser.parse_args()
@@ -37,8 +36,7 @@ def cells(wanted: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
     done = {(row["set"], row["strategy"], row["draw"], row["error"]) for row in stored()}
     for name in wanted.sets:
         for strategy in wanted.strategies:
-            draws = min(wanted.draws, FEW_DRAWS) if name in LARGE else wanted.draws
-            for draw in range(draws):
+            for draw in range(wanted.draws):
                 if (name, strategy, draw, wanted.error) not in done:
                     yield name, strategy, draw
 

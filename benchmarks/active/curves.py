@@ -39,7 +39,7 @@ E2CP_RANDOM = "E2CP, random pairs"
 
 
 def run_curve(X, y, strategy: str, draw: int, error: float = 0.0, budgets=BUDGETS) -> dict:
-    """Return the adjusted Rand index after each number of questions, and seconds per question.
+    """Return the adjusted Rand index after each number of questions, and processor seconds per question.
 
     Parameters
     ----------
@@ -56,17 +56,17 @@ def run_curve(X, y, strategy: str, draw: int, error: float = 0.0, budgets=BUDGET
     """
     wrong = np.random.RandomState(1_000 + draw).rand(max(budgets)) < error
     run = ActiveClustering(strategy=STRATEGIES[strategy], reliability=1.0 - error, random_state=draw)
-    began = time.perf_counter()
+    began = time.process_time()
     run.start(X)
-    started = time.perf_counter() - began
+    started = time.process_time() - began
     scores, waits = {}, []
     for count in range(1, max(budgets) + 1):
-        began = time.perf_counter()
+        began = time.process_time()
         question = run.question()
         if question is not None:
             same = bool(y[question.i] == y[question.j])
             run.answer(same != bool(wrong[count - 1]))
-        waits.append(time.perf_counter() - began)
+        waits.append(time.process_time() - began)
         if count in budgets:
             scores[count] = round(adjusted_rand_score(y, run.labels_), 4)
     return {

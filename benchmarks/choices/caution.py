@@ -26,7 +26,7 @@ import sidecut
 from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
-from sidecut.methods.safeguard import FEWEST_MUST_LINKS, FEWEST_TOLD, KnownPairs
+from sidecut.methods.safeguard import FEWEST_FOR_GAIN, FEWEST_MUST_LINKS, KnownPairs
 
 RESULTS = Path(__file__).parent / "results" / "caution.csv"
 METHODS = (
@@ -117,7 +117,7 @@ def measure(method: str, n_draws: int) -> Iterator[list]:
 def table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the mean loss and the share of large losses of each method, without the rule and with it."""
     gain = cells.agree_told - cells.agree_plain
-    fewest = np.where(cells.kind.str.endswith("one class"), FEWEST_MUST_LINKS, FEWEST_TOLD)
+    fewest = np.where(cells.kind.str.endswith("one class"), FEWEST_MUST_LINKS, FEWEST_FOR_GAIN)
     speaks = (cells.agree_plain < 1) & (gain > 0) & (cells.facts >= fewest)
     rules = {"unguarded": np.ones(len(cells), dtype=bool)}
     for alike in (0.6, 0.7, 0.8, 0.9):

@@ -32,9 +32,9 @@ from benchmarks.machine import facts
 from sidecut import CSP
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors
-from sidecut.methods.csp import davidson
+from sidecut.methods.csp import pencil as solvers
 from sidecut.methods.csp.pencil import SurplusPencil, largest_of_pencil, symmetric
-from sidecut.spectral.conjugate_gradients import solve_columns
+from sidecut.spectral.problem import solve_columns
 
 STORED = Path(__file__).parent / "results" / "csp_solver.json"
 MAX_ITERATIONS = 300
@@ -66,7 +66,7 @@ class Lobpcg:
 
         def solve(block: np.ndarray) -> np.ndarray:
             block = block.reshape(self.pencil.n, -1)
-            return solve_columns(shifted, block, davidson.INNER_TOLERANCE, davidson.INNER_STEPS)
+            return solve_columns(shifted, block, solvers.INNER_TOLERANCE, solvers.INNER_STEPS)
 
         return self._operator(solve)
 
@@ -104,7 +104,7 @@ def measure(pencil: SurplusPencil, solve: Callable[[], tuple]) -> tuple[dict[str
 
 def compare(rows: list[dict], case: dict) -> Callable[..., tuple]:
     """Return what stands in for `solve_davidson`: it also runs lobpcg and writes both down."""
-    original = davidson.solve_davidson
+    original = solvers.solve_davidson
 
     def both(pencil: SurplusPencil, seeds: np.ndarray, count: int, tolerance: float) -> tuple:
         ours, result = measure(pencil, lambda: original(pencil, seeds, count, tolerance))
@@ -150,7 +150,7 @@ def run(rows: list[dict], name: str, X: Any, y: np.ndarray, **settings: Any) -> 
     }
     for told, constraints in known.items():
         case = {"data": name, "known": told}
-        with patch.object(davidson, "solve_davidson", compare(rows, case)):
+        with patch.object(solvers, "solve_davidson", compare(rows, case)):
             model = CSP(len(np.unique(y)), safe=False, random_state=0, **settings)
             model.fit(X, constraints=constraints)
 

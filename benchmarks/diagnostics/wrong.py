@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,19 +14,22 @@ from sklearn.svm import SVC
 
 from sidecut import CSP, E2CP, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.diagnostics import drop_suspects, find_suspects
+from sidecut.diagnostics import Suspects, drop_suspects, find_suspects
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Graph
 
 SHARES = (0.05, 0.10, 0.20)
+#: The share at which models are fitted.
+FITTED_SHARE = 0.10
 #: What is known, and by which method it is used.
 KINDS = {"labels of 5 %": CSP, "labels of 20 %": CSP, "n/5 pairs": E2CP}
 
 
 @dataclass(frozen=True)
 class Case:
-    """A graph, its classes, what is known, and the chances of the classes by a classifier that knows all."""
+    """Points and their graph, classes, what is known, and the chances of a classifier that knows all."""
 
+    X: Any
     graph: Graph
     y: Any
     kind: str
@@ -42,6 +45,15 @@ class Case:
         """Return a model that was told this."""
         model = KINDS[self.kind](self.n_classes, affinity="precomputed", random_state=0)
         return model.fit(self.graph, constraints=known)
+
+    def score(self, known: Constraints, told: Constraints) -> float:
+        """Return the adjusted Rand index of such a model on points that were not spoken of."""
+        labels = self.fit(known).labels_
+        return round(float(adjusted_rand_index(self.y, labels, constraints=told)), 4)
+
+    def judge(self, told: Constraints) -> Suspects:
+        """Return what looks wrong."""
+        return find_suspects(self.X, told, n_clusters=self.n_classes)
 
     def know(self) -> Constraints:
         """Return what is known, all of it right."""
@@ -61,17 +73,26 @@ def know_all(X: Any, y: Any) -> Any:
     return cross_val_predict(model, X, y, cv=5, method="predict_proba")
 
 
-def measure(case: Case) -> Iterator[dict[str, Any]]:
-    """Give one row for the right knowledge, then one for each share of wrong knowledge."""
+def measure(case: Case, is_fitted: bool) -> Iterator[dict[str, Any]]:
+    """Give one row for each share of wrong knowledge; with fits, also one for the right knowledge.
+
+    Models are fitted at one share only: they take most of the time.
+    """
     right = case.know()
-    model = case.fit(right)
-    yield {"confidence": by_tenths(model, case.y, right)}
-    score = float(adjusted_rand_index(case.y, model.labels_, constraints=right))
+    score = {}
+    if is_fitted:
+        model = case.fit(right)
+        yield {"confidence": by_tenths(model, case.y, right)}
+        score = {"right": round(float(adjusted_rand_index(case.y, model.labels_, constraints=right)), 4)}
     for share in SHARES:
         rng = np.random.default_rng([case.draw, int(100 * share)])
         flip = flip_links if right.labels is None else flip_labels
         told, wrong = flip(case, right, share, rng)
-        yield {"share": share, "right": score, **judge(case, told, wrong)}
+        suspects = case.judge(told)
+        row = find(case, told, wrong, suspects)
+        if is_fitted and share == FITTED_SHARE:
+            row |= score | regain(case, told, wrong, suspects)
+        yield {"share": share, **row}
 
 
 def flip_labels(case: Case, right: Constraints, share: float, rng: Any) -> tuple[Constraints, set[int]]:
@@ -93,28 +114,35 @@ def flip_links(case: Case, right: Constraints, share: float, rng: Any) -> tuple[
     return told, set(map(tuple, right.pairs[is_wrong].tolist()))
 
 
-def judge(case: Case, told: Constraints, wrong: set[Any]) -> dict[str, Any]:
-    """Return how well the wrong ones are found, and what they cost."""
-    suspects = find_suspects(case.graph, told, n_clusters=case.n_classes, affinity="precomputed")
-    judged = suspects.points.tolist()
-    bad = np.array([(one if suspects.kind == "label" else tuple(one)) in wrong for one in judged])
-    left = drop_suspects(told, suspects)
-    told_score = float(adjusted_rand_index(case.y, case.fit(told).labels_, constraints=told))
-    left_score = told_score
-    if suspects.doubtful.size:
-        left_score = float(adjusted_rand_index(case.y, case.fit(left).labels_, constraints=told))
+def find(case: Case, told: Constraints, wrong: set[Any], suspects: Suspects) -> dict[str, Any]:
+    """Return how well the wrong ones are found."""
+    bad = _are_wrong(suspects, wrong)
     row = {
         "auc": area(bad, suspects.scores),
         "n": len(bad),
         "n_wrong": int(bad.sum()),
         "n_dropped": int(suspects.doubtful.size),
         "n_dropped_wrong": int(bad[suspects.doubtful].sum()),
-        "wrong": told_score,
-        "dropped": left_score,
     }
     if suspects.kind == "label":
         row["ceiling"] = area(bad, 1.0 - _chance_of_said(case, told, suspects.points))
     return {key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()}
+
+
+def regain(case: Case, told: Constraints, wrong: set[Any], suspects: Suspects) -> dict[str, float]:
+    """Return what the wrong ones cost, what dropping suspects regains, and what dropping just those would."""
+    exact = replace(suspects, scores=_are_wrong(suspects, wrong).astype(float))
+    score = {"wrong": case.score(told, told)}
+    for name, judged in (("dropped", suspects), ("at best", exact)):
+        score[name] = (
+            case.score(drop_suspects(told, judged), told) if judged.doubtful.size else score["wrong"]
+        )
+    return score
+
+
+def _are_wrong(suspects: Suspects, wrong: set[Any]) -> Any:
+    judged = suspects.points.tolist()
+    return np.array([(one if suspects.kind == "label" else tuple(one)) in wrong for one in judged])
 
 
 def _chance_of_said(case: Case, told: Constraints, points: Any) -> Any:

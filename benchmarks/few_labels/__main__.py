@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("--amounts", type=int, nargs="+", default=[1, 2, 3, 5, 10, 50])
     parser.add_argument("--methods", nargs="+")
     parser.add_argument("--peer", type=Path)
+    parser.add_argument("--results", type=Path, default=HERE / "results.csv")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     weights, truth = neighbor_graph(options.data_set, options.data, options.graphs)
@@ -57,7 +58,7 @@ def main() -> None:
             work = make_work(options.experiment, weights, truth, amount, draw)
             head = [options.experiment, options.data_set, amount, draw]
             for row in run_all(work, options, head):
-                store(head + row)
+                store(head + row, options.results)
 
 
 def make_work(experiment: str, weights: sp.csr_array, truth: np.ndarray, amount: int, draw: int) -> Work:
@@ -79,7 +80,7 @@ def run_all(work: Work, options: argparse.Namespace, head: list) -> Iterator[lis
         "missing": methods.MISSING,
     }
     table = tables.get(options.experiment, methods.LABELS)
-    done = stored(head)
+    done = stored(head, options.results)
     for name, method in table.items():
         if name not in done and (options.methods is None or name in options.methods):
             wall, cpu = time.perf_counter(), time.process_time()
@@ -107,9 +108,8 @@ def peer_rows(work: Work, python: Path, names: list[str]) -> Iterator[list]:
             yield [name, work.accuracy(classes), seconds["wall"], seconds["cpu"]]
 
 
-def stored(head: list) -> set[str]:
+def stored(head: list, table: Path) -> set[str]:
     """Return the methods whose row is there already."""
-    table = HERE / "results.csv"
     if not table.exists():
         return set()
     with table.open() as file:
@@ -120,9 +120,8 @@ def stored(head: list) -> set[str]:
         }
 
 
-def store(row: list) -> None:
+def store(row: list, table: Path) -> None:
     """Add a row to the table."""
-    table = HERE / "results.csv"
     fresh = not table.exists()
     with table.open("a", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

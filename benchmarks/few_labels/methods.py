@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
+from sklearn.cluster import SpectralClustering
 
 from benchmarks.few_labels.work import Work
 from sidecut import CSAP, CSP, E2CP, NCSC, NormalizedCut, PoissonLearning, PoissonMBO
@@ -56,6 +58,14 @@ def cut(work: Work) -> np.ndarray:
     return name_clusters(model.labels_, work)
 
 
+def lobpcg(work: Work) -> np.ndarray:
+    """scikit-learn's spectral clustering, which knows nothing: what all are timed against."""
+    model = SpectralClustering(
+        work.n_clusters, affinity="precomputed", eigen_solver="lobpcg", random_state=0, n_init=10
+    )
+    return name_clusters(model.fit_predict(sp.csr_matrix(work.graph.matrix)), work)
+
+
 def name_clusters(labels: np.ndarray, work: Work) -> np.ndarray:
     """Give clusters the classes that fit best: the labels in them; without any, all points."""
     n = work.n_clusters
@@ -88,6 +98,7 @@ LABELS: dict[str, Method] = {
     "NCSC": by_labels(NCSC),
     "CSAP": by_labels(CSAP),
     "NormalizedCut": cut,
+    "scikit-learn lobpcg": lobpcg,
 }
 SIZES: dict[str, Method] = {
     "PoissonMBO": by_labels(PoissonMBO),

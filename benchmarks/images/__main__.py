@@ -2,7 +2,7 @@
 
     python -m benchmarks.images --data FOLDER [--set berkeley] [--scenes plane] [--methods sidecut GrabCut]
 
-FOLDER holds images_bsds.npz. Every scene is marked in four ways and several draws (the seed of a draw is its
+FOLDER holds images_bsds.npz. Every scene is marked in seven ways and several draws (the seed of a draw is its
 number), see `benchmarks.images.marks`. Rows go to results/<set>.csv; rows of the same task and method are
 replaced. Seconds are CPU seconds of one thread, so that they mean the same on a busy machine.
 """
@@ -37,8 +37,8 @@ def cut_with_sidecut(image: np.ndarray, marks: np.ndarray) -> np.ndarray:
 METHODS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {"sidecut": cut_with_sidecut, **RIVALS}
 
 
-def rows(scene: Scene, draws: list[int], names: list[str]) -> Iterator[dict]:
-    for kind in KINDS:
+def rows(scene: Scene, kinds: list[str], draws: list[int], names: list[str]) -> Iterator[dict]:
+    for kind in kinds:
         for draw in draws:
             marks = draw_marks(scene.truth, kind, draw)
             for name in names:
@@ -74,6 +74,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of images_bsds.npz")
     parser.add_argument("--set", choices=["berkeley", "bundled"], default="berkeley")
     parser.add_argument("--scenes", nargs="*", help="names of scenes; by default all")
+    parser.add_argument("--marks", nargs="*", choices=KINDS, default=list(KINDS))
     parser.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS))
     parser.add_argument("--draws", type=int, nargs="*", default=[0, 1, 2])
     parser.add_argument("--output", type=Path, default=RESULTS)
@@ -86,7 +87,7 @@ def main() -> None:
         if args.scenes and scene.name not in args.scenes:
             continue
         table = []
-        for row in rows(scene, args.draws, args.methods):
+        for row in rows(scene, args.marks, args.draws, args.methods):
             table.append(row)
             print(*row.values(), flush=True)
         store(table, args.output / f"{args.set}.csv")

@@ -1,10 +1,13 @@
 """Marks as a person might set them, drawn by rule from the truth.
 
 - dots: three discs of 7 pixels across per class.
+- thin: two strokes per class, one pixel wide, each between two random places of the class.
 - short: one stroke per class, 3 pixels wide, half as long as a square of the area of the class is wide, or
   less where the class ends.
 - long: three strokes per class, 5 pixels wide, each between two random places of the class.
+- wide: five strokes per class, 11 pixels wide, each between two random places of the class.
 - box: one square per class, as large as fits around a random place, at most 40 pixels wide.
+- boxes: three of them.
 
 Places are at least 4 pixels from the border of the class where it is wide enough. A stroke is the cheapest
 path between two places within a class, where a pixel costs less the deeper it lies within: people draw along
@@ -13,11 +16,13 @@ the middle of things.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy import ndimage
 from skimage.graph import route_through_array
 
-KINDS = ("dots", "short", "long", "box")
+KINDS = ("dots", "thin", "short", "long", "wide", "box", "boxes")
 #: Places are so far from the border, or half as far as the deepest, if that is less.
 DEPTH = 4.0
 LARGEST_BOX = 40
@@ -54,9 +59,9 @@ def _short(inside: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return _widened(path[:most], inside.shape, 3)
 
 
-def _long(inside: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    paths = [_path(inside, rng) for _ in range(3)]
-    return _widened(np.concatenate(paths), inside.shape, 5)
+def _strokes(inside: np.ndarray, rng: np.random.Generator, count: int, width: int) -> np.ndarray:
+    paths = [_path(inside, rng) for _ in range(count)]
+    return _widened(np.concatenate(paths), inside.shape, width)
 
 
 def _box(inside: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -68,7 +73,19 @@ def _box(inside: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return box
 
 
-_MARK = {"dots": _dots, "short": _short, "long": _long, "box": _box}
+def _boxes(inside: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return _box(inside, rng) | _box(inside, rng) | _box(inside, rng)
+
+
+_MARK = {
+    "dots": _dots,
+    "thin": partial(_strokes, count=2, width=1),
+    "short": _short,
+    "long": partial(_strokes, count=3, width=5),
+    "wide": partial(_strokes, count=5, width=11),
+    "box": _box,
+    "boxes": _boxes,
+}
 
 
 def _depth(inside: np.ndarray) -> np.ndarray:

@@ -86,6 +86,19 @@ SMALL_FLOWER: Outline = [
     *((290, 412), (288, 408), (300, 395), (325, 393), (340, 380), (350, 375), (368, 390), (372, 395)),
     *((395, 379), (415, 382), (430, 382), (440, 395), (441, 418), (460, 420), (470, 427), (295, 427)),
 ]
+PAGODA: Outline = [
+    *((197, 30), (207, 28), (216, 34), (216, 52), (220, 66), (235, 85), (262, 108), (300, 114), (318, 122)),
+    *((314, 130), (296, 135), (296, 160), (308, 168), (330, 174), (328, 184), (320, 190), (322, 225)),
+    *((330, 240), (352, 250), (348, 262), (340, 268), (343, 305), (352, 322), (370, 336), (365, 348)),
+    *((340, 372), (330, 392), (325, 428), (285, 428), (282, 405), (215, 382), (210, 365), (165, 340)),
+    *((120, 336), (76, 340), (80, 300), (65, 272), (68, 258), (100, 240), (105, 225), (100, 188)),
+    *((85, 182), (86, 172), (110, 160), (118, 140), (95, 132), (98, 112), (120, 105), (160, 85)),
+    *((188, 65), (196, 52)),
+]
+CAT: Outline = [
+    *((62, 0), (400, 0), (385, 40), (368, 70), (356, 90), (367, 110), (367, 135), (355, 165), (350, 200)),
+    *((343, 225), (328, 250), (318, 300), (0, 300), (0, 150), (22, 140), (40, 112), (35, 60), (45, 25)),
+]
 
 
 def berkeley_scenes(folder: Path) -> Iterator[Scene]:
@@ -112,6 +125,16 @@ def bundled_scenes() -> Iterator[Scene]:
     yield Scene("grass, gravel, brick", *_mosaic())
     image, truth = touching_discs(321, 481, random_state=0)
     yield Scene("discs", image, 1 + truth)
+    china, cat = load_sample_image("china.jpg"), data.chelsea()
+    yield Scene("pagoda", china, 1 + _inside(PAGODA, china))
+    yield Scene("cat", cat, 1 + _inside(CAT, cat))
+    eyes = _ellipse((118, 171, 31, 34), cat) | _ellipse((137, 317, 28, 23), cat)
+    yield Scene("eyes", cat, 1 + eyes)
+    yield Scene("motorcycle", *_motorcycle())
+    garage = data.stereo_motorcycle()[0]
+    yield _horse("horse of fur in trees", cat[:, 40:], china[100:, 240:])
+    yield _horse("horse of table on cat", data.coffee(), cat[:, 30:])
+    yield _horse("horse of flowers in the garage", flower[60:, 120:], garage[100:, 300:])
 
 
 def merge_segments(human: np.ndarray, classes: list[list[int]]) -> np.ndarray:
@@ -145,3 +168,29 @@ def _mosaic() -> tuple[np.ndarray, np.ndarray]:
     truth[draw.ellipse(150, 170, 90, 110, shape=truth.shape)] = 2
     truth[120:280, 320:440] = 3
     return np.clip(np.choose(truth - 1, level), 0, 1), truth
+
+
+def _motorcycle() -> tuple[np.ndarray, np.ndarray]:
+    """Return a garage and what stands nearer than the floor beside it: the measured depth is known."""
+    image, _, depth = data.stereo_motorcycle()
+    depth = np.where(np.isfinite(depth), depth, 0.0)
+    floor = [np.median(row[row > 0]) if (row > 0).any() else 0.0 for row in depth[:, :80]]
+    nearest = np.where(np.arange(depth.shape[0]) < 370, 42.0, np.array(floor) + 2.5)
+    near = ndimage.median_filter(depth > nearest[:, None], 7)
+    near[465:] = False
+    pieces = ndimage.label(near)[0]
+    return image, 1 + (pieces == np.bincount(pieces[near]).argmax())
+
+
+def _horse(name: str, inside: np.ndarray, outside: np.ndarray) -> Scene:
+    """Return one photograph in the shape of a horse on another."""
+    horse = ~data.horse()
+    share = ndimage.gaussian_filter(horse.astype(float), 0.7)[..., None]
+    mixed = share * _fitted(inside, horse.shape) + (1 - share) * _fitted(outside, horse.shape)
+    return Scene(name, np.round(mixed).astype(np.uint8), 1 + horse)
+
+
+def _fitted(image: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    cropped = image[: shape[0], : shape[1]]
+    missing = [(0, size - have) for size, have in zip(shape, cropped.shape, strict=False)]
+    return np.pad(cropped, (*missing, (0, 0)), mode="reflect")

@@ -37,6 +37,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="three draws, three sizes")
     parser.add_argument("--draws", type=int, help="number of draws (default: the paper's)")
     parser.add_argument("--jobs", type=int, default=1, help="number of processes (default: 1)")
+    parser.add_argument(
+        "--methods", nargs="+", metavar="LABEL", help="run these again; stored rows of all others stay"
+    )
     parser.add_argument("--retry", action="store_true", help="run methods again that failed before")
     parser.add_argument("--summarise", action="store_true", help="write summaries again and run nothing")
     parser.add_argument(
@@ -72,11 +75,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     store, skipped = Store(args.results or (QUICK_RESULTS if args.quick else RESULTS)), []
     for experiment in chosen:
         setting = experiment.under(protocol).shortened(args.draws, quick=args.quick)
+        methods = args.methods and [c.label for c in setting.contenders if c.label in args.methods]
+        if methods == []:
+            continue
         if args.summarise and not store.raw_path(setting.name).exists():
             continue
         if args.summarise:
-            store.summarise(setting, points(setting.data, 0, setting.scaling, args.data).checksum)
-        elif not run(setting, store, folder=args.data, n_jobs=args.jobs, retry=args.retry):
+            checksum = points(setting.data, 0, setting.scaling, args.data).checksum
+            store.summarise(setting, checksum, methods)
+        elif not run(setting, store, methods=methods, folder=args.data, n_jobs=args.jobs, retry=args.retry):
             skipped.append(experiment.name)
     if skipped:
         tell(f"left out for want of data: {', '.join(skipped)}")

@@ -48,6 +48,7 @@ def run(
     experiment: Experiment,
     store: Store,
     *,
+    methods: list[str] | None = None,
     folder: Path | None = None,
     n_jobs: int = 1,
     retry: bool = False,
@@ -60,6 +61,8 @@ def run(
         What to run.
     store : Store
         Where finished cells are.
+    methods : list of str, optional
+        Labels of the contenders to run; all by default. Stored rows of the others stay.
     folder : Path, optional
         Where the data are, see `sidecut.datasets.load`.
     n_jobs : int
@@ -77,7 +80,8 @@ def run(
     except DataUnavailableError as error:
         tell(f"{experiment.name}: left out: {error}")
         return False
-    cells = store.missing(experiment, list(experiment.contenders), retry=retry)
+    contenders = [c for c in experiment.contenders if methods is None or c.label in methods]
+    cells = store.missing(experiment, contenders, retry=retry)
     if cells:
         progress = Progress(experiment.name, len(cells))
         for rows in _finished(experiment, cells, folder, n_jobs):
@@ -85,7 +89,7 @@ def run(
             progress.step()
     else:
         tell(f"{experiment.name}: finished before")
-    if store.summarise(experiment, data.checksum) is None:
+    if store.summarise(experiment, data.checksum, methods) is None:
         tell(
             f"{experiment.name}: {store.summary_path(experiment.name)} has more draws and stays; these cells "
             f"are in {store.raw_path(experiment.name)}. Give --results to have a table of them."

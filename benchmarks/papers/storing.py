@@ -99,25 +99,37 @@ class Store:
                     cells.append((size, draw, left))
         return cells
 
-    def summarise(self, experiment: Experiment, checksum: str) -> Path | None:
+    def summarise(
+        self, experiment: Experiment, checksum: str, methods: list[str] | None = None
+    ) -> Path | None:
         """Write the summary of the cells that belong to the experiment as it is configured now.
 
-        A clone comes with summaries but without cells: one of more draws than there are cells for stays.
+        A clone comes with summaries but without cells: one of more draws than there are cells for stays. With
+        labels of methods, their rows replace stored ones, and stored rows of all other methods stay.
         """
         cells = self.cells(experiment.name)
-        marks = {c.label: experiment.fingerprint(c) for c in experiment.contenders}
+        order = [c.label for c in experiment.contenders]
+        chosen = order if methods is None else methods
+        marks = {c.label: experiment.fingerprint(c) for c in experiment.contenders if c.label in chosen}
         valid = cells[cells.method.map(marks) == cells.config]
         if valid.empty:
             return None
         path = self.summary_path(experiment.name)
-        table = summary(valid, list(marks))
-        if path.exists() and pd.read_csv(path).draws.max() > table.draws.max():
+        table = summary(valid, order)
+        stored = pd.read_csv(path, keep_default_na=False, na_values=[""]) if path.exists() else table[:0]
+        if stored[stored.method.isin(chosen)].draws.max() > table.draws.max():
             return None
+        if methods is not None:
+            others = stored[~stored.method.isin(chosen)]
+            table = _in_order(pd.concat([others.assign(setting=others.setting.fillna("")), table]), order)
         path.parent.mkdir(parents=True, exist_ok=True)
         table.to_csv(path, index=False, lineterminator="\n")
         # Sizes and draws are those of the table, which may come from several runs.
         lasting = {k: v for k, v in experiment.configuration().items() if k not in ("sizes", "draws")}
         made = {"data_checksum": checksum, "made_with": facts(), **lasting}
+        if methods is not None and path.with_suffix(".json").exists():
+            before = json.loads(path.with_suffix(".json").read_text())
+            made |= {"made_with": before["made_with"], "run_again": {name: facts() for name in sorted(marks)}}
         path.with_suffix(".json").write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
         return path
 
@@ -137,7 +149,11 @@ def summary(cells: pd.DataFrame, order: list[str]) -> pd.DataFrame:
         table[f"{score}_mean"] = groups[score].mean().round(4)
     # A machine that is busy for a while spoils a mean.
     table["seconds_median"] = groups.seconds.median().round(4)
+    return _in_order(table.reset_index(), order)
+
+
+def _in_order(table: pd.DataFrame, order: list[str]) -> pd.DataFrame:
     rank = {label: place for place, label in enumerate(order)}
-    return table.reset_index().sort_values(
+    return table.sort_values(
         ["method", "setting", "size"], key=lambda c: c.map(rank) if c.name == "method" else c
     )

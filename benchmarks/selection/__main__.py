@@ -97,7 +97,9 @@ def _run_auto(
     if store.key(line) in store.done:
         return
     start = time.process_time()
-    model = AutoCut(count, random_state=0).fit(X, constraints=known)
+    # The number of clusters is found before methods are tried.
+    budget = "0s" if count == "auto" else None
+    model = AutoCut(count, budget=budget, random_state=0).fit(X, constraints=known)
     line["seconds"] = round(time.process_time() - start, 3)
     line["ari"] = round(adjusted_rand_index(y, model.labels_, constraints=known), 4)
     line["note"] = f"{model.n_clusters_} clusters"
@@ -112,9 +114,10 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--first", type=int, default=0, help="the first draw")
     parser.add_argument("--sets", choices=("reported", "development"), default="reported")
+    parser.add_argument("--names", nargs="+", help="these data sets only")
     parser.add_argument("--only", default="", help="one or more methods, joined by +")
     args = parser.parse_args()
-    names = REPORTED if args.sets == "reported" else DEVELOPMENT
+    names = args.names or (REPORTED if args.sets == "reported" else DEVELOPMENT)
     store = Store(RESULTS / ("cells.csv" if args.sets == "reported" else "development.csv"))
     for draw in range(args.first, args.draws):
         for name in names:

@@ -229,15 +229,16 @@ def e2cp_agreement() -> str:
 
 @fragment
 def ncsc_fits() -> str:
-    """Whole fits of NCSC and LCSC on all of MNIST."""
-    shown = {"NCSC by exchange": 'NCSC(solver="exchange")'}
-    table, rows = of("ncsc", "b"), []
-    for _, row in table[table["data"] == "mnist"].iterrows():
-        lobpcg, amg = row["scikit-learn lobpcg"], row["scikit-learn amg"]
-        ratio = number(row["sidecut"] / lobpcg)
-        seconds = [spent(row["sidecut"]), spent(lobpcg), ratio, spent(amg)]
-        rows.append([f"`{shown.get(row['solver'], row['solver'])}`", *seconds, f"{row['accuracy']:.3f}"])
-    header = "method | sidecut | scikit-learn lobpcg | sidecut / lobpcg | scikit-learn amg | accuracy"
+    """Whole fits of NCSC, LCSC and CCSR on all of MNIST."""
+    table, rows = of("ncsc"), []
+    table = table[(table["data"] == "mnist") & table["part"].isin(["b", "d"])]
+    for _, row in table.iterrows():
+        method, *clusters = row["solver"].split(", ")
+        seconds = [spent(row["sidecut"]), spent(row["scikit-learn lobpcg"]), number(row["ratio"])]
+        accuracy = "–" if pd.isna(row["accuracy"]) else f"{row['accuracy']:.3f}"
+        known = f"{row['labels']:,.0f}" if row["labels"] else "–"
+        rows.append([" in ".join([f"`{method}`", *clusters]), known, *seconds, accuracy])
+    header = "method | labels | sidecut | scikit-learn lobpcg | sidecut / lobpcg | accuracy"
     return markdown(header, rows)
 
 
@@ -245,7 +246,8 @@ def ncsc_fits() -> str:
 def ncsc_iteration() -> str:
     """An iteration of NCSC's solvers, and its memory."""
     table = of("ncsc")
-    table = table[table["data"] == "mnist"].set_index(["part", "solver"])
+    table = table[(table["data"] == "mnist") & table["part"].isin(["a", "c"])]
+    table = table.set_index(["part", "solver"])
     projected, multiplicative = (
         number(table.loc[("a", solver), "ratio"]) for solver in ("projected", "multiplicative")
     )

@@ -1,6 +1,6 @@
 """What random pairs cost: every spectral method with n/5 and with n pairs against NormalizedCut.
 
-    python -m benchmarks.speed.pairs --data FOLDER [--sizes 3000 20000 70000] [--methods E2CP CSP ...]
+    python -m benchmarks.speed.pairs --data FOLDER [--sizes 3000 20000] [--methods E2CP ...] [--exact DRAWS]
 
 The graph (20 neighbours) is given to both. Times are of the processor, medians of fits in turn with
 NormalizedCut's.
@@ -37,8 +37,12 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[3_000, 20_000, 70_000])
     parser.add_argument("--sets", nargs="+", default=[*knowledge.MADE, *knowledge.STORED])
     parser.add_argument("--methods", nargs="+", default=list(knowledge.METHODS))
+    parser.add_argument("--known", nargs="+", default=["n/5 pairs", "n pairs"])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--slowest", type=float, default=20.0)
+    parser.add_argument(
+        "--exact", type=int, metavar="DRAWS", help="instead: beside exact methods, so many draws"
+    )
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     for size in args.sizes:
@@ -47,6 +51,11 @@ def main() -> None:
             if drawn is None:
                 continue
             known = {"n/5 pairs": few, "n pairs": many}
+            known = {told: known[told] for told in args.known}
+            if args.exact:
+                rows = knowledge.beside_exact(name, drawn, known, args.methods, args.exact)
+                stored.write(RESULTS / "pairs_exact", rows, ["data", "points", "known", "method"])
+                continue
             rows = knowledge.compare(name, drawn, known, args.methods, args.repeats, args.slowest)
             stored.write(RESULTS / "pairs", rows, ["data", "points", "known", "method"])
 

@@ -1,6 +1,6 @@
 """From raw points: the search for neighbours beside other libraries, and MNIST from pixels to CSP's labels.
 
-    python -m benchmarks.speed.raw_points --data FOLDER [--sets mnist covtype million] [--searches ...]
+    python -m benchmarks.speed.raw_points --data FOLDER [--sets mnist mixture roll] [--searches ...]
 
 (a) 20 nearest neighbours of all points, each search in a process of its own, so that what it compiles or
     trains counts; libraries that are not installed are left out;
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -28,14 +29,19 @@ from sidecut.graphs import Neighbors
 
 RESULTS = Path(__file__).parent / "results"
 N_LABELS = 500
+KEYS = ["part", "data", "search", "points"]
+SETS = ["mnist", "mixture", "roll", "mixture, a million", "blobs, a million"]
 
 
 def search_in_a_process(search: str, name: str, data: Path | None, limit: float) -> dict | None:
     """(a): return how long a search takes and what it finds, or None where it cannot run in time."""
     command = [sys.executable, "-m", "benchmarks.speed.search_once", search, name]
     command += ["--data", str(data)] if data else []
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=limit, env=os.environ | threads
+        )
     except subprocess.TimeoutExpired:
         print(f"{search} on {name}: more than {limit:.0f} s", flush=True)
         return None
@@ -49,12 +55,12 @@ def search_in_a_process(search: str, name: str, data: Path | None, limit: float)
     return row
 
 
-def from_pixels(data: Path, n_points: int) -> list[dict]:
+def from_pixels(data: Path, n_points: int, searches: list[str]) -> list[dict]:
     """(b)."""
     X, y = mnist_points(data, n_points)
     known = sample_labels(y, N_LABELS, random_state=0)
     rows = []
-    for search in ("auto", "exact"):
+    for search in searches:
         model = CSP(10, affinity=Neighbors(20, search=search), random_state=0)
         wall = time.perf_counter()
         _, processor = timed(lambda m=model: m.fit(X, constraints=known), time.process_time)
@@ -71,20 +77,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path)
     parser.add_argument("--parts", nargs="+", default=["a", "b"])
-    parser.add_argument("--sets", nargs="+", default=["mnist, 20,000", "mnist", "covtype", "million"])
+    parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--searches", nargs="+", default=[*SEARCHES, MULTIPLIED])
     parser.add_argument("--digits", type=int, nargs="+", default=[20_000, 70_000], help="sizes of part b")
+    parser.add_argument("--ways", nargs="+", default=["auto", "exact"], help="searches of part b")
     parser.add_argument("--limit", type=float, default=3_600.0, help="seconds a search may take")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows: list[dict] = []
     for name in args.sets if "a" in args.parts else ():
         for search in args.searches:
             row = search_in_a_process(search, name, args.data, args.limit)
-            rows += [row] if row else []
+            if row:
+                stored.write(RESULTS / "raw_points", [row], KEYS)
     if "b" in args.parts and args.data:
-        rows += [row for n_points in args.digits for row in from_pixels(args.data, n_points)]
-    stored.write(RESULTS / "raw_points", rows, ["part", "data", "search", "points"])
+        for n_points in args.digits:
+            stored.write(RESULTS / "raw_points", from_pixels(args.data, n_points, args.ways), KEYS)
 
 
 if __name__ == "__main__":

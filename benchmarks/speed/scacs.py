@@ -33,8 +33,7 @@ from sidecut import LSC, SCACS, Constraints
 from sidecut.constraints import sample_labels
 from sidecut.graphs import LandmarkCoder, RowChunks, choose_landmarks, code_rows, each_chunk
 from sidecut.labelling import chunked_kmeans
-from sidecut.methods.scacs.beliefs import build_constrained_problem, pose_problem
-from sidecut.methods.scacs.cuts import landmark_cuts
+from sidecut.methods.scacs.cuts import build_constrained_problem, landmark_cuts, pose_problem
 from sidecut.methods.scacs.problem import landmark_basis
 
 RESULTS = Path(__file__).parent / "results"

@@ -2,7 +2,7 @@
 
 Three sizes: the 1,797 digits of scikit-learn, and 10,000 and 70,000 of MNIST (FOLDER/mnist.npz). Answers
 are those of the true classes. Times are seconds; results/seconds.json keeps them. Chromium draws without a
-graphics card here, in software, so frames are slower than on a desk.
+graphics card here, in software, so frames are slower than elsewhere.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn.datasets import load_digits
 from benchmarks import machine
 from benchmarks.studio.page import open_page
 from sidecut.studio import Items, PictureRows, Session
-from sidecut.studio.desk import Desk
+from sidecut.studio.requests import SessionHandler
 
 RESULTS = Path(__file__).parent / "results" / "seconds.json"
 SIZES = (1_797, 10_000, 70_000)
@@ -78,7 +78,7 @@ def measure(n: int, folder: Path | None) -> dict[str, Any]:
     start = time.perf_counter()
     session = Session(X, Items([str(row) for row in range(n)], pictures=PictureRows(X, shape)))
     opened = time.perf_counter() - start
-    with open_page(Desk(session), viewport={"width": 1280, "height": 800}) as page:
+    with open_page(SessionHandler(session), viewport={"width": 1280, "height": 800}) as page:
         frames = page.evaluate(FRAMES, N_FRAMES)
         answers = page.evaluate(ANSWERS, [y.tolist(), N_ANSWERS])
         joined = page.evaluate(JOIN, _one_class(session, y))

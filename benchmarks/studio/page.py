@@ -27,12 +27,12 @@ TOKEN = "a-token-for-this-run"
 
 
 @contextmanager
-def open_page(desk: Any, **context: Any) -> Iterator[Page]:
-    """Serve a desk and open its page; keywords are those of a browser context."""
+def open_page(handler: Any, **context: Any) -> Iterator[Page]:
+    """Serve requests and open its page; keywords are those of a browser context."""
     with socket.socket() as listener, sync_playwright() as playwright:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
-        server = uvicorn.Server(uvicorn.Config(make_app(desk, port, TOKEN), log_level="error"))
+        server = uvicorn.Server(uvicorn.Config(make_app(handler, port, TOKEN), log_level="error"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         while not server.started:

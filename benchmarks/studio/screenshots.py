@@ -13,9 +13,9 @@ from sklearn.datasets import load_digits, load_iris, load_sample_image
 
 from benchmarks.studio.page import open_page
 from sidecut.studio import Items, Painter, PictureRows, Session, Setup
-from sidecut.studio.desk import Desk
 from sidecut.studio.exports import COLORS
-from sidecut.studio.painting import PaintDesk
+from sidecut.studio.painting import PaintHandler
+from sidecut.studio.requests import SessionHandler
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images" / "studio"
 DESK = {"viewport": {"width": 1200, "height": 720}}
@@ -63,11 +63,11 @@ def shoot_digits(folder: Path) -> None:
         pictures=PictureRows(digits.data, (8, 8)),
     )
     session = Session(digits.data, items, title="digits.csv")
-    with open_page(Desk(session), **DESK) as page:
+    with open_page(SessionHandler(session), **DESK) as page:
         save(page, folder / "start.png")
     answer(session, digits.target, N_ANSWERS)
     name_largest(session, digits.target)
-    with open_page(Desk(session), **DESK) as page:
+    with open_page(SessionHandler(session), **DESK) as page:
         save(page, folder / "question.png")
         page.keyboard.press("2")
         page.wait_for_selector(".cluster .chip")
@@ -85,7 +85,7 @@ def shoot_digits(folder: Path) -> None:
         page.wait_for_selector(".chosen .join")
         page.keyboard.press("t")
         save(page, folder / "lasso-dark.png")
-    with open_page(Desk(session), **PHONE) as page:
+    with open_page(SessionHandler(session), **PHONE) as page:
         save(page, folder / "phone.png")
 
 
@@ -97,7 +97,7 @@ def shoot_irises(folder: Path) -> None:
     axes = (columns[2], columns[3])
     session = Session(irises.data, items, setup=Setup(axes=axes), title="iris.csv")
     answer(session, irises.target, 14)
-    with open_page(Desk(session), **DESK) as page:
+    with open_page(SessionHandler(session), **DESK) as page:
         contradict(session, page)
         save(page, folder / "contradiction.png")
 
@@ -113,7 +113,7 @@ def contradict(session: Session, page: Page) -> None:
 def shoot_picture(folder: Path) -> None:
     image = load_sample_image("flower.jpg")
     painter = Painter(image, title="flower.jpg")
-    with open_page(PaintDesk(painter), **DESK) as page:
+    with open_page(PaintHandler(painter), **DESK) as page:
         box = page.locator("canvas.paint").bounding_box()
         assert box is not None
         scale = box["width"] / image.shape[1]
