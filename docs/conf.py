@@ -101,3 +101,17 @@ html_theme_options = {
 }
 
 warnings.filterwarnings("ignore", message=".*non-interactive.*")
+
+
+def strip_code(app, doctree):
+    """Take the empty line off the end of code, which doctest needs and readers do not."""
+    for block in doctree.findall(lambda node: node.tagname in ("literal_block", "doctest_block")):
+        if len(block.children) == 1 and block.astext() != block.astext().rstrip():
+            block.children[0] = type(block.children[0])(block.astext().rstrip())
+            block.children[0].parent = block
+            block.rawsource = block.astext()
+
+
+def setup(app):
+    """Connect what is above."""
+    app.connect("doctree-read", strip_code)

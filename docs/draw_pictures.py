@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.datasets import load_wine, make_moons
 from sklearn.preprocessing import StandardScaler
 
-from sidecut import E2CP, AutoCut, Constraints, NormalizedCut
+from sidecut import AutoCut, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.plots import align_clusters, plot_before_after, project_for_picture
@@ -18,11 +18,11 @@ COLOURS = np.array(["#1f6fb2", "#e8743b"])
 
 def draw_moons() -> None:
     """Two moons: what a spectral cut makes of them, ten labels, and what they make of the cut."""
-    X, y = make_moons(400, noise=0.15, random_state=0)
+    X, y = make_moons(400, noise=0.1, random_state=0)
     known = sample_labels(y, 10, random_state=0)
     seen = known.constrained_points
     before = align_clusters(NormalizedCut(n_clusters=2, random_state=0).fit_predict(X), y)
-    after = align_clusters(E2CP(n_clusters=2, random_state=0).fit(X, constraints=known).labels_, y)
+    after = align_clusters(AutoCut(n_clusters=2, random_state=0).fit(X, constraints=known).labels_, y)
     scores = [adjusted_rand_index(y, labels, constraints=known) for labels in (before, after)]
     figure, axes = plt.subplots(1, 3, figsize=(12, 3.5))
     axes[1].scatter(*X.T, c="0.82", s=14)
