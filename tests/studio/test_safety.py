@@ -135,7 +135,9 @@ def test_whoever_follows_the_address_at_once_is_not_refused(monkeypatch):
 
     def follow(address):
         # The server does not run yet, as on a busy machine: the connection waits for it.
-        lines.append(socket.create_connection((urlsplit(address).hostname, urlsplit(address).port), timeout=5))
+        lines.append(
+            socket.create_connection((urlsplit(address).hostname, urlsplit(address).port), timeout=5)
+        )
 
     server.serve(None, open_browser=False, tell=follow)
     assert len(lines) == 1
