@@ -46,9 +46,9 @@ def draw_wine() -> None:
     X = load_wine(as_frame=True).data
     known = np.full(len(X), None, dtype=object)
     for name, rows in (
-        ("Anna", slice(0, 49, 12)),
-        ("Bruno", slice(60, 117, 14)),
-        ("Carla", slice(131, 176, 11)),
+        ("Barolo", slice(0, 49, 12)),
+        ("Grignolino", slice(60, 117, 14)),
+        ("Barbera", slice(131, 176, 11)),
     ):
         known[rows] = name
     constraints = Constraints.from_labels(known)
