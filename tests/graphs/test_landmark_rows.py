@@ -18,7 +18,7 @@ def in_memory():
 
 def test_codes_are_those_of_all_rows_at_once(in_memory):
     near = LandmarkCoder(U, 3).nearest(X)
-    sigma = near.total / (500 * 31)
+    sigma = near.mean
     assert in_memory.sigma == pytest.approx(sigma, rel=1e-14)
     np.testing.assert_allclose(
         in_memory.matrix.toarray(), code_points(near, in_memory.sigma, 31).toarray()[:, :30], atol=1e-15
