@@ -4,7 +4,7 @@ from scipy import ndimage
 
 from sidecut.images import border
 from sidecut.images.appearance import as_lab
-from sidecut.images.border import band_around, decide_pixels, remove_specks
+from sidecut.images.border import Band, band_around, decide_pixels, remove_specks, touches_border
 
 
 @pytest.mark.parametrize("shape", [(9, 11), (5, 6, 7)])
@@ -16,6 +16,31 @@ def test_the_band_is_as_wide_as_it_should_be(shape, reach):
     touching = inside | ndimage.binary_dilation(inside)
     literal = ndimage.distance_transform_cdt(~touching, metric="taxicab") <= reach
     np.testing.assert_array_equal(band_around(codes, reach), literal)
+
+
+@pytest.mark.parametrize("shape", [(30, 41), (9, 10, 11)])
+@pytest.mark.parametrize("reach", [0, 1, 3])
+def test_the_band_is_the_same_from_pixels_that_may_be_at_a_border(shape, reach):
+    rng = np.random.default_rng(reach)
+    codes = (ndimage.gaussian_filter(rng.normal(size=shape), 2) > 0).astype(np.uint8)
+    candidates = np.flatnonzero(touches_border(codes) | (rng.random(shape) < 0.3))
+    np.testing.assert_array_equal(
+        band_around(codes, reach, rng.permutation(candidates)), band_around(codes, reach)
+    )
+
+
+@pytest.mark.parametrize("shape", [(7, 9), (4, 5, 6)])
+def test_a_band_knows_all_neighbors(shape):
+    mask = np.random.default_rng(0).random(shape) < 0.6
+    band, places = Band.of(mask), np.flatnonzero(mask)
+    axes = np.stack(np.unravel_index(np.arange(mask.size), shape))
+    found = {(places[i], places[j]) for one, other in band.pairs for i, j in zip(one, other, strict=True)}
+    rim = {(places[i], pixel) for ranks, pixels in band.rim for i, pixel in zip(ranks, pixels, strict=True)}
+    gaps = np.abs(axes[:, :, None] - axes[:, None]).sum(axis=0)
+    flat = mask.ravel()
+    adjacent = [(i, j) for i, j in np.argwhere(gaps == 1) if flat[i]]
+    assert found == {(i, j) for i, j in adjacent if flat[j] and i < j}
+    assert rim == {(i, j) for i, j in adjacent if not flat[j]}
 
 
 def test_one_class_has_no_border():
@@ -53,7 +78,7 @@ def test_pixels_are_decided_by_the_grounded_laplacian(shape, monkeypatch):
                     matrix[row, inner.index(there)] -= weight
                 else:
                     right[row, codes[there]] += weight
-    found = decide_pixels(pixels, codes, band, beliefs)
+    found = decide_pixels(pixels, codes, Band.of(band), beliefs)
     np.testing.assert_allclose(found, np.linalg.solve(matrix, right), atol=1e-8)
 
 
@@ -65,7 +90,7 @@ def test_a_border_moves_to_the_edge_of_the_picture():
     guess[:, :5] = 0
     band = band_around(guess)
     beliefs = np.full((band.sum(), 2), 0.5)
-    guess[band] = decide_pixels(pixels, guess, band, beliefs).argmax(axis=1)
+    guess[band] = decide_pixels(pixels, guess, Band.of(band), beliefs).argmax(axis=1)
     np.testing.assert_array_equal(guess, truth)
 
 
@@ -76,7 +101,7 @@ def test_specks_and_holes_go_and_marked_ones_stay():
     codes[3, 3], codes[35, 45] = 1, 2
     band = band_around(codes)
     band[35, 45] = False
-    remove_specks(codes, band)
+    remove_specks(codes, Band.of(band))
     assert (codes[15, 15:18] == 1).all()
     assert codes[3, 3] == 0
     assert codes[35, 45] == 2
@@ -89,7 +114,7 @@ def test_no_small_part_is_left_within_the_band(shape, seed):
     rng = np.random.default_rng(seed)
     codes, band = (rng.random(shape) < 0.3).astype(np.uint8), rng.random(shape) < 0.995
     before = codes.copy()
-    remove_specks(codes, band)
+    remove_specks(codes, Band.of(band))
     np.testing.assert_array_equal(codes[~band], before[~band])
     for code in (0, 1):
         parts = ndimage.label(codes == code)[0]

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import ndimage
 
 from sidecut.exceptions import ConstraintError
 from sidecut.images import region_graph, segment, touching_discs
-from sidecut.images.marked_cut import Cut, cut_by_marks
+from sidecut.images.border import REACH_AFTER, band_around
+from sidecut.images.marked_cut import Cut, Level, _one_level_up, cut_by_marks
 from sidecut.images.region_graph import halve
 
 #: The name of the module is that of the function, too.
@@ -82,6 +84,55 @@ def test_more_marks_on_the_same_graph_are_as_good_as_a_fresh_start(discs):
     np.testing.assert_array_equal(again.labels, fresh.labels)
     np.testing.assert_array_equal(again.probabilities, fresh.probabilities)
     assert again.graph is first.graph
+
+
+@pytest.mark.parametrize("shape", [(90, 121), (8, 31, 40)])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_second_cut_is_what_a_fresh_one_is(monkeypatch, shape, seed):
+    """Strokes are added one by one, on a picture that is cut from coarse to fine; every bit is the same."""
+    monkeypatch.setattr(region_module, "LARGE", 3_000)
+    rng = np.random.default_rng(seed)
+    smooth = ndimage.gaussian_filter(rng.normal(size=shape), 4)
+    image, marks = smooth / smooth.std() + 0.3 * rng.normal(size=shape), np.zeros(shape, dtype=np.uint8)
+    graph = region_graph(image, volume=len(shape) == 3)
+    for stroke in range(6):
+        start = tuple(rng.integers(0, size - 6) for size in shape)
+        marks[tuple(slice(at, at + rng.integers(1, 6)) for at in start)] = 1 + stroke % 3
+        if stroke:
+            again, fresh = segment(image, marks, graph=graph), segment(image, marks)
+            np.testing.assert_array_equal(again.labels, fresh.labels)
+            np.testing.assert_array_equal(again.probabilities, fresh.probabilities)
+            np.testing.assert_array_equal(again.labels[marks > 0], marks[marks > 0])
+
+
+@pytest.mark.parametrize("shape", [(61, 90), (10, 30, 43)])
+def test_borders_of_a_level_are_found_from_the_smaller_one(shape):
+    """Doubled, with marks set; the pixels near borders are those that a look at all of them finds."""
+    rng = np.random.default_rng(0)
+    half = tuple((size + 1) // 2 for size in shape)
+    small = (ndimage.gaussian_filter(rng.normal(size=half), 3) > 0).astype(np.uint8)
+    level = Level(half, *(np.zeros(0, dtype=np.intp) for _ in range(3)), np.zeros((0, 2)))
+    marked = np.flatnonzero(rng.random(shape) < 0.01)
+    marks = rng.integers(0, 2, marked.size)
+    codes, near = _one_level_up(Cut(small, small, np.zeros((1, 2)), levels=(level,)), shape, (marked, marks))
+    literal = small
+    for axis, size in enumerate(shape):
+        literal = literal.repeat(2, axis=axis).take(range(size), axis=axis)
+    literal.reshape(-1)[marked] = marks
+    np.testing.assert_array_equal(codes, literal)
+    np.testing.assert_array_equal(near, band_around(literal, REACH_AFTER))
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int64, np.float64])
+@pytest.mark.parametrize("numbers", [(1, 2, 3), (7, 2, 9)])
+def test_labels_are_of_the_type_of_the_marks(discs, kind, numbers):
+    image, truth = discs
+    marks = marks_on(truth, 8)
+    marks[marks > 0] = np.array(numbers)[marks[marks > 0] - 1]
+    labels = segment(image, marks.astype(kind)).labels
+    assert labels.dtype == (np.intp if kind == np.float64 else kind)
+    np.testing.assert_array_equal(labels, segment(image, marks).labels)
+    assert set(np.unique(labels)) == set(numbers)
 
 
 def test_a_graph_of_another_picture_is_refused(discs):

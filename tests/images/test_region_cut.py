@@ -4,7 +4,8 @@ import scipy.sparse as sp
 
 from sidecut.images import region_graph
 from sidecut.images.appearance import TEXTURE_WEIGHT
-from sidecut.images.marked_cut import Grounded, cut_regions, lowest_barriers, normalize, walk_to_marks
+from sidecut.images.marked_cut import cut_regions, lowest_barriers, normalize, walk_to_marks
+from sidecut.images.region_graph import Elimination
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,8 @@ def test_beliefs_join_at_the_least_energy(graph, votes):
     beliefs, pull = normalize(rng.normal(size=(25, 3))), 0.1 + rng.random(25)
     weights = graph.weights(1.0, 1.0).toarray()
     laplacian = np.diag(weights.sum(axis=1)) - weights
-    found = Grounded(sp.csr_array(laplacian + np.diag(pull)), votes).solve(pull[:, None] * beliefs)
+    matrix = Elimination(sp.csr_array(laplacian + np.diag(pull)), rng.permutation(25))
+    found = matrix.grounded(votes).solve(pull[:, None] * beliefs)
 
     def energy(u):
         gaps = (u[:, None] - u[None]) ** 2
@@ -136,6 +138,19 @@ def test_barriers_are_the_weakest_strongest_edges(graph, n_classes):
         ways = np.minimum(ways, np.maximum(ways[:, k, None], ways[k]))
     literal = np.stack([ways[:, votes[:, c] > 0].min(axis=1) for c in range(n_classes)], axis=1)
     np.testing.assert_allclose(lowest_barriers(graph, votes), literal)
+
+
+@pytest.mark.parametrize("shape", [(1, 400), (20, 20), (3, 130)])
+def test_a_tree_is_taken_apart_in_few_rounds(shape):
+    """Every region but the last is taken out once, with neighbours that are there still."""
+    graph = region_graph(np.random.default_rng(0).random(shape))
+    left = set(range(graph.regions.n_regions))
+    for out, one, other, _, _ in graph.tree:
+        left -= set(out)
+        assert left.issuperset({*one, *other})
+    assert len(left) == 1
+    assert sum(out.size for out, *_ in graph.tree) == graph.regions.n_regions - 1
+    assert len(graph.tree) < 5 * np.log2(graph.regions.n_regions)
 
 
 def test_a_graph_of_one_region_has_no_barriers():

@@ -70,8 +70,10 @@ def class_densities(looks: FloatArray, weights: FloatArray) -> FloatArray:
     array([[1.   ],
            [0.607]])
     """
-    densities = [_density(looks, weight) for weight in weights.T]
-    return np.stack(densities, axis=1)
+    # Single precision is twice as fast, and much finer than what looks say.
+    places = (looks * (np.sqrt(0.5) / WIDTH)).astype(np.float32)
+    squares = np.einsum("ij,ij->i", places, places)
+    return np.stack([_density(places, squares, weight) for weight in weights.T], axis=1)
 
 
 def pool_alike(densities: FloatArray, votes: FloatArray) -> FloatArray:
@@ -110,16 +112,23 @@ def pool_alike(densities: FloatArray, votes: FloatArray) -> FloatArray:
     return densities @ (alike / alike.sum(axis=1, keepdims=True)).T
 
 
-def _density(looks: FloatArray, weights: FloatArray) -> FloatArray:
+def _density(
+    places: npt.NDArray[np.float32], squares: npt.NDArray[np.float32], weights: FloatArray
+) -> FloatArray:
+    """Return the density of one class, given looks in units of the kernel and their squared lengths."""
     examples = np.flatnonzero(weights > 0)
     if examples.size > MOST_EXAMPLES:
         examples = examples[np.linspace(0, examples.size - 1, MOST_EXAMPLES).astype(np.intp)]
     share = weights[examples] / weights[examples].sum()
-    # Single precision is twice as fast, and much finer than what looks say.
-    places = (looks / (np.sqrt(2.0) * WIDTH)).astype(np.float32)
     chosen = places[examples]
-    squares = (places**2).sum(axis=1)[:, None] + (chosen**2).sum(axis=1) - 2.0 * places @ chosen.T
-    return (np.exp(np.minimum(-squares, 0.0)) @ share.astype(np.float32)).astype(np.float64)
+    halves = 0.5 * np.einsum("ij,ij->i", chosen, chosen)
+    # -‖x - y‖² = 2 (x·y - ‖y‖²/2) - ‖x‖²
+    gaps = places @ chosen.T
+    gaps -= halves
+    gaps *= 2.0
+    gaps -= squares[:, None]
+    np.exp(np.minimum(gaps, 0.0, out=gaps), out=gaps)
+    return (gaps @ share.astype(np.float32)).astype(np.float64)
 
 
 def _deviation(values: npt.NDArray, scale: float) -> FloatArray:

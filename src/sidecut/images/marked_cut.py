@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.images.appearance import (
@@ -26,8 +26,16 @@ from sidecut.images.appearance import (
     with_colors,
 )
 from sidecut.images.border import BELIEF as BELIEF_OF_PIXELS
-from sidecut.images.border import COLOR_BELIEF, band_around, decide_pixels, remove_specks
-from sidecut.images.region_graph import RegionGraph, factorize
+from sidecut.images.border import (
+    COLOR_BELIEF,
+    REACH_AFTER,
+    Band,
+    band_around,
+    decide_pixels,
+    remove_specks,
+    touches_border,
+)
+from sidecut.images.region_graph import BELIEF, RegionGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,17 +105,20 @@ class Cut:
             Rows and columns there (of regions, if no level was cut yet).
         """
         n_levels = len(self.levels)
-        values = self.by_region[self.regions[tuple(axis >> n_levels for axis in places)]]
-        for number, level in enumerate(self.levels):
-            here = np.ravel_multi_index(tuple(axis >> (n_levels - number) for axis in places), level.shape)
-            for known, what in (
-                (level.band, level.probabilities),
-                (level.marked, np.eye(values.shape[1])[level.marks]),
-            ):
-                if known.size:
+        n_classes = self.by_region.shape[1]
+        values = np.empty((places[0].size, n_classes))
+        unknown = np.arange(places[0].size)
+        # The largest level that knows a pixel is right, and that is almost always the last.
+        for halvings, level in enumerate(reversed(self.levels), start=1):
+            here = np.ravel_multi_index(tuple(axis[unknown] >> halvings for axis in places), level.shape)
+            for known, what in ((level.band, level.probabilities), (level.marked, level.marks)):
+                if known.size and here.size:
                     rank = np.searchsorted(known, here).clip(max=known.size - 1)
                     is_known = known[rank] == here
-                    values[is_known] = what[rank[is_known]]
+                    found = what[rank[is_known]]
+                    values[unknown[is_known]] = found if what.ndim == 2 else np.eye(n_classes)[found]
+                    unknown, here = unknown[~is_known], here[~is_known]
+        values[unknown] = self.by_region[self.regions[tuple(axis[unknown] >> n_levels for axis in places)]]
         return values
 
 
@@ -163,30 +174,60 @@ def _exact(
 ) -> Cut:
     """Decide the pixels along the borders one level up, keep the marks, and remove specks."""
     shape, (marked, marks) = pixels.shape[:-1], known
-    codes = _doubled(coarse.codes, shape)
-    flat = codes.reshape(-1)
-    flat[marked] = marks
-    band = band_around(codes)
+    codes, near = _one_level_up(coarse, shape, known)
     if undecided is not None:
-        band |= undecided
-    band.reshape(-1)[marked] = False
-    places = np.flatnonzero(band)
-    probabilities = coarse.beliefs(np.unravel_index(places, shape))
+        near |= undecided
+    near.reshape(-1)[marked] = False
+    flat, band = codes.reshape(-1), Band.of(near)
+    probabilities = coarse.beliefs(np.unravel_index(band.places, shape))
     palettes = coarse.palettes
     if palettes is None:
-        palettes = class_palettes(graph.bins, codes, ~band, probabilities.shape[1], pixels.shape[-1])
-    if places.size:
-        bins = color_bins(as_lab(pixels.reshape(-1, pixels.shape[-1])[places]))
+        palettes = class_palettes(graph.bins, codes, ~near, probabilities.shape[1], pixels.shape[-1])
+    if band.n_pixels:
+        colors = as_lab(pixels.reshape(-1, pixels.shape[-1])[band.places])
         # Colours count as far as they tell the classes apart.
         distinct = how_distinct(palettes)
-        beliefs = with_colors(probabilities, palettes, bins, distinct)
+        beliefs = with_colors(probabilities, palettes, color_bins(colors), distinct)
         belief = BELIEF_OF_PIXELS + COLOR_BELIEF * distinct**SHARPNESS
-        probabilities = decide_pixels(pixels, codes, band, beliefs, belief)
-        flat[places] = probabilities.argmax(axis=1)
+        probabilities = decide_pixels(pixels, codes, band, beliefs, belief, colors)
+        flat[band.places] = probabilities.argmax(axis=1)
         remove_specks(codes, band)
-        _agree(probabilities, flat[places])
-    level = Level(shape, marked, marks, places, probabilities)
+        _agree(probabilities, flat[band.places])
+    level = Level(shape, marked, marks, band.places, probabilities)
     return Cut(codes, coarse.regions, coarse.by_region, palettes, (*coarse.levels, level))
+
+
+def _one_level_up(
+    coarse: Cut, shape: tuple[int, ...], known: tuple[IntArray, IntArray]
+) -> tuple[npt.NDArray, BoolArray]:
+    """Return the classes of a level by the smaller one and the marks, and which pixels are near borders."""
+    marked, marks = known
+    if not coarse.levels:
+        codes = coarse.codes.copy()
+        codes.reshape(-1)[marked] = marks
+        return codes, band_around(codes)
+    codes = _doubled(coarse.codes, shape)
+    flat = codes.reshape(-1)
+    differs = flat[marked] != marks
+    flat[marked[differs]] = marks[differs]
+    # Borders come from borders of the smaller level, and from marks that it had lost.
+    touches = touches_border(coarse.codes)
+    lost = [axis >> 1 for axis in np.unravel_index(marked[differs], shape)]
+    for move in product((-1, 0, 1), repeat=len(shape)):
+        moved = zip(lost, move, touches.shape, strict=True)
+        touches[tuple((where + by).clip(0, size - 1) for where, by, size in moved)] = True
+    return codes, band_around(codes, REACH_AFTER, _children(touches, shape))
+
+
+def _children(cells: BoolArray, shape: tuple[int, ...]) -> IntArray:
+    """Return the pixels of a level that lie in some pixels of the smaller one."""
+    axes = np.nonzero(cells)
+    found = []
+    for corner in product((0, 1), repeat=len(shape)):
+        places = [2 * axis + side for axis, side in zip(axes, corner, strict=True)]
+        fits = np.logical_and.reduce([axis < size for axis, size in zip(places, shape, strict=True)])
+        found.append(np.ravel_multi_index(tuple(axis[fits] for axis in places), shape))
+    return np.concatenate(found)
 
 
 def _agree(probabilities: FloatArray, codes: IntArray) -> None:
@@ -213,11 +254,11 @@ def _marks_by_level(graph: RegionGraph, marks: IntArray) -> list[tuple[IntArray,
     Where several pixels become one, one of their marks stays.
     """
     marked: IntArray = np.flatnonzero(marks >= 0)
-    result = [(marked, marks.reshape(-1)[marked])]
+    result = [(marked, marks.reshape(-1)[marked].astype(np.intp))]
     for fine, coarse in zip(graph.levels, graph.levels[1:], strict=False):
         marked, codes = result[-1]
         places = tuple(axis >> 1 for axis in np.unravel_index(marked, fine.shape[:-1]))
-        there = np.full(coarse.shape[:-1], -1, dtype=np.int32)
+        there = np.full(coarse.shape[:-1], -1, dtype=marks.dtype)
         there[places] = codes
         marked = np.flatnonzero(there >= 0)
         result.append((marked, there.reshape(-1)[marked].astype(np.intp)))
@@ -226,10 +267,15 @@ def _marks_by_level(graph: RegionGraph, marks: IntArray) -> list[tuple[IntArray,
 
 def _doubled(values: npt.NDArray, shape: tuple[int, ...]) -> npt.NDArray:
     """Return every pixel twice along each axis that is longer in the new shape, cut to fit."""
-    for axis, size in enumerate(shape):
-        if values.shape[axis] != size:
-            values = values.repeat(2, axis=axis)[(slice(None),) * axis + (slice(size),)]
-    return np.ascontiguousarray(values)
+    for axis in reversed(range(len(shape))):
+        if values.shape[axis] != shape[axis]:
+            wide = np.empty((*values.shape[:axis], shape[axis], *values.shape[axis + 1 :]), values.dtype)
+            before = (slice(None),) * axis
+            for side in (0, 1):
+                half = wide[(*before, slice(side, None, 2))]
+                half[...] = values[(*before, slice(half.shape[axis]))]
+            values = wide
+    return values
 
 
 # Which class a region belongs to: where it lies, what it looks like, and what its neighbours are.
@@ -247,8 +293,6 @@ DOUBT = 1e-3
 PLACE_WEIGHT = 0.5
 BARRIER_WEIGHT = 0.6
 LOOK_WEIGHT = 2.0
-#: γ of step 3, per pixel.
-BELIEF = 0.03
 #: Rounds of steps 2 and 3; a region takes part in the next if it is as sure as this.
 ROUNDS = 3
 SURE = 0.8
@@ -273,7 +317,7 @@ def cut_regions(graph: RegionGraph, votes: FloatArray) -> FloatArray:
     """
     place = PLACE_WEIGHT * np.log(walk_to_marks(graph, votes) + DOUBT)
     place -= BARRIER_WEIGHT * lowest_barriers(graph, votes)
-    problem = Grounded(graph.laplacian + sp.diags_array(BELIEF * graph.regions.sizes), votes)
+    problem = graph.joining.grounded(votes)
     examples = votes
     for _ in range(ROUNDS):
         densities = pool_alike(class_densities(graph.looks, examples), votes)
@@ -297,10 +341,14 @@ def lowest_barriers(graph: RegionGraph, votes: FloatArray) -> FloatArray:
         The marks.
     """
     barriers = np.where(votes > 0, 0.0, np.inf)
-    for lower, above, strengths in reversed(graph.tree):
-        np.minimum.at(barriers, above, np.maximum(barriers[lower], strengths[:, None]))
-    for lower, above, strengths in graph.tree:
-        barriers[lower] = np.minimum(barriers[lower], np.maximum(barriers[above], strengths[:, None]))
+    for out, one, other, to_one, to_other in graph.tree:
+        np.minimum.at(barriers, one, np.maximum(barriers[out], to_one[:, None]))
+        np.minimum.at(barriers, other, np.maximum(barriers[out], to_other[:, None]))
+    for out, one, other, to_one, to_other in reversed(graph.tree):
+        best = np.minimum(
+            np.maximum(barriers[one], to_one[:, None]), np.maximum(barriers[other], to_other[:, None])
+        )
+        barriers[out] = np.minimum(barriers[out], best)
     return barriers
 
 
@@ -314,41 +362,7 @@ def walk_to_marks(graph: RegionGraph, votes: FloatArray) -> FloatArray:
     votes : array of shape (n_regions, n_classes)
         The marks; a region marked with several classes ends the walk at each in proportion.
     """
-    return np.clip(Grounded(graph.path_laplacian, votes).solve(np.zeros_like(votes)), 0.0, 1.0)
-
-
-class Grounded:
-    """A system A u = r in which u is known on marked regions.
-
-    Parameters
-    ----------
-    matrix : sparse array of shape (n_regions, n_regions)
-        A, symmetric, positive definite where nothing is marked.
-    votes : array of shape (n_regions, n_classes)
-        The marks: u is the share of each class there.
-    """
-
-    def __init__(self, matrix: sp.sparray, votes: FloatArray):
-        self.is_known = votes.sum(axis=1) > 0
-        self.known = votes[self.is_known] / votes[self.is_known].sum(axis=1, keepdims=True)
-        rows = matrix.tocsr()[~self.is_known]
-        self.pull = rows[:, self.is_known] @ self.known
-        free = rows[:, ~self.is_known].tocsc()
-        self.factors = factorize(free) if free.shape[0] else None
-
-    def solve(self, right: FloatArray) -> FloatArray:
-        """Return u.
-
-        Parameters
-        ----------
-        right : array of shape (n_regions, n_classes)
-            r; what it is on marked regions does not matter.
-        """
-        solution = np.empty_like(right)
-        solution[self.is_known] = self.known
-        if self.factors is not None:
-            solution[~self.is_known] = self.factors.solve(right[~self.is_known] - self.pull)
-        return solution
+    return np.clip(graph.walking.grounded(votes).solve(np.zeros_like(votes)), 0.0, 1.0)
 
 
 def normalize(scores: FloatArray) -> FloatArray:

@@ -34,6 +34,8 @@ SMOOTHING = 0.5
 LEAST_SPREAD = 8.0
 #: How much a step across an edge costs a walk: weights fall by exp(-4 s²) with its strength s.
 PATH_DECAY = 4.0
+#: γ, how much a belief counts beside the neighbours, per pixel of a region.
+BELIEF = 0.03
 #: What an edge is made of, and how much each part counts: the step from pixel to pixel, the gaps of hue and
 #: texture between the two regions, and those of colour and texture between what lies around them.
 STEP, HUE, TEXTURE, COLOR_AROUND, TEXTURE_AROUND = 0.25, 0.6, 0.5, 1.1, 0.25
@@ -76,34 +78,32 @@ class RegionGraph:
         return self.regions.first.size
 
     @cached_property
-    def laplacian(self) -> sp.csr_array:
-        """L of the weights with decay 1 and power 1, over which beliefs join."""
-        return sp.csgraph.laplacian(self.weights(1.0, 1.0)).tocsr()
+    def joining(self) -> Elimination:
+        """L of the weights with decay 1 and power 1, over which beliefs join, and γ n on its diagonal."""
+        laplacian = sp.csgraph.laplacian(self.weights(1.0, 1.0))
+        return Elimination(laplacian + sp.diags_array(BELIEF * self.regions.sizes), self._order)
 
     @cached_property
-    def path_laplacian(self) -> sp.csr_array:
+    def walking(self) -> Elimination:
         """L of the weights for walks that hardly ever cross a strong edge."""
-        return sp.csgraph.laplacian(self.weights(PATH_DECAY, 2.0)).tocsr()
+        return Elimination(sp.csgraph.laplacian(self.weights(PATH_DECAY, 2.0)), self._order)
 
     @cached_property
-    def tree(self) -> list[tuple[IntArray, IntArray, FloatArray]]:
-        """The tree of weakest edges, from its root: by depth, regions, the ones above, and the edges between.
+    def _order(self) -> IntArray:
+        """An order of the regions in which little is filled in when they are eliminated."""
+        matrix = sp.csgraph.laplacian(self.weights(1.0, 1.0)) + sp.eye_array(self.regions.n_regions)
+        return np.argsort(factorize(matrix.tocsc()).perm_c)
+
+    @cached_property
+    def tree(self) -> list[TreeRound]:
+        """The tree of weakest edges, taken apart: see `take_apart`.
 
         On the way between two regions along this tree the strongest edge is as weak as it can be.
         """
         # An edge of no strength is an edge, too.
         edges = adjacency(self.regions, self.strengths + np.finfo(np.float32).tiny)
-        weakest = sp.csgraph.minimum_spanning_tree(edges)
-        order, above = sp.csgraph.breadth_first_order(weakest, 0, directed=False)
-        depths = np.zeros(self.regions.n_regions, dtype=np.intp)
-        for region in order[1:]:
-            depths[region] = depths[above[region]] + 1
-        lower = order[1:]
-        strengths = np.asarray((weakest + weakest.T).tocsr()[lower, above[lower]]).ravel()
-        starts = np.flatnonzero(np.diff(depths[lower], prepend=0))
-        return list(
-            zip(*(np.split(part, starts[1:]) for part in (lower, above[lower], strengths)), strict=True)
-        )
+        weakest = sp.csgraph.minimum_spanning_tree(edges).tocoo()
+        return take_apart(*weakest.coords, weakest.data, self.regions.n_regions)
 
     def weights(self, decay: float, power: float) -> sp.csr_array:
         """Return the weights between regions: length · exp(-decay · strength^power).
@@ -188,15 +188,149 @@ def usual_number(n_pixels: int) -> int:
     return min(max(n_pixels // PIXELS_PER_REGION, LEAST_REGIONS), MOST_REGIONS)
 
 
-def factorize(matrix: sp.csc_array) -> SuperLU:
+def factorize(matrix: sp.csc_array, *, ordered: bool = False) -> SuperLU:
     """Return the factors of a symmetric positive definite matrix.
 
     Parameters
     ----------
     matrix : sparse array
         Compressed by columns.
+    ordered : bool
+        Whether its rows are in a good order already.
     """
-    return splu(matrix, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
+    way = "NATURAL" if ordered else "MMD_AT_PLUS_A"
+    # Regions have few neighbours: columns one by one are faster than blocks of them.
+    return splu(
+        matrix,
+        permc_spec=way,
+        diag_pivot_thresh=0.0,
+        relax=1,
+        panel_size=1,
+        options={"SymmetricMode": True},
+    )
+
+
+class Elimination:
+    """A matrix between regions, ready to be solved with some of them held fast.
+
+    Which regions are marked is new with every stroke; the order in which they are eliminated need not be.
+
+    Parameters
+    ----------
+    matrix : sparse array of shape (n_regions, n_regions)
+        A, symmetric, positive definite where something is marked.
+    order : array of shape (n_regions,)
+        A permutation.
+    """
+
+    def __init__(self, matrix: sp.sparray, order: IntArray):
+        self.order, self.matrix = order, matrix.tocsr()[order][:, order].tocsc()
+        self.matrix.sort_indices()
+        self.columns = np.repeat(np.arange(order.size), np.diff(self.matrix.indptr))
+        self.is_diagonal = self.matrix.indices == self.columns
+
+    def grounded(self, votes: FloatArray) -> Grounded:
+        """Return the system in which the regions with votes have the classes of these.
+
+        Parameters
+        ----------
+        votes : array of shape (n_regions, n_classes)
+            The marks.
+        """
+        return Grounded(self, votes[self.order])
+
+
+class Grounded:
+    """A system A u = r in which u is known on marked regions.
+
+    Parameters
+    ----------
+    elimination : Elimination
+        A.
+    votes : array of shape (n_regions, n_classes)
+        The marks, in the order of A: u is the share of each class there.
+    """
+
+    def __init__(self, elimination: Elimination, votes: FloatArray):
+        counts = votes.sum(axis=1, keepdims=True)
+        self.is_known = counts[:, 0] > 0
+        self.known = votes / np.where(counts > 0, counts, 1.0)
+        matrix, self.order = elimination.matrix, elimination.order
+        self.pull = matrix @ self.known
+        # Rows and columns of known regions are those of the identity.
+        is_known = self.is_known[matrix.indices] | self.is_known[elimination.columns]
+        values = np.where(is_known, elimination.is_diagonal, matrix.data)
+        free = sp.csc_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+        self.factors = factorize(free, ordered=True)
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """Return u.
+
+        Parameters
+        ----------
+        right : array of shape (n_regions, n_classes)
+            r; what it is on marked regions does not matter.
+        """
+        given = np.where(self.is_known[:, None], self.known, right[self.order] - self.pull)
+        solution = np.empty_like(right)
+        solution[self.order] = self.factors.solve(given)
+        return solution
+
+
+#: Regions that are taken out of a tree at once, two neighbours of each, and the edges to these.
+TreeRound = tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray]
+
+
+def take_apart(first: IntArray, second: IntArray, strengths: FloatArray, n_regions: int) -> list[TreeRound]:
+    """Take a tree apart in few rounds, so that what spreads along it can be found in as many.
+
+    Every round takes out leaves and regions with two neighbours, no two of them side by side. The two
+    neighbours are then linked by an edge as strong as the stronger one of the two that are gone. A leaf has
+    its one neighbour twice.
+
+    Parameters
+    ----------
+    first, second : arrays of shape (n_edges,)
+        The edges of the tree.
+    strengths : array of shape (n_edges,)
+        How strong each is.
+    n_regions : int
+        How many regions there are.
+
+    Returns
+    -------
+    list of tuples
+        In every round the regions, one neighbour, the other, and the strengths of the edges to both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.images.region_graph import take_apart
+    >>> sum(len(out[0]) for out in take_apart(np.array([0, 1]), np.array([1, 2]), np.array([5.0, 7.0]), 3))
+    2
+    """
+    rounds: list[TreeRound] = []
+    rank = np.random.default_rng(0).permutation(n_regions)
+    while first.size:
+        ends, others, edges = (
+            np.concatenate(pair) for pair in ((first, second), (second, first), 2 * (strengths,))
+        )
+        is_out = np.bincount(ends, minlength=n_regions) <= 2
+        is_beaten = is_out[first] & is_out[second]
+        low = np.where(rank[first] < rank[second], first, second)[is_beaten]
+        is_out[low] = False
+        mine = np.flatnonzero(is_out[ends])
+        mine = mine[np.argsort(ends[mine], kind="stable")]
+        starts = np.flatnonzero(np.diff(ends[mine], prepend=-1))
+        stops = np.append(starts[1:], mine.size) - 1
+        one, other = mine[starts], mine[stops]
+        rounds.append((ends[one], others[one], others[other], edges[one], edges[other]))
+        is_left = ~(is_out[first] | is_out[second])
+        is_pair = one != other
+        first = np.append(first[is_left], others[one[is_pair]])
+        second = np.append(second[is_left], others[other[is_pair]])
+        strengths = np.append(strengths[is_left], np.maximum(edges[one], edges[other])[is_pair])
+    return rounds
 
 
 def _around(regions: Regions, texture: FloatArray) -> FloatArray:

@@ -16,6 +16,8 @@ from sidecut.images.balance import balanced_constraints
 from sidecut.images.strokes import stroke_classes
 
 UNKNOWN = -1
+#: Label images whose numbers are smaller than this are counted.
+SMALL_NUMBERS = 1_000
 
 
 class Box(NamedTuple):
@@ -50,11 +52,14 @@ class Seeds:
     Attributes
     ----------
     codes : array of shape (height, width)
-        The number of the class of each pixel, its position in `classes`; -1 where it is unknown.
+        The number of the class of each pixel, its position in `classes`; -1 where it is unknown. Integers
+        of few bits.
     classes : tuple
         What the classes are called: labels, or colours such as "#ff0000".
     is_label_image : bool
         Whether the marks came as a label image, so that its numbers are those of the result, too.
+    label_type : type of integers
+        That of the label image, if they did.
 
     Examples
     --------
@@ -63,7 +68,7 @@ class Seeds:
     >>> seeds.codes
     array([[ 1,  1, -1, -1],
            [-1, -1, -1, -1],
-           [-1,  0,  0, -1]])
+           [-1,  0,  0, -1]], dtype=int8)
     >>> seeds.classes
     ('sea', 'sky')
     >>> seeds.constraints()
@@ -73,6 +78,7 @@ class Seeds:
     codes: IntArray
     classes: tuple[Any, ...]
     is_label_image: bool = False
+    label_type: npt.DTypeLike = np.intp
 
     @classmethod
     def from_boxes(cls, boxes: Iterable[Any], shape: tuple[int, ...]) -> Seeds:
@@ -92,7 +98,7 @@ class Seeds:
         """
         boxes = [_checked_box(box, shape) for box in boxes]
         classes = _in_order({box.label for box in boxes})
-        codes = np.full(shape, UNKNOWN, dtype=np.intp)
+        codes = np.full(shape, UNKNOWN, dtype=np.min_scalar_type(-max(len(classes), 1)))
         for box in boxes:
             code = classes.index(box.label)
             inside = codes[box.row : box.row + box.height, box.column : box.column + box.width]
@@ -121,7 +127,7 @@ class Seeds:
         >>> from sidecut.images import Seeds
         >>> Seeds.from_labels([[0, 7], [3, 0]], shape=(2, 2)).codes
         array([[-1,  1],
-               [ 0, -1]])
+               [ 0, -1]], dtype=int8)
         """
         values = np.asarray(labels)
         _check_same_size(values.shape[: len(shape)], shape)
@@ -135,9 +141,10 @@ class Seeds:
             if np.any(values != np.round(values)):
                 place = tuple(int(index) for index in np.argwhere(values != np.round(values))[0])
                 raise ConstraintError(f"labels{list(place)} = {values[place]}: expected a whole number.")
-        is_known = values > 0
-        names, codes = np.unique(values[is_known], return_inverse=True)
-        return cls(_scattered(is_known, codes), tuple(int(name) for name in names), True)
+        places = np.flatnonzero(values > 0)
+        names, codes = _numbered(values.reshape(-1)[places])
+        kind: npt.DTypeLike = values.dtype if values.dtype.kind in "iu" else np.intp
+        return cls(_scattered(places, codes, shape, names.size), tuple(names.tolist()), True, kind)
 
     @classmethod
     def from_strokes(cls, strokes: npt.ArrayLike, image: npt.ArrayLike) -> Seeds:
@@ -166,11 +173,12 @@ class Seeds:
         >>> strokes[0, 0], strokes[0, 2] = (255, 0, 0), (0, 0, 255)
         >>> seeds = Seeds.from_strokes(strokes, image)
         >>> seeds.codes, seeds.classes
-        (array([[ 1, -1,  0]]), ('#0000ff', '#ff0000'))
+        (array([[ 1, -1,  0]], dtype=int8), ('#0000ff', '#ff0000'))
         """
         _check_same_size(np.shape(strokes)[:2], np.shape(image)[:2])
         is_known, codes, names = stroke_classes(strokes, image)
-        return cls(_scattered(is_known, codes), names)
+        places = np.flatnonzero(is_known)
+        return cls(_scattered(places, codes.ravel(), is_known.shape, len(names)), names)
 
     @property
     def n_known(self) -> int:
@@ -185,7 +193,9 @@ class Seeds:
     @property
     def numbers(self) -> IntArray:
         """The number of each class in a label image: its own, or its position in `classes`."""
-        return np.array(self.classes if self.is_label_image else range(len(self.classes)), dtype=np.intp)
+        if self.is_label_image:
+            return np.array(self.classes, dtype=self.label_type)
+        return np.arange(len(self.classes))
 
     def joined(self, other: Seeds) -> Seeds:
         """Return these marks and others on the same picture; classes of the same name are one.
@@ -213,7 +223,9 @@ class Seeds:
         mine, theirs = (_renumbered(seeds, number) for seeds in (self, other))
         _check_agreement(mine, theirs, classes)
         is_label_image = self.is_label_image and all(isinstance(name, int) and name > 0 for name in classes)
-        return Seeds(np.maximum(mine, theirs), classes, is_label_image)
+        fits = is_label_image and max(classes) <= np.iinfo(np.dtype(self.label_type)).max
+        kind = self.label_type if fits else np.intp
+        return Seeds(np.maximum(mine, theirs), classes, is_label_image, kind)
 
     def constraints(self, *, balanced: bool = False) -> Constraints:
         """Return what the marks say about pairs of pixels.
@@ -224,7 +236,8 @@ class Seeds:
             Weigh the pairs so that every class counts alike, see `balanced_constraints`. Otherwise all pairs
             count alike, and memory is proportional to the marked pixels, not to their pairs.
         """
-        return balanced_constraints(self.codes) if balanced else Constraints.from_labels(self.codes.ravel())
+        codes = self.codes.astype(np.intp)
+        return balanced_constraints(codes) if balanced else Constraints.from_labels(codes.ravel())
 
     def __repr__(self) -> str:
         said = ", ".join(f"{name}: {count}" for name, count in zip(self.classes, self.counts, strict=True))
@@ -297,7 +310,8 @@ def _read_scribbles(scribbles: Any, image: npt.ArrayLike) -> Seeds:
 
 
 def _renumbered(seeds: Seeds, number: dict[str, int]) -> IntArray:
-    lookup = np.array([*(number[str(name)] for name in seeds.classes), UNKNOWN], dtype=np.intp)
+    kind = np.min_scalar_type(-max(len(number), 1))
+    lookup = np.array([*(number[str(name)] for name in seeds.classes), UNKNOWN], dtype=kind)
     return lookup[seeds.codes]
 
 
@@ -338,9 +352,21 @@ def _in_order(labels: set[Any]) -> tuple[Any, ...]:
         return tuple(sorted(labels, key=str))
 
 
-def _scattered(is_known: npt.NDArray[np.bool_], codes: npt.NDArray) -> IntArray:
-    result = np.full(is_known.shape, UNKNOWN, dtype=np.intp)
-    result[is_known] = codes.ravel()
+def _numbered(values: npt.NDArray) -> tuple[IntArray, IntArray]:
+    """Return the numbers that occur, in order, and which of them each value is."""
+    if values.size and values.max() < SMALL_NUMBERS:
+        # Counting is faster than sorting, and marks are many.
+        numbers = values.astype(np.intp, copy=False)
+        counts = np.bincount(numbers)
+        return np.flatnonzero(counts), (np.cumsum(counts > 0) - 1)[numbers]
+    names, codes = np.unique(values, return_inverse=True)
+    return names.astype(np.intp), codes
+
+
+def _scattered(places: IntArray, codes: IntArray, shape: tuple[int, ...], n_classes: int) -> IntArray:
+    """Return the codes at their places, in as few bits as hold them: a picture may have many pixels."""
+    result = np.full(shape, UNKNOWN, dtype=np.min_scalar_type(-max(n_classes, 1)))
+    result.reshape(-1)[places] = codes
     return result
 
 

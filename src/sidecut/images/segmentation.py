@@ -74,12 +74,17 @@ class Segmentation:
 
     @property
     def labels(self) -> IntArray:
-        """A label image: the numbers of the label image that was given, `codes` if none was."""
+        """A label image: numbers and type of the label image that was given, `codes` if none was."""
         if self.seeds is None or not self.seeds.is_label_image:
             return self.codes
         numbers = self.seeds.numbers
         n_more = self.model.n_clusters - numbers.size
-        return np.concatenate([numbers, numbers.max() + 1 + np.arange(n_more)])[self.cut.codes]
+        if n_more:
+            numbers = np.concatenate([numbers, int(numbers.max()) + 1 + np.arange(n_more)])
+        if int(numbers[-1]) - int(numbers[0]) == numbers.size - 1:
+            # Numbers without a gap, as they mostly are, need not be looked up for every pixel.
+            return np.add(self.cut.codes, numbers[0], dtype=numbers.dtype, casting="unsafe")
+        return numbers[self.cut.codes]
 
     @property
     def shape(self) -> tuple[int, ...]:
