@@ -72,7 +72,8 @@ class Band:
         """
         places: IntArray = np.flatnonzero(mask)
         flat, last = mask.reshape(-1), mask.size - 1
-        pairs, rim = [], []
+        pairs: list[Pairs] = []
+        rim: list[Pairs] = []
         for step, size, where in zip(_steps(mask.shape), mask.shape, _axes(places, mask.shape), strict=True):
             has_ahead, has_behind = where < size - 1, where > 0
             is_inner = flat[np.minimum(places + step, last)]

@@ -254,7 +254,7 @@ def _marks_by_level(graph: RegionGraph, marks: IntArray) -> list[tuple[IntArray,
     Where several pixels become one, one of their marks stays.
     """
     marked: IntArray = np.flatnonzero(marks >= 0)
-    result = [(marked, marks.reshape(-1)[marked].astype(np.intp))]
+    result: list[tuple[IntArray, IntArray]] = [(marked, marks.reshape(-1)[marked].astype(np.intp))]
     for fine, coarse in zip(graph.levels, graph.levels[1:], strict=False):
         marked, codes = result[-1]
         places = tuple(axis >> 1 for axis in np.unravel_index(marked, fine.shape[:-1]))

@@ -103,7 +103,8 @@ class RegionGraph:
         # An edge of no strength is an edge, too.
         edges = adjacency(self.regions, self.strengths + np.finfo(np.float32).tiny)
         weakest = sp.csgraph.minimum_spanning_tree(edges).tocoo()
-        return take_apart(*weakest.coords, weakest.data, self.regions.n_regions)
+        first, second = weakest.coords
+        return take_apart(first, second, weakest.data, self.regions.n_regions)
 
     def weights(self, decay: float, power: float) -> sp.csr_array:
         """Return the weights between regions: length · exp(-decay · strength^power).
@@ -312,9 +313,8 @@ def take_apart(first: IntArray, second: IntArray, strengths: FloatArray, n_regio
     rounds: list[TreeRound] = []
     rank = np.random.default_rng(0).permutation(n_regions)
     while first.size:
-        ends, others, edges = (
-            np.concatenate(pair) for pair in ((first, second), (second, first), 2 * (strengths,))
-        )
+        ends, others = np.concatenate([first, second]), np.concatenate([second, first])
+        edges = np.concatenate([strengths, strengths])
         is_out = np.bincount(ends, minlength=n_regions) <= 2
         is_beaten = is_out[first] & is_out[second]
         low = np.where(rank[first] < rank[second], first, second)[is_beaten]
