@@ -72,8 +72,11 @@ def class_densities(looks: FloatArray, weights: FloatArray) -> FloatArray:
     """
     # Single precision is twice as fast, and much finer than what looks say.
     places = (looks * (np.sqrt(0.5) / WIDTH)).astype(np.float32)
-    squares = np.einsum("ij,ij->i", places, places)
-    return np.stack([_density(places, squares, weight) for weight in weights.T], axis=1)
+    squares = np.einsum("ij,ij->i", places, places)[:, None]
+    ones = np.ones_like(squares)
+    # -‖x - y‖² = 2 x·y - ‖y‖² - ‖x‖², as one product.
+    here, there = np.hstack([2.0 * places, ones, -squares]), np.hstack([places, -squares, ones])
+    return np.stack([_density(here, there, weight) for weight in weights.T], axis=1)
 
 
 def pool_alike(densities: FloatArray, votes: FloatArray) -> FloatArray:
@@ -113,22 +116,16 @@ def pool_alike(densities: FloatArray, votes: FloatArray) -> FloatArray:
 
 
 def _density(
-    places: npt.NDArray[np.float32], squares: npt.NDArray[np.float32], weights: FloatArray
+    here: npt.NDArray[np.float32], there: npt.NDArray[np.float32], weights: FloatArray
 ) -> FloatArray:
-    """Return the density of one class, given looks in units of the kernel and their squared lengths."""
+    """Return the density of one class, exp(here · there) being the kernel."""
     examples = np.flatnonzero(weights > 0)
     if examples.size > MOST_EXAMPLES:
         examples = examples[np.linspace(0, examples.size - 1, MOST_EXAMPLES).astype(np.intp)]
     share = weights[examples] / weights[examples].sum()
-    chosen = places[examples]
-    halves = 0.5 * np.einsum("ij,ij->i", chosen, chosen)
-    # -‖x - y‖² = 2 (x·y - ‖y‖²/2) - ‖x‖²
-    gaps = places @ chosen.T
-    gaps -= halves
-    gaps *= 2.0
-    gaps -= squares[:, None]
-    np.exp(np.minimum(gaps, 0.0, out=gaps), out=gaps)
-    return (gaps @ share.astype(np.float32)).astype(np.float64)
+    kernel = here @ there[examples].T
+    np.exp(np.minimum(kernel, 0.0, out=kernel), out=kernel)
+    return (kernel @ share.astype(np.float32)).astype(np.float64)
 
 
 def _deviation(values: npt.NDArray, scale: float) -> FloatArray:
