@@ -2,8 +2,8 @@
 
     python -m benchmarks.images.report
 
-Prints the tables of docs/images.md: means over the tasks of the pictures that no constant was set on, and how
-often sidecut is at or above the best of the rivals on the same task.
+Prints the tables of docs/images.md: means over the tasks of the pictures that no constant was set on, how
+often sidecut is at or above the best of the rivals on the same task, and by how much it is below elsewhere.
 """
 
 from __future__ import annotations
@@ -47,11 +47,23 @@ def wins(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"share of tasks": shares, "or within .01": near, "tasks": counts}).round(2)
 
 
+def losses(table: pd.DataFrame) -> pd.DataFrame:
+    """Return how far sidecut is below the best rival where it is: by that rival, kind of marks and scene."""
+    scores = table.pivot_table(index=TASK, columns="method", values="IoU")
+    rivals = scores.drop(columns="sidecut")
+    below = (rivals.max(axis=1) - scores["sidecut"]).rename("below").reset_index()
+    below["best rival"] = rivals.idxmax(axis=1).to_numpy()
+    lost = below[below["below"] > 0]
+    kinds = {column: lost.groupby(column)["below"] for column in ("best rival", "marks", "scene")}
+    return pd.concat({name: group.agg(["size", "median", "max"]) for name, group in kinds.items()}).round(3)
+
+
 def main() -> None:
     table = reported()
     print("All tasks, without GrabCut\n", means(table[table["method"] != "GrabCut"]), "\n")
     print("Tasks of two classes\n", means(two_classes(table)), "\n")
     print("sidecut at or above\n", wins(table), "\n")
+    print("sidecut below the best of them\n", losses(table), "\n")
     kinds = two_classes(table).pivot_table(index="marks", columns="method", values="IoU")
     print("By kind of mark, two classes\n", kinds.round(3), "\n")
     print(table.pivot_table(index=["scene", "marks"], columns="method", values="IoU").round(2).to_string())

@@ -39,7 +39,7 @@ def main() -> None:
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     scenes = {scene.name: scene for scene in berkeley_scenes(args.data)}
-    figure, axes = plt.subplots(len(ROWS), len(COLUMNS) + 1, figsize=(15, 10.5))
+    figure, axes = plt.subplots(len(ROWS), len(COLUMNS) + 1, figsize=(15, 11))
     for row, (name, kind) in zip(axes, ROWS, strict=True):
         scene = scenes[name]
         marks = draw_marks(scene.truth, kind, 0)
@@ -53,7 +53,7 @@ def main() -> None:
     for ax in axes.flat:
         ax.axis("off")
     figure.tight_layout()
-    figure.savefig(args.output, dpi=60)
+    figure.savefig(args.output, dpi=90)
 
 
 def show(ax: plt.Axes, image: np.ndarray, labels: np.ndarray, marks: np.ndarray, title: str) -> None:

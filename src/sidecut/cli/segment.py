@@ -230,14 +230,14 @@ def _summary_rows(
 ) -> list[tuple[str, str]]:
     result, seeds = done.result, done.result.seeds
     rows = [
-        ("image", f"{source}, {result.shape[0]} x {result.shape[1]} pixels, {result.graph.n_edges:,} edges"),
-        ("method", f"{type(result.model).__name__}, {stages.total:.2f} s"),
+        ("image", f"{source}, {result.shape[0]} x {result.shape[1]} pixels"),
+        ("method", f"{type(result.model).__name__} on {_graph_size(result)}, {stages.total:.2f} s"),
         ("segments", _named_sizes(result)),
     ]
     if seeds is not None:
         rows.append(("marks", f"{seeds.n_known - done.n_lost:,} of {seeds.n_known:,} pixels kept"))
-    solver = "; ".join(f"{said}" for said in _solver(result).values())
-    rows.append(("regions" if isinstance(result.model, RegionCut) else "solver", solver))
+    if not isinstance(result.model, RegionCut):
+        rows.append(("solver", "; ".join(f"{said}" for said in _solver(result).values())))
     return [*rows, *((purpose, str(path)) for purpose, path in files.items())]
 
 
@@ -249,9 +249,15 @@ def _solver(result: Segmentation) -> dict[str, Any]:
     return {"solver": solution.solver, "certificate": str(solution.certificate)}
 
 
+def _graph_size(result: Segmentation) -> str:
+    if isinstance(result.model, RegionCut):
+        return f"{result.model.n_regions:,} regions"
+    return f"{result.graph.n_edges:,} edges"
+
+
 def _named_sizes(result: Segmentation) -> str:
+    """Return the segments with their pixels and their shares of the picture."""
     names = () if result.seeds is None else result.seeds.classes
-    return ", ".join(
-        f"{names[number]}: {size:,}" if number < len(names) else f"{size:,}"
-        for number, size in enumerate(result.sizes)
-    )
+    sizes, n_pixels = result.sizes, result.codes.size
+    said = [f"{size:,} ({100 * size / n_pixels:.0f} %)" for size in sizes]
+    return ", ".join(f"{names[k]}: {size}" if k < len(names) else size for k, size in enumerate(said))
