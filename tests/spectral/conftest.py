@@ -12,10 +12,12 @@ from sidecut.graphs import Graph, SparseGraph
 
 
 class AppliedGraph(Graph):
-    """A graph that can only be applied."""
+    """A graph that can only be applied; it may know itself as sparse plus low rank."""
 
-    def __init__(self, weights):
-        self.weights, self.n_nodes = weights, len(weights)
+    split = None
+
+    def __init__(self, weights, split=None):
+        self.weights, self.n_nodes, self.split = weights, len(weights), split
 
     def apply(self, block):
         return self.weights @ block

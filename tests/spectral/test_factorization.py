@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from sklearn.neighbors import kneighbors_graph
 
 from sidecut.datasets import stochastic_block_graph
-from sidecut.spectral.factorization import count_below, factorize, forecast, is_positive_definite
+from sidecut.spectral.factorization import (
+    UpdatedFactor,
+    count_below,
+    factorize,
+    forecast,
+    is_positive_definite,
+)
 
 
 def neighbours(n, dimension, seed=0):
@@ -67,6 +73,17 @@ def test_the_forecast_tells_easy_from_hard(textbook):
 @pytest.mark.parametrize("n", [1, 2, 3, 300])
 def test_tiny_matrices_have_a_forecast(n, textbook):
     assert 0 < forecast(sp.csr_array(np.ones((n, n)))).fill <= n
+
+
+@pytest.mark.parametrize("rank", [1, 3, 12])
+def test_an_update_of_low_rank_is_solved_with(rank, textbook):
+    rng = np.random.default_rng(rank)
+    sparse = sp.csc_array(4.5 * sp.eye_array(80) - textbook.grid(10, 8))
+    columns, levels = rng.standard_normal((80, rank)) / 9, rng.choice([-1.0, 0.6], rank)
+    whole = sparse.toarray() - columns @ np.diag(levels) @ columns.T
+    right = rng.standard_normal((80, 2))
+    solved = UpdatedFactor(sparse, columns, levels).solve(right)
+    np.testing.assert_allclose(solved, np.linalg.solve(whole, right), rtol=1e-9, atol=1e-10)
 
 
 @st.composite

@@ -3,6 +3,7 @@ import pytest
 
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import SparseGraph
+from sidecut.graphs.graph import SplitWeights
 from sidecut.spectral import inverse
 from sidecut.spectral.inverse import (
     SHIFT,
@@ -136,3 +137,56 @@ def test_a_failed_factorisation_is_an_error(crowded, monkeypatch):
     monkeypatch.setattr(inverse, "factorize", broken)
     with pytest.raises(SpectralError, match="no room"):
         solve_factorized(crowded[0], 2, 2, np.random.RandomState(0))
+
+
+@pytest.fixture(scope="module")
+def split(textbook):
+    """The crowded graph with weights of rank two added, known as such and only applied."""
+    sparse = textbook.chained([textbook.grid(12, 9) for _ in range(5)], 1e-3).matrix
+    factor = np.zeros((sparse.shape[0], 2))
+    factor[:40, 0] = factor[500:, 1] = 1.0
+    levels = np.array([0.02, 0.3])
+    weights = sparse.toarray() + factor @ np.diag(levels) @ factor.T
+    graph = textbook.AppliedGraph(weights, SplitWeights(sparse, factor, levels))
+    values, vectors = np.linalg.eigh(textbook.dense_laplacian(graph.weights))
+    return graph, values, vectors
+
+
+def test_a_graph_that_is_sparse_but_for_a_low_rank_is_factorised(split):
+    graph, values, vectors = split
+    for seed in range(5):
+        pairs = solve_factorized(LaplacianProblem(graph), WANTED, 2, np.random.RandomState(seed))
+        np.testing.assert_allclose(pairs.values[:WANTED], values[1 : WANTED + 1], rtol=1e-7)
+        overlap = vectors[:, 1 : WANTED + 1].T @ pairs.vectors[:, :WANTED]
+        np.testing.assert_allclose(np.linalg.svd(overlap, compute_uv=False), 1.0, atol=1e-8)
+        assert pairs.certificate.complete
+        assert pairs.certificate.failure_probability == 1e-8
+        assert pairs.solver == "shift-invert (sparse factorisation)"
+
+
+def test_what_was_missed_is_looked_for_there_too(split, monkeypatch):
+    graph, values, _ = split
+    real = inverse._solve
+
+    def forgetful(problem, solve, count, rng):
+        pairs = real(problem, solve, count, rng)
+        return type(pairs)(pairs.values[1:], pairs.vectors[:, 1:], pairs.residuals[1:])
+
+    monkeypatch.setattr(inverse, "_solve", forgetful)
+    pairs = solve_factorized(LaplacianProblem(graph), WANTED, 2, np.random.RandomState(0))
+    assert pairs.certificate.complete
+    np.testing.assert_allclose(pairs.values[:WANTED], values[1 : WANTED + 1], rtol=1e-7)
+
+
+def test_a_split_that_is_not_the_graph_is_an_error(split, monkeypatch):
+    graph = split[0]
+    wrong = graph.split._replace(levels=np.array([0.02, -0.3]))
+    monkeypatch.setattr(graph, "split", wrong)
+    with pytest.raises(SpectralError, match="residual"):
+        solve_factorized(LaplacianProblem(graph), 2, 2, np.random.RandomState(0))
+
+
+def test_a_graph_of_no_sparse_part_is_not_factorised(textbook):
+    problem = LaplacianProblem(textbook.AppliedGraph(textbook.grid(4, 4).toarray()))
+    with pytest.raises(SpectralError, match="no sparse matrix"):
+        solve_factorized(problem, 2, 2, np.random.RandomState(0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,24 @@ DENSE_LIMIT = 20_000
 SYMMETRY_TOLERANCE = 1e-8
 #: Symmetry is checked on blocks of about this many bytes.
 SYMMETRY_BYTES = 16 * 2**20
+
+
+class SplitWeights(NamedTuple):
+    """Weights as a sparse matrix plus one of low rank, S + B diag(m) Bᵀ.
+
+    Attributes
+    ----------
+    sparse : csr_array of shape (n, n)
+        S, symmetric.
+    factor : array of shape (n, rank)
+        B.
+    levels : array of shape (rank,)
+        m, of either sign, none zero.
+    """
+
+    sparse: sp.csr_array
+    factor: FloatArray
+    levels: FloatArray
 
 
 class Graph(LinearOperator, ABC):
@@ -70,6 +88,11 @@ class Graph(LinearOperator, ABC):
     @property
     def matrix(self) -> sp.csr_array | FloatArray | None:
         """The weights as an explicit matrix, or None where they are only ever applied."""
+        return None
+
+    @property
+    def split(self) -> SplitWeights | None:
+        """The weights as a sparse matrix plus one of low rank, or None where they have no such form."""
         return None
 
     @cached_property

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import SuperLU, splu
 
@@ -84,6 +85,39 @@ def factorize(matrix: sp.csc_array) -> SuperLU:
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
     )
+
+
+class UpdatedFactor:
+    """Solves with A - B diag(m) Bᵀ by factorising A, which is sparse (Sherman, Morrison and Woodbury).
+
+    Parameters
+    ----------
+    matrix : sparse array of shape (n, n)
+        A, symmetric.
+    columns : array of shape (n, rank)
+        B: each of its columns costs a solve.
+    levels : array of shape (rank,)
+        m, none zero.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from sidecut.spectral.factorization import UpdatedFactor
+    >>> factor = UpdatedFactor(sp.csc_array(sp.diags_array([2.0, 4.0])), np.ones((2, 1)), np.array([0.5]))
+    >>> np.array([[1.5, -0.5], [-0.5, 3.5]]) @ factor.solve(np.array([1.0, 2.0]))
+    array([1., 2.])
+    """
+
+    def __init__(self, matrix: sp.csc_array, columns: FloatArray, levels: FloatArray) -> None:
+        self._factor = factorize(matrix)
+        self._columns = columns
+        self._images = self._factor.solve(columns)
+        self._small = lu_factor(np.diag(1.0 / levels) - columns.T @ self._images)
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """Return (A - B diag(m) Bᵀ)⁻¹ right."""
+        image = self._factor.solve(right)
+        return image + self._images @ lu_solve(self._small, self._columns.T @ image)
 
 
 def count_below(matrix: sp.csc_array, shift: float, metric: sp.csc_array | None = None) -> int | None:

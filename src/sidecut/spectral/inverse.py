@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, cg
+from scipy.sparse.linalg import LinearOperator, SuperLU, cg
 
 from sidecut.arrays import FloatArray
 from sidecut.exceptions import SpectralError
 from sidecut.spectral.certificate import NEARLY, bound_complement, random_start_certificate
-from sidecut.spectral.factorization import count_below, factorize, separating_shift
+from sidecut.spectral.factorization import UpdatedFactor, count_below, factorize, separating_shift
 from sidecut.spectral.lanczos import largest_eigenvectors
 from sidecut.spectral.problem import Certificate, Eigenpairs, LaplacianProblem, RitzPairs, orient
 
@@ -35,12 +35,15 @@ Inverse = Callable[[FloatArray], FloatArray]
 def solve_factorized(
     problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
 ) -> Eigenpairs:
-    """Return the smallest eigenpairs of L̄ outside its null space by shift-invert, counted by inertia.
+    """Return the smallest eigenpairs of L̄ outside its null space by shift-invert.
+
+    Those of a sparse graph are counted by inertia. Where the graph is sparse but for a matrix of low rank,
+    the sparse part is factorised, and a random start certifies that none is missed.
 
     Parameters
     ----------
     problem : LaplacianProblem
-        A sparse problem whose factors fit in memory.
+        A problem whose sparse part has factors that fit in memory.
     wanted, guards : int
         How many pairs are asked for, and how many more to compute so that a gap can be found.
     rng : RandomState
@@ -49,27 +52,26 @@ def solve_factorized(
     Raises
     ------
     SpectralError
-        If the problem is not sparse, the factors do not fit, or the iteration does not converge.
+        If the problem has no sparse part, the factors do not fit, or the iteration does not converge.
     """
-    if not problem.is_sparse:
+    if problem.sparse_part is None:
         raise SpectralError("Only sparse graphs can be factorised; this one has no sparse matrix.")
     try:
-        factor = factorize(_shift(problem))
+        factor = _factorize_shifted(problem)
     except (RuntimeError, MemoryError) as error:
         raise SpectralError(f"The sparse factorisation failed: {error}.") from error
 
     def inverse(right: FloatArray) -> FloatArray:
         return problem.project(factor.solve(problem.project(right)))
 
+    def certify(found: RitzPairs) -> Certificate:
+        if problem.is_sparse:
+            return certify_by_inertia(problem, found, wanted)
+        return certify_by_inverse(problem, inverse, found, wanted, rng, inaccuracy)
+
+    inaccuracy = 0.0 if problem.is_sparse else _solve_error(problem, inverse)
     pairs = _solve(problem, inverse, wanted + guards, rng)
-    return _complete(
-        problem,
-        inverse,
-        pairs,
-        lambda found: certify_by_inertia(problem, found, wanted),
-        "shift-invert (sparse factorisation)",
-        rng,
-    )
+    return _complete(problem, inverse, pairs, certify, "shift-invert (sparse factorisation)", rng)
 
 
 def solve_iterated(
@@ -181,8 +183,29 @@ def _uninvert(value: float) -> float:
     return 1.0 / value - SHIFT if value > 0 else np.inf
 
 
-def _shift(problem: LaplacianProblem) -> sp.csc_array:
-    return sp.csc_array(problem.laplacian + SHIFT * sp.eye_array(problem.n))
+def _factorize_shifted(problem: LaplacianProblem) -> SuperLU | UpdatedFactor:
+    """Factorise L̄ + shift, or what of it is sparse."""
+    shifted = sp.csc_array((1.0 + SHIFT) * sp.eye_array(problem.n) - sp.csc_array(problem.sparse_part))
+    if problem.split is None:
+        return factorize(shifted)
+    return UpdatedFactor(shifted, problem.split.factor, problem.split.levels)
+
+
+def _solve_error(problem: LaplacianProblem, inverse: Inverse) -> float:
+    """Return the relative residual of one solve, on a rough right-hand side.
+
+    Raises
+    ------
+    SpectralError
+        If it is so large that the inverse is of no use.
+    """
+    rough = problem.project(np.cos(np.arange(problem.n) * 0.7390851332151607))
+    solved = inverse(rough)
+    left = problem.apply_laplacian(solved) + SHIFT * solved - rough
+    error = float(np.linalg.norm(left) / np.linalg.norm(rough))
+    if not error <= CERTIFICATE_TOLERANCE:
+        raise SpectralError(f"The factors solve only to a residual of {error:.1g}.")
+    return error
 
 
 def _solve(problem: LaplacianProblem, inverse: Inverse, count: int, rng: np.random.RandomState) -> RitzPairs:

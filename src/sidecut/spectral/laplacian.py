@@ -146,7 +146,8 @@ def _attempts(problem: LaplacianProblem, count: int, solver: str, rough: bool) -
     if problem.n <= DENSE_NODES or 3 * count >= problem.n:
         yield _dense
         return
-    cost = forecast(problem.affinity.matrix) if problem.is_sparse else None
+    part = problem.sparse_part
+    cost = None if part is None else forecast(part)
     if _is_cheap(cost, problem):
         yield solve_factorized
     if rough:

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph, NormalizedAffinity
+from sidecut.graphs.graph import SplitWeights
 
 #: (block, columns) -> A_j @ block_j for those columns j of the right-hand sides that are not solved yet.
 ApplyColumns = Callable[[FloatArray, IntArray], FloatArray]
@@ -76,11 +77,31 @@ class LaplacianProblem:
         """L̄ as a sparse matrix."""
         return sp.csc_array(sp.eye_array(self.n) - sp.csc_array(self.affinity.matrix))
 
+    @cached_property
+    def split(self) -> SplitWeights | None:
+        """Ā as a sparse matrix plus one of low rank, where the graph is not sparse but known as such."""
+        weights = None if self.is_sparse else self.graph.split
+        if weights is None:
+            return None
+        scale = self.affinity.scale
+        scaling = sp.diags_array(scale)
+        sparse = sp.csr_array(scaling @ weights.sparse @ scaling)
+        return SplitWeights(sparse, scale[:, None] * weights.factor, weights.levels)
+
+    @property
+    def sparse_part(self) -> sp.csr_array | None:
+        """What of Ā can be factorised: all of it, all but a matrix of low rank, or nothing."""
+        if self.is_sparse:
+            return self.affinity.matrix
+        return None if self.split is None else self.split.sparse
+
     @property
     def product_cost(self) -> float:
         """The number of multiplications in one product with Ā."""
-        matrix: Any = self.affinity.matrix
-        return float(matrix.nnz if self.is_sparse else self.n**2)
+        matrix: Any = self.sparse_part
+        if matrix is None:
+            return float(self.n**2)
+        return float(matrix.nnz if self.split is None else matrix.nnz + 2 * self.split.factor.size)
 
     def refine(self, basis: FloatArray) -> RitzPairs:
         """Return the Ritz values, vectors and residual norms of L̄ on a basis (Rayleigh-Ritz).

@@ -5,7 +5,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.linalg import subspace_angles
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from sidecut import E2CP, Constraints, NormalizedCut
@@ -340,3 +340,18 @@ def test_too_coarse_an_approximation_is_made_exact_or_warned_about(monkeypatch):
     with pytest.warns(ConstraintWarning, match=r"differs from eq. 4 by \d+% of the degrees.*=False"):
         quick = E2CP(4, approximate=True, random_state=0).fit(X, constraints=known)
     assert quick.approximation_error_ > 0.0
+
+
+def test_few_labels_in_the_plane_are_solved_by_factorisation():
+    # The eigenvalues crowd near zero, and W̃ is not sparse: Lanczos on it would need thousands of products.
+    X, y = make_moons(2_500, noise=0.15, random_state=0)
+    known = np.full(y.size, -1)
+    for k in (0, 1):
+        known[np.flatnonzero(y == k)[[5, 600]]] = k
+    model = E2CP(2, safe=False, random_state=0).fit(X, constraints=Constraints.from_labels(known))
+    assert model.solution_.solver == "shift-invert (sparse factorisation)"
+    assert model.solution_.certificate.complete
+    W = model.affinity_matrix_.toarray()
+    root = np.sqrt(W.sum(axis=1))
+    values = scipy.linalg.eigvalsh(np.eye(y.size) - W / root[:, None] / root, subset_by_index=(0, 1))
+    np.testing.assert_allclose(model.eigenvalues_[1], values[1], rtol=1e-6)

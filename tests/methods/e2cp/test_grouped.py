@@ -49,6 +49,28 @@ def test_every_view_of_the_graph_is_the_same_matrix():
     np.testing.assert_array_equal(again.toarray(), graph.toarray())
 
 
+def test_the_split_is_the_graph(monkeypatch):
+    graph = some_graph()
+    S, B, m = graph.split
+    np.testing.assert_allclose(S.toarray() + B @ np.diag(m) @ B.T, graph.toarray(), atol=1e-12)
+    normalized = graph.scale[:, None] * B
+    np.testing.assert_allclose(normalized.T @ normalized, np.eye(m.size), atol=1e-12)
+    monkeypatch.setattr(module, "LOW_RANK", m.size - 1)
+    assert graph.split is None
+
+
+def test_the_split_has_the_rank_of_the_levels():
+    levels = np.zeros((5, 5))
+    levels[1:, 1:] = np.outer([1, 2, 0, 1], [1, 2, 0, 1])
+    # The first group has isolated nodes only, the third only edges.
+    group = np.repeat(np.arange(5), 4)
+    edges = sp.csr_array(np.kron(np.diag([0, 0, 0, 1.0, 0]), np.ones((4, 4))))
+    graph = GroupedGraph(edges, group, levels)
+    S, B, m = graph.split
+    assert m.size == 1
+    np.testing.assert_allclose(S.toarray() + B @ np.diag(m) @ B.T, graph.toarray(), atol=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_components_are_those_of_the_matrix(seed):
     rng = np.random.default_rng(seed)

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, SparseGraph
-from sidecut.graphs.graph import SparseProduct, drop_isolated
+from sidecut.graphs.graph import SparseProduct, SplitWeights, drop_isolated
 from sidecut.methods.e2cp.adjustment import adjust_weights
 from sidecut.methods.e2cp.smooth import SmoothBeliefs
 from sidecut.methods.e2cp.spreading import spread
@@ -34,6 +34,10 @@ GROUP_SAMPLE = 10_000
 #: The error is measured at so many points, against rows of F to this residual.
 MEASURED_POINTS = 12
 MEASURED_TOLERANCE = 1e-4
+#: The rank that the groups add is low up to here; shares of the normalised affinity below the second number
+#: are rounding errors. Labels of two classes that reach a part of the graph have rank 2, random pairs 200.
+LOW_RANK = 32
+ROUNDING = 1e-14
 
 
 class GroupedGraph(Graph):
@@ -78,6 +82,18 @@ class GroupedGraph(Graph):
     def apply(self, block: FloatArray) -> FloatArray:
         """Return W̃ @ block."""
         return self._edge_product(block) + (self.levels @ (self._members @ block))[self.group]
+
+    @property
+    def split(self) -> SplitWeights | None:
+        """E + B diag(m) Bᵀ, where D^{-1/2} B has orthonormal columns, or None where it has many of them."""
+        sizes = np.sqrt(self._members @ self.scale**2)
+        shares, vectors = np.linalg.eigh(sizes[:, None] * self.levels * sizes)
+        kept = np.abs(shares) > ROUNDING
+        if np.count_nonzero(kept) > LOW_RANK:
+            return None
+        # A group of isolated nodes alone has size 0, and no weight.
+        per_group = vectors[:, kept] / np.where(sizes > 0, sizes, np.inf)[:, None]
+        return SplitWeights(self.edges, per_group[self.group], shares[kept])
 
     def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the weights of some pairs of nodes."""
