@@ -92,3 +92,21 @@ def test_unknown_solvers_are_named():
 def test_only_sparse_graphs_are_factorised():
     with pytest.raises(SpectralError, match="no sparse matrix"):
         laplacian_eigenpairs(as_graph(np.ones((50, 50))), 2, solver="factorized")
+
+
+def test_a_small_graph_with_a_gap_is_not_factorised(textbook, monkeypatch):
+    # Two cliques that hardly touch: cheap to factorise, and a few products tell them apart.
+    graph = textbook.chained([np.ones((450, 450))] * 2, 1e-3)
+    few = laplacian_eigenpairs(graph, 2, random_state=0)
+    assert few.solver == "Lanczos (ARPACK)"
+    assert few.certificate.complete
+    monkeypatch.setattr(front_door, "SMALL_NODES", 0)
+    proved = laplacian_eigenpairs(graph, 2, random_state=0)
+    assert proved.solver == "shift-invert (sparse factorisation)"
+    np.testing.assert_allclose(few.values, proved.values, atol=1e-9)
+
+
+def test_a_small_graph_without_a_gap_is_factorised(textbook):
+    pairs = laplacian_eigenpairs(SparseGraph(textbook.grid(40, 40)), 3, random_state=0)
+    assert pairs.solver == "shift-invert (sparse factorisation)"
+    assert pairs.certificate.is_proof

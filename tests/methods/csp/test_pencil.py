@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import Neighbors, as_graph
+from sidecut.methods.csp import pencil as module
 from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs
 from sidecut.spectral.problem import LaplacianProblem
 
@@ -49,6 +50,19 @@ def test_all_eigenpairs_satisfy_the_printed_equation():
     assert pairs.residuals.max() < 1e-10
     with pytest.raises(SpectralError, match="feasible cuts, but only"):
         feasible_pairs(pencil, np.empty((30, 0)), count + 1)
+
+
+def test_a_response_solves_its_equation_and_cuts_answer_to_themselves(monkeypatch):
+    pencil, surplus = random_pencil(3)
+    monkeypatch.setattr(module, "SPARE_TOLERANCE", 1e-12)
+    monkeypatch.setattr(module, "INNER_STEPS", 500)
+    laplacian = pencil.problem.apply_laplacian(np.eye(30))
+    block = np.random.default_rng(0).normal(size=(30, 3))
+    left = 0.7 * laplacian + pencil.b * np.eye(30)
+    expected = np.linalg.solve(left, (surplus + pencil.b * np.eye(30)) @ block)
+    np.testing.assert_allclose(pencil.respond(block, 0.7), expected, atol=1e-8)
+    cut = feasible_pairs(pencil, np.empty((30, 0)), 2)
+    np.testing.assert_allclose(pencil.respond(cut.vectors[:, :1], cut.mu[0]), cut.vectors[:, :1], atol=1e-7)
 
 
 def test_residuals_are_those_of_the_definition():

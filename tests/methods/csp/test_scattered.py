@@ -55,5 +55,5 @@ def test_leading_eigenvalues_of_many_points_are_those_of_the_whole_spectrum(scat
     whole, _ = satisfiability(known, scale, graph.degrees, "usual", 4)
     assert whole.is_exact
     assert not some.is_exact
-    assert some.values.size == 24 < whole.values.size
-    np.testing.assert_allclose(some.values, whole.values[:24], rtol=1e-6)
+    assert some.values.size == 10 < whole.values.size
+    np.testing.assert_allclose(some.values, whole.values[:10], rtol=1e-6)

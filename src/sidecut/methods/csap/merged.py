@@ -226,10 +226,10 @@ def _pass_on(
     gained = reached @ sp.diags_array(1.0 / (nodes.sizes[sets] * variance)) @ reached.T
     lost = near @ sp.diags_array(1.0 / variance[place]) @ near.T
     whole = sp.coo_array(nodes.affinities + gained - lost)
-    apart = whole.row != whole.col
-    changed = sp.csr_array((whole.data[apart], (whole.row[apart], whole.col[apart])), shape=whole.shape)
-    # Mirrored entries are sums in different orders.
-    return sp.csr_array(0.5 * (changed + changed.T))
+    # One half and its mirror image: mirrored entries are sums in different orders.
+    above = whole.row < whole.col
+    half = sp.csr_array((whole.data[above], (whole.row[above], whole.col[above])), shape=whole.shape)
+    return sp.csr_array(half + half.T)
 
 
 def _largest_of_columns(matrix: sp.csc_array, count: int) -> sp.csc_array:
@@ -245,7 +245,8 @@ def _largest_of_columns(matrix: sp.csc_array, count: int) -> sp.csc_array:
 def _lower_by_rivals(nodes: _Nodes, pairs: IntArray) -> MergedGraph:
     """Return Algorithm B's affinities: of every cannot-link alone, the smallest."""
     # Of a negative affinity no cannot-link makes a positive one.
-    affinities = sp.csr_array(nodes.affinities.maximum(0))
+    affinities = nodes.affinities.copy()
+    np.maximum(affinities.data, 0.0, out=affinities.data)
     affinities.eliminate_zeros()
     affinities.sort_indices()
     variances, losses = nodes.variances, np.zeros(affinities.nnz)
@@ -255,13 +256,18 @@ def _lower_by_rivals(nodes: _Nodes, pairs: IntArray) -> MergedGraph:
     observed = variances[own] + variances[other] + 2.0 * both
     np.maximum.at(within, own, (variances[own] + both) ** 2 / observed)
     entries, link = _entries_of_rows(affinities, own)
-    target = affinities.indices[entries]
-    theirs = np.asarray(affinities[other[link], target], dtype=np.float64).ravel() if link.size else both[:0]
-    theirs = np.where(target == other[link], variances[other[link]], theirs)
-    update = (variances[own] + both)[link] * (affinities.data[entries] + theirs) / observed[link]
+    target, rival = affinities.indices[entries], other[link]
+    theirs = np.asarray(affinities[rival, target], dtype=np.float64).ravel() if link.size else both[:0]
+    itself = np.flatnonzero(target == rival)
+    theirs[itself] = variances[rival[itself]]
+    update = ((variances[own] + both) / observed)[link] * (affinities.data[entries] + theirs)
     np.maximum.at(losses, entries, update)
-    loss = sp.csr_array((losses, affinities.indices, affinities.indptr), shape=affinities.shape)
-    left = sp.coo_array(affinities - loss.maximum(loss.T))
+    left = sp.coo_array(affinities)
+    # The matrix is symmetric: its entries by columns are those by rows, mirrored.
+    mirrored = sp.csc_array(
+        sp.csr_array((np.arange(left.nnz), affinities.indices, affinities.indptr), shape=affinities.shape)
+    ).data
+    left.data = left.data - np.maximum(losses, losses[mirrored])
     noise = ROUNDING * np.sqrt(variances[left.row] * variances[left.col])
     kept = left.data > noise
     inner = variances - within

@@ -27,6 +27,8 @@ SPARE_CUTS = 5
 #: Where only these are computed, the K - 1 that are used are found to so many times the tolerance: their span
 #: is then right to a cosine of .9999 (tests/methods/csp/test_scattered.py).
 SCATTERED = 1_000
+#: What the pairs make of the graph's cuts is asked for at a μ of so many times λ_{K-1}(Q̄).
+RESPONSE = 2.0
 #: A warning where the constraints count as if less than this share of their points had any.
 LEAST_EFFECTIVE = 0.1
 #: With fewer constrained points there is no warning.
@@ -198,9 +200,13 @@ def feasible_cuts(
         most = MAX_CUTS if max_cuts is None else max_cuts
         n_exact = None
         if count > most and smooth is not None:
-            # Scattered pairs: the best cuts are close to the cuts of the graph.
+            # Scattered pairs: the best cuts are close to the cuts of the graph and to what the pairs make
+            # of those.
             n_exact, tol = max(n_clusters - 1, 1), SCATTERED * tol
-            start = smooth() if start is None else start
+            if start is None:
+                start = smooth()
+                mu = RESPONSE * float(spectrum.values[min(n_exact, spectrum.values.size) - 1])
+                start = np.hstack([start, pencil.respond(start, mu)])
         seeds = _seeds(spectrum, min(count, most), start)
         cuts = _solve(pencil, count, most, seeds, tol, threshold, n_exact)
         return replace(cuts, count_is_exact=known.is_exact)
@@ -468,7 +474,8 @@ def satisfiability(
         return Satisfiability(values, total, volume, constraints.n_entries(), constraints.n_samples)
 
     if max_cuts is not None and constraints.constrained_points.size > MANY_POINTS:
-        count = 2 * max_cuts + 8
+        # One more cut than is computed shows that there are more; the trivial vector may take another.
+        count = max_cuts + 2
         spectrum = constraints.positive_spectrum(scale, n_largest=count)
         return replace(describe(spectrum.values), is_exact=spectrum.values.size < count), spectrum
     try:
