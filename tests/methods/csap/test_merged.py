@@ -11,7 +11,7 @@ from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors, SparseGraph
 from sidecut.methods.csap import condition_kernel, equivalent_kernel
 from sidecut.methods.csap.graph import NoisyLinks
-from sidecut.methods.csap.merged import MergedGraph, merge_links
+from sidecut.methods.csap.merged import MergedGraph, _losses, merge_links
 
 
 def links_of(n, must=(), cannot=()):
@@ -152,3 +152,21 @@ def test_soft_links_loops_and_small_graphs_are_exact():
         assert not isinstance(model.fit(data, constraints=known).affinity_matrix_, MergedGraph)
     with pytest.raises(ValueError, match="approximate='often'"):
         CSAP(**given, approximate="often").fit(graph, constraints=known)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_losses_are_those_of_every_link_and_neighbour(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 14))
+    A = np.triu(rng.random((n, n)) * (rng.random((n, n)) < rng.uniform(0.1, 0.9)), 1)
+    A, variances = A + A.T, rng.random(n) + 1.0
+    pairs = np.argwhere(np.triu(rng.random((n, n)) < 0.2, 1))
+    own, other = np.concatenate([pairs, pairs[:, ::-1]]).T
+    shares = rng.random(own.size)
+    expected = np.zeros((n, n))
+    for s, t, share in zip(own, other, shares, strict=True):
+        theirs = np.where(np.arange(n) == t, variances[t], A[t])
+        expected[s] = np.maximum(expected[s], np.where(A[s] > 0, share * (A[s] + theirs), 0.0))
+    found = sp.csr_array(A)
+    found.data = _losses(found, variances, own, other, shares)
+    np.testing.assert_allclose(found.toarray(), expected)

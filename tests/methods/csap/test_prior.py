@@ -114,6 +114,10 @@ def test_lanczos_finds_the_smallest_eigenvalue(monkeypatch):
     value, vector = smallest_eigenpair(graph, np.linspace(0, 1, 60))
     assert value == pytest.approx(expected, abs=1e-5)
     assert np.linalg.norm(vector) == pytest.approx(1.0)
+    # A start near another eigenvector leads there as well.
+    other = np.linalg.eigh(graph.toarray() + np.diag(np.linspace(0, 1, 60)))[1][:, 3]
+    again, _ = smallest_eigenpair(graph, np.linspace(0, 1, 60), near=other)
+    assert again == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -249,19 +249,13 @@ def _lower_by_rivals(nodes: _Nodes, pairs: IntArray) -> MergedGraph:
     np.maximum(affinities.data, 0.0, out=affinities.data)
     affinities.eliminate_zeros()
     affinities.sort_indices()
-    variances, losses = nodes.variances, np.zeros(affinities.nnz)
+    variances = nodes.variances
     within = np.zeros(nodes.sizes.size)
     own, other = np.concatenate([pairs, pairs[:, ::-1]]).T
     both = np.asarray(affinities[own, other], dtype=np.float64).ravel() if own.size else np.zeros(0)
-    observed = variances[own] + variances[other] + 2.0 * both
-    np.maximum.at(within, own, (variances[own] + both) ** 2 / observed)
-    entries, link = _entries_of_rows(affinities, own)
-    target, rival = affinities.indices[entries], other[link]
-    theirs = np.asarray(affinities[rival, target], dtype=np.float64).ravel() if link.size else both[:0]
-    itself = np.flatnonzero(target == rival)
-    theirs[itself] = variances[rival[itself]]
-    update = ((variances[own] + both) / observed)[link] * (affinities.data[entries] + theirs)
-    np.maximum.at(losses, entries, update)
+    shares = (variances[own] + both) / (variances[own] + variances[other] + 2.0 * both)
+    np.maximum.at(within, own, (variances[own] + both) * shares)
+    losses = _losses(affinities, variances, own, other, shares)
     left = sp.coo_array(affinities)
     # The matrix is symmetric: its entries by columns are those by rows, mirrored.
     mirrored = sp.csc_array(
@@ -279,6 +273,41 @@ def _lower_by_rivals(nodes: _Nodes, pairs: IntArray) -> MergedGraph:
         left.data[kept],
         np.where(inner > ROUNDING * variances, inner, 0.0),
     )
+
+
+def _losses(
+    affinities: sp.csr_array, variances: FloatArray, own: IntArray, other: IntArray, shares: FloatArray
+) -> FloatArray:
+    """Return what the affinity of every pair of nodes loses by the cannot-links of its first node, at most.
+
+    By a cannot-link with t, a node loses the share f of A_a + A_ta. Where A_ta is zero, the link of the
+    largest share takes most; so only nodes near both ends are looked at link by link, along the shorter row.
+    A set of thousands of points has thousands of links and of neighbours, and not their product to look at.
+    """
+    counts = np.diff(affinities.indptr)
+    largest = np.zeros(counts.size)
+    np.maximum.at(largest, own, shares)
+    losses = affinities.data * np.repeat(largest, counts)
+    # Where an entry is stored, counted from 1; 0 where there is none.
+    stored = np.arange(1, affinities.nnz + 1)
+    places = sp.csr_array((stored, affinities.indices, affinities.indptr), shape=affinities.shape)
+    is_shorter = counts[own] <= counts[other]
+    here, link = _entries_of_rows(affinities, np.where(is_shorter, own, other))
+    there = _values_at(places, np.where(is_shorter, other, own)[link], affinities.indices[here])
+    near = np.flatnonzero(there)
+    here, there, link = here[near], there[near] - 1, link[near]
+    update = shares[link] * (affinities.data[here] + affinities.data[there])
+    np.maximum.at(losses, np.where(is_shorter[link], here, there), update)
+    # Of t itself, A_tt is the variance.
+    there = _values_at(places, own, other)
+    near = np.flatnonzero(there)
+    there = there[near] - 1
+    np.maximum.at(losses, there, shares[near] * (affinities.data[there] + variances[other[near]]))
+    return losses
+
+
+def _values_at(matrix: sp.csr_array, rows: IntArray, columns: IntArray) -> IntArray:
+    return np.asarray(matrix[rows, columns]).ravel() if rows.size else np.zeros(0, dtype=np.intp)
 
 
 def _split_by_sign(nodes: _Nodes, signs: FloatArray) -> MergedGraph:

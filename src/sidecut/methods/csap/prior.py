@@ -32,6 +32,8 @@ SMALL = 400
 TOLERANCE = 1e-6
 #: The same where variances need not be exact.
 ROUGH = 1e-3
+#: A start from a vector that is near has so large a random part.
+NEARNESS = 0.1
 #: Newton's steps to the least shift; each is a smallest eigenvalue. The rest is made up for in full.
 NEWTON_STEPS = 8
 
@@ -118,14 +120,14 @@ def _raise_variances(
     graph: Graph, loops: FloatArray, added: FloatArray, points: IntArray, tolerance: float
 ) -> tuple[FloatArray, float]:
     """Return what is added to the diagonal so that K is a covariance, and the shift at the points."""
-    lowest, _ = smallest_eigenpair(graph, added, tolerance)
+    lowest, vector = smallest_eigenpair(graph, added, tolerance)
     if lowest >= -INDEFINITE * max(float(graph.degrees.max(initial=0.0)), 1.0):
         return added, 0.0
     raised = FREE_VARIANCE * (loops + added - lowest) - loops
     raised[points] = added[points]
     shift = 0.0
     for _ in range(NEWTON_STEPS):
-        value, vector = smallest_eigenpair(graph, _with_shift(raised, points, shift), tolerance)
+        value, vector = smallest_eigenpair(graph, _with_shift(raised, points, shift), tolerance, vector)
         here = float(np.square(vector[points]).sum())
         if value >= 1e-3 * MARGIN * lowest or shift >= -lowest:
             break
@@ -145,7 +147,7 @@ def _with_shift(added: FloatArray, points: IntArray, shift: float) -> FloatArray
 
 
 def smallest_eigenpair(
-    graph: Graph, added: FloatArray, tolerance: float = TOLERANCE
+    graph: Graph, added: FloatArray, tolerance: float = TOLERANCE, near: FloatArray | None = None
 ) -> tuple[float, FloatArray]:
     """Return the smallest eigenvalue of W + diag(added) and its eigenvector.
 
@@ -157,6 +159,8 @@ def smallest_eigenpair(
         What is added to its diagonal.
     tolerance : float, default=1e-6
         How exactly, as a share of the largest eigenvalue.
+    near : array of shape (n,), optional
+        A unit vector near the eigenvector, to start from.
 
     Examples
     --------
@@ -175,5 +179,9 @@ def smallest_eigenpair(
     top = 2.0 * float(graph.degrees.max(initial=0.0)) + float(added.max())
     operator = LinearOperator((n, n), matvec=lambda v: top * v - graph.apply(v) - added * v, dtype=np.float64)
     rng = np.random.RandomState(0)
-    vector = largest_eigenvectors(operator, 1, rng.standard_normal(n), rng, tolerance=tolerance)[:, 0]
+    start = rng.standard_normal(n)
+    if near is not None:
+        # Some of everything stays in: the vector that is looked for may be another.
+        start = near + NEARNESS * start / np.linalg.norm(start)
+    vector = largest_eigenvectors(operator, 1, start, rng, tolerance=tolerance)[:, 0]
     return top - float(vector @ operator.matvec(vector)), vector
