@@ -19,7 +19,17 @@ from sidecut import (
 )
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConstraintWarning
-from sidecut.methods.safeguard import GRAPH, Judgement, KnownPairs, chance_corrected, judge, warn_if_unsure
+from sidecut.methods.safeguard import (
+    CONSTRAINED,
+    GRAPH,
+    Judgement,
+    KnownPairs,
+    chance_corrected,
+    is_tried,
+    judge,
+    try_out,
+    warn_if_unsure,
+)
 
 
 @pytest.fixture
@@ -172,3 +182,76 @@ def test_the_repair_is_that_of_the_answer_that_is_kept(method, monkeypatch):
     np.testing.assert_array_equal(model.labels_, alone.labels_)
     assert len(model.repair_.moved) == model.repair_.violated_before == model.repair_.violated == 0
     assert model.repair_.cost == 0
+
+
+# Pairs held back from methods that are told some facts.
+
+
+def test_an_answer_unlike_the_graph_has_to_get_held_back_pairs_right():
+    y = np.repeat([0, 1, 2], 60)
+    alone, known = np.arange(180) % 3, sample_pairs(y, 60, random_state=0)
+    assert try_out(known, y, alone, lambda part: y, 0.5).choice == CONSTRAINED
+    # It satisfies what it is told, and nothing else.
+    kept = try_out(known, y, alone, lambda part: alone, 0.5)
+    assert kept.choice == GRAPH
+    assert not kept.is_sure
+
+
+def test_the_gain_asked_for_shrinks_with_the_root_of_the_facts():
+    y = np.repeat([0, 1], 100)
+    alone, known = np.arange(200) % 2, sample_pairs(y, 64, random_state=0)
+    n_facts = KnownPairs(known, np.random.RandomState(0)).n_facts
+    detail = try_out(known, y, alone, lambda part: alone, 0.5).detail
+    assert detail.endswith(f"is 0.00; {0.5 / np.sqrt(n_facts):.2f} is asked for.")
+
+
+def test_a_pair_with_a_point_that_was_told_does_not_count():
+    """Labels that are only copied to the told points say nothing about the others."""
+    y = np.repeat([0, 1, 2], 60)
+    alone, known = np.arange(180) % 3, sample_labels(y, 60, random_state=0)
+
+    def copy_what_is_told(part):
+        labels = alone.copy()
+        labels[part.constrained_points] = y[part.constrained_points]
+        return labels
+
+    detail = try_out(known, y, alone, copy_what_is_told, 0.5).detail
+    assert "held back is 0.00;" in detail
+
+
+def test_answers_much_alike_are_not_tried():
+    y = np.repeat([0, 1, 2], 60)
+    alone, known = np.where(np.arange(180) < 6, 1, y), sample_labels(y, 60, random_state=0)
+    assert try_out(known, y, alone, None, 0.5).choice == CONSTRAINED
+    # But one that agrees no better with what is known is not kept.
+    assert try_out(known, alone, y, None, 0.5) == Judgement(
+        GRAPH, "The answer without constraints agrees with them as well as the one that is told them."
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_points", "n_pairs", "expected"),
+    [
+        (300, 30, False),
+        (300, 31, True),
+        (300, 100, True),
+        (300, 101, False),
+        (2000, 50, True),
+        (2001, 50, False),
+    ],
+)
+def test_where_pairs_are_held_back(n_points, n_pairs, expected):
+    ends = np.arange(2 * n_pairs).reshape(-1, 2)
+    assert is_tried(Constraints.from_pairs(n_points, must_link=ends)) == expected
+
+
+def test_a_method_that_harms_is_not_followed_and_says_why():
+    """CSAP on points without clusters: what it is told does not help it with what it is not."""
+    rng = np.random.RandomState(0)
+    points, y = rng.normal(size=(150, 4)), rng.randint(2, size=150)
+    known = sample_pairs(y, 60, random_state=0)
+    with pytest.warns(ConstraintWarning, match="held back"):
+        kept = CSAP(2, random_state=0).fit(points, constraints=known)
+    np.testing.assert_array_equal(kept.labels_, CSAP(2, random_state=0).fit(points).labels_)
+    followed = CSAP(2, safe=False, random_state=0).fit(points, constraints=known)
+    assert known.satisfaction(followed.labels_) > known.satisfaction(kept.labels_)

@@ -60,6 +60,9 @@ FEWEST_FOR_GAIN, FEWEST_MUST_LINKS = 3, 15
 REFINED = 0.6
 #: An answer that agrees less than this with the one without constraints needs more to speak for it.
 ALIKE = 0.8
+#: From more facts than the first number up to the second, and among no more points than the third, pairs are
+#: held back, see `try_out` and benchmarks/choices/held_back.py.
+FEW_FACTS, SOME_FACTS, TRIED_POINTS = 30, 100, 2_000
 #: A graph is all but in pieces, as many as clusters, if the last of as many eigenvalues is below this.
 IN_PIECES = 1e-6
 
@@ -237,8 +240,17 @@ def judge(
 
 def is_little(constraints: Constraints, n_clusters: int) -> bool:
     """Tell whether so little is known that the answer without it has to be looked at."""
+    enough = _enough(n_clusters)
+    if constraints.n_samples <= TRIED_POINTS:
+        enough = max(enough, SOME_FACTS + 1)
     # Every set of points that hang together has two points at least, and one fact less than points.
-    return 0 < constraints.constrained_points.size < 2 * max(LITTLE, LITTLE_PER_CLUSTER * n_clusters)
+    if not 0 < constraints.constrained_points.size < 2 * enough:
+        return False
+    return KnownPairs(constraints, np.random.RandomState(0)).n_facts < enough
+
+
+def _enough(n_clusters: int) -> int:
+    return max(LITTLE, LITTLE_PER_CLUSTER * n_clusters)
 
 
 def agrees_amply(constraints: Constraints, n_clusters: int, labels: IntArray) -> bool:
@@ -283,7 +295,7 @@ def weigh(
     'constrained'
     """
     known = KnownPairs(constraints, np.random.RandomState(0))
-    if known.n_facts >= max(LITTLE, LITTLE_PER_CLUSTER * n_clusters):
+    if known.n_facts >= _enough(n_clusters):
         return Judgement(CONSTRAINED, f"{known.n_facts} facts are enough to follow.")
     before, after = known.agreement(unconstrained), known.agreement(constrained)
     gain, alike = after - before, adjusted_rand_score(constrained, unconstrained)
@@ -302,6 +314,58 @@ def weigh(
     return Judgement(CONSTRAINED, detail) if is_better else Judgement(GRAPH, detail, is_sure=False)
 
 
+def is_tried(constraints: Constraints) -> bool:
+    """Tell whether pairs are held back to see whether the others do good: of some facts, among few points."""
+    n_facts = KnownPairs(constraints, np.random.RandomState(0)).n_facts
+    return constraints.n_samples <= TRIED_POINTS and FEW_FACTS < n_facts <= SOME_FACTS
+
+
+def try_out(
+    constraints: Constraints,
+    constrained: IntArray,
+    unconstrained: IntArray,
+    refit: Callable[[Constraints], IntArray],
+    luck: float,
+) -> Judgement:
+    """Choose between an answer and the one without constraints by pairs that were held back.
+
+    Answers that are much alike are not tried: neither can be much worse.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        What is known.
+    constrained, unconstrained : arrays of shape (n_samples,)
+        Labels with constraints and without.
+    refit : callable
+        Given a part of the constraints, returns labels.
+    luck : float
+        The gain in agreement with held-back pairs that is asked for, times the root of the number of facts.
+    """
+    rng = np.random.RandomState(0)
+    known = KnownPairs(constraints, rng)
+    before = known.agreement(unconstrained)
+    if known.agreement(constrained) <= before:
+        detail = "The answer without constraints agrees with them as well as the one that is told them."
+        return Judgement(GRAPH, detail, is_sure=before == 1.0)
+    if adjusted_rand_score(constrained, unconstrained) > ALIKE:
+        return Judgement(CONSTRAINED, "The answers with constraints and without are much alike.")
+    # With one of its points told a pair is half right: both are held back, which tells the gain without bias.
+    counts = _count_held_back(
+        constraints,
+        known,
+        unconstrained,
+        lambda part: {CONSTRAINED: refit(part)},
+        [CONSTRAINED],
+        rng,
+        both=True,
+    )
+    gain = chance_corrected(counts[CONSTRAINED]) - chance_corrected(counts[GRAPH])
+    needed = luck / np.sqrt(known.n_facts)
+    detail = f"The gain in agreement with pairs that were held back is {gain:.2f}; {needed:.2f} is asked for."
+    return Judgement(CONSTRAINED, detail) if gain > needed else Judgement(GRAPH, detail, is_sure=False)
+
+
 def _held_back_gains(
     constraints: Constraints,
     known: KnownPairs,
@@ -311,19 +375,35 @@ def _held_back_gains(
     rng: np.random.RandomState,
 ) -> tuple[dict[str, float], float]:
     """Return how much better than the graph each answer gets held-back pairs, and the gain it needs."""
-    counts = {name: np.zeros(4) for name in (*answers, GRAPH)}
+    counts = _count_held_back(constraints, known, graph, refit, list(answers), rng, both=False)
+    base = chance_corrected(counts.pop(GRAPH))
+    gains = {name: chance_corrected(count) - base for name, count in counts.items()}
+    return gains, LEAST_GAIN + GAIN_BY_CHANCE / np.sqrt(known.n_facts)
+
+
+def _count_held_back(
+    constraints: Constraints,
+    known: KnownPairs,
+    graph: IntArray,
+    refit: Refit,
+    names: list[str],
+    rng: np.random.RandomState,
+    *,
+    both: bool,
+) -> dict[str, FloatArray]:
+    """Count pairs of which one point was held back, or both, as each answer and the graph places them."""
+    counts = {name: np.zeros(4) for name in (*names, GRAPH)}
     fold_of = known.deal(N_FOLDS, rng)
     for fold in np.unique(fold_of):
         given = fold_of != fold
         if not given.any():
             continue
-        counted = ~(given[known.first] & given[known.second])
+        told = given[known.first], given[known.second]
+        counted = ~(told[0] | told[1]) if both else ~(told[0] & told[1])
         found = refit(constraints.among(known.points[given])) or {}
         for name in counts:
             counts[name] += known.counts(found.get(name, graph), counted)
-    base = chance_corrected(counts.pop(GRAPH))
-    gains = {name: chance_corrected(count) - base for name, count in counts.items()}
-    return gains, LEAST_GAIN + GAIN_BY_CHANCE / np.sqrt(known.n_facts)
+    return counts
 
 
 def _best(scores: Mapping[str, float]) -> str:
@@ -364,6 +444,8 @@ class Safeguarded(_Clusterer):
     _taken: tuple[str, ...] = ()
     #: Whether an answer is judged by pairs held back. It must be where a method satisfies all it is given.
     _holds_pairs_back = False
+    #: How much better it must be with held-back pairs to be followed, see `try_out`.
+    _luck = 0.5
 
     @property
     def _is_guarded(self) -> bool:
@@ -419,7 +501,15 @@ class Safeguarded(_Clusterer):
     def _judge(self, X: Any, constraints: Constraints, unconstrained: Self) -> Judgement:
         if not self._holds_pairs_back:
             refines = self._knows_all_clusters(constraints)
-            return weigh(constraints, self.n_clusters, self.labels_, unconstrained.labels_, refines=refines)
+            alone = unconstrained.labels_
+            judgement = weigh(constraints, self.n_clusters, self.labels_, alone, refines=refines)
+            if judgement.choice == GRAPH or not is_tried(constraints):
+                return judgement
+            if self._must_follow(constraints, unconstrained):
+                return judgement
+            return try_out(
+                constraints, self.labels_, alone, lambda part: self._refit(X, part).labels_, self._luck
+            )
         return judge(
             constraints,
             self.n_clusters,
