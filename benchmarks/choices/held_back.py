@@ -29,7 +29,7 @@ from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
-from sidecut.methods.safeguard import ALIKE, N_FOLDS, KnownPairs, chance_corrected
+from sidecut.methods.safeguard import ALIKE, MOST_KNOWN, N_FOLDS, KnownPairs, chance_corrected
 
 RESULTS = Path(__file__).parent / "results" / "held_back.csv"
 SETS = (
@@ -47,8 +47,6 @@ SETS = (
     "two photographs",
 )
 MOST_POINTS = 300
-#: Where more than this share of the points is constrained too few are left to score.
-MOST_KNOWN = 0.75
 
 
 def knowledge(y: np.ndarray, draw: int) -> Iterator[tuple[str, Constraints]]:
@@ -111,11 +109,11 @@ def table(cells: pd.DataFrame) -> pd.DataFrame:
     held_back = np.array([_held_back_gain(cell) for _, cell in cells.iterrows()])
     agrees, alike = cells.agree_told > cells.agree_plain, cells.between > ALIKE
     rules = {"unguarded": np.ones(len(cells), dtype=bool)}
-    for luck in (0.3, 0.5, 0.7, 1.0):
+    for luck in (0.0, 0.5, 1.0):
         rules[str(luck)] = agrees & (alike | (held_back * np.sqrt(cells.facts) > luck))
     columns = {}
     for name, follows in rules.items():
-        kept = gain.where(follows, 0.0).groupby(cells.method, sort=False)
+        kept = gain.where(follows, 0.0).groupby([cells.method, cells.kind.str.split().str[1]], sort=False)
         columns[f"{name} gain"] = kept.mean()
         columns[f"{name} harm"] = kept.apply(lambda values: (values < -0.05).mean())
     return pd.DataFrame(columns).round(3)

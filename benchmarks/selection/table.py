@@ -49,6 +49,15 @@ def counts(lines: pd.DataFrame) -> tuple[float, float, int]:
     return float((error == 0).mean()), float((error <= 1).mean()), len(found)
 
 
+def with_few_labels(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean index with one, two, three labels in all, and how often much is lost by them."""
+    lines = lines[~lines.method.str.contains("scaled|Label|logistic|auto")]
+    table = lines.pivot_table(index=["data", "known", "draw"], columns="method", values="ari").dropna()
+    means = table.groupby(level="known").mean().T
+    lost = table.lt(table["NormalizedCut"] - 0.05, axis=0).mean()
+    return means.assign(**{"more than .05 lost": lost}).sort_values(means.columns[0], ascending=False)
+
+
 def as_markdown(table: pd.DataFrame) -> str:
     """Return a table for the page."""
     head = "| | " + " | ".join(map(str, table.columns)) + " |\n|---|" + "---|" * table.shape[1]
@@ -71,7 +80,10 @@ def main() -> None:
     print(as_markdown(harm(table).rename("harm").to_frame().sort_values("harm")), "\n")
     print("number of clusters: right {:.2f}, within one {:.2f}, cells {}".format(*counts(lines)))
     per_set = table.groupby(level="data").mean()
-    print(as_markdown(per_set[["NormalizedCut", "AutoCut", f"{BEST}, usual graph", f"{BEST}, both graphs"]]))
+    shown = ["NormalizedCut", "AutoCut", f"{BEST}, usual graph", f"{BEST}, both graphs"]
+    print(as_markdown(per_set[shown]), "\n")
+    few = pd.read_csv(RESULTS / "few.csv")
+    print(f"few labels, {few.draw.nunique()} draws\n{as_markdown(with_few_labels(few))}")
 
 
 if __name__ == "__main__":

@@ -234,6 +234,8 @@ def test_answers_much_alike_are_not_tried():
     [
         (300, 30, False),
         (300, 31, True),
+        (80, 31, False),
+        (83, 31, True),
         (300, 100, True),
         (300, 101, False),
         (2000, 50, True),

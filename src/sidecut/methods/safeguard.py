@@ -61,8 +61,9 @@ REFINED = 0.6
 #: An answer that agrees less than this with the one without constraints needs more to speak for it.
 ALIKE = 0.8
 #: From more facts than the first number up to the second, and among no more points than the third, pairs are
-#: held back, see `try_out` and benchmarks/choices/held_back.py.
-FEW_FACTS, SOME_FACTS, TRIED_POINTS = 30, 100, 2_000
+#: held back, see `try_out` and benchmarks/choices/held_back.py; unless more than this share of the points is
+#: constrained: then there are few others that could be harmed.
+FEW_FACTS, SOME_FACTS, TRIED_POINTS, MOST_KNOWN = 30, 100, 2_000, 0.75
 #: A graph is all but in pieces, as many as clusters, if the last of as many eigenvalues is below this.
 IN_PIECES = 1e-6
 
@@ -316,8 +317,10 @@ def weigh(
 
 def is_tried(constraints: Constraints) -> bool:
     """Tell whether pairs are held back to see whether the others do good: of some facts, among few points."""
-    n_facts = KnownPairs(constraints, np.random.RandomState(0)).n_facts
-    return constraints.n_samples <= TRIED_POINTS and FEW_FACTS < n_facts <= SOME_FACTS
+    n_points = constraints.n_samples
+    if n_points > TRIED_POINTS or constraints.constrained_points.size > MOST_KNOWN * n_points:
+        return False
+    return FEW_FACTS < KnownPairs(constraints, np.random.RandomState(0)).n_facts <= SOME_FACTS
 
 
 def try_out(
@@ -444,7 +447,7 @@ class Safeguarded(_Clusterer):
     _taken: tuple[str, ...] = ()
     #: Whether an answer is judged by pairs held back. It must be where a method satisfies all it is given.
     _holds_pairs_back = False
-    #: How much better it must be with held-back pairs to be followed, see `try_out`.
+    #: How much better it must be with scattered pairs that are held back, see `try_out`.
     _luck = 0.5
 
     @property
@@ -507,9 +510,9 @@ class Safeguarded(_Clusterer):
                 return judgement
             if self._must_follow(constraints, unconstrained):
                 return judgement
-            return try_out(
-                constraints, self.labels_, alone, lambda part: self._refit(X, part).labels_, self._luck
-            )
+            # Labels do harm less often than scattered pairs: they only must not be worse.
+            luck = self._luck if constraints.labels is None else 0.0
+            return try_out(constraints, self.labels_, alone, lambda part: self._refit(X, part).labels_, luck)
         return judge(
             constraints,
             self.n_clusters,
