@@ -15,6 +15,7 @@ from sidecut import (
     ConstrainedGMM,
     Constraints,
     MetricKMeans,
+    PoissonMBO,
     SpectralLearning,
 )
 from sidecut.constraints import sample_labels, sample_pairs
@@ -202,21 +203,34 @@ def test_the_gain_asked_for_shrinks_with_the_root_of_the_facts():
     alone, known = np.arange(200) % 2, sample_pairs(y, 64, random_state=0)
     n_facts = KnownPairs(known, np.random.RandomState(0)).n_facts
     detail = try_out(known, y, alone, lambda part: alone, 0.5).detail
-    assert detail.endswith(f"is 0.00; {0.5 / np.sqrt(n_facts):.2f} is asked for.")
+    assert detail.endswith(f"is 0.00; more than {0.5 / np.sqrt(n_facts):.2f} is asked for.")
 
 
-def test_a_pair_with_a_point_that_was_told_does_not_count():
+@pytest.mark.parametrize("sample", [sample_labels, sample_pairs])
+def test_points_that_were_told_do_not_count(sample):
     """Labels that are only copied to the told points say nothing about the others."""
     y = np.repeat([0, 1, 2], 60)
-    alone, known = np.arange(180) % 3, sample_labels(y, 60, random_state=0)
+    alone, known = np.arange(180) % 3, sample(y, 60, random_state=0)
 
     def copy_what_is_told(part):
         labels = alone.copy()
         labels[part.constrained_points] = y[part.constrained_points]
         return labels
 
-    detail = try_out(known, y, alone, copy_what_is_told, 0.5).detail
-    assert "held back is 0.00;" in detail
+    kept = try_out(known, y, alone, copy_what_is_told, 0.5)
+    gain = float(kept.detail.split(" is ")[1].split(";")[0])
+    assert kept.choice == GRAPH
+    assert gain <= 0
+    assert f"{sample.__name__[7:]} that were held back" in kept.detail
+
+
+def test_held_back_labels_are_counted_one_by_one():
+    y = np.repeat([0, 1, 2], 60)
+    alone, known = np.full(180, 7), sample_labels(y, 60, random_state=0)
+    # A third of the points are in the one cluster, all are found.
+    most = np.bincount(y[known.constrained_points]).max() / 60
+    detail = try_out(known, y, alone, lambda part: y, 0.5).detail
+    assert f"is {1 - most:.2f}; more than 0.00" in detail
 
 
 def test_answers_much_alike_are_not_tried():
@@ -245,6 +259,19 @@ def test_answers_much_alike_are_not_tried():
 def test_where_pairs_are_held_back(n_points, n_pairs, expected):
     ends = np.arange(2 * n_pairs).reshape(-1, 2)
     assert is_tried(Constraints.from_pairs(n_points, must_link=ends)) == expected
+
+
+def test_poisson_mbo_holds_fewer_labels_back():
+    """All its labels are satisfied, whatever becomes of the others: only held-back ones can tell."""
+    points, y = make_blobs(240, 5, centers=4, cluster_std=5.5, random_state=0)
+    known = sample_labels(y, 20, random_state=0)
+    followed, kept = (PoissonMBO(4, safe=safe, random_state=0) for safe in (False, True))
+    alone = PoissonMBO(4, random_state=0).fit(points).labels_
+    assert known.satisfaction(followed.fit(points, constraints=known).labels_) > 0.95
+    with pytest.warns(ConstraintWarning, match="held back"):
+        np.testing.assert_array_equal(kept.fit(points, constraints=known).labels_, alone)
+    scores = [adjusted_rand_score(y, model.labels_) for model in (followed, kept)]
+    assert scores[0] < scores[1] - 0.05
 
 
 def test_a_method_that_harms_is_not_followed_and_says_why():

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import adjusted_rand_score
 
@@ -239,10 +240,10 @@ def judge(
     return Judgement(best, detail) if gains[best] > needed else Judgement(GRAPH, detail, is_sure=False)
 
 
-def is_little(constraints: Constraints, n_clusters: int) -> bool:
+def is_little(constraints: Constraints, n_clusters: int, *, tries_labels: bool = False) -> bool:
     """Tell whether so little is known that the answer without it has to be looked at."""
     enough = _enough(n_clusters)
-    if constraints.n_samples <= TRIED_POINTS:
+    if constraints.n_samples <= TRIED_POINTS and (tries_labels or constraints.labels is None):
         enough = max(enough, SOME_FACTS + 1)
     # Every set of points that hang together has two points at least, and one fact less than points.
     if not 0 < constraints.constrained_points.size < 2 * enough:
@@ -315,12 +316,12 @@ def weigh(
     return Judgement(CONSTRAINED, detail) if is_better else Judgement(GRAPH, detail, is_sure=False)
 
 
-def is_tried(constraints: Constraints) -> bool:
+def is_tried(constraints: Constraints, few: int = FEW_FACTS) -> bool:
     """Tell whether pairs are held back to see whether the others do good: of some facts, among few points."""
     n_points = constraints.n_samples
     if n_points > TRIED_POINTS or constraints.constrained_points.size > MOST_KNOWN * n_points:
         return False
-    return FEW_FACTS < KnownPairs(constraints, np.random.RandomState(0)).n_facts <= SOME_FACTS
+    return few < KnownPairs(constraints, np.random.RandomState(0)).n_facts <= SOME_FACTS
 
 
 def try_out(
@@ -344,29 +345,102 @@ def try_out(
         Given a part of the constraints, returns labels.
     luck : float
         The gain in agreement with held-back pairs that is asked for, times the root of the number of facts.
+        Labels are counted one by one, and more of them right is enough.
     """
-    rng = np.random.RandomState(0)
-    known = KnownPairs(constraints, rng)
+    known = KnownPairs(constraints, np.random.RandomState(0))
     before = known.agreement(unconstrained)
     if known.agreement(constrained) <= before:
         detail = "The answer without constraints agrees with them as well as the one that is told them."
         return Judgement(GRAPH, detail, is_sure=before == 1.0)
     if adjusted_rand_score(constrained, unconstrained) > ALIKE:
         return Judgement(CONSTRAINED, "The answers with constraints and without are much alike.")
-    # With one of its points told a pair is half right: both are held back, which tells the gain without bias.
-    counts = _count_held_back(
-        constraints,
-        known,
-        unconstrained,
-        lambda part: {CONSTRAINED: refit(part)},
-        [CONSTRAINED],
-        rng,
-        both=True,
-    )
-    gain = chance_corrected(counts[CONSTRAINED]) - chance_corrected(counts[GRAPH])
-    needed = luck / np.sqrt(known.n_facts)
-    detail = f"The gain in agreement with pairs that were held back is {gain:.2f}; {needed:.2f} is asked for."
+    gain = held_back_gain(constraints, known, unconstrained, refit)
+    needed, measured = luck / np.sqrt(known.n_facts), "agreement with pairs that were held back"
+    if constraints.labels is not None:
+        needed, measured = 0.0, "labels that were held back and found"
+    detail = f"The gain in {measured} is {gain:.2f}; more than {needed:.2f} is asked for."
     return Judgement(CONSTRAINED, detail) if gain > needed else Judgement(GRAPH, detail, is_sure=False)
+
+
+def held_back_gain(
+    constraints: Constraints,
+    known: KnownPairs,
+    unconstrained: IntArray,
+    refit: Callable[[Constraints], IntArray],
+) -> float:
+    """Return how much better an answer gets what is held back from it than the one without constraints.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        What is known.
+    known : KnownPairs
+        The same, listed.
+    unconstrained : array of shape (n_samples,)
+        Labels without constraints.
+    refit : callable
+        Given a part of the constraints, returns labels.
+    """
+    measure = _gain_in_pairs if constraints.labels is None else _gain_in_labels
+    return measure(constraints, known, unconstrained, refit, np.random.RandomState(0))
+
+
+def _gain_in_pairs(
+    constraints: Constraints,
+    known: KnownPairs,
+    alone: IntArray,
+    refit: Callable[[Constraints], IntArray],
+    rng: np.random.RandomState,
+) -> float:
+    """Return the gain in agreement with pairs of which both points were held back.
+
+    With one point told a pair is half right already, and the gain would look larger than it is.
+    """
+    counts = _count_held_back(
+        constraints, known, alone, lambda part: {CONSTRAINED: refit(part)}, [CONSTRAINED], rng, both=True
+    )
+    return chance_corrected(counts[CONSTRAINED]) - chance_corrected(counts[GRAPH])
+
+
+def _gain_in_labels(
+    constraints: Constraints,
+    known: KnownPairs,
+    alone: IntArray,
+    refit: Callable[[Constraints], IntArray],
+    rng: np.random.RandomState,
+) -> float:
+    """Return by how much the share of held-back points in the cluster of their class rises."""
+    classes = np.unique(constraints.labels[known.points], return_inverse=True)[1]
+    fold_of = known.deal(N_FOLDS, rng)
+    found = 0
+    for fold in np.unique(fold_of):
+        held_back = fold_of == fold
+        labels = refit(constraints.among(known.points[~held_back]))
+        found += np.count_nonzero(find_right(labels[known.points], classes)[held_back])
+    return (found - np.count_nonzero(find_right(alone[known.points], classes))) / known.points.size
+
+
+def find_right(labels: IntArray, classes: IntArray) -> BoolArray:
+    """Tell which points are in the cluster of their class, each class having one cluster at most.
+
+    Parameters
+    ----------
+    labels, classes : arrays of shape (n,)
+        Clusters, and classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.methods.safeguard import find_right
+    >>> find_right(np.array([2, 2, 2, 0, 0]), np.array([0, 0, 1, 1, 1]))
+    array([ True,  True, False,  True,  True])
+    """
+    table = np.zeros((labels.max() + 1, classes.max() + 1))
+    np.add.at(table, (labels, classes), 1)
+    cluster, named = linear_sum_assignment(table, maximize=True)
+    class_of = np.full(table.shape[0], -1)
+    class_of[cluster] = named
+    return class_of[labels] == classes
 
 
 def _held_back_gains(
@@ -447,8 +521,20 @@ class Safeguarded(_Clusterer):
     _taken: tuple[str, ...] = ()
     #: Whether an answer is judged by pairs held back. It must be where a method satisfies all it is given.
     _holds_pairs_back = False
-    #: How much better it must be with scattered pairs that are held back, see `try_out`.
+    #: How much better it must be with pairs that are held back, see `try_out`.
     _luck = 0.5
+
+    #: Whether labels are held back too. Most methods lose more by that than they are spared.
+    _tries_labels = False
+
+    @property
+    def _few_facts(self) -> int:
+        """So few facts are not held back."""
+        return FEW_FACTS
+
+    def _is_tried(self, constraints: Constraints) -> bool:
+        is_of_a_kind = self._tries_labels or constraints.labels is None
+        return is_of_a_kind and is_tried(constraints, self._few_facts)
 
     @property
     def _is_guarded(self) -> bool:
@@ -457,7 +543,9 @@ class Safeguarded(_Clusterer):
 
     def _safeguard(self, X: Any, constraints: Constraints | None) -> None:
         self._forget("judgement_")
-        if constraints is None or not self._is_guarded or not is_little(constraints, self.n_clusters):
+        if constraints is None or not self._is_guarded:
+            return
+        if not is_little(constraints, self.n_clusters, tries_labels=self._tries_labels):
             return
         with (
             warnings.catch_warnings(action="ignore", category=SidecutWarning),
@@ -506,13 +594,13 @@ class Safeguarded(_Clusterer):
             refines = self._knows_all_clusters(constraints)
             alone = unconstrained.labels_
             judgement = weigh(constraints, self.n_clusters, self.labels_, alone, refines=refines)
-            if judgement.choice == GRAPH or not is_tried(constraints):
+            if judgement.choice == GRAPH or not self._is_tried(constraints):
                 return judgement
             if self._must_follow(constraints, unconstrained):
                 return judgement
-            # Labels do harm less often than scattered pairs: they only must not be worse.
-            luck = self._luck if constraints.labels is None else 0.0
-            return try_out(constraints, self.labels_, alone, lambda part: self._refit(X, part).labels_, luck)
+            return try_out(
+                constraints, self.labels_, alone, lambda part: self._refit(X, part).labels_, self._luck
+            )
         return judge(
             constraints,
             self.n_clusters,

@@ -178,13 +178,22 @@ class PoissonMBO(PoissonClusterer):
         self.max_iter = max_iter
         self.tol = tol
 
+    #: All of them are satisfied here, whatever becomes of the other points: only held-back ones can tell.
+    _tries_labels = True
+
+    @property
+    def _few_facts(self) -> int:
+        # With fewer, classes would be held back as a whole.
+        return max(10, 2 * self.n_clusters)
+
     @property
     def _is_guarded(self) -> bool:
         # Sizes are knowledge too.
         return self.safe and (self.sizes is None or isinstance(self.sizes, str))
 
     def _safeguard(self, X: Any, constraints: Constraints | None) -> None:
-        if constraints is None or not self._is_guarded or not self._is_well_told(constraints):
+        is_looked_at = constraints is None or not self._is_guarded or self._is_tried(constraints)
+        if is_looked_at or not self._is_well_told(constraints):
             super()._safeguard(X, constraints)
         else:
             detail = f"Every cluster has {ENOUGH_LABELS} labels or more, and they are satisfied."
