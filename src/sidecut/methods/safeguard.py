@@ -410,13 +410,13 @@ def _gain_in_labels(
     rng: np.random.RandomState,
 ) -> float:
     """Return by how much the share of held-back points in the cluster of their class rises."""
-    classes = np.unique(constraints.labels[known.points], return_inverse=True)[1]
+    classes = np.unique(np.asarray(constraints.labels)[known.points], return_inverse=True)[1]
     fold_of = known.deal(N_FOLDS, rng)
     found = 0
     for fold in np.unique(fold_of):
         held_back = fold_of == fold
         labels = refit(constraints.among(known.points[~held_back]))
-        found += np.count_nonzero(find_right(labels[known.points], classes)[held_back])
+        found += int(np.count_nonzero(find_right(labels[known.points], classes)[held_back]))
     return (found - np.count_nonzero(find_right(alone[known.points], classes))) / known.points.size
 
 

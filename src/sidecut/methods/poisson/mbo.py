@@ -192,15 +192,16 @@ class PoissonMBO(PoissonClusterer):
         return self.safe and (self.sizes is None or isinstance(self.sizes, str))
 
     def _safeguard(self, X: Any, constraints: Constraints | None) -> None:
-        is_looked_at = constraints is None or not self._is_guarded or self._is_tried(constraints)
-        if is_looked_at or not self._is_well_told(constraints):
-            super()._safeguard(X, constraints)
-        else:
+        if constraints is not None and self._is_guarded and self._needs_no_other(constraints):
             detail = f"Every cluster has {ENOUGH_LABELS} labels or more, and they are satisfied."
             self.judgement_ = Judgement(CONSTRAINED, detail)
+        else:
+            super()._safeguard(X, constraints)
 
-    def _is_well_told(self, constraints: Constraints) -> bool:
+    def _needs_no_other(self, constraints: Constraints) -> bool:
         """Tell whether the answer without constraints, which takes longer than this one, is not needed."""
+        if self._is_tried(constraints):
+            return False
         counts = np.bincount(find_anchors(constraints, self.n_clusters).cluster, minlength=self.n_clusters)
         return bool(counts.min() >= ENOUGH_LABELS and constraints.satisfaction(self.labels_) >= SATISFIED)
 
