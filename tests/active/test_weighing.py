@@ -12,8 +12,22 @@ from sidecut.active.belief import NOISE
 from sidecut.active.controller import weak_sides
 from sidecut.active.knowledge import know
 from sidecut.active.landscape import survey
+from sidecut.active.proposals import class_chances, compare, vote_variance
 from sidecut.active.votes import DOUBT, Ballot, join_seeds, propagate, weigh_merges
-from sidecut.active.weighing import Forecast, Scene, Weighed, find_move, foretell, gather_ballot, linked_sets
+from sidecut.active.weighing import (
+    LEAST_SURE,
+    Forecast,
+    Scene,
+    Weighed,
+    find_move,
+    foretell,
+    gather_ballot,
+    linked_sets,
+    movable_sets,
+    settle,
+    start,
+    weigh,
+)
 from sidecut.constraints import Constraints
 from sidecut.graphs import Neighbors
 
@@ -31,7 +45,7 @@ def test_belief_propagation_on_a_star_is_the_exact_posterior():
     # Node 2 was compared with 0 and 1 (seeds of two classes), and with 3, of which a forecast is known.
     forecasts = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.4], [0.3, 0.7]])
     said = ballot((2, 0, False), (2, 1, True), (3, 2, True), error=0.2)
-    chances, _ = propagate(forecasts, np.array([0, 1]), said, np.array([0, 1]), new_rate=0.0)
+    chances, _, evidence = propagate(forecasts, np.array([0, 1]), said, np.array([0, 1]), new_rate=0.0)
     before = (1 - DOUBT) * forecasts + DOUBT / 2
     before[:2] = np.eye(2)
     posterior = np.zeros(2)
@@ -41,12 +55,14 @@ def test_belief_propagation_on_a_star_is_the_exact_posterior():
             chance *= 0.8 if (classes[a] == classes[b]) == yes else 0.2
         posterior[classes[2]] += chance
     np.testing.assert_allclose(chances[2, :2], posterior / posterior.sum(), atol=1e-7)
+    # Bethe's formula gives the chance of all answers.
+    assert evidence == pytest.approx(np.log(posterior.sum()), abs=1e-6)
 
 
 def test_a_no_to_every_class_speaks_for_a_new_one():
     forecasts = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
     said = ballot((2, 0, False), (2, 1, False))
-    chances, _ = propagate(forecasts, np.array([0, 1]), said, np.array([0, 1]), new_rate=0.2)
+    chances, _, _ = propagate(forecasts, np.array([0, 1]), said, np.array([0, 1]), new_rate=0.2)
     # Of class 0: wrong to 0, right to 1; of a new one: right to both.
     old, new = 0.8 * 0.5 * 0.1 * 0.9, 0.2 * 0.9 * 0.9
     np.testing.assert_allclose(chances[2], np.array([old, old, new]) / (2 * old + new), atol=1e-6)
@@ -134,34 +150,83 @@ def test_forecasts_are_those_of_a_refit_without_the_nodes(scene):
 # Sets that move together
 
 
+#: The pieces of the nodes of `stuck`: 2 and 3 are in one.
+PIECES = np.array([0, 1, 2, 2, 3])
+
+
 def stuck():
     """Nodes 2, 3, 4 hold each other in class 0 by yes links; what was said about others is against it."""
     rows = np.array([[1.0, 0], [0, 1], [0.9, 0.1], [0.9, 0.1], [0.9, 0.1]])
     forecast = Forecast(rows, rows, np.eye(5), rows - 0.5)
     chances = np.column_stack([rows, np.zeros(5)])
-    return Weighed(
-        np.array([0, 1]), np.array([0, 1]), chances, rows, np.zeros((2, 2)), np.zeros((2, 2)), forecast, 0.1
-    )
+    none = np.zeros((2, 2))
+    return Weighed(np.array([0, 1]), np.array([0, 1]), chances, rows, none, none, forecast, 0.1, 0.0)
 
 
 def test_points_that_hold_each_other_in_a_wrong_class_leave_it_together():
     said = ballot((2, 3, True), (3, 4, True), (2, 0, False), (4, 0, False), (3, 1, True))
-    block, to = find_move(stuck(), said, may_grow=True)
+    block, to = find_move(stuck(), said, PIECES, may_grow=True)
     assert block.tolist() == [2, 3, 4]
     assert to == 1
 
 
 def test_points_that_are_of_no_class_become_one_unless_there_are_enough():
     said = ballot((2, 3, True), (3, 4, True), (2, 0, False), (4, 0, False), (3, 1, False), (2, 1, False))
-    block, to = find_move(stuck(), said, may_grow=True)
+    block, to = find_move(stuck(), said, PIECES, may_grow=True)
     assert (block.tolist(), to) == ([2, 3, 4], -1)
-    block, to = find_move(stuck(), said, may_grow=False)
+    block, to = find_move(stuck(), said, PIECES, may_grow=False)
     assert to != -1 or not len(block)
 
 
 def test_sets_are_cut_at_each_link():
     said = ballot((2, 3, True), (3, 4, True), (2, 0, True), (4, 1, False))
     assert [block.tolist() for block in linked_sets(stuck(), said)] == [[2, 3, 4], [3, 4], [2, 3]]
+
+
+def test_a_move_that_was_tried_is_not_found_again():
+    said = ballot((2, 3, True), (3, 4, True), (2, 0, False), (4, 0, False), (3, 1, True))
+    block, to = find_move(stuck(), said, PIECES, True, tried={(1, 2, 3, 4)})
+    assert (block.tolist(), to) != ([2, 3, 4], 1)
+
+
+def test_the_points_of_a_class_in_a_piece_may_move_without_links():
+    said = ballot((2, 0, False), (3, 0, False), (2, 1, True), (3, 1, True))
+    assert [block.tolist() for block in movable_sets(stuck(), said, PIECES)] == [[2, 3]]
+    block, to = find_move(stuck(), said, PIECES, may_grow=True)
+    assert (block.tolist(), to) == ([2, 3], 1)
+
+
+def test_a_better_score_is_kept_than_either_end_gives(scene):
+    seeds = np.searchsorted(scene.nodes, scene.landscape.centers)
+    begun, weighed = start(scene, seeds), weigh(scene, seeds)
+    rows = np.eye(len(seeds))[scene.pieces]
+    by_pieces = settle(scene, seeds, rows, np.full(len(rows), LEAST_SURE))
+    assert by_pieces.score <= begun.score <= weighed.score
+
+
+# Which question, where answers may be wrong
+
+
+def test_the_variance_of_a_vote_is_that_of_its_unbiased_form():
+    for error in (0.05, 0.2):
+        votes = np.array([-error, 1 - error]) / (1 - 2 * error)
+        for indicator in (0.0, 1.0):
+            chance = np.array([1 - error, error]) if indicator == 0 else np.array([error, 1 - error])
+            assert chance @ votes == pytest.approx(indicator)
+            assert chance @ (votes - indicator) ** 2 == pytest.approx(vote_variance(error))
+
+
+def test_a_point_is_compared_with_the_class_whose_answer_is_least_foreseen(blobs):
+    X, y = blobs
+    run = ActiveClustering(reliability=0.8, random_state=0).start(X)
+    for _ in range(12):
+        question = run.question()
+        run.answer(bool(y[question.i] == y[question.j]))
+    belief = run._belief
+    for x in range(0, 150, 10):
+        proposal = compare(belief, x, "")
+        chances = class_chances(belief, x)
+        assert abs(proposal.expected - 0.5) == pytest.approx(np.abs(chances - 0.5).min())
 
 
 # A whole run

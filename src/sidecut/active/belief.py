@@ -52,6 +52,8 @@ class Structure:
         Log odds that two seeds are one class, from the answers and from the graph.
     chances : array of shape (n_grains, n_seeds)
         The chance of each seed for every grain.
+    error : float
+        The chance that an answer is wrong: the median of those given.
     """
 
     seeds: IntArray
@@ -59,6 +61,7 @@ class Structure:
     evidence: FloatArray
     prior: FloatArray
     chances: FloatArray
+    error: float
 
     def odds(self, some: IntArray, others: IntArray) -> float:
         """Return the log odds that two sets of seeds belong together."""

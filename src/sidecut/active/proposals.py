@@ -15,6 +15,8 @@ from sidecut.arrays import FloatArray, IntArray
 N_CANDIDATES = 250
 #: Grains of each side that may stand for it where two groups are compared.
 N_CORE = 30
+#: Grains that may stand for a class where a point is compared with it.
+N_TYPICAL = 10
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,25 @@ def regrouping(belief: Belief) -> FloatArray:
 
 def influence(belief: Belief, grains: IntArray) -> FloatArray:
     """Return m(x): how many points of the same class would follow each grain to another class."""
-    shares = np.clip(belief.covariances(grains), 0.0, None) / (belief.variances[grains, None] + NOISE)
+    noise = NOISE if belief.structure is None else NOISE + vote_variance(belief.structure.error)
+    shares = np.clip(belief.covariances(grains), 0.0, None) / (belief.variances[grains, None] + noise)
     same = belief.labels[grains][:, None] == belief.labels[None, :]
     return (shares * same) @ belief.landscape.grains.sizes
+
+
+def vote_variance(error: float) -> float:
+    """Return the variance of an answer as a measurement of an indicator: ε(1 - ε) / (1 - 2ε)².
+
+    An answer v, 0 or 1, that is wrong with chance ε has the mean ε + (1 - 2ε)f where the indicator is f, so
+    that (v - ε) / (1 - 2ε) is f in the mean.
+
+    Examples
+    --------
+    >>> from sidecut.active.proposals import vote_variance
+    >>> round(vote_variance(0.2), 3)
+    0.444
+    """
+    return error * (1.0 - error) / max(1.0 - 2.0 * error, 0.1) ** 2
 
 
 def is_open(belief: Belief, a: int, b: int) -> bool:
@@ -107,14 +125,43 @@ def core_pair(structure: Structure, belief: Belief, one: IntArray, other: IntArr
 
 
 def compare(belief: Belief, x: int, reason: str) -> Proposal | None:
-    """Return the question whether a grain is of its likeliest class, or the next likely that is open."""
+    """Return the question about a grain and a class that tells most: the likeliest class that is open.
+
+    Where answers may be wrong, a class can be asked about again, by another pair; then the class is chosen
+    whose answer is least foreseen.
+    """
     chances = belief.chances[x]
+    foreseen = -chances
+    if belief.structure is not None:
+        chances = class_chances(belief, x)
+        foreseen = np.abs(chances - 0.5)
     gain = float(regrouping(belief)[x] * influence(belief, np.array([x]))[0])
-    for column in np.argsort(-chances):
-        pair = closest_pair(belief, np.array([x]), belief.members(int(column)))
+    for column in np.argsort(foreseen, kind="stable"):
+        pair = closest_pair(belief, np.array([x]), spokesmen(belief, int(column)))
         if pair is not None and chances[column] > 1e-9:
             return Proposal(*pair, gain, float(chances[column]), reason)
     return None
+
+
+def class_chances(belief: Belief, x: int) -> FloatArray:
+    """Return the chance of each class for a grain; less than one in sum where it may be of a new one."""
+    group = belief.knowledge.group_of(x)
+    return belief.chances[x] if group not in belief.partial else belief.partial[group][:-1]
+
+
+def spokesmen(belief: Belief, column: int) -> IntArray:
+    """Return the grains that may stand for a class: those known to be of it.
+
+    Where answers may be wrong, also those that are most typical of it: a wrong answer stays wrong for its
+    pair, and there have to be others to ask about.
+    """
+    members = belief.members(column)
+    structure = belief.structure
+    if structure is None:
+        return members
+    alike = belief.kernel[:, structure.seeds[structure.class_of == column]].max(axis=1)
+    typical = largest(belief.chances[:, column] ** 4 * alike, N_TYPICAL)
+    return np.union1d(members, typical)
 
 
 def most_alike(belief: Belief, grains: IntArray) -> IntArray:

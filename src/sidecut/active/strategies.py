@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 EVEN_LINKAGE, SPREAD = np.log(0.1), 1.0
 #: No two classes are linked less than this: what the graph does not show may still be true.
 LEAST_LINKAGE = 1e-4
+#: Where answers may be wrong, a point is left after so many questions in a row.
+MOST_IN_A_ROW = 5
+#: Then it is also left where a yes is no more likely than this.
+FORESEEN = 0.2
 
 
 # Super-instances (Van Craenendonck et al., 2018), with the pieces and distances of the graph
@@ -311,7 +315,8 @@ def go_on(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> 
         group = belief.knowledge.group_of(grain)
         if group in belief.partial and belief.partial[group][:-1].max() <= SURE:
             proposal = compare(belief, grain, f"point {{{grain}}} is still without a group")
-            if proposal is not None:
+            # An answer that may be wrong, and is foreseen, tells little.
+            if proposal is not None and (belief.structure is None or proposal.expected > FORESEEN):
                 return proposal
     return None
 
@@ -319,9 +324,12 @@ def go_on(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> 
 def _last_points(belief: Belief, answers: list[Answer]) -> list[int]:
     if not answers or answers[-1].same is None:
         return []
-    if belief.structure is not None and answers[-1].closeness > 0:
-        # The two were asked about in the name of their groups; what they are themselves matters little.
-        return []
+    if belief.structure is not None:
+        if answers[-1].closeness > 0:
+            # The two were asked about in the name of their groups; what they are themselves matters little.
+            return []
+        if [answer.strategy for answer in answers[-MOST_IN_A_ROW:]] == ["go_on"] * MOST_IN_A_ROW:
+            return []
     grains = belief.landscape.grains.grain_of
     return [int(grains[answers[-1].i]), int(grains[answers[-1].j])]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 
 from sidecut.active.belief import as_chances
 from sidecut.active.knowledge import Knowledge
@@ -90,7 +90,7 @@ def spread(chances: FloatArray, raw: FloatArray, class_of: IntArray) -> FloatArr
 
 def propagate(
     raw: FloatArray, class_of: IntArray, ballot: Ballot, seeds: IntArray, new_rate: float
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, float]:
     """Combine forecasts with answers by belief propagation.
 
     Returns
@@ -99,17 +99,36 @@ def propagate(
         Of every class, and of a new one.
     cavities : array of shape (2, n_answers, n_classes + 1)
         The same for both ends of each answer, as if it had not been given.
+    evidence : float
+        The log chance of all answers, by Bethe's formula: Σ_x log Σ_c b_x(c) Π m(c) - Σ log L(p), the first
+        over points x with forecasts b_x and messages m, the second over answers. It is exact where the
+        answers form a tree.
     """
     base = _before_answers(raw, class_of, seeds, new_rate)
     messages = np.zeros((2, len(ballot.ends), base.shape[1]))
     for sweep in range(N_SWEEPS):
-        total = _add_messages(base, ballot, messages)
-        cavities = np.stack([_normalise(total[ballot.ends[:, side]] - messages[side]) for side in (0, 1)])
-        together = cavities[::-1].copy()
-        together[..., -1] *= SAME_NEW
-        fresh = np.stack([ballot.log_likelihood(side) for side in together])
+        cavities = _leave_out(_add_messages(base, ballot, messages), ballot, messages)
+        fresh = _tell_other_side(cavities, ballot)
         messages = fresh if sweep == 0 else 0.5 * (messages + fresh)
-    return _normalise(_add_messages(base, ballot, messages)), cavities
+    total = _add_messages(base, ballot, messages)
+    return _normalise(total), cavities, _log_chance(base, ballot, _leave_out(total, ballot, messages))
+
+
+def _leave_out(total: FloatArray, ballot: Ballot, messages: FloatArray) -> FloatArray:
+    return np.stack([_normalise(total[ballot.ends[:, side]] - messages[side]) for side in (0, 1)])
+
+
+def _tell_other_side(cavities: FloatArray, ballot: Ballot) -> FloatArray:
+    together = cavities[::-1].copy()
+    together[..., -1] *= SAME_NEW
+    return np.stack([ballot.log_likelihood(side) for side in together])
+
+
+def _log_chance(base: FloatArray, ballot: Ballot, cavities: FloatArray) -> float:
+    total = _add_messages(base, ballot, _tell_other_side(cavities, ballot))
+    both = cavities[0] * cavities[1]
+    both[:, -1] *= SAME_NEW
+    return float(logsumexp(total, axis=1).sum() - ballot.log_likelihood(both.sum(axis=1)).sum())
 
 
 def _before_answers(raw: FloatArray, class_of: IntArray, seeds: IntArray, new_rate: float) -> FloatArray:

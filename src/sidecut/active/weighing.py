@@ -11,12 +11,17 @@ about has a chance of each seed, and seeds are joined into classes. These steps 
    are of one seed, and p' the same if s and t were one, the evidence is the sum of log L(p') - log L(p) over
    the answers, where L(p) = p(1 - ε) + (1 - p)ε for a yes and one minus that for a no.
 4. Points that hold each other in a wrong class do not leave it one by one. So sets of points that yes links
-   hold together are tried in every class as a whole, and as a new class.
+   hold together, and the points of a class in one piece, are tried in every class as a whole, and as a new
+   class.
+
+The steps end where they began near. So they begin twice, from the pieces and from the answers alone, and of
+all that is tried the one with the best score is kept: the log chance of all answers by Bethe's formula
+(`sidecut.active.votes.propagate`), and what the graph says about the classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -36,7 +41,7 @@ from sidecut.active.belief import (
     choose,
     invert,
 )
-from sidecut.active.knowledge import Knowledge, connect
+from sidecut.active.knowledge import Knowledge
 from sidecut.active.landscape import Landscape
 from sidecut.active.votes import (
     Ballot,
@@ -59,7 +64,11 @@ LEAST_PRIOR, MOST_PRIOR = -1.5, 0.0
 EVEN_LINKAGE = 0.1
 #: From this chance on a point counts as of its class: others are compared with it.
 PLACED = 0.9
-#: A set of points moves where this much log odds are gained.
+#: The least chance with which a node counts in the forecast of others, at the start.
+LEAST_SURE = 0.3
+#: The log odds of a new seed before the answers.
+NEW_SEED = -2.0
+#: A set of points is tried in another class where this much log odds may be gained.
 LEAST_GAIN = 0.5
 
 
@@ -176,6 +185,8 @@ class Weighed:
         What was forecast of each node.
     new_rate : float
         The chance of a new class before the answers.
+    score : float
+        The log chance of the answers, and of the classes before them.
     """
 
     seeds: IntArray
@@ -186,6 +197,7 @@ class Weighed:
     prior: FloatArray
     forecast: Forecast
     new_rate: float
+    score: float
 
     @property
     def n_classes(self) -> int:
@@ -221,40 +233,61 @@ def infer_weighed(landscape: Landscape, knowledge: Knowledge, n_clusters: int | 
     placed = regroup(knowledge, weighed)
     better, trust = choose(landscape, placed, np.arange(placed.n_groups) < weighed.n_classes)
     if better is not kernel or trust != scene.trust:
-        scene = replace(scene, kernel=better, trust=trust)
-        weighed = weigh(scene, weighed.seeds)
-        placed = regroup(knowledge, weighed)
+        other = replace(scene, kernel=better, trust=trust)
+        again = weigh(other, weighed.seeds)
+        if again.score > weighed.score:
+            scene, weighed = other, again
+            placed = regroup(knowledge, weighed)
     return as_belief(scene, placed, weighed)
 
 
 def weigh(scene: Scene, first: IntArray) -> Weighed:
-    """Settle what every node is; then move sets of nodes, and add seeds, while that is better."""
-    seeds: IntArray = first
-    rows: FloatArray = np.zeros((len(scene.nodes), len(seeds)))
-    rows[np.arange(len(rows)), scene.pieces] = 1.0
-    sure: FloatArray = np.full(len(rows), 0.3)
-    weighed = settle(scene, seeds, rows, sure)
+    """Settle what every node is; then move sets of nodes, and add seeds, while the answers get likelier."""
+    best = start(scene, first)
+    tried: set[tuple[int, ...]] = set()
     for _ in range(N_MOVES):
-        may_grow = scene.n_clusters is None or weighed.n_classes < scene.n_clusters
-        block, to = find_move(weighed, scene.ballot, may_grow)
+        may_grow = scene.n_clusters is None or best.n_classes < scene.n_clusters
+        block, to = find_move(best, scene.ballot, scene.pieces, may_grow, tried)
         if not len(block):
-            block = _likely_new(weighed) if may_grow else block
-            if not len(block):
-                break
-        rows = weighed.rows / weighed.rows.sum(axis=1, keepdims=True)
-        rows[block] = 0.0
-        if to < 0:
-            middle = block[int(np.argmax(scene.alike[np.ix_(block, block)].sum(axis=0)))]
-            seeds = np.append(seeds, middle)
-            rows = np.column_stack([rows, np.zeros(len(rows))])
-            rows[block, -1] = 1.0
-        else:
-            target = np.flatnonzero(weighed.class_of == to)
-            rows[np.ix_(block, target)] = 1.0 / len(target)
-        sure = np.maximum(weighed.sureness, 0.3)
-        sure[block] = PLACED
-        weighed = settle(scene, seeds, rows, sure)
-    return weighed
+            break
+        tried.add((to, *block))
+        moved = move(scene, best, block, to)
+        if moved.score > best.score:
+            best = moved
+    return best
+
+
+def start(scene: Scene, seeds: IntArray) -> Weighed:
+    """Settle from two ends, and return what makes the answers likelier.
+
+    First every node is what its piece is; then it is what the answers say, as if nothing were forecast.
+    """
+    rows = np.zeros((len(scene.nodes), len(seeds)))
+    rows[np.arange(len(rows)), scene.pieces] = 1.0
+    by_pieces = settle(scene, seeds, rows, np.full(len(rows), LEAST_SURE))
+    blank = np.zeros_like(rows)
+    chances, _, _ = propagate(blank, by_pieces.class_of, scene.ballot, seeds, by_pieces.new_rate)
+    sure = np.maximum(chances[:, :-1].max(axis=1), LEAST_SURE)
+    by_answers = settle(scene, seeds, spread(chances, blank, by_pieces.class_of), sure)
+    return by_answers if by_answers.score > by_pieces.score else by_pieces
+
+
+def move(scene: Scene, weighed: Weighed, block: IntArray, to: int) -> Weighed:
+    """Settle again with some nodes in another class; -1: a new one."""
+    seeds = weighed.seeds
+    rows = weighed.rows / weighed.rows.sum(axis=1, keepdims=True)
+    rows[block] = 0.0
+    if to < 0:
+        middle = block[int(np.argmax(scene.alike[np.ix_(block, block)].sum(axis=0)))]
+        seeds = np.append(seeds, middle)
+        rows = np.column_stack([rows, np.zeros(len(rows))])
+        rows[block, -1] = 1.0
+    else:
+        target = np.flatnonzero(weighed.class_of == to)
+        rows[np.ix_(block, target)] = 1.0 / len(target)
+    sure = np.maximum(weighed.sureness, LEAST_SURE)
+    sure[block] = PLACED
+    return settle(scene, seeds, rows, sure)
 
 
 def _likely_new(weighed: Weighed) -> IntArray:
@@ -265,25 +298,48 @@ def _likely_new(weighed: Weighed) -> IntArray:
 
 
 def settle(scene: Scene, seeds: IntArray, rows: FloatArray, sure: FloatArray) -> Weighed:
-    """Repeat steps 1 to 3 until the classes stay the same."""
+    """Repeat steps 1 to 3 until the classes stay the same; return the round with the best score.
+
+    The first round, in which every seed is a class, is only a start.
+    """
     rows[seeds], sure[seeds] = np.eye(len(seeds)), 1.0
     prior = scene.prior(len(seeds))
     class_of: IntArray = np.arange(len(seeds))
+    rounds: list[Weighed] = []
     for step in range(N_ROUNDS):
         forecast = foretell(scene, rows, sure, seeds)
         new_rate = _new_rate(scene, len(seeds), sure, class_of)
-        chances, cavities = propagate(forecast.raw, class_of, scene.ballot, seeds, new_rate)
+        chances, cavities, said = propagate(forecast.raw, class_of, scene.ballot, seeds, new_rate)
         evidence = weigh_merges(scene.ballot, cavities, forecast.raw, class_of)
-        joined = join_seeds(evidence, prior)
-        is_stable = step >= 2 and np.array_equal(joined, class_of)
         rows, sure = spread(chances, forecast.raw, class_of), chances[:, :-1].max(axis=1)
-        if is_stable:
+        score = said + score_structure(prior, class_of, len(seeds) - scene.landscape.n_pieces)
+        rounds.append(Weighed(seeds, class_of, chances, rows, evidence, prior, forecast, new_rate, score))
+        joined = join_seeds(evidence, prior)
+        if step >= 2 and np.array_equal(joined, class_of):
             break
         class_of = joined
-    if not is_stable:
-        chances, _ = propagate(forecast.raw, class_of, scene.ballot, seeds, new_rate)
-        rows = spread(chances, forecast.raw, class_of)
-    return Weighed(seeds, class_of, chances, rows, evidence, prior, forecast, new_rate)
+    return max(rounds[1:], key=lambda each: each.score)
+
+
+def score_structure(prior: FloatArray, class_of: IntArray, n_new: int) -> float:
+    """Return the log odds of the classes before the answers: what the graph says, and less for new seeds.
+
+    A class of m seeds takes m - 1 merges; each counts as the mean prior between its seeds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.active.weighing import score_structure
+    >>> score_structure(np.array([[0, -1.0, -1.5], [-1.0, 0, -0.5], [-1.5, -0.5, 0]]), np.array([0, 0, 0]), 0)
+    -2.0
+    """
+    total = NEW_SEED * n_new
+    for column in range(int(class_of.max()) + 1):
+        inside = np.flatnonzero(class_of == column)
+        if len(inside) > 1:
+            block = prior[np.ix_(inside, inside)]
+            total += (block.sum() - np.trace(block)) / len(inside)
+    return float(total)
 
 
 def _new_rate(scene: Scene, n_seeds: int, sure: FloatArray, class_of: IntArray) -> float:
@@ -295,15 +351,22 @@ def _new_rate(scene: Scene, n_seeds: int, sure: FloatArray, class_of: IntArray) 
     return float(min((n_new + NEW_SEEN) / (n_seen + POINTS_SEEN), 0.5))
 
 
-def find_move(weighed: Weighed, ballot: Ballot, may_grow: bool) -> tuple[IntArray, int]:
+def find_move(
+    weighed: Weighed,
+    ballot: Ballot,
+    pieces: IntArray,
+    may_grow: bool,
+    tried: Container[tuple[int, ...]] = (),
+) -> tuple[IntArray, int]:
     """Return the set of nodes that would gain most in another class, and the class; -1: a new one.
 
     The set is empty where none would gain. A set is scored in a class by the answers about its nodes and
-    nodes outside, and by the mean of what is forecast of its nodes from those outside.
+    nodes outside, and by the mean of what is forecast of its nodes from those outside. Moves that were
+    tried, each as the class and the nodes, are left out.
     """
     best: tuple[IntArray, int] = (np.empty(0, dtype=np.intp), -1)
     most = LEAST_GAIN
-    for block in linked_sets(weighed, ballot):
+    for block in movable_sets(weighed, ballot, pieces):
         now = weighed.columns[block[0]]
         said = _said_of(block, weighed, ballot)
         if (said - said[now]).max() <= 0:
@@ -311,9 +374,17 @@ def find_move(weighed: Weighed, ballot: Ballot, may_grow: bool) -> tuple[IntArra
         score = said + _expected_of(block, weighed)
         if not may_grow:
             score[-1] = -np.inf
-        to = int(np.argmax(score))
-        if score[to] - score[now] > most:
-            best, most = (block, -1 if to == len(score) - 1 else to), score[to] - score[now]
+        for at in np.argsort(-score):
+            to = -1 if at == len(score) - 1 else int(at)
+            if score[at] - score[now] <= most:
+                break
+            if (to, *block) not in tried:
+                best, most = (block, to), score[at] - score[now]
+                break
+    if not len(best[0]) and may_grow:
+        block = _likely_new(weighed)
+        if len(block) and (-1, *block) not in tried:
+            return block, -1
     return best
 
 
@@ -336,23 +407,53 @@ def _expected_of(block: IntArray, weighed: Weighed) -> FloatArray:
     return np.append(known, np.log(max(weighed.new_rate, 1e-9)))
 
 
+def movable_sets(weighed: Weighed, ballot: Ballot, pieces: IntArray) -> Iterator[IntArray]:
+    """Give the sets of nodes that yes links hold together, and the nodes of a class in each piece."""
+    yield from linked_sets(weighed, ballot)
+    is_free = np.ones(len(weighed.chances), dtype=bool)
+    is_free[weighed.seeds] = False
+    name = pieces * weighed.n_classes + weighed.columns
+    for one in np.unique(name[is_free]):
+        block = np.flatnonzero(is_free & (name == one))
+        if len(block) > 1:
+            yield block
+
+
 def linked_sets(weighed: Weighed, ballot: Ballot) -> Iterator[IntArray]:
     """Give the sets of nodes of a class that yes links hold together, whole and cut at one link."""
     is_free = np.ones(len(weighed.chances), dtype=bool)
     is_free[weighed.seeds] = False
     columns, (a, b) = weighed.columns, ballot.ends.T
     edges = ballot.ends[ballot.yes & is_free[a] & is_free[b] & (columns[a] == columns[b])]
-    whole = connect(len(columns), edges)
-    for name in np.unique(whole[edges]):
-        yield np.flatnonzero(whole == name)
-    sizes = np.bincount(whole)
-    for cut in np.flatnonzero(sizes[whole[edges[:, 0]]] > 2):
-        parted = connect(len(columns), np.delete(edges, cut, axis=0))
-        one, other = parted[edges[cut]]
-        for name in () if one == other else (one, other):
-            block = np.flatnonzero(parted == name)
+    neighbours: dict[int, list[int]] = {}
+    for one, other in edges.tolist():
+        neighbours.setdefault(one, []).append(other)
+        neighbours.setdefault(other, []).append(one)
+    seen: set[int] = set()
+    for node in neighbours:
+        if node not in seen:
+            whole = _reach(neighbours, node, -1)
+            seen |= whole
+            yield np.array(sorted(whole))
+    for one, other in edges.tolist():
+        side = _reach(neighbours, one, other)
+        if other in side:
+            continue
+        for block in (side, _reach(neighbours, other, one)):
             if len(block) > 1:
-                yield block
+                yield np.array(sorted(block))
+
+
+def _reach(neighbours: dict[int, list[int]], start: int, barred: int) -> set[int]:
+    """Return the nodes that links lead to, without the link from the start to the barred one."""
+    found, front = {start}, [start]
+    while front:
+        node = front.pop()
+        for other in neighbours[node]:
+            if other not in found and not (node == start and other == barred):
+                found.add(other)
+                front.append(other)
+    return found
 
 
 def regroup(knowledge: Knowledge, weighed: Weighed) -> Knowledge:
@@ -380,11 +481,10 @@ def _odds_of_classes(weighed: Weighed) -> FloatArray:
 
 
 def as_belief(scene: Scene, placed: Knowledge, weighed: Weighed) -> Belief:
-    """Return the belief about every grain, from the nodes whose class is rather sure."""
+    """Return the belief about every grain; a node counts the more, the surer its class is."""
     land = scene.landscape
-    sure = np.flatnonzero(weighed.sureness > SURE)
-    known, trusts = placed.nodes[sure], weighed.sureness[sure]
-    rows = weighed.rows[sure] / weighed.rows[sure].sum(axis=1, keepdims=True)
+    known, trusts = placed.nodes, weighed.sureness
+    rows = weighed.rows / weighed.rows.sum(axis=1, keepdims=True)
     counts = np.zeros((land.n_pieces, rows.shape[1]))
     np.add.at(counts, land.pieces[known], rows * trusts[:, None])
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
@@ -401,7 +501,12 @@ def as_belief(scene: Scene, placed: Knowledge, weighed: Weighed) -> Belief:
         if group >= weighed.n_classes
     }
     structure = Structure(
-        placed.nodes[weighed.seeds], weighed.class_of, weighed.evidence, weighed.prior, of_seeds
+        placed.nodes[weighed.seeds],
+        weighed.class_of,
+        weighed.evidence,
+        weighed.prior,
+        of_seeds,
+        float(np.median(scene.ballot.error)),
     )
     return Belief(
         land,
