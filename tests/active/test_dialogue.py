@@ -71,6 +71,24 @@ def test_what_is_not_understood_is_explained_and_asked_again():
     assert [record.same for record in run.history_] == [True]
 
 
+def test_a_reason_speaks_of_points_by_their_names():
+    run, screen = started(), io.StringIO()
+    converse(run, CARDS, Person(run), screen, budget=12)
+    reasons = [line for line in screen.getvalue().splitlines() if line.startswith("Question")]
+    assert any("flower" in reason for reason in reasons)
+    assert not any("point " in reason for reason in reasons)
+
+
+def test_an_interrupt_is_a_quit():
+    class Hasty:
+        def readline(self):
+            raise KeyboardInterrupt
+
+    screen = io.StringIO()
+    assert converse(started(), CARDS, Hasty(), screen) == "quit"
+    assert screen.getvalue().count("Stopped; all answers are kept.") == 1
+
+
 def test_it_ends_when_nothing_is_left():
     few = ActiveClustering(random_state=0).start(X[::30])
     cards = Cards([str(k) for k in range(5)], {})

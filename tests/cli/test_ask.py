@@ -52,6 +52,7 @@ def test_a_dialogue_gives_labels_and_goes_on(table, monkeypatch, capsys):
     type_in(monkeypatch, "n\nn\nq\n")
     assert ask(table) == 0
     shown = capsys.readouterr().out
+    assert "36 rows." in shown
     assert "plant " in shown
     assert "title" in shown
     assert "weight" not in shown

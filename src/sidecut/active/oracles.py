@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 import shlex
 import subprocess
 import threading
@@ -390,19 +391,26 @@ def converse(
 
 
 def _show(run: ActiveClustering, cards: Cards, question: Question, screen: TextIO) -> None:
-    screen.write(
-        f"\nQuestion {len(run.history_) + 1} ({run.n_clusters_} groups so far): {question.reason}.\n"
-    )
+    reason = re.sub(r"\bpoint (\d+)", lambda row: _call(cards.names[int(row[1])]), question.reason)
+    screen.write(f"\nQuestion {len(run.history_) + 1} ({run.n_clusters_} groups so far): {reason}.\n")
     screen.write(cards.side_by_side(question.i, question.j) + "\n")
 
 
+def _call(name: object) -> str:
+    return f"point {name}" if str(name).isdigit() else _fit(name)
+
+
 def _listen(keyboard: TextIO, screen: TextIO) -> str:
-    """Return what the person wants, as one word; the end of the input is a quit."""
+    """Return what the person wants, as one word; the end of the input, or an interrupt, is a quit."""
     while True:
         screen.write(PROMPT)
         screen.flush()
-        line = keyboard.readline()
+        try:
+            line = keyboard.readline()
+        except KeyboardInterrupt:
+            line = ""
         if not line:
+            screen.write("\n")
             return "quit"
         word = WORDS.get(line.strip().lower(), "help")
         if word != "help":

@@ -66,6 +66,11 @@ def run(options: AskOptions) -> int:
     cards = Cards(names, {column: frame[column].tolist() for column in shown})
     if session.history_:
         sys.stdout.write(f"Going on after {len(session.history_)} answers.\n")
+    else:
+        sys.stdout.write(
+            f"{points.n_samples} rows. Each question shows two of them: should they be in one group? "
+            "Stop when you like; the same command goes on.\n"
+        )
     converse(session, cards, sys.stdin, sys.stdout, options.questions)
     write_labels(output, label_columns(points, session.labels_.astype(np.intp), {}, session.confidence_))
     sys.stdout.write(f"Labels are in {output}, answers in {_folder(options)}.\n")
