@@ -20,8 +20,8 @@ from sidecut.active.records import Answer, answer_odds
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.exceptions import ConflictError
 
-#: Links whose log odds are beyond this (98 %) are not asked about again.
-SETTLED = float(logit(0.98))
+#: Links whose log odds are beyond this (99.9 %) are not asked about again.
+SETTLED = float(logit(0.999))
 
 
 @dataclass(frozen=True)
