@@ -8,6 +8,7 @@ def test_counts_and_what_follows(shell):
     assert shell("check", "c.csv", "--samples", 10, "--json") == 0
     assert json.loads(shell.out) == {
         "n_samples": 10,
+        "classes": None,
         "constrained_points": 4,
         "must_links": 2,
         "cannot_links": 1,
@@ -21,6 +22,7 @@ def test_counts_and_what_follows(shell):
         "judged": 0,
         "suspects": [],
         "not_judged": "",
+        "warnings": [],
     }
     assert shell("check", "c.csv", "--samples", 10) == 0
     assert "with what follows  3 must-links, 3 cannot-links" in shell.out
@@ -45,13 +47,13 @@ def test_names_come_from_the_nodes_of_a_graph(shell):
     shell.write("g.edges", "ann bob\nbob cat\n")
     shell.write("c.csv", "person,label\nann,x\ncat,y\n")
     assert shell("check", "c.csv", "--data", "g.edges") == 0
-    assert "2 of 3 are constrained" in shell.out
+    assert "2 of 3 have a known class" in shell.out
 
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("check", "c.csv"), "--samples N or --data FILE, one of the two"),
+        (("check", "c.csv"), "name its column of known classes with --label-column"),
         (("check", "no.csv", "--samples", 3), "no file no.csv"),
         (("check", "c.csv", "--samples", 0), "at least one point"),
         (("check", "c.csv", "--samples", 5), "9"),
@@ -82,7 +84,7 @@ def test_the_known_classes_may_be_a_column_of_the_table(shell):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("d.csv", "--label-column", "sort"), "no column 'sort'; its columns are x, kind"),
+        (("d.csv", "--label-column", "sort"), "no column 'sort'. Its columns are 'x', 'kind'"),
         (("d.csv", "--label-column", "kind", "--samples", 3), "leave out --samples and --data"),
         (("d.npy", "--label-column", "kind"), "d.npy is no table"),
     ],

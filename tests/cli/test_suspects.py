@@ -62,7 +62,7 @@ def test_check_names_suspects_with_the_reason(shell):
     write_labels_beside_the_points(shell)
     assert shell(*CHECK) == 0, shell.err
     assert "1 label of 16 looks wrong" in shell.out
-    assert "p3, said dog: 7 of the 7 labelled points nearest to it are 'cat'" in shell.out
+    assert "p3, said dog: all 7 labelled points nearest to it are 'cat'" in shell.out
     assert shell(*CHECK, "--json") == 0
     found = json.loads(shell.out)
     assert found["judged"] == 16

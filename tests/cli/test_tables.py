@@ -67,7 +67,7 @@ def test_label_truth_and_id_columns_are_no_features():
         ({"x": [1], "a b": ["?"]}, {}, "--drop 'a b'"),
         ({"x": [1, None], "y": [1, 2]}, {}, "row 1, column 'x' of t.csv is missing"),
         ({"x": [1, float("inf")]}, {}, "row 1, column 'x' of t.csv is infinite"),
-        ({"x": [1]}, {"label": "z"}, "no column 'z'; its columns are 'x'"),
+        ({"x": [1]}, {"label": "z"}, "no column 'z'. Its columns are 'x'"),
         ({"x": [1]}, {"drop": ("x",)}, "No feature column is left"),
         ({"Unnamed: 0": [0], "x": [1]}, {}, "saved row numbers.*--drop 'Unnamed: 0'"),
         ({"x": [1, 2], "n": ["p", "p"]}, {"identity": "n"}, "rows 0 and 1 both 'p'"),

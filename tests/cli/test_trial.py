@@ -54,7 +54,7 @@ def test_row_4_markers_are_asked_about_by_the_command_and_by_python(shell, peopl
     words = ("cluster", "people.csv", "--id-column", "who", "--label-column", "kind", *K2[2:], "-k", 3)
     if marker != "nan":
         assert shell(*words) == 2
-        assert f"'{marker}' is text that may mean unknown or be a class" in shell.err
+        assert f"row 12 holds '{marker}', which may mean unknown or be a class" in shell.err
         assert (
             f"say --unknown '{marker}' if it means unknown, or say --unknown '' if it is a class" in shell.err
         )
@@ -106,7 +106,7 @@ def test_row_5_too_few_clusters_are_said_before_the_fit_by_every_method(three_cl
 def test_row_5_check_takes_the_number_of_clusters(shell):
     shell.write("c.csv", "i,label\n0,a\n1,b\n2,c\n3,d\n")
     assert shell("check", "c.csv", "--samples", 9, "--clusters", 3) == 2
-    assert "clusters needed    at least 4" in shell.out
+    assert "clusters needed  at least 4" in shell.out
     assert "The labels name 4 classes (a, b, c, d), but --clusters 3" in shell.out
     assert shell("check", "c.csv", "--samples", 9, "--clusters", 4) == 0
 

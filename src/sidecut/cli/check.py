@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sidecut.cli.console import show_rows
+from sidecut.cli.console import collected_warnings, show_rows
 from sidecut.cli.errors import BAD_INPUT, OK, UsageError
 from sidecut.cli.inputs import existing_file, read_points
 from sidecut.cli.knowledge import conflict_words, known_constraints, read_named_constraints, unknown_values
 from sidecut.cli.options import CheckOptions
 from sidecut.cli.preparation import Points
-from sidecut.cli.result import list_suspects, read_features, seek_suspects, tell_suspects
+from sidecut.cli.result import SHOWN, list_suspects, read_features, seek_suspects, tell_suspects
 from sidecut.cli.tables import (
     TABLE_SUFFIXES,
     ColumnRoles,
     TextFormat,
     in_options,
     kind_suffix,
+    must_exist,
     named_parts,
     read_table,
 )
@@ -47,17 +50,24 @@ def run(options: CheckOptions) -> int:
     """
     if options.label_column is not None:
         options = _about_itself(options)
-    points = _points(options)
-    try:
-        constraints = _read(options, points, "raise")
-        findings = _consistent(constraints, points, options.clusters) | _judged(options, constraints, points)
-    except ConflictError as error:
-        findings = _contradictory(options, points, error.conflicts)
+    with collected_warnings() as messages:
+        findings = _find(options, _points(options))
+    findings["warnings"] = messages
     if options.json:
         print(json.dumps(findings))
     else:
         _tell(findings)
+        for message in messages:
+            print(f"sidecut: warning: {message}", file=sys.stderr)
     return BAD_INPUT if findings["contradictions"] or findings["too_few_clusters"] else OK
+
+
+def _find(options: CheckOptions, points: Points) -> dict[str, Any]:
+    try:
+        constraints = _read(options, points, "raise")
+        return _consistent(constraints, points, options.clusters) | _judged(options, constraints, points)
+    except ConflictError as error:
+        return _contradictory(options, points, error.conflicts)
 
 
 def _read(options: CheckOptions, points: Points, on_conflict: str) -> Constraints:
@@ -81,7 +91,11 @@ def _about_itself(options: CheckOptions) -> CheckOptions:
 def _points(options: CheckOptions) -> Points:
     """Return points with names but, where they are not needed, without their features."""
     if (options.samples is None) == (options.data is None):
-        raise UsageError("Say what the constraints are about: --samples N or --data FILE, one of the two.")
+        raise UsageError(
+            f"Say what {options.constraints} is about: --data FILE with the points, or --samples N if there "
+            "is no such file. If it is the table of the points itself, name its column of known classes with "
+            "--label-column."
+        )
     if options.samples is not None:
         if options.samples < 1:
             raise UsageError(f"--samples {options.samples}: there must be at least one point.")
@@ -90,13 +104,14 @@ def _points(options: CheckOptions) -> Points:
     if kind_suffix(existing_file(options.data)) not in TABLE_SUFFIXES:
         return read_points(options.data)
     roles = _roles(options)
-    frame = read_table(options.data, TextFormat(encoding=options.encoding), list(roles.special))
-    for column in roles.special:
-        if column not in frame.columns:
-            listed = ", ".join(frame.columns)
-            raise UsageError(f"{options.data} has no column {column!r}; its columns are {listed}.")
+    frame = read_table(options.data, _text(options), list(roles.special))
+    must_exist(roles.special, list(frame.columns), options.data)
     values = {column: frame[column].tolist() for column in roles.special}
     return Points(np.empty((len(frame), 0)), options.data, **named_parts(values, roles, options.data))
+
+
+def _text(options: CheckOptions) -> TextFormat:
+    return TextFormat(encoding=options.encoding, decimal=options.decimal)
 
 
 def _roles(options: CheckOptions) -> ColumnRoles:
@@ -105,8 +120,10 @@ def _roles(options: CheckOptions) -> ColumnRoles:
 
 
 def _counted(constraints: Constraints) -> dict[str, Any]:
+    known = constraints.known_classes
     return {
         "n_samples": constraints.n_samples,
+        "classes": None if known is None else dict(Counter(str(one) for one in known if one is not None)),
         "constrained_points": len(constraints.constrained_points),
         "must_links": constraints.n_must_link,
         "cannot_links": constraints.n_cannot_link,
@@ -139,7 +156,7 @@ def _judged(options: CheckOptions, constraints: Constraints, points: Points) -> 
             options.data,
             points,
             _roles(options),
-            TextFormat(encoding=options.encoding),
+            _text(options),
         )
         suspects = seek_suspects(features, constraints, options.clusters)
     except (UsageError, ValueError) as error:
@@ -179,6 +196,9 @@ def _tell(findings: dict[str, Any]) -> None:
         return
     implied = _counts(findings["implied_must_links"], findings["implied_cannot_links"])
     rows = [("points", constrained), ("given", given), ("with what follows", implied)]
+    if findings["kind"] == "label" and findings["classes"]:
+        known = f"{findings['constrained_points']:,} of {findings['n_samples']:,} have a known class"
+        rows = [("points", known), ("classes", _classes(findings["classes"])), ("as pairs", given)]
     needed = f"at least {findings['clusters_needed']}"
     show_rows([*rows, ("contradictions", "none"), ("clusters needed", needed)])
     if findings["too_few_clusters"]:
@@ -187,6 +207,11 @@ def _tell(findings: dict[str, Any]) -> None:
         print(line)
     if findings["not_judged"]:
         print(findings["not_judged"])
+
+
+def _classes(counts: dict[str, int]) -> str:
+    words = [f"{name} {count:,}" for name, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))]
+    return ", ".join(words[:SHOWN]) + (f" and {len(words) - SHOWN} more" if len(words) > SHOWN else "")
 
 
 def _counts(must: int, cannot: int) -> str:

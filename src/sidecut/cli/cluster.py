@@ -29,7 +29,7 @@ from sidecut.cli.predict import save_model
 from sidecut.cli.preparation import Points, Wishes
 from sidecut.cli.result import ClusterRun, graph_spectrum
 from sidecut.cli.summary import json_summary, tell_summary
-from sidecut.cli.tables import ColumnRoles, TextFormat
+from sidecut.cli.tables import ColumnRoles, TextFormat, in_options
 from sidecut.constraints import Constraints
 from sidecut.constraints.closure import too_few_clusters
 
@@ -105,10 +105,11 @@ def perform(options: ClusterOptions) -> Performance:
 def named_messages(messages: list[str], run: ClusterRun) -> list[str]:
     """Call points by their names where a warning of the library calls them by their numbers."""
     if run.points.names is None:
-        return messages
+        return [in_options(message) for message in messages]
     by_number = too_few_clusters(run.constraints, run.n_clusters)
     by_name = too_few_clusters(run.constraints, run.n_clusters, run.points.name)
-    return [message.replace(by_number, by_name) if by_number else message for message in messages]
+    named = [message.replace(by_number, by_name) if by_number else message for message in messages]
+    return [in_options(message) for message in named]
 
 
 def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:

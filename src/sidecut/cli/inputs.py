@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -12,7 +11,7 @@ from zipfile import BadZipFile
 import numpy as np
 from scipy import sparse
 
-from sidecut.cli.errors import UsageError
+from sidecut.cli.errors import UsageError, did_you_mean
 from sidecut.cli.preparation import Points, Preparation, Wishes, learn_scale
 from sidecut.cli.tables import (
     TABLE_SUFFIXES,
@@ -114,9 +113,7 @@ def existing_file(path: Path) -> Path:
         raise UsageError(f"{path} is a directory; name a file in it.")
     if not path.exists():
         beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-        close = get_close_matches(path.name, beside, n=1, cutoff=0.75)
-        hint = f"; did you mean {close[0]}?" if close else "."
-        raise UsageError(f"There is no file {path}{hint}")
+        raise UsageError(f"There is no file {path}{did_you_mean(path.name, beside, 0.75) or '.'}")
     return path
 
 

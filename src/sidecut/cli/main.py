@@ -29,7 +29,8 @@ _EXAMPLES = (
     "sidecut demo -o demo",
     "sidecut cluster points.csv --clusters 3 -o labels.csv",
     "sidecut cluster points.csv --clusters 3 --constraints pairs.csv -o labels.csv",
-    "sidecut cluster points.csv --label-column known --truth-column species -o labels.csv",
+    "sidecut check points.csv --label-column known",
+    "sidecut cluster points.csv --label-column known -o labels.csv",
     "sidecut cluster friends.edges --clusters 2 --constraints known.csv -o labels.csv",
     "sidecut segment photo.jpg --scribbles strokes.png -o cut.png",
     "sidecut studio points.csv",
@@ -37,7 +38,7 @@ _EXAMPLES = (
 
 app = typer.Typer(
     name="sidecut",
-    help="Constrained spectral clustering: a little side information, far better clusters.",
+    help="Cluster a table, a graph or a picture with what you know: a few labels, or pairs of points.",
     epilog="\n\n".join((*_EXAMPLES, _EXIT_CODES)),
     no_args_is_help=False,
     add_completion=False,
@@ -143,5 +144,9 @@ _add_command("studio", "See the clusters and answer questions in a browser.", op
 _add_command("predict", "Put new points into the clusters of a saved model.", options.PredictOptions)
 _add_command("methods", "List the methods and what they are good for.", options.MethodsOptions)
 _add_command("evaluate", "Score labels against the truth and the constraints.", options.EvaluateOptions)
-_add_command("check", "Look at constraints: how many, what follows, what contradicts.", options.CheckOptions)
+_add_command(
+    "check",
+    "Look at what you know before it is used: contradictions, and what looks wrong.",
+    options.CheckOptions,
+)
 _add_command("demo", "Cluster bundled data with a few constraints, before and after.", options.DemoOptions)

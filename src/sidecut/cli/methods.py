@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from sidecut.cli.console import show_table
-from sidecut.cli.errors import OK, UsageError
+from sidecut.cli.errors import OK, UsageError, did_you_mean
 from sidecut.cli.options import MethodsOptions
 from sidecut.constraints import Constraints
 
@@ -214,7 +214,8 @@ def method_named(name: str) -> Method:
     known = name.lower().replace("_", "-")
     if known not in METHODS:
         raise UsageError(
-            f"There is no method {name!r}; choose one of {', '.join(METHODS)} (see sidecut methods)."
+            f"There is no method {name!r}{did_you_mean(known, METHODS) or '.'} There are "
+            f"{', '.join(METHODS)} (see sidecut methods)."
         )
     return METHODS[known]
 

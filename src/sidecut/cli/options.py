@@ -410,6 +410,7 @@ class CheckOptions:
     ] = None
     unknown: Unknown = None
     encoding: Encoding = None
+    decimal: Decimal = "."
     json: Json = False
     debug: Debug = False
 

@@ -17,7 +17,7 @@ from sidecut.cli.options import PredictOptions
 from sidecut.cli.outputs import LABEL_SUFFIXES, STANDARD_OUTPUT, checked_output, label_columns, write_labels
 from sidecut.cli.preparation import Points, Preparation, checked_names
 from sidecut.cli.result import ClusterRun
-from sidecut.cli.tables import TextFormat, kind_suffix, read_table
+from sidecut.cli.tables import TextFormat, kind_suffix, must_exist, read_table
 
 __all__ = ["run"]
 
@@ -76,8 +76,7 @@ def _read_table(options: PredictOptions, model: SavedModel) -> Points:
     frame = read_table(options.data, text, [options.id_column] if options.id_column else [])
     names = None
     if options.id_column is not None:
-        if options.id_column not in frame.columns:
-            raise UsageError(f"{options.data} has no column {options.id_column!r}.")
+        must_exist([options.id_column], list(frame.columns), options.data)
         names = checked_names(frame[options.id_column].tolist(), options.id_column, options.data)
     X = model.preparation.apply(frame, options.data)
     return Points(X, options.data, names=names, name_column=options.id_column or "index")

@@ -75,6 +75,7 @@ class Preparation:
         absent = [column for column in self.columns if column not in frame.columns]
         if absent:
             raise UsageError(f"{source} has no column {absent[0]!r}; it is needed as in the data before.")
+        _refuse_words_for_numbers(frame, self._numbers, source)
         if self.transformer is None:
             _refuse_text(frame, self.columns, source)
             X = _numbers(frame, self.columns, source)
@@ -83,6 +84,14 @@ class Preparation:
             X = np.asarray(self.transformer.transform(chosen.where(chosen.notna(), np.nan)), dtype=float)
             _refuse_gaps(X, [str(name) for name in self.transformer.get_feature_names_out()], source)
         return self.rescale(X)
+
+    @property
+    def _numbers(self) -> list[str]:
+        """The columns that were numbers when the preparation was learned, where that is known."""
+        if self.transformer is None:
+            return []
+        parts = self.transformer.transformers_
+        return [name for part, _, names in parts if part == "numbers" for name in names]
 
     def rescale(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Apply the scaler, if there is one."""
@@ -127,7 +136,7 @@ def learn_preparation(
     >>> X.tolist()
     [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
     """
-    text = _text_columns(frame, columns)
+    text = text_columns(frame, columns)
     plain = Preparation(tuple(columns))
     if wishes.encode:
         _refuse_names(frame, text, source)
@@ -170,15 +179,20 @@ def _transformer(numbers: list[str], text: list[str], impute: bool) -> Any:
     )
 
 
-def _text_columns(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+def text_columns(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     pandas = require("pandas", "Reading tables")
     return [column for column in columns if not pandas.api.types.is_numeric_dtype(frame[column])]
+
+
+def has_too_many_texts(series: pd.Series) -> bool:
+    """Tell whether a column of text has too many different values to be categories."""
+    return int(series.nunique()) > max(5, min(MOST_CATEGORIES, len(series) // 2))
 
 
 def _refuse_names(frame: pd.DataFrame, text: Sequence[str], source: Path) -> None:
     for column in text:
         n_values = frame[column].nunique()
-        if n_values > max(5, min(MOST_CATEGORIES, len(frame) // 2)):
+        if has_too_many_texts(frame[column]):
             raise UsageError(
                 f"Column {column!r} of {source} holds {n_values:,} different texts in {len(frame):,} rows, "
                 f"too many for --encode. Leave it out with --drop {quoted(column)}, or make it the names of "
@@ -186,8 +200,31 @@ def _refuse_names(frame: pd.DataFrame, text: Sequence[str], source: Path) -> Non
             )
 
 
+def _refuse_words_for_numbers(frame: pd.DataFrame, numbers: Sequence[str], source: Path) -> None:
+    """Refuse text in columns that held numbers before."""
+    text = [column for column in text_columns(frame, numbers) if frame[column].notna().any()]
+    if not text:
+        return
+    ask_about_commas(frame, text, source)
+    row, value = _first_text(frame[text[0]])
+    raise UsageError(
+        f"Column {text[0]!r} of {source} held numbers in the data before; here row {row} holds {value!r}. "
+        "Correct it, or leave the cell empty."
+    )
+
+
+def ask_about_commas(frame: pd.DataFrame, text: Sequence[str], source: Path) -> None:
+    """Refuse columns of numbers with decimal commas, which were read as text."""
+    commas = [name for name in text if has_decimal_commas(frame[name])]
+    if commas:
+        raise UsageError(
+            f"Column {commas[0]!r} of {source} has numbers with a comma, such as "
+            f"{frame[commas[0]].dropna().iloc[0]!r}. Add --decimal , to read them."
+        )
+
+
 def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> None:
-    text = _text_columns(frame, features)
+    text = text_columns(frame, features)
     if not text:
         return
     column = text[0]
@@ -198,13 +235,8 @@ def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> 
             "the cell empty and add --impute, fill the gap, remove the row, or leave the column out with "
             f"--drop {quoted(column)}."
         )
-    commas = [name for name in text if _has_decimal_commas(frame[name])]
-    if commas:
-        raise UsageError(
-            f"Column {commas[0]!r} of {source} has numbers with a comma, such as "
-            f"{frame[commas[0]].dropna().iloc[0]!r}. Add --decimal , to read them."
-        )
-    others = f" (nor are {listed(text[1:])})" if text[1:] else ""
+    ask_about_commas(frame, text, source)
+    others = f" (nor {'is' if len(text) == 2 else 'are'} {listed(text[1:])})" if text[1:] else ""
     drop = f"--drop {','.join(quoted(name) for name in text)}"
     raise UsageError(
         f"Column {column!r} of {source} is not a number{others}: row {row} holds {value!r}. Leave it out "
@@ -213,7 +245,7 @@ def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> 
     )
 
 
-def _has_decimal_commas(series: pd.Series) -> bool:
+def has_decimal_commas(series: pd.Series) -> bool:
     """Tell whether all texts are numbers such as 1,5."""
     words = series.dropna().astype(str)
     return len(words) > 0 and bool(words.str.fullmatch(r"\s*[-+]?\d*,\d+\s*|\s*[-+]?\d+\s*").all())

@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 from sidecut.cli.errors import UsageError
 from sidecut.cli.evaluate import MAX_LISTED, Score, Violation, hard_violations, score, violations
 from sidecut.cli.inputs import read_points
-from sidecut.cli.preparation import Points, Wishes
-from sidecut.cli.tables import TABLE_SUFFIXES, ColumnRoles, TextFormat, kind_suffix, read_table
+from sidecut.cli.preparation import Points, Wishes, ask_about_commas
+from sidecut.cli.tables import (
+    TABLE_SUFFIXES,
+    ColumnRoles,
+    TextFormat,
+    kind_suffix,
+    looks_like_ids,
+    read_table,
+)
 from sidecut.constraints import Constraints
 from sidecut.diagnostics import Suspects, find_suspects
 from sidecut.spectral import laplacian_eigenpairs
@@ -241,16 +248,17 @@ def seek_suspects(points: Points, constraints: Constraints, n_clusters: int | No
 
 
 def read_features(path: Path, points: Points, roles: ColumnRoles, text: TextFormat) -> Points:
-    """Return the points with their numbers, standardised and gaps filled; columns of text are left out."""
+    """Return the points with their numbers, standardised and gaps filled; texts and ids are left out."""
     if kind_suffix(path) not in TABLE_SUFFIXES:
         return points
     frame = read_table(path, text, list(roles.special))
     from pandas.api.types import is_numeric_dtype
 
-    is_text = [not is_numeric_dtype(frame[column]) for column in frame.columns]
-    words = [str(name) for name, is_word in zip(frame.columns, is_text, strict=True) if is_word]
-    dropped = tuple(name for name in words if name not in roles.special)
-    if len(dropped) + len(roles.special) >= len(frame.columns):
+    others = [str(name) for name in frame.columns if name not in roles.special]
+    words = [name for name in others if not is_numeric_dtype(frame[name])]
+    ask_about_commas(frame, words, path)
+    dropped = tuple(name for name in others if name in words or looks_like_ids(frame[name], name))
+    if len(dropped) == len(others):
         raise UsageError(f"{path} has no column of numbers.")
     wishes = Wishes(impute=True, standardize=True)
     read = read_points(path, roles=replace(roles, drop=dropped), wishes=wishes, text=text)

@@ -11,9 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.cli.errors import UsageError, require
-from sidecut.cli.preparation import Points, Wishes, checked_names, learn_preparation, listed, quoted
-from sidecut.constraints.inputs import UNKNOWN, is_missing, labels_from_text, read_labels
+from sidecut.cli.errors import UsageError, did_you_mean, require
+from sidecut.cli.preparation import (
+    Points,
+    Wishes,
+    checked_names,
+    has_decimal_commas,
+    has_too_many_texts,
+    learn_preparation,
+    listed,
+    quoted,
+    text_columns,
+)
+from sidecut.constraints.inputs import ASKED_ABOUT, UNKNOWN, is_missing, labels_from_text, read_labels
 from sidecut.constraints.tables import COMPRESSED, PARQUET, guess_separator, open_text
 from sidecut.exceptions import ConstraintError
 
@@ -29,6 +39,8 @@ __all__ = [
     "feature_columns",
     "in_options",
     "kind_suffix",
+    "looks_like_ids",
+    "must_exist",
     "named_parts",
     "points_from_table",
     "read_lines",
@@ -147,6 +159,10 @@ def read_table(path: Path, text: TextFormat | None = None, as_text: Sequence[str
     except (ValueError, OSError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
+        if isinstance(error, pandas.errors.EmptyDataError):
+            raise UsageError(
+                f"{path} is empty; a line of column names and one row per point are expected."
+            ) from error
         reason = " ".join(str(error).split())
         raise UsageError(f"{path} could not be read as a table: {reason}") from error
     frame.columns = [str(column) for column in frame.columns]
@@ -257,7 +273,10 @@ def points_from_table(
     """
     roles = ColumnRoles() if roles is None else roles
     columns = feature_columns(frame, source, roles)
-    preparation, X = learn_preparation(frame, columns, source, wishes or Wishes())
+    try:
+        preparation, X = learn_preparation(frame, columns, source, wishes or Wishes())
+    except UsageError as error:
+        raise UsageError(f"{error}{_all_it_takes(frame, columns, roles, wishes or Wishes())}") from error
     return Points(
         X=X,
         source=source,
@@ -266,6 +285,34 @@ def points_from_table(
         preparation=preparation,
         **named_parts({column: frame[column].tolist() for column in roles.special}, roles, source),
     )
+
+
+def _all_it_takes(frame: pd.DataFrame, columns: Sequence[str], roles: ColumnRoles, wishes: Wishes) -> str:
+    """Name all options a table needs, if there are several: one refusal is enough."""
+    text = text_columns(frame, columns)
+    commas = [column for column in text if has_decimal_commas(frame[column])]
+    words = [column for column in text if column not in commas]
+    names = [column for column in words if has_too_many_texts(frame[column])]
+    marked = {column: _unknown_marker(frame[column]) for column in words if roles.label is None}
+    known = [column for column, marker in marked.items() if marker and column not in names]
+    identity = names[:1] if roles.identity is None else []
+    dropped = names[len(identity) :]
+    options = ["--decimal ,"] if commas else []
+    options += [f"--id-column {quoted(name)}" for name in identity]
+    options += [f"--label-column {quoted(name)} --unknown {quoted(marked[name])}" for name in known[:1]]
+    options += [f"--drop {','.join(quoted(name) for name in dropped)}"] if dropped else []
+    if not wishes.encode and set(words) - set(names) - set(known[:1]):
+        options.append("--encode")
+    if not wishes.impute and frame[list(columns)].isna().any(axis=None):
+        options.append("--impute")
+    return f" All that this table seems to need: {' '.join(options)}." if len(options) > 1 else ""
+
+
+def _unknown_marker(values: pd.Series) -> str:
+    """Return the text that may mean unknown and fills more than half of a column, or nothing."""
+    value, count = next(iter(values.value_counts().items()), ("", 0))
+    is_marker = str(value).strip().lower() in ASKED_ABOUT
+    return str(value) if is_marker and 2 * count > len(values) else ""
 
 
 def named_parts(values: dict[str, list[Any]], roles: ColumnRoles, source: Path) -> dict[str, Any]:
@@ -298,7 +345,7 @@ def feature_columns(frame: pd.DataFrame, source: Path, roles: ColumnRoles) -> li
         If a column is missing or looks like numbers of the rows, or none is left.
     """
     available = list(frame.columns)
-    _must_exist((*roles.special, *roles.keep, *roles.drop, *roles.features), available, source)
+    must_exist((*roles.special, *roles.keep, *roles.drop, *roles.features), available, source)
     wanted = list(roles.keep) or [column for column in available if column not in roles.special]
     features = [column for column in wanted if column not in roles.drop]
     if not features:
@@ -309,22 +356,30 @@ def feature_columns(frame: pd.DataFrame, source: Path, roles: ColumnRoles) -> li
     return features
 
 
-def _must_exist(asked: Iterable[str], available: Sequence[str], source: Path) -> None:
+def must_exist(asked: Iterable[str], available: Sequence[str], source: Path) -> None:
+    """Refuse names that no column has, and say which there are."""
     for column in asked:
         if column not in available:
-            raise UsageError(f"{source} has no column {column!r}; its columns are {listed(available)}.")
+            said = f"{source} has no column {column!r}{did_you_mean(column, available) or '.'}"
+            raise UsageError(f"{said} Its columns are {listed(available)}.")
+
+
+def looks_like_ids(values: pd.Series, column: str) -> bool:
+    """Tell whether a column numbers the rows."""
+    is_saved_index = column.startswith("Unnamed: ")
+    return is_saved_index or _numbers_rows(values) or (_is_called_id(column) and _is_distinct(values))
 
 
 def _ask_about_numbers(values: pd.Series, column: str, source: Path) -> None:
     """Refuse a column that numbers the rows: clustered as a feature it decides the result."""
+    if not looks_like_ids(values, column):
+        return
     if column.startswith("Unnamed: "):
         # pandas writes its row numbers under an empty heading.
         said = f"A column of {source} has no heading and looks like saved row numbers ({column!r})"
-    elif _numbers_rows(values) or (_is_called_id(column) and _is_distinct(values)):
+    else:
         first = ", ".join(f"{value:g}" for value in values[:3])
         said = f"Column {column!r} of {source} looks like ids, not like a feature ({first}, ...)"
-    else:
-        return
     name = quoted(column)
     raise UsageError(
         f"{said}; leave it out with --drop {name}, make it the names of the points with --id-column {name}, "
@@ -369,13 +424,14 @@ def class_names(
     >>> class_names(["dog", "?"], "kind", Path("t.csv"))
     Traceback (most recent call last):
     ...
-    sidecut.cli.errors.UsageError: t.csv, column 'kind': value[1] = '?' is text that may mean unknown ...
+    sidecut.cli.errors.UsageError: t.csv, column 'kind': row 1 holds '?', which may mean unknown or be...
     """
     cells = labels_from_text(["" if is_missing(value) else _written(value) for value in values])
     try:
         codes, names = read_labels(cells, "value", unknown)
     except ConstraintError as error:
-        raise UsageError(f"{source}, column {column!r}: {in_options(str(error))}.") from error
+        said = re.sub(r"value\[(\d+)\] = (.*?) is text that", r"row \1 holds \2, which", str(error))
+        raise UsageError(f"{source}, column {column!r}: {in_options(said)}.") from error
     return tuple("" if code == UNKNOWN else names[code] for code in codes)
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray, to_native
 from sidecut.constraints.links import Links, canonical, number_by_appearance, strongest
-from sidecut.exceptions import ConstraintError
+from sidecut.exceptions import ConstraintError, ConstraintWarning, warn
 
 UNKNOWN = -1
 #: Text that may mean unknown as well as a class, whatever its case.
@@ -107,6 +107,7 @@ def read_labels(y: Any, name: str = "y", unknown: Any = None) -> tuple[IntArray,
     if unknown is None:
         for number, value in enumerate(values):
             _ask_about(value, labels.dtype, name, int(np.argmax(codes == number)))
+    _warn_about_spellings(values)
     return codes, tuple(values)
 
 
@@ -184,6 +185,23 @@ def _ask_about(value: Any, dtype: np.dtype, name: str, position: int) -> None:
         f"{said} that may mean unknown or be a class: put None there or say unknown={value!r} if it means "
         "unknown, or say unknown=() if it is a class"
     )
+
+
+def _warn_about_spellings(values: Sequence[Any]) -> None:
+    """Warn of classes that differ only in capitals and blanks: mostly they are meant to be one."""
+    alike: dict[str, list[str]] = {}
+    for value in values:
+        if isinstance(value, str):
+            alike.setdefault("".join(value.split()).casefold(), []).append(str(value))
+    doubles = [spellings for spellings in alike.values() if len(spellings) > 1]
+    if doubles:
+        shown = "; ".join(" and ".join(repr(one) for one in spellings) for spellings in doubles[:3])
+        more = f"; and {len(doubles) - 3} more" if len(doubles) > 3 else ""
+        warn(
+            f"Classes that differ only in capitals or blanks count as different ones: {shown}{more}. Write "
+            "them alike if they are the same.",
+            ConstraintWarning,
+        )
 
 
 def is_missing(value: Any) -> bool:

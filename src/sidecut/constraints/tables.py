@@ -42,6 +42,16 @@ SIGNS = {
 }
 #: How compressed text is opened, by suffix.
 COMPRESSED: dict[str, Callable] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+#: What a file is that begins like this.
+BINARY = {
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"PK\x03\x04": "a spreadsheet or a zip archive",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet",
+    b"\x1f\x8b": "a compressed file without the suffix .gz",
+    b"\x93NUMPY": "an array of NumPy",
+    b"PAR1": "a Parquet file",
+}
 SEPARATORS = ("\t", ",", ";")
 PARQUET = (".parquet", ".pq")
 
@@ -176,9 +186,14 @@ def open_text(path: Path, encoding: str | None = None) -> Iterator[str]:
         with opened(path, "rt", encoding=encoding, newline="") as file:
             yield from file
     except UnicodeDecodeError as error:
-        raise ConstraintError(
+        said = (
             f"{path} is not text in {encoding.removesuffix('-sig')} (byte {error.object[error.start]:#x} at "
-            f"{error.start}): name its encoding, for example latin-1 or utf-16, or save it as UTF-8"
+            f"{error.start})"
+        )
+        if kind := _binary_kind(error.object):
+            raise ConstraintError(f"{said}: it looks like {kind}; save the table as CSV") from error
+        raise ConstraintError(
+            f"{said}: name its encoding, for example latin-1 or utf-16, or save it as UTF-8"
         ) from error
     except LookupError as error:
         raise ConstraintError(
@@ -188,6 +203,14 @@ def open_text(path: Path, encoding: str | None = None) -> Iterator[str]:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ConstraintError(f"{path} is not a whole compressed file ({error})") from error
+
+
+def _binary_kind(content: bytes) -> str:
+    """Say what bytes are that are no text, by how they begin; nothing where they may be text after all."""
+    begins = (kind for start, kind in BINARY.items() if content.startswith(start))
+    # UTF-16 has a zero beside every plain letter, and begins with a mark of its own.
+    is_utf_16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return next(begins, "binary data" if 0 in content[:1000] and not is_utf_16 else "")
 
 
 def guess_separator(line: str, decimal: str = ".") -> str | None:

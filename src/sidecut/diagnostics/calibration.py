@@ -42,8 +42,10 @@ TYPICAL_WEIGHT = 1.5
 RIDGE_OF_WEIGHTS, RIDGE_OF_OFFSET = 0.3, 0.03
 
 
-def chance_labels_wrong(views: Sequence[Sequence[FloatArray]], classes: IntArray) -> FloatArray:
-    """Return the chance that each label is wrong.
+def chances_of_classes(views: Sequence[Sequence[FloatArray]], classes: IntArray) -> FloatArray:
+    """Return the chance of every class for each label, given what was said and what the others foretell.
+
+    What was said has the chance (1 - ε) p_said / l, any other class c the chance ε p_c / (K - 1) / l.
 
     In each view the chances of the classes are p ∝ shares^β. They are mixed by how well each view foretells
     what was said. The views after the first are trusted in proportion to the labels per class.
@@ -59,11 +61,13 @@ def chance_labels_wrong(views: Sequence[Sequence[FloatArray]], classes: IntArray
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.diagnostics.calibration import chance_labels_wrong
+    >>> from sidecut.diagnostics.calibration import chances_of_classes
     >>> shares = np.array([[0.9, 0.1]] * 50 + [[0.1, 0.9]] * 50)
     >>> said = np.array([0] * 49 + [1] * 51)
-    >>> chance_labels_wrong([[shares]], said).round(2)[47:52]
-    array([0.  , 0.  , 0.94, 0.  , 0.  ])
+    >>> chances_of_classes([[shares]], said).round(2)[48:51]
+    array([[1.  , 0.  ],
+           [0.94, 0.06],
+           [0.  , 1.  ]])
     """
     best = [max((_sharpen(shares, classes) for shares in view), key=lambda fit: fit[0]) for view in views]
     per_class = len(classes) / best[0][1].shape[1]
@@ -73,9 +77,31 @@ def chance_labels_wrong(views: Sequence[Sequence[FloatArray]], classes: IntArray
     if len(views) > 1:
         # A mixture is blunter than its parts.
         mixed = _sharpen(mixed, classes)[1]
-    said = mixed[np.arange(len(classes)), classes]
-    others = max(mixed.shape[1] - 1, 1)
-    return max((_posterior(said, rate, others) for rate in ERROR_RATES), key=lambda fit: fit[0])[1]
+    here, others = np.arange(len(classes)), max(mixed.shape[1] - 1, 1)
+    rate = max(ERROR_RATES, key=lambda rate: _posterior(mixed[here, classes], rate, others)[0])
+    weighed = mixed * rate / others
+    weighed[here, classes] = mixed[here, classes] * (1.0 - rate)
+    return weighed / weighed.sum(axis=1, keepdims=True)
+
+
+def chance_labels_wrong(views: Sequence[Sequence[FloatArray]], classes: IntArray) -> FloatArray:
+    """Return the chance that each label is wrong: that of all other classes together.
+
+    Parameters
+    ----------
+    views, classes
+        As for `chances_of_classes`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.diagnostics.calibration import chance_labels_wrong
+    >>> shares = np.array([[0.9, 0.1]] * 50 + [[0.1, 0.9]] * 50)
+    >>> said = np.array([0] * 49 + [1] * 51)
+    >>> chance_labels_wrong([[shares]], said).round(2)[47:52]
+    array([0.  , 0.  , 0.94, 0.  , 0.  ])
+    """
+    return 1.0 - chances_of_classes(views, classes)[np.arange(len(classes)), classes]
 
 
 def _sharpen(shares: FloatArray, classes: IntArray) -> tuple[float, FloatArray]:

@@ -89,7 +89,7 @@ def score_labels(between: FloatArray, given: FloatArray, classes: IntArray) -> F
     """Return what the other labels say of every labelled point: one share per class, rows adding up to one.
 
     Each class is divided by all that its other labels give to the graph, so that a class with many labels has
-    no advantage. The only label of its class has nobody to speak for it, and is not spoken against either.
+    no advantage. Of the only label of its class the others foretell nothing: all classes are alike.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def score_labels(between: FloatArray, given: FloatArray, classes: IntArray) -> F
     >>> score_labels(between, np.ones(3), np.array([0, 0, 1])).round(2)
     array([[1.  , 0.  ],
            [0.67, 0.33],
-           [0.  , 1.  ]])
+           [0.5 , 0.5 ]])
     """
     members = np.eye(int(classes.max()) + 1)[classes]
     others = between - np.diag(np.diag(between))
@@ -114,7 +114,8 @@ def score_labels(between: FloatArray, given: FloatArray, classes: IntArray) -> F
     scores = np.divide(others @ members, amount, out=np.zeros_like(amount), where=amount > 0)
     total = scores.sum(axis=1, keepdims=True)
     is_judged = (total > 0) & (members.sum(axis=0)[classes] > 1)[:, None]
-    return np.divide(scores, total, out=members.copy(), where=is_judged)
+    alike = np.full_like(scores, 1.0 / scores.shape[1])
+    return np.divide(scores, total, out=alike, where=is_judged)
 
 
 def score_labels_by_features(rows: Any, classes: IntArray) -> list[FloatArray]:

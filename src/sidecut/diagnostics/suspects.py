@@ -9,7 +9,7 @@ import numpy as np
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.diagnostics.calibration import chance_labels_wrong, chance_links_wrong
+from sidecut.diagnostics.calibration import chance_links_wrong, chances_of_classes
 from sidecut.diagnostics.leave_one_out import (
     MOST_BY_FEATURES,
     check_amount,
@@ -46,6 +46,8 @@ class Suspects:
         The chance that it is wrong, by the graph and all other knowledge.
     reasons : tuple of str
         Why, in words.
+    instead : tuple of length m
+        What is most likely if it is wrong: another class, or the other one of "together" and "apart".
     """
 
     kind: str
@@ -53,6 +55,7 @@ class Suspects:
     said: tuple[Any, ...]
     scores: FloatArray
     reasons: tuple[str, ...]
+    instead: tuple[Any, ...] = ()
 
     @property
     def doubtful(self) -> IntArray:
@@ -192,11 +195,19 @@ def _judge_labels(
     views = [[score_labels(between, given, classes)]]
     if not isinstance(data, Graph) and len(points) <= MOST_BY_FEATURES:
         views.append(score_labels_by_features(data[points], classes))
-    scores = chance_labels_wrong(views, classes)
+    chances, here = chances_of_classes(views, classes), np.arange(len(classes))
+    scores = 1.0 - chances[here, classes]
+    chances[here, classes] = -1.0
+    instead = np.argmax(chances, axis=1)
     order = np.argsort(-scores, kind="stable")
-    reasons = [_explain_label(place, between, classes, names) for place in order]
-    said = tuple(names[classes[place]] for place in order)
-    return Suspects("label", points[order], said, scores[order], tuple(reasons))
+    reasons = [
+        _explain_label(
+            place, between, classes, names, names[instead[place]] if scores[place] > DOUBTFUL else None
+        )
+        for place in order
+    ]
+    said, other = ([names[number[place]] for place in order] for number in (classes, instead))
+    return Suspects("label", points[order], tuple(said), scores[order], tuple(reasons), tuple(other))
 
 
 def _name_classes(constraints: Constraints, points: IntArray, classes: IntArray) -> list[Any]:
@@ -208,7 +219,10 @@ def _name_classes(constraints: Constraints, points: IntArray, classes: IntArray)
     return [values[points[place]] for place in first]
 
 
-def _explain_label(place: int, between: FloatArray, classes: IntArray, names: list[Any]) -> str:
+def _explain_label(
+    place: int, between: FloatArray, classes: IntArray, names: list[Any], instead: Any = None
+) -> str:
+    """Count the classes near a label; where most agree with it, say what else speaks against it."""
     weights = between[place].copy()
     weights[place] = 0.0
     nearest = np.argsort(-weights, kind="stable")[: min(COUNTED, len(weights) - 1)]
@@ -217,7 +231,11 @@ def _explain_label(place: int, between: FloatArray, classes: IntArray, names: li
         return "no other labelled point is connected to it"
     counts = np.bincount(classes[nearest], minlength=len(names))
     most = int(np.argmax(counts))
-    return f"{counts[most]} of the {nearest.size} labelled points nearest to it are {names[most]!r}"
+    share = "all" if counts[most] == nearest.size else f"{counts[most]} of the"
+    counted = f"{share} {nearest.size} labelled points nearest to it are {names[most]!r}"
+    if instead is not None and most == classes[place]:
+        return f"taken together the other labels speak for {instead!r}, though {counted}"
+    return counted
 
 
 def _judge_links(
@@ -240,7 +258,8 @@ def _judge_links(
     order = np.argsort(-scores, kind="stable")
     said = tuple("together" if strengths[place] > 0 else "apart" for place in order)
     reasons = tuple(_explain_link(strengths[place] > 0, same[place] > 0, belief[place]) for place in order)
-    return Suspects("link", pairs[order], said, scores[order], reasons)
+    instead = tuple("apart" if word == "together" else "together" for word in said)
+    return Suspects("link", pairs[order], said, scores[order], reasons, instead)
 
 
 def _cut_without_knowledge(
