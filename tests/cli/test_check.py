@@ -94,3 +94,25 @@ def test_bad_label_columns_end_with_two(shell, words, complaint):
     shell.write("d.npy", "x")
     assert shell("check", *words) == 2
     assert complaint in shell.err
+
+
+def test_labels_are_counted_by_class_and_judged_beside_commas_ids_and_text(shell):
+    rows = [f"{i + 100};{10 * (i % 2) + i / 10};{'ab'[i % 2]};{'cat' if i % 2 else 'dog'}" for i in range(20)]
+    rows += [f"{i + 120};{10 * (i % 2) + i / 10};a;" for i in range(20)]
+    shell.write("d.csv", "row;x;place;kind\n" + "\n".join(rows).replace(".", ",") + "\n")
+    assert shell("check", "d.csv", "--label-column", "kind") == 0
+    assert "Add --decimal , to read them." in shell.out
+    assert shell("check", "d.csv", "--label-column", "kind", "--decimal", ",") == 0
+    assert "points           20 of 40 have a known class" in shell.out
+    assert "classes          cat 10, dog 10" in shell.out
+    assert "as pairs         90 must-links, 100 cannot-links" in shell.out
+    assert "None of the 20 labels looks wrong." in shell.out
+
+
+def test_classes_that_differ_only_in_capitals_are_spoken_of(shell):
+    shell.write("c.csv", "i,label\n0,Robin\n1,robin\n2,Wren\n3,wren \n")
+    assert shell("check", "c.csv", "--samples", 9) == 0
+    assert "count as different ones: 'Robin' and 'robin'; 'Wren' and 'wren'. Write them alike" in shell.err
+    shell.write("c.csv", "i,label\n0,Robin\n1,Wren\n")
+    assert shell("check", "c.csv", "--samples", 9) == 0
+    assert shell.err == ""

@@ -44,6 +44,18 @@ def test_version_and_help_name_the_exit_codes(shell):
         assert "3 done, but hard constraints are violated" in " ".join(shell.out.split())
 
 
+def test_switches_are_not_said_to_take_a_value(shell):
+    assert shell("cluster", "--help") == 0
+    switches = [line for line in shell.out.splitlines() if "--impute" in line or "--header" in line]
+    assert len(switches) == 2
+    assert not any("bool" in line.lower() for line in switches)
+
+
+def test_a_misspelt_method_is_asked_about(shell):
+    assert shell("cluster", "p.csv", "-k", 2, "-o", "l.csv", "--method", "e2pc") == 2
+    assert "There is no method 'e2pc'; did you mean e2cp? There are auto, " in shell.err
+
+
 def test_no_command_is_bad_usage(shell):
     assert shell() == 2
 

@@ -112,3 +112,15 @@ def test_labels_on_standard_output_and_as_json_lines(shell, animals):
     )
     assert shell(*words, "-o", "-", "--json") == 2
     assert "write one of the two to a file" in shell.err
+
+
+def test_numbers_that_come_as_text_are_asked_about(shell, animals):
+    assert shell(*OLD, "--method", "cop-kmeans") == 0, shell.err
+    new = animals[40:]
+    new.to_csv("commas.csv", index=False, sep=";", decimal=",")
+    assert shell("predict", "m.sidecut", "commas.csv", "-o", "-") == 2
+    assert "Column 'x' of commas.csv has numbers with a comma" in shell.err
+    assert shell("predict", "m.sidecut", "commas.csv", "--decimal", ",", "-o", "-") == 0, shell.err
+    new.assign(y="high").to_csv("words.csv", index=False)
+    assert shell("predict", "m.sidecut", "words.csv", "-o", "-") == 2
+    assert "Column 'y' of words.csv held numbers in the data before; here row 0 holds 'high'" in shell.err

@@ -130,3 +130,60 @@ def test_a_table_without_rows_is_refused(shell, text):
 )
 def test_classes_are_numbered_and_the_unknown_recognised(values, codes):
     assert class_codes(values, "kind", Path("t.csv")).tolist() == codes
+
+
+BIRDS = """ring;weight;wing;habitat;species
+A1;20,5;86,2;field;unknown
+A2;23;;wood;unknown
+A3;8,1;48,2;wood;unknown
+A4;9,4;50,1;field;Wren
+A5;21,5;75;;Robin
+A6;22,5;74;wood;unknown
+"""
+
+
+def test_one_refusal_names_all_that_a_table_needs(shell):
+    shell.write("birds.csv", BIRDS)
+    assert shell("cluster", "birds.csv", "-k", 2, "-o", "l.csv") == 2
+    needed = "--decimal , --id-column ring --label-column species --unknown unknown --encode --impute"
+    assert shell.err.endswith(f"All that this table seems to need: {needed}.\n")
+    words = ("cluster", "birds.csv", "-k", 2, "--neighbors", 2, "--no-report", "-o", "l.csv")
+    assert shell(*words, *needed.split()) == 0, shell.err
+    assert [row[0] for row in shell.table("l.csv")[1:]] == ["A1", "A2", "A3", "A4", "A5", "A6"]
+
+
+def test_what_was_said_already_is_not_asked_for_again(shell):
+    shell.write("birds.csv", BIRDS)
+    said = ("--decimal", ",", "--label-column", "species", "--unknown", "unknown", "--impute")
+    assert shell("cluster", "birds.csv", *said, "-k", 2, "-o", "l.csv") == 2
+    assert shell.err.endswith("seems to need: --id-column ring --encode.\n")
+    assert shell("cluster", "birds.csv", *said, "--id-column", "ring", "-k", 2, "-o", "l.csv") == 2
+    assert "seems to need" not in shell.err
+    assert "--encode" in shell.err
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [("Species", "; did you mean species?"), ("spezies", "; did you mean species?"), ("k", ".")],
+)
+def test_a_misspelt_column_is_asked_about(shell, asked, hint):
+    shell.write("birds.csv", BIRDS)
+    assert shell("cluster", "birds.csv", "--label-column", asked, "-k", 2, "-o", "l.csv") == 2
+    assert f"has no column '{asked}'{hint} Its columns are 'ring', 'weight'" in shell.err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "t.csv is empty; a line of column names"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "it looks like a PNG picture; save the table as CSV"),
+        (b"PK\x03\x04\x14\x00\xff\x00", "it looks like a spreadsheet or a zip archive"),
+        (b"\x07\x00\xfe\x99\x00", "it looks like binary data"),
+        ("Größe,x\n1,2\n".encode("latin-1"), "name its encoding with --encoding, for example latin-1"),
+        ("x,y\n1,2\n".encode("utf-16"), "name its encoding with --encoding, for example latin-1 or utf-16"),
+    ],
+)
+def test_files_that_are_no_text_are_called_what_they_are(shell, content, said):
+    (shell.directory / "t.csv").write_bytes(content)
+    assert shell("cluster", "t.csv", "-k", 2, "-o", "l.csv") == 2
+    assert said in shell.err

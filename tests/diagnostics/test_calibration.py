@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from sidecut.diagnostics import calibration
-from sidecut.diagnostics.calibration import chance_labels_wrong, chance_links_wrong
+from sidecut.diagnostics.calibration import chance_labels_wrong, chance_links_wrong, chances_of_classes
 
 
 def likelihood_of_labels(shares, said, sharpness, rate):
@@ -112,3 +112,29 @@ def test_chances_are_calibrated_on_what_the_model_says():
     for low, high in ((0.0, 0.1), (0.1, 0.5), (0.5, 0.9), (0.9, 1.0)):
         here = (chances >= low) & (chances <= high)
         assert is_wrong[here].mean() == pytest.approx(chances[here].mean(), abs=0.06)
+
+
+def test_chances_of_all_classes_by_the_rule_of_bayes():
+    rng = np.random.default_rng(4)
+    shares = rng.dirichlet([0.4] * 3, size=30)
+    said = shares.argmax(axis=1)
+    said[:3] = (said[:3] + 1) % 3
+    p = best_chances(shares, said)[1]
+    found = chances_of_classes([[shares]], said)
+    rates = []
+    for row, one in enumerate(said):
+        # ε from the chance of what was said, then the others from ε: they must agree for every label.
+        other = (one + 1) % 3
+        odds = found[row, other] / found[row, one] * p[row, one] / p[row, other]
+        rates.append(2 * odds / (1 + 2 * odds))
+        np.testing.assert_allclose(found[row].sum(), 1.0)
+    np.testing.assert_allclose(rates, rates[0], rtol=1e-8)
+    assert min(abs(rate - rates[0]) for rate in calibration.ERROR_RATES) < 1e-8
+
+
+def test_where_nothing_is_foretold_the_chance_is_the_share_of_wrong_labels():
+    shares = np.vstack([np.tile([[0.95, 0.05], [0.05, 0.95]], (20, 1)), [[0.5, 0.5]]])
+    said = np.append(np.tile([0, 1], 20), 1)
+    chances = chance_labels_wrong([[shares]], said)
+    assert any(abs(chances[-1] - rate) < 1e-12 for rate in calibration.ERROR_RATES)
+    assert chances[-1] > chances[:-1].max()

@@ -11,6 +11,7 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.diagnostics import drop_suspects, find_suspects
 from sidecut.diagnostics.calibration import chance_labels_wrong
 from sidecut.diagnostics.leave_one_out import score_labels, spread_between
+from sidecut.diagnostics.suspects import _explain_label
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Neighbors
 
@@ -49,6 +50,33 @@ def test_a_reason_counts_neighbours_by_their_names(wine):
     right = named[np.flatnonzero((y == y[wrong[0]]) & (labels >= 0) & (np.arange(len(y)) != wrong[0]))[0]]
     assert suspects.reasons[0].endswith(f"labelled points nearest to it are {right!r}")
     assert f"{wrong[0]}, said {named[wrong[0]]!r}" in str(suspects)
+
+
+def test_a_reason_never_speaks_for_what_it_calls_wrong():
+    between = np.array(
+        [[1.0, 0.5, 0.4, 0.1], [0.5, 1.0, 0.1, 0.1], [0.4, 0.1, 1.0, 0.1], [0.1, 0.1, 0.1, 1.0]]
+    )
+    classes, names = np.array([0, 0, 0, 1]), ["cat", "dog"]
+    assert _explain_label(0, between, classes, names) == "2 of the 3 labelled points nearest to it are 'cat'"
+    said = _explain_label(0, between, classes, names, "dog")
+    assert said.startswith("taken together the other labels speak for 'dog', though 2 of the 3")
+    said = _explain_label(3, between, classes, names, "cat")
+    assert said == "all 3 labelled points nearest to it are 'cat'"
+
+
+def test_what_is_likely_instead_is_named(wine):
+    X, y = wine
+    labels, wrong = flip_labels(y, 60, 6)
+    right = sample_labels(y, 60, random_state=0).labels
+    suspects = find_suspects(X, Constraints.from_labels(labels))
+    found = np.flatnonzero(np.isin(suspects.points, wrong) & (suspects.scores > 0.5))
+    assert len(found) >= 4
+    assert all(suspects.instead[place] == right[suspects.points[place]] for place in found)
+    links = find_suspects(X, Constraints.from_pairs(len(y), must_link=[(0, 1)], cannot_link=[(0, 170)]))
+    assert {(said, other) for said, other in zip(links.said, links.instead, strict=True)} == {
+        ("together", "apart"),
+        ("apart", "together"),
+    }
 
 
 def test_wrong_links_have_high_scores():

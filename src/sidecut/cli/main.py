@@ -8,7 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import typer
 
@@ -19,6 +19,8 @@ from sidecut.cli.errors import BAD_INPUT, FAILED, UsageError
 __all__ = ["main"]
 
 INTERRUPTED = 130
+NO_VALUE = " "
+"""Shown where an option takes no value."""
 
 _EXIT_CODES = (
     "Exit codes: 0 done; 1 the computation failed; 2 the command or its input cannot be used (the message "
@@ -119,9 +121,19 @@ def _tell_version(is_asked: bool) -> None:
 
 @app.callback()
 def _program(
-    version: bool = typer.Option(False, "--version", callback=_tell_version, is_eager=True, help="Version."),
+    version: bool = typer.Option(
+        False, "--version", metavar=NO_VALUE, callback=_tell_version, is_eager=True, help="Version."
+    ),
 ) -> None:
     pass
+
+
+def _without_values(asked: inspect.Signature) -> inspect.Signature:
+    """Let the help show switches without a value: newer versions of typer write <bool> behind them."""
+    for parameter in asked.parameters.values():
+        if get_args(parameter.annotation)[0] in (bool, bool | None):
+            get_args(parameter.annotation)[1].metavar = NO_VALUE
+    return asked
 
 
 def _add_command(name: str, summary: str, asked: type[Any]) -> None:
@@ -132,7 +144,7 @@ def _add_command(name: str, summary: str, asked: type[Any]) -> None:
         run: Callable[[Any], int] = importlib.import_module(f"sidecut.cli.{name}").run
         return run(asked(**values))
 
-    command.__signature__ = inspect.signature(asked, eval_str=True)  # type: ignore[attr-defined]
+    command.__signature__ = _without_values(inspect.signature(asked, eval_str=True))  # type: ignore[attr-defined]
     command.__annotations__ = {}
     app.command(name, help=summary, epilog=_EXIT_CODES)(command)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sidecut import __version__
 from sidecut.cli.errors import UsageError, require
 from sidecut.cli.evaluate import MAX_LISTED, Score, listed_constraints
-from sidecut.cli.result import ClusterRun, list_suspects
+from sidecut.cli.result import ClusterRun, chance_words, list_suspects
 from sidecut.cli.summary import clusters_words, counted, sentences, solver_words
 from sidecut.plots import (
     align_clusters,
@@ -262,7 +262,7 @@ def _suspects(run: ClusterRun) -> dict[str, Any] | None:
         return None
     found = list_suspects(run.suspects, run.points)
     rows = [
-        (" and ".join(one["points"]), one["said"], one["reason"], f"{one['score']:.2f}")
+        (" and ".join(one["points"]), one["said"], one["reason"], chance_words(one["score"]))
         for one in found[:SHOWN_SUSPECTS]
     ]
     kind, total = run.suspects.kind, len(run.suspects.scores)

@@ -204,6 +204,17 @@ def list_suspects(suspects: Suspects | None, points: Points) -> list[dict[str, A
     ]
 
 
+def chance_words(chance: float) -> str:
+    """Return a chance in percent; nothing that is only likely is said to be certain.
+
+    Examples
+    --------
+    >>> chance_words(0.914), chance_words(0.9999)
+    ('91 %', 'over 99 %')
+    """
+    return "over 99 %" if chance > 0.99 else f"{100 * chance:.0f} %"
+
+
 def tell_suspects(suspects: list[dict[str, Any]], kind: str, total: int) -> list[str]:
     r"""Return lines that name the suspects, each with what was said and the reason.
 
@@ -219,7 +230,7 @@ def tell_suspects(suspects: list[dict[str, Any]], kind: str, total: int) -> list
     count, verb = len(suspects), "looks" if len(suspects) == 1 else "look"
     lines = [f"{count:,} {kind}{'s' * (count != 1)} of {total:,} {verb} wrong (the chance is given):"]
     lines += [
-        f"  {' and '.join(one['points'])}, said {one['said']}: {one['reason']} ({100 * one['score']:.0f} %)"
+        f"  {' and '.join(one['points'])}, said {one['said']}: {one['reason']} ({chance_words(one['score'])})"
         for one in suspects[:SHOWN]
     ]
     return lines + ([f"  and {count - SHOWN:,} more (--json lists all)"] if count > SHOWN else [])

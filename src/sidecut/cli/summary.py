@@ -91,19 +91,29 @@ def _what_changed(run: ClusterRun) -> str:
     if before is None:
         if not after.total:
             return "Nothing was known that could change it; the classes of a few points would steer it."
-        return f"{after.kept:,} of {after.total:,} constraints are kept; no comparison without them was made."
+        return f"{_kept_words(run)}; no comparison without them was made."
     n_moved = round((1 - clustering_accuracy(run.baseline.labels_, run.labels)) * run.points.n_samples)
     share = n_moved / run.points.n_samples
     said = (
         f"What you know moved {counted(n_moved, 'point')} ({_percent(share)}) to another cluster than without"
     )
-    said += f" it, and {after.kept:,} of {after.total:,} constraints are kept instead of {before.kept:,}"
+    said += f" it, and {_kept_words(run)} instead of {before.kept:,}"
     if before.ari_unconstrained is None or after.ari_unconstrained is None:
         return f"{said}."
     verb = "rose" if after.ari_unconstrained >= before.ari_unconstrained else "fell"
     return (
         f"{said}; agreement with the true classes of the other points {verb} from "
         f"{before.ari_unconstrained:.2f} to {after.ari_unconstrained:.2f} (1 is perfect, 0 is chance)."
+    )
+
+
+def _kept_words(run: ClusterRun) -> str:
+    """Say how many constraints are kept; to someone who gave classes, as pairs of points."""
+    if run.constraints.labels is None:
+        return f"{run.score.kept:,} of {run.score.total:,} constraints are kept"
+    return (
+        f"{run.score.kept:,} of the {counted(run.score.total, 'pair')} of points with a known class are "
+        "together or apart as they should be"
     )
 
 
@@ -144,9 +154,11 @@ def _broken_words(run: ClusterRun) -> list[str]:
     broken = run.score.total - run.score.kept
     if not broken:
         return []
-    return [
-        f"{counted(broken, 'constraint')} of {run.score.total:,} {'is' if broken == 1 else 'are'} violated"
-    ]
+    verb = "is" if broken == 1 else "are"
+    if run.constraints.labels is not None:
+        said = f"{broken:,} of the {counted(run.score.total, 'pair')} of points with a known class {verb} not"
+        return [f"{said} together or apart as they should be"]
+    return [f"{counted(broken, 'constraint')} of {run.score.total:,} {verb} violated"]
 
 
 def _suspect_words(run: ClusterRun) -> list[str]:
