@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 from sidecut import CSP, E2CP, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.diagnostics import Suspects, drop_suspects, find_suspects
+from sidecut.diagnostics.suspects import WORTH_DROPPING
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Graph
 
@@ -116,13 +117,13 @@ def flip_links(case: Case, right: Constraints, share: float, rng: Any) -> tuple[
 
 def find(case: Case, told: Constraints, wrong: set[Any], suspects: Suspects) -> dict[str, Any]:
     """Return how well the wrong ones are found."""
-    bad = _are_wrong(suspects, wrong)
+    bad, gone = _are_wrong(suspects, wrong), suspects.scores > WORTH_DROPPING[suspects.kind]
     row = {
         "auc": area(bad, suspects.scores),
         "n": len(bad),
         "n_wrong": int(bad.sum()),
-        "n_dropped": int(suspects.doubtful.size),
-        "n_dropped_wrong": int(bad[suspects.doubtful].sum()),
+        "n_dropped": int(gone.sum()),
+        "n_dropped_wrong": int(bad[gone].sum()),
     }
     if suspects.kind == "label":
         row["ceiling"] = area(bad, 1.0 - _chance_of_said(case, told, suspects.points))
@@ -134,9 +135,8 @@ def regain(case: Case, told: Constraints, wrong: set[Any], suspects: Suspects) -
     exact = replace(suspects, scores=_are_wrong(suspects, wrong).astype(float))
     score = {"wrong": case.score(told, told)}
     for name, judged in (("dropped", suspects), ("at best", exact)):
-        score[name] = (
-            case.score(drop_suspects(told, judged), told) if judged.doubtful.size else score["wrong"]
-        )
+        kept = drop_suspects(told, judged)
+        score[name] = score["wrong"] if kept == told else case.score(kept, told)
     return score
 
 

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from benchmarks.fuzz.command_lines import CommandLine, command_lines
+from benchmarks.machine import commit
 from sidecut.cli import main as run_command
 
 RESULT = Path(__file__).parent / "result.json"
@@ -29,16 +30,18 @@ def main() -> None:
     codes: Counter[str] = Counter()
     faults: list[dict] = []
     different: set[tuple] = set()
-    for number in asked.seeds:
+    asked_on = commit()
+    for done, number in enumerate(asked.seeds, 1):
         try_many(number, asked.count, codes, faults, different)
-    result = {
-        "count": sum(codes.values()),
-        "different": len(different),
-        "seeds": asked.seeds,
-        "exit_codes": dict(sorted(codes.items())),
-        "faults": faults,
-    }
-    asked.output.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+        result = {
+            "commit": asked_on,
+            "count": sum(codes.values()),
+            "different": len(different),
+            "seeds": asked.seeds[:done],
+            "exit_codes": dict(sorted(codes.items())),
+            "faults": faults,
+        }
+        asked.output.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(result, indent=2))
 
 

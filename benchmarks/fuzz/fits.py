@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import sidecut
+from benchmarks.machine import commit
 from sidecut import Constraints
 from sidecut.exceptions import ProgrammeError, SidecutWarning, SpectralError
 
@@ -179,12 +180,19 @@ def main() -> None:
     ends: Counter[str] = Counter(before.get("ends", {}))
     faults: list[dict] = before.get("faults", [])
     seeds: list[int] = before.get("seeds", [])
-    began = time.process_time()
+    asked_on, began = commit(), time.process_time()
+    if before and before.get("commit") != asked_on:
+        parser.error(f"{asked.output} is of commit {before.get('commit')}, and this is {asked_on}")
     for number in asked.seeds:
         try_many(number, asked.count, ends, faults)
         seeds.append(number)
         print(number, dict(ends), len(faults), f"{time.process_time() - began:.0f} s", flush=True)
-        result = {"count": sum(ends.values()), "seeds": seeds, "ends": dict(sorted(ends.items()))}
+        result = {
+            "commit": asked_on,
+            "count": sum(ends.values()),
+            "seeds": seeds,
+            "ends": dict(sorted(ends.items())),
+        }
         asked.output.write_text(json.dumps(result | {"faults": faults}, indent=2) + "\n", encoding="utf-8")
 
 

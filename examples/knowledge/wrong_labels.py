@@ -39,9 +39,9 @@ found = np.intersect1d(suspects.points[:12], wrong)
 print(f"{len(found)} of the 12 wrong labels are among the 12 most suspicious")
 
 # %%
-# Nothing is dropped unless you ask. ``drop_suspects`` keeps the labels that are more likely right than wrong.
-# E2CP weighs labels against each other and hardly minds a tenth of them being wrong; the list is for the
-# person who keeps the labels.
+# Nothing is dropped unless you ask. ``drop_suspects`` keeps labels that are right with a chance of three in
+# four: a wrong label does more harm than a right one does good. E2CP weighs labels against each other and
+# hardly minds a tenth of them being wrong; the list is for the person who keeps the labels.
 
 kept = drop_suspects(known, suspects)
 for name, constraints in (("all 120 labels", known), (f"{len(kept.constrained_points)} kept", kept)):

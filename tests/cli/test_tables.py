@@ -187,3 +187,24 @@ def test_files_that_are_no_text_are_called_what_they_are(shell, content, said):
     (shell.directory / "t.csv").write_bytes(content)
     assert shell("cluster", "t.csv", "-k", 2, "-o", "l.csv") == 2
     assert said in shell.err
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("t.xlsx", "t.xlsx is not read as it is: save the sheet as CSV."),
+        ("t.json", "write one JSON object per line and call the file .jsonl"),
+        ("t.jsonl", 'line 2 is no JSON object (\'{"x": 1, "y":\')'),
+    ],
+)
+def test_other_forms_of_tables_are_refused_with_the_form_to_use(shell, name, said):
+    shell.write(name, '{"x": 1, "y": 2}\n{"x": 1, "y":\n')
+    assert shell("cluster", name, "-k", 2, "-o", "l.csv") == 2
+    assert said in shell.err
+
+
+def test_a_file_of_labels_with_another_heading_is_told_which_to_use(shell):
+    shell.write("k.csv", "ring,species\nA1,Wren\n")
+    shell.write("birds.csv", BIRDS)
+    assert shell("check", "k.csv", "--data", "birds.csv", "--id-column", "ring") == 2
+    assert "(here ring,label if the second column holds classes)" in shell.err

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.diagnostics import drop_suspects, find_suspects
+from sidecut.diagnostics import Suspects, drop_suspects, find_suspects
 from sidecut.diagnostics.calibration import chance_labels_wrong
 from sidecut.diagnostics.leave_one_out import score_labels, spread_between
 from sidecut.diagnostics.suspects import _explain_label
@@ -107,6 +107,17 @@ def test_dropping_keeps_the_strengths_of_the_rest(wine):
     assert drop_suspects(known, suspects, threshold=1.0) == known
     none_left = drop_suspects(known, suspects, threshold=-1.0)
     assert none_left.is_empty
+
+
+def test_labels_go_sooner_than_links():
+    chances = np.array([0.6, 0.3, 0.1])
+    known = Constraints.from_labels([0, 0, 1, -1])
+    doubts = Suspects("label", np.array([1, 0, 2]), (0, 0, 1), chances, ("", "", ""))
+    assert drop_suspects(known, doubts).constrained_points.tolist() == [2]
+    assert drop_suspects(known, doubts, threshold=0.5).constrained_points.tolist() == [0, 2]
+    links = Constraints.from_pairs(4, must_link=[(0, 1), (1, 2), (2, 3)])
+    doubts = Suspects("link", links.pairs, ("together",) * 3, chances, ("", "", ""))
+    assert drop_suspects(links, doubts).pairs.tolist() == links.pairs[1:].tolist()
 
 
 def test_a_graph_will_do(wine):

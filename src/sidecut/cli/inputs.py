@@ -45,6 +45,14 @@ _EDGE_HEADINGS = {
 }
 
 
+#: What to do with files that hold tables in other forms.
+OTHER_TABLES = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as CSV"),
+    ".json": "write one JSON object per line and call the file .jsonl, or save it as CSV",
+    **dict.fromkeys((".feather", ".pkl", ".pickle", ".rds"), "save the table as CSV or Parquet"),
+}
+
+
 def read_points(
     path: Path,
     *,
@@ -122,6 +130,8 @@ def _kind_of(path: Path) -> str:
     for kind, known in suffixes.items():
         if kind_suffix(path) in known:
             return kind
+    if kind_suffix(path) in OTHER_TABLES:
+        raise UsageError(f"{path} is not read as it is: {OTHER_TABLES[kind_suffix(path)]}.")
     listed = ", ".join(suffix for known in suffixes.values() for suffix in known)
     raise UsageError(
         f"What {path} holds cannot be told from its suffix {kind_suffix(path)!r} (known: {listed}); say it "

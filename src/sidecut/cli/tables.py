@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -163,12 +164,26 @@ def read_table(path: Path, text: TextFormat | None = None, as_text: Sequence[str
             raise UsageError(
                 f"{path} is empty; a line of column names and one row per point are expected."
             ) from error
-        reason = " ".join(str(error).split())
+        reason = _first_broken_line(path, text) or " ".join(str(error).split())
         raise UsageError(f"{path} could not be read as a table: {reason}") from error
     frame.columns = [str(column) for column in frame.columns]
     if not len(frame):
         raise UsageError(f"{path} has no rows; one row per point is expected.")
     return frame
+
+
+def _first_broken_line(path: Path, text: TextFormat | None) -> str:
+    """Say which line of a file of JSON lines is no JSON object; nothing of other files."""
+    if kind_suffix(path) not in JSON_LINES:
+        return ""
+    for number, line in enumerate(read_lines(path, text.encoding if text else None), 1):
+        try:
+            is_object = not line.strip() or isinstance(json.loads(line), dict)
+        except ValueError:
+            is_object = False
+        if not is_object:
+            return f"line {number} is no JSON object ({' '.join(line.split())[:40]!r})"
+    return ""
 
 
 def text_options(path: Path, text: TextFormat, as_text: Sequence[str] = ()) -> dict[str, Any]:

@@ -338,9 +338,12 @@ def _guess(path: Path, rows: list[Row], number: int) -> list[str]:
     if len(rows[0]) == 3 and (rows[0][2].lower() in SIGNS or _is_number(rows[0][2])):
         kinds = all(row[-1].lower() in SIGNS for row in rows)
         return ["i", "j", "kind" if kinds else "strength"]
+    meant = ""
+    if len(rows[0]) == 2 and not any(_is_number(cell) for cell in rows[0]):
+        meant = f" (here {rows[0][0]},label if the second column holds classes)"
     raise ConstraintError(
         f"{path}, line {number}: {','.join(rows[0])!r} is neither a known header nor i,j,strength; begin the "
-        f"file with one of the headers {'; '.join(HEADERS[:4])}"
+        f"file with one of the headers {'; '.join(HEADERS[:4])}{meant}"
     )
 
 
