@@ -79,3 +79,20 @@ def test_decimal_commas_are_recognised(shell):
     shell.write("e.csv", "x;y\nOslo, Rome;2\nParis;3\n")
     assert shell("cluster", "e.csv", "-k", 2, "-o", "out.csv") == 2
     assert "Column 'x' of e.csv is not a number" in shell.err
+
+
+def test_a_column_in_other_units_is_spoken_of(shell):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"mm": 900 * rng.normal(size=30), "m": rng.normal(size=30), "kg": rng.normal(size=30)}
+    )
+    frame["one"] = 1.0
+    frame.to_csv("t.csv", index=False)
+    words = ("cluster", "t.csv", "-k", 2, "--neighbors", 5, "--no-report", "-o", "l.csv", "--method", "e2cp")
+    assert shell(*words) == 0
+    assert "Column 'mm' spreads " in shell.err
+    assert "Add --standardize if the columns have different units." in shell.err
+    assert shell(*words, "--standardize") == 0
+    assert shell.err == ""
+    assert shell(*words, "--drop", "mm") == 0
+    assert shell.err == ""

@@ -26,7 +26,7 @@ from sidecut.cli.outputs import (
     write_labels,
 )
 from sidecut.cli.predict import save_model
-from sidecut.cli.preparation import Points, Wishes
+from sidecut.cli.preparation import Points, Wishes, warn_about_spreads
 from sidecut.cli.result import ClusterRun, graph_spectrum
 from sidecut.cli.summary import json_summary, tell_summary
 from sidecut.cli.tables import ColumnRoles, TextFormat, in_options
@@ -145,6 +145,9 @@ def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
     if options.model is not None and points.is_graph:
         raise UsageError("--model needs points with features: nothing is known of new nodes of a graph.")
     method = _method_name(options, constraints)
+    if method != "auto":
+        # The automatic choice looks at scaled columns by itself.
+        warn_about_spreads(points)
     chosen, settings = chosen_parameters(options), options.set or []
     _tell_forecast(points, constraints, method, options, stages)
     with stages.stage("clustering", f"{points.n_samples:,} points ({method})"):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidecut.cli.errors import UsageError, require
+from sidecut.exceptions import SidecutWarning, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +21,9 @@ __all__ = ["Preparation", "Wishes", "learn_preparation"]
 
 MOST_CATEGORIES = 100
 """A text column with more different values than this is no category."""
+
+WIDE = 30.0
+"""A column that spreads so many times as far as others decides which points are near."""
 
 _MISSING = {"NA", "N/A", "<NA>", "NULL", "NONE", "?", "-"}
 
@@ -343,6 +347,32 @@ class Points:
     def name(self, position: int) -> str:
         """Return what a point is called: its name, or its row number."""
         return str(position) if self.names is None else self.names[position]
+
+
+def warn_about_spreads(points: Points) -> None:
+    """Warn where one column spreads so much further than most that it alone decides which points are near.
+
+    Parameters
+    ----------
+    points : Points
+        Features as they go to a method.
+    """
+    if points.is_graph or points.columns is None or len(points.columns) != points.X.shape[1]:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        spreads = points.X.std(axis=0)
+    varied = np.sort(spreads[spreads > 0])
+    if len(varied) < 2 or not np.isfinite(varied[-1]):
+        return
+    # Of two columns the lesser one, of many the middle one.
+    usual, widest = varied[(len(varied) - 1) // 2], int(np.argmax(spreads))
+    if spreads[widest] > WIDE * usual:
+        name, times = points.columns[widest], f"{spreads[widest] / usual:,.0f} times"
+        warn(
+            f"Column {name!r} spreads {times} as far as others and decides which points are near. Add "
+            "--standardize if the columns have different units.",
+            SidecutWarning,
+        )
 
 
 def checked_names(values: Sequence[Any], column: str, source: Path) -> tuple[str, ...]:
