@@ -258,3 +258,16 @@ def test_numbers_of_clusters_that_cannot_be_used(shell, clouds_csv, options, com
     )
     assert shell(*words, *options) == 2
     assert complaint in shell.err
+
+
+def test_points_in_the_cluster_of_another_class_are_named(shell, two_clouds):
+    X, classes = two_clouds
+    said = ["ab"[c] for c in classes]
+    said[3] = "ab"[1 - classes[3]]
+    rows = [f"p{i},{x!r},{y!r},{said[i]}" for i, (x, y) in enumerate(X.tolist())]
+    shell.write("clouds.csv", "\n".join(["name,x,y,seen", *rows]) + "\n")
+    words = ("--id-column", "name", "--label-column", "seen", "-k", 2, "--neighbors", 5, "--no-report")
+    assert shell("cluster", "clouds.csv", *words, "--method", "e2cp", "-o", "l.csv") == 0, shell.err
+    named = f"p3 ({said[3]}, in {'ab'[classes[3]]})"
+    assert f"one point of a known class went to the cluster of another: {named}" in shell.out
+    assert "171 of 190 pairs of known points come out right" in shell.out

@@ -21,6 +21,9 @@ SMALL_SHARE = 0.1
 SHOWN_SUSPECTS = 3
 """So many labels and links that look wrong are named."""
 
+SHOWN_STRAYS = 5
+"""So many points of a known class that are in the cluster of another are named."""
+
 UNSURE, MANY_UNSURE = 0.5, 0.05
 """Points of less confidence are unsure; they are spoken of where they are so large a share."""
 
@@ -111,10 +114,7 @@ def _kept_words(run: ClusterRun) -> str:
     """Say how many constraints are kept; to someone who gave classes, as pairs of points."""
     if run.constraints.labels is None:
         return f"{run.score.kept:,} of {run.score.total:,} constraints are kept"
-    return (
-        f"{run.score.kept:,} of the {counted(run.score.total, 'pair')} of points with a known class are "
-        "together or apart as they should be"
-    )
+    return f"{run.score.kept:,} of {run.score.total:,} pairs of known points come out right"
 
 
 def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
@@ -155,10 +155,27 @@ def _broken_words(run: ClusterRun) -> list[str]:
     if not broken:
         return []
     verb = "is" if broken == 1 else "are"
-    if run.constraints.labels is not None:
-        said = f"{broken:,} of the {counted(run.score.total, 'pair')} of points with a known class {verb} not"
-        return [f"{said} together or apart as they should be"]
+    if strays := _strays(run):
+        named = [
+            f"{run.points.name(point)} ({own}, in {other})" for point, own, other in strays[:SHOWN_STRAYS]
+        ]
+        more = f" and {len(strays) - SHOWN_STRAYS:,} more" if len(strays) > SHOWN_STRAYS else ""
+        who = "one point" if len(strays) == 1 else f"{len(strays):,} points"
+        return [f"{who} of a known class went to the cluster of another: {', '.join(named)}{more}"]
     return [f"{counted(broken, 'constraint')} of {run.score.total:,} {verb} violated"]
+
+
+def _strays(run: ClusterRun) -> list[tuple[int, str, str]]:
+    """Return the points whose known class is not that of their cluster, with both classes."""
+    known, names = run.constraints.known_classes, run.class_of_cluster
+    if known is None:
+        return []
+    found = []
+    for point in run.constraints.constrained_points.tolist():
+        other = names.get(int(run.labels[point]))
+        if known[point] is not None and other is not None and str(known[point]) != str(other):
+            found.append((point, str(known[point]), str(other)))
+    return found
 
 
 def _suspect_words(run: ClusterRun) -> list[str]:
