@@ -124,3 +124,9 @@ def test_a_page_before_any_answer_and_without_the_truth(table, monkeypatch, caps
 def test_the_page_must_be_html(table, monkeypatch, capsys):
     assert ask(table, "--report", str(table.parent / "talk.pdf")) == 2
     assert "cannot write '.pdf' files; use .html" in capsys.readouterr().err
+
+
+def test_decimal_commas_are_asked_about_and_not_taken_for_text(shell):
+    shell.write("t.csv", "x;y;kind\n" + "".join(f"{i},5;{2 * i};a\n" for i in range(12)))
+    assert shell("ask", "t.csv", "-o", "l.csv") == 2
+    assert "Column 'x' of t.csv has numbers with a comma, such as '0,5'. Add --decimal ," in shell.err

@@ -208,3 +208,13 @@ def test_a_file_of_labels_with_another_heading_is_told_which_to_use(shell):
     shell.write("birds.csv", BIRDS)
     assert shell("check", "k.csv", "--data", "birds.csv", "--id-column", "ring") == 2
     assert "(here ring,label if the second column holds classes)" in shell.err
+
+
+def test_lists_and_numbers_in_quotes_are_text_without_commas(shell):
+    rows = [f'{{"x": {i}.5, "n": "{i}", "l": [{i}]}}' for i in range(12)]
+    shell.write("t.jsonl", "\n".join(rows) + "\n")
+    assert shell("cluster", "t.jsonl", "-k", 2, "-o", "l.csv") == 2
+    assert "Column 'n' of t.jsonl is not a number (nor is 'l'): row 0 holds '0'" in shell.err
+    assert shell.err.endswith("seems to need: --id-column n --drop l.\n")
+    assert shell("cluster", "t.jsonl", "-k", 2, "-o", "l.csv", "--encode") == 2
+    assert "Column 'n' of t.jsonl holds 12 different texts in 12 rows" in shell.err

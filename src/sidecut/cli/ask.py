@@ -15,7 +15,7 @@ from sidecut.cli.errors import OK, UsageError, require
 from sidecut.cli.inputs import existing_file, read_points
 from sidecut.cli.options import AskOptions, command_line
 from sidecut.cli.outputs import LABEL_SUFFIXES, checked_output, label_columns, write_labels
-from sidecut.cli.preparation import Points, Wishes
+from sidecut.cli.preparation import Points, Wishes, ask_about_commas
 from sidecut.cli.report import embed_figure, render_page
 from sidecut.cli.summary import counted
 from sidecut.cli.tables import ColumnRoles, TextFormat, read_table
@@ -119,6 +119,7 @@ def _shown(options: AskOptions, frame: pd.DataFrame) -> list[str]:
 def _points(options: AskOptions, frame: pd.DataFrame, shown: list[str], text: TextFormat) -> Points:
     """Read the points; columns of text that are shown to the person are no features."""
     words = [column for column in shown if not pd.api.types.is_numeric_dtype(frame[column])]
+    ask_about_commas(frame, words, options.data)
     roles = ColumnRoles(identity=options.id_column, truth=options.truth_column, drop=tuple(words))
     wishes = Wishes(impute=options.impute, standardize=not options.raw)
     return read_points(options.data, roles=roles, wishes=wishes, text=text)

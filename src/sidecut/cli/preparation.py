@@ -184,21 +184,27 @@ def _transformer(numbers: list[str], text: list[str], impute: bool) -> Any:
 
 
 def text_columns(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Return the columns that do not hold numbers."""
     pandas = require("pandas", "Reading tables")
     return [column for column in columns if not pandas.api.types.is_numeric_dtype(frame[column])]
 
 
 def has_too_many_texts(series: pd.Series) -> bool:
     """Tell whether a column of text has too many different values to be categories."""
-    return int(series.nunique()) > max(5, min(MOST_CATEGORIES, len(series) // 2))
+    return count_texts(series) > max(5, min(MOST_CATEGORIES, len(series) // 2))
+
+
+def count_texts(series: pd.Series) -> int:
+    """Return how many different texts there are; lists within JSON lines count as texts."""
+    return int(series.dropna().astype(str).nunique())
 
 
 def _refuse_names(frame: pd.DataFrame, text: Sequence[str], source: Path) -> None:
     for column in text:
-        n_values = frame[column].nunique()
         if has_too_many_texts(frame[column]):
+            n_texts = count_texts(frame[column])
             raise UsageError(
-                f"Column {column!r} of {source} holds {n_values:,} different texts in {len(frame):,} rows, "
+                f"Column {column!r} of {source} holds {n_texts:,} different texts in {len(frame):,} rows, "
                 f"too many for --encode. Leave it out with --drop {quoted(column)}, or make it the names of "
                 f"the points with --id-column {quoted(column)}."
             )
@@ -221,9 +227,10 @@ def ask_about_commas(frame: pd.DataFrame, text: Sequence[str], source: Path) -> 
     """Refuse columns of numbers with decimal commas, which were read as text."""
     commas = [name for name in text if has_decimal_commas(frame[name])]
     if commas:
+        first = next(word for word in frame[commas[0]].dropna().astype(str) if "," in word)
         raise UsageError(
-            f"Column {commas[0]!r} of {source} has numbers with a comma, such as "
-            f"{frame[commas[0]].dropna().iloc[0]!r}. Add --decimal , to read them."
+            f"Column {commas[0]!r} of {source} has numbers with a comma, such as {first!r}. Add --decimal , "
+            "to read them."
         )
 
 
@@ -250,9 +257,10 @@ def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> 
 
 
 def has_decimal_commas(series: pd.Series) -> bool:
-    """Tell whether all texts are numbers such as 1,5."""
+    """Tell whether all texts are numbers, some of them such as 1,5."""
     words = series.dropna().astype(str)
-    return len(words) > 0 and bool(words.str.fullmatch(r"\s*[-+]?\d*,\d+\s*|\s*[-+]?\d+\s*").all())
+    is_number = words.str.fullmatch(r"\s*[-+]?\d*,\d+\s*|\s*[-+]?\d+\s*")
+    return bool(is_number.all() and words.str.contains(",", regex=False).any())
 
 
 def _first_text(series: pd.Series) -> tuple[int, Any]:

@@ -18,7 +18,7 @@ from sidecut.cli.inputs import existing_file, read_points
 from sidecut.cli.knowledge import read_named_constraints
 from sidecut.cli.options import StudioOptions
 from sidecut.cli.predict import save_model
-from sidecut.cli.preparation import Points, Wishes
+from sidecut.cli.preparation import Points, Wishes, ask_about_commas
 from sidecut.cli.result import ClusterRun
 from sidecut.cli.tables import TABLE_SUFFIXES, ColumnRoles, TextFormat, kind_suffix, read_table
 from sidecut.images import read_image
@@ -130,6 +130,7 @@ def _table(options: StudioOptions) -> tuple[Points, Items]:
     dropped = {*_listed(options.drop), options.text, options.image_column} - {None}
     words = {c for c in frame.columns if not pd.api.types.is_numeric_dtype(frame[c])} - special
     features = [c for c in frame.columns if c not in special | dropped | words]
+    ask_about_commas(frame, sorted(words), path)
     if options.text is not None and not features:
         points = _points_of_words(options, frame)
     else:

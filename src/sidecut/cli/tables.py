@@ -325,7 +325,7 @@ def _all_it_takes(frame: pd.DataFrame, columns: Sequence[str], roles: ColumnRole
 
 def _unknown_marker(values: pd.Series) -> str:
     """Return the text that may mean unknown and fills more than half of a column, or nothing."""
-    value, count = next(iter(values.value_counts().items()), ("", 0))
+    value, count = next(iter(values.dropna().astype(str).value_counts().items()), ("", 0))
     is_marker = str(value).strip().lower() in ASKED_ABOUT
     return str(value) if is_marker and 2 * count > len(values) else ""
 
