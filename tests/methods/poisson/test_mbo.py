@@ -5,6 +5,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import Constraints, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.constraints import sample_pairs
+from sidecut.exceptions import LabellingWarning
 from sidecut.methods.poisson.mbo import NOISE, shrink
 
 
@@ -242,3 +243,20 @@ def test_poisson_learning_too_uses_pairs_alone(digits, graph):
     cut = NormalizedCut(10, affinity="precomputed", random_state=0).fit(graph)
     model = PoissonLearning(10, affinity="precomputed", random_state=0).fit(graph, constraints=known)
     assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, cut.labels_)
+
+
+def test_a_cluster_without_points_is_spoken_of():
+    rows = [[0, 0, 1, 0], [255, 0, 1, 1], [4, 4, 4, 5], [8, 10, 9, 9], [4, 5, 5, 6], [10, 11, 9, 10]]
+    rows += [
+        [1, 0, 255, 255],
+        [0, 0, 255, 0],
+        [10, 11, 10, 10],
+        [9, 10, 11, 11],
+        [255, 2, 1, 1],
+        [0, 0, 1, 2],
+    ]
+    known = Constraints.from_pairs(12, must_link=[(0, 9), (2, 5)], cannot_link=[(7, 9)], must_weight=1e9)
+    model = PoissonMBO(5, n_neighbors=3, random_state=0)
+    with pytest.warns(LabellingWarning, match="'PoissonMBO' found 4 clusters where n_clusters=5"):
+        model.fit(np.array(rows, dtype=np.uint8), constraints=known)
+    assert len(np.unique(model.labels_)) == 4

@@ -12,6 +12,7 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph, GraphRecipe
+from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.e2cp import E2CP
 from sidecut.methods.poisson.anchors import Anchors, find_anchors, number_by_anchors
 from sidecut.methods.poisson.base import PoissonClusterer
@@ -300,6 +301,8 @@ class PoissonMBO(PoissonClusterer):
 
     def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
         path: Descent = self.__dict__.pop("_path")
+        reason = "the energy is lower without some. Label more points, give sizes, or ask for fewer clusters."
+        warn_if_clusters_are_missing(path.labels, self.n_clusters, "PoissonMBO", reason)
         return path.labels
 
 
