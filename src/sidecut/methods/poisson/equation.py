@@ -120,19 +120,21 @@ def balance_charges(signed: SignedGraph, sources: FloatArray) -> FloatArray:
 def spread_labels(signed: SignedGraph, sources: FloatArray, remembered: float = FAR) -> FloatArray:
     """Return the share of every cluster in what reaches a point: (I - α S)⁻¹ Y, rows scaled to sum 1.
 
-    Rows that nothing reaches are zero. Unlike potentials, shares do not depend on a constant per component,
+    The sources of every cluster sum up to the same, however many labels it has: else those with many would
+    reach too far. Rows that nothing reaches are zero. Unlike potentials, shares do not depend on a constant per component,
     and they stay apart where clusters differ in size by orders of magnitude.
     """
+    totals = sources.sum(axis=0)
     # I - α S = α A + (1 - α) I
     arrived = solve_columns(
         lambda block, _: remembered * signed.laplacian(block) + (1.0 - remembered) * block,
-        sources,
+        sources / np.where(totals > 0, totals / totals.mean(), 1.0),
         SPREAD_TOLERANCE,
         MAX_STEPS,
     )
     arrived = np.maximum(arrived, 0.0)
-    totals = arrived.sum(axis=1, keepdims=True)
-    return np.divide(arrived, totals, out=np.zeros_like(arrived), where=totals > 0)
+    everything = arrived.sum(axis=1, keepdims=True)
+    return np.divide(arrived, everything, out=np.zeros_like(arrived), where=everything > 0)
 
 
 def _relative_residual(residual: FloatArray, charges: FloatArray) -> float:

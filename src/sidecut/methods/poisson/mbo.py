@@ -13,21 +13,21 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling.labels import warn_if_clusters_are_missing
-from sidecut.methods.e2cp import E2CP
 from sidecut.methods.poisson.anchors import Anchors, find_anchors, number_by_anchors
 from sidecut.methods.poisson.base import PoissonClusterer
 from sidecut.methods.poisson.descent import Descent, descend, one_hot, suitable_times
 from sidecut.methods.poisson.equation import NEAR, spread_labels
+from sidecut.methods.poisson.pieces import join_pieces, what_neighbors_say
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.poisson.sizes import SizeRule, assign_within_sizes, check_sizes, size_rule
-from sidecut.methods.safeguard import CONSTRAINED, Judgement
+from sidecut.methods.safeguard import CONSTRAINED, Judgement, KnownPairs
 from sidecut.parameters import check_count, check_not_negative
 
 #: The penalty of "auto", and how unlike even ones (as relative entropy) sizes from one label per cluster are
 #: by chance. Both were set on digits and USPS, as they are and with classes thinned out.
 PENALTY, NOISE = 0.8, 0.03
-#: Of two starts the second must end with so much less energy per point.
-NOTEWORTHY = 1e-3
+#: As evidence of sizes, what labels reach counts as much as so many labels drawn at random (set on the same).
+REACHED_COUNTS = 300.0
 #: With so many labels of every cluster, and so much of what they say satisfied, they are followed.
 ENOUGH_LABELS, SATISFIED = 3, 0.95
 #: The score of the cluster in which a spectral clustering puts a point: no penalty undoes it.
@@ -228,15 +228,13 @@ class PoissonMBO(PoissonClusterer):
         for scores in self._first_scores(signed, anchors, constraints, rule, rng):
             reached = self._reached_sizes(signed, anchors, scores)
             paths.append(self._descend(signed, scores, self.label_weight * sources, rule, reached))
-        # The first start is preferred to one that ends hardly lower.
-        own, best = paths[0], min(paths, key=lambda path: path.tension)
-        self._path = best if own.tension - best.tension > NOTEWORTHY * graph.n_nodes else own
+        self._path = paths[0] if len(paths) == 1 else self._most_agreed(paths, graph, constraints)
         self._remember_sizes()
         return self._path.scores
 
     def _reached_sizes(self, signed: SignedGraph, anchors: Anchors, scores: FloatArray) -> IntArray:
         """Return the sizes that labels reach over short ways; of the start where labels are missing."""
-        is_asked_for = self.sizes is None or np.ndim(self.sizes) == 2
+        is_asked_for = self.sizes is None or isinstance(self.sizes, str) or np.ndim(self.sizes) == 2
         if anchors.n_anchored == self.n_clusters and is_asked_for:
             scores = spread_labels(signed, anchors.indicator(signed.n_nodes, self.n_clusters), NEAR)
         return np.bincount(scores.argmax(axis=1), minlength=self.n_clusters)
@@ -257,34 +255,41 @@ class PoissonMBO(PoissonClusterer):
         """Return shares of clusters in points: of labels that were spread, or of spectral clusterings."""
         if anchors.n_anchored == self.n_clusters:
             return [spread_labels(signed, anchors.indicator(signed.n_nodes, self.n_clusters))]
-        starts = [self._first_clusters(signed, anchors, rng)]
-        if signed.has_links:
-            # Many pairs reach further if they are spread over the graph before it is cut.
-            starts.append(self._propagated_clusters(signed.graph, constraints, anchors, rng))
+        starts: list[IntArray] = []
+        if not constraints.is_empty:
+            joined = join_pieces(signed.graph, constraints, self.n_clusters, self.eigen_solver, rng)
+            starts += [self._with_anchors(labels, anchors) for labels in joined]
+        if not starts or signed.graph.n_components > 1:
+            # Links hold parts of a graph together that its own eigenvectors do not.
+            starts.append(self._first_clusters(signed, anchors, rng))
         return [
             NAMED * one_hot(by_size(labels, anchors.n_anchored, rule), self.n_clusters) for labels in starts
         ]
 
-    def _propagated_clusters(
-        self, graph: Graph, constraints: Constraints, anchors: Anchors, rng: np.random.RandomState
-    ) -> IntArray:
-        seed = rng.randint(2**31)
-        model = E2CP(
-            self.n_clusters, affinity="precomputed", n_init=self.n_init, safe=False, random_state=seed
-        )
-        with warnings.catch_warnings(action="ignore", category=SidecutWarning):
-            labels = model.fit(graph, constraints=constraints).labels_
+    def _with_anchors(self, labels: IntArray, anchors: Anchors) -> IntArray:
         labels = number_by_anchors(labels, anchors, self.n_clusters)
         labels[anchors.points] = anchors.cluster
         return labels
+
+    def _most_agreed(self, paths: list[Descent], graph: Graph, constraints: Constraints) -> Descent:
+        """Return the end that agrees best with what is known; of equals the one that cuts less."""
+        known = KnownPairs(constraints, np.random.RandomState(0))
+
+        def merit(path: Descent) -> tuple[float, float]:
+            said = what_neighbors_say(graph, path.labels, self.n_clusters)
+            return known.agreement(said), -path.tension
+
+        return max(paths, key=merit)
 
     def _descend(
         self, signed: SignedGraph, scores: FloatArray, sources: FloatArray, rule: SizeRule, reached: IntArray
     ) -> Descent:
         """Lower the energy, from the labels that scores and sizes ask for."""
-        if not isinstance(self.sizes, str):
-            rule = rule.with_shares(shrink(reached, np.count_nonzero(sources) / self.n_clusters))
-        rule = rule.scaled(self._penalty(rule))
+        shares = shrink(reached, np.count_nonzero(sources) / self.n_clusters)
+        if isinstance(self.sizes, str):
+            counts = np.count_nonzero(sources, axis=0)
+            shares = (counts + REACHED_COUNTS * shares) / (counts.sum() + REACHED_COUNTS)
+        rule = rule.with_shares(shares).scaled(self._penalty(rule))
         labels = assign_within_sizes(scores, rule)[0]
         times = suitable_times(signed, labels, self.n_clusters, tuple(self.times))
         path = descend(signed, labels, sources, rule, times, self.max_iter, self.tol)
