@@ -41,7 +41,7 @@ def test_given_sizes_are_the_transport_problem(ties):
     scores = rng.random((n, 4)) * [1.0, 2.0, 3.0, 0.5]
     if ties:
         scores = scores.round(1)
-    labels, _ = assign_within_sizes(scores, size_rule(sizes, n, 4, 0.2, np.zeros(4)))
+    labels, _ = assign_within_sizes(scores, size_rule(sizes, n, 4, 0.2))
     np.testing.assert_array_equal(np.bincount(labels), sizes)
     seats = np.repeat(np.arange(4), sizes)
     rows, columns = linear_sum_assignment(-scores[:, seats])
@@ -49,7 +49,7 @@ def test_given_sizes_are_the_transport_problem(ties):
 
 
 def test_nobody_prefers_anything():
-    rule = size_rule([40, 10, 50], 100, 3, 0.2, np.zeros(3))
+    rule = size_rule([40, 10, 50], 100, 3, 0.2)
     labels, _ = assign_within_sizes(np.zeros((100, 3)), rule)
     np.testing.assert_array_equal(np.bincount(labels), [40, 10, 50])
 
@@ -57,7 +57,7 @@ def test_nobody_prefers_anything():
 def test_prices_explain_the_labels():
     rng = np.random.default_rng(5)
     scores = rng.random((500, 4)) + np.array([0.6, 0.3, 0.0, 0.0])
-    rule = size_rule(None, 500, 4, 0.2, np.zeros(4))
+    rule = size_rule(None, 500, 4, 0.2)
     labels, prices = assign_within_sizes(scores, rule)
     net = scores - prices
     np.testing.assert_allclose(net[np.arange(500), labels], net.max(axis=1), atol=1e-2)
@@ -71,7 +71,7 @@ def test_a_stronger_penalty_makes_sizes_more_even():
     rng = np.random.default_rng(6)
     scores = rng.random((300, 3)) + np.array([0.5, 0.2, 0.0])
     ranges = [
-        np.ptp(np.bincount(assign_within_sizes(scores, size_rule(None, 300, 3, tau, np.zeros(3)))[0]))
+        np.ptp(np.bincount(assign_within_sizes(scores, size_rule(None, 300, 3, tau))[0]))
         for tau in (0.0, 0.2, 2.0)
     ]
     assert ranges[0] > ranges[1] > ranges[2]
@@ -83,12 +83,12 @@ def test_points_that_are_not_contested_are_not_forgotten(sizes, start):
     """From old prices only some points are looked at; the answer is the one of all points."""
     rng = np.random.default_rng(7)
     scores = rng.random((2000, 4)) + np.array([0.5, 0.2, 0.0, 0.0])
-    rule = size_rule(sizes, 2000, 4, 0.3, np.zeros(4))
+    rule = size_rule(sizes, 2000, 4, 0.3)
     labels, _ = assign_within_sizes(scores, rule, start)
     everyone, _ = _settle(scores, rule, np.zeros(4))
     assert value(scores, labels, rule) == pytest.approx(value(scores, everyone, rule), abs=1e-6)
 
 
 def test_prices_of_further_members():
-    rule = size_rule(None, 10, 2, 0.5, np.zeros(2))
+    rule = size_rule(None, 10, 2, 0.5)
     np.testing.assert_array_equal(rule.beyond(np.array([3, 2])).prices(0), rule.prices(0)[3:8])

@@ -29,7 +29,7 @@ SIZES = [None, [60, 40, 30, 20], [[10, 80], [10, 80], [30, 40], [20, 40]]]
 @pytest.mark.parametrize("sizes", SIZES)
 def test_the_energy_never_rises(posed, sizes):
     signed, sources, labels = posed
-    rule = size_rule(sizes, 150, 4, 0.2, np.zeros(4))
+    rule = size_rule(sizes, 150, 4, 0.2)
     for seed in range(5):
         start = np.random.default_rng(seed).permutation(labels)
         path = descend(signed, start, sources, rule, (20.0, 5.0, 1.0), 40, 0.0)
@@ -44,7 +44,7 @@ def test_the_energy_never_rises(posed, sizes):
 def test_the_energy_is_what_the_page_says(posed, sizes):
     """E = -½ <u, K u> - <φ_t(A) Y, u> + Σ h(n), with K and φ as whole matrices."""
     signed, sources, labels = posed
-    rule = size_rule(sizes, 150, 4, 0.2, np.zeros(4))
+    rule = size_rule(sizes, 150, 4, 0.2)
     path = descend(signed, labels, sources, rule, (4.0,), 40, 0.0)
     heat, unit = heat_filter(4.0), np.eye(150)
     K = heat(signed.laplacian, unit) + heat.error * unit
@@ -54,7 +54,7 @@ def test_the_energy_is_what_the_page_says(posed, sizes):
     chance = np.square(start.mean(axis=0)).sum()
     retained = ((start * (K @ start)).sum() / 150 - chance) / (1 - chance)
     assert path.penalties[0] == pytest.approx(0.2 * max(retained, 0.0))
-    scaled = size_rule(sizes, 150, 4, path.penalties[0], np.zeros(4))
+    scaled = size_rule(sizes, 150, 4, path.penalties[0])
     received = source_filter(4.0)(signed.laplacian, unit) @ sources
     expected = -0.5 * (u * (K @ u)).sum() - (received * u).sum()
     assert path.tension == pytest.approx(expected)
@@ -64,7 +64,7 @@ def test_the_energy_is_what_the_page_says(posed, sizes):
 
 def test_nothing_moves_any_more_at_the_end(posed):
     signed, sources, labels = posed
-    rule = size_rule(None, 150, 4, 0.2, np.zeros(4))
+    rule = size_rule(None, 150, 4, 0.2)
     path = descend(signed, labels, sources, rule, (4.0,), 100, 0.0)
     again = descend(signed, path.labels, sources, rule, (4.0,), 100, 0.0)
     np.testing.assert_array_equal(again.labels, path.labels)
@@ -73,7 +73,7 @@ def test_nothing_moves_any_more_at_the_end(posed):
 
 def test_scores_explain_the_labels(posed):
     signed, sources, labels = posed
-    rule = size_rule(None, 150, 4, 0.2, np.zeros(4))
+    rule = size_rule(None, 150, 4, 0.2)
     path = descend(signed, labels, sources, rule, (4.0,), 100, 0.0)
     assert np.mean(path.scores.argmax(axis=1) == path.labels) > 0.97
 

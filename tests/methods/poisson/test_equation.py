@@ -90,3 +90,16 @@ def test_spread_labels_are_the_shares_of_a_resolvent(ring, remembered):
     resolvent = np.linalg.solve(np.eye(700) - remembered * signed.affinity(np.eye(700)), sources)
     expected = resolvent / resolvent.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(spread_labels(signed, sources, remembered), expected, atol=0.02)
+
+
+def test_classes_with_many_labels_reach_no_further(ring):
+    """The sources of every class are scaled to the same sum; equal numbers of labels are left as they are."""
+    signed = SignedGraph(ring)
+    sources = one_label_each(700, [0, 250, 500], 3)
+    sources[[10, 20, 30], 0] = 1.0
+    resolvent = np.linalg.solve(np.eye(700) - 0.95 * signed.affinity(np.eye(700)), sources / [4, 1, 1])
+    expected = resolvent / resolvent.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(spread_labels(signed, sources, 0.95), expected, atol=0.02)
+    plain = np.linalg.solve(np.eye(700) - 0.95 * signed.affinity(np.eye(700)), sources)
+    plain /= plain.sum(axis=1, keepdims=True)
+    assert np.abs(plain - expected).max() > 0.2

@@ -5,8 +5,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import Constraints, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.constraints import sample_pairs
-from sidecut.exceptions import LabellingWarning
+from sidecut.exceptions import GraphWarning, LabellingWarning
 from sidecut.methods.poisson.mbo import NOISE, shrink
+from sidecut.methods.poisson.pieces import what_neighbors_say
+from sidecut.methods.safeguard import KnownPairs
 
 
 @pytest.fixture(scope="module")
@@ -118,24 +120,67 @@ def test_pairs_alone_improve_on_the_cut(digits, graph):
     assert known.satisfaction(model.labels_) > 0.97
 
 
-def test_of_two_starts_the_one_of_less_tension_is_kept(digits, graph):
-    """Pairs alone start from the signed cut and from pairs that were spread; the lower energy wins."""
-    _, y = digits
-    known = sample_pairs(y, 300, random_state=1)
+def watched_ends(model):
+    """Return a list that fills with the ends of all descents of a fit."""
     ends = []
-    model = PoissonMBO(10, affinity="precomputed", random_state=0, safe=False)
     descend = model._descend
 
-    def watched(*args):
+    def watch(*args):
         ends.append(descend(*args))
         return ends[-1]
 
-    model._descend = watched
-    model.fit(graph, constraints=known)
-    assert len(ends) == 2
-    own, other = ends
-    kept = other if own.tension - other.tension > 1e-3 * len(y) else own
-    np.testing.assert_array_equal(model.labels_, kept.labels)
+    model._descend = watch
+    return ends
+
+
+def test_of_several_ends_the_one_that_agrees_best_is_kept(digits, graph):
+    """Agreement is that of what neighbours say, since links hold their own ends wherever they lead."""
+    _, y = digits
+    numbers = []
+    for draw in range(4):
+        known = sample_pairs(y, 60, random_state=draw)
+        model = PoissonMBO(10, affinity="precomputed", random_state=0, safe=False)
+        ends = watched_ends(model)
+        model.fit(graph, constraints=known)
+        pairs = KnownPairs(known, np.random.RandomState(0))
+        agreements = [pairs.agreement(what_neighbors_say(graph, end.labels, 10)) for end in ends]
+        # Of equals the one that cuts less.
+        best = max(range(len(ends)), key=lambda i: (agreements[i], -ends[i].tension))
+        kept = ends[best]
+        np.testing.assert_array_equal(model.labels_, kept.labels)
+        numbers.append(len(ends))
+    assert max(numbers) == 2
+
+
+def test_links_join_what_the_graph_does_not():
+    """A graph in pieces also starts from the signed cut, in which links are edges."""
+    X, y = make_blobs([40] * 8, centers=20.0 * np.eye(8), cluster_std=0.5, shuffle=False, random_state=0)
+    pairs = [(40 * a + i, 40 * a + 40 + i) for a in (0, 2, 4, 6) for i in range(10)]
+    known = Constraints.from_pairs(len(y), must_link=pairs, cannot_link=[(0, 100), (100, 180), (180, 260)])
+    model = PoissonMBO(4, n_neighbors=10, random_state=0, safe=False)
+    ends = watched_ends(model)
+    with pytest.warns(GraphWarning, match="8 connected components"):
+        model.fit(X, constraints=known)
+    assert len(ends) >= 2
+    assert adjusted_rand_score(y // 2, model.labels_) == 1.0
+
+
+def test_labels_at_random_and_what_they_reach_tell_the_shares(digits, graph):
+    """q = (labels of the class + 300 q of the reach) / (all labels + 300)."""
+    _, y = digits
+    known = np.full(len(y), -1)
+    known[:60] = y[:60]
+    known[60:300] = np.where(y[60:300] == 3, 3, -1)
+    counts = np.bincount(known[known >= 0])
+    labels = Constraints.from_labels(known)
+    shares = []
+    for sizes in (None, "labels"):
+        model = PoissonMBO(10, affinity="precomputed", sizes=sizes)
+        ends = watched_ends(model)
+        model.fit(graph, constraints=labels)
+        shares.append(ends[0].estimates[1] / len(y))
+    expected = (counts + 300 * shares[0]) / (counts.sum() + 300)
+    np.testing.assert_allclose(shares[1], expected, atol=1 / len(y))
 
 
 def test_enough_labels_that_are_satisfied_need_no_second_fit(digits, graph, monkeypatch):
@@ -150,8 +195,23 @@ def test_enough_labels_that_are_satisfied_need_no_second_fit(digits, graph, monk
     model = fit(graph, Constraints.from_labels(known))
     assert model.judgement_.choice == "constrained"
     assert not fits
-    fit(graph, one_per_class(y))
+
+
+def test_labels_that_speak_against_the_cut_need_no_second_fit(digits, graph, monkeypatch):
+    _, y = digits
+    fits = []
+    refit = PoissonMBO._refit
+    monkeypatch.setattr(PoissonMBO, "_refit", lambda *args: fits.append(args) or refit(*args))
+    model = fit(graph, one_per_class(y))
+    assert model.judgement_.choice == "constrained"
+    assert "more than the cut" in model.judgement_.detail
+    assert not fits
+    # Two labels are too few to speak against anything.
+    known = np.full(len(y), -1)
+    known[:2] = y[:2]
+    model = fit(graph, Constraints.from_labels(known), n_clusters=2)
     assert len(fits) == 1
+    assert model.judgement_.choice == "graph"
 
 
 def test_a_class_without_a_label_is_found(digits, graph):

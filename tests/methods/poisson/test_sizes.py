@@ -23,25 +23,28 @@ def test_prices_never_fall():
 
 
 def test_shares_and_numbers_are_the_same_sizes():
-    by_share = size_rule([0.2, 0.3, 0.5], 10, 3, 0.1, np.zeros(3))
-    by_number = size_rule([2, 3, 5], 10, 3, 0.1, np.zeros(3))
+    by_share = size_rule([0.2, 0.3, 0.5], 10, 3, 0.1)
+    by_number = size_rule([2, 3, 5], 10, 3, 0.1)
     np.testing.assert_array_equal(by_share.lower, by_number.lower)
     np.testing.assert_array_equal(by_number.upper, [2, 3, 5])
 
 
 def test_shares_that_do_not_divide_are_rounded_to_the_number_of_points():
-    rule = size_rule(np.full(7, 1 / 7), 100, 7, 0.1, np.zeros(7))
+    rule = size_rule(np.full(7, 1 / 7), 100, 7, 0.1)
     assert rule.lower.sum() == 100
     assert set(rule.lower) == {14, 15}
 
 
-def test_labels_drawn_at_random_tell_the_shares():
-    rule = size_rule("labels", 100, 2, 0.1, np.array([8, 0]))
-    np.testing.assert_allclose(rule.shares, [0.9, 0.1])
+def test_unknown_sizes_have_even_shares_and_no_bounds():
+    for unknown in (None, "labels"):
+        rule = size_rule(unknown, 100, 4, 0.1)
+        np.testing.assert_allclose(rule.shares, 0.25)
+        assert (rule.lower == 1).all()
+        assert (rule.upper == 100).all()
 
 
 def test_bounds():
-    rule = size_rule([[0.1, 0.5], [0.2, 0.9]], 11, 2, 0.1, np.zeros(2))
+    rule = size_rule([[0.1, 0.5], [0.2, 0.9]], 11, 2, 0.1)
     np.testing.assert_array_equal(rule.lower, [2, 3])
     np.testing.assert_array_equal(rule.upper, [5, 9])
 
@@ -72,4 +75,4 @@ def test_sizes_that_make_no_sense(sizes, message):
 )
 def test_sizes_that_do_not_fit_the_points(sizes, message):
     with pytest.raises(ValueError, match=message):
-        size_rule(sizes, 10, 3, 0.1, np.zeros(3))
+        size_rule(sizes, 10, 3, 0.1)

@@ -121,8 +121,8 @@ def spread_labels(signed: SignedGraph, sources: FloatArray, remembered: float = 
     """Return the share of every cluster in what reaches a point: (I - α S)⁻¹ Y, rows scaled to sum 1.
 
     The sources of every cluster sum up to the same, however many labels it has: else those with many would
-    reach too far. Rows that nothing reaches are zero. Unlike potentials, shares do not depend on a constant per component,
-    and they stay apart where clusters differ in size by orders of magnitude.
+    reach too far. Rows that nothing reaches are zero. Unlike potentials, shares do not depend on a constant
+    per component, and they stay apart where clusters differ in size by orders of magnitude.
     """
     totals = sources.sum(axis=0)
     # I - α S = α A + (1 - α) I

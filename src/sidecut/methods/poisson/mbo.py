@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -20,7 +21,7 @@ from sidecut.methods.poisson.equation import NEAR, spread_labels
 from sidecut.methods.poisson.pieces import join_pieces, what_neighbors_say
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.poisson.sizes import SizeRule, assign_within_sizes, check_sizes, size_rule
-from sidecut.methods.safeguard import CONSTRAINED, Judgement, KnownPairs
+from sidecut.methods.safeguard import CONSTRAINED, Judgement, KnownPairs, is_little, weigh
 from sidecut.parameters import check_count, check_not_negative
 
 #: The penalty of "auto", and how unlike even ones (as relative entropy) sizes from one label per cluster are
@@ -193,16 +194,34 @@ class PoissonMBO(PoissonClusterer):
         return self.safe and (self.sizes is None or isinstance(self.sizes, str))
 
     def _safeguard(self, X: Any, constraints: Constraints | None) -> None:
-        if constraints is not None and self._is_guarded and self._needs_no_other(constraints):
+        if constraints is None or not self._is_guarded or self._is_tried(constraints):
+            super()._safeguard(X, constraints)
+        elif self._is_well_told(constraints):
             detail = f"Every cluster has {ENOUGH_LABELS} labels or more, and they are satisfied."
+            self.judgement_ = Judgement(CONSTRAINED, detail)
+        elif self._is_better_than_cut(constraints):
+            detail = "Labels of all clusters ask for more than the cut of the graph."
             self.judgement_ = Judgement(CONSTRAINED, detail)
         else:
             super()._safeguard(X, constraints)
 
-    def _needs_no_other(self, constraints: Constraints) -> bool:
-        """Tell whether the answer without constraints, which takes longer than this one, is not needed."""
-        if self._is_tried(constraints):
+    def _is_better_than_cut(self, constraints: Constraints) -> bool:
+        """Tell whether labels of all clusters would be followed against the cut of the graph.
+
+        The answer without constraints starts from that cut, and takes twice as long as this one: then it is
+        not needed.
+        """
+        if not is_little(constraints, self.n_clusters) or not self._knows_all_clusters(constraints):
             return False
+        signed = SignedGraph(self._seen[1])
+        nothing = find_anchors(Constraints.none(signed.n_nodes), self.n_clusters)
+        with warnings.catch_warnings(action="ignore", category=SidecutWarning):
+            cut = self._first_clusters(signed, nothing, check_random_state(self.random_state))
+        judgement = weigh(constraints, self.n_clusters, self.labels_, cut, refines=True)
+        return judgement.choice == CONSTRAINED
+
+    def _is_well_told(self, constraints: Constraints) -> bool:
+        """Tell whether the answer without constraints, which takes longer than this one, is not needed."""
         counts = np.bincount(find_anchors(constraints, self.n_clusters).cluster, minlength=self.n_clusters)
         return bool(counts.min() >= ENOUGH_LABELS and constraints.satisfaction(self.labels_) >= SATISFIED)
 
@@ -222,8 +241,7 @@ class PoissonMBO(PoissonClusterer):
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
         signed, anchors = self._pose(graph, constraints)
         sources = anchors.indicator(graph.n_nodes, self.n_clusters)
-        counts = np.bincount(anchors.cluster, minlength=self.n_clusters)
-        rule = size_rule(self.sizes, graph.n_nodes, self.n_clusters, 1.0, counts)
+        rule = size_rule(self.sizes, graph.n_nodes, self.n_clusters, 1.0)
         paths = []
         for scores in self._first_scores(signed, anchors, constraints, rule, rng):
             reached = self._reached_sizes(signed, anchors, scores)
@@ -234,8 +252,8 @@ class PoissonMBO(PoissonClusterer):
 
     def _reached_sizes(self, signed: SignedGraph, anchors: Anchors, scores: FloatArray) -> IntArray:
         """Return the sizes that labels reach over short ways; of the start where labels are missing."""
-        is_asked_for = self.sizes is None or isinstance(self.sizes, str) or np.ndim(self.sizes) == 2
-        if anchors.n_anchored == self.n_clusters and is_asked_for:
+        are_given = np.ndim(self.sizes) == 1
+        if anchors.n_anchored == self.n_clusters and not are_given:
             scores = spread_labels(signed, anchors.indicator(signed.n_nodes, self.n_clusters), NEAR)
         return np.bincount(scores.argmax(axis=1), minlength=self.n_clusters)
 
@@ -285,9 +303,9 @@ class PoissonMBO(PoissonClusterer):
         self, signed: SignedGraph, scores: FloatArray, sources: FloatArray, rule: SizeRule, reached: IntArray
     ) -> Descent:
         """Lower the energy, from the labels that scores and sizes ask for."""
-        shares = shrink(reached, np.count_nonzero(sources) / self.n_clusters)
+        counts = np.count_nonzero(sources, axis=0)
+        shares = shrink(reached, counts.mean())
         if isinstance(self.sizes, str):
-            counts = np.count_nonzero(sources, axis=0)
             shares = (counts + REACHED_COUNTS * shares) / (counts.sum() + REACHED_COUNTS)
         rule = rule.with_shares(shares).scaled(self._penalty(rule))
         labels = assign_within_sizes(scores, rule)[0]
@@ -349,7 +367,7 @@ def by_size(labels: IntArray, n_anchored: int, rule: SizeRule) -> IntArray:
     >>> import numpy as np
     >>> from sidecut.methods.poisson.mbo import by_size
     >>> from sidecut.methods.poisson.sizes import size_rule
-    >>> rule = size_rule([1, 1, 3], 5, 3, 0.2, np.zeros(3))
+    >>> rule = size_rule([1, 1, 3], 5, 3, 0.2)
     >>> by_size(np.array([0, 1, 1, 1, 2]), 1, rule)
     array([0, 2, 2, 2, 1])
     """

@@ -98,22 +98,18 @@ class SizeRule:
         )
 
 
-def size_rule(
-    sizes: Any, n_points: int, n_clusters: int, strength: float, label_counts: IntArray
-) -> SizeRule:
-    """Return the rule that a parameter `sizes` stands for.
+def size_rule(sizes: Any, n_points: int, n_clusters: int, strength: float) -> SizeRule:
+    """Return the rule that a parameter `sizes` stands for, with even shares.
 
     Parameters
     ----------
     sizes : None, "labels", array of shape (n_clusters,) or array of shape (n_clusters, 2)
-        Nothing known; known from labels that were drawn at random; sizes, as numbers that sum to N or as
+        Nothing known, or only from labels that were drawn at random; sizes, as numbers that sum to N or as
         shares that sum to 1; or the least and the most points of each cluster, as numbers or shares.
     n_points, n_clusters : int
         N and the number of clusters.
     strength : float
         τ.
-    label_counts : array of shape (n_clusters,)
-        How many labels each cluster has.
 
     Raises
     ------
@@ -124,16 +120,13 @@ def size_rule(
     --------
     >>> import numpy as np
     >>> from sidecut.methods.poisson.sizes import size_rule
-    >>> size_rule([0.5, 0.25, 0.25], 10, 3, 0.2, np.zeros(3)).upper
+    >>> size_rule([0.5, 0.25, 0.25], 10, 3, 0.2).upper
     array([5, 3, 2])
     """
     shares = np.full(n_clusters, 1.0 / n_clusters)
     lower: IntArray = np.ones(n_clusters, dtype=np.intp)
     upper: IntArray = np.full(n_clusters, n_points, dtype=np.intp)
-    if isinstance(sizes, str):
-        # Laplace's rule of succession.
-        shares = (label_counts + 1.0) / (label_counts.sum() + n_clusters)
-    elif sizes is not None:
+    if sizes is not None and not isinstance(sizes, str):
         lower, upper = _bounds(np.asarray(sizes, dtype=np.float64), n_points, n_clusters)
     return SizeRule(n_points, lower, upper, shares, strength)
 
@@ -243,7 +236,7 @@ def assign_within_sizes(
     >>> from sidecut.methods.poisson.sizes import assign_within_sizes
     >>> from sidecut.methods.poisson.sizes import size_rule
     >>> scores = np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.7, 0.3]])
-    >>> rule = size_rule([2, 2], 4, 2, strength=0.2, label_counts=np.zeros(2))
+    >>> rule = size_rule([2, 2], 4, 2, strength=0.2)
     >>> assign_within_sizes(scores, rule)[0]
     array([0, 0, 1, 1])
     """

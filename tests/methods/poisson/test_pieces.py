@@ -1,0 +1,144 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score
+
+from sidecut import Constraints, NormalizedCut
+from sidecut.constraints import sample_pairs
+from sidecut.graphs import Neighbors, as_graph
+from sidecut.methods.poisson import pieces
+from sidecut.methods.poisson.pieces import Joining, cut_into_pieces, exchanged_heat, join_pieces
+from sidecut.methods.poisson.signed_graph import SignedGraph
+from sidecut.methods.poisson.sizes import SizeRule
+from sidecut.methods.safeguard import KnownPairs
+
+N_PIECES, N_CLUSTERS = 7, 3
+WORTHS = [pieces._less_energy(100, N_CLUSTERS), pieces._association(100, N_CLUSTERS)]
+
+
+def a_joining(seed, worth):
+    rng = np.random.default_rng(seed)
+    pull, heat = rng.normal(size=(2, N_PIECES, N_PIECES))
+    sizes = rng.multinomial(93, np.full(N_PIECES, 1 / N_PIECES)) + 1.0
+    return Joining(10 * (pull + pull.T), 2 * np.abs(heat + heat.T), sizes, N_CLUSTERS, worth)
+
+
+def all_joinings():
+    return [np.array(z) for z in product(range(N_CLUSTERS), repeat=N_PIECES) if len(set(z)) == N_CLUSTERS]
+
+
+@pytest.mark.parametrize("worth", WORTHS)
+def test_the_worth_of_a_joining_is_that_of_its_clusters(worth):
+    joining = a_joining(0, worth)
+    cluster = np.array([0, 1, 2, 0, 1, 0, 2])
+    expected = 0.0
+    for c in range(N_CLUSTERS):
+        members = np.flatnonzero(cluster == c)
+        for a in members:
+            expected += 0.5 * sum(joining.pull[a, b] for b in members)
+        expected += worth(joining.heat[np.ix_(members, members)].sum(), joining.sizes[members].sum())
+    assert joining.value(cluster) == pytest.approx(expected)
+
+
+def test_both_worths_agree_where_sizes_are_even():
+    """Apart from a constant: the price is that of the energy, with even shares."""
+    rule = SizeRule(90, np.zeros(3, int), np.full(3, 90), np.full(3, 1 / 3), pieces.SIZE_PENALTY)
+    energy, association = pieces._less_energy(90, 3), pieces._association(90, 3)
+    for sizes in ([30, 30, 30], [60, 20, 10]):
+        price = -sum(energy(0.0, float(n)) for n in sizes)
+        assert price == pytest.approx(rule.cost(np.array(sizes)))
+    assert energy(12.0, 30.0) - energy(0.0, 30.0) == pytest.approx(association(12.0, 30.0))
+    assert association(12.0, 15.0) == pytest.approx(2 * association(12.0, 30.0))
+
+
+@pytest.mark.parametrize("worth", WORTHS)
+def test_gains_are_differences_of_worth(worth):
+    joining = a_joining(1, worth)
+    cluster = np.array([0, 0, 1, 1, 1, 0, 2])
+    gains = joining.gains(cluster)
+    for piece, target in product(range(N_PIECES), range(N_CLUSTERS)):
+        if piece == 6:
+            assert gains[piece, target] == -np.inf
+            continue
+        moved = cluster.copy()
+        moved[piece] = target
+        assert gains[piece, target] == pytest.approx(joining.value(moved) - joining.value(cluster))
+
+
+@pytest.mark.parametrize("worth", WORTHS)
+def test_the_best_of_all_joinings_is_found(worth):
+    for seed in range(6):
+        joining = a_joining(seed, worth)
+        best = max(joining.value(z) for z in all_joinings())
+        start = joining.greedy()
+        assert set(start) == set(range(N_CLUSTERS))
+        assert joining.value(joining.raised(start)) >= joining.value(start)
+        assert joining.value(joining.best(np.random.RandomState(0))) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("worth", WORTHS)
+def test_the_first_groups_joined_are_those_that_gain_most(worth):
+    joining = a_joining(2, worth)
+    one_less = Joining(joining.pull, joining.heat, joining.sizes, N_PIECES - 1, worth)
+    together = one_less.greedy()
+    apart = Joining(joining.pull, joining.heat, joining.sizes, N_PIECES, worth).value(np.arange(N_PIECES))
+    values = []
+    for a in range(N_PIECES):
+        for b in range(a):
+            z = np.arange(N_PIECES)
+            z[a] = b
+            values.append(one_less.value(np.unique(z, return_inverse=True)[1]) - apart)
+    assert one_less.value(together) - apart == pytest.approx(max(values))
+
+
+def test_heat_is_exchanged_by_diffusion():
+    rng = np.random.default_rng(0)
+    weights = np.triu(rng.random((12, 12)), 1)
+    graph = as_graph(weights + weights.T)
+    piece = np.arange(12) % 4
+    members = np.eye(4)[piece]
+    laplacian = SignedGraph(graph).laplacian(np.eye(12))
+    expected = members.T @ expm(-pieces.EXCHANGE_TIME * laplacian) @ members
+    np.testing.assert_allclose(exchanged_heat(graph, piece), expected, atol=0.01)
+
+
+def test_beliefs_pull_by_their_share():
+    known = Constraints.from_pairs(
+        6, must_link=[(0, 2)], cannot_link=[(1, 4), (3, 5)], cannot_weight=[0.5, 0.5]
+    )
+    pull = pieces._pull(KnownPairs(known, np.random.RandomState(0)), np.array([0, 0, 1, 1, 2, 2]), known)
+    np.testing.assert_allclose(pull, [[0, 0.5, -0.25], [0.5, 0, -0.25], [-0.25, -0.25, 0]])
+
+
+@pytest.mark.parametrize(
+    ("n_points", "n_clusters", "n_facts", "expected"),
+    [(5000, 10, 20, 50), (5000, 10, 700, 70), (5000, 10, 4000, 100), (100, 10, 4000, 20), (8, 4, 5, 4)],
+)
+def test_more_knowledge_makes_more_pieces(n_points, n_clusters, n_facts, expected):
+    assert pieces._number_of_pieces(n_points, n_clusters, n_facts) == expected
+
+
+def test_pieces_are_purer_than_clusters_and_pairs_join_them_rightly():
+    X, y = load_digits(return_X_y=True)
+    graph = Neighbors(20).build(X)
+    piece = cut_into_pieces(graph, 50, 30, "auto", np.random.RandomState(0))
+    assert piece.max() == 49
+    counts = np.zeros((50, 10))
+    np.add.at(counts, (piece, y), 1)
+    assert counts.max(axis=1).sum() > 0.95 * len(y)
+    cut = NormalizedCut(10, affinity="precomputed", random_state=0).fit(graph)
+    known = sample_pairs(y, 300, random_state=0)
+    joined = join_pieces(graph, known, 10, "auto", np.random.RandomState(0))
+    assert 1 <= len(joined) <= 2
+    for labels in joined:
+        assert adjusted_rand_score(y, labels) > adjusted_rand_score(y, cut.labels_) + 0.08
+
+
+def test_points_that_look_alike_make_fewer_pieces_than_clusters():
+    graph = as_graph(np.ones((6, 6)) - np.eye(6))
+    known = Constraints.from_pairs(6, cannot_link=[(0, 1)])
+    joined = join_pieces(graph, known, 3, "auto", np.random.RandomState(0))
+    assert all(len(np.unique(labels)) == 3 for labels in joined)
