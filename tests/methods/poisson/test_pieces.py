@@ -94,7 +94,8 @@ def test_the_first_groups_joined_are_those_that_gain_most(worth):
     assert one_less.value(together) - apart == pytest.approx(max(values))
 
 
-def test_heat_is_exchanged_by_diffusion():
+def test_heat_is_exchanged_by_diffusion(monkeypatch):
+    monkeypatch.setattr(pieces, "BLOCK", 3)
     rng = np.random.default_rng(0)
     weights = np.triu(rng.random((12, 12)), 1)
     graph = as_graph(weights + weights.T)

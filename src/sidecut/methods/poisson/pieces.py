@@ -30,22 +30,26 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
 from sidecut.labelling import kmeans_labels, unit_rows
-from sidecut.labelling.labels import informative_rows
+from sidecut.labelling.labels import cluster_sums, informative_rows
 from sidecut.methods.poisson.equation import heat_filter
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.safeguard import KnownPairs
 from sidecut.spectral import laplacian_eigenpairs
 
-#: Eigenvectors for each cluster; the fewest and the most pieces for each, between them one for so many facts;
-#: and the points that a piece has at least, on average. All constants of this file were set on digits,
-#: pendigits and USPS, as it is and with classes thinned out, in draws that no table shows.
-VECTORS, FEWEST_PIECES, MOST_PIECES, FACTS_PER_PIECE, POINTS_PER_PIECE = 3, 5, 10, 10, 5
+#: Eigenvectors for each cluster, and the most of them where clusters are fewer. All constants of this file
+#: were set on digits, pendigits and USPS, as it is and thinned out, in draws that no table of accuracy shows.
+VECTORS, MOST_VECTORS = 3, 100
+#: The fewest and the most pieces for each cluster, between them one for so many facts; and the points that a
+#: piece has at least, on average.
+FEWEST_PIECES, MOST_PIECES, FACTS_PER_PIECE, POINTS_PER_PIECE = 5, 10, 10, 5
 #: So many rows for each piece decide where the centres of k-means are.
 ROWS_PER_PIECE = 200
 #: λ: what a fact is worth, as a share of the heat of all points.
 PAIR_WEIGHT = 0.004
 #: t, how long heat flows between pieces, and the τ that belongs to it.
 EXCHANGE_TIME, SIZE_PENALTY = 4.0, 0.4
+#: The heat of so many pieces flows at a time.
+BLOCK = 32
 #: How often two clusters are joined and a third is cut.
 CHANGES = 20
 #: Smaller gains are rounding, relative to the number of points.
@@ -97,7 +101,8 @@ def join_pieces(
     """
     known = KnownPairs(constraints, rng)
     n_wanted = _number_of_pieces(graph.n_nodes, n_clusters, known.n_facts)
-    pieces = cut_into_pieces(graph, n_wanted, VECTORS * n_clusters, eigen_solver, rng)
+    n_vectors = max(n_clusters, min(VECTORS * n_clusters, MOST_VECTORS, graph.n_nodes))
+    pieces = cut_into_pieces(graph, n_wanted, n_vectors, eigen_solver, rng)
     if pieces.max() + 1 < n_clusters:
         return []
     sizes = np.bincount(pieces).astype(np.float64)
@@ -124,7 +129,6 @@ def cut_into_pieces(
 
     There may be fewer pieces than asked for, if points look alike.
     """
-    n_vectors = min(n_vectors, graph.n_nodes)
     vectors = laplacian_eigenpairs(
         graph, n_vectors, solver=eigen_solver, rough=eigen_solver == "auto", random_state=rng
     ).vectors
@@ -147,8 +151,13 @@ def _some_rows(rows: FloatArray, number: int, rng: np.random.RandomState) -> np.
 
 def exchanged_heat(graph: Graph, pieces: IntArray) -> FloatArray:
     """Return G_ab = <u_a, e^{-tA} u_b>."""
-    members = np.eye(pieces.max() + 1)[pieces]
-    heat = members.T @ heat_filter(EXCHANGE_TIME)(SignedGraph(graph).laplacian, members)
+    n_pieces = int(pieces.max()) + 1
+    flow, laplacian = heat_filter(EXCHANGE_TIME), SignedGraph(graph).laplacian
+    heat = np.empty((n_pieces, n_pieces))
+    for first in range(0, n_pieces, BLOCK):
+        some = np.arange(first, min(first + BLOCK, n_pieces))
+        arrived = flow(laplacian, (pieces[:, None] == some).astype(np.float64))
+        heat[:, some] = cluster_sums(arrived, pieces, n_pieces)
     return 0.5 * (heat + heat.T)
 
 
