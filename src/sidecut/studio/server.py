@@ -114,7 +114,7 @@ def serve(
         settings = uvicorn.Config(
             make_app(handler, port, token), log_level="warning", access_log=False, server_header=False
         )
-        # Whoever follows the address at once is not refused: the system keeps connections until the server takes them.
+        # Whoever follows the address at once is not refused: connections wait until the server takes them.
         listener.listen()
         tell(address)
         if open_browser:
