@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.images.appearance import as_lab
+from sidecut.spectral.problem import solve_columns
 
 #: Pairs of pixels, or of ranks in a band.
 Pairs = tuple[IntArray, IntArray]
@@ -244,33 +245,16 @@ def _system(band: Band, inner: list[FloatArray], grounded: FloatArray) -> tuple[
 
 def _solve(matrix: sp.csr_array, diagonal: FloatArray, right: FloatArray, start: FloatArray) -> FloatArray:
     """Solve for all classes but the last, which has the rest."""
-    found = [
-        _descend(matrix, diagonal, right[:, column], start[:, column]) for column in range(right.shape[1] - 1)
-    ]
-    most = np.clip(np.stack(found, axis=1), 0.0, 1.0)
+    scale = 1.0 / np.sqrt(diagonal)[:, None]
+    # From a good start on, and with the same diagonal everywhere (Jacobi's preconditioner).
+    whole, missing = scale * right[:, :-1], scale * (right[:, :-1] - matrix @ start[:, :-1])
+    ratio = float(np.linalg.norm(whole)) / max(float(np.linalg.norm(missing)), np.finfo(float).tiny)
+    steps = solve_columns(
+        lambda block, _: scale * (matrix @ (scale * block)), missing, TOLERANCE * ratio, 10 * diagonal.size
+    )
+    most = np.clip(start[:, :-1] + scale * steps, 0.0, 1.0)
     rest = np.clip(1.0 - most.sum(axis=1, keepdims=True), 0.0, 1.0)
     return np.hstack([most, rest])
-
-
-def _descend(matrix: sp.csr_array, diagonal: FloatArray, right: FloatArray, start: FloatArray) -> FloatArray:
-    """Solve by conjugate gradients with Jacobi's preconditioner, as SciPy's do with less to do per step."""
-    found = start.copy()
-    left = right - matrix @ found
-    enough = TOLERANCE**2 * float(right @ right)
-    direction, before = np.zeros_like(found), 1.0
-    for _ in range(10 * found.size):
-        if float(left @ left) <= enough:
-            break
-        scaled = left / diagonal
-        now = float(left @ scaled)
-        direction *= now / before
-        direction += scaled
-        there = matrix @ direction
-        length = now / float(direction @ there)
-        found += length * direction
-        left -= length * there
-        before = now
-    return found
 
 
 def remove_specks(codes: npt.NDArray, band: Band) -> None:
