@@ -21,8 +21,8 @@ print(first)
 
 # %%
 # Nobody marked the small flower at the lower edge, and it stays with the background. One stroke more makes it
-# a class of its own. The graph is used again, so the second cut takes a fraction of the time; it is the same as
-# a cut with all three strokes from the start.
+# a class of its own. The graph is used again, so the second cut takes a fraction of the time, and it is the
+# same as a cut with all three strokes from the start.
 
 marks[400:406, 340:400] = 3
 second = segment(image, marks, graph=first.graph)
