@@ -1,8 +1,9 @@
 """Pictures side by side: the marks, sidecut, the rivals, the truth.
 
-    python -m benchmarks.images.side_by_side --data FOLDER --output docs/images/segmentation.jpg
+    python -m benchmarks.images.side_by_side --output docs/images/side-by-side.jpg
 
-One row per kind of mark, on pictures that no constant was set on; draw 0 of each, so that none was chosen.
+One row per kind of mark, on pictures that anybody may show: those that come with scikit-image, on which constants
+were set. Draw 0 of each, so that none was chosen. The Berkeley pictures are for research only, and not shown.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ import numpy as np
 
 from benchmarks.images.__main__ import METHODS
 from benchmarks.images.marks import draw_marks
-from benchmarks.images.pictures import berkeley_scenes
+from benchmarks.images.pictures import bundled_scenes
 from benchmarks.images.scores import mean_iou
 from sidecut.images.drawing import draw_overlay
 
 ROWS = (
-    ("one elephant", "dots"),
-    ("elephants", "short"),
-    ("bird", "thin"),
-    ("plane", "wide"),
-    ("left, right, sky, grass", "boxes"),
+    ("coffee", "dots"),
+    ("astronaut", "short"),
+    ("cat", "thin"),
+    ("rocket", "wide"),
+    ("cup, dish, table", "boxes"),
 )
 COLUMNS = ("sidecut", "random walker 1000", "watershed", "GrabCut")
 
@@ -34,11 +35,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, required=True, help="folder of images_bsds.npz")
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    scenes = {scene.name: scene for scene in berkeley_scenes(args.data)}
+    scenes = {scene.name: scene for scene in bundled_scenes()}
     figure, axes = plt.subplots(len(ROWS), len(COLUMNS) + 1, figsize=(15, 11))
     for row, (name, kind) in zip(axes, ROWS, strict=True):
         scene = scenes[name]
