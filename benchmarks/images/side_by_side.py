@@ -2,8 +2,8 @@
 
     python -m benchmarks.images.side_by_side --output docs/images/side-by-side.jpg
 
-One row per kind of mark, on pictures that anybody may show: those that come with scikit-image, on which constants
-were set. Draw 0 of each, so that none was chosen. The Berkeley pictures are for research only, and not shown.
+One row per kind of mark, on pictures that anybody may show: those that come with scikit-image, on which
+constants were set. Draw 0 of each, so that none was chosen. The Berkeley pictures are for research only.
 """
 
 from __future__ import annotations
