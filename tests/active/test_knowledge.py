@@ -62,9 +62,9 @@ def test_an_answer_gives_its_odds():
 
 
 def test_a_weak_no_is_not_settled_and_two_are():
-    one = join([Link(0, 1, -2.2)], NONE, [])
+    one = join([Link(0, 1, -3.6)], NONE, [])
     assert not one.apart.any()
-    two = join([Link(0, 1, INF), Link(0, 2, -2.2), Link(1, 2, -2.2)], NONE, [])
+    two = join([Link(0, 1, INF), Link(0, 2, -3.6), Link(1, 2, -3.6)], NONE, [])
     assert two.apart[two.group_of(0), two.group_of(2)]
 
 
