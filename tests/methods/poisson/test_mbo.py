@@ -252,6 +252,8 @@ def test_links_of_no_weight_are_no_links(digits, graph):
     one, other = fit(graph, known), fit(graph, more, link_weight=0.0)
     # Must-links to labels make labels, with any weight.
     assert np.mean(one.labels_ == other.labels_) > 0.97
+    alone = fit(graph, sample_pairs(y, 200, random_state=1), link_weight=0.0)
+    np.testing.assert_array_equal(alone.labels_, fit(graph, None).labels_)
 
 
 def test_confidence_tells_right_from_wrong(digits, graph):

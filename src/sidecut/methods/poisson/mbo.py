@@ -46,9 +46,9 @@ class PoissonMBO(PoissonClusterer):
     n_clusters : int, default=8
         The number of clusters.
     sizes : None, "labels", array of shape (n_clusters,) or (n_clusters, 2), default=None
-        None: unknown. "labels": the labels were drawn at random, so that their numbers tell the sizes. One
-        number for each cluster: the sizes, as numbers of points or as shares. A pair for each: the least
-        and the most. Clusters with labels come first, as the labelled points meet them, then the others
+        None: unknown. "labels": the labels were drawn at random, so that their numbers tell of the sizes as
+        well as what they reach. One number for each cluster: the sizes, as numbers of points or as shares. A
+        pair for each: the least and the most. Clusters with labels come first, as the labelled points meet them, then the others
         from large to small.
     size_penalty : "auto" or float, default="auto"
         τ, the price of sizes unlike the estimate: a cluster e times larger than estimated gives way at a
@@ -70,7 +70,7 @@ class PoissonMBO(PoissonClusterer):
     n_neighbors : int, default=20
         How many neighbours each point has in the graph of ``affinity="knn"``.
     n_init : int, default=10
-        How many starts k-means has, where clusters have no label.
+        How many starts k-means has, where nothing is known or the graph is not connected.
     eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
         See `sidecut.spectral.laplacian_eigenpairs`; used where clusters have no label.
     hard : bool, default=False
@@ -270,11 +270,11 @@ class PoissonMBO(PoissonClusterer):
         rule: SizeRule,
         rng: np.random.RandomState,
     ) -> list[FloatArray]:
-        """Return shares of clusters in points: of labels that were spread, or of spectral clusterings."""
+        """Return shares of clusters in points: of labels that were spread, or of clusterings of the graph."""
         if anchors.n_anchored == self.n_clusters:
             return [spread_labels(signed, anchors.indicator(signed.n_nodes, self.n_clusters))]
         starts: list[IntArray] = []
-        if not constraints.is_empty:
+        if signed.has_links or anchors.n_anchored:
             joined = join_pieces(signed.graph, constraints, self.n_clusters, self.eigen_solver, rng)
             starts += [self._with_anchors(labels, anchors) for labels in joined]
         if not starts or signed.graph.n_components > 1:
