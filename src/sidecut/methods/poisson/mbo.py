@@ -48,8 +48,8 @@ class PoissonMBO(PoissonClusterer):
     sizes : None, "labels", array of shape (n_clusters,) or (n_clusters, 2), default=None
         None: unknown. "labels": the labels were drawn at random, so that their numbers tell of the sizes as
         well as what they reach. One number for each cluster: the sizes, as numbers of points or as shares. A
-        pair for each: the least and the most. Clusters with labels come first, as the labelled points meet them, then the others
-        from large to small.
+        pair for each: the least and the most. Clusters with labels come first, as the labelled points meet
+        them, then the others from large to small.
     size_penalty : "auto" or float, default="auto"
         τ, the price of sizes unlike the estimate: a cluster e times larger than estimated gives way at a
         boundary by so much of the score, which lies between 0 and 1. "auto" is 0.8.
