@@ -21,10 +21,11 @@ import pandas as pd
 from benchmarks.few_labels.methods import name_clusters
 from benchmarks.few_labels.work import Work, neighbor_graph, random_pairs
 from sidecut import CSAP, E2CP, NCSC, NormalizedCut, PoissonMBO
+from sidecut.labelling.labels import what_neighbors_say
 from sidecut.methods.poisson.anchors import find_anchors
 from sidecut.methods.poisson.descent import one_hot
 from sidecut.methods.poisson.mbo import NAMED
-from sidecut.methods.poisson.pieces import join_pieces, what_neighbors_say
+from sidecut.methods.poisson.pieces import join_pieces
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.poisson.sizes import size_rule
 from sidecut.methods.safeguard import KnownPairs

@@ -284,3 +284,29 @@ def test_a_method_that_harms_is_not_followed_and_says_why():
     np.testing.assert_array_equal(kept.labels_, CSAP(2, random_state=0).fit(points).labels_)
     followed = CSAP(2, safe=False, random_state=0).fit(points, constraints=known)
     assert known.satisfaction(followed.labels_) > known.satisfaction(kept.labels_)
+
+
+# What neighbours say, where much is known.
+
+
+def judge_ample(told, alone, known, ask):
+    return judge(known, 3, {CONSTRAINED: told}, lambda: alone, lambda part: None, ask)
+
+
+def test_much_knowledge_is_followed_only_if_the_neighbours_agree_with_it():
+    y = np.repeat([0, 1, 2], 100)
+    known = sample_pairs(y, 150, random_state=0)
+    alone = np.where(np.arange(300) % 3 == 0, (y + 1) % 3, y)
+    # Told points are mostly right, and it is the others that differ: nothing better, or everything.
+    told = alone.copy()
+    some = known.constrained_points[::15]
+    told[known.constrained_points] = y[known.constrained_points]
+    told[some] = (y[some] + 1) % 3
+    agreement = KnownPairs(known, np.random.RandomState(0)).agreement
+    assert agreement(alone) + 0.2 < agreement(told) < 0.9
+    assert judge_ample(told, alone, known, None).choice == CONSTRAINED
+    kept = judge_ample(told, alone, known, lambda labels: alone)
+    assert kept.choice == GRAPH
+    assert kept.detail.startswith("The gain in how far neighbours agree with what is known is 0.00;")
+    followed = judge_ample(told, alone, known, lambda labels: y if labels is told else alone)
+    assert followed.choice == CONSTRAINED

@@ -393,3 +393,22 @@ def cluster_sums(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatAr
     """
     columns = [np.bincount(labels, weights=column, minlength=n_clusters) for column in rows.T]
     return np.column_stack(columns)
+
+
+def what_neighbors_say(graph: Graph, labels: IntArray, n_clusters: int) -> IntArray:
+    """Return the label that the neighbours of every point have, by weight; its own where it has none.
+
+    A point that a link holds in a cluster against its neighbours shows nothing about the cluster. So two
+    clusterings that were made from some links are compared by what neighbours say of their ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import as_graph
+    >>> from sidecut.labelling.labels import what_neighbors_say
+    >>> path = as_graph(np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1))
+    >>> what_neighbors_say(path, np.array([0, 1, 0, 0]), 2)
+    array([1, 0, 0, 0])
+    """
+    said = graph.apply(np.eye(n_clusters)[labels])
+    return np.where(graph.degrees > 0, said.argmax(axis=1), labels)

@@ -199,8 +199,12 @@ def judge(
     answers: Mapping[str, IntArray],
     cut_graph: Callable[[], IntArray],
     refit: Refit,
+    ask_neighbors: Callable[[IntArray], IntArray] | None = None,
 ) -> Judgement:
     """Choose between constrained answers and the cut of the graph by what is known.
+
+    Where much is known nothing is held back. A cut can then satisfy what it was told at the points it was
+    told about, and be worse elsewhere: what their neighbours say shows that.
 
     Parameters
     ----------
@@ -214,6 +218,9 @@ def judge(
         Returns labels without constraints; called only if they are needed.
     refit : callable
         Given a part of the constraints, returns answers of the same names, or None where it finds none.
+    ask_neighbors : callable, optional
+        Given labels, returns those that the neighbours of every point have. Without, points speak for
+        themselves.
     """
     # The choice has a generator of its own, so that labels do not depend on how it came about.
     rng = np.random.RandomState(0)
@@ -229,7 +236,11 @@ def judge(
     if known.n_facts < FEWEST_FACTS:
         detail = f"{known.n_facts} facts decide nothing, {FEWEST_FACTS} might."
         return Judgement(GRAPH, detail, is_sure=False)
-    if is_ample:
+    if is_ample and ask_neighbors is not None:
+        base = known.agreement(ask_neighbors(graph))
+        gains = {name: known.agreement(ask_neighbors(labels)) - base for name, labels in answers.items()}
+        needed, measured = _gain_beyond_chance(known), "gain in how far neighbours agree with what is known"
+    elif is_ample:
         gains, needed = scores, known.agreement(graph) + AMPLE_GAIN
         measured = "agreement with what is known"
     else:
@@ -455,7 +466,12 @@ def _held_back_gains(
     counts = _count_held_back(constraints, known, graph, refit, list(answers), rng, both=False)
     base = chance_corrected(counts.pop(GRAPH))
     gains = {name: chance_corrected(count) - base for name, count in counts.items()}
-    return gains, LEAST_GAIN + GAIN_BY_CHANCE / np.sqrt(known.n_facts)
+    return gains, _gain_beyond_chance(known)
+
+
+def _gain_beyond_chance(known: KnownPairs) -> float:
+    """Return the gain in agreement with what an answer was not told that counts."""
+    return float(LEAST_GAIN + GAIN_BY_CHANCE / np.sqrt(known.n_facts))
 
 
 def _count_held_back(

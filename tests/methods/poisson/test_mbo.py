@@ -6,8 +6,8 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import Constraints, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.constraints import sample_pairs
 from sidecut.exceptions import GraphWarning, LabellingWarning
+from sidecut.labelling.labels import what_neighbors_say
 from sidecut.methods.poisson.mbo import NOISE, shrink
-from sidecut.methods.poisson.pieces import what_neighbors_say
 from sidecut.methods.safeguard import KnownPairs
 
 

@@ -17,6 +17,7 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SidecutWarning, SpectralError, warn
 from sidecut.graphs import Graph, GraphRecipe, NormalizedAffinity
 from sidecut.labelling import assign_labels, rename_by_first_appearance, unit_rows
+from sidecut.labelling.labels import what_neighbors_say
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.csp.cuts import (
     NORMALIZATIONS,
@@ -291,6 +292,7 @@ class CSP(OutOfSample, SpectralClusterer):
                     answers,
                     lambda: trial.graph_labels,
                     lambda told: trial.refit(told, cuts.vectors),
+                    lambda labels: what_neighbors_say(graph, labels, self.n_clusters),
                 )
         if self.judgement_.choice == GRAPH:
             warn_if_unsure(self.judgement_, constraints, trial.graph_labels)

@@ -13,12 +13,12 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph, GraphRecipe
-from sidecut.labelling.labels import warn_if_clusters_are_missing
+from sidecut.labelling.labels import warn_if_clusters_are_missing, what_neighbors_say
 from sidecut.methods.poisson.anchors import Anchors, find_anchors, number_by_anchors
 from sidecut.methods.poisson.base import PoissonClusterer
 from sidecut.methods.poisson.descent import Descent, descend, one_hot, suitable_times
 from sidecut.methods.poisson.equation import NEAR, spread_labels
-from sidecut.methods.poisson.pieces import join_pieces, what_neighbors_say
+from sidecut.methods.poisson.pieces import join_pieces
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.poisson.sizes import SizeRule, assign_within_sizes, check_sizes, size_rule
 from sidecut.methods.safeguard import CONSTRAINED, Judgement, KnownPairs, is_little, weigh

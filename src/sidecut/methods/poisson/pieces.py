@@ -288,22 +288,3 @@ class Joining:
         changed[members[affinity[members, leaves] > affinity[members, stays]]] = gone
         changed[leaves], changed[stays] = gone, cut
         return changed
-
-
-def what_neighbors_say(graph: Graph, labels: IntArray, n_clusters: int) -> IntArray:
-    """Return the label that the neighbours of every point have, by weight; its own where it has none.
-
-    A point that a link holds in a cluster against its neighbours shows nothing about the cluster. So two
-    clusterings that were made from some links are compared by what neighbours say of their ends.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.poisson.pieces import what_neighbors_say
-    >>> path = as_graph(np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1))
-    >>> what_neighbors_say(path, np.array([0, 1, 0, 0]), 2)
-    array([1, 0, 0, 0])
-    """
-    said = graph.apply(np.eye(n_clusters)[labels])
-    return np.where(graph.degrees > 0, said.argmax(axis=1), labels)
