@@ -274,6 +274,10 @@ def test_poisson_mbo_holds_fewer_labels_back():
     assert scores[0] < scores[1]
 
 
+def test_nothing_is_held_back_of_nothing():
+    assert not is_tried(Constraints.none(300))
+
+
 def test_a_method_that_harms_is_not_followed_and_says_why():
     """CSAP on points without clusters: what it is told does not help it with what it is not."""
     rng = np.random.RandomState(0)
