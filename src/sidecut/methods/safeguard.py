@@ -330,7 +330,11 @@ def weigh(
 def is_tried(constraints: Constraints, few: int = FEW_FACTS) -> bool:
     """Tell whether pairs are held back to see whether the others do good: of some facts, among few points."""
     n_points = constraints.n_samples
-    if constraints.is_empty or n_points > TRIED_POINTS or constraints.constrained_points.size > MOST_KNOWN * n_points:
+    if (
+        constraints.is_empty
+        or n_points > TRIED_POINTS
+        or constraints.constrained_points.size > MOST_KNOWN * n_points
+    ):
         return False
     return few < KnownPairs(constraints, np.random.RandomState(0)).n_facts <= SOME_FACTS
 
