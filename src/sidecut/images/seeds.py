@@ -78,7 +78,7 @@ class Seeds:
     codes: IntArray
     classes: tuple[Any, ...]
     is_label_image: bool = False
-    label_type: npt.DTypeLike = np.intp
+    label_type: npt.DTypeLike = "intp"
 
     @classmethod
     def from_boxes(cls, boxes: Iterable[Any], shape: tuple[int, ...]) -> Seeds:
