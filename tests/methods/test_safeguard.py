@@ -121,7 +121,7 @@ def test_the_second_answer_has_to_be_noticeably_better():
 
 def test_the_warning_names_the_share_and_the_way_out():
     known = Constraints.from_labels([0, 1, -1])
-    with pytest.warns(ConstraintWarning, match=r"about 2 points is too little.*satisfies 0%.*safe=False"):
+    with pytest.warns(ConstraintWarning, match=r"about 2 points does not improve.*satisfies 0%.*safe=False"):
         warn_if_unsure(Judgement(GRAPH, "", is_sure=False), known, np.zeros(3, dtype=int))
     warn_if_unsure(Judgement(GRAPH, ""), known, np.zeros(3, dtype=int))
 
@@ -156,7 +156,7 @@ def test_one_link_decides_nothing_unless_it_is_hard():
     alone = E2CP(3, random_state=0).fit(X).labels_
     i, j = 0, np.flatnonzero(alone != alone[0])[0]
     known = Constraints.from_pairs(90, must_link=[(i, j)])
-    with pytest.warns(ConstraintWarning, match="about 2 points is too little"):
+    with pytest.warns(ConstraintWarning, match="about 2 points does not improve"):
         kept = E2CP(3, random_state=0).fit(X, constraints=known)
     np.testing.assert_array_equal(kept.labels_, alone)
     hard = E2CP(3, hard=True, random_state=0).fit(X, constraints=known)

@@ -44,7 +44,8 @@ FEWEST_FACTS = 15
 LEAST_GAIN, GAIN_BY_CHANCE = 0.05, 0.25
 #: With so many facts, and so many for each cluster, nothing is held back.
 AMPLE, AMPLE_PER_CLUSTER = 100, 20
-#: Then agreement above the first number is enough, and below it a gain of the second over the graph.
+#: Then agreement above the first number is enough. Below it neighbours are asked; where there are none, as
+#: with landmarks, the gain over the graph must be the second.
 AGREED, AMPLE_GAIN = 0.9, 0.2
 #: More pairs than this are not listed; those among some of the points are.
 MOST_PAIRS, SOME_POINTS = 2_000_000, 1_000
@@ -515,8 +516,9 @@ def warn_if_unsure(judgement: Judgement, constraints: Constraints, labels: IntAr
         return
     share = constraints.satisfaction(labels)
     warn(
-        f"what is known about {constraints.constrained_points.size} points is too little to improve on the "
-        f"answer without it: that is kept, and satisfies {share:.0%} of the constraints. {judgement.detail} "
+        f"what is known about {constraints.constrained_points.size} points does not improve on the answer "
+        f"without it, as far as can be told: that is kept, and satisfies {share:.0%} of the constraints. "
+        f"{judgement.detail} "
         "Tell more; or use safe=False, which follows the constraints whatever it costs.",
         ConstraintWarning,
     )

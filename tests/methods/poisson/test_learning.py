@@ -206,6 +206,6 @@ def test_one_label_per_class_does_not_overturn_the_cut():
     known = np.full(len(y), -1)
     for c in range(8):
         known[np.flatnonzero(y == c)[0]] = c
-    with pytest.warns(ConstraintWarning, match="too little to improve"):
+    with pytest.warns(ConstraintWarning, match="does not improve"):
         model = PoissonLearning(8, random_state=0).fit(X, constraints=Constraints.from_labels(known))
     assert model.judgement_.choice == "graph"
