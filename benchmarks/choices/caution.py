@@ -26,7 +26,8 @@ import sidecut
 from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
-from sidecut.methods.safeguard import FEWEST_FOR_GAIN, FEWEST_MUST_LINKS, KnownPairs
+from sidecut.methods.safeguard.judgement import FEWEST_FOR_GAIN, FEWEST_MUST_LINKS
+from sidecut.methods.safeguard.pairs import KnownPairs
 
 RESULTS = Path(__file__).parent / "results" / "caution.csv"
 METHODS = (

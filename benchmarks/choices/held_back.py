@@ -30,7 +30,8 @@ from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
-from sidecut.methods.safeguard import ALIKE, MOST_KNOWN, KnownPairs, held_back_gain
+from sidecut.methods.safeguard import ALIKE, KnownPairs, held_back_gain
+from sidecut.methods.safeguard.judgement import MOST_KNOWN
 
 RESULTS = Path(__file__).parent / "results" / "held_back.csv"
 SETS = (

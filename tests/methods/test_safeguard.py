@@ -127,8 +127,8 @@ def test_the_warning_names_the_share_and_the_way_out():
 
 
 def test_of_very_many_pairs_some_points_are_listed(rng, monkeypatch):
-    monkeypatch.setattr("sidecut.methods.safeguard.MOST_PAIRS", 100)
-    monkeypatch.setattr("sidecut.methods.safeguard.SOME_POINTS", 20)
+    monkeypatch.setattr("sidecut.methods.safeguard.pairs.MOST_PAIRS", 100)
+    monkeypatch.setattr("sidecut.methods.safeguard.pairs.SOME_POINTS", 20)
     y = rng.randint(3, size=200)
     known = KnownPairs(Constraints.from_labels(y), rng)
     assert known.points.size == 20

@@ -191,7 +191,7 @@ def test_enough_labels_that_are_satisfied_need_no_second_fit(digits, graph, monk
     fits = []
     refit = PoissonMBO._refit
     monkeypatch.setattr(PoissonMBO, "_refit", lambda *args: fits.append(args) or refit(*args))
-    monkeypatch.setattr("sidecut.methods.safeguard.TRIED_POINTS", 1_000)
+    monkeypatch.setattr("sidecut.methods.safeguard.judgement.TRIED_POINTS", 1_000)
     model = fit(graph, Constraints.from_labels(known))
     assert model.judgement_.choice == "constrained"
     assert not fits

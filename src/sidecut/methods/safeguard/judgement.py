@@ -1,0 +1,284 @@
+"""Three ways to choose between an answer that follows constraints and one that does not.
+
+`judge` is for methods that satisfy all they are told, CSP and SCACS above all: it asks the pairs that were
+held back, and where much is known the neighbours of known points. `weigh` is for all other methods where
+little is known: it asks how much better an answer agrees with what it was told, and how unlike the other it
+is. `try_out` is for the same methods where a little more is known: again pairs are held back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from sidecut.arrays import IntArray
+from sidecut.constraints import Constraints
+from sidecut.exceptions import ConstraintWarning, warn
+from sidecut.methods.safeguard.held_back import (
+    CONSTRAINED,
+    GRAPH,
+    Refit,
+    gain_beyond_chance,
+    held_back_gain,
+    held_back_gains,
+)
+from sidecut.methods.safeguard.pairs import KnownPairs
+
+#: Fewer facts than this decide nothing for `judge`. All numbers here were set on data that the pages do not
+#: report on, see benchmarks/choices/few_labels_safety.py.
+FEWEST_FACTS = 15
+#: With so many facts, and so many for each cluster, nothing is held back.
+AMPLE, AMPLE_PER_CLUSTER = 100, 20
+#: Then agreement above the first number is enough. Below it neighbours are asked; where there are none, as
+#: with landmarks, the gain over the graph must be the second.
+AGREED, AMPLE_GAIN = 0.9, 0.2
+#: A start of k-means must improve agreement by more than this to be preferred to the usual one.
+NOTEWORTHY = 0.02
+#: `weigh` looks at answers to fewer facts than this, or than this for each cluster.
+LITTLE, LITTLE_PER_CLUSTER = 50, 5
+#: Fewer facts than the first number, or than the second where all are must-links, decide nothing.
+FEWEST_FOR_GAIN, FEWEST_MUST_LINKS = 3, 15
+#: An answer to labels of all clusters that agrees more than this with the one without may refine it.
+REFINED = 0.6
+#: An answer that agrees less than this with the one without constraints needs more to speak for it.
+ALIKE = 0.8
+#: From more facts than the first number up to the second, and among no more points than the third, pairs are
+#: held back, see `try_out` and benchmarks/choices/held_back.py; unless more than this share of the points is
+#: constrained: then there are few others that could be harmed.
+FEW_FACTS, SOME_FACTS, TRIED_POINTS, MOST_KNOWN = 30, 100, 2_000, 0.75
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Which answer was kept, and why.
+
+    Attributes
+    ----------
+    choice : str
+        "graph", the cut that uses nothing that is known, or the constrained cut by its labelling: "kmeans",
+        "sign", "seeded" where k-means starts from the known classes, or "constrained" where there is one.
+    detail : str
+        The reason in words.
+    is_sure : bool
+        Whether nothing known is left unsatisfied for want of evidence.
+
+    Examples
+    --------
+    >>> from sidecut.methods.safeguard import Judgement
+    >>> print(Judgement("graph", "The cut of the graph satisfies all that is known."))
+    The cut of the graph satisfies all that is known.
+    """
+
+    choice: str
+    detail: str
+    is_sure: bool = True
+
+    def __str__(self) -> str:
+        return self.detail
+
+
+def judge(
+    constraints: Constraints,
+    n_clusters: int,
+    answers: Mapping[str, IntArray],
+    cut_graph: Callable[[], IntArray],
+    refit: Refit,
+    ask_neighbors: Callable[[IntArray], IntArray] | None = None,
+) -> Judgement:
+    """Choose between constrained answers and the cut of the graph by what is known.
+
+    Where much is known nothing is held back. A cut can then satisfy what it was told at the points it was
+    told about, and be worse elsewhere: what their neighbours say shows that.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        What is known.
+    n_clusters : int
+        K.
+    answers : mapping from names to arrays of shape (n_samples,)
+        Constrained labels, the usual first; they are looked at where something is known only.
+    cut_graph : callable
+        Returns labels without constraints; called only if they are needed.
+    refit : callable
+        Given a part of the constraints, returns answers of the same names, or None where it finds none.
+    ask_neighbors : callable, optional
+        Given labels, returns those that the neighbours of every point have. Without, points speak for
+        themselves.
+    """
+    # The choice has a generator of its own, so that labels do not depend on how it came about.
+    rng = np.random.RandomState(0)
+    known = KnownPairs(constraints, rng)
+    scores = {name: known.agreement(labels) for name, labels in answers.items()}
+    is_ample = known.n_facts >= max(AMPLE, AMPLE_PER_CLUSTER * n_clusters)
+    best = _best(scores)
+    if is_ample and scores[best] >= AGREED:
+        return Judgement(best, f"The constrained cut agrees with what is known ({scores[best]:.2f}).")
+    graph = cut_graph()
+    if known.agreement(graph) == 1.0:
+        return Judgement(GRAPH, "The cut of the graph alone satisfies all that is known.")
+    if known.n_facts < FEWEST_FACTS:
+        detail = f"{known.n_facts} facts decide nothing, {FEWEST_FACTS} might."
+        return Judgement(GRAPH, detail, is_sure=False)
+    if is_ample and ask_neighbors is not None:
+        base = known.agreement(ask_neighbors(graph))
+        gains = {name: known.agreement(ask_neighbors(labels)) - base for name, labels in answers.items()}
+        needed, measured = gain_beyond_chance(known), "gain in how far neighbours agree with what is known"
+    elif is_ample:
+        gains, needed = scores, known.agreement(graph) + AMPLE_GAIN
+        measured = "agreement with what is known"
+    else:
+        gains, needed = held_back_gains(constraints, known, answers, graph, refit, rng)
+        measured = "gain in agreement with pairs that were held back"
+    best = _best(gains)
+    detail = f"The {measured} is {gains[best]:.2f}; {needed:.2f} is asked for."
+    return Judgement(best, detail) if gains[best] > needed else Judgement(GRAPH, detail, is_sure=False)
+
+
+def is_little(constraints: Constraints, n_clusters: int, *, tries_labels: bool = False) -> bool:
+    """Tell whether so little is known that the answer without it has to be looked at."""
+    enough = _enough(n_clusters)
+    if constraints.n_samples <= TRIED_POINTS and (tries_labels or constraints.labels is None):
+        enough = max(enough, SOME_FACTS + 1)
+    # Every set of points that hang together has two points at least, and one fact less than points.
+    if not 0 < constraints.constrained_points.size < 2 * enough:
+        return False
+    return KnownPairs(constraints, np.random.RandomState(0)).n_facts < enough
+
+
+def _enough(n_clusters: int) -> int:
+    return max(LITTLE, LITTLE_PER_CLUSTER * n_clusters)
+
+
+def agrees_amply(constraints: Constraints, n_clusters: int, labels: IntArray) -> bool:
+    """Tell whether so much is known, and labels agree with it so well, that no other answer is looked at."""
+    known = KnownPairs(constraints, np.random.RandomState(0))
+    is_ample = known.n_facts >= max(AMPLE, AMPLE_PER_CLUSTER * n_clusters)
+    return is_ample and known.agreement(labels) >= AGREED
+
+
+def weigh(
+    constraints: Constraints,
+    n_clusters: int,
+    constrained: IntArray,
+    unconstrained: IntArray,
+    *,
+    refines: bool = False,
+) -> Judgement:
+    """Choose between the answer to little knowledge and the method's own answer without any.
+
+    benchmarks/choices/caution.py shows on which sets its constants were set.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        What is known.
+    n_clusters : int
+        K.
+    constrained, unconstrained : arrays of shape (n_samples,)
+        Labels with constraints and without.
+    refines : bool, default=False
+        Whether the method is known to refine an answer that satisfies everything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.methods.safeguard import weigh
+    >>> known = Constraints.from_labels([0, 0, -1, 1, 1, -1])
+    >>> weigh(known, 2, np.array([0, 0, 1, 1, 1, 0]), np.array([0, 0, 0, 1, 1, 1])).choice
+    'graph'
+    >>> weigh(known, 2, np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 0, 0, 1])).choice
+    'constrained'
+    """
+    known = KnownPairs(constraints, np.random.RandomState(0))
+    if known.n_facts >= _enough(n_clusters):
+        return Judgement(CONSTRAINED, f"{known.n_facts} facts are enough to follow.")
+    before, after = known.agreement(unconstrained), known.agreement(constrained)
+    gain, alike = after - before, adjusted_rand_score(constrained, unconstrained)
+    if before == 1.0 and not (refines and gain == 0 and alike > REFINED and known.n_facts >= FEWEST_FOR_GAIN):
+        return Judgement(GRAPH, "The answer without constraints satisfies all that is known.")
+    if before == 1.0:
+        return Judgement(CONSTRAINED, "Both answers satisfy all that is known, and they are much alike.")
+    are_must_links = bool(known.together.all())
+    fewest = FEWEST_MUST_LINKS if are_must_links else FEWEST_FOR_GAIN
+    if known.n_facts < fewest:
+        kind = "must-links" if are_must_links else "facts"
+        detail = f"{known.n_facts} {kind} decide nothing, {fewest} might."
+        return Judgement(GRAPH, detail, is_sure=False)
+    detail = f"Agreement with what is known is {before:.2f} without constraints and {after:.2f} with them."
+    is_better = gain > 0 and (alike > ALIKE or gain * np.sqrt(known.n_facts) > 1)
+    return Judgement(CONSTRAINED, detail) if is_better else Judgement(GRAPH, detail, is_sure=False)
+
+
+def is_tried(constraints: Constraints, few: int = FEW_FACTS) -> bool:
+    """Tell whether pairs are held back to see whether the others do good: of some facts, among few points."""
+    n_points = constraints.n_samples
+    if (
+        constraints.is_empty
+        or n_points > TRIED_POINTS
+        or constraints.constrained_points.size > MOST_KNOWN * n_points
+    ):
+        return False
+    return few < KnownPairs(constraints, np.random.RandomState(0)).n_facts <= SOME_FACTS
+
+
+def try_out(
+    constraints: Constraints,
+    constrained: IntArray,
+    unconstrained: IntArray,
+    refit: Callable[[Constraints], IntArray],
+    luck: float,
+) -> Judgement:
+    """Choose between an answer and the one without constraints by pairs that were held back.
+
+    Answers that are much alike are not tried: neither can be much worse.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        What is known.
+    constrained, unconstrained : arrays of shape (n_samples,)
+        Labels with constraints and without.
+    refit : callable
+        Given a part of the constraints, returns labels.
+    luck : float
+        The gain in agreement with held-back pairs that is asked for, times the root of the number of facts.
+        Labels are counted one by one, and more of them right is enough.
+    """
+    known = KnownPairs(constraints, np.random.RandomState(0))
+    before = known.agreement(unconstrained)
+    if known.agreement(constrained) <= before:
+        detail = "The answer without constraints agrees with them as well as the one that is told them."
+        return Judgement(GRAPH, detail, is_sure=before == 1.0)
+    if adjusted_rand_score(constrained, unconstrained) > ALIKE:
+        return Judgement(CONSTRAINED, "The answers with constraints and without are much alike.")
+    gain = held_back_gain(constraints, known, unconstrained, refit)
+    needed, measured = luck / np.sqrt(known.n_facts), "agreement with pairs that were held back"
+    if constraints.labels is not None:
+        needed, measured = 0.0, "labels that were held back and found"
+    detail = f"The gain in {measured} is {gain:.2f}; more than {needed:.2f} is asked for."
+    return Judgement(CONSTRAINED, detail) if gain > needed else Judgement(GRAPH, detail, is_sure=False)
+
+
+def _best(scores: Mapping[str, float]) -> str:
+    """Return the name with the largest score; a later one must be clearly better than the first."""
+    first = next(iter(scores))
+    return max(scores, key=lambda name: scores[name] - NOTEWORTHY * (name != first))
+
+
+def warn_if_unsure(judgement: Judgement, constraints: Constraints, labels: IntArray) -> None:
+    """Warn where the answer without constraints is kept although it does not satisfy all that is known."""
+    if judgement.is_sure:
+        return
+    share = constraints.satisfaction(labels)
+    warn(
+        f"what is known about {constraints.constrained_points.size} points does not improve on the answer "
+        f"without it, as far as can be told: that is kept, and satisfies {share:.0%} of the constraints. "
+        f"{judgement.detail} "
+        "Tell more; or use safe=False, which follows the constraints whatever it costs.",
+        ConstraintWarning,
+    )
