@@ -14,7 +14,7 @@ def likelihood_of_labels(shares, said, sharpness, rate):
     total, chances = np.log(rate) + 12 * np.log(1 - rate) - 0.3 * off**2, []
     for row, one in zip(shares, said, strict=True):
         powers = [(share + 1e-3 / len(row)) ** sharpness for share in row]
-        p = powers[one] / sum(powers)
+        p = 0.99 * powers[one] / sum(powers) + 0.01 / len(row)  # one point in a hundred may be anything
         wrong = rate * (1 - p) / (len(row) - 1)
         total += np.log((1 - rate) * p + wrong)
         chances.append(wrong / ((1 - rate) * p + wrong))
@@ -57,7 +57,7 @@ def test_views_are_mixed_by_their_likelihood_and_by_the_labels_per_class():
     one, other = best_chances(first, said), best_chances(second, said)
     odds = np.exp(0.1 * (other[0] - one[0])) * (45 / 3) / 60
     mixed = (one[1] + odds * other[1]) / (1 + odds)
-    p = best_chances(mixed, said)[1][np.arange(45), said]
+    p = 0.99 * best_chances(mixed, said)[1][np.arange(45), said] + 0.01 / 3
     fits = []
     for rate in calibration.ERROR_RATES:
         wrong = rate * (1 - p) / 2
@@ -77,7 +77,7 @@ def test_links_against_the_model_written_out():
         total = 0.3 * np.sum((weights[:2] - 1.5) ** 2) + 0.03 * weights[2] ** 2
         for view, is_must in zip(views, said, strict=True):
             p = 1 / (1 + np.exp(-(view @ weights[:2] + weights[2])))
-            p = p if is_must else 1 - p
+            p = 0.99 * (p if is_must else 1 - p) + 0.01 / 2
             total -= np.log((1 - rate) * p + rate * (1 - p))
         return total - np.log(rate) - 12 * np.log(1 - rate)
 
@@ -88,7 +88,7 @@ def test_links_against_the_model_written_out():
     ]
     best, rate = min(fits, key=lambda fit: fit[0].fun)
     p = 1 / (1 + np.exp(-(views @ best.x[:2] + best.x[2])))
-    p = np.where(said, p, 1 - p)
+    p = 0.99 * np.where(said, p, 1 - p) + 0.01 / 2
     expected = rate * (1 - p) / ((1 - rate) * p + rate * (1 - p))
     np.testing.assert_allclose(chance_links_wrong(views, said), expected, atol=1e-3)
 
@@ -119,7 +119,7 @@ def test_chances_of_all_classes_by_the_rule_of_bayes():
     shares = rng.dirichlet([0.4] * 3, size=30)
     said = shares.argmax(axis=1)
     said[:3] = (said[:3] + 1) % 3
-    p = best_chances(shares, said)[1]
+    p = 0.99 * best_chances(shares, said)[1] + 0.01 / 3
     found = chances_of_classes([[shares]], said)
     rates = []
     for row, one in enumerate(said):
@@ -138,3 +138,14 @@ def test_where_nothing_is_foretold_the_chance_is_the_share_of_wrong_labels():
     chances = chance_labels_wrong([[shares]], said)
     assert any(abs(chances[-1] - rate) < 1e-12 for rate in calibration.ERROR_RATES)
     assert chances[-1] > chances[:-1].max()
+
+
+def test_one_odd_point_among_right_labels_is_not_called_wrong_with_certainty():
+    """Where all else was foreseen, one surprise is as well an odd point as a wrong label."""
+    shares = np.tile([[0.999, 0.001], [0.001, 0.999]], (100, 1))
+    said = np.tile([0, 1], 100)
+    said[0] = 1
+    assert 0.4 < chance_labels_wrong([[shares]], said)[0] < 0.7
+    # Where one label in ten is a surprise, most of them are wrong.
+    said[:20] = 1 - np.tile([0, 1], 10)
+    assert chance_labels_wrong([[shares]], said)[:20].min() > 0.85

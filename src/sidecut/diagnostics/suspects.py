@@ -123,7 +123,7 @@ def find_suspects(
     >>> wrong = int((labels == 0).nonzero()[0][0])
     >>> labels[wrong] = 2
     >>> suspects = find_suspects(X, Constraints.from_labels(labels))
-    >>> int(suspects.points[0]) == wrong, bool(suspects.scores[0] > 0.9)
+    >>> int(suspects.points[0]) == wrong, bool(suspects.scores[0] > 0.8)
     (True, True)
     """
     if constraints.is_empty:
