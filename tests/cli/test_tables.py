@@ -152,6 +152,17 @@ def test_one_refusal_names_all_that_a_table_needs(shell):
     assert [row[0] for row in shell.table("l.csv")[1:]] == ["A1", "A2", "A3", "A4", "A5", "A6"]
 
 
+def test_a_mostly_empty_column_of_words_is_taken_for_labels_and_not_for_a_feature(shell):
+    shell.write("birds.csv", BIRDS.replace("unknown", "").replace(",", ".").replace(";", ","))
+    assert shell("cluster", "birds.csv", "-k", 2, "-o", "l.csv") == 2
+    needed = "--id-column ring --label-column species --encode --impute"
+    assert shell.err.endswith(f"All that this table seems to need: {needed}.\n")
+    # Without the empty cells of features nothing need be filled in: labels may be missing.
+    shell.write("full.csv", "ring,weight,species\nA1,2,\nA2,3,\nA3,9,Wren\nA4,8,\nA5,1,Robin\nA6,4,\n")
+    assert shell("cluster", "full.csv", "-k", 2, "-o", "l.csv") == 2
+    assert shell.err.endswith("seems to need: --id-column ring --label-column species.\n")
+
+
 def test_what_was_said_already_is_not_asked_for_again(shell):
     shell.write("birds.csv", BIRDS)
     said = ("--decimal", ",", "--label-column", "species", "--unknown", "unknown", "--impute")

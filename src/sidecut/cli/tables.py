@@ -308,26 +308,33 @@ def _all_it_takes(frame: pd.DataFrame, columns: Sequence[str], roles: ColumnRole
     commas = [column for column in text if has_decimal_commas(frame[column])]
     words = [column for column in text if column not in commas]
     names = [column for column in words if has_too_many_texts(frame[column])]
-    marked = {column: _unknown_marker(frame[column]) for column in words if roles.label is None}
-    known = [column for column, marker in marked.items() if marker and column not in names]
+    partly = {column: _label_options(frame[column]) for column in words if roles.label is None}
+    known = [column for column, said in partly.items() if said and column not in names][:1]
     identity = names[:1] if roles.identity is None else []
     dropped = names[len(identity) :]
     options = ["--decimal ,"] if commas else []
     options += [f"--id-column {quoted(name)}" for name in identity]
-    options += [f"--label-column {quoted(name)} --unknown {quoted(marked[name])}" for name in known[:1]]
+    options += [partly[name] for name in known]
     options += [f"--drop {','.join(quoted(name) for name in dropped)}"] if dropped else []
-    if not wishes.encode and set(words) - set(names) - set(known[:1]):
+    if not wishes.encode and set(words) - set(names) - set(known):
         options.append("--encode")
-    if not wishes.impute and frame[list(columns)].isna().any(axis=None):
+    features = [column for column in columns if column not in (*known, *identity, *dropped)]
+    if not wishes.impute and frame[features].isna().any(axis=None):
         options.append("--impute")
     return f" All that this table seems to need: {' '.join(options)}." if len(options) > 1 else ""
 
 
-def _unknown_marker(values: pd.Series) -> str:
-    """Return the text that may mean unknown and fills more than half of a column, or nothing."""
+def _label_options(values: pd.Series) -> str:
+    """Return the options for a column that looks like labels known in part, or nothing.
+
+    More than half of such a column is empty, or one text that may mean unknown.
+    """
+    option = f"--label-column {quoted(str(values.name))}"
+    if 2 * int(values.isna().sum()) > len(values):
+        return option
     value, count = next(iter(values.dropna().astype(str).value_counts().items()), ("", 0))
     is_marker = str(value).strip().lower() in ASKED_ABOUT
-    return str(value) if is_marker and 2 * count > len(values) else ""
+    return f"{option} --unknown {quoted(str(value))}" if is_marker and 2 * count > len(values) else ""
 
 
 def named_parts(values: dict[str, list[Any]], roles: ColumnRoles, source: Path) -> dict[str, Any]:
