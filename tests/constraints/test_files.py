@@ -59,6 +59,9 @@ PAIRS = Constraints.from_pairs(6, [(0, 1)], [(1, 4), (2, 5)])
         '\ufeffi,j,kind\n"0","1","ml"\n1,4,cl\n2,5,cl\n',
         "i,j,strength\r\n0,1,1\r\n1,4,-1\r\n2,5,-1\r\n",
         "i,j,strength\n0,1,1\ni,j,kind\n1,4,cl\n2,5,cl\n",
+        "i,j,kind\n0,1,together\n1,4,apart\n2,5,Apart\n",
+        "i,j,same\n0,1,yes\n1,4,no\n2,5,N\n",
+        "left,right,Same\n0,1,1\n1,4,0\n2,5,False\n",
     ],
 )
 def test_the_forms_pairs_may_take(write, text):
@@ -116,6 +119,7 @@ def test_a_file_about_other_samples_is_refused(tmp_path):
         ("i,j,strength\n0,-4,1\n", r"line 2: \[0, -4\] is not within the samples"),
         ("i,j,strength\n0,30,1\n", r"line 2: \[0, 30\] is not within the samples 0 to 9"),
         ("i,j,kind\n0,1,maybe\n", r"line 2: kind 'maybe' is neither must-link nor cannot-link"),
+        ("i,j,same\n0,1,yes\n0,2,perhaps\n", r"line 3: same 'perhaps' is neither yes nor no"),
         ("i,j,kind,weight\n0,1,ml,-2\n", r"line 2: weight -2\.0 must be positive"),
         ("i,label\n0,a\n1,b\n0,b\n", r"line 4: sample 0 has label 'b' here and another one above"),
         ("i,label\n0,a\nlabel_a,label_b\n0,a\n", r"line 4: label_a '0' is the label of no sample"),

@@ -171,7 +171,7 @@ class ClusterOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="CSV of pairs (i,j,kind or i,j,strength) or labels (i,label).",
+            help="CSV of pairs (i,j,same, i,j,kind or i,j,strength) or labels (i,label).",
             rich_help_panel=KNOWLEDGE,
         ),
     ] = None

@@ -5,6 +5,7 @@ header says what the rows are::
 
     i,j,strength      signed strengths: positive together, negative apart
     i,j,kind          must-link or cannot-link, and an optional column weight
+    i,j,same          yes or no
     i,label           the labels of some samples
 
 A file may hold more than one such table, each under its header. `write_constraints` puts first a comment with
@@ -84,8 +85,9 @@ def read_constraints(
     Parameters
     ----------
     path : path-like
-        A file with the header ``i,j,strength``, ``i,j,kind`` (must-link, must, ml, 1 or cannot-link, cannot,
-        cl, -1; an optional column ``weight``) or ``i,label``. Without header, three columns are
+        A file with the header ``i,j,strength``, ``i,j,kind`` (must-link, must, ml, together, 1 or
+        cannot-link, cannot, cl, apart, -1; an optional column ``weight``), ``i,j,same`` (yes, true, 1 or no,
+        false, 0) or ``i,label``. Without header, three columns are
         ``i,j,strength`` or ``i,j,kind``. Samples are numbered from 0.
     n_samples : int, optional
         Number of samples; otherwise what the file says, or else one more than the largest index in it.

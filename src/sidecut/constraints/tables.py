@@ -28,6 +28,7 @@ COLUMN_NAMES = {
     "kind": "kind",
     "type": "kind",
     "link": "kind",
+    "same": "same",
     "weight": "weight",
     "label": "label",
     "class": "label",
@@ -35,10 +36,24 @@ COLUMN_NAMES = {
     "label_b": "label_b",
     "exclusive_label": "exclusive_label",
 }
-HEADERS = ("i,j,strength", "i,j,kind", "i,j,kind,weight", "i,label", "label_a,label_b", "exclusive_label")
+HEADERS = (
+    "i,j,strength",
+    "i,j,kind",
+    "i,j,kind,weight",
+    "i,j,same",
+    "i,label",
+    "label_a,label_b",
+    "exclusive_label",
+)
+#: What may stand under ``kind``, and what it means.
 SIGNS = {
-    **dict.fromkeys(("must-link", "must_link", "must", "ml", "1", "+1"), 1.0),
-    **dict.fromkeys(("cannot-link", "cannot_link", "cannot", "cl", "-1"), -1.0),
+    **dict.fromkeys(("must-link", "must_link", "must", "ml", "together", "1", "+1"), 1.0),
+    **dict.fromkeys(("cannot-link", "cannot_link", "cannot", "cl", "apart", "-1"), -1.0),
+}
+#: What may stand under ``same``: an answer to "are these two the same?"
+ANSWERS = {
+    **dict.fromkeys(("yes", "y", "true", "1"), 1.0),
+    **dict.fromkeys(("no", "n", "false", "0"), -1.0),
 }
 #: How compressed text is opened, by suffix.
 COMPRESSED: dict[str, Callable] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -148,19 +163,24 @@ class Table:
             self.refuse(int(same[0]), f"({ends}): a point cannot be linked with itself")
 
     def signed_strengths(self) -> FloatArray:
-        """Return signed strengths, given as such or as kind and weight."""
+        """Return signed strengths, given as such, as kind and weight, or as yes and no."""
         if "strength" in self:
             return self.floats("strength")
-        signs = np.array([SIGNS.get(cell.lower(), 0.0) for cell in self.cells["kind"]])
-        if len(bad := np.flatnonzero(signs == 0)):
-            cell = self.cells["kind"][bad[0]]
-            self.refuse(int(bad[0]), f"kind {cell!r} is neither must-link nor cannot-link")
+        if "same" in self:
+            return self._signs("same", ANSWERS, "yes nor no")
+        signs = self._signs("kind", SIGNS, "must-link nor cannot-link")
         if "weight" not in self:
             return signs
         weights = self.floats("weight")
         if len(negative := np.flatnonzero(weights < 0)):
             self.refuse(int(negative[0]), f"weight {weights[negative[0]]} must be positive")
         return signs * weights
+
+    def _signs(self, name: str, meanings: Mapping[str, float], rule: str) -> FloatArray:
+        signs = np.array([meanings.get(cell.lower(), 0.0) for cell in self.cells[name]])
+        if len(bad := np.flatnonzero(signs == 0)):
+            self.refuse(int(bad[0]), f"{name} {self.cells[name][bad[0]]!r} is neither {rule}")
+        return signs
 
     def _converted(self, name: str, convert: Callable[[str], float], complaint: str) -> FloatArray:
         values = np.empty(len(self.rows))
@@ -322,7 +342,7 @@ def _is_header(row: Row) -> bool:
 
 def _ends_like_header(row: Row) -> bool:
     """Whether a first line such as "person,label" or "from,to,strength" is a header."""
-    return 2 <= len(row) <= 4 and row[-1].lower() in ("strength", "kind", "weight", "label", "class")
+    return 2 <= len(row) <= 4 and row[-1].lower() in ("strength", "kind", "weight", "same", "label", "class")
 
 
 def _column_names(row: Row) -> list[str]:
@@ -343,7 +363,7 @@ def _guess(path: Path, rows: list[Row], number: int) -> list[str]:
         meant = f" (here {rows[0][0]},label if the second column holds classes)"
     raise ConstraintError(
         f"{path}, line {number}: {','.join(rows[0])!r} is neither a known header nor i,j,strength; begin the "
-        f"file with one of the headers {'; '.join(HEADERS[:4])}{meant}"
+        f"file with one of the headers {'; '.join(HEADERS[:5])}{meant}"
     )
 
 
