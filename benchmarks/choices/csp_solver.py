@@ -32,7 +32,7 @@ from benchmarks.machine import facts
 from sidecut import CSP
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors
-from sidecut.methods.csp import pencil as solvers
+from sidecut.methods.csp import davidson as solvers
 from sidecut.methods.csp.pencil import SurplusPencil, largest_of_pencil, symmetric
 from sidecut.spectral.problem import solve_columns
 
@@ -106,8 +106,10 @@ def compare(rows: list[dict], case: dict) -> Callable[..., tuple]:
     """Return what stands in for `solve_davidson`: it also runs lobpcg and writes both down."""
     original = solvers.solve_davidson
 
-    def both(pencil: SurplusPencil, seeds: np.ndarray, count: int, tolerance: float) -> tuple:
-        ours, result = measure(pencil, lambda: original(pencil, seeds, count, tolerance))
+    def both(
+        pencil: SurplusPencil, seeds: np.ndarray, count: int, tolerance: float, n_exact: int | None = None
+    ) -> tuple:
+        ours, result = measure(pencil, lambda: original(pencil, seeds, count, tolerance, n_exact))
         row = case | {"nodes": pencil.n, "cuts": count, "Davidson": ours}
         enough = absolute(pencil, result[0], result[1], tolerance)
         for name, is_preconditioned in (("lobpcg", False), ("lobpcg, preconditioned", True)):

@@ -9,7 +9,7 @@ from sidecut import CSP, Constraints
 from sidecut.constraints import sample_labels
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import as_graph
-from sidecut.methods.csp import pencil
+from sidecut.methods.csp import davidson
 from sidecut.methods.csp.cuts import feasible_cuts
 from sidecut.methods.csp.pencil import SurplusPencil
 from sidecut.spectral.problem import LaplacianProblem
@@ -17,7 +17,7 @@ from sidecut.spectral.problem import LaplacianProblem
 
 @pytest.fixture(params=["dense", "fast"])
 def path(request, monkeypatch):
-    monkeypatch.setattr(pencil, "DENSE_NODES", {"dense": 10_000, "fast": 0}[request.param])
+    monkeypatch.setattr(davidson, "DENSE_NODES", {"dense": 10_000, "fast": 0}[request.param])
     return request.param
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sidecut import CSP, Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Neighbors, NormalizedAffinity
-from sidecut.methods.csp import cuts as cuts_module
-from sidecut.methods.csp.cuts import Satisfiability, choose_beta, parse_rule, satisfiability
+from sidecut.methods.csp import bound as bound_module
+from sidecut.methods.csp.bound import Satisfiability, choose_beta, parse_rule, satisfiability
 
 
 def known_with(values, total, **changes):
@@ -133,7 +133,7 @@ def test_only_the_leading_eigenvalues_of_large_constraints_are_computed(monkeypa
     scale, rule = NormalizedAffinity(graph).scale, ("fraction", 0.8)
     whole, _ = satisfiability(known, scale, graph.degrees, rule, 2)
     monkeypatch.setattr("sidecut.constraints.spectrum.MAX_DENSE", 50)
-    monkeypatch.setattr(cuts_module, "FIRST_EIGENVALUES", 4)
+    monkeypatch.setattr(bound_module, "FIRST_EIGENVALUES", 4)
     part, _ = satisfiability(known, scale, graph.degrees, rule, 2)
     assert part.values.size < whole.values.size
     np.testing.assert_allclose(part.values, whole.values[: part.values.size], rtol=1e-8)
@@ -145,6 +145,6 @@ def test_only_the_leading_eigenvalues_of_large_constraints_are_computed(monkeypa
     model = CSP(2, beta=rule, affinity="precomputed").fit(graph, constraints=known)
     assert not model.solution_.certificate.complete
     assert "not proved" in str(model.solution_.certificate)
-    monkeypatch.setattr(cuts_module, "MOST_EIGENVALUES", 8)
+    monkeypatch.setattr(bound_module, "MOST_EIGENVALUES", 8)
     with pytest.raises(ConstraintError, match="Choose a larger beta"):
         satisfiability(known, scale, graph.degrees, ("fraction", 0.05), 2)

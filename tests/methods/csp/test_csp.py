@@ -14,7 +14,7 @@ from sidecut.exceptions import ConstraintWarning, SidecutWarning
 from sidecut.graphs import Neighbors
 from sidecut.methods.csp import estimator as csp_module
 from sidecut.methods.csp.cuts import feasible_cuts
-from sidecut.methods.csp.estimator import weigh_cuts
+from sidecut.methods.csp.embedding import weigh_cuts
 
 
 @pytest.fixture(scope="module")

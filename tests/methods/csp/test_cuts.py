@@ -11,7 +11,7 @@ from sidecut import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
 from sidecut.graphs import NormalizedAffinity, as_graph
 from sidecut.methods.csp import cuts as cuts_module
-from sidecut.methods.csp import pencil
+from sidecut.methods.csp import davidson
 from sidecut.methods.csp.cuts import feasible_cuts
 
 RULES = ("usual", ("fraction", 0.9), ("fraction", 0.2), "one", "eq19", ("fraction", 0.99))
@@ -19,7 +19,7 @@ RULES = ("usual", ("fraction", 0.9), ("fraction", 0.2), "one", "eq19", ("fractio
 
 @pytest.fixture(params=["dense", "fast"])
 def path(request, monkeypatch):
-    monkeypatch.setattr(pencil, "DENSE_NODES", {"dense": 10_000, "fast": 0}[request.param])
+    monkeypatch.setattr(davidson, "DENSE_NODES", {"dense": 10_000, "fast": 0}[request.param])
     return request.param
 
 
@@ -194,7 +194,7 @@ def test_the_diagonal_of_the_beliefs_counts(path, as_printed, make_clouds, make_
 
 
 def test_a_far_smaller_tolerance_gives_the_same_cuts(make_clouds, make_beliefs, monkeypatch):
-    monkeypatch.setattr(pencil, "DENSE_NODES", 0)
+    monkeypatch.setattr(davidson, "DENSE_NODES", 0)
     graph, y = make_clouds(400, 4, seed=5)
     known = make_beliefs("pairs", y, 0)
     rough = feasible_cuts(graph, known, n_clusters=4, tol=1e-4)

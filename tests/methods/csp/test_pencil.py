@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import Neighbors, as_graph
 from sidecut.methods.csp import pencil as module
-from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs
+from sidecut.methods.csp.davidson import feasible_pairs
+from sidecut.methods.csp.pencil import SurplusPencil
 from sidecut.spectral.problem import LaplacianProblem
 
 

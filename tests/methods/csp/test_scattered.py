@@ -6,7 +6,8 @@ from sklearn.datasets import make_blobs
 
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors, NormalizedAffinity
-from sidecut.methods.csp.cuts import enough_cuts, feasible_cuts, satisfiability
+from sidecut.methods.csp.bound import satisfiability
+from sidecut.methods.csp.cuts import enough_cuts, feasible_cuts
 from sidecut.spectral import laplacian_eigenpairs
 
 

@@ -2,9 +2,13 @@
 
 | file | holds |
 |---|---|
-| `estimator.py` | the estimator `CSP`: algorithm 2, how cuts are weighed (eq. 15, 16), `safe=True` |
-| `cuts.py` | eq. 13, L̄ v = λ (Q̄ - β/vol I) v: the feasible cuts, their costs, and β (section 4.3) |
-| `pencil.py` | eq. 13 as a pencil on a graph, and its solution: dense, or by Davidson's iteration |
+| `estimator.py` | the estimator `CSP`, algorithms 1 and 2: start here |
+| `cuts.py` | eq. 13, L̄ v = λ (Q̄ - β/vol I) v: the feasible cuts and their costs |
+| `bound.py` | β: which values leave how many cuts, and the rules that choose one (section 4.3) |
+| `pencil.py` | eq. 13 as a pencil on a graph, and its dense solution |
+| `davidson.py` | its solution on large graphs |
+| `embedding.py` | from cuts to rows and labels: weights (eq. 15, 16), missing cuts, the sides of one cut |
+| `trial.py` | what `safe=True` compares |
 """
 
 from sidecut.methods.csp.cuts import FeasibleCuts, feasible_cuts

@@ -13,8 +13,9 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError, warn
 from sidecut.graphs.landmarks import RowCodes
 from sidecut.labelling import kmeans_labels
-from sidecut.methods.csp.cuts import LEAST_SHARE, FeasibleCuts, Satisfiability, choose_beta
-from sidecut.methods.csp.estimator import complete_cuts
+from sidecut.methods.csp.bound import LEAST_SHARE, Satisfiability, choose_beta
+from sidecut.methods.csp.cuts import FeasibleCuts
+from sidecut.methods.csp.embedding import complete_cuts
 from sidecut.methods.csp.pencil import symmetric
 from sidecut.methods.scacs.base import embed_codes
 from sidecut.methods.scacs.problem import LandmarkBasis, landmark_basis, normalize_gram

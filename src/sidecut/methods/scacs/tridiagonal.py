@@ -20,7 +20,8 @@ from scipy.linalg import lapack
 from sidecut.arrays import FloatArray
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import LandmarkSums
-from sidecut.methods.csp.pencil import few_positive, largest_of_pencil, symmetric, unit
+from sidecut.methods.csp.davidson import few_positive
+from sidecut.methods.csp.pencil import largest_of_pencil, symmetric, unit
 from sidecut.methods.scacs.problem import CHEAP, normalize_gram, null_vectors
 
 #: The first μ, in units of b. L lies between 0 and 1: below one unit it hardly matters.

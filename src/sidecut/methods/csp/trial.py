@@ -1,0 +1,144 @@
+"""What `safe=True` compares: the constrained cut, told more or less, and the cut of the graph."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from sidecut.arrays import FloatArray, IntArray
+from sidecut.constraints import Constraints
+from sidecut.exceptions import ConstraintError, SpectralError
+from sidecut.graphs import Graph, NormalizedAffinity
+from sidecut.labelling import assign_labels, rename_by_first_appearance, unit_rows
+from sidecut.methods.csp.cuts import FeasibleCuts
+from sidecut.methods.csp.embedding import Completion, complete_cuts, label_sides
+from sidecut.methods.safeguard import KnownPairs
+from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
+
+if TYPE_CHECKING:
+    from sidecut.methods.csp.estimator import CSP
+
+
+class CutTrial:
+    """What CSP compares: its own cut, told more or less, and that of the graph.
+
+    Parameters
+    ----------
+    model : CSP
+        The settings.
+    graph : Graph
+        The graph.
+    rng : RandomState
+        For the cut of the graph, which is that of `NormalizedCut` to the bit.
+    """
+
+    def __init__(self, model: CSP, graph: Graph, rng: np.random.RandomState) -> None:
+        self.model, self.graph, self.rng = model, graph, rng
+        self.scale: FloatArray = graph.scale[:, None]
+        # The constrained cut draws the same numbers whether the cut of the graph is needed or not.
+        self.other_rng = np.random.RandomState()
+        self.other_rng.set_state(rng.get_state())
+
+    @cached_property
+    def spectrum(self) -> Eigenpairs:
+        """The unconstrained eigenvectors."""
+        model = self.model
+        return laplacian_eigenpairs(
+            self.graph, model.n_clusters, solver=model.eigen_solver, random_state=self.rng
+        )
+
+    @cached_property
+    def graph_rows(self) -> FloatArray:
+        """The embedding of the normalised cut."""
+        relaxed = self.scale * self.spectrum.vectors
+        return unit_rows(relaxed) if self.model.unit_rows else relaxed
+
+    @cached_property
+    def graph_labels(self) -> IntArray:
+        """The labels of the normalised cut."""
+        rows = self.graph_rows
+        return assign_labels(rows, self.model.n_clusters, n_init=self.model.n_init, random_state=self.rng)
+
+    def embed(self, cuts: FeasibleCuts) -> tuple[FloatArray, Completion | None]:
+        """Return the rows of the best cuts, and the eigenvectors that take the place of missing ones."""
+        model, needed = self.model, self.model.n_clusters - 1
+        best = cuts.first(needed)
+        relaxed = self.scale * best.vectors
+        if best.costs.size >= needed:
+            return model.embed_cuts(relaxed, best.costs), None
+        others = np.sqrt(self.graph.volume) * self.spectrum.vectors[:, 1:]
+        both = np.hstack([others, best.vectors])
+        images = both - NormalizedAffinity(self.graph).apply(both)
+        completion = complete_cuts(both.T @ both, both.T @ images, best.costs.size, needed)
+        columns = completion.columns(self.scale * others, relaxed)
+        costs = np.concatenate([best.costs, completion.costs])
+        return model.embed_cuts(np.hstack([relaxed, columns]), costs), completion
+
+    def label(self, rows: FloatArray, constraints: Constraints) -> dict[str, IntArray]:
+        """Return the answers the rows allow: k-means as it is, and started from the known classes."""
+        model = self.model
+        if model.n_clusters == 2 and rows.shape[1] == 1:
+            return {"sign": label_sides(self.graph, rows)}
+        answers = {
+            "kmeans": assign_labels(rows, model.n_clusters, n_init=model.n_init, random_state=self.other_rng)
+        }
+        seeds = seed_centers(rows, constraints, model.n_clusters)
+        if seeds is not None:
+            with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+                found = KMeans(model.n_clusters, init=seeds, n_init=1).fit(rows).labels_
+            answers["seeded"] = rename_by_first_appearance(found.astype(np.intp))
+        return answers
+
+    def refit(self, told: Constraints, start: FloatArray) -> dict[str, IntArray] | None:
+        """Return the answers where only a part is told, looked at where something is known."""
+        if told.is_empty:
+            return None
+        try:
+            cuts = self.model.find_cuts(self.graph, told, start, lambda: self.spectrum.vectors)
+        except (ConstraintError, SpectralError):
+            return None
+        return self.label(self.embed(cuts)[0], told)
+
+
+def seed_centers(rows: FloatArray, constraints: Constraints, n_clusters: int) -> FloatArray | None:
+    """Return the means of the known classes as starts of k-means, completed by the rows furthest from them.
+
+    Parameters
+    ----------
+    rows : array of shape (n, m)
+        The embedding.
+    constraints : Constraints
+        What is known.
+    n_clusters : int
+        K.
+
+    Returns
+    -------
+    array of shape (K, m) or None
+        None where must-links leave more than K sets, as scattered pairs do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.methods.csp.trial import seed_centers
+    >>> known = Constraints.from_labels([0, 0, 1, -1])
+    >>> seed_centers(np.array([[0.0], [2.0], [5.0], [9.0]]), known, 3).ravel()
+    array([1., 5., 9.])
+    """
+    known = KnownPairs(constraints, np.random.RandomState(0))
+    n_groups = int(known.groups.max(initial=-1)) + 1
+    if not 0 < n_groups <= n_clusters:
+        return None
+    members = rows[known.points]
+    centers = [members[known.groups == group].mean(axis=0) for group in range(n_groups)]
+    distance = np.min([np.square(rows - center).sum(axis=1) for center in centers], axis=0)
+    while len(centers) < n_clusters:
+        centers.append(rows[distance.argmax()])
+        distance = np.minimum(distance, np.square(rows - centers[-1]).sum(axis=1))
+    return np.array(centers)
