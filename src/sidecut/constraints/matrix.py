@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sidecut.arrays import FloatArray, IntArray
+from sidecut.constraints.classes import Classes
 from sidecut.constraints.inputs import check_positive, check_rows, check_scale
 from sidecut.constraints.links import (
-    Classes,
     Groups,
     canonical,
     must_part,

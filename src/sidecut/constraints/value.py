@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sidecut.arrays import BoolArray, IntArray
+from sidecut.constraints.classes import Classes, merge_classes, name_clusters
 from sidecut.constraints.closure import (
     Contraction,
     Knowledge,
@@ -28,10 +29,7 @@ from sidecut.constraints.inputs import (
     read_links,
 )
 from sidecut.constraints.links import (
-    Classes,
     make_groups,
-    merge_classes,
-    name_clusters,
     read_only,
     replace_diagonal,
     split_signs,

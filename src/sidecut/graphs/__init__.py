@@ -10,9 +10,9 @@ from sidecut.graphs.graph import (
     Graph,
     NormalizedAffinity,
     SparseGraph,
-    as_graph,
     warn_about_graph,
 )
+from sidecut.graphs.inputs import as_graph
 from sidecut.graphs.kernels import GaussianGraph, HeatGraph, SelfTuningGraph, bandwidth
 from sidecut.graphs.landmark_codes import (
     LandmarkCoder,

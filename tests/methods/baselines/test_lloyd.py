@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sidecut.methods.baselines.cop_kmeans import (
+from sidecut.methods.baselines.lloyd import (
     Centres,
     Run,
     WeightedPoints,

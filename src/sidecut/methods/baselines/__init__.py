@@ -5,10 +5,14 @@
 | `cop_kmeans.py` | the estimator `COPKMeans` (Wagstaff, Cardie, Rogers & Schroedl, 2001) |
 | `constrained_gmm.py` | the estimator `ConstrainedGMM` (Shental, Bar-Hillel, Hertz & Weinshall, 2003) |
 | `metric_kmeans.py` | the estimator `MetricKMeans` (Xing, Ng, Jordan & Russell, 2002) |
+| `diagonal_metric.py` | the metric that it learns from links |
+| `lloyd.py` | k-means on weighted points of which some must be apart, for the first two |
+| `mixture.py`, `must_linked_sets.py` | the mixture behind `ConstrainedGMM`; what must-links join |
 """
 
 from sidecut.methods.baselines.constrained_gmm import ConstrainedGMM
 from sidecut.methods.baselines.cop_kmeans import COPKMeans
-from sidecut.methods.baselines.metric_kmeans import MetricKMeans, learn_diagonal_metric
+from sidecut.methods.baselines.diagonal_metric import learn_diagonal_metric
+from sidecut.methods.baselines.metric_kmeans import MetricKMeans
 
 __all__ = ["COPKMeans", "ConstrainedGMM", "MetricKMeans", "learn_diagonal_metric"]

@@ -15,7 +15,7 @@ from scipy.special import logsumexp, softmax, xlogy
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import InfeasibleError
-from sidecut.methods.baselines.cop_kmeans import WeightedPoints, run_lloyd, spread_centres
+from sidecut.methods.baselines.lloyd import WeightedPoints, run_lloyd, spread_centres
 from sidecut.methods.baselines.must_linked_sets import MustLinkedSets
 
 #: The search for a start that respects all cannot-links gives up after so many steps.
