@@ -314,3 +314,17 @@ def test_much_knowledge_is_followed_only_if_the_neighbours_agree_with_it():
     assert kept.detail.startswith("The gain in how far neighbours agree with what is known is 0.00;")
     followed = judge_ample(told, alone, known, lambda labels: y if labels is told else alone)
     assert followed.choice == CONSTRAINED
+
+
+def test_an_answer_that_agrees_is_compared_with_the_graph_only_if_it_is_doubtful():
+    y = np.repeat([0, 1, 2], 100)
+    known = sample_pairs(y, 150, random_state=0)
+    alone = np.where(np.arange(300) % 3 == 0, (y + 1) % 3, y)
+
+    def choose(is_doubtful, neighbors_say):
+        answers = {CONSTRAINED: y}
+        return judge(known, 3, answers, lambda: alone, lambda part: None, neighbors_say, is_doubtful).choice
+
+    assert choose(lambda labels: False, lambda labels: alone if labels is y else y) == CONSTRAINED
+    assert choose(lambda labels: True, lambda labels: alone if labels is y else y) == GRAPH
+    assert choose(lambda labels: True, lambda labels: alone) == CONSTRAINED

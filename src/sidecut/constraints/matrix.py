@@ -400,7 +400,11 @@ class ConstraintMatrix:
         return scaled_spectrum(self._links, self._groups, s, self.constrained_points, threshold=None)
 
     def positive_spectrum(
-        self, scale: ArrayLike | None = None, threshold: float = 0.0, n_largest: int | None = None
+        self,
+        scale: ArrayLike | None = None,
+        threshold: float = 0.0,
+        n_largest: int | None = None,
+        tolerance: float = 1e-9,
     ) -> Spectrum:
         """Return the eigenvalues of S Q S above a threshold and their eigenvectors.
 
@@ -413,6 +417,8 @@ class ConstraintMatrix:
         n_largest : int, optional
             At most so many. Needed only when more than 4000 points or groups hang together by links, where
             the leading eigenvectors are found by Lanczos iteration.
+        tolerance : float, default=1e-9
+            Relative accuracy of that iteration; what it finds is never too large.
 
         Returns
         -------
@@ -432,7 +438,13 @@ class ConstraintMatrix:
             raise ConstraintError(f"n_largest = {n_largest}: ask for at least 1, or None for all")
         s = check_scale(scale, self._n_samples)
         return scaled_spectrum(
-            self._links, self._groups, s, self.constrained_points, threshold=threshold, n_largest=n_largest
+            self._links,
+            self._groups,
+            s,
+            self.constrained_points,
+            threshold=threshold,
+            n_largest=n_largest,
+            tolerance=tolerance,
         )
 
     def _list_pairs(self) -> tuple[IntArray, FloatArray]:

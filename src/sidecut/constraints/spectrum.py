@@ -26,8 +26,6 @@ MAX_DENSE = 4000
 #: Where fewer than one in so many eigenvalues is asked for, blocks of up to so many points are solved whole.
 FEW = 10
 DENSE_FOR_FEW = 600
-#: Eigenvalues of larger blocks are found to this relative accuracy.
-ITERATED = 1e-9
 BATCH_ENTRIES = 4_000_000
 
 
@@ -104,6 +102,7 @@ def scaled_spectrum(
     *,
     threshold: float | None = 0.0,
     n_largest: int | None = None,
+    tolerance: float = 1e-9,
 ) -> Spectrum:
     """Solve S Q S v = λ v.
 
@@ -121,6 +120,8 @@ def scaled_spectrum(
         Keep eigenvalues beyond it; None keeps all that are not zero.
     n_largest : int, optional
         Keep only so many of the largest. Needed when a block is too large for LAPACK.
+    tolerance : float, default=1e-9
+        Relative accuracy of the iteration used there; what it finds is never too large.
 
     Returns
     -------
@@ -144,7 +145,7 @@ def scaled_spectrum(
     elif reduced.n_entries() <= MAX_DENSE**2 and _largest_block(matrix := reduced.matrix()) <= largest:
         values, vectors = _solve_blocks(matrix, threshold)
     else:
-        values, vectors = _iterate(reduced, threshold, n_largest)
+        values, vectors = _iterate(reduced, threshold, n_largest, tolerance)
     order = np.argsort(-values, kind="stable")[:n_largest]
     embedded = sparse.csc_array(reduced.basis @ vectors[:, order])
     return Spectrum(read_only(values[order]), embedded, points, len(scale))
@@ -269,7 +270,7 @@ def _select_wanted(eigenvalues: FloatArray, threshold: float | None) -> BoolArra
 
 
 def _iterate(
-    reduced: _Reduced, threshold: float | None, n_largest: int | None
+    reduced: _Reduced, threshold: float | None, n_largest: int | None, tolerance: float
 ) -> tuple[FloatArray, sparse.csc_array]:
     """Find the largest eigenvalues of a problem too large for LAPACK."""
     if n_largest is None or threshold is None or n_largest >= reduced.size:
@@ -282,7 +283,7 @@ def _iterate(
     start = np.random.default_rng(0).standard_normal(reduced.size)
     try:
         with threadpool_limits(limits=1):
-            values, vectors = eigsh(operator, k=n_largest, which="LA", v0=start, tol=ITERATED)
+            values, vectors = eigsh(operator, k=n_largest, which="LA", v0=start, tol=tolerance)
     except ArpackNoConvergence as error:
         raise SpectralError(
             f"the {n_largest} largest eigenvalues of the constraints were not reached"

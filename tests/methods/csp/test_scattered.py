@@ -6,6 +6,7 @@ from sklearn.datasets import make_blobs
 
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors, NormalizedAffinity
+from sidecut.methods.csp import cuts as cuts_module
 from sidecut.methods.csp.bound import satisfiability
 from sidecut.methods.csp.cuts import enough_cuts, feasible_cuts
 from sidecut.spectral import laplacian_eigenpairs
@@ -29,9 +30,9 @@ def test_the_cuts_of_least_cost_are_those_of_all(scattered):
     few = feasible_cuts(graph, known, n_clusters=4, max_cuts=enough_cuts("usual", 4), smooth=lambda: smooth)
     many = feasible_cuts(graph, known, n_clusters=4, max_cuts=60, tol=1e-8)
     assert few.beta == pytest.approx(many.beta, rel=1e-6)
-    assert angle(few.vectors[:, :3], many.vectors[:, :3]) > 0.9999
+    assert angle(few.vectors[:, :3], many.vectors[:, :3]) > 0.999
     np.testing.assert_allclose(few.costs[:3], many.costs[:3], rtol=1e-3)
-    assert (few.residuals[:3] < 1e-3).all()
+    assert (few.residuals[:3] < 3e-3).all()
     assert (few.satisfactions > few.beta).all()
     assert not few.complete
 
@@ -57,4 +58,53 @@ def test_leading_eigenvalues_of_many_points_are_those_of_the_whole_spectrum(scat
     assert whole.is_exact
     assert not some.is_exact
     assert some.values.size == 10 < whole.values.size
-    np.testing.assert_allclose(some.values, whole.values[:10], rtol=1e-6)
+    np.testing.assert_allclose(some.values, whole.values[:10], rtol=0.02)
+    assert (some.values <= whole.values[:10] * (1 + 1e-12)).all()
+
+
+def tried(scattered, better):
+    """The cuts where a judge finds those of one share of the usual bound better, and the usual bound."""
+    graph, _, known = scattered
+    smooth = laplacian_eigenpairs(graph, 4, random_state=0).vectors
+    common = {"n_clusters": 4, "max_cuts": enough_cuts("usual", 4), "smooth": lambda: smooth}
+    usual = feasible_cuts(graph, known, **common)
+    seen = []
+
+    def score(vectors, costs):
+        seen.append(costs)
+        return float(len(seen) == better)
+
+    return feasible_cuts(graph, known, **common, score=score), usual, seen
+
+
+def test_where_cuts_are_dear_a_smaller_bound_is_tried_and_taken_if_better(scattered, monkeypatch):
+    monkeypatch.setattr(cuts_module, "DEAREST", 0.0)
+    lowered, usual, seen = tried(scattered, better=2)
+    assert lowered.beta == pytest.approx(usual.beta / 8)
+    assert len(seen) == 2
+    assert seen[1].max() < seen[0].max()
+    graph, _, known = scattered
+    exact = feasible_cuts(graph, known, lowered.beta, n_clusters=4, max_cuts=60, tol=1e-8)
+    assert angle(lowered.vectors[:, :3], exact.vectors[:, :3]) > 0.999
+
+
+def test_the_usual_bound_stays_where_it_is_better_or_its_cuts_are_cheap(scattered, monkeypatch):
+    monkeypatch.setattr(cuts_module, "DEAREST", 0.0)
+    kept, usual, _ = tried(scattered, better=1)
+    assert kept.beta == usual.beta
+    monkeypatch.setattr(cuts_module, "DEAREST", 2.0)
+    kept, usual, seen = tried(scattered, better=2)
+    assert kept.beta == usual.beta
+    assert len(seen) == 1
+
+
+def test_two_clusters_may_have_a_larger_bound():
+    X, y = make_blobs(1_500, 2, centers=2, cluster_std=3.0, random_state=0)
+    graph, known = Neighbors(15).build(X), sample_pairs(y, 900, random_state=0)
+    smooth = laplacian_eigenpairs(graph, 2, random_state=0).vectors
+    scores = iter([0.5, 0.6, 0.55])
+    common = {"n_clusters": 2, "max_cuts": enough_cuts("usual", 2), "smooth": lambda: smooth}
+    usual = feasible_cuts(graph, known, **common)
+    raised = feasible_cuts(graph, known, **common, score=lambda vectors, costs: next(scores))
+    assert raised.beta == pytest.approx(2 * usual.beta)
+    assert (raised.satisfactions > raised.beta).all()

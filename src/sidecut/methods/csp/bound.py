@@ -22,6 +22,8 @@ Rule = float | str | tuple[str, float]
 FIRST_EIGENVALUES = 64
 #: Of no more than this many constrained points all eigenvalues are computed in any case.
 MANY_POINTS = 1_000
+#: Where only as many are looked at as some cuts need, to this accuracy: β is a rule of thumb.
+ROUGHLY = 0.01
 #: No further than this.
 MOST_EIGENVALUES = 2_048
 #: An eigenvalue of Q̄ that exceeds β/vol by less than this, relative to the largest, counts as equal to it.
@@ -137,7 +139,7 @@ def satisfiability(
     if max_cuts is not None and constraints.constrained_points.size > MANY_POINTS:
         # One more cut than is computed shows that there are more; the trivial vector may take another.
         count = max_cuts + 2
-        spectrum = constraints.positive_spectrum(scale, n_largest=count)
+        spectrum = constraints.positive_spectrum(scale, n_largest=count, tolerance=ROUGHLY)
         return replace(describe(spectrum.values), is_exact=spectrum.values.size < count), spectrum
     try:
         spectrum = constraints.positive_spectrum(scale)

@@ -15,7 +15,7 @@ from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
 from sidecut.graphs import Graph
 from sidecut.methods.csp.bound import Rule, Satisfiability, choose_beta, satisfiability
 from sidecut.methods.csp.davidson import feasible_pairs
-from sidecut.methods.csp.pencil import SurplusPencil, scale_beliefs
+from sidecut.methods.csp.pencil import PencilOnBasis, SurplusPencil, scale_beliefs
 from sidecut.spectral.problem import Certificate, Eigenpairs, LaplacianProblem, orient
 
 #: More feasible cuts than this are not all computed; those of smallest λ are. On random pairs the twenty
@@ -25,8 +25,8 @@ MAX_CUTS = 300
 #: of least cost were among the first K + 3 (benchmarks/choices/csp_pairs.py).
 SPARE_CUTS = 5
 #: Where only these are computed, the K - 1 that are used are found to so many times the tolerance: their span
-#: is then right to a cosine of .9999 (tests/methods/csp/test_scattered.py).
-SCATTERED = 1_000
+#: is then right to a cosine of .999 (tests/methods/csp/test_scattered.py).
+SCATTERED = 3_000
 #: What the pairs make of the graph's cuts is asked for at a μ of so many times λ_{K-1}(Q̄).
 RESPONSE = 2.0
 #: A warning where the constraints count as if less than this share of their points had any.
@@ -37,7 +37,20 @@ FEWEST_TO_JUDGE = 20
 #: no harm.
 NEXT_TO_NONE = 1e-4
 
+#: Scattered pairs, two clusters: the true clusters satisfy every pair, and β may well be larger than usual.
+#: More clusters: a usual β may be more than the true ones satisfy, since a cannot-link parts two of many, and
+#: then the feasible cuts are those around a few points. These times the usual β are tried
+#: (benchmarks/choices/csp_bounds.py).
+OTHER_BOUNDS = {"two": (2.0, 4.0), "more": (0.125,)}
+#: Another β must be better by more than this.
+NOTEWORTHY = 0.02
+#: More than two clusters: cuts that all cost less than this are no cuts around a few points.
+DEAREST = 0.25
+
 NORMALIZATIONS = ("target", "source")
+
+
+Score = Callable[[FloatArray, FloatArray], float]
 
 
 @dataclass(frozen=True)
@@ -110,6 +123,7 @@ def feasible_cuts(
     start: FloatArray | None = None,
     max_cuts: int | None = None,
     smooth: Callable[[], FloatArray] | None = None,
+    score: Score | None = None,
 ) -> FeasibleCuts:
     """Return the cuts that are eigenvectors of eq. 13 and satisfy the constraints.
 
@@ -135,6 +149,9 @@ def feasible_cuts(
     smooth : callable, optional
         Returns vectors of little cost to start from where there are more cuts than `max_cuts`: the
         unconstrained eigenvectors.
+    score : callable, optional
+        Tells how good unit cuts are that are not exact yet, given their costs. Where there are more cuts than
+        `max_cuts` it decides between the β of the rule and a few others, see `OTHER_BOUNDS`.
 
     Raises
     ------
@@ -188,8 +205,45 @@ def feasible_cuts(
                 mu = RESPONSE * float(spectrum.values[min(n_exact, spectrum.values.size) - 1])
                 start = np.hstack([start, pencil.respond(start, mu)])
         seeds = _seeds(spectrum, min(count, most), start)
+        if n_exact is not None and score is not None:
+            pencil, seeds = _try_bounds(pencil, known, seeds, n_exact, most, score)
+            threshold = pencil.b * graph.volume
+            count = known.n_feasible(threshold)
         cuts = _solve(pencil, count, most, seeds, tol, threshold, n_exact)
         return replace(cuts, count_is_exact=known.is_exact)
+
+
+def _try_bounds(
+    pencil: SurplusPencil,
+    known: Satisfiability,
+    seeds: FloatArray,
+    n_cuts: int,
+    most: int,
+    score: Score,
+) -> tuple[SurplusPencil, FloatArray]:
+    """Return the pencil with the β that serves best, and cuts to start from: those in the span of seeds."""
+    room = PencilOnBasis(pencil, seeds)
+    width = most + 1 + most // 2
+
+    def measure(b: float) -> tuple[float, float, FloatArray]:
+        vectors, costs = room.cuts(b, width)
+        least = np.argsort(costs[:most])[:n_cuts]
+        dearest = float(costs[least].max(initial=0.0))
+        return (score(vectors[:, least], costs[least]) if least.size == n_cuts else -1.0), dearest, vectors
+
+    usual, dearest, vectors = measure(pencil.b)
+    if n_cuts > 1 and dearest < DEAREST:
+        return pencil, vectors
+    # Neighbours hardly tell two good answers apart; then the smoother cuts are taken.
+    needed, best_b = usual + NOTEWORTHY if n_cuts == 1 else usual - NOTEWORTHY, pencil.b
+    for times in OTHER_BOUNDS["two" if n_cuts == 1 else "more"]:
+        b = times * pencil.b
+        if known.n_feasible(b * known.volume) < n_cuts or not _is_regular(pencil.with_bound(b)):
+            continue
+        found, _, cuts = measure(b)
+        if found > needed:
+            needed, best_b, vectors = found, b, cuts
+    return pencil.with_bound(best_b), vectors
 
 
 def enough_cuts(beta: Rule, n_clusters: int) -> int:
@@ -310,12 +364,16 @@ def _check_count(known: Satisfiability, beta: float) -> int:
 
 
 def _check_regular(pencil: SurplusPencil, known: Satisfiability, beta: float) -> None:
-    form = np.abs(np.linalg.eigvalsh(pencil.null_form))
-    if form.min() <= 1e-12 * max(form.max(), pencil.b):
+    if not _is_regular(pencil):
         raise SpectralError(
             f"beta={beta:.6g} makes eq. 13 singular: a cut that costs nothing satisfies the constraints to "
             f"exactly beta (the trivial one to 1ᵀQ1={known.total:.6g}). Choose a slightly different beta."
         )
+
+
+def _is_regular(pencil: SurplusPencil) -> bool:
+    form = np.abs(np.linalg.eigvalsh(pencil.null_form))
+    return bool(form.min() > 1e-12 * max(form.max(), pencil.b))
 
 
 # What an estimator remembers.

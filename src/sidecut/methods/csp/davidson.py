@@ -10,6 +10,7 @@ from sidecut.exceptions import SpectralError
 from sidecut.methods.csp.pencil import (
     CHEAP,
     INNER_STEPS,
+    NEW,
     SPARE_TOLERANCE,
     SurplusPairs,
     SurplusPencil,
@@ -37,8 +38,6 @@ ROOM = 250
 UNIT_ROUNDING = 1e-14
 #: The least tolerance; what is asked for beyond, `tol=0` too, is as much as rounding leaves.
 LEAST_TOLERANCE = 1e-12
-#: Directions that a block adds to the basis only by rounding are dropped.
-NEW = 1e-10
 
 
 def feasible_pairs(

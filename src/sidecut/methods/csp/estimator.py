@@ -19,6 +19,7 @@ from sidecut.methods.csp.bound import Rule, parse_rule
 from sidecut.methods.csp.cuts import (
     NORMALIZATIONS,
     FeasibleCuts,
+    Score,
     enough_cuts,
     feasible_cuts,
     remember_cuts,
@@ -239,6 +240,7 @@ class CSP(OutOfSample, SpectralClusterer):
         constraints: Constraints,
         start: FloatArray | None = None,
         smooth: Callable[[], FloatArray] | None = None,
+        score: Score | None = None,
     ) -> FeasibleCuts:
         """Return the feasible cuts of a graph with these settings, see `feasible_cuts`."""
         return feasible_cuts(
@@ -251,6 +253,7 @@ class CSP(OutOfSample, SpectralClusterer):
             start=start,
             max_cuts=enough_cuts(self.beta, self.n_clusters),
             smooth=smooth,
+            score=score,
         )
 
     def embed_cuts(self, relaxed: FloatArray, costs: FloatArray) -> FloatArray:
@@ -264,9 +267,9 @@ class CSP(OutOfSample, SpectralClusterer):
     def _embed_safely(
         self, graph: Graph, constraints: Constraints, rng: np.random.RandomState, start: FloatArray | None
     ) -> FloatArray:
-        trial = CutTrial(self, graph, rng)
+        trial = CutTrial(self, graph, constraints, rng)
         try:
-            cuts = self.find_cuts(graph, constraints, start, lambda: trial.spectrum.vectors)
+            cuts = trial.find_cuts(start)
         except (ConstraintError, SpectralError) as error:
             reason = (
                 "There is nothing to satisfy" if isinstance(error, ConstraintError) else "No cut was found"
@@ -284,6 +287,7 @@ class CSP(OutOfSample, SpectralClusterer):
                     lambda: trial.graph_labels,
                     lambda told: trial.refit(told, cuts.vectors),
                     lambda labels: what_neighbors_say(graph, labels, self.n_clusters),
+                    trial.is_doubtful,
                 )
         if self.judgement_.choice == GRAPH:
             warn_if_unsure(self.judgement_, constraints, trial.graph_labels)

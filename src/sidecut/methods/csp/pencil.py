@@ -35,6 +35,8 @@ CHUNK = 64
 INNER_STEPS = 60
 #: Cuts that are there to be compared with, and not used, are found to this relative residual.
 SPARE_TOLERANCE = 0.1
+#: Directions that a block adds to a basis only by rounding are dropped.
+NEW = 1e-10
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,12 @@ class SurplusPencil:
 
         return solve_columns(apply, self.apply_Q(block), SPARE_TOLERANCE, INNER_STEPS)
 
+    def with_bound(self, b: float) -> SurplusPencil:
+        """Return the pencil of the same beliefs with another b."""
+        other = SurplusPencil(self.problem, self.apply_Q, b)
+        other.null = self.null
+        return other
+
     def zero_cost_cuts(self) -> tuple[FloatArray, FloatArray]:
         """Return the cuts along components that satisfy the constraints: their surplus, and unit vectors.
 
@@ -165,6 +173,55 @@ class SurplusPencil:
         order = np.argsort(-surplus)
         order = order[surplus[order] > 0]
         return surplus[order], self.null @ (orthogonal @ rotation[:, order])
+
+
+class PencilOnBasis:
+    """The pencil on the span of a few vectors, for any b: what it costs to look at another bound is nothing.
+
+    Parameters
+    ----------
+    pencil : SurplusPencil
+        The problem.
+    vectors : array of shape (n, s)
+        Some vectors.
+
+    Examples
+    --------
+    On all of the space its cuts are the feasible cuts.
+
+    >>> import numpy as np
+    >>> from sidecut.graphs import as_graph
+    >>> from sidecut.spectral.problem import LaplacianProblem
+    >>> from sidecut.methods.csp.pencil import PencilOnBasis, SurplusPencil
+    >>> path = LaplacianProblem(as_graph(np.diag([1.0, 1.0, 1.0], k=1) + np.diag([1.0, 1.0, 1.0], k=-1)))
+    >>> Q = np.outer([1, 1, -1, -1], [1, 1, -1, -1])
+    >>> pencil = SurplusPencil(path, lambda x: Q @ x, 1.0)
+    >>> vectors, costs = PencilOnBasis(pencil, np.eye(4)).cuts(b=1.0, count=1)
+    >>> mu = (vectors.T @ pencil.apply_surplus(vectors))[0] / costs
+    >>> costs.round(3), pencil.residuals(mu, vectors).round(6)
+    (array([0.504]), array([0.]))
+    """
+
+    def __init__(self, pencil: SurplusPencil, vectors: FloatArray) -> None:
+        problem, self._null = pencil.problem, pencil.null
+        basis, triangle, _ = scipy.linalg.qr(problem.project(unit(vectors)), mode="economic", pivoting=True)
+        self._basis = problem.project(basis[:, np.abs(np.diag(triangle)) > NEW])
+        null_image = pencil.null_image + pencil.b * pencil.null
+        self._laplacian = symmetric(self._basis.T @ pencil.apply_laplacian(self._basis))
+        self._beliefs = symmetric(self._basis.T @ pencil.apply_Q(self._basis))
+        self._coupling = null_image.T @ self._basis
+        self._null_beliefs = symmetric((pencil.null.T @ null_image).toarray())
+
+    def cuts(self, b: float, count: int) -> tuple[FloatArray, FloatArray]:
+        """Return unit vectors v of the `count` largest positive μ, or fewer, and their costs vᵀL̄v."""
+        along = np.linalg.solve(self._null_beliefs - b * np.eye(len(self._null_beliefs)), self._coupling)
+        surplus = self._beliefs - b * np.eye(len(self._beliefs)) - self._coupling.T @ along
+        mu, coordinates = largest_of_pencil(symmetric(surplus), self._laplacian, count)
+        coordinates = coordinates[:, mu > 0]
+        vectors = self._basis @ coordinates - self._null @ (along @ coordinates)
+        lengths = np.linalg.norm(vectors, axis=0)
+        # Coordinates are L̄-orthonormal.
+        return vectors / lengths, lengths**-2.0
 
 
 def scale_beliefs(constraints: Constraints, scale: FloatArray) -> Callable[[FloatArray], FloatArray]:

@@ -15,13 +15,18 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, SpectralError
 from sidecut.graphs import Graph, NormalizedAffinity
 from sidecut.labelling import assign_labels, rename_by_first_appearance, unit_rows
+from sidecut.labelling.labels import what_neighbors_say
 from sidecut.methods.csp.cuts import FeasibleCuts
 from sidecut.methods.csp.embedding import Completion, complete_cuts, label_sides
-from sidecut.methods.safeguard import KnownPairs
+from sidecut.methods.safeguard import KnownPairs, is_enough
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 if TYPE_CHECKING:
     from sidecut.methods.csp.estimator import CSP
+
+
+#: Where answers are compared roughly, k-means sees so many rows from so many starts.
+SOME_ROWS, FEW_STARTS = 2_000, 3
 
 
 class CutTrial:
@@ -33,12 +38,16 @@ class CutTrial:
         The settings.
     graph : Graph
         The graph.
+    constraints : Constraints
+        What is known.
     rng : RandomState
         For the cut of the graph, which is that of `NormalizedCut` to the bit.
     """
 
-    def __init__(self, model: CSP, graph: Graph, rng: np.random.RandomState) -> None:
-        self.model, self.graph, self.rng = model, graph, rng
+    def __init__(
+        self, model: CSP, graph: Graph, constraints: Constraints, rng: np.random.RandomState
+    ) -> None:
+        self.model, self.graph, self.constraints, self.rng = model, graph, constraints, rng
         self.scale: FloatArray = graph.scale[:, None]
         # The constrained cut draws the same numbers whether the cut of the graph is needed or not.
         self.other_rng = np.random.RandomState()
@@ -63,6 +72,45 @@ class CutTrial:
         """The labels of the normalised cut."""
         rows = self.graph_rows
         return assign_labels(rows, self.model.n_clusters, n_init=self.model.n_init, random_state=self.rng)
+
+    @cached_property
+    def known(self) -> KnownPairs:
+        """What is known, listed."""
+        return KnownPairs(self.constraints, np.random.RandomState(0))
+
+    def find_cuts(self, start: FloatArray | None) -> FeasibleCuts:
+        """Return the feasible cuts of all that is known; where that is much, with the β that serves best."""
+        is_ample = is_enough(self.known, self.model.n_clusters)
+        return self.model.find_cuts(
+            self.graph,
+            self.constraints,
+            start,
+            lambda: self.spectrum.vectors,
+            self.score if is_ample else None,
+        )
+
+    def score(self, vectors: FloatArray, costs: FloatArray) -> float:
+        """Tell how far neighbours agree with what is known, roughly: k-means sees some of the points."""
+        return self._neighbors_agree(self._label_roughly(self.model.embed_cuts(self.scale * vectors, costs)))
+
+    def is_doubtful(self, labels: IntArray) -> bool:
+        """Tell whether the graph alone might do better than an answer to scattered pairs."""
+        if self.known.groups.max(initial=-1) < self.model.n_clusters:
+            return False
+        rough = self._neighbors_agree(self._label_roughly(self.graph_rows))
+        return self._neighbors_agree(labels) < rough
+
+    def _neighbors_agree(self, labels: IntArray) -> float:
+        return self.known.agreement(what_neighbors_say(self.graph, labels, self.model.n_clusters))
+
+    def _label_roughly(self, rows: FloatArray) -> IntArray:
+        if rows.shape[1] == 1:
+            return label_sides(self.graph, rows)
+        rng = np.random.RandomState(0)
+        some = rng.choice(len(rows), SOME_ROWS, replace=False) if len(rows) > SOME_ROWS else slice(None)
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+            found = KMeans(self.model.n_clusters, n_init=FEW_STARTS, random_state=rng).fit(rows[some])
+        return found.predict(rows).astype(np.intp)
 
     def embed(self, cuts: FeasibleCuts) -> tuple[FloatArray, Completion | None]:
         """Return the rows of the best cuts, and the eigenvectors that take the place of missing ones."""

@@ -87,6 +87,7 @@ def judge(
     cut_graph: Callable[[], IntArray],
     refit: Refit,
     ask_neighbors: Callable[[IntArray], IntArray] | None = None,
+    is_doubtful: Callable[[IntArray], bool] | None = None,
 ) -> Judgement:
     """Choose between constrained answers and the cut of the graph by what is known.
 
@@ -108,14 +109,18 @@ def judge(
     ask_neighbors : callable, optional
         Given labels, returns those that the neighbours of every point have. Without, points speak for
         themselves.
+    is_doubtful : callable, optional
+        Tells of labels that agree with much knowledge whether the cut of the graph might be better even so.
+        Then it is, if neighbours agree more with it.
     """
     # The choice has a generator of its own, so that labels do not depend on how it came about.
     rng = np.random.RandomState(0)
     known = KnownPairs(constraints, rng)
     scores = {name: known.agreement(labels) for name, labels in answers.items()}
-    is_ample = known.n_facts >= max(AMPLE, AMPLE_PER_CLUSTER * n_clusters)
+    is_ample = is_enough(known, n_clusters)
     best = _best(scores)
-    if is_ample and scores[best] >= AGREED:
+    agrees = is_ample and scores[best] >= AGREED
+    if agrees and not (is_doubtful is not None and is_doubtful(answers[best])):
         return Judgement(best, f"The constrained cut agrees with what is known ({scores[best]:.2f}).")
     graph = cut_graph()
     if known.agreement(graph) == 1.0:
@@ -126,7 +131,9 @@ def judge(
     if is_ample and ask_neighbors is not None:
         base = known.agreement(ask_neighbors(graph))
         gains = {name: known.agreement(ask_neighbors(labels)) - base for name, labels in answers.items()}
-        needed, measured = gain_beyond_chance(known), "gain in how far neighbours agree with what is known"
+        # Not less is enough where points agree by themselves.
+        needed = -np.finfo(np.float64).eps if agrees else gain_beyond_chance(known)
+        measured = "gain in how far neighbours agree with what is known"
     elif is_ample:
         gains, needed = scores, known.agreement(graph) + AMPLE_GAIN
         measured = "agreement with what is known"
@@ -153,11 +160,15 @@ def _enough(n_clusters: int) -> int:
     return max(LITTLE, LITTLE_PER_CLUSTER * n_clusters)
 
 
+def is_enough(known: KnownPairs, n_clusters: int) -> bool:
+    """Tell whether so much is known that nothing is held back."""
+    return known.n_facts >= max(AMPLE, AMPLE_PER_CLUSTER * n_clusters)
+
+
 def agrees_amply(constraints: Constraints, n_clusters: int, labels: IntArray) -> bool:
     """Tell whether so much is known, and labels agree with it so well, that no other answer is looked at."""
     known = KnownPairs(constraints, np.random.RandomState(0))
-    is_ample = known.n_facts >= max(AMPLE, AMPLE_PER_CLUSTER * n_clusters)
-    return is_ample and known.agreement(labels) >= AGREED
+    return is_enough(known, n_clusters) and known.agreement(labels) >= AGREED
 
 
 def weigh(
