@@ -48,6 +48,36 @@ def to_native(data: Any) -> Any:
     return data
 
 
+def to_points(data: Any) -> Any:
+    """Return points as `to_native` does, and refuse graphs of other libraries: their nodes are no points.
+
+    Parameters
+    ----------
+    data : object
+        What the user handed in as points.
+
+    Raises
+    ------
+    ValueError
+        If it is a networkx or igraph graph.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from sidecut.arrays import to_points
+    >>> to_points(nx.path_graph(3))
+    Traceback (most recent call last):
+    ...
+    ValueError: X is a networkx graph, not points: give affinity="precomputed" to a method that has `affinity`.
+    """
+    library = type(data).__module__.partition(".")[0]
+    if library in ("networkx", "igraph"):
+        raise ValueError(
+            f'X is a {library} graph, not points: give affinity="precomputed" to a method that has `affinity`.'
+        )
+    return to_native(data)
+
+
 def _from_tensor(tensor: Any) -> Any:
     """Return a tensor without its gradient, from whatever device, sparse where it is sparse."""
     tensor = tensor.detach().cpu()

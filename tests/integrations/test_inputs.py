@@ -9,7 +9,9 @@ import pytest
 from sklearn.datasets import load_iris
 
 from sidecut import CSP, SCACS, AutoCut, Constraints, COPKMeans, PoissonLearning
-from sidecut.graphs import as_graph
+from sidecut.graphs import Neighbors, as_graph
+from sidecut.labelling import kmeans_labels
+from sidecut.plots import project_for_picture
 
 X, Y = load_iris(return_X_y=True)
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
@@ -131,3 +133,22 @@ def test_an_igraph_graph_is_cut_and_known():
 def test_a_directed_igraph_graph_is_refused():
     with pytest.raises(ValueError, match=r"as_undirected\(\)"):
         as_graph(igraph.Graph.Ring(4, directed=True))
+
+
+@pytest.mark.parametrize("graph", weighted_graph(), ids=["networkx", "igraph"])
+@pytest.mark.parametrize(
+    "method", [CSP(2), AutoCut(2), SCACS(2), COPKMeans(2)], ids=lambda m: type(m).__name__
+)
+def test_a_graph_is_not_taken_for_points(method, graph):
+    with pytest.raises(ValueError, match=r'X is a (networkx|igraph) graph.*affinity="precomputed"'):
+        method.fit(graph)
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_graphs_pictures_and_labels_of_frames(frame):
+    expected = Neighbors(5).build(X).degrees
+    np.testing.assert_array_equal(Neighbors(5).build(frame).degrees, expected)
+    np.testing.assert_allclose(project_for_picture(frame), project_for_picture(X), atol=1e-9)
+    np.testing.assert_array_equal(
+        kmeans_labels(frame, 3, random_state=0), kmeans_labels(X, 3, random_state=0)
+    )

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.arrays import FloatArray, IntArray, to_points
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs.cells import DISTANCES_HELD, CellSearch, SingleProducts, calibrate
 from sidecut.graphs.chunks import each_chunk
@@ -423,6 +423,7 @@ def as_points(X: Any) -> Points:
 
 def finite_matrix(X: Any) -> Any:
     """Return X as a float64 array or csr_array; refuse what is not a matrix of finite real numbers."""
+    X = to_points(X)
     X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X has shape {X.shape}; give a matrix with one row per point.")

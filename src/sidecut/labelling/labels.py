@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.arrays import BoolArray, FloatArray, IntArray, to_points
 from sidecut.constraints.links import number_by_appearance
 from sidecut.exceptions import LabellingWarning, warn
 from sidecut.graphs import Graph
@@ -207,7 +207,7 @@ def check_embedding(embedding: ArrayLike) -> FloatArray:
     ...
     ValueError: embedding[1, 1] is nan; every entry must be finite ...
     """
-    rows = np.asarray(embedding)
+    rows = np.asarray(to_points(embedding))
     if rows.ndim != 2 or 0 in rows.shape:
         raise ValueError(
             f"the embedding has shape {rows.shape}; it must have one row per point and at least one column"

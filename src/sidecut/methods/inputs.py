@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from sidecut.arrays import FloatArray, to_native
+from sidecut.arrays import FloatArray, to_native, to_points
 from sidecut.constraints import Constraints
 from sidecut.constraints.closure import warn_about_too_few_clusters
 from sidecut.exceptions import (
@@ -127,7 +127,7 @@ def check_points(
     """
     at_least = {"ensure_min_samples": 2} if reset else {}
     X = validate_data(
-        estimator, to_native(X), reset=reset, accept_sparse=accept_sparse, dtype=dtype, **at_least
+        estimator, to_points(X), reset=reset, accept_sparse=accept_sparse, dtype=dtype, **at_least
     )
     if X.dtype.kind not in "fiub":
         raise ValueError(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.decomposition import PCA
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.arrays import FloatArray, IntArray, to_points
 from sidecut.plots.canvas import align_clusters, axes_or_new, cluster_styles, ink, new_figure
 from sidecut.plots.links import MAX_LINKS, are_labels, draw_known_labels, draw_links, group_links
 
@@ -251,6 +251,7 @@ def project_for_picture(X: Any) -> FloatArray:
     >>> np.abs(project_for_picture(wide)).round(6).tolist()
     [[1.5, 0.5], [1.5, 0.5], [1.5, 0.5], [1.5, 0.5]]
     """
+    X = to_points(X)
     values = X if sparse.issparse(X) else np.asarray(X, dtype=float)
     if values.ndim != 2 or values.shape[1] == 0:
         raise ValueError(f"A picture needs an array (points, columns); this one has shape {values.shape}.")
