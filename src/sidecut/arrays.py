@@ -68,12 +68,12 @@ def to_points(data: Any) -> Any:
     >>> to_points(nx.path_graph(3))
     Traceback (most recent call last):
     ...
-    ValueError: X is a networkx graph, not points: give affinity="precomputed" to a method that has `affinity`.
+    ValueError: X is a networkx graph, not points: use affinity="precomputed", if the method has `affinity`.
     """
     library = type(data).__module__.partition(".")[0]
     if library in ("networkx", "igraph"):
         raise ValueError(
-            f'X is a {library} graph, not points: give affinity="precomputed" to a method that has `affinity`.'
+            f'X is a {library} graph, not points: use affinity="precomputed", if the method has `affinity`.'
         )
     return to_native(data)
 
