@@ -45,10 +45,21 @@ def oldest(session: nox.Session) -> None:
     session.run("pytest", "-q", *(session.posargs or folders), env={"OMP_NUM_THREADS": "1"})
 
 
+@nox.session(python="3.11")
+def seats(session: nox.Session) -> None:
+    """The packages that are too large for `tests`: PyTorch, pyannote.audio and dedupe themselves."""
+    # dedupe 3.0.3 cannot be trained with BTrees 6.5.
+    session.install("-e", ".[records]", "pytest>=8", "hypothesis>=6.100", "dedupe>=3.0.3", "BTrees<6.5")
+    session.install("torch", "pyannote.audio>=4.0")
+    folder = "tests/integrations"
+    session.run("pytest", "-q", *(f"{folder}/with_{name}.py" for name in ("torch", "pyannote", "dedupe")))
+
+
 @nox.session(python="3.12")
 def docs(session: nox.Session) -> None:
     """The site, with warnings as errors."""
     session.install("-e", ".[docs]")
+    session.install("--no-deps", "bertopic>=0.17")
     session.run(
         "python", "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-j", "2", "docs", "docs/_build/html"
     )

@@ -7,7 +7,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CSP
 from sidecut.exceptions import ConflictError, ConstraintError
-from sidecut.integrations.speakers import Landmarks, SpeakerClusterer, gather_knowledge
+from sidecut.integrations._streams import Landmarks
+from sidecut.integrations.speakers import SpeakerClusterer, gather_knowledge
 
 
 def voices(n_chunks, n_speakers, seed=0, spread=1.6, dimension=64):
@@ -158,6 +159,13 @@ def test_it_is_called_as_a_clustering_of_pyannote():
     cosine = voice @ centroids[0] / np.linalg.norm(voice) / np.linalg.norm(centroids[0])
     assert soft[(*place, 0)] == pytest.approx(2 - (1 - cosine))
     assert np.mean(soft[truth >= 0].argmax(axis=1) == hard[truth >= 0]) > 0.95
+
+
+def test_one_and_infinity_are_what_pyannote_says_for_no_bounds():
+    embeddings, segmentations, _ = recording()
+    model = SpeakerClusterer(min_clusters=4, max_clusters=4, random_state=0)
+    assert model(embeddings, segmentations, min_clusters=1, max_clusters=np.inf)[0].max() == 3
+    assert model(embeddings, segmentations, min_clusters=5, max_clusters=np.inf)[0].max() == 4
 
 
 def test_those_hardly_heard_alone_go_to_the_nearest_free_cluster():

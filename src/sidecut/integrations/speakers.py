@@ -17,9 +17,10 @@ from sklearn.utils import check_random_state
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray, to_native
 from sidecut.constraints import Constraints
-from sidecut.constraints.inputs import UNKNOWN, read_labels
 from sidecut.graphs import Graph, Neighbors, as_graph
-from sidecut.methods import SpectralLearning
+from sidecut.integrations._streams import Landmarks, keep_numbers
+from sidecut.labelling import satisfy_links
+from sidecut.methods import E2CP, SpectralLearning
 from sidecut.selection.n_clusters import fewest_clusters, propose_by_gaps
 from sidecut.spectral import laplacian_eigenpairs
 
@@ -50,8 +51,9 @@ class SpeakerClusterer:
     max_landmarks : int, default=1000
         How many segments `partial_fit` remembers of all it has seen.
     estimator : clusterer, optional
-        A method of the library for the graph; by default ``SpectralLearning(hard=True)``. Its `n_clusters`,
-        `affinity` and `random_state` are set.
+        A method of the library for the graph. Its `n_clusters`, `affinity` and `random_state` are set. By
+        default ``SpectralLearning(hard=True)``; where names are known ``E2CP()``, and then the labels are
+        changed as little as possible until everything known holds.
     random_state : int, RandomState or None, default=None
         An int makes the result reproducible.
 
@@ -193,7 +195,7 @@ class SpeakerClusterer:
         segmentations : SlidingWindowFeature of shape (n_chunks, n_frames, n_speakers), optional
             Who is active when. Speakers who are hardly heard alone are not clustered but go to the nearest.
         num_clusters, min_clusters, max_clusters : int, optional
-            The number of speakers, or its bounds.
+            The number of speakers, or its bounds. 1 and infinity count as not given.
         **others
             What else the pipeline hands over is not used.
 
@@ -212,7 +214,8 @@ class SpeakerClusterer:
         if not clear.any():
             clear = is_there
         chunk = np.nonzero(clear)[0]
-        labels = self.cluster(voices[clear], min_clusters, max_clusters, num_clusters, chunks=chunk)
+        least, most = _said_bounds(min_clusters, max_clusters)
+        labels = self.cluster(voices[clear], least, most, num_clusters, chunks=chunk)
         centroids = np.stack([voices[clear][labels == k].mean(axis=0) for k in range(self.n_clusters_)])
         soft = np.full((*is_there.shape, len(centroids)), np.nan)
         soft[is_there] = 1.0 + _unit(voices[is_there]) @ _unit(centroids).T
@@ -280,7 +283,7 @@ class SpeakerClusterer:
         if number is not None:
             least = most = number
         least = self.min_clusters if least is None else least
-        most = self.max_clusters if most is None else most
+        most = max(self.max_clusters, least) if most is None else most
         if not 1 <= least <= most:
             raise ValueError(
                 f"min_clusters={least} and max_clusters={most}: the number of speakers is at least 1, and "
@@ -301,16 +304,31 @@ class SpeakerClusterer:
         n_speakers = bounds[0] if len(points) < FEW else _count_speakers(graph, bounds)
         if n_speakers == 1:
             return alone
-        model = SpectralLearning(hard=True) if self.estimator is None else clone(self.estimator)
+        by_default = SpectralLearning(hard=True) if known.labels is None else E2CP()
+        model = by_default if self.estimator is None else clone(self.estimator)
         model.set_params(n_clusters=n_speakers, affinity="precomputed", random_state=self.random_state)
-        model.fit(graph, constraints=known)
-        labels = np.unique(model.labels_, return_inverse=True)[1]
-        return _by_appearance(labels), model.confidence_
+        labels = self._cut(model, graph, known)
+        return _by_appearance(np.unique(labels, return_inverse=True)[1]), model.confidence_
+
+    def _cut(self, model: Any, graph: Graph, known: Constraints) -> IntArray:
+        """Return the labels of a cut that keeps what is known."""
+        if self.estimator is not None or known.labels is None:
+            return model.fit(graph, constraints=known).labels_
+        # Names spread over the graph; the many pairs of chunks are kept by the repair, in far less time.
+        model.fit(graph, constraints=Constraints.from_labels(known.labels))
+        return satisfy_links(model.labels_, model.embedding_, known, model.n_clusters)[0]
 
     def _graph(self, points: FloatArray) -> Graph:
         if len(points) < FEW:
             return as_graph(np.maximum(1.0 + points @ points.T, 0.0))
         return Neighbors(min(self.n_neighbors, max(5, len(points) // 10))).build(points)
+
+
+def _said_bounds(least: int | None, most: float | None) -> tuple[int | None, int | None]:
+    """Return the bounds that a user of pyannote.audio gave; its pipeline writes 1 and infinity for none."""
+    if most is None or np.isinf(most):
+        return (None if least == 1 else least), None
+    return least, int(most)
 
 
 def _count_speakers(graph: Graph, bounds: tuple[int, int]) -> int:
@@ -397,112 +415,3 @@ def _seat_the_rest(hard: IntArray, soft: FloatArray, waiting: BoolArray) -> None
     people = np.flatnonzero(waiting)
     rows, columns = linear_sum_assignment(soft[np.ix_(people, free)], maximize=True)
     hard[people[rows]] = free[columns]
-
-
-# Landmarks of a stream of segments: what is remembered of a recording that goes on.
-
-
-class Landmarks:
-    """The segments that stand for all heard so far.
-
-    Parameters
-    ----------
-    dimension : int
-        Of the embeddings.
-
-    Attributes
-    ----------
-    points : array of shape (n_landmarks, dimension)
-        Their embeddings.
-    segments : array of shape (n_landmarks,)
-        Which segments of the recording they are.
-    n_heard : int
-        How many segments there were so far.
-    """
-
-    def __init__(self, dimension: int) -> None:
-        self.points: FloatArray = np.empty((0, dimension))
-        self.segments: IntArray = np.empty(0, dtype=np.int64)
-        self.n_heard = 0
-        self._apart: IntArray = np.empty((0, 2), dtype=np.int64)
-        # The known speaker of every landmark, by number, and their names.
-        self._speaker: IntArray = np.empty(0, dtype=np.int64)
-        self._names: list[Any] = []
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def add(self, points: FloatArray, apart: IntArray, speakers: Any = None) -> None:
-        """Make every new segment a landmark; `apart` are pairs of them that are not of one speaker."""
-        start = len(self)
-        self.points = np.concatenate([self.points, points])
-        self.segments = np.concatenate([self.segments, self.n_heard + np.arange(len(points))])
-        self.n_heard += len(points)
-        self._apart = np.concatenate([self._apart, start + apart.reshape(-1, 2)])
-        self._speaker = np.concatenate([self._speaker, self._number(speakers, len(points))])
-
-    def _number(self, speakers: Any, n: int) -> IntArray:
-        """Return the numbers of known speakers, those met before with the number they had."""
-        if speakers is None:
-            return np.full(n, UNKNOWN, dtype=np.int64)
-        codes, names = read_labels(speakers, "speakers")
-        self._names += [name for name in names if name not in self._names]
-        numbers = np.array([self._names.index(name) for name in names] + [UNKNOWN], dtype=np.int64)
-        return numbers[codes]
-
-    def knowledge(self) -> Constraints:
-        """Return what is known about the landmarks."""
-        known = Constraints.from_labels(self._speaker)
-        return known | Constraints.from_pairs(len(self), cannot_link=self._apart)
-
-    def name(self, labels: IntArray) -> dict[int, Any]:
-        """Return the names of known speakers by their label, which most of their landmarks have."""
-        names: dict[int, Any] = {}
-        for number, name in enumerate(self._names):
-            found = labels[self._speaker == number]
-            if len(found):
-                names[int(np.bincount(found).argmax())] = name
-        return names
-
-    def thin(self, labels: IntArray, n_most: int, rng: np.random.RandomState) -> None:
-        """Keep at most so many: as many of each speaker as of others if there are, known ones first."""
-        if len(self) <= n_most:
-            return
-        # Known segments, then others in random order; the first of every speaker come first.
-        order = np.lexsort((rng.permutation(len(self)), self._speaker == UNKNOWN))
-        rank = np.empty(len(self), dtype=np.int64)
-        for label in np.unique(labels):
-            mine = order[labels[order] == label]
-            rank[mine] = np.arange(len(mine))
-        kept = np.sort(np.argsort(rank, kind="stable")[:n_most])
-        place = np.full(len(self), -1)
-        place[kept] = np.arange(len(kept))
-        apart = place[self._apart]
-        self._apart = apart[(apart >= 0).all(axis=1)]
-        self.points, self.segments = self.points[kept], self.segments[kept]
-        self._speaker = self._speaker[kept]
-
-
-def keep_numbers(labels: IntArray, before: IntArray, n_used: int = 0) -> IntArray:
-    """Number clusters as before where most of their segments are the same; others get the next numbers.
-
-    `before` are the labels the first of them had; `n_used` numbers were in use.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.integrations.speakers import keep_numbers
-    >>> keep_numbers(np.array([1, 1, 0, 0, 2]), np.array([0, 0, 1, 1]))
-    array([0, 0, 1, 1, 2])
-    """
-    n_new = int(labels.max()) + 1
-    n_old = max(int(before.max(initial=-1)) + 1, n_used)
-    shared = np.zeros((n_new, n_old))
-    np.add.at(shared, (labels[: len(before)], before), 1)
-    rows, columns = linear_sum_assignment(shared, maximize=True)
-    numbers = np.full(n_new, -1, dtype=np.int64)
-    kept = shared[rows, columns] > 0
-    numbers[rows[kept]] = columns[kept]
-    is_new = numbers < 0
-    numbers[is_new] = n_old + np.arange(is_new.sum())
-    return numbers[labels]
