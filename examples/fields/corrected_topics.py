@@ -14,6 +14,7 @@ import numpy as np
 from bertopic import BERTopic
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.manifold import TSNE
 
 from sidecut import CSP
 from sidecut.integrations.bertopic import TopicClusterer
@@ -73,24 +74,35 @@ for topic, number in sorted(names.items()):
 # A reader corrects the thirty documents the model is least sure of; the corrections hold from then on.
 
 
-def right(found):
-    """Return the share of documents in the right topic."""
+def name_topics(found):
+    """Return the part of SciPy that each document's topic stands for; -1 where it stands for none."""
     names = clusterer.names_of(found)
-    return np.mean([names.get(topic) == number for topic, number in zip(found, part, strict=True)])
+    return np.array([names.get(topic, -1) for topic in found])
 
 
-shares = [right(topics)]
+first = name_topics(topics)
 for _ in range(3):
     doubtful = np.argsort(np.where(y >= 0, 1.0, clusterer.probabilities_))
     doubtful = [int(place) for place in doubtful if place not in (clusterer.known or {})][:10]
     clusterer.correct(known={place: int(part[place]) for place in doubtful})
     topics, _ = model.fit_transform(texts, embeddings, y=y)
-    shares.append(right(topics))
-print("right after 0, 10, 20, 30 corrections:", np.round(shares, 3))
+last = name_topics(topics)
+print(f"in the right topic: {np.mean(first == part):.0%}, after 30 corrections {np.mean(last == part):.0%}")
 
 # %%
-_, ax = plt.subplots(figsize=(6, 3.5))
-ax.plot([0, 10, 20, 30], shares, marker="o")
-ax.set(xlabel="documents corrected", ylabel="documents in the right topic", xticks=[0, 10, 20, 30])
-ax.grid(alpha=0.3)
+# A map of all documents, coloured by topic; crosses are in the wrong one, rings were corrected.
+
+places = TSNE(init="pca", metric="cosine", random_state=0).fit_transform(embeddings)
+corrected = np.array(sorted(clusterer.known))
+_, axes = plt.subplots(1, 2, figsize=(10, 5))
+for ax, found, title in zip(axes, (first, last), ("at first", "after 30 corrections"), strict=True):
+    for number, name in enumerate(parts):
+        ax.scatter(*places[found == number].T, s=14, label=name, color=plt.get_cmap("tab10")(number))
+    wrong = found != part
+    ax.scatter(*places[wrong].T, marker="x", s=36, color="black", label="in the wrong topic")
+    ax.set(xticks=[], yticks=[])
+    ax.set_title(f"{title}: {np.mean(~wrong):.0%} right", fontsize=11)
+rings = {"facecolors": "none", "edgecolors": "black", "s": 60, "linewidths": 0.8}
+axes[1].scatter(*places[corrected].T, label="corrected", **rings)
+axes[1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 plt.tight_layout()

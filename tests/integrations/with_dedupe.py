@@ -71,7 +71,7 @@ def test_scores_of_dedupe_become_entities(compared):
 
 
 def test_a_persons_no_holds(compared):
-    who, _, scores = compared
+    _, _, scores = compared
     pair = tuple(int(row) for row in scores["pairs"][np.argmax(scores["score"])])
     found = cluster_records(scores, cannot_link=[pair]).set_index("unique_id")["cluster_id"]
     assert found[pair[0]] != found[pair[1]]

@@ -161,7 +161,7 @@ def plot_candidates(candidates: Mapping[str, Sequence[Any]], ax: Axes | None = N
     names = [f"{candidates['method'][row]}, {candidates['graph'][row]}" for row in rows.tolist()]
     ax.set_yticks(places, names)
     ax.invert_yaxis()
-    ax.set_xlabel("share of pairs held back that are right (must-links and cannot-links alike)")
+    ax.set_xlabel("share of held-back pairs that are right")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     return ax
