@@ -17,14 +17,24 @@ nox.options.sessions = ["tests", "oldest"]
 nox.options.reuse_existing_virtualenvs = True
 
 
+def read_extras() -> tuple[list[str], dict[str, list[str]]]:
+    """The requirements of the package and of its extras, as pyproject.toml has them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project["dependencies"], project["optional-dependencies"]
+
+
 def lower_bounds() -> list[str]:
     """The requirements of the package and its extras, each at the oldest version pyproject.toml allows."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"]
-    lines = project["dependencies"] + [
-        line for name, lines in extras.items() if name not in ("test", "docs", "topics") for line in lines
+    needed, extras = read_extras()
+    lines = needed + [
+        line for name in extras if name not in ("test", "docs", "topics") for line in extras[name]
     ]
     return sorted({line.replace(">=", "==") for line in lines if not line.startswith("sidecut")})
+
+
+def beside() -> list[str]:
+    """What the tests need beside the package."""
+    return [line for line in read_extras()[1]["test"] if not line.startswith("sidecut")]
 
 
 @nox.session(python=PYTHONS)
@@ -39,8 +49,8 @@ def tests(session: nox.Session) -> None:
 @nox.session(python="3.11")
 def oldest(session: nox.Session) -> None:
     """All tests with the oldest dependencies that are allowed."""
-    session.install(*lower_bounds(), "-e", ".")
-    session.install("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "scikit-image>=0.24,<0.25")
+    session.install(*lower_bounds(), *beside(), "-e", ".")
+    session.install("--no-deps", "bertopic>=0.17")
     folders = ["tests", "src", "-n", "auto", "--ignore=tests/benchmarks", "--ignore=tests/papers"]
     session.run("pytest", "-q", *(session.posargs or folders), env={"OMP_NUM_THREADS": "1"})
 

@@ -51,7 +51,7 @@ for start in range(0, 300, 50):
 print(f"as a stream: ARI {adjusted_rand_score(who, stream.labels_):.2f}")
 
 # %%
-# The first ten minutes: a row for each speaker, a colour for each cluster. The people of one chunk take turns.
+# The first ten minutes: a row for each speaker, a colour for each cluster. People of one chunk take turns.
 
 turn = np.concatenate([np.arange(len(people)) / len(people) for people in heard])
 length = np.concatenate([np.full(len(people), 1 / len(people)) for people in heard])
