@@ -110,8 +110,6 @@ SOME_KNOWLEDGE = {
 }
 #: Methods that fall on raw wine if they follow the pairs, by more than .05 in nearly half of the draws.
 MISLED = ("E2CP", "CSAP", "NCSC", "SpectralLearning", "LCSC", "PoissonMBO")
-#: How often that may be: as few as sixty points are left to score, and two of them make a difference of .05.
-SOMETIMES = 1 / 6
 
 
 def losses(method, data=DATA, kinds=KNOWLEDGE, scale=True, n_draws=2):
@@ -141,7 +139,7 @@ def test_correct_knowledge_does_no_harm(method):
 @cache
 def losses_of_raw(method):
     with warnings.catch_warnings(action="ignore", category=SidecutWarning):
-        return dict(losses(method, RAW, SOME_KNOWLEDGE, scale=False))
+        return dict(losses(method, RAW, SOME_KNOWLEDGE, scale=False, n_draws=3))
 
 
 @pytest.mark.parametrize("method", SAFE)
@@ -157,4 +155,4 @@ def test_pairs_are_not_followed_where_they_mislead():
         if cell.startswith("raw wine")
     ]
     assert np.mean(found) <= MEAN_LOSS
-    assert np.mean(np.array(found) > LARGE_LOSS) <= SOMETIMES
+    assert np.mean(np.array(found) > LARGE_LOSS) <= RARELY

@@ -160,6 +160,9 @@ class E2CP(Safeguarded, OutOfSample, SpectralClusterer):
     _told: tuple[Graph, Constraints]
     _propagated: PropagatedConstraints | None
 
+    #: Two facts do good more often than harm: benchmarks/choices/caution.py.
+    _fewest_facts = 2
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -172,6 +172,9 @@ class NCSC(Safeguarded, SpectralClusterer):
     True
     """
 
+    #: Two facts do good more often than harm: benchmarks/choices/caution.py.
+    _fewest_facts = 2
+
     def __init__(
         self,
         n_clusters: int = 8,

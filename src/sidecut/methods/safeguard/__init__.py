@@ -16,7 +16,7 @@ and feasible.
 """
 
 from sidecut.methods.safeguard.guarded import Safeguarded, is_unconstrained
-from sidecut.methods.safeguard.held_back import CONSTRAINED, GRAPH, find_right, held_back_gain
+from sidecut.methods.safeguard.held_back import CONSTRAINED, GRAPH, count_decided, find_right
 from sidecut.methods.safeguard.judgement import (
     ALIKE,
     FEWEST_FACTS,
@@ -42,8 +42,8 @@ __all__ = [
     "Safeguarded",
     "agrees_amply",
     "chance_corrected",
+    "count_decided",
     "find_right",
-    "held_back_gain",
     "is_enough",
     "is_little",
     "is_tried",

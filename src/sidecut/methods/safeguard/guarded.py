@@ -15,6 +15,7 @@ from sidecut.methods.inputs import check_points
 from sidecut.methods.safeguard.held_back import CONSTRAINED, GRAPH
 from sidecut.methods.safeguard.judgement import (
     FEW_FACTS,
+    FEWEST_FOR_GAIN,
     Judgement,
     is_little,
     is_tried,
@@ -53,9 +54,8 @@ class Safeguarded(_Clusterer):
     _taken: tuple[str, ...] = ()
     #: Whether an answer is judged by pairs held back. It must be where a method satisfies all it is given.
     _holds_pairs_back = False
-    #: How much better it must be with pairs that are held back, see `try_out`.
-    _luck = 0.5
-
+    #: Fewer facts than this are not followed, see benchmarks/choices/caution.py.
+    _fewest_facts = FEWEST_FOR_GAIN
     #: Whether labels are held back too. Most methods lose more by that than they are spared.
     _tries_labels = False
 
@@ -105,34 +105,32 @@ class Safeguarded(_Clusterer):
         """Return why constraints are followed whatever speaks against them, or nothing."""
         if getattr(self, "hard", False):
             return "they are hard"
-        if self._is_graph_in_pieces(constraints, unconstrained):
+        if self._is_graph_in_pieces(unconstrained):
             return "the graph is in pieces, and cannot tell how these belong together"
         return ""
 
     def _hold_links(self, constraints: Constraints) -> None:
         """Hook: change labels so that links hold which the method promises to keep."""
 
-    def _is_graph_in_pieces(self, constraints: Constraints, unconstrained: Self) -> bool:
-        """Tell whether constrained points lie in different components, or the graph all but falls apart."""
-        graph = self._seen[1]
-        if graph is None:
+    def _is_graph_in_pieces(self, unconstrained: Self) -> bool:
+        """Tell whether the graph falls apart, or all but, into as many pieces as clusters or more."""
+        if self._seen[1] is None:
             return False
-        are_apart = np.ptp(graph.components[constraints.constrained_points]) > 0
         smallest = getattr(unconstrained, "eigenvalues_", np.ones(1))
-        return bool(are_apart or smallest[-1] < IN_PIECES)
+        return bool(smallest[-1] < IN_PIECES)
 
     def _judge(self, X: Any, constraints: Constraints, unconstrained: Self) -> Judgement:
         if not self._holds_pairs_back:
             refines = self._knows_all_clusters(constraints)
             alone = unconstrained.labels_
-            judgement = weigh(constraints, self.n_clusters, self.labels_, alone, refines=refines)
+            judgement = weigh(
+                constraints, self.n_clusters, self.labels_, alone, refines=refines, fewest=self._fewest_facts
+            )
             if judgement.choice == GRAPH or not self._is_tried(constraints):
                 return judgement
             if self._must_follow(constraints, unconstrained):
                 return judgement
-            return try_out(
-                constraints, self.labels_, alone, lambda part: self._refit(X, part).labels_, self._luck
-            )
+            return try_out(constraints, self.labels_, alone, lambda part: self._refit(X, part).labels_)
         return judge(
             constraints,
             self.n_clusters,

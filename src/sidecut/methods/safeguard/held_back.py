@@ -22,13 +22,16 @@ GRAPH, CONSTRAINED = "graph", "constrained"
 Refit = Callable[[Constraints], Mapping[str, IntArray] | None]
 
 
-def held_back_gain(
+def count_decided(
     constraints: Constraints,
     known: KnownPairs,
     unconstrained: IntArray,
     refit: Callable[[Constraints], IntArray],
-) -> float:
-    """Return how much better an answer gets what is held back from it than the one without constraints.
+) -> tuple[int, int]:
+    """Count what is held back that only the told answer gets right, and what only the other does.
+
+    Of pairs both points are held back: with one point told a pair is half right already, and the told answer
+    would look better than it is. Of labels every point is counted by itself.
 
     Parameters
     ----------
@@ -41,43 +44,29 @@ def held_back_gain(
     refit : callable
         Given a part of the constraints, returns labels.
     """
-    measure = _gain_in_pairs if constraints.labels is None else _gain_in_labels
-    return measure(constraints, known, unconstrained, refit, np.random.RandomState(0))
-
-
-def _gain_in_pairs(
-    constraints: Constraints,
-    known: KnownPairs,
-    alone: IntArray,
-    refit: Callable[[Constraints], IntArray],
-    rng: np.random.RandomState,
-) -> float:
-    """Return the gain in agreement with pairs of which both points were held back.
-
-    With one point told a pair is half right already, and the gain would look larger than it is.
-    """
-    counts = _count_held_back(
-        constraints, known, alone, lambda part: {CONSTRAINED: refit(part)}, [CONSTRAINED], rng, both=True
-    )
-    return chance_corrected(counts[CONSTRAINED]) - chance_corrected(counts[GRAPH])
-
-
-def _gain_in_labels(
-    constraints: Constraints,
-    known: KnownPairs,
-    alone: IntArray,
-    refit: Callable[[Constraints], IntArray],
-    rng: np.random.RandomState,
-) -> float:
-    """Return by how much the share of held-back points in the cluster of their class rises."""
-    classes = np.unique(np.asarray(constraints.labels)[known.points], return_inverse=True)[1]
-    fold_of = known.deal(N_FOLDS, rng)
-    found = 0
+    find = _right_pairs if constraints.labels is None else _right_points
+    alone = find(constraints, known, unconstrained)
+    fold_of = known.deal(N_FOLDS, np.random.RandomState(0))
+    only_told = only_alone = 0
     for fold in np.unique(fold_of):
         held_back = fold_of == fold
-        labels = refit(constraints.among(known.points[~held_back]))
-        found += int(np.count_nonzero(find_right(labels[known.points], classes)[held_back]))
-    return (found - np.count_nonzero(find_right(alone[known.points], classes))) / known.points.size
+        told = find(constraints, known, refit(constraints.among(known.points[~held_back])))
+        counted = (
+            held_back if constraints.labels is not None else held_back[known.first] & held_back[known.second]
+        )
+        only_told += int(np.count_nonzero(told & ~alone & counted))
+        only_alone += int(np.count_nonzero(alone & ~told & counted))
+    return only_told, only_alone
+
+
+def _right_pairs(constraints: Constraints, known: KnownPairs, labels: IntArray) -> BoolArray:
+    found = labels[known.points]
+    return (found[known.first] == found[known.second]) == known.together
+
+
+def _right_points(constraints: Constraints, known: KnownPairs, labels: IntArray) -> BoolArray:
+    classes = np.unique(np.asarray(constraints.labels)[known.points], return_inverse=True)[1]
+    return find_right(labels[known.points], classes)
 
 
 def find_right(labels: IntArray, classes: IntArray) -> BoolArray:
@@ -112,7 +101,7 @@ def held_back_gains(
     rng: np.random.RandomState,
 ) -> tuple[dict[str, float], float]:
     """Return how much better than the graph each answer gets held-back pairs, and the gain it needs."""
-    counts = _count_held_back(constraints, known, graph, refit, list(answers), rng, both=False)
+    counts = _count_held_back(constraints, known, graph, refit, list(answers), rng)
     base = chance_corrected(counts.pop(GRAPH))
     gains = {name: chance_corrected(count) - base for name, count in counts.items()}
     return gains, gain_beyond_chance(known)
@@ -130,18 +119,15 @@ def _count_held_back(
     refit: Refit,
     names: list[str],
     rng: np.random.RandomState,
-    *,
-    both: bool,
 ) -> dict[str, FloatArray]:
-    """Count pairs of which one point was held back, or both, as each answer and the graph places them."""
+    """Count pairs of which at least one point was held back, as each answer and the graph places them."""
     counts = {name: np.zeros(4) for name in (*names, GRAPH)}
     fold_of = known.deal(N_FOLDS, rng)
     for fold in np.unique(fold_of):
         given = fold_of != fold
         if not given.any():
             continue
-        told = given[known.first], given[known.second]
-        counted = ~(told[0] | told[1]) if both else ~(told[0] & told[1])
+        counted = ~(given[known.first] & given[known.second])
         found = refit(constraints.among(known.points[given])) or {}
         for name in counts:
             counts[name] += known.counts(found.get(name, graph), counted)

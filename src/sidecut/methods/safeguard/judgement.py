@@ -21,8 +21,8 @@ from sidecut.methods.safeguard.held_back import (
     CONSTRAINED,
     GRAPH,
     Refit,
+    count_decided,
     gain_beyond_chance,
-    held_back_gain,
     held_back_gains,
 )
 from sidecut.methods.safeguard.pairs import KnownPairs
@@ -48,7 +48,9 @@ ALIKE = 0.8
 #: From more facts than the first number up to the second, and among no more points than the third, pairs are
 #: held back, see `try_out` and benchmarks/choices/held_back.py; unless more than this share of the points is
 #: constrained: then there are few others that could be harmed.
-FEW_FACTS, SOME_FACTS, TRIED_POINTS, MOST_KNOWN = 30, 100, 2_000, 0.75
+FEW_FACTS, SOME_FACTS, TRIED_POINTS, MOST_KNOWN = 4, 100, 2_000, 0.75
+#: Answers that agree more than this are not tried.
+MUCH_ALIKE = 0.9
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,7 @@ def weigh(
     unconstrained: IntArray,
     *,
     refines: bool = False,
+    fewest: int = FEWEST_FOR_GAIN,
 ) -> Judgement:
     """Choose between the answer to little knowledge and the method's own answer without any.
 
@@ -193,6 +196,8 @@ def weigh(
         Labels with constraints and without.
     refines : bool, default=False
         Whether the method is known to refine an answer that satisfies everything.
+    fewest : int, default=3
+        Fewer facts than this decide nothing.
 
     Examples
     --------
@@ -215,7 +220,7 @@ def weigh(
     if before == 1.0:
         return Judgement(CONSTRAINED, "Both answers satisfy all that is known, and they are much alike.")
     are_must_links = bool(known.together.all())
-    fewest = FEWEST_MUST_LINKS if are_must_links else FEWEST_FOR_GAIN
+    fewest = FEWEST_MUST_LINKS if are_must_links else fewest
     if known.n_facts < fewest:
         kind = "must-links" if are_must_links else "facts"
         detail = f"{known.n_facts} {kind} decide nothing, {fewest} might."
@@ -242,11 +247,14 @@ def try_out(
     constrained: IntArray,
     unconstrained: IntArray,
     refit: Callable[[Constraints], IntArray],
-    luck: float,
 ) -> Judgement:
-    """Choose between an answer and the one without constraints by pairs that were held back.
+    """Choose between an answer and the one without constraints by what was held back.
 
-    Answers that are much alike are not tried: neither can be much worse.
+    A sign test: what both answers get right, or both wrong, says nothing. Of the other pairs, those that only
+    the told answer gets right must be more than those that only the other does, by more than the root of
+    their number, which is the standard deviation of the difference if neither answer is better. Labels are
+    counted one by one, and more of them right is enough. Answers that are much alike are not tried: neither
+    can be much worse.
 
     Parameters
     ----------
@@ -256,23 +264,22 @@ def try_out(
         Labels with constraints and without.
     refit : callable
         Given a part of the constraints, returns labels.
-    luck : float
-        The gain in agreement with held-back pairs that is asked for, times the root of the number of facts.
-        Labels are counted one by one, and more of them right is enough.
     """
     known = KnownPairs(constraints, np.random.RandomState(0))
     before = known.agreement(unconstrained)
     if known.agreement(constrained) <= before:
         detail = "The answer without constraints agrees with them as well as the one that is told them."
         return Judgement(GRAPH, detail, is_sure=before == 1.0)
-    if adjusted_rand_score(constrained, unconstrained) > ALIKE:
+    if adjusted_rand_score(constrained, unconstrained) > MUCH_ALIKE:
         return Judgement(CONSTRAINED, "The answers with constraints and without are much alike.")
-    gain = held_back_gain(constraints, known, unconstrained, refit)
-    needed, measured = luck / np.sqrt(known.n_facts), "agreement with pairs that were held back"
-    if constraints.labels is not None:
-        needed, measured = 0.0, "labels that were held back and found"
-    detail = f"The gain in {measured} is {gain:.2f}; more than {needed:.2f} is asked for."
-    return Judgement(CONSTRAINED, detail) if gain > needed else Judgement(GRAPH, detail, is_sure=False)
+    only_told, only_alone = count_decided(constraints, known, unconstrained, refit)
+    kind, luck = ("pairs", 1.0) if constraints.labels is None else ("labels", 0.0)
+    detail = (
+        f"Of {kind} that were held back, {only_told} are right only with the others told, "
+        f"{only_alone} only without."
+    )
+    is_better = only_told - only_alone > luck * np.sqrt(only_told + only_alone)
+    return Judgement(CONSTRAINED, detail) if is_better else Judgement(GRAPH, detail, is_sure=False)
 
 
 def _best(scores: Mapping[str, float]) -> str:
