@@ -6,7 +6,7 @@ choose the questions are plain functions.
 
 from sidecut.active.belief import Belief
 from sidecut.active.clustering import ActiveClustering
-from sidecut.active.controller import controller, doubts
+from sidecut.active.controller import controller, doubtful_sets, doubts
 from sidecut.active.landscape import gaussian_kernel, graph_kernel
 from sidecut.active.oracles import BudgetSpent, Cards, CommandOracle, OracleError, ask, converse
 from sidecut.active.proposals import Proposal
@@ -39,6 +39,7 @@ __all__ = [
     "ask",
     "controller",
     "converse",
+    "doubtful_sets",
     "doubts",
     "eigenvector_change",
     "expected_change",

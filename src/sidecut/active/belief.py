@@ -39,6 +39,25 @@ NEW_SEEN, POINTS_SEEN = 1.0, 5.0
 
 
 @dataclass(frozen=True)
+class DoubtfulSet:
+    """Points asked about that are alike, in one class.
+
+    Attributes
+    ----------
+    grains : array of int
+        The points.
+    column : int
+        Their class.
+    wrong : float
+        The chance that all of them are of another one.
+    """
+
+    grains: IntArray
+    column: int
+    wrong: float
+
+
+@dataclass(frozen=True)
 class Structure:
     """How seeds make classes, where answers may be wrong (`sidecut.active.weighing`).
 
@@ -54,6 +73,8 @@ class Structure:
         The chance of each seed for every grain.
     error : float
         The chance that an answer is wrong: the median of those given.
+    sets : tuple of DoubtfulSet
+        Sets of points that may be of another class.
     """
 
     seeds: IntArray
@@ -62,6 +83,7 @@ class Structure:
     prior: FloatArray
     chances: FloatArray
     error: float
+    sets: tuple[DoubtfulSet, ...] = ()
 
     def odds(self, some: IntArray, others: IntArray) -> float:
         """Return the log odds that two sets of seeds belong together."""

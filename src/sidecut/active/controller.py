@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from sidecut.active.belief import Belief, Structure
 from sidecut.active.knowledge import SETTLED, connect
-from sidecut.active.proposals import Proposal, core_pair
+from sidecut.active.proposals import Proposal, core_pair, pair_across
 from sidecut.active.records import Answer
 from sidecut.active.strategies import (
     expected_change,
@@ -27,6 +27,8 @@ from sidecut.arrays import IntArray
 CREDIT = 5.0
 #: The closeness of a check of an earlier answer: it is about groups, and no sign of how close they are.
 CHECK = 1e-9
+#: Sets of points that are wrong with no more than this chance are not asked about.
+WRONG = 1.0 - float(expit(SETTLED))
 
 
 def controller(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
@@ -114,6 +116,39 @@ def doubts(belief: Belief, answers: list[Answer], rng: np.random.RandomState) ->
     return best
 
 
+def doubtful_sets(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
+    """Ask about a set of alike points and the rest of their class, where all of them may be of another one.
+
+    Points that were asked about hold each other in their class, and each of them looks sure. The expected
+    number of pairs regrouped is the chance that the set is of another class × its size × that of the rest.
+
+    Examples
+    --------
+    >>> from sidecut.active import ActiveClustering, Answer, doubtful_sets
+    >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
+    >>> run = ActiveClustering(reliability=0.8, random_state=0).start(X)
+    >>> run = run.tell([Answer(i, j, True) for i, j in [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7)]])
+    >>> run.set_params(strategy=doubtful_sets).question().reason
+    'a part of a group has a chance of ...% to be of another one'
+    """
+    structure = belief.structure
+    if structure is None or not structure.sets:
+        return None
+    sizes = belief.landscape.grains.sizes
+    nearest = belief.known[belief.kernel[:, belief.known].argmax(axis=1)]
+    found = []
+    for each in structure.sets:
+        if each.wrong > WRONG:
+            mass = sizes[(belief.labels == each.column) & np.isin(nearest, each.grains)].sum()
+            found.append((each.wrong * mass * (belief.class_sizes[each.column] - mass), each))
+    for gain, each in sorted(found, key=lambda one: -one[0]):
+        pair = pair_across(belief, each.grains, np.setdiff1d(belief.members(each.column), each.grains))
+        if pair is not None:
+            reason = f"a part of a group has a chance of {each.wrong:.0%} to be of another one"
+            return Proposal(*pair, float(gain), 1.0 - each.wrong, reason, CHECK)
+    return None
+
+
 def weak_sides(structure: Structure) -> Iterator[tuple[IntArray, IntArray]]:
     """Give the two sides of every link of the tree of strongest evidence that holds the seeds of a class."""
     for column in range(int(structure.class_of.max()) + 1):
@@ -131,4 +166,4 @@ def weak_sides(structure: Structure) -> Iterator[tuple[IntArray, IntArray]]:
 
 
 #: The strategies it listens to.
-ADVISERS = (merge_classes, expected_change, neighbourhoods, perturbation, doubts)
+ADVISERS = (merge_classes, expected_change, neighbourhoods, perturbation, doubts, doubtful_sets)

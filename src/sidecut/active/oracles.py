@@ -376,7 +376,9 @@ def converse(
     """
     while True:
         if budget is not None and len(run.history_) >= budget:
-            return _end(run, screen, "budget", f"That makes {budget} answers, as many as were wanted.")
+            return _end(
+                run, screen, "budget", f"That makes {_counted(budget, 'answer')}, as many as were wanted."
+            )
         question = run.question()
         if question is None:
             return _end(run, screen, "nothing left", "Nothing is left worth asking.")
@@ -391,13 +393,30 @@ def converse(
 
 
 def _show(run: ActiveClustering, cards: Cards, question: Question, screen: TextIO) -> None:
-    reason = re.sub(r"\bpoint (\d+)", lambda row: _call(cards.names[int(row[1])]), question.reason)
-    screen.write(f"\nQuestion {len(run.history_) + 1} ({run.n_clusters_} groups so far): {reason}.\n")
+    reason = name_points(question.reason, cards.names)
+    so_far = f"{_counted(run.n_clusters_, 'group')} so far"
+    screen.write(f"\nQuestion {len(run.history_) + 1} ({so_far}): {reason}.\n")
     screen.write(cards.side_by_side(question.i, question.j) + "\n")
+
+
+def name_points(reason: str, names: Sequence[object]) -> str:
+    """Return a reason with the names of points in place of their row numbers.
+
+    Examples
+    --------
+    >>> from sidecut.active.oracles import name_points
+    >>> name_points("point 1: which group it is in is least clear", ["pen", "ink"])
+    'ink: which group it is in is least clear'
+    """
+    return re.sub(r"\bpoint (\d+)", lambda row: _call(names[int(row[1])]), reason)
 
 
 def _call(name: object) -> str:
     return f"point {name}" if str(name).isdigit() else _fit(name)
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _listen(keyboard: TextIO, screen: TextIO) -> str:
@@ -434,8 +453,7 @@ def _in_words(record: Record, cards: Cards) -> str:
 
 
 def _end(run: ActiveClustering, screen: TextIO, why: str, words: str) -> str:
-    screen.write(
-        f"\n{words} {run.n_clusters_} groups after {len(run.history_)} answers. {run.outlook_.words}\n"
-    )
+    groups, answers = _counted(run.n_clusters_, "group"), _counted(len(run.history_), "answer")
+    screen.write(f"\n{words} {groups} after {answers}. {run.outlook_.words}\n")
     screen.flush()
     return why

@@ -115,10 +115,21 @@ def core_pair(structure: Structure, belief: Belief, one: IntArray, other: IntArr
     for seeds in (one, other):
         alike = belief.kernel[:, structure.seeds[seeds]].max(axis=1)
         sides.append(largest(structure.chances[:, seeds].sum(axis=1) ** 4 * alike, N_CORE))
-    ranks = np.add.outer(*(np.arange(len(side)) for side in sides))
+    return first_open(belief, *sides)
+
+
+def pair_across(belief: Belief, some: IntArray, others: IntArray) -> tuple[int, int] | None:
+    """Return an open pair between two sets of grains, of those in the middle of each."""
+    sides = [each[np.argsort(-belief.kernel[np.ix_(each, each)].sum(axis=1))] for each in (some, others)]
+    return first_open(belief, *sides)
+
+
+def first_open(belief: Belief, some: IntArray, others: IntArray) -> tuple[int, int] | None:
+    """Return the first pair that may be asked about, of grains that are sorted by how well they would do."""
+    ranks = np.add.outer(np.arange(len(some)), np.arange(len(others)))
     for at in np.argsort(ranks, axis=None, kind="stable"):
         a, b = np.unravel_index(int(at), ranks.shape)
-        pair = int(sides[0][a]), int(sides[1][b])
+        pair = int(some[a]), int(others[b])
         if is_open(belief, *pair):
             return pair
     return None

@@ -164,13 +164,13 @@ def neighbourhoods(belief: Belief, answers: list[Answer], rng: np.random.RandomS
     >>> from sidecut.active import ActiveClustering, neighbourhoods
     >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
     >>> ActiveClustering(strategy=neighbourhoods, random_state=0).start(X).question().reason
-    'point ...: its group is least clear for the questions it would take'
+    'point ...: which group it is in is least clear'
     """
     ordered = -np.sort(-belief.chances, axis=1)
     entropy = -np.sum(ordered * np.log(np.maximum(ordered, 1e-300)), axis=1)
     questions = ordered @ np.arange(1, belief.n_classes + 1)
     scores = np.where(belief.is_placed, 0.0, entropy / questions)
-    proposal = first_comparable(belief, scores, "its group is least clear for the questions it would take")
+    proposal = first_comparable(belief, scores, "which group it is in is least clear")
     return proposal or merge_classes(belief, answers, rng)
 
 
@@ -207,7 +207,7 @@ def perturbation(belief: Belief, answers: list[Answer], rng: np.random.RandomSta
     >>> from sidecut.active import ActiveClustering, perturbation
     >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
     >>> ActiveClustering(strategy=perturbation, random_state=0).start(X).question().reason
-    'point ...: a link here would turn the eigenvectors most'
+    'point ...: an answer about it would move the border of its group most'
     """
     land = belief.landscape
     doubt = np.where(belief.is_placed, 0.0, 1.0 - belief.chances[np.arange(land.n_grains), belief.labels])
@@ -218,7 +218,7 @@ def perturbation(belief: Belief, answers: list[Answer], rng: np.random.RandomSta
     moves = eigenvector_change(land.eigenvalues, land.eigenvectors, candidates, partners)
     scores = np.zeros(land.n_grains)
     scores[candidates] = doubt[candidates] * moves + 1e-12
-    return first_comparable(belief, scores, "a link here would turn the eigenvectors most")
+    return first_comparable(belief, scores, "an answer about it would move the border of its group most")
 
 
 def eigenvector_change(

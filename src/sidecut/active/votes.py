@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 
 from sidecut.active.belief import as_chances
 from sidecut.active.knowledge import Knowledge
@@ -51,7 +51,7 @@ class Ballot:
         Examples
         --------
         >>> import numpy as np
-        >>> from sidecut.active.weighing import Ballot
+        >>> from sidecut.active.votes import Ballot
         >>> no = Ballot(np.array([[0, 1]]), np.array([False]), np.array([0.1]), np.array([True]))
         >>> np.exp(no.log_likelihood(np.array([[0.0, 0.5, 1.0]]))).round(2)
         array([[0.9, 0.5, 0.1]])
@@ -128,7 +128,9 @@ def _log_chance(base: FloatArray, ballot: Ballot, cavities: FloatArray) -> float
     total = _add_messages(base, ballot, _tell_other_side(cavities, ballot))
     both = cavities[0] * cavities[1]
     both[:, -1] *= SAME_NEW
-    return float(logsumexp(total, axis=1).sum() - ballot.log_likelihood(both.sum(axis=1)).sum())
+    top = total.max(axis=1)
+    points = np.log(np.exp(total - top[:, None]).sum(axis=1)) + top
+    return float(points.sum() - ballot.log_likelihood(both.sum(axis=1)).sum())
 
 
 def _before_answers(raw: FloatArray, class_of: IntArray, seeds: IntArray, new_rate: float) -> FloatArray:
@@ -180,7 +182,7 @@ def join_seeds(evidence: FloatArray, prior: FloatArray) -> IntArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from sidecut.active.weighing import join_seeds
+    >>> from sidecut.active.votes import join_seeds
     >>> join_seeds(np.array([[0, 2.0, -3], [2.0, 0, 1.0], [-3, 1.0, 0]]), np.zeros((3, 3)))
     array([0, 0, 1])
     """

@@ -21,9 +21,7 @@ all that is tried the one with the best score is kept: the log chance of all ans
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import logit
@@ -43,8 +41,9 @@ from sidecut.active.belief import (
 )
 from sidecut.active.knowledge import Knowledge
 from sidecut.active.landscape import Landscape
+from sidecut.active.moves import find_move, movable_sets, weigh_sets
+from sidecut.active.scene import Scene, Weighed, foretell
 from sidecut.active.votes import (
-    Ballot,
     add_by_class,
     gather_ballot,
     join_seeds,
@@ -54,169 +53,14 @@ from sidecut.active.votes import (
 )
 from sidecut.arrays import FloatArray, IntArray
 
-#: Rounds of steps 1 to 3, and moves and new seeds at most.
-N_ROUNDS, N_MOVES = 6, 15
-#: The part of the forecast of a set of points that is spread over all classes.
-DOUBT_OF_SETS = 0.2
-#: What the graph says about two seeds counts as log odds from the first to the second.
-LEAST_PRIOR, MOST_PRIOR = -1.5, 0.0
-#: Two pieces are as likely one class as two where the weight between them is this share of the weight inside.
-EVEN_LINKAGE = 0.1
+#: Rounds of steps 1 to 3; moves at most, and moves in a row that bring nothing.
+N_ROUNDS, N_MOVES, N_IN_VAIN = 6, 15, 2
 #: From this chance on a point counts as of its class: others are compared with it.
 PLACED = 0.9
 #: The least chance with which a node counts in the forecast of others, at the start.
 LEAST_SURE = 0.3
 #: The log odds of a new seed before the answers.
-NEW_SEED = -2.0
-#: A set of points is tried in another class where this much log odds may be gained.
-LEAST_GAIN = 0.5
-
-
-@dataclass(frozen=True)
-class Scene:
-    """What does not change while answers are weighed.
-
-    Attributes
-    ----------
-    landscape : Landscape
-        The data.
-    nodes : array of int
-        The grains that were asked about, and the centres.
-    ballot : Ballot
-        The answers.
-    kernel : array
-        How alike grains are.
-    trust : float
-        How much the piece of a grain says about it.
-    n_clusters : int or None
-        No new class is expected once there are so many.
-    """
-
-    landscape: Landscape
-    nodes: IntArray
-    ballot: Ballot
-    kernel: FloatArray
-    trust: float
-    n_clusters: int | None
-
-    @cached_property
-    def pieces(self) -> IntArray:
-        """The piece of every node."""
-        return self.landscape.pieces[self.nodes]
-
-    @cached_property
-    def alike(self) -> FloatArray:
-        """The kernel among the nodes."""
-        return self.kernel[np.ix_(self.nodes, self.nodes)]
-
-    @cached_property
-    def linkage(self) -> FloatArray:
-        """The weight between two pieces as a share of the weight inside the smaller one."""
-        pieces = self.landscape.pieces
-        member = np.zeros((len(pieces), self.landscape.n_pieces))
-        member[np.arange(len(pieces)), pieces] = 1.0
-        cut = member.T @ (self.landscape.weights @ member)
-        inside = np.diag(cut)
-        return cut / np.maximum(np.minimum(inside[:, None], inside[None, :]), 1e-9)
-
-    def prior(self, n_seeds: int) -> FloatArray:
-        """Return the log odds that two seeds are one class, by how strongly the graph links their pieces."""
-        known = np.log(np.maximum(self.linkage, 1e-9) / EVEN_LINKAGE)
-        prior = np.full((n_seeds, n_seeds), LEAST_PRIOR)
-        prior[: len(known), : len(known)] = np.clip(known, LEAST_PRIOR, MOST_PRIOR)
-        return prior
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """What is forecast of every node from the others.
-
-    Attributes
-    ----------
-    rows : array of shape (n_nodes, n_seeds)
-        What the forecast rests on: the chance of each seed.
-    raw : array of shape (n_nodes, n_seeds)
-        The forecast of each node from the others.
-    inverse, slopes : arrays
-        A = (K + Σ)⁻¹ and A(Y - M), of which forecasts of sets are made.
-    """
-
-    rows: FloatArray
-    raw: FloatArray
-    inverse: FloatArray
-    slopes: FloatArray
-
-    def without(self, block: IntArray) -> FloatArray:
-        """Return the forecast of some nodes from those outside: Y - A_BB⁻¹ [A(Y - M)]_B."""
-        return self.rows[block] - np.linalg.solve(self.inverse[np.ix_(block, block)], self.slopes[block])
-
-
-def foretell(scene: Scene, rows: FloatArray, sure: FloatArray, seeds: IntArray) -> Forecast:
-    """Forecast each node from the others; a seed is what it is."""
-    inverse = invert(scene.alike, NOISE + (1.0 - sure))
-    weighted = rows * sure[:, None]
-    counts = np.zeros((scene.landscape.n_pieces, rows.shape[1]))
-    np.add.at(counts, scene.pieces, weighted)
-    others = counts[scene.pieces] - weighted
-    others /= np.maximum(others.sum(axis=1, keepdims=True), 1.0)
-    slopes = inverse @ (rows - scene.trust * others)
-    raw = rows - slopes / np.diag(inverse)[:, None]
-    raw[seeds] = np.eye(len(seeds), rows.shape[1])
-    return Forecast(rows, raw, inverse, slopes)
-
-
-@dataclass(frozen=True)
-class Weighed:
-    """What the answers make of the nodes.
-
-    Attributes
-    ----------
-    seeds : array of int
-        Which nodes are seeds.
-    class_of : array of int
-        The class of each seed.
-    chances : array of shape (n_nodes, n_classes + 1)
-        The chance of each class, and in the last column of a new one.
-    rows : array of shape (n_nodes, n_seeds)
-        The chance of each seed.
-    evidence, prior : arrays of shape (n_seeds, n_seeds)
-        Log odds that two seeds are one class, from the answers and from the graph.
-    forecast : Forecast
-        What was forecast of each node.
-    new_rate : float
-        The chance of a new class before the answers.
-    score : float
-        The log chance of the answers, and of the classes before them.
-    """
-
-    seeds: IntArray
-    class_of: IntArray
-    chances: FloatArray
-    rows: FloatArray
-    evidence: FloatArray
-    prior: FloatArray
-    forecast: Forecast
-    new_rate: float
-    score: float
-
-    @property
-    def n_classes(self) -> int:
-        """How many classes there are."""
-        return int(self.class_of.max()) + 1
-
-    @cached_property
-    def columns(self) -> IntArray:
-        """The likeliest class of every node; a seed is of its own."""
-        columns = self.chances[:, :-1].argmax(axis=1)
-        columns[self.seeds] = self.class_of
-        return columns
-
-    @cached_property
-    def sureness(self) -> FloatArray:
-        """The chance of the likeliest class of every node."""
-        sure = self.chances[:, :-1].max(axis=1)
-        sure[self.seeds] = 1.0
-        return sure
+NEW_SEED = -0.5
 
 
 def infer_weighed(landscape: Landscape, knowledge: Knowledge, n_clusters: int | None) -> Belief:
@@ -244,16 +88,19 @@ def infer_weighed(landscape: Landscape, knowledge: Knowledge, n_clusters: int | 
 def weigh(scene: Scene, first: IntArray) -> Weighed:
     """Settle what every node is; then move sets of nodes, and add seeds, while the answers get likelier."""
     best = start(scene, first)
+    blocks = movable_sets(best, scene)
     tried: set[tuple[int, ...]] = set()
-    for _ in range(N_MOVES):
+    in_vain = 0
+    while in_vain < N_IN_VAIN and len(tried) < N_MOVES:
         may_grow = scene.n_clusters is None or best.n_classes < scene.n_clusters
-        block, to = find_move(best, scene.ballot, scene.pieces, may_grow, tried)
+        block, to = find_move(best, scene.ballot, blocks, may_grow, tried)
         if not len(block):
             break
         tried.add((to, *block))
         moved = move(scene, best, block, to)
+        in_vain += 1
         if moved.score > best.score:
-            best = moved
+            best, blocks, in_vain = moved, movable_sets(moved, scene), 0
     return best
 
 
@@ -288,13 +135,6 @@ def move(scene: Scene, weighed: Weighed, block: IntArray, to: int) -> Weighed:
     sure = np.maximum(weighed.sureness, LEAST_SURE)
     sure[block] = PLACED
     return settle(scene, seeds, rows, sure)
-
-
-def _likely_new(weighed: Weighed) -> IntArray:
-    """Return the node that is most likely of no class, if that is likelier than not."""
-    new = weighed.chances[:, -1].copy()
-    new[weighed.seeds] = 0.0
-    return np.flatnonzero(new == new.max())[:1] if new.max() > 0.5 else np.empty(0, dtype=np.intp)
 
 
 def settle(scene: Scene, seeds: IntArray, rows: FloatArray, sure: FloatArray) -> Weighed:
@@ -351,111 +191,6 @@ def _new_rate(scene: Scene, n_seeds: int, sure: FloatArray, class_of: IntArray) 
     return float(min((n_new + NEW_SEEN) / (n_seen + POINTS_SEEN), 0.5))
 
 
-def find_move(
-    weighed: Weighed,
-    ballot: Ballot,
-    pieces: IntArray,
-    may_grow: bool,
-    tried: Container[tuple[int, ...]] = (),
-) -> tuple[IntArray, int]:
-    """Return the set of nodes that would gain most in another class, and the class; -1: a new one.
-
-    The set is empty where none would gain. A set is scored in a class by the answers about its nodes and
-    nodes outside, and by the mean of what is forecast of its nodes from those outside. Moves that were
-    tried, each as the class and the nodes, are left out.
-    """
-    best: tuple[IntArray, int] = (np.empty(0, dtype=np.intp), -1)
-    most = LEAST_GAIN
-    for block in movable_sets(weighed, ballot, pieces):
-        now = weighed.columns[block[0]]
-        said = _said_of(block, weighed, ballot)
-        if (said - said[now]).max() <= 0:
-            continue
-        score = said + _expected_of(block, weighed)
-        if not may_grow:
-            score[-1] = -np.inf
-        for at in np.argsort(-score):
-            to = -1 if at == len(score) - 1 else int(at)
-            if score[at] - score[now] <= most:
-                break
-            if (to, *block) not in tried:
-                best, most = (block, to), score[at] - score[now]
-                break
-    if not len(best[0]) and may_grow:
-        block = _likely_new(weighed)
-        if len(block) and (-1, *block) not in tried:
-            return block, -1
-    return best
-
-
-def _said_of(block: IntArray, weighed: Weighed, ballot: Ballot) -> FloatArray:
-    """Return the log likelihood of the answers about a set and the rest, for each class and a new one."""
-    inside = np.zeros(len(weighed.chances), dtype=bool)
-    inside[block] = True
-    hit = inside[ballot.ends]
-    across = np.flatnonzero(hit[:, 0] != hit[:, 1])
-    outside = np.where(hit[across, 0], ballot.ends[across, 1], ballot.ends[across, 0])
-    together = weighed.chances[outside].copy()
-    together[:, -1] = 0.0
-    return ballot.part(across).log_likelihood(together).sum(axis=0)
-
-
-def _expected_of(block: IntArray, weighed: Weighed) -> FloatArray:
-    chances = as_chances(add_by_class(weighed.forecast.without(block), weighed.class_of))
-    chances = (1.0 - DOUBT_OF_SETS) * chances + DOUBT_OF_SETS / chances.shape[1]
-    known = np.log(chances).mean(axis=0) + np.log1p(-weighed.new_rate)
-    return np.append(known, np.log(max(weighed.new_rate, 1e-9)))
-
-
-def movable_sets(weighed: Weighed, ballot: Ballot, pieces: IntArray) -> Iterator[IntArray]:
-    """Give the sets of nodes that yes links hold together, and the nodes of a class in each piece."""
-    yield from linked_sets(weighed, ballot)
-    is_free = np.ones(len(weighed.chances), dtype=bool)
-    is_free[weighed.seeds] = False
-    name = pieces * weighed.n_classes + weighed.columns
-    for one in np.unique(name[is_free]):
-        block = np.flatnonzero(is_free & (name == one))
-        if len(block) > 1:
-            yield block
-
-
-def linked_sets(weighed: Weighed, ballot: Ballot) -> Iterator[IntArray]:
-    """Give the sets of nodes of a class that yes links hold together, whole and cut at one link."""
-    is_free = np.ones(len(weighed.chances), dtype=bool)
-    is_free[weighed.seeds] = False
-    columns, (a, b) = weighed.columns, ballot.ends.T
-    edges = ballot.ends[ballot.yes & is_free[a] & is_free[b] & (columns[a] == columns[b])]
-    neighbours: dict[int, list[int]] = {}
-    for one, other in edges.tolist():
-        neighbours.setdefault(one, []).append(other)
-        neighbours.setdefault(other, []).append(one)
-    seen: set[int] = set()
-    for node in neighbours:
-        if node not in seen:
-            whole = _reach(neighbours, node, -1)
-            seen |= whole
-            yield np.array(sorted(whole))
-    for one, other in edges.tolist():
-        side = _reach(neighbours, one, other)
-        if other in side:
-            continue
-        for block in (side, _reach(neighbours, other, one)):
-            if len(block) > 1:
-                yield np.array(sorted(block))
-
-
-def _reach(neighbours: dict[int, list[int]], start: int, barred: int) -> set[int]:
-    """Return the nodes that links lead to, without the link from the start to the barred one."""
-    found, front = {start}, [start]
-    while front:
-        node = front.pop()
-        for other in neighbours[node]:
-            if other not in found and not (node == start and other == barred):
-                found.add(other)
-                front.append(other)
-    return found
-
-
 def regroup(knowledge: Knowledge, weighed: Weighed) -> Knowledge:
     """Return groups for the strategies: one for each class, and one for each node not yet in one."""
     n_classes = weighed.n_classes
@@ -507,6 +242,7 @@ def as_belief(scene: Scene, placed: Knowledge, weighed: Weighed) -> Belief:
         weighed.prior,
         of_seeds,
         float(np.median(scene.ballot.error)),
+        weigh_sets(weighed, scene),
     )
     return Belief(
         land,

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sidecut.active import ActiveClustering, Answer, Cards, converse
+from sidecut.active.oracles import name_points
 from sidecut.active.records import Record
 from sidecut.cli.errors import OK, UsageError, require
 from sidecut.cli.inputs import existing_file, read_points
@@ -27,14 +28,16 @@ __all__ = ["run"]
 
 SHOWN_NEXT, SHOWN_DOUBTFUL = 5, 10
 WORDS = {True: "together", False: "apart", None: "unsure"}
+#: Why each strategy asks, in plain words.
 REASONS = {
     "merge_classes": "two groups may be one",
     "expected_change": "many points follow this one",
     "go_on": "the point was still without a group",
     "neighbourhoods": "its group was least clear",
     "uncertainty": "it was torn between two groups",
-    "perturbation": "a link here turns the eigenvectors most",
+    "perturbation": "it moves the border of its group most",
     "doubts": "to check an earlier answer",
+    "doubtful_sets": "a part of a group may be of another one",
     "split_largest": "it was explained least",
     "random_pair": "drawn by chance",
 }
@@ -65,7 +68,7 @@ def run(options: AskOptions) -> int:
     names = [points.name(position) for position in range(points.n_samples)]
     cards = Cards(names, {column: frame[column].tolist() for column in shown})
     if session.history_:
-        sys.stdout.write(f"Going on after {len(session.history_)} answers.\n")
+        sys.stdout.write(f"Going on after {counted(len(session.history_), 'answer')}.\n")
     else:
         sys.stdout.write(
             f"{points.n_samples} rows. Each question shows two of them: should they be in one group? "
@@ -126,7 +129,6 @@ def _points(options: AskOptions, frame: pd.DataFrame, shown: list[str], text: Te
 
 
 # The page of a dialogue: the questions asked, what they brought, and what to ask next.
-"""Why each strategy asks, in plain words."""
 
 
 def dialogue_html(run: ActiveClustering, points: Points, command: str) -> str:
@@ -207,7 +209,7 @@ def _row(number: int, record: Record, names: list[str]) -> tuple[str, ...]:
 
 def _next(run: ActiveClustering, names: list[str]) -> dict[str, Any]:
     questions = run.questions(SHOWN_NEXT)
-    rows = [(names[question.i], names[question.j], question.reason) for question in questions]
+    rows = [(names[q.i], names[q.j], name_points(q.reason, names)) for q in questions]
     return {"words": run.outlook_.words, "rows": rows}
 
 
