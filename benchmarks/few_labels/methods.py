@@ -36,7 +36,7 @@ def told_sizes(factor: Callable[[int], float] | None = None, spread: float = 0.0
             sizes *= [factor(c) for c in range(len(sizes))]
             sizes *= len(work.truth) / sizes.sum()
         bounds = sizes / sizes.sum() if spread == 0 else np.outer(sizes, [1 - spread, 1 + spread])
-        model = PoissonMBO(work.n_clusters, affinity="precomputed", sizes=bounds)
+        model = PoissonMBO(work.n_clusters, affinity="precomputed", sizes=bounds, random_state=0)
         return order[model.fit(work.graph, constraints=work.constraints).labels_]
 
     return run

@@ -10,7 +10,13 @@ from sidecut import Constraints, NormalizedCut
 from sidecut.constraints import sample_pairs
 from sidecut.graphs import Neighbors, as_graph
 from sidecut.methods.poisson import pieces
-from sidecut.methods.poisson.pieces import Joining, cut_into_pieces, exchanged_heat, join_pieces
+from sidecut.methods.poisson.pieces import (
+    Joining,
+    cut_into_pieces,
+    exchanged_heat,
+    join_pieces,
+    piece_vectors,
+)
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.poisson.sizes import SizeRule
 from sidecut.methods.safeguard import KnownPairs
@@ -125,7 +131,8 @@ def test_more_knowledge_makes_more_pieces(n_points, n_clusters, n_facts, expecte
 def test_pieces_are_purer_than_clusters_and_pairs_join_them_rightly():
     X, y = load_digits(return_X_y=True)
     graph = Neighbors(20).build(X)
-    piece = cut_into_pieces(graph, 50, 30, "auto", np.random.RandomState(0))
+    rng = np.random.RandomState(0)
+    piece = cut_into_pieces(piece_vectors(graph, 30, "auto", rng), 50, rng)
     assert piece.max() == 49
     counts = np.zeros((50, 10))
     np.add.at(counts, (piece, y), 1)

@@ -45,6 +45,8 @@ class Descent:
         The energy after the last step without the cost of sizes: which of two ends cuts and violates less.
     estimates : list of arrays of shape (n_clusters,)
         What sizes were expected to be.
+    times : tuple of float
+        How long labels diffused.
     """
 
     labels: IntArray
@@ -53,6 +55,7 @@ class Descent:
     penalties: list[float] = field(default_factory=list)
     tension: float = 0.0
     estimates: list[IntArray] = field(default_factory=list)
+    times: tuple[float, ...] = ()
 
     @property
     def n_iter(self) -> int:

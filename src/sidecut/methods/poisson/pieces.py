@@ -19,8 +19,9 @@ it that join two clusters and cut a third.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -56,6 +57,14 @@ CHANGES = 20
 GAIN = 1e-9
 
 Worth = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+class Pieces(NamedTuple):
+    """A graph in pieces: the piece of every point, the heat G that pieces exchange, and D^{-1/2} V."""
+
+    piece: IntArray
+    heat: FloatArray
+    vectors: FloatArray
 
 
 def join_pieces(
@@ -100,17 +109,33 @@ def join_pieces(
     0.94
     """
     known = KnownPairs(constraints, rng)
-    n_wanted = _number_of_pieces(graph.n_nodes, n_clusters, known.n_facts)
-    n_vectors = max(n_clusters, min(VECTORS * n_clusters, MOST_VECTORS, graph.n_nodes))
-    pieces = cut_into_pieces(graph, n_wanted, n_vectors, eigen_solver, rng)
-    if pieces.max() + 1 < n_clusters:
+    pieces, heat, _ = find_pieces(graph, n_clusters, known.n_facts, eigen_solver, rng)
+    if len(heat) < n_clusters:
         return []
     sizes = np.bincount(pieces).astype(np.float64)
     pull = PAIR_WEIGHT * graph.n_nodes * known.n_facts * _pull(known, pieces, constraints)
-    heat = exchanged_heat(graph, pieces)
+    joinings = [Joining(pull, heat, sizes, n_clusters, worth) for worth in worths(graph.n_nodes, n_clusters)]
+    return best_clusterings(joinings, pieces, rng)
+
+
+def find_pieces(
+    graph: Graph, n_clusters: int, n_facts: int, eigen_solver: str, rng: np.random.RandomState
+) -> Pieces:
+    """Cut the graph into pieces, and find the heat that they exchange."""
+    n_wanted = _number_of_pieces(graph.n_nodes, n_clusters, n_facts)
+    n_vectors = max(n_clusters, min(VECTORS * n_clusters, MOST_VECTORS, graph.n_nodes))
+    vectors = piece_vectors(graph, n_vectors, eigen_solver, rng)
+    pieces = cut_into_pieces(vectors, n_wanted, rng)
+    return Pieces(pieces, exchanged_heat(graph, pieces), vectors)
+
+
+def best_clusterings(
+    joinings: Sequence[Joining], pieces: IntArray, rng: np.random.RandomState
+) -> list[IntArray]:
+    """Return the clusters of points by the best joining of each kind, those that differ."""
     found: list[IntArray] = []
-    for worth in (_less_energy(graph.n_nodes, n_clusters), _association(graph.n_nodes, n_clusters)):
-        joined = Joining(pull, heat, sizes, n_clusters, worth).best(rng)[pieces]
+    for joining in joinings:
+        joined = joining.best(rng)[pieces]
         if not any(np.array_equal(joined, other) for other in found):
             found.append(joined)
     return found
@@ -122,18 +147,19 @@ def _number_of_pieces(n_points: int, n_clusters: int, n_facts: int) -> int:
     return int(max(min(number, n_points // POINTS_PER_PIECE), n_clusters))
 
 
-def cut_into_pieces(
-    graph: Graph, n_pieces: int, n_vectors: int, eigen_solver: str, rng: np.random.RandomState
-) -> IntArray:
-    """Return the piece of every point: k-means in more eigenvectors than there are clusters.
+def piece_vectors(graph: Graph, n_vectors: int, eigen_solver: str, rng: np.random.RandomState) -> FloatArray:
+    """Return D^{-1/2} V, V the eigenvectors of the graph, more of them than there are clusters."""
+    is_rough = eigen_solver == "auto"
+    found = laplacian_eigenpairs(graph, n_vectors, solver=eigen_solver, rough=is_rough, random_state=rng)
+    return SignedGraph(graph).scale[:, None] * found.vectors
+
+
+def cut_into_pieces(vectors: FloatArray, n_pieces: int, rng: np.random.RandomState) -> IntArray:
+    """Return the piece of every point: k-means in eigenvectors.
 
     There may be fewer pieces than asked for, if points look alike.
     """
-    vectors = laplacian_eigenpairs(
-        graph, n_vectors, solver=eigen_solver, rough=eigen_solver == "auto", random_state=rng
-    ).vectors
-    scale = SignedGraph(graph).scale
-    rows = unit_rows(scale[:, None] * vectors)
+    rows = unit_rows(vectors)
     fitted = _some_rows(rows, ROWS_PER_PIECE * n_pieces, rng)
     with warnings.catch_warnings(action="ignore", category=SidecutWarning):
         return kmeans_labels(rows, n_pieces, n_init=1, fit_rows=fitted, random_state=rng)
@@ -169,6 +195,11 @@ def _pull(known: KnownPairs, pieces: IntArray, constraints: Constraints) -> Floa
     pull = np.zeros((n_pieces, n_pieces))
     np.add.at(pull, (pieces[first], pieces[second]), beliefs / np.abs(beliefs).sum())
     return pull + pull.T
+
+
+def worths(n_points: int, n_clusters: int) -> tuple[Worth, Worth]:
+    """Return what a cluster is worth by its heat and size: with a price of uneven sizes, and without."""
+    return _less_energy(n_points, n_clusters), _association(n_points, n_clusters)
 
 
 def _less_energy(n_points: int, n_clusters: int) -> Worth:
