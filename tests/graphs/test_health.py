@@ -9,7 +9,9 @@ from sidecut.graphs import as_graph, warn_about_graph
 
 
 def cliques(*sizes):
-    return as_graph(sp.block_diag([np.ones((size, size)) - np.eye(size) for size in sizes], format="csr"))
+    return as_graph(
+        sp.block_diag([sp.coo_array(np.ones((size, size)) - np.eye(size)) for size in sizes], format="csr")
+    )
 
 
 def test_a_healthy_graph_passes_in_silence():

@@ -157,7 +157,9 @@ def test_in_a_weighted_inner_product(condition):
                 condition=condition,
                 residual=1e-8 * abs(truth),
             )
-            assert bound.lower <= truth <= bound.upper
+            # With a condition of 1e8 neither C nor the truth is known any better than this.
+            rounding = 1e-8 * abs(truth)
+            assert bound.lower - rounding <= truth <= bound.upper
 
 
 def test_an_indefinite_weight_is_an_error():

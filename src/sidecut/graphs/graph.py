@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,15 +49,28 @@ class Graph(LinearOperator, ABC):
     as they do for matrices.
     """
 
-    n_nodes: int
     #: The share of true nearest neighbours among the edges, where they were searched for.
     recall: float | None = None
-    dtype = np.dtype(np.float64)
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """The shape of W."""
-        return self.n_nodes, self.n_nodes
+    def n_nodes(self) -> int:
+        """The number of nodes; subclasses set it before anything else."""
+        return int(self.shape[0])
+
+    @n_nodes.setter
+    def n_nodes(self, number: int) -> None:
+        super().__init__(np.float64, (number, number))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What SciPy keeps of its own differs from version to version, and is made anew.
+        bare = object.__new__(type(self))
+        bare.n_nodes = self.n_nodes
+        state = {name: value for name, value in vars(self).items() if name not in vars(bare)}
+        return {"n_nodes": self.n_nodes, **state}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
 
     @abstractmethod
     def apply(self, block: FloatArray) -> FloatArray:

@@ -240,7 +240,7 @@ class KeptTiledGraph(TiledGraph):
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be made again is not worth gigabytes of a file, and threads cannot be written to one.
-        return {name: value for name, value in vars(self).items() if name != "_strips"}
+        return {name: value for name, value in super().__getstate__().items() if name != "_strips"}
 
 
 def halve(strip: npt.NDArray[Any]) -> npt.NDArray[Any]:

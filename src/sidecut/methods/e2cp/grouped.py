@@ -118,7 +118,7 @@ class GroupedGraph(Graph):
 
     def __getstate__(self) -> dict[str, Any]:
         # Threads cannot be written to a file.
-        return {name: value for name, value in vars(self).items() if name != "_edge_product"}
+        return {name: value for name, value in super().__getstate__().items() if name != "_edge_product"}
 
 
 def adjust_smoothly(graph: Graph, beliefs: SmoothBeliefs, unit: float, rng: np.random.RandomState) -> Graph:
