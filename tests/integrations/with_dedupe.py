@@ -5,7 +5,6 @@ Not part of `make test`: `nox -s seats` installs dedupe and runs this.
 
 from itertools import combinations
 
-import dedupe
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
@@ -47,6 +46,8 @@ def people(rng, n_people=120):
 @pytest.fixture(scope="module")
 def compared():
     """Return who the records are, dedupe after training, and its own scores."""
+    import dedupe
+
     rng = np.random.default_rng(0)
     records, who = people(rng)
     matcher = dedupe.Dedupe([dedupe.variables.String(name) for name in ("name", "town", "year")], num_cores=0)

@@ -7,14 +7,6 @@ Everything after that is pyannote's own: counting speakers, clustering, the anno
 
 import numpy as np
 import pytest
-import torch
-from pyannote.audio.core.plda import PLDA
-from pyannote.audio.core.task import Problem, Resolution, Specifications
-from pyannote.audio.models.embedding import WeSpeakerResNet34
-from pyannote.audio.models.segmentation import PyanNet
-from pyannote.audio.pipelines import SpeakerDiarization
-from pyannote.core import Annotation, Segment, SlidingWindow, SlidingWindowFeature
-from pyannote.metrics.diarization import DiarizationErrorRate
 
 from sidecut.integrations.speakers import SpeakerClusterer
 
@@ -32,32 +24,44 @@ def speak_in_turns(rng, n_turns=82):
     return np.array(turns)
 
 
-class Heard(SpeakerDiarization):
-    """pyannote's pipeline, told what its two networks would hear."""
+def hear(model, turns, noise, rng):
+    """Return who is active in every chunk, and the voices, as the two networks would hear them."""
+    from pyannote.core import SlidingWindow, SlidingWindowFeature
 
-    def hear(self, turns, noise, rng):
-        n_frames = self._segmentation.model.num_frames(int(CHUNK * 16000))
-        frame_turn = np.minimum((np.arange(n_frames) / n_frames * CHUNK / TURN).astype(int), 3)
-        n_chunks = (len(turns) - 4) // 2 + 1
-        voices = rng.normal(size=(PEOPLE, 256))
-        active = np.zeros((n_chunks, n_frames, LOCAL))
-        self.voices = np.full((n_chunks, LOCAL, 256), np.nan)
-        for chunk in range(n_chunks):
-            heard = turns[2 * chunk : 2 * chunk + 4]
-            people = rng.permutation(np.unique(heard))
-            active[chunk, :, : len(people)] = heard[frame_turn][:, None] == people
-            self.voices[chunk, : len(people)] = voices[people] + noise * rng.normal(size=(len(people), 256))
-        self.segments = SlidingWindowFeature(active, SlidingWindow(duration=CHUNK, step=STEP, start=0.0))
-
-    def get_segmentations(self, file, hook=None):
-        return self.segments
-
-    def get_embeddings(self, file, binary_segmentations, exclude_overlap=False, hook=None):
-        return self.voices
+    n_frames = model.num_frames(int(CHUNK * 16000))
+    frame_turn = np.minimum((np.arange(n_frames) / n_frames * CHUNK / TURN).astype(int), 3)
+    n_chunks = (len(turns) - 4) // 2 + 1
+    means = rng.normal(size=(PEOPLE, 256))
+    active = np.zeros((n_chunks, n_frames, LOCAL))
+    voices = np.full((n_chunks, LOCAL, 256), np.nan)
+    for chunk in range(n_chunks):
+        heard = turns[2 * chunk : 2 * chunk + 4]
+        people = rng.permutation(np.unique(heard))
+        active[chunk, :, : len(people)] = heard[frame_turn][:, None] == people
+        voices[chunk, : len(people)] = means[people] + noise * rng.normal(size=(len(people), 256))
+    return SlidingWindowFeature(active, SlidingWindow(duration=CHUNK, step=STEP, start=0.0)), voices
 
 
 @pytest.fixture
 def pipeline(tmp_path):
+    """Return pyannote's pipeline with untrained networks; what they hear is handed over by `hear`."""
+    import torch
+    from pyannote.audio.core.plda import PLDA
+    from pyannote.audio.core.task import Problem, Resolution, Specifications
+    from pyannote.audio.models.embedding import WeSpeakerResNet34
+    from pyannote.audio.models.segmentation import PyanNet
+    from pyannote.audio.pipelines import SpeakerDiarization
+
+    class Told(SpeakerDiarization):
+        def tell(self, turns, noise, rng):
+            self.segments, self.voices = hear(self._segmentation.model, turns, noise, rng)
+
+        def get_segmentations(self, file, hook=None):
+            return self.segments
+
+        def get_embeddings(self, file, binary_segmentations, exclude_overlap=False, hook=None):
+            return self.voices
+
     torch.manual_seed(0)
     hears = PyanNet()
     hears.specifications = Specifications(
@@ -67,7 +71,7 @@ def pipeline(tmp_path):
     one = np.eye(256)
     np.savez(tmp_path / "transform.npz", mean1=np.zeros(256), mean2=np.zeros(256), lda=one)
     np.savez(tmp_path / "plda.npz", mu=np.zeros(256), tr=one, psi=np.ones(256))
-    made = Heard(
+    made = Told(
         segmentation=hears,
         embedding=WeSpeakerResNet34(),
         plda=PLDA(tmp_path / "transform.npz", tmp_path / "plda.npz"),
@@ -82,6 +86,9 @@ def pipeline(tmp_path):
 
 
 def error_rate(pipeline, turns, **bounds):
+    from pyannote.core import Annotation, Segment
+    from pyannote.metrics.diarization import DiarizationErrorRate
+
     truth = Annotation()
     for number, person in enumerate(turns):
         truth[Segment(number * TURN, (number + 1) * TURN)] = f"person {person}"
@@ -94,7 +101,7 @@ def error_rate(pipeline, turns, **bounds):
 def test_the_pipeline_finds_who_spoke_when(pipeline, bounds):
     rng = np.random.default_rng(0)
     turns = speak_in_turns(rng)
-    pipeline.hear(turns, 1.5, rng)
+    pipeline.tell(turns, 1.5, rng)
     pipeline.clustering = SpeakerClusterer(random_state=0)
     error, found = error_rate(pipeline, turns, **bounds)
     assert len(found.speaker_diarization.labels()) == PEOPLE
@@ -105,7 +112,7 @@ def test_the_pipeline_finds_who_spoke_when(pipeline, bounds):
 def test_it_is_no_worse_than_the_pipelines_own_clustering(pipeline):
     rng = np.random.default_rng(1)
     turns = speak_in_turns(rng)
-    pipeline.hear(turns, 2.0, rng)
+    pipeline.tell(turns, 2.0, rng)
     theirs = error_rate(pipeline, turns, num_speakers=PEOPLE)[0]
     pipeline.clustering = SpeakerClusterer(random_state=0)
     ours = error_rate(pipeline, turns, num_speakers=PEOPLE)[0]
@@ -115,6 +122,6 @@ def test_it_is_no_worse_than_the_pipelines_own_clustering(pipeline):
 def test_bounds_of_the_clusterer_hold_where_the_pipeline_is_told_none(pipeline):
     rng = np.random.default_rng(2)
     turns = speak_in_turns(rng)
-    pipeline.hear(turns, 1.5, rng)
+    pipeline.tell(turns, 1.5, rng)
     pipeline.clustering = SpeakerClusterer(min_clusters=3, max_clusters=3, random_state=0)
     assert len(error_rate(pipeline, turns)[1].speaker_diarization.labels()) == 3
