@@ -3,7 +3,7 @@
     python -m benchmarks.selection --data FOLDER --sets development --only NormalizedCut+E2CP+CSAP+...
     python -m benchmarks.selection.experience
 
-The mean gains are the constants of src/sidecut/selection/candidate.py.
+The table is shown in docs/which-method.md.
 """
 
 from __future__ import annotations

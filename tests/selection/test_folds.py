@@ -145,21 +145,3 @@ def test_among_keeps_numbers_and_weights():
     expected[[0, 4], [4, 0]] = -2.0
     expected[[3, 4], [4, 3]] = -0.5
     np.testing.assert_array_equal(some.as_matrix().toarray(), expected)
-
-
-def test_pairs_of_each_point_are_counted_without_listing_them():
-    rng = np.random.default_rng(0)
-    pairs = sample_pairs(rng.integers(0, 3, 40), 30, random_state=0)
-    labels = rng.integers(0, 3, 40)
-    for fold in ConstraintFolds(3, random_state=0).split(pairs):
-        found = fold.count_by_point(labels)
-        knowledge = fold.knowledge
-        apart = {frozenset(ends) for ends in knowledge.apart.tolist()}
-        of = dict(zip(knowledge.points.tolist(), knowledge.component.tolist(), strict=True))
-        held_out = [point for point in of if point in fold.held_out]
-        for row, point in zip(found, held_out, strict=True):
-            together = [other for other in of if other != point and of[other] == of[point]]
-            others = [other for other in of if frozenset((of[other], of[point])) in apart]
-            joined = sum(labels[other] == labels[point] for other in together)
-            parted = sum(labels[other] != labels[point] for other in others)
-            assert row.tolist() == [len(together), len(others), joined, parted]

@@ -1,4 +1,4 @@
-"""One candidate: a method on a graph, what is expected of it, how it has done, and that in words."""
+"""One candidate: a method on a graph, how it has done, and that in words."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sidecut.arrays import FloatArray, IntArray
-from sidecut.constraints import Constraints
+from sidecut.arrays import IntArray
 from sidecut.constraints.satisfaction import PairCounts
+
+#: What experience expects counts as much as this many points that were held out. Set on the development sets
+#: of benchmarks/selection, as the numbers of race.py and views.py were.
+WORTH = 40.0
 
 
 @dataclass
@@ -24,16 +27,14 @@ class Candidate:
         What it is called.
     model : clusterer
         Not fitted.
-    expected : float
-        The score that experience expects.
-    counts : list of PairCounts
-        Of the pairs with a held-out point, fold by fold.
-    by_point : list of arrays of shape (h, 4)
-        The same counts for each held-out point by itself, fold by fold.
-    answers : list of arrays
-        Its labels, fold by fold.
     leaning : float
         How much better than the usual graph experience expects this graph to be.
+    counts : list of PairCounts
+        Of the pairs with a held-out point, fold by fold.
+    held_out : int
+        How many points were held out in the folds it answered.
+    answers : list of arrays
+        Its labels, fold by fold.
     members : list of Candidate
         Those that vote, where it is a vote.
     seconds : float
@@ -45,11 +46,10 @@ class Candidate:
     method: str
     graph: str
     model: Any
-    expected: float = 0.0
-    counts: list[PairCounts] = field(default_factory=list)
-    by_point: list[FloatArray] = field(default_factory=list)
-    answers: list[IntArray] = field(default_factory=list)
     leaning: float = 0.0
+    counts: list[PairCounts] = field(default_factory=list)
+    held_out: int = 0
+    answers: list[IntArray] = field(default_factory=list)
     members: list[Candidate] = field(default_factory=list)
     seconds: float = 0.0
     verdict: str = ""
@@ -58,7 +58,7 @@ class Candidate:
     @property
     def score(self) -> float:
         """The balanced accuracy of all pairs with a held-out point; NaN before any was counted."""
-        return reduce(add, self.counts).balanced_accuracy if self.counts else float("nan")
+        return _score(self.counts)
 
     @property
     def spread(self) -> float:
@@ -67,110 +67,35 @@ class Candidate:
             return float("nan")
         return float(np.std([counts.balanced_accuracy for counts in self.counts], ddof=1))
 
-    @property
-    def held_out(self) -> int:
-        """How many points were held out in the folds it answered."""
-        return sum(len(points) for points in self.by_point)
-
-    @property
-    def belief(self) -> float:
-        """The score, drawn towards what experience expects while little was held out."""
-        if not self.counts:
-            return self.expected
-        return (self.held_out * self.score + WORTH * self.expected) / (self.held_out + WORTH)
-
-    def gain_over(self, other: Candidate) -> tuple[float, float]:
-        """Return by how much its score is better than another's, and the standard error of that.
-
-        The two are compared on the same folds. The error is the jackknife's: each held-out point is left out
-        in turn, with all its pairs, so that what hangs on one point does not count for much.
-        """
+    def gain_over(self, other: Candidate) -> float:
+        """Return by how much its score is better than another's on the folds that both answered."""
         n_folds = min(len(self.counts), len(other.counts))
-        mine, theirs = (_total(candidate.counts[:n_folds]) for candidate in (self, other))
-        gain = float(_balanced(mine) - _balanced(theirs))
-        without = _balanced(mine - np.concatenate(self.by_point[:n_folds])) - _balanced(
-            theirs - np.concatenate(other.by_point[:n_folds])
-        )
-        n = len(without)
-        return gain, float(np.sqrt((n - 1) / n * np.sum((without - without.mean()) ** 2)))
-
-    def sure_gain_over(self, other: Candidate, luck: float) -> float:
-        """Return the gain that luck does not explain.
-
-        The gain and its error are drawn towards what experience expects of the graph, while little was held
-        out; then the error is taken off, as many times as `luck` says.
-        """
-        n_folds = min(len(self.counts), len(other.counts))
-        if n_folds == 0:
-            return self.leaning
-        gain, error = self.gain_over(other)
-        seen = sum(len(points) for points in self.by_point[:n_folds])
-        return (seen * (gain - luck * error) + WORTH * self.leaning) / (seen + WORTH)
+        return _score(self.counts[:n_folds]) - _score(other.counts[:n_folds])
 
 
-def _total(counts: list[PairCounts]) -> FloatArray:
-    total = reduce(add, counts)
-    return np.array([total.together, total.apart, total.joined, total.parted])
+def _score(counts: list[PairCounts]) -> float:
+    return reduce(add, counts).balanced_accuracy if counts else float("nan")
 
 
-def _balanced(counts: FloatArray) -> FloatArray:
-    """Return the balanced accuracy of each row of counts; 1 where there are no pairs."""
-    known, right = counts[..., :2], counts[..., 2:]
-    shares = np.where(known > 0, right / np.maximum(known, 1e-300), 0.0).sum(axis=-1)
-    kinds = (known > 0).sum(axis=-1)
-    return np.where(kinds > 0, shares / np.maximum(kinds, 1), 1.0)
-
-
-# What stored experiments say before anything is tried: the order where little is known.
-#
-# Made by ``python -m benchmarks.selection.experience`` from data sets that no result is reported on; the
-# table is benchmarks/selection/results/experience.csv.
-
-
-#: Mean gain in adjusted Rand index on unconstrained points over the unconstrained cut of the same graph.
-GAIN_FROM_LABELS = {
-    "CCSR": 0.02,
-    "E2CP": 0.02,
-    "CSAP": 0.02,
-    "CSP": 0.01,
-    "NCSC": 0.0,
-    "PoissonLearning": 0.0,
-    "PoissonMBO": -0.03,
-}
-GAIN_FROM_PAIRS = {
-    "E2CP": 0.1,
-    "CSAP": 0.09,
-    "PoissonLearning": 0.07,
-    "PoissonMBO": 0.07,
-    "NCSC": 0.07,
-    "CCSR": 0.06,
-    "CSP": 0.03,
-}
-#: The methods that try every graph first: different in kind, and fast.
-SCOUTS = ("E2CP", "CCSR")
-#: Experience counts as much as this many points that were held out.
-WORTH = 10.0
-
-
-def expected_gain(method: str, constraints: Constraints) -> float:
-    """Return how much a method gained in the stored experiments by knowledge of this kind.
+def believe(gain: float, leaning: float, held_out: int) -> float:
+    """Return a gain drawn towards what experience expects, the more so the fewer points were held out.
 
     Parameters
     ----------
-    method : str
-        Its name; a method without stored experiments is expected to gain nothing.
-    constraints : Constraints
-        Labels, or pairs.
+    gain : float
+        What was measured.
+    leaning : float
+        What is expected.
+    held_out : int
+        How many points were held out.
 
     Examples
     --------
-    >>> from sidecut import Constraints
-    >>> from sidecut.selection.candidate import expected_gain
-    >>> expected_gain("NormalizedCut", Constraints.from_labels([0, 1, -1]))
-    0.0
+    >>> from sidecut.selection.candidate import believe
+    >>> believe(0.3, 0.1, held_out=0), round(believe(0.3, 0.1, held_out=40), 3)
+    (0.1, 0.2)
     """
-    stored = GAIN_FROM_PAIRS if constraints.labels is None else GAIN_FROM_LABELS
-    return stored.get(method, 0.0)
+    return (held_out * gain + WORTH * leaning) / (held_out + WORTH)
 
 
 # What was chosen and why: a table, and a sentence.

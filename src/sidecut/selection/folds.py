@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.arrays import IntArray
 from sidecut.constraints import Constraints, Contraction
 from sidecut.constraints.satisfaction import PairCounts, count_pairs
 from sidecut.exceptions import ConstraintWarning
@@ -57,31 +57,6 @@ class Fold:
         return count_pairs(self.knowledge, labels, everything) - count_pairs(
             self.knowledge, labels, self._told
         )
-
-    def count_by_point(self, labels: npt.ArrayLike) -> FloatArray:
-        """Count for each held-out point how many of its own pairs a clustering gets right.
-
-        A pair of two held-out points is counted for both of them.
-
-        Parameters
-        ----------
-        labels : array-like of shape (n_samples,)
-            The cluster of each sample.
-
-        Returns
-        -------
-        array of shape (h, 4)
-            Pairs together, apart, rightly joined and rightly parted.
-        """
-        knowledge = self.knowledge
-        found = np.unique(np.asarray(labels)[knowledge.points], return_inverse=True)[1]
-        sizes = np.zeros((knowledge.n_components, found.max(initial=0) + 1))
-        np.add.at(sizes, (knowledge.component, found), 1.0)
-        apart = _apart(knowledge) @ sizes
-        rows, clusters = knowledge.component[~self._told], found[~self._told]
-        together, others = sizes[rows].sum(axis=1) - 1, apart[rows].sum(axis=1)
-        joined, mixed = sizes[rows, clusters] - 1, apart[rows, clusters]
-        return np.column_stack([together, others, joined, others - mixed])
 
 
 class ConstraintFolds:

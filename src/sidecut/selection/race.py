@@ -11,27 +11,27 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from sidecut.arrays import IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import SidecutWarning
 from sidecut.methods import NormalizedCut
 from sidecut.progress import stage
 from sidecut.selection.budget import Budget
-from sidecut.selection.candidate import SCOUTS, Candidate, IntArray, expected_gain
+from sidecut.selection.candidate import Candidate, believe
 from sidecut.selection.consensus import vote
 from sidecut.selection.folds import Fold, hold_everything_out
 
 #: What the cut without constraints is called in the table, and the vote of several.
 PLAIN, VOTE = "NormalizedCut", "vote"
 SPENT = "the budget was spent"
+#: So many methods try every graph, the scouts; of others so many are tried on all folds of the best graph.
+SCOUTS, FINALISTS = 2, 2
 #: Another graph is tried on the first fold only if less is believed of it than of the usual one by this.
 HOPELESS = 0.1
-#: So many methods, scouts included, are tried on all folds of the best graph.
-FINALISTS = 4
-#: The usual graph is left for an answer whose score is better than that of its cut by the first number and so
-#: many standard errors: for one method alone more than for a vote.
-NOTEWORTHY, LUCK, LUCK_OF_ONE = 0.02, 1.0, 2.0
-#: The cut of the usual graph is left for the vote on it if the score is not worse by so many.
-LUCK_OF_USUAL = 0.5
+#: What one candidate gains over all of its graph is believed by so much: the rest is luck.
+TRUST = 0.6
+#: The vote on the usual graph is left for an answer that is believed to be better than its cut by this.
+NOTEWORTHY = 0.02
 
 
 @dataclass
@@ -83,14 +83,12 @@ class Race:
     def run(self) -> list[Candidate]:
         """Return the candidates to be fitted with all constraints: one, or those that vote."""
         teams = self._compare_graphs()
-        plain, *scouts = max(teams, key=_mean_belief)
-        finalists = self._compare_methods(plain, scouts)
+        best = max(teams, key=self._believe_in)
+        best += self._compare_methods(best[0])
         if self.hard:
-            return [self._choose_one(teams[0][0], [*scouts, *finalists] or [plain])]
+            return self._tell_verdicts(self._choose_one(best))
         votes = [self._let_vote(team) for team in teams]
-        if finalists and self.n_voters > len([plain, *scouts]):
-            votes.append(self._let_vote([plain, *scouts, *finalists][: self.n_voters]))
-        return self._choose(votes, [*scouts, *finalists])
+        return self._tell_verdicts(self._choose(teams, votes))
 
     # Graphs
 
@@ -113,18 +111,14 @@ class Race:
         """Enter for every graph the cut, which is made, and the scouts."""
         # Of a small budget, most is for the methods.
         n_graphs = int(max(1, min(self.budget.fits / 8, len(self.affinities))))
-        cuts = [self._enter(PLAIN, graph, NormalizedCut(), 0.0) for graph in [*self.affinities][:n_graphs]]
+        cuts = [self._enter(PLAIN, graph, NormalizedCut()) for graph in [*self.affinities][:n_graphs]]
         for cut in cuts:
             self._cut(cut)
-        usual = 0.5 if np.isnan(cuts[0].score) else cuts[0].score
-        for cut in cuts:
-            cut.leaning = self.leanings.get(cut.graph, 0.0)
-            cut.expected = usual + cut.leaning
-        return [[cut, *self._enter_methods(cut, self._by_experience()[:2])] for cut in cuts]
+        return [[cut, *self._enter_methods(cut.graph, [*self.methods][:SCOUTS])] for cut in cuts]
 
     def _keep_hopeful(self, teams: list[list[Candidate]]) -> list[list[Candidate]]:
-        least = _mean_belief(teams[0]) - HOPELESS
-        kept = [team for team in teams if team is teams[0] or _mean_belief(team) >= least]
+        least = self._believe_in(teams[0]) - HOPELESS
+        kept = [team for team in teams if team is teams[0] or self._believe_in(team) >= least]
         for team in teams:
             for candidate in team if team not in kept else []:
                 candidate.verdict = candidate.verdict or "another graph suits what is known better"
@@ -141,79 +135,79 @@ class Race:
 
     # Methods
 
-    def _compare_methods(self, plain: Candidate, scouts: list[Candidate]) -> list[Candidate]:
-        """Try the other methods on the first fold and the best of them on the other folds."""
-        n_kept = FINALISTS - len(scouts)
-        candidates = self._enter_methods(plain, self._by_experience()[2:])
+    def _compare_methods(self, cut: Candidate) -> list[Candidate]:
+        """Try methods that are no scouts on the first fold, and the best of them on the other folds."""
+        candidates = self._enter_methods(cut.graph, [*self.methods][SCOUTS:])
         for number, fold in enumerate(self.folds):
             for candidate in candidates:
                 self._try(candidate, fold)
             candidates = sorted(
-                (e for e in candidates if not e.failed), key=lambda candidate: -candidate.belief
+                (e for e in candidates if not e.failed), key=lambda candidate: -self._gain(candidate)
             )
             if number == 0:
-                for candidate in candidates[n_kept:]:
+                for candidate in candidates[FINALISTS:]:
                     candidate.verdict = candidate.verdict or "dropped after one fold, others were better"
-            candidates = candidates[:n_kept]
-        return candidates[:n_kept]
+            candidates = candidates[:FINALISTS]
+        return candidates[:FINALISTS]
 
-    def _by_experience(self) -> list[str]:
-        """Return the names of the methods: the scouts, then by what is expected of them."""
-        return sorted(
-            self.methods, key=lambda name: (name not in SCOUTS, -expected_gain(name, self.constraints))
-        )
-
-    def _enter_methods(self, plain: Candidate, names: list[str]) -> list[Candidate]:
-        candidates = []
-        for name in names:
-            expected = plain.expected + expected_gain(name, self.constraints)
-            candidates.append(self._enter(name, plain.graph, self.methods[name], expected))
-            candidates[-1].leaning = plain.leaning
-        return candidates
+    def _enter_methods(self, graph: str, names: list[str]) -> list[Candidate]:
+        return [self._enter(name, graph, self.methods[name]) for name in names]
 
     def _try(self, candidate: Candidate, fold: Fold) -> None:
         labels = None if candidate.failed else self._answer(candidate, fold.train)
         if labels is not None:
             self._score(candidate, fold, labels)
 
+    # Beliefs
+
+    def _gain(self, candidate: Candidate) -> float:
+        """Return how much better than the cut of the usual graph a candidate has done; 0 if not tried."""
+        return float(np.nan_to_num(candidate.gain_over(self.candidates[0])))
+
+    def _mean_gain(self, team: list[Candidate]) -> float:
+        """Return the mean gain of those on a graph that have answered."""
+        gains = [self._gain(candidate) for candidate in team if candidate.counts and not candidate.failed]
+        return float(np.mean(gains)) if gains else 0.0
+
+    def _believe_in(self, team: list[Candidate]) -> float:
+        """Return by how much a graph is believed to be better than the usual one."""
+        return believe(self._mean_gain(team), team[0].leaning, max(each.held_out for each in team))
+
+    def _believe(self, candidate: Candidate, team: list[Candidate]) -> float:
+        """Return by how much a candidate is believed to be better than the cut of the usual graph.
+
+        What is believed of its graph, and a part of what the candidate gains over that.
+        """
+        own = self._gain(candidate) - self._mean_gain(team) if candidate.counts else 0.0
+        return self._believe_in(team) + TRUST * believe(own, 0.0, candidate.held_out)
+
     # Choice
 
     def _let_vote(self, members: list[Candidate]) -> Candidate:
         """Enter the vote of some candidates, and score it on the folds that all of them answered."""
-        members = [member for member in members if not member.failed]
+        members = [member for member in members if not member.failed][: self.n_voters]
         best = members[0] if members else self.candidates[0]
-        together = self._enter(VOTE, best.graph, None, best.expected)
-        together.leaning, together.members = best.leaning, members
+        together = self._enter(VOTE, best.graph, None)
+        together.members = members
         answered = zip(*(member.answers for member in members), strict=False) if self.folds else ()
         for fold, answers in zip(self.folds, answered, strict=False):
             self._score(together, fold, vote(answers))
         return together
 
-    def _choose(self, votes: list[Candidate], alone: list[Candidate]) -> list[Candidate]:
-        """Return who answers: the cut of the usual graph, the vote on it, or who is surely better."""
-        usual = self.candidates[0]
-        gains = {id(together): together.sure_gain_over(usual, LUCK) for together in votes}
-        for together in votes:
-            # A graph whose cut alone is clearly better is better for the vote on it too.
-            if together.members and together.members[0].method == PLAIN and not self._is_outdone(together):
-                gain = together.members[0].sure_gain_over(usual, LUCK)
-                gains[id(together)] = max(gains[id(together)], gain)
-        tried = [candidate for candidate in alone if not candidate.failed and candidate.counts]
-        gains |= {id(candidate): candidate.sure_gain_over(usual, LUCK_OF_ONE) for candidate in tried}
-        best = max([*votes, *tried], key=lambda candidate: gains[id(candidate)])
-        if gains[id(best)] <= NOTEWORTHY:
-            best = votes[0] if votes[0].sure_gain_over(usual, LUCK_OF_USUAL) >= 0 else usual
-        return self._tell_verdicts(best)
+    def _choose(self, teams: list[list[Candidate]], votes: list[Candidate]) -> Candidate:
+        """Return who answers: the vote on the usual graph, or who is believed to be better."""
+        beliefs = []
+        for team, together in zip(teams, votes, strict=True):
+            beliefs.append((self._believe(together, team), together))
+            alone = [one for one in team[1:] if one.counts and not one.failed]
+            beliefs += [(self._believe(candidate, team), candidate) for candidate in alone]
+        belief, best = max(beliefs, key=lambda pair: pair[0])
+        return best if belief > NOTEWORTHY else votes[0]
 
-    def _is_outdone(self, together: Candidate) -> bool:
-        """Tell whether a vote is worse than the cut that takes part in it."""
-        return bool(together.counts) and together.gain_over(together.members[0])[0] < 0
-
-    def _choose_one(self, usual: Candidate, candidates: list[Candidate]) -> Candidate:
-        """Return the best candidate that answers alone."""
-        able = [candidate for candidate in candidates if not candidate.failed] or candidates
-        best = max(able, key=lambda candidate: (candidate.sure_gain_over(usual, LUCK), candidate.belief))
-        return self._tell_verdicts(best)[0]
+    def _choose_one(self, team: list[Candidate]) -> Candidate:
+        """Return the best method on a graph that answers alone."""
+        able = [candidate for candidate in team[1:] if not candidate.failed] or team
+        return max(able, key=self._gain)
 
     def _tell_verdicts(self, best: Candidate) -> list[Candidate]:
         chosen = best.members if best.method == VOTE and best.members else [best]
@@ -229,8 +223,8 @@ class Race:
 
     # Work
 
-    def _enter(self, method: str, graph: str, model: Any, expected: float) -> Candidate:
-        candidate = Candidate(method, graph, model, expected)
+    def _enter(self, method: str, graph: str, model: Any) -> Candidate:
+        candidate = Candidate(method, graph, model, self.leanings.get(graph, 0.0))
         self.candidates.append(candidate)
         return candidate
 
@@ -275,9 +269,4 @@ class Race:
     def _score(self, candidate: Candidate, fold: Fold, labels: IntArray) -> None:
         candidate.answers.append(labels)
         candidate.counts.append(fold.count(labels))
-        candidate.by_point.append(fold.count_by_point(labels))
-
-
-def _mean_belief(team: list[Candidate]) -> float:
-    """Return what is believed of a graph: the mean over those that answered on it."""
-    return float(np.mean([candidate.belief for candidate in team if not candidate.failed] or [-np.inf]))
+        candidate.held_out += len(fold.held_out)

@@ -95,7 +95,7 @@ class ConstraintScorer:
     ...     cv=[(everyone, everyone)],
     ... )
     >>> search.fit(X, constraints=told).best_params_
-    {'n_neighbors': 5}
+    {'n_neighbors': 20}
     """
 
     def __init__(

@@ -21,7 +21,7 @@ SCALED, ANGLES = " and scaled features", " and angles"
 #: in different units where it is more than the second.
 ONE_KIND, OTHER_UNITS = 3.0, 10.0
 #: Scaled features are expected to be so much better where units differ, and so much worse in one kind.
-LEANING = 0.1
+LEANING = 0.15
 #: Texts differ in length where the standard deviation of their lengths is so large a part of the mean.
 OTHER_LENGTHS = 0.1
 
