@@ -47,6 +47,25 @@ def test_what_is_no_answer_is_refused():
         ask(X, by_class, budget=0)
 
 
+def test_a_question_without_an_answer_counts_as_unsure_and_three_in_a_row_end_the_run():
+    calls = []
+
+    def now_and_then(i, j):
+        calls.append((i, j))
+        if len(calls) % 3:
+            raise OracleError("asleep")
+        return by_class(i, j)
+
+    run = ask(X, now_and_then, budget=9, random_state=0)
+    assert [record.same is None for record in run.history_] == [True, True, False] * 3
+
+    def never(i, j):
+        raise OracleError("gone")
+
+    with pytest.raises(OracleError, match="gone"):
+        ask(X, never, budget=9, random_state=0)
+
+
 def test_ask_goes_on_where_it_was_stopped(tmp_path):
     whole = ask(X, by_class, budget=25, random_state=0)
 
@@ -139,6 +158,10 @@ def test_money_ends_the_asking(tmp_path):
         run = ask(X, oracle, budget=100, random_state=0)
     assert len(run.history_) == 8
     assert oracle.spent == pytest.approx(2.0)
+    # What the program itself says a question costs is remembered: no question is begun that might cost too much.
+    body = "print(json.dumps({'same': True, 'cost': 0.3}))"
+    with CommandOracle(program(tmp_path, body), max_cost=1.0) as oracle:
+        assert len(ask(X, oracle, budget=100, random_state=0).history_) == 3
 
 
 def test_a_noisy_oracle_with_stated_confidence_is_survived():

@@ -25,6 +25,8 @@ from sidecut.parameters import check_count, check_not_negative
 Oracle = Callable[[int, int], Any]
 
 
+#: So many questions in a row without an answer end a run.
+MOST_FAILED = 3
 #: Characters for each of the two columns.
 COLUMN = 36
 PROMPT = "Do they belong together? y(es) n(o) u(nsure) b(ack) q(uit): "
@@ -71,7 +73,8 @@ def ask(
         The points.
     oracle : callable
         `oracle(i, j)` tells of two rows whether they belong together: True, False, None for unsure, or a
-        number from 0 to 1, the chance that they do.
+        number from 0 to 1, the chance that they do. Where it raises `OracleError`, the answer counts as
+        unsure; the third time in a row the error is passed on.
     budget : int, default=100
         How many questions may be asked.
     constraints : Constraints, optional
@@ -105,11 +108,16 @@ def ask(
         run = ActiveClustering(**parameters).start(X, constraints)
         if save_to is not None:
             run.save(save_to)
+    failed = 0
     while len(run.history_) < budget and (question := run.question()) is not None:
         try:
-            said = oracle(question.i, question.j)
+            said, failed = oracle(question.i, question.j), 0
         except BudgetSpent:
             break
+        except OracleError:
+            said, failed = None, failed + 1
+            if failed == MOST_FAILED:
+                raise
         run.answer(*as_answer(said))
     return run
 
@@ -159,8 +167,8 @@ class CommandOracle:
     cost : float, default=0
         What a question costs where the program does not say.
     max_cost : float, optional
-        When another question could cost more than what is left of this, `BudgetSpent` is raised, which ends
-        `ask`.
+        When another question could cost more than what is left of this, by the dearest so far, `BudgetSpent`
+        is raised, which ends `ask`.
 
     Attributes
     ----------
@@ -206,6 +214,7 @@ class CommandOracle:
         self.cost = cost
         self.max_cost = max_cost
         self.spent = 0.0
+        self._dearest = cost
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
 
@@ -218,14 +227,15 @@ class CommandOracle:
             question |= {"a": self.rows[i], "b": self.rows[j]}
         fault = ""
         for _ in range(self.retries + 1):
-            if self.max_cost is not None and self.spent + self.cost > self.max_cost + 1e-12:
+            if self.max_cost is not None and self.spent + self._dearest > self.max_cost + 1e-12:
                 raise BudgetSpent(f"{self.spent:g} of {self.max_cost:g} are spent.")
             try:
                 return self._answer(question)
             except (OracleError, OSError) as error:
                 fault = str(error)
                 self.close()
-        raise OracleError(f"No answer after {self.retries + 1} tries from {self.command[0]!r}: {fault}")
+        tries = f"{self.retries + 1} tries" if self.retries else "1 try"
+        raise OracleError(f"No answer after {tries} from {shlex.join(self.command)!r}: {fault}")
 
     def close(self) -> None:
         """End the program."""
@@ -254,7 +264,8 @@ class CommandOracle:
         if line is None:
             raise OracleError("it ended without an answer.")
         said = _read_answer(line)
-        self.spent += float(said.get("cost", self.cost))
+        cost = float(said.get("cost", self.cost))
+        self.spent, self._dearest = self.spent + cost, max(self._dearest, cost)
         if said["same"] is None:
             return None
         confidence = float(said.get("confidence", 1.0))
