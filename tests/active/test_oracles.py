@@ -158,7 +158,7 @@ def test_money_ends_the_asking(tmp_path):
         run = ask(X, oracle, budget=100, random_state=0)
     assert len(run.history_) == 8
     assert oracle.spent == pytest.approx(2.0)
-    # What the program itself says a question costs is remembered: no question is begun that might cost too much.
+    # What the program itself says a question costs is remembered: none is begun that might cost too much.
     body = "print(json.dumps({'same': True, 'cost': 0.3}))"
     with CommandOracle(program(tmp_path, body), max_cost=1.0) as oracle:
         assert len(ask(X, oracle, budget=100, random_state=0).history_) == 3
