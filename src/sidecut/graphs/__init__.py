@@ -10,6 +10,8 @@ from sidecut.graphs.graph import (
     Graph,
     NormalizedAffinity,
     SparseGraph,
+    normalize,
+    normalized_once,
     warn_about_graph,
 )
 from sidecut.graphs.inputs import as_graph
@@ -91,6 +93,8 @@ __all__ = [
     "local_scales",
     "nearest_by_affinity",
     "nearest_neighbors",
+    "normalize",
+    "normalized_once",
     "recipe",
     "rows_of",
     "symmetrize",

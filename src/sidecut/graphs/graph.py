@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -380,6 +382,49 @@ class NormalizedAffinity:
             return self._product(block)
         scale = self.scale if block.ndim == 1 else self.scale[:, None]
         return scale * self.graph.apply(scale * block)
+
+
+_shared: dict[int, NormalizedAffinity] = {}
+
+
+@contextmanager
+def normalized_once(graph: Graph) -> Iterator[None]:
+    """Let everybody who normalises a graph by `normalize` meanwhile have the same Ā.
+
+    To make Ā takes as long as a dozen products with it, and a fit needs it several times. It is not kept any
+    longer: it is as large as the graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    """
+    if id(graph) in _shared:
+        yield
+        return
+    _shared[id(graph)] = NormalizedAffinity(graph)
+    try:
+        yield
+    finally:
+        _shared.pop(id(graph), None)
+
+
+def normalize(graph: Graph) -> NormalizedAffinity:
+    """Return Ā of a graph: the one that is shared, see `normalized_once`, or a new one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import as_graph
+    >>> from sidecut.graphs.graph import normalize, normalized_once
+    >>> graph = as_graph(np.ones((2, 2)))
+    >>> with normalized_once(graph):
+    ...     normalize(graph) is normalize(graph)
+    True
+    >>> normalize(graph) is normalize(graph)
+    False
+    """
+    return _shared.get(id(graph)) or NormalizedAffinity(graph)
 
 
 # Warnings about graphs that are hard to cut.

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs import Graph, GraphRecipe, warn_about_graph
+from sidecut.graphs import Graph, GraphRecipe, normalized_once, warn_about_graph
 from sidecut.graphs.threads import use_threads
 from sidecut.labelling import LabellingMethod, assign_labels, measure_confidence, satisfy_links, unit_rows
 from sidecut.methods.inputs import (
@@ -227,13 +227,14 @@ class SpectralClusterer(ConstrainedClusterer):
         graph = self._build_graph(data)
         self.graph_recall_ = graph.recall
         self._seen = data, graph
-        if not constraints.is_empty:
-            with stage("constraints in the graph"):
-                graph = self._constrain_graph(graph, constraints)
-        warn_about_graph(graph, self.n_clusters)
-        self.affinity_matrix_ = graph
-        with stage("embedding"):
-            self.embedding_ = self._embed(graph, constraints, rng)
+        with normalized_once(graph):
+            if not constraints.is_empty:
+                with stage("constraints in the graph"):
+                    graph = self._constrain_graph(graph, constraints)
+            warn_about_graph(graph, self.n_clusters)
+            self.affinity_matrix_ = graph
+            with stage("embedding"):
+                self.embedding_ = self._embed(graph, constraints, rng)
         with stage("labels"):
             self.labels_ = self._assign_labels(self.embedding_, rng)
             self._repair(self.embedding_, constraints)

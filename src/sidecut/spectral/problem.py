@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.graphs import Graph, NormalizedAffinity
+from sidecut.graphs import Graph, normalize
 from sidecut.graphs.graph import SplitWeights
 
 #: (block, columns) -> A_j @ block_j for those columns j of the right-hand sides that are not solved yet.
@@ -34,7 +34,7 @@ class LaplacianProblem:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.affinity = NormalizedAffinity(graph)
+        self.affinity = normalize(graph)
         self.n = graph.n_nodes
         self.null = self.affinity.null_vectors
         self.n_null = int(self.null.shape[1])

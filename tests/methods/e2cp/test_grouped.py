@@ -123,5 +123,5 @@ def test_the_error_is_measured_against_eq4(monkeypatch):
     shares = np.abs(changed.toarray() - expected).sum(axis=0) / expected.sum(axis=0)
     columns = partial(beliefs_at, GRAPH, PAIRS, 0.8)
     error = measure_error(GRAPH, changed, lambda points: columns(points) / scale, 1.0, random_state())
-    assert error == pytest.approx(shares.mean(), rel=1e-3)
+    assert error == pytest.approx(shares.mean(), rel=0.01)
     assert 0.01 < error < 0.5

@@ -5,8 +5,10 @@ from sklearn.datasets import make_blobs
 from sidecut import Constraints
 from sidecut.constraints import sample_pairs
 from sidecut.graphs import Neighbors, NormalizedAffinity
+from sidecut.methods.e2cp import smooth
 from sidecut.methods.e2cp.propagation import propagate
 from sidecut.methods.e2cp.smooth import leading_basis, smooth_beliefs
+from sidecut.methods.e2cp.spreading import spread
 from sidecut.spectral import laplacian_eigenpairs
 
 X, Y = make_blobs(120, n_features=3, centers=3, cluster_std=2.0, random_state=0)
@@ -16,6 +18,12 @@ PAIRS = sample_pairs(Y, 60, random_state=0)
 
 def exact(alpha):
     return propagate(GRAPH, PAIRS, alpha).toarray()
+
+
+@pytest.fixture(autouse=True)
+def tight(monkeypatch):
+    """Equations hold to the tolerance of the solves; by default that is well below what F misses."""
+    monkeypatch.setattr("sidecut.methods.e2cp.smooth.TOLERANCE", 1e-5)
 
 
 def dense(beliefs):
@@ -78,7 +86,7 @@ def test_the_basis_is_orthonormal_and_smooth(n_blobs):
     points = make_blobs(200, centers=10 * np.eye(4)[:n_blobs], cluster_std=0.7, random_state=0)[0]
     graph = Neighbors(8).build(points)
     assert graph.n_components == n_blobs
-    basis = leading_basis(graph, 6, np.random.RandomState(0))
+    basis = leading_basis(graph, 6, 2, np.random.RandomState(0))
     np.testing.assert_allclose(basis.T @ basis, np.eye(6), atol=1e-8)
     affinity = NormalizedAffinity(graph)
     leading = np.sort(np.linalg.eigvalsh(affinity.apply(np.eye(200))))[-6:]
@@ -89,6 +97,15 @@ def test_the_basis_is_orthonormal_and_smooth(n_blobs):
 def test_where_lanczos_gives_up_another_solver_serves(monkeypatch):
     monkeypatch.setattr("sidecut.methods.e2cp.smooth.BASIS_PRODUCTS", 1)
     monkeypatch.setattr("sidecut.methods.e2cp.smooth.BASIS_TOLERANCE", 1e-15)
-    basis = leading_basis(GRAPH, 4, np.random.RandomState(0))
+    basis = leading_basis(GRAPH, 4, 2, np.random.RandomState(0))
     expected = laplacian_eigenpairs(GRAPH, 4).vectors
     np.testing.assert_allclose(np.abs(np.linalg.det(basis.T @ expected)), 1.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("exactness", [1e-6, 0.3])
+def test_rough_eigenvectors_are_spread_as_any_vectors_are(exactness):
+    rng = np.random.default_rng(0)
+    vectors = laplacian_eigenpairs(GRAPH, 5).vectors
+    rough = np.linalg.qr(vectors + exactness * rng.normal(size=vectors.shape) / np.sqrt(len(vectors)))[0]
+    exactly = spread(GRAPH, rough, 0.8)
+    np.testing.assert_allclose(smooth._spread_smoothly(GRAPH, rough, 0.8), exactly, atol=1e-4)

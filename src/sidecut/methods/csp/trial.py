@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, SpectralError
-from sidecut.graphs import Graph, NormalizedAffinity
+from sidecut.graphs import Graph, normalize
 from sidecut.labelling import assign_labels, rename_by_first_appearance, unit_rows
 from sidecut.labelling.labels import what_neighbors_say
 from sidecut.methods.csp.cuts import FeasibleCuts
@@ -121,7 +121,7 @@ class CutTrial:
             return model.embed_cuts(relaxed, best.costs), None
         others = np.sqrt(self.graph.volume) * self.spectrum.vectors[:, 1:]
         both = np.hstack([others, best.vectors])
-        images = both - NormalizedAffinity(self.graph).apply(both)
+        images = both - normalize(self.graph).apply(both)
         completion = complete_cuts(both.T @ both, both.T @ images, best.costs.size, needed)
         columns = completion.columns(self.scale * others, relaxed)
         costs = np.concatenate([best.costs, completion.costs])

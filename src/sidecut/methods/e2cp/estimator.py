@@ -116,7 +116,7 @@ class E2CP(Safeguarded, OutOfSample, SpectralClusterer):
         F of eq. 3, exact and not rescaled, computed when it is first asked for; `strongest` lists its
         strongest pairs, `sample` draws constraints that other learners can use.
     approximation_error_ : float
-        By how much the rows of W̃ differ from eq. 4, as a share of the degree: measured at 12 random points,
+        By how much the rows of W̃ differ from eq. 4, as a share of the degree: measured at 8 random points,
         their mean. 0 where W̃ is exact.
     embedding_ : array of shape (n_samples, n_clusters)
         What was handed to the labelling.
@@ -274,7 +274,8 @@ class E2CP(Safeguarded, OutOfSample, SpectralClusterer):
 
     def _adjust_by_pairs(self, graph: Graph, constraints: Constraints) -> Graph:
         """Adjust the graph by F from a few eigenvectors and at the pairs."""
-        basis = leading_basis(graph, self._n_vectors, check_random_state(self.random_state))
+        rng = check_random_state(self.random_state)
+        basis = leading_basis(graph, self._n_vectors, self.n_clusters, rng)
         beliefs = smooth_beliefs(graph, constraints, self.alpha, basis)
         largest = float(np.abs(beliefs.at_pairs()).max()) if self.rescale else 1.0
         scale = largest if largest > 0 else 1.0

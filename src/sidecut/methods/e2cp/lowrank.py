@@ -16,7 +16,7 @@ from sidecut.graphs.graph import DENSE_LIMIT
 #: Tiles are squares of this side: 8 MB, which stay in the cache while they are made, clipped and multiplied.
 TILE_SIDE = 1_024
 #: Entries picked one by one are computed from about this many numbers at a time.
-PICKED_NUMBERS = 4_000_000
+PICKED_NUMBERS = 500_000
 
 Rows = slice | IntArray
 
@@ -80,11 +80,18 @@ class LowRankMatrix:
     def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return F at some places, one by one."""
         values = np.empty(len(rows))
+        # Where every row is needed several times A C is made once.
+        is_small = self.n_nodes * self.rank <= PICKED_NUMBERS
+        whole = self.left(slice(None)) if is_small and len(rows) > self.n_nodes else None
         at_once = max(1, PICKED_NUMBERS // max(self.rank, 1))
         for start in range(0, len(rows), at_once):
             part = slice(start, start + at_once)
-            some, place = np.unique(rows[part], return_inverse=True)
-            values[part] = np.einsum("ir,ir->i", self.left(some)[place], self.factor[columns[part]])
+            if whole is not None:
+                left = whole[rows[part]]
+            else:
+                some, place = np.unique(rows[part], return_inverse=True)
+                left = self.left(some)[place]
+            values[part] = np.einsum("ir,ir->i", left, self.factor[columns[part]])
         return values
 
     def diagonal(self) -> FloatArray:

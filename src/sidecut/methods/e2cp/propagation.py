@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs import Graph, NormalizedAffinity
+from sidecut.graphs import Graph, NormalizedAffinity, normalize
 from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix
 from sidecut.methods.e2cp.spreading import spread, spread_units
 
@@ -132,7 +132,7 @@ def propagate_by_iteration(
     >>> bool(np.abs(F - propagate(path, known).toarray()).max() < 1e-10)
     True
     """
-    affinity = NormalizedAffinity(graph)
+    affinity = normalize(graph)
     vertical = _iterate(affinity, constraints.as_matrix().toarray(), alpha, tol, max_iter)
     # Eq. 2: horizontal propagation is vertical propagation of the transpose.
     return _iterate(affinity, vertical.T, alpha, tol, max_iter).T

@@ -22,17 +22,19 @@ from scipy.sparse.linalg import LinearOperator
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import SpectralError, SpectralWarning
-from sidecut.graphs import Graph, NormalizedAffinity
+from sidecut.graphs import Graph, normalize
 from sidecut.methods.e2cp.lowrank import LowRankMatrix
 from sidecut.methods.e2cp.spreading import spread
 from sidecut.spectral import laplacian_eigenpairs
 from sidecut.spectral.lanczos import largest_eigenvectors
+from sidecut.spectral.problem import column_dots
 
-#: B is computed to this residual, far below what the rest of F makes up.
-TOLERANCE = 1e-5
+#: B is computed to this residual, below what the rest of F makes up.
+TOLERANCE = 3e-3
 #: The leading eigenvectors are looked for to this accuracy, with so many products at the most.
-BASIS_TOLERANCE = 1e-2
-BASIS_PRODUCTS = 600
+BASIS_TOLERANCE, BASIS_PRODUCTS = 0.01, 600
+#: Where the first eigenvalues, as many as clusters, stand out by the second number, this accuracy is enough.
+ROUGH_TOLERANCE, STANDING_OUT = 0.1, 0.05
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class SmoothBeliefs:
         return replace(self, smooth=self.smooth.scaled(unit), sharp=self.sharp / unit)
 
 
-def leading_basis(graph: Graph, count: int, rng: np.random.RandomState) -> FloatArray:
+def leading_basis(graph: Graph, count: int, n_clusters: int, rng: np.random.RandomState) -> FloatArray:
     """Return vectors close to the leading eigenvectors of Ā, orthonormal.
 
     Any will do: what they miss is in the error that is measured. So the Lanczos iteration stops early. A full
@@ -92,12 +94,19 @@ def leading_basis(graph: Graph, count: int, rng: np.random.RandomState) -> Float
     """
     if graph.n_components == 1:
         shape = (graph.n_nodes, graph.n_nodes)
-        operator = LinearOperator(shape, matvec=NormalizedAffinity(graph).apply, dtype=np.float64)
+        affinity = normalize(graph)
+        operator = LinearOperator(shape, matvec=affinity.apply, dtype=np.float64)
         start = rng.standard_normal(graph.n_nodes)
         with suppress(SpectralError):
-            return largest_eigenvectors(
-                operator, count, start, rng, tolerance=BASIS_TOLERANCE, max_products=BASIS_PRODUCTS
-            )
+            for tolerance in (ROUGH_TOLERANCE, BASIS_TOLERANCE):
+                found = largest_eigenvectors(
+                    operator, count, start, rng, tolerance=tolerance, max_products=BASIS_PRODUCTS
+                )
+                values = np.sort(column_dots(found, affinity.apply(found)))[::-1]
+                if n_clusters < count and values[n_clusters - 1] - values[n_clusters] > STANDING_OUT:
+                    break
+                start = found.sum(axis=1)
+            return found
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpectralWarning)
         return laplacian_eigenpairs(graph, count, random_state=rng).vectors
@@ -133,7 +142,7 @@ def smooth_beliefs(graph: Graph, constraints: Constraints, alpha: float, basis: 
     0.004
     """
     known = sp.csr_array(constraints.as_matrix())
-    damped = spread(graph, basis, alpha, tolerance=TOLERANCE)
+    damped = _spread_smoothly(graph, basis, alpha)
     image = spread(graph, known @ damped, alpha, tolerance=TOLERANCE)
     width = basis.shape[1]
     inner = basis.T @ image
@@ -143,6 +152,19 @@ def smooth_beliefs(graph: Graph, constraints: Constraints, alpha: float, basis: 
     own = sp.diags_array(_sharp_returns(graph, alpha, basis))
     joins = bool(known.data.max(initial=0.0) > 0)
     return SmoothBeliefs(smooth, sp.csr_array(own @ known @ own), _balance(basis, image), joins)
+
+
+def _spread_smoothly(graph: Graph, basis: FloatArray, alpha: float) -> FloatArray:
+    """Return P Q for approximate eigenvectors Q of Ā.
+
+    With Ā q = θ q + r it is P q = ((1 - α) q + α P r) / (1 - α θ): only r, which is small, has to be spread.
+    """
+    image = normalize(graph).apply(basis)
+    values = column_dots(basis, image)
+    rest = image - basis * values
+    size = float(np.sqrt(column_dots(rest, rest).max(initial=0.0)))
+    spread_rest = spread(graph, rest, alpha, tolerance=min(TOLERANCE / max(size, TOLERANCE), 1.0))
+    return np.asarray(((1.0 - alpha) * basis + alpha * spread_rest) / (1.0 - alpha * values))
 
 
 def label_beliefs(agreement: LowRankMatrix) -> SmoothBeliefs:
@@ -175,7 +197,7 @@ def _sharp_returns(graph: Graph, alpha: float, basis: FloatArray) -> FloatArray:
     P = (1 - α)(1 + α Ā + α² Ā² + ...): the first terms have large diagonals and are taken as they are; the
     later ones are smooth, and with QQᵀ they are gone.
     """
-    affinity = sp.csr_array(NormalizedAffinity(graph).matrix)
+    affinity = sp.csr_array(normalize(graph).matrix)
     twice = np.asarray(affinity.multiply(affinity).sum(axis=1)).ravel()
     stays = 1.0 + alpha * affinity.diagonal() + alpha**2 * twice
     once = affinity @ basis

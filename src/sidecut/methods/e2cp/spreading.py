@@ -13,7 +13,7 @@ from scipy.linalg import solve
 from threadpoolctl import threadpool_limits
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.graphs import Graph, NormalizedAffinity
+from sidecut.graphs import Graph, normalize
 from sidecut.graphs.threads import count_threads
 from sidecut.spectral.problem import solve_columns
 
@@ -61,7 +61,7 @@ def spread(graph: Graph, block: FloatArray, alpha: float, tolerance: float = TOL
     >>> spread(path, np.array([1.0, 0.0, 0.0]), alpha=0.5).round(4)
     array([0.5833, 0.2357, 0.0833])
     """
-    affinity = NormalizedAffinity(graph)
+    affinity = normalize(graph)
 
     def apply(block: FloatArray, columns: IntArray) -> FloatArray:
         return block - alpha * affinity.apply(block)
@@ -120,7 +120,7 @@ def _units(points: IntArray, column: IntArray, shape: tuple[int, int]) -> FloatA
 
 def _solve_densely(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
     """Return P @ block by a factorisation: dear once, and then cheap for every column."""
-    affinity = NormalizedAffinity(graph)
+    affinity = normalize(graph)
     is_sparse = sp.issparse(graph.matrix)
     dense = sp.csr_array(affinity.matrix).toarray() if is_sparse else affinity.apply(np.eye(graph.n_nodes))
     system = np.eye(graph.n_nodes) - alpha * dense
@@ -154,7 +154,7 @@ def _spread_in_threads(
 
 def _product(graph: Graph, precision: np.dtype) -> Product:
     """Return the map X -> Ā X in some precision, where Ā is sparse; elsewhere rounded to it."""
-    affinity = NormalizedAffinity(graph)
+    affinity = normalize(graph)
     if sp.issparse(graph.matrix):
         matrix = sp.csr_array(affinity.matrix, dtype=precision)
         return lambda block: matrix @ block

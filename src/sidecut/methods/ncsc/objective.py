@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs import Graph, NormalizedAffinity
+from sidecut.graphs import Graph, normalize
 from sidecut.methods.ncsc.lcsc import contract_graph, membership
 
 
@@ -151,7 +151,7 @@ class PenalizedCut:
         self.gamma_must = 0.0 if is_settled else float(gamma_must)
         self.gamma_cannot = float(gamma_cannot)
         self.n_nodes = self.graph.n_nodes
-        self.affinity = NormalizedAffinity(self.graph)
+        self.affinity = normalize(self.graph)
 
     @property
     def is_contracted(self) -> bool:
