@@ -29,8 +29,9 @@ from sidecut.methods.csap.graph import NoisyLinks
 from sidecut.spectral import Eigenpairs
 
 #: Through a must-linked set so many nodes near each of its members gain affinity; set on 900 points of USPS,
-#: Image Segmentation and MNIST.
-NEAREST = 16
+#: Image Segmentation and MNIST. Fewer, down to the second number, where they would make more pairs than the
+#: graph has edges.
+NEAREST, FEWEST = 16, 6
 #: What a subtraction leaves below this share of the variances is rounding.
 ROUNDING = 1e-12
 
@@ -214,14 +215,20 @@ def _pass_on(
     if linked.size == 0:
         return nodes.affinities
     means = signs / nodes.sizes[nodes.group]
-    rows = sp.csr_array((means, (nodes.group, np.arange(W.shape[0]))))
-    near = sp.coo_array(rows @ W[:, linked] * signs[linked])
-    others = near.row != nodes.group[linked][near.col]
-    near = sp.csc_array((near.data[others], (near.row[others], near.col[others])), shape=near.shape)
-    near = _largest_of_columns(near, NEAREST)
+    members = sp.csr_array(
+        (means, nodes.group, np.arange(W.shape[0] + 1)), shape=(W.shape[0], nodes.sizes.size)
+    )
+    # W is symmetric, and its rows are at hand: what is near every linked point, row by row.
+    around = sp.csr_array(W[linked] @ members)
+    point = np.repeat(np.arange(linked.size), np.diff(around.indptr))
+    around.data *= signs[linked][point]
+    around.data[around.indices == nodes.group[linked][point]] = 0.0
+    around.eliminate_zeros()
+    near = around.T
+    near = _largest_of_columns(near, _bound_pairs(W.nnz, linked.size, NEAREST))
     sets, place = np.unique(nodes.group[linked], return_inverse=True)
     joined = sp.csr_array((np.ones(linked.size), (np.arange(linked.size), place)))
-    reached = _largest_of_columns(sp.csc_array(near @ joined), n_affinities)
+    reached = _largest_of_columns(sp.csc_array(near @ joined), _bound_pairs(W.nnz, sets.size, n_affinities))
     variance = np.bincount(place, weights=added[linked]) / nodes.sizes[sets]
     gained = reached @ sp.diags_array(1.0 / (nodes.sizes[sets] * variance)) @ reached.T
     lost = near @ sp.diags_array(1.0 / variance[place]) @ near.T
@@ -230,6 +237,11 @@ def _pass_on(
     above = whole.row < whole.col
     half = sp.csr_array((whole.data[above], (whole.row[above], whole.col[above])), shape=whole.shape)
     return sp.csr_array(half + half.T)
+
+
+def _bound_pairs(n_edges: int, n_columns: int, most: int) -> int:
+    """Return how many nodes of every column are paired: so few that pairs do not outnumber the edges."""
+    return min(most, max(FEWEST, int(np.sqrt(n_edges / n_columns))))
 
 
 def _largest_of_columns(matrix: sp.csc_array, count: int) -> sp.csc_array:

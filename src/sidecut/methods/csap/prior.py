@@ -8,6 +8,7 @@ would make affinities of the size of 1/ε².
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ SMALL = 400
 #: How exactly Lanczos finds the smallest eigenvalue, as a share of the largest.
 TOLERANCE = 1e-6
 #: The same where variances need not be exact.
-ROUGH = 1e-3
+ROUGH = 1e-2
 #: A start from a vector that is near has so large a random part.
 NEARNESS = 0.1
 #: Newton's steps to the least shift; each is a smallest eigenvalue. The rest is made up for in full.
@@ -44,17 +45,25 @@ class Prior:
 
     Parameters
     ----------
-    columns : dense or sparse array of shape (n, c)
-        K[:, points] for the linked points; sparse where the graph is.
+    graph : Graph
+        The affinities W.
+    points : array of shape (c,)
+        The linked points.
     added : array of shape (n,)
         K = W + diag(added).
     shift : float
         What was added to the variance of linked points beyond the one of a Gaussian kernel.
     """
 
-    columns: Any
+    graph: Graph
+    points: IntArray
     added: FloatArray
     shift: float
+
+    @cached_property
+    def columns(self) -> Any:
+        """K[:, points] for the linked points, dense or sparse as the graph is."""
+        return _columns(self.graph, self.points, self.added)
 
 
 def make_prior(graph: Graph, points: IntArray, tolerance: float = TOLERANCE) -> Prior:
@@ -93,7 +102,7 @@ def make_prior(graph: Graph, points: IntArray, tolerance: float = TOLERANCE) -> 
     shift = 0.0
     if not isinstance(graph, GaussianGraph | HeatGraph):
         added, shift = _raise_variances(graph, loops, added, points, tolerance)
-    return Prior(_columns(graph, points, added), added, shift)
+    return Prior(graph, points, added, shift)
 
 
 def _loops(graph: Graph) -> FloatArray:
@@ -129,7 +138,8 @@ def _raise_variances(
     for _ in range(NEWTON_STEPS):
         value, vector = smallest_eigenpair(graph, _with_shift(raised, points, shift), tolerance, vector)
         here = float(np.square(vector[points]).sum())
-        if value >= 1e-3 * MARGIN * lowest or shift >= -lowest:
+        # No more exactly than the value is known; the margin is larger than either.
+        if value >= max(1e-3 * MARGIN, tolerance) * lowest or shift >= -lowest:
             break
         # The smallest eigenvalue is concave in the shift, so that Newton's steps come from below.
         shift = min(shift - value / max(here, 1e-3), -lowest)
