@@ -241,6 +241,7 @@ class CSP(OutOfSample, SpectralClusterer):
         start: FloatArray | None = None,
         smooth: Callable[[], FloatArray] | None = None,
         score: Score | None = None,
+        tol: float | None = None,
     ) -> FeasibleCuts:
         """Return the feasible cuts of a graph with these settings, see `feasible_cuts`."""
         return feasible_cuts(
@@ -249,7 +250,7 @@ class CSP(OutOfSample, SpectralClusterer):
             self.beta,
             n_clusters=self.n_clusters,
             normalization=self.normalization,
-            tol=self.tol,
+            tol=self.tol if tol is None else tol,
             start=start,
             max_cuts=enough_cuts(self.beta, self.n_clusters),
             smooth=smooth,

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Where answers are compared roughly, k-means sees so many rows from so many starts.
 SOME_ROWS, FEW_STARTS = 2_000, 3
+#: Cuts that are told a part only are found to this tolerance.
+REFIT_TOLERANCE = 1e-3
 
 
 class CutTrial:
@@ -127,13 +129,16 @@ class CutTrial:
         costs = np.concatenate([best.costs, completion.costs])
         return model.embed_cuts(np.hstack([relaxed, columns]), costs), completion
 
-    def label(self, rows: FloatArray, constraints: Constraints) -> dict[str, IntArray]:
+    def label(
+        self, rows: FloatArray, constraints: Constraints, n_init: int | None = None
+    ) -> dict[str, IntArray]:
         """Return the answers the rows allow: k-means as it is, and started from the known classes."""
         model = self.model
+        n_init = model.n_init if n_init is None else n_init
         if model.n_clusters == 2 and rows.shape[1] == 1:
             return {"sign": label_sides(self.graph, rows)}
         answers = {
-            "kmeans": assign_labels(rows, model.n_clusters, n_init=model.n_init, random_state=self.other_rng)
+            "kmeans": assign_labels(rows, model.n_clusters, n_init=n_init, random_state=self.other_rng)
         }
         seeds = seed_centers(rows, constraints, model.n_clusters)
         if seeds is not None:
@@ -147,10 +152,32 @@ class CutTrial:
         if told.is_empty:
             return None
         try:
-            cuts = self.model.find_cuts(self.graph, told, start, lambda: self.spectrum.vectors)
+            cuts = self.model.find_cuts(
+                self.graph,
+                told,
+                start,
+                lambda: self.spectrum.vectors,
+                tol=max(self.model.tol, REFIT_TOLERANCE),
+            )
         except (ConstraintError, SpectralError):
             return None
-        return self.label(self.embed(cuts)[0], told)
+        rows = self.embed(cuts)[0]
+        if rows.shape[1] == 1:
+            return self.label(rows, told)
+        seen = self._looked_at
+        n_init = self.model.n_init if seen.size == len(rows) else min(self.model.n_init, FEW_STARTS)
+        answers = self.label(rows[seen], told.restricted_to(seen), n_init)
+        found: dict[str, IntArray] = {name: np.zeros(len(rows), dtype=np.intp) for name in answers}
+        for name, labels in answers.items():
+            found[name][seen] = labels
+        return found
+
+    @cached_property
+    def _looked_at(self) -> IntArray:
+        """The points that something is known about, and some of the others."""
+        n_nodes, rng = self.graph.n_nodes, np.random.RandomState(0)
+        some = rng.choice(n_nodes, min(SOME_ROWS, n_nodes), replace=False)
+        return np.union1d(some, self.constraints.constrained_points)
 
 
 def seed_centers(rows: FloatArray, constraints: Constraints, n_clusters: int) -> FloatArray | None:

@@ -16,6 +16,8 @@ N_FOLDS = 4
 #: The gain in held-back agreement that counts is the first number plus the second over the root of the number
 #: of facts. On what they were set: benchmarks/choices/few_labels_safety.py.
 LEAST_GAIN, GAIN_BY_CHANCE = 0.05, 0.25
+#: So many times that gain is clear after half of the parts.
+CLEARLY = 2.0
 #: The name of the answer that uses nothing that is known, and of one that uses it all.
 GRAPH, CONSTRAINED = "graph", "constrained"
 
@@ -100,11 +102,33 @@ def held_back_gains(
     refit: Refit,
     rng: np.random.RandomState,
 ) -> tuple[dict[str, float], float]:
-    """Return how much better than the graph each answer gets held-back pairs, and the gain it needs."""
-    counts = _count_held_back(constraints, known, graph, refit, list(answers), rng)
-    base = chance_corrected(counts.pop(GRAPH))
-    gains = {name: chance_corrected(count) - base for name, count in counts.items()}
-    return gains, gain_beyond_chance(known)
+    """Return how much better than the graph each answer gets held-back pairs, and the gain it needs.
+
+    Not all parts are held back where that is clear before: where no answer can reach the gain any more,
+    whatever it gets right of the rest, the most that each can reach is returned; where one has far more after
+    half of the parts, what each has gained there.
+    """
+    needed = gain_beyond_chance(known)
+    folds = _deal_pairs(known, rng)
+    of_graph = [known.counts(graph, counted) for _, counted in folds]
+    all_right = [_all_right(known, counted) for _, counted in folds]
+    base = chance_corrected(np.sum(of_graph, axis=0))
+    asked = {name: np.zeros(4) for name in answers}
+    most = dict.fromkeys(answers, 1.0 - base)
+    for k, (given, counted) in enumerate(folds, start=1):
+        if max(most.values()) <= needed:
+            break
+        found = refit(constraints.among(known.points[given])) or {}
+        for name in answers:
+            asked[name] += known.counts(found.get(name, graph), counted)
+        base_so_far = chance_corrected(np.sum(of_graph[:k], axis=0))
+        so_far = {name: chance_corrected(count) - base_so_far for name, count in asked.items()}
+        if 2 * k >= len(folds) and max(so_far.values()) > CLEARLY * needed:
+            return so_far, needed
+        # What has not been asked yet may all be right.
+        rest = np.sum(all_right[k:], axis=0)
+        most = {name: chance_corrected(count + rest) - base for name, count in asked.items()}
+    return most, needed
 
 
 def gain_beyond_chance(known: KnownPairs) -> float:
@@ -112,23 +136,15 @@ def gain_beyond_chance(known: KnownPairs) -> float:
     return float(LEAST_GAIN + GAIN_BY_CHANCE / np.sqrt(known.n_facts))
 
 
-def _count_held_back(
-    constraints: Constraints,
-    known: KnownPairs,
-    graph: IntArray,
-    refit: Refit,
-    names: list[str],
-    rng: np.random.RandomState,
-) -> dict[str, FloatArray]:
-    """Count pairs of which at least one point was held back, as each answer and the graph places them."""
-    counts = {name: np.zeros(4) for name in (*names, GRAPH)}
+def _deal_pairs(known: KnownPairs, rng: np.random.RandomState) -> list[tuple[BoolArray, BoolArray]]:
+    """Return for every part held back the points that are given, and the pairs with one that is not."""
     fold_of = known.deal(N_FOLDS, rng)
-    for fold in np.unique(fold_of):
-        given = fold_of != fold
-        if not given.any():
-            continue
-        counted = ~(given[known.first] & given[known.second])
-        found = refit(constraints.among(known.points[given])) or {}
-        for name in counts:
-            counts[name] += known.counts(found.get(name, graph), counted)
-    return counts
+    told = [fold_of != fold for fold in np.unique(fold_of)]
+    return [(given, ~(given[known.first] & given[known.second])) for given in told if given.any()]
+
+
+def _all_right(known: KnownPairs, counted: BoolArray) -> FloatArray:
+    """Return the counts of an answer that gets some pairs right."""
+    together = np.count_nonzero(known.together & counted)
+    apart = np.count_nonzero(counted) - together
+    return np.array([together, apart, together, apart], dtype=np.float64)
