@@ -373,3 +373,38 @@ def test_an_answer_that_agrees_is_compared_with_the_graph_only_if_it_is_doubtful
     assert choose(lambda labels: False, lambda labels: alone if labels is y else y) == CONSTRAINED
     assert choose(lambda labels: True, lambda labels: alone if labels is y else y) == GRAPH
     assert choose(lambda labels: True, lambda labels: alone) == CONSTRAINED
+
+
+# Parts are held back only as long as it is not clear what they show.
+
+
+def count_refits(answer, alone, known):
+    """The judgement where every refit gives one answer, and how many refits it took."""
+    calls = []
+
+    def refit(part):
+        calls.append(part)
+        return {CONSTRAINED: answer}
+
+    return judge(known, 2, {CONSTRAINED: answer}, lambda: alone, refit), len(calls)
+
+
+def test_nothing_is_held_back_where_the_graph_leaves_too_little_to_gain():
+    y = np.repeat([0, 1], 90)
+    known = Constraints.from_labels(np.where(np.arange(180) % 2, -1, y))
+    alone = y.copy()
+    alone[0] = 1
+    kept, n_refits = count_refits(y, alone, known)
+    assert (kept.choice, n_refits) == (GRAPH, 0)
+
+
+def test_half_of_the_parts_are_enough_for_a_clear_gain_and_all_are_asked_for_a_small_one():
+    y = np.repeat([0, 1], 90)
+    known = Constraints.from_labels(np.where(np.arange(180) % 2, -1, y))
+    alone = np.where(np.arange(180) % 4 == 0, 1 - y, y)
+    followed, n_refits = count_refits(y, alone, known)
+    assert (followed.choice, n_refits) == (CONSTRAINED, 2)
+    alone = y.copy()
+    alone[[0, 2]] = 1
+    followed, n_refits = count_refits(y, alone, known)
+    assert (followed.choice, n_refits) == (CONSTRAINED, 4)

@@ -9,6 +9,7 @@ from sidecut.labelling.assign import (
     assign_labels,
     kmeans_centers,
     kmeans_labels,
+    rough_labels,
     sign_labels,
 )
 from sidecut.labelling.labels import measure_confidence, rename_by_first_appearance, unit_rows
@@ -30,6 +31,7 @@ __all__ = [
     "rename_by_first_appearance",
     "repair_labels",
     "rotation_labels",
+    "rough_labels",
     "satisfy_links",
     "sign_labels",
     "unit_rows",

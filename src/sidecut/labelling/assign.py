@@ -260,6 +260,33 @@ def kmeans_labels(
     return rename_by_first_appearance(join_nearest_cluster(rows, labels, placed))
 
 
+#: Where answers are compared roughly, k-means sees so many rows from so many starts.
+SOME_ROWS, FEW_STARTS = 2_000, 3
+
+
+def rough_labels(embedding: FloatArray, n_clusters: int) -> IntArray:
+    """Cluster rows by a k-means that sees some of them, from few starts: to see what an embedding is worth.
+
+    Parameters
+    ----------
+    embedding : array of shape (n_samples, n_components)
+        One row per point.
+    n_clusters : int
+        The number of clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.labelling import rough_labels
+    >>> rough_labels(np.repeat([[0.0], [5.0]], 4_000, axis=0), 2)[[0, 3_999, 4_000, 7_999]]
+    array([0, 0, 1, 1])
+    """
+    rng = np.random.RandomState(0)
+    seen = np.zeros(len(embedding), dtype=bool)
+    seen[rng.choice(len(embedding), min(max(SOME_ROWS, n_clusters), len(embedding)), replace=False)] = True
+    return kmeans_labels(embedding, n_clusters, n_init=FEW_STARTS, fit_rows=seen, random_state=rng)
+
+
 def kmeans_centers(
     embedding: ArrayLike,
     n_clusters: int,

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits, load_iris, make_blobs
+from sklearn.datasets import load_digits, load_iris, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CCSR, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.labelling import kmeans_labels, unit_rows
+from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.ccsr import estimator as ccsr
 from sidecut.methods.ccsr import program as ccsr_program
 from sidecut.methods.ccsr.estimator import link_squares, point_squares
@@ -261,3 +262,18 @@ def test_nearly_as_many_clusters_as_points_take_little_memory():
     assert model.eigenvectors_.shape == (150, 125)
     # The matrix of the programme would have 7,875² entries, 496 MB.
     assert peak < 50e6
+
+
+def test_a_rough_plain_cut_is_enough_where_links_gain_clearly(monkeypatch):
+    X, y = make_moons(400, noise=0.12, random_state=0)
+    known = sample_pairs(y, 200, random_state=0)
+    usual = CCSR(2, random_state=0).fit(X, constraints=known)
+    monkeypatch.setattr("sidecut.methods.ccsr.estimator.LARGE", 100)
+    calls = []
+    original = SpectralClusterer._assign_labels
+    monkeypatch.setattr(
+        SpectralClusterer, "_assign_labels", lambda *given: calls.append(1) or original(*given)
+    )
+    quick = CCSR(2, random_state=0).fit(X, constraints=known)
+    np.testing.assert_array_equal(quick.labels_, usual.labels_)
+    assert len(calls) == 1

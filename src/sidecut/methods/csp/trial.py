@@ -14,7 +14,8 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, SpectralError
 from sidecut.graphs import Graph, normalize
-from sidecut.labelling import assign_labels, rename_by_first_appearance, unit_rows
+from sidecut.labelling import assign_labels, rename_by_first_appearance, rough_labels, unit_rows
+from sidecut.labelling.assign import FEW_STARTS, SOME_ROWS
 from sidecut.labelling.labels import what_neighbors_say
 from sidecut.methods.csp.cuts import FeasibleCuts
 from sidecut.methods.csp.embedding import Completion, complete_cuts, label_sides
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from sidecut.methods.csp.estimator import CSP
 
 
-#: Where answers are compared roughly, k-means sees so many rows from so many starts.
-SOME_ROWS, FEW_STARTS = 2_000, 3
 #: Cuts that are told a part only are found to this tolerance.
 REFIT_TOLERANCE = 1e-3
 
@@ -108,11 +107,7 @@ class CutTrial:
     def _label_roughly(self, rows: FloatArray) -> IntArray:
         if rows.shape[1] == 1:
             return label_sides(self.graph, rows)
-        rng = np.random.RandomState(0)
-        some = rng.choice(len(rows), SOME_ROWS, replace=False) if len(rows) > SOME_ROWS else slice(None)
-        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-            found = KMeans(self.model.n_clusters, n_init=FEW_STARTS, random_state=rng).fit(rows[some])
-        return found.predict(rows).astype(np.intp)
+        return rough_labels(rows, self.model.n_clusters)
 
     def embed(self, cuts: FeasibleCuts) -> tuple[FloatArray, Completion | None]:
         """Return the rows of the best cuts, and the eigenvectors that take the place of missing ones."""
