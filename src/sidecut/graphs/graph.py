@@ -398,6 +398,16 @@ def normalized_once(graph: Graph) -> Iterator[None]:
     ----------
     graph : Graph
         The graph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import as_graph, normalize, normalized_once
+    >>> graph = as_graph(np.ones((2, 2)))
+    >>> with normalized_once(graph):
+    ...     first, second = normalize(graph), normalize(graph)
+    >>> first is second
+    True
     """
     if id(graph) in _shared:
         yield
@@ -416,13 +426,9 @@ def normalize(graph: Graph) -> NormalizedAffinity:
     --------
     >>> import numpy as np
     >>> from sidecut.graphs import as_graph
-    >>> from sidecut.graphs.graph import normalize, normalized_once
-    >>> graph = as_graph(np.ones((2, 2)))
-    >>> with normalized_once(graph):
-    ...     normalize(graph) is normalize(graph)
-    True
-    >>> normalize(graph) is normalize(graph)
-    False
+    >>> from sidecut.graphs import normalize
+    >>> normalize(as_graph(np.array([[0.0, 4.0], [4.0, 0.0]]))).apply(np.array([1.0, 0.0]))
+    array([0., 1.])
     """
     return _shared.get(id(graph)) or NormalizedAffinity(graph)
 
