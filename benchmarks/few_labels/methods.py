@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import SpectralClustering
 
 from benchmarks.few_labels.work import Work
-from sidecut import CSAP, CSP, E2CP, NCSC, NormalizedCut, PoissonLearning, PoissonMBO
+from sidecut import CCSR, CSAP, CSP, E2CP, NCSC, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.methods.e2cp.spreading import spread
 
 Method = Callable[[Work], np.ndarray]
@@ -97,6 +97,7 @@ LABELS: dict[str, Method] = {
     "E2CP": by_labels(E2CP),
     "NCSC": by_labels(NCSC),
     "CSAP": by_labels(CSAP),
+    "CCSR": by_labels(CCSR),
     "NormalizedCut": cut,
     "scikit-learn lobpcg": lobpcg,
 }

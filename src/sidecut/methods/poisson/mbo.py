@@ -276,11 +276,25 @@ class PoissonMBO(PoissonClusterer):
         rule: SizeRule,
         rng: np.random.RandomState,
     ) -> FloatArray:
-        """Return where the energy is best lowered from: some steps from labels spread and from joined pieces.
+        """Return where the energy is best lowered from.
 
         Where labels are few, each start may end with clusters joined, cut, or under wrong names.
         """
         walks = walks_from_labels(signed, anchors)
+        tried = self._try_starts(signed, walks, scores, sources, rule, rng)
+        best = max(tried, key=lambda path: merit(path, rule, walks))
+        return NAMED * one_hot(best.labels, self.n_clusters)
+
+    def _try_starts(
+        self,
+        signed: SignedGraph,
+        walks: LabelWalks,
+        scores: FloatArray,
+        sources: FloatArray,
+        rule: SizeRule,
+        rng: np.random.RandomState,
+    ) -> list[Descent]:
+        """Take some steps from labels spread, and from pieces joined to clusters with names."""
         pieces = find_pieces(signed.graph, self.n_clusters, 0, self.eigen_solver, rng)
         # The guard looks at the cut of the graph.
         self._vectors = pieces.vectors[:, : self.n_clusters]
@@ -290,9 +304,7 @@ class PoissonMBO(PoissonClusterer):
             assign_within_sizes(NAMED * one_hot(labels, self.n_clusters), rule)[0] for labels in joined
         ]
         times = suitable_times(signed, firsts[0], self.n_clusters, tuple(self.times))
-        tried = [self._try(signed, labels, sources, rule, times[0], walks) for labels in firsts]
-        best = max(tried, key=lambda path: merit(path, rule, walks))
-        return NAMED * one_hot(best.labels, self.n_clusters)
+        return [self._try(signed, labels, sources, rule, times[0], walks) for labels in firsts]
 
     def _try(
         self,
