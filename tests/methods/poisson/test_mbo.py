@@ -7,6 +7,7 @@ from sidecut import Constraints, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.constraints import sample_pairs
 from sidecut.exceptions import GraphWarning, LabellingWarning
 from sidecut.labelling.labels import what_neighbors_say
+from sidecut.methods.poisson.descent import descend
 from sidecut.methods.poisson.mbo import NOISE, shrink
 from sidecut.methods.safeguard import KnownPairs
 
@@ -62,6 +63,27 @@ def test_the_energy_never_rises(digits, graph):
     for energies in model.energies_:
         assert (np.diff(energies) <= 1e-8).all()
     assert model.n_iter_ == sum(map(len, model.energies_)) - 4
+
+
+def test_sizes_found_are_expected_once_more(digits, graph, monkeypatch):
+    """Far and near again with few labels, near with more, not at all where sizes are given or pairs are all."""
+    _, y = digits
+    seen = []
+
+    def watched(signed, labels, sources, rule, times, *limits):
+        seen.append((np.bincount(labels, minlength=10) / len(labels), rule.shares, times))
+        return descend(signed, labels, sources, rule, times, *limits)
+
+    monkeypatch.setattr("sidecut.methods.poisson.mbo.descend", watched)
+    many = Constraints.from_labels(np.where(np.arange(len(y)) < 100, y, -1))
+    for known, times in ((one_per_class(y), (10.0, 3.0)), (many, (3.0,))):
+        fit(graph, known, safe=False)
+        start, shares, last_times = seen[-1]
+        np.testing.assert_allclose(shares, start)
+        assert last_times == times
+    assert len(fit(graph, many, safe=False).energies_) == 3
+    assert len(fit(graph, many, sizes=np.bincount(y)).energies_) == 2
+    assert len(fit(graph, sample_pairs(y, 300, random_state=0), safe=False).energies_) == 2
 
 
 def test_unknown_sizes_have_a_range(digits, graph):
