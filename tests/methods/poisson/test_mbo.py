@@ -66,7 +66,7 @@ def test_the_energy_never_rises(digits, graph):
 
 
 def test_sizes_found_are_expected_once_more(digits, graph, monkeypatch):
-    """Far and near again with few labels, near with more, not at all where sizes are given or pairs are all."""
+    """Far and near with few labels, near with more, not where sizes are given or only pairs are known."""
     _, y = digits
     seen = []
 
