@@ -30,7 +30,7 @@ few_points = hnp.arrays(np.float64, st.tuples(st.integers(6, 16), st.integers(1,
 
 
 @given(X=few_points, affinity=st.sampled_from(AFFINITIES), n_clusters=st.integers(1, 4), data=st.data())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_labels_or_a_clear_error(robust, X, affinity, n_clusters, data):
     told = data.draw(st.lists(st.sampled_from([-1, -1, 0, 1, 2]), min_size=len(X), max_size=len(X)))
     knowledge = robust.knows(Constraints.from_labels(told))
@@ -63,7 +63,7 @@ def heaps(draw):
 
 
 @given(heap=heaps(), data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_heaps_of_equal_points_are_clusters(robust, heap, data):
     X, y = heap
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(y), max_size=len(y))))
@@ -75,7 +75,7 @@ def test_heaps_of_equal_points_are_clusters(robust, heap, data):
 
 
 @given(n_isolated=st.integers(1, 3), seed=st.integers(0, 20))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_isolated_points_do_not_disturb_the_others(robust, blobs, n_isolated, seed):
     X, y = blobs
     far = 1e3 * (1 + np.arange(n_isolated))[:, None] * [1.0, 1.0]

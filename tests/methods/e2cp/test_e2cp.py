@@ -87,11 +87,21 @@ def test_propagated_constraints_are_not_rescaled():
     )
 
 
+def ten_clusters(n):
+    """Ten overlapping clusters."""
+    points, y = make_blobs(n, n_features=5, centers=10, cluster_std=3.0, random_state=1)
+    return Neighbors(20).build(points), y
+
+
 @pytest.fixture(scope="module")
 def larger():
-    """Ten overlapping clusters of 2,000 points."""
-    points, y = make_blobs(2000, n_features=5, centers=10, cluster_std=3.0, random_state=1)
-    return Neighbors(20).build(points), y
+    return ten_clusters(1000)
+
+
+@pytest.fixture(scope="module")
+def large():
+    """So many points that an approximation is worth while."""
+    return ten_clusters(2000)
 
 
 @pytest.mark.parametrize("rescale", [False, True])
@@ -103,7 +113,7 @@ def test_never_formed_is_the_same_as_dense(larger, kind, rescale, monkeypatch):
     monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
     lazy = E2CP(10, rescale=rescale, approximate=False)._constrain_graph(graph, known)
     assert isinstance(lazy, AdjustedGraph)
-    block = np.random.default_rng(0).normal(size=(2000, 3))
+    block = np.random.default_rng(0).normal(size=(1000, 3))
     np.testing.assert_allclose(lazy.apply(block), expected @ block, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(lazy.degrees, expected.sum(axis=1), rtol=1e-10)
 
@@ -125,9 +135,9 @@ def test_input_of_either_precision(larger, kind, precision, monkeypatch):
     assert model.propagated_constraints_.matrix.factor.dtype == precision
     lazy = model.affinity_matrix_
     assert isinstance(lazy, AdjustedGraph)
-    np.testing.assert_allclose(lazy.apply(np.eye(2000)[:, :200]), expected[:, :200], atol=1e-6)
+    np.testing.assert_allclose(lazy.apply(np.eye(1000)[:, :200]), expected[:, :200], atol=1e-6)
     root = 1 / np.sqrt(expected.sum(axis=1))
-    difference = root[:, None] * (lazy.apply(np.eye(2000)) - expected) * root
+    difference = root[:, None] * (lazy.apply(np.eye(1000)) - expected) * root
     assert np.linalg.norm(difference, 2) < (1e-6 if precision == np.float32 else 1e-10)
 
 
@@ -261,8 +271,8 @@ def test_hours_of_work_are_announced(monkeypatch):
     E2CP(4, random_state=0).fit(X, constraints=knowledge("labels", Y))
 
 
-def test_the_approximation_by_labels_measures_its_error(larger, monkeypatch):
-    graph, y = larger
+def test_the_approximation_by_labels_measures_its_error(large, monkeypatch):
+    graph, y = large
     known = sample_labels(y, 30, random_state=0)
     monkeypatch.setattr(e2cp, "APPROXIMATE_FROM", 1000)
     monkeypatch.setattr(grouped, "MEASURED_POINTS", 10**6)
@@ -289,8 +299,8 @@ def test_small_graphs_are_never_approximated():
     np.testing.assert_array_equal(model.affinity_matrix_.toarray(), expected.affinity_matrix_.toarray())
 
 
-def test_many_pairs_are_approximated_and_the_error_is_measured(larger, monkeypatch):
-    graph, y = larger
+def test_many_pairs_are_approximated_and_the_error_is_measured(large, monkeypatch):
+    graph, y = large
     known = sample_pairs(y, 1000, random_state=0)
     monkeypatch.setattr(e2cp, "APPROXIMATE_FROM", 1000)
     exact, quick = (
