@@ -57,7 +57,7 @@ def test_known_cells_name_all_others():
 def test_what_is_written_can_be_saved(tmp_path):
     adata = cells()
     cluster(adata, labels="known", markers={"B cell": ["gene0", "gene1"]}, cannot_link=[("cell0", "cell1")])
-    # Frames of pandas 3 have an index of strings that anndata 0.12 writes on request only; 0.10 has no settings.
+    # anndata 0.12 writes the indices of pandas 3 only on request; anndata 0.10 has no settings.
     as_they_are = {"allow_write_nullable_strings": True}
     with anndata.settings.override(**as_they_are) if hasattr(anndata, "settings") else nullcontext():
         adata.write_h5ad(tmp_path / "cells.h5ad")
