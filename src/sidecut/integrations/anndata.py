@@ -132,8 +132,8 @@ def marker_labels(adata: Any, markers: Markers, share: float = 0.1) -> NDArray[A
     """Return the type of the cells that show the markers of one type most clearly, None for all others.
 
     The score of a type is the mean of its markers' expression, each gene scaled to mean 0 and variance 1. The
-    scores of a type are a mixture of two Gaussians. Of the cells in the upper one whose highest score is that
-    of the type, the `share` in which it leads the others by most count as known.
+    scores of a type are a mixture of two Gaussians. Cells in the upper one, whose highest score is that of
+    the type, are candidates. The `share` of them that lead the other types by most count as known.
 
     Parameters
     ----------

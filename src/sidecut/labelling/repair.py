@@ -80,7 +80,7 @@ def satisfy_links(
 
     Points joined by must-links move as one. Each such set has a cost in each cluster, the squared distances
     of its rows to the centre; sets that cannot be together get different clusters at the least total cost.
-    Points that no violated link reaches, be it over other links, keep their labels.
+    Points that no violated link reaches, not even over other links, keep their labels.
 
     Parameters
     ----------

@@ -31,8 +31,8 @@ FITTED = ("metric_", "labels_", "inertia_", "n_iter_", "cluster_centers_")
 class MetricKMeans(Safeguarded, ConstrainedClusterer):
     """k-means with features weighted so that must-links are short and cannot-links long.
 
-    The links teach which features matter; they hold for the points they name only as far as those weights
-    make them, unless `hard`. What is learned is about features, so a few links reach all points.
+    The links teach which features matter, so a few links change the clusters of all points. The links
+    themselves may still be violated, unless `hard`.
 
     Parameters
     ----------
