@@ -42,8 +42,8 @@ NEXT_TO_NONE = 1e-4
 #: then the feasible cuts are those around a few points. These times the usual β are tried
 #: (benchmarks/choices/csp_bounds.py).
 OTHER_BOUNDS = {"two": (2.0, 4.0), "more": (0.125,)}
-#: Another β must be better by more than this.
-NOTEWORTHY = 0.02
+#: A larger β must be better by more than this; a smaller one, with smoother cuts, may be this much worse.
+NOTEWORTHY, SMOOTHER = 0.02, 0.01
 #: More than two clusters: cuts that all cost less than this are no cuts around a few points.
 DEAREST = 0.25
 
@@ -235,7 +235,7 @@ def _try_bounds(
     if n_cuts > 1 and dearest < DEAREST:
         return pencil, vectors
     # Neighbours hardly tell two good answers apart; then the smoother cuts are taken.
-    needed, best_b = usual + NOTEWORTHY if n_cuts == 1 else usual - NOTEWORTHY, pencil.b
+    needed, best_b = usual + NOTEWORTHY if n_cuts == 1 else usual - SMOOTHER, pencil.b
     for times in OTHER_BOUNDS["two" if n_cuts == 1 else "more"]:
         b = times * pencil.b
         if known.n_feasible(b * known.volume) < n_cuts or not _is_regular(pencil.with_bound(b)):
