@@ -102,7 +102,9 @@ class RegionGraph:
         """
         # An edge of no strength is an edge, too.
         edges = adjacency(self.regions, self.strengths + np.finfo(np.float32).tiny)
-        weakest = sp.csgraph.minimum_spanning_tree(edges).tocoo()
+        # SciPy 1.15 knows no trees of graphs with indices of 64 bits.
+        short = edges.data, edges.indices.astype(np.int32), edges.indptr.astype(np.int32)
+        weakest = sp.csgraph.minimum_spanning_tree(sp.csr_array(short, shape=edges.shape)).tocoo()
         first, second = weakest.coords
         return take_apart(first, second, weakest.data, self.regions.n_regions)
 
