@@ -28,8 +28,8 @@ __all__ = ["CCSR", "KernelProgramme", "ProgrammeSolution", "link_squares", "poin
 #: How many eigenvectors are adapted, as in the paper; and how many more than clusters where there are many.
 USUAL_EIGENVECTORS = 15
 SPARE_EIGENVECTORS = 5
-#: With more points than this a rough plain cut is looked at first; links are followed if this share of
-#: them more is satisfied.
+#: With more points than this eigenvectors are rough, and a rough plain cut is looked at first; links are
+#: followed if this share of them more is satisfied.
 LARGE, CLEARLY = 5_000, 0.05
 #: Rows whose products are held in memory at once.
 CHUNK = 8192
@@ -252,8 +252,13 @@ class CCSR(Safeguarded, SpectralClusterer):
         if constraints.n_pairs == 0:
             self.__dict__.pop("programme_", None)
             return super()._embed(graph, constraints, rng)
+        # Those beyond the first K are among many that are close: on many points they need not be exact.
         pairs = laplacian_eigenpairs(
-            graph, self._n_vectors(graph.n_nodes), solver=self.eigen_solver, random_state=rng
+            graph,
+            self._n_vectors(graph.n_nodes),
+            solver=self.eigen_solver,
+            rough=graph.n_nodes > LARGE,
+            random_state=rng,
         )
         self._remember(pairs)
         features = unit_rows(pairs.vectors) if self.unit_rows else np.sqrt(graph.n_nodes) * pairs.vectors
