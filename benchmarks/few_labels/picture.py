@@ -31,7 +31,7 @@ SHOWN = {
 
 def draw_potentials(ax: Axes) -> None:
     """Two moons, one label each, coloured by the difference of the two potentials."""
-    X, y = make_moons(400, noise=0.08, random_state=0)
+    X, y = make_moons(400, noise=0.06, random_state=0)
     known = np.full(len(y), -1)
     first = [int(np.flatnonzero(y == c)[0]) for c in range(2)]
     known[first] = y[first]
@@ -47,7 +47,7 @@ def draw_potentials(ax: Axes) -> None:
 
 def draw_sizes(ax: Axes) -> None:
     """Uneven clusters that touch, three labels each, as PoissonMBO finds them without being told sizes."""
-    X, y = make_blobs([400, 90, 60], centers=[[0, 0], [4.2, 0], [0, 4.2]], cluster_std=1.1, random_state=0)
+    X, y = make_blobs([400, 90, 60], centers=[[0, 0], [4.6, 0], [0, 4.6]], cluster_std=1.1, random_state=0)
     known = np.full(len(y), -1)
     first = np.concatenate([np.flatnonzero(y == c)[:3] for c in range(3)])
     known[first] = y[first]
@@ -63,9 +63,12 @@ def draw_accuracy(ax: Axes, data: str = "mnist") -> None:
     """Accuracy against labels per class."""
     rows = pd.read_csv(HERE / "results.csv")
     rows = rows[(rows.experiment == "labels") & (rows.data == data)]
+    amounts = np.unique(rows.amount)
     for method, colour in SHOWN.items():
         means = rows[rows.method == method].groupby("amount").accuracy.mean()
-        ax.plot(means.index.map(str), means.to_numpy(), "o-", color=colour, label=method)
+        places = np.searchsorted(amounts, means.index)
+        ax.plot(places, means.to_numpy(), "o-", color=colour, label=method)
+    ax.set_xticks(range(len(amounts)), amounts)
     ax.set(xlabel="labels per class", ylabel="accuracy on unlabelled points")
     ax.set_title(f"{data.upper()}, 70,000 digits", fontsize=11)
     ax.spines[["top", "right"]].set_visible(False)
