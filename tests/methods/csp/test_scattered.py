@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_circles
 
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors, NormalizedAffinity
@@ -108,3 +108,19 @@ def test_two_clusters_may_have_a_larger_bound():
     raised = feasible_cuts(graph, known, **common, score=lambda vectors, costs: next(scores))
     assert raised.beta == pytest.approx(2 * usual.beta)
     assert (raised.satisfactions > raised.beta).all()
+
+
+def test_a_dear_cut_in_two_is_no_reason_for_a_larger_bound():
+    X, y = make_circles(3_000, noise=0.08, factor=0.6, random_state=0)
+    graph, known = Neighbors(20).build(X), sample_pairs(y, 600, random_state=0)
+    smooth = laplacian_eigenpairs(graph, 2, random_state=0).vectors
+    common = {"n_clusters": 2, "max_cuts": enough_cuts("usual", 2), "smooth": lambda: smooth}
+    seen = []
+
+    def score(vectors, costs):
+        seen.append(costs[0])
+        return float(len(seen))
+
+    cuts = feasible_cuts(graph, known, **common, score=score)
+    assert len(seen) == 1
+    assert seen[0] > 0.25 > cuts.costs[0]

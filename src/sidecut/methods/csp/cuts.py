@@ -44,7 +44,7 @@ NEXT_TO_NONE = 1e-4
 OTHER_BOUNDS = {"two": (2.0, 4.0), "more": (0.125,)}
 #: A larger β must be better by more than this; a smaller one, with smoother cuts, may be this much worse.
 NOTEWORTHY, SMOOTHER = 0.02, 0.01
-#: More than two clusters: cuts that all cost less than this are no cuts around a few points.
+#: Cuts that all cost less than this are no cuts around a few points.
 DEAREST = 0.25
 
 NORMALIZATIONS = ("target", "source")
@@ -232,7 +232,8 @@ def _try_bounds(
         return (score(vectors[:, least], costs[least]) if least.size == n_cuts else -1.0), dearest, vectors
 
     usual, dearest, vectors = measure(pencil.b)
-    if n_cuts > 1 and dearest < DEAREST:
+    if (dearest < DEAREST) == (n_cuts > 1):
+        # Cheap cuts of many clusters are good as they are; a dear cut in two teaches nothing yet.
         return pencil, vectors
     # Neighbours hardly tell two good answers apart; then the smoother cuts are taken.
     needed, best_b = usual + NOTEWORTHY if n_cuts == 1 else usual - SMOOTHER, pencil.b
