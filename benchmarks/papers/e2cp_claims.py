@@ -262,7 +262,8 @@ CLAIMS = [
 NOT_RUN = [
     "AP's prior was mended after the others had run ([CSAP](csap.md)). Its rows of figure 8 with random "
     "pairs were run again, with seconds of a busy machine; its other rows are older: `python "
-    "-m benchmarks.papers --data FOLDER --only e2cp --methods AP`, and with `--noise 0.1` those with wrong pairs.",
+    "-m benchmarks.papers --data FOLDER --only e2cp --methods AP`, and with `--noise 0.1` those with wrong "
+    "pairs.",
     "Figure 6, Corel: neither the 1,500 images of the 15 categories nor their features are to be had. What "
     "the text says about both image sets is judged on Scene alone.",
 ]
