@@ -11,8 +11,8 @@ about has a chance of each seed, and seeds are joined into classes. These steps 
    are of one seed, and p' the same if s and t were one, the evidence is the sum of log L(p') - log L(p) over
    the answers, where L(p) = p(1 - ε) + (1 - p)ε for a yes and one minus that for a no.
 4. Points that hold each other in a wrong class do not leave it one by one. So sets of points that yes links
-   hold together, and the points of a class in one piece, are tried in every class as a whole, and as a new
-   class.
+   hold together, those of one piece, and those that are alike, are tried in every class as a whole, and as a
+   new class (`sidecut.active.moves`).
 
 The steps end where they began near. So they begin twice, from the pieces and from the answers alone, and of
 all that is tried the one with the best score is kept: the log chance of all answers by Bethe's formula
