@@ -107,6 +107,8 @@ class Safeguarded(_Clusterer):
             return "they are hard"
         if self._is_graph_in_pieces(unconstrained):
             return "the graph is in pieces, and cannot tell how these belong together"
+        if self._speaks_of_isolated(constraints):
+            return "they speak of points without neighbours, of which the graph says nothing"
         return ""
 
     def _hold_links(self, constraints: Constraints) -> None:
@@ -118,6 +120,10 @@ class Safeguarded(_Clusterer):
             return False
         smallest = getattr(unconstrained, "eigenvalues_", np.ones(1))
         return bool(smallest[-1] < IN_PIECES)
+
+    def _speaks_of_isolated(self, constraints: Constraints) -> bool:
+        graph = self._seen[1]
+        return graph is not None and bool(np.isin(graph.isolated, constraints.constrained_points).any())
 
     def _judge(self, X: Any, constraints: Constraints, unconstrained: Self) -> Judgement:
         if not self._holds_pairs_back:
