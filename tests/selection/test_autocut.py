@@ -63,9 +63,20 @@ def test_the_table_has_a_row_for_every_candidate(fitted):
     table = fitted.candidates_
     assert list(table) == ["method", "graph", "score", "spread", "folds", "seconds", "verdict"]
     assert len({len(column) for column in table.values()}) == 1
-    assert {"NormalizedCut", "E2CP", "CCSR", "vote"} == set(table["method"])
+    assert {"NormalizedCut", "E2CP", "CCSR", "vote", "NCSC", "PoissonMBO"} == set(table["method"])
     assert all(table["verdict"])
     assert table["verdict"].count("chosen") == 1
+
+
+def test_two_more_vote_without_being_compared_where_points_are_few(fitted):
+    verdicts = dict(zip(fitted.candidates_["method"], fitted.candidates_["verdict"], strict=True))
+    voters = [type(model).__name__ for model in fitted.best_estimator_.estimators_]
+    assert voters == ["NormalizedCut", "E2CP", "CCSR", "NCSC", "PoissonMBO"]
+    assert verdicts["NCSC"] == verdicts["PoissonMBO"] == "in the vote, not compared"
+    assert "Without those that only vote it gets" in fitted.explanation_
+    points, y = make_blobs(700, centers=3, cluster_std=0.8, random_state=0)
+    many = AutoCut(3, random_state=0).fit(points, constraints=sample_labels(y, 30, random_state=0))
+    assert {"NCSC", "PoissonMBO"}.isdisjoint(many.candidates_["method"])
 
 
 def test_scaled_features_are_found_where_units_differ():

@@ -4,10 +4,19 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import FunctionTransformer
 
 from sidecut import AutoCut, Constraints
 from sidecut.constraints import sample_pairs
-from sidecut.selection.n_clusters import expected_classes, fewest_clusters, propose_by_gaps
+from sidecut.graphs import Neighbors
+from sidecut.selection import Transformed
+from sidecut.selection.n_clusters import (
+    choose_n_clusters,
+    count_unseen,
+    expected_classes,
+    fewest_clusters,
+    propose_by_gaps,
+)
 
 
 def clique_number(n, edges):
@@ -36,10 +45,37 @@ def test_the_bound_of_labels_is_the_classes_seen():
 
 
 def test_classes_seen_once_tell_of_others():
-    labels = [0] * 12 + [1, 2, 3, 4, 5]
-    # f1 = 5, f2 = 0: half of 5 * 4 / 2.
-    assert expected_classes(Constraints.from_labels(labels)) == 6 + 5
-    assert expected_classes(Constraints.from_labels([*labels, 1, 2, 3, 4, 5])) == 6
+    # f1 = 5, f2 = 0: Chao's estimate is 5 * 4 / 2 = 10. f1 = 2, f2 = 0: it is just 1. f1 = 2, f2 = 1: a half.
+    assert expected_classes(Constraints.from_labels([0] * 12 + [1, 2, 3, 4, 5])) == 6 + 1
+    assert expected_classes(Constraints.from_labels([0] * 12 + [1, 2])) == 3 + 1
+    assert expected_classes(Constraints.from_labels([0] * 12 + [1, 2, 3, 3])) == 4
+    assert expected_classes(Constraints.from_labels([0] * 12 + [1, 2, 3, 4, 5] * 2)) == 6
+
+
+def blobs(sizes):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    return 12.0 * y[:, None] + rng.normal(size=(len(y), 2)), y
+
+
+def test_a_large_cluster_without_a_label_is_a_class_nobody_labelled():
+    X, y = blobs([60, 60, 60, 60, 12])
+    every_tenth = np.arange(len(y)) % 10 == 0
+    graph = Neighbors(8).build(X)
+    # The last cluster should hold 1.2 labels: chance may leave it without one.
+    for unseen, expected in (({4}, 0), ({3, 4}, 1), ({2, 3, 4}, 2)):
+        labels = np.where(every_tenth & ~np.isin(y, [*unseen]), y, -1)
+        assert count_unseen(graph, labels, seed=0) == expected
+
+
+def test_a_class_is_unseen_only_if_all_graphs_show_it():
+    X, y = blobs([60, 60, 60])
+    labels = np.where((np.arange(len(y)) % 10 == 0) & (y < 2), y, -1)
+    known, telling = Constraints.from_labels(labels), Neighbors(8)
+    noise = np.random.default_rng(1).normal(size=X.shape)
+    says_nothing = Transformed(telling, FunctionTransformer(lambda _: noise))
+    assert choose_n_clusters(X, known, [], [telling], 0) == 3
+    assert choose_n_clusters(X, known, [], [telling, says_nothing], 0) == 2
 
 
 def test_few_labels_and_pairs_do_not_tell():

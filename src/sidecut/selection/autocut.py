@@ -16,7 +16,7 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, recipe
-from sidecut.methods import CCSR, E2CP, NormalizedCut
+from sidecut.methods import CCSR, E2CP, NCSC, NormalizedCut, PoissonMBO
 from sidecut.methods.base import ConstrainedClusterer
 from sidecut.methods.inputs import (
     check_constraints,
@@ -44,6 +44,9 @@ VOTERS, VOTERS_OF_MANY = 5, 3
 FEW = 8
 #: The methods of the choice. More of them were tried, and chosen by luck mostly: docs/selection.md.
 METHODS: dict[str, Any] = {"E2CP": E2CP(), "CCSR": CCSR()}
+#: These vote with them, without having been tried: more voters help, more candidates do not. Only where there
+#: are so few points that a fit is quick.
+JOINERS: dict[str, Any] = {"NCSC": NCSC(), "PoissonMBO": PoissonMBO()}
 
 
 class AutoCut(ConstrainedClusterer):
@@ -51,15 +54,15 @@ class AutoCut(ConstrainedClusterer):
 
     What is known is split into folds. Two methods are told one part and judged by the other, on each of two
     graphs: that of the features as given, and that of scaled features or, for words, of angles. The best
-    method answers, or the vote of both with the cut of the graph. Of many points, a sample of 600 is tried
-    on. Where little is known the cuts of the graphs are judged by all of it; where nothing is known, the
-    answer is that of `NormalizedCut`.
+    method answers, or the vote of both with the cut of the graph; of at most 600 points, `NCSC` and
+    `PoissonMBO` vote too. Of more points, a sample of 600 is tried on. Where little is known the cuts of the
+    graphs are judged by all of it; where nothing is known, the answer is that of `NormalizedCut`.
 
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        The number of clusters. "auto": at least as many as there are classes, or points known to be apart
-        from one another; the gaps in the spectrum propose, the folds decide.
+        The number of clusters. "auto": the classes of the labels, and the clusters that should hold a label
+        and hold none; without labels, the gaps in the spectrum propose and the folds decide.
     affinity : "auto", "precomputed", str or GraphRecipe, default="auto"
         "auto" chooses the graph. "precomputed": X is the graph itself. Another name or a recipe: as in
         the methods, and only the method is chosen.
@@ -196,7 +199,7 @@ class AutoCut(ConstrainedClusterer):
         graph, affinity = next(iter(affinities.items()))
         n_clusters = self.n_clusters
         if isinstance(n_clusters, str):
-            n_clusters = choose_n_clusters(data, Constraints.none(n_points(data)), [], affinity, 0)
+            n_clusters = choose_n_clusters(data, Constraints.none(n_points(data)), [], [affinity], 0)
         model = NormalizedCut(n_clusters, random_state=self.random_state)
         model.affinity = affinity
         candidate = Candidate(PLAIN, graph, model, verdict="chosen")
@@ -209,8 +212,7 @@ class AutoCut(ConstrainedClusterer):
         folds = make_folds(known, seed)
         n_clusters = self.n_clusters
         if isinstance(n_clusters, str):
-            usual = next(iter(affinities.values()))
-            n_clusters = choose_n_clusters(pilot, known, folds, usual, seed)
+            n_clusters = choose_n_clusters(pilot, known, folds, [*affinities.values()], seed)
         return Race(
             pilot,
             known,
@@ -224,6 +226,7 @@ class AutoCut(ConstrainedClusterer):
             VOTERS if pilot is data else VOTERS_OF_MANY,
             bool(self.hard),
             make_teller(self.progress),
+            JOINERS if self.candidates is None and n_points(data) <= PILOT else {},
         )
 
     def _lean(self, data: Any, affinities: dict[str, Any]) -> dict[str, float]:

@@ -146,8 +146,13 @@ def explain(candidates: list[Candidate], chosen: list[Candidate], n_clusters: in
     best = next((e for e in candidates if e.method == "vote" and e.verdict == "chosen"), chosen[0])
     plain = candidates[0]
     tried = sum(1 for candidate in candidates if candidate.counts and candidate.method != "vote")
+    this = (
+        "This gets"
+        if all(candidate.counts for candidate in chosen)
+        else "Without those that only vote it gets"
+    )
     return (
-        f"{answer}: {tried} candidates were compared by pairs held back. This gets {best.score:.0%} of them "
+        f"{answer}: {tried} candidates were compared by pairs held back. {this} {best.score:.0%} of them "
         f"right, must-links and cannot-links counted alike, the usual cut {plain.score:.0%}."
     )
 

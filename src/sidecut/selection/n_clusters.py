@@ -1,14 +1,15 @@
-"""How many clusters: what is known bounds the number, the spectrum proposes, folds decide."""
+"""How many clusters: labels and clusters without one tell, or else the spectrum proposes and folds decide."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from sidecut.arrays import FloatArray
+from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints, Contraction
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
@@ -18,6 +19,11 @@ from sidecut.spectral import laplacian_eigenpairs
 
 #: The spectrum is asked about at most so many clusters.
 MOST = 15
+#: A cluster without any label is a class that nobody labelled if chance would leave fewer than one in ten
+#: clusters of its size without one.
+BY_CHANCE = 0.1
+#: At most so many classes without any label are looked for.
+MOST_UNSEEN = 3
 
 
 def fewest_clusters(knowledge: Contraction) -> int:
@@ -63,11 +69,11 @@ def _clique_size(start: int, neighbours: list[set[int]]) -> int:
 
 
 def expected_classes(constraints: Constraints) -> int | None:
-    """Return how many classes there probably are, by the labels: those seen, and those never met yet.
+    """Return how many classes there probably are, by the counts of labels: those seen, or one more.
 
     Classes of which just one label is known tell of others that were missed (Chao, 1984): with f₁ classes
-    seen once and f₂ seen twice, about f₁ (f₁ - 1) / (2 (f₂ + 1)) are missing. Half of them are counted: a
-    class too many costs as much as one too few, and that was right most often.
+    seen once and f₂ seen twice, about f₁ (f₁ - 1) / (2 (f₂ + 1)) are missing. One is added where that is one
+    or more: so few counts do not tell how many.
 
     Parameters
     ----------
@@ -84,16 +90,55 @@ def expected_classes(constraints: Constraints) -> int | None:
     >>> from sidecut import Constraints
     >>> from sidecut.selection.n_clusters import expected_classes
     >>> expected_classes(Constraints.from_labels([0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, -1]))
-    8
+    6
     """
     labels = constraints.labels
     if labels is None:
         return None
-    sizes = np.bincount(labels[labels >= 0])
+    sizes = np.unique(labels[labels >= 0], return_counts=True)[1]
     if sizes.sum() < 2 * len(sizes):
         return None
     once, twice = int((sizes == 1).sum()), int((sizes == 2).sum())
-    return len(sizes) + once * (once - 1) // (4 * (twice + 1))
+    return len(sizes) + int(once * (once - 1) >= 2 * (twice + 1))
+
+
+def count_unseen(graph: Graph, labels: IntArray, seed: int) -> int:
+    """Return how many clusters of a graph are too large to be without a label, and are.
+
+    The graph is cut into one, two and three clusters more than there are classes with a label. Of labels
+    drawn at random, a cluster of m points has none with a chance of about exp(-m s), s the share of points
+    with a label.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    labels : array of shape (n_samples,)
+        Known classes from 0, -1 elsewhere.
+    seed : int
+        The random state.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from sidecut.graphs import Neighbors
+    >>> from sidecut.selection.n_clusters import count_unseen
+    >>> X, y = make_blobs(200, centers=4, random_state=5)
+    >>> labels = np.where((np.arange(200) % 10 == 0) & (y < 3), y, -1)
+    >>> count_unseen(Neighbors(10).build(X), labels, seed=0)
+    1
+    """
+    labelled = labels >= 0
+    n_classes, unseen = len(np.unique(labels[labelled])), 0
+    for more in range(1, min(MOST_UNSEEN, graph.n_nodes - n_classes) + 1):
+        clusters = _cut(graph, n_classes + more, seed)
+        sizes = np.bincount(clusters)
+        is_met = np.bincount(clusters[labelled], minlength=len(sizes)) > 0
+        by_chance = np.exp(-labelled.mean() * sizes)
+        if np.sum(~is_met & (by_chance < BY_CHANCE)) >= more:
+            unseen = more
+    return unseen
 
 
 def propose_by_gaps(eigenvalues: FloatArray, fewest: int, n_proposals: int = 3) -> list[int]:
@@ -133,12 +178,13 @@ def propose_by_gaps(eigenvalues: FloatArray, fewest: int, n_proposals: int = 3) 
 
 
 def choose_n_clusters(
-    data: Any, constraints: Constraints, folds: list[Fold], affinity: Any, seed: int
+    data: Any, constraints: Constraints, folds: list[Fold], affinities: Sequence[Any], seed: int
 ) -> int:
     """Return the number of clusters.
 
-    Labels say it themselves where each class was met twice in the mean. Otherwise the spectrum of the graph
-    proposes, and the proposal whose unconstrained cut agrees best with what is known is taken.
+    Labels say it themselves where each class was met twice in the mean: classes with a label, and clusters
+    without one that every graph shows. Otherwise the spectrum of the usual graph proposes, and the proposal
+    whose unconstrained cut agrees best with what is known is taken.
 
     Parameters
     ----------
@@ -148,15 +194,22 @@ def choose_n_clusters(
         What is known about them.
     folds : list of Fold
         Splits of the constraints.
-    affinity : GraphRecipe or "precomputed"
-        The graph whose spectrum is asked.
+    affinities : sequence of GraphRecipe or "precomputed"
+        The graphs, the usual one first.
     seed : int
         The random state.
     """
+    graphs = [data] if isinstance(data, Graph) else [affinity.build(data) for affinity in affinities]
     by_labels = expected_classes(constraints)
-    graph = data if isinstance(data, Graph) else affinity.build(data)
-    if by_labels is not None:
-        return min(by_labels, graph.n_nodes)
+    if by_labels is not None and constraints.labels is not None:
+        labels = np.asarray(constraints.labels)
+        unseen = min(count_unseen(graph, labels, seed) for graph in graphs)
+        seen = len(np.unique(labels[labels >= 0]))
+        return min(max(by_labels, seen + unseen), graphs[0].n_nodes)
+    return _choose_by_spectrum(graphs[0], constraints, folds, seed)
+
+
+def _choose_by_spectrum(graph: Graph, constraints: Constraints, folds: list[Fold], seed: int) -> int:
     fewest = fewest_clusters(consistent(constraints).contracted())
     n_values = min(max(MOST, 2 * fewest) + 1, graph.n_nodes)
     values = laplacian_eigenpairs(graph, n_values, random_state=seed).values
@@ -169,8 +222,12 @@ def choose_n_clusters(
 
 
 def _agreement(graph: Graph, n_clusters: int, folds: list[Fold], seed: int) -> float:
-    model = NormalizedCut(n_clusters, affinity="precomputed", random_state=seed)
-    with warnings.catch_warnings(action="ignore", category=SidecutWarning):
-        labels = model.fit(graph).labels_
+    labels = _cut(graph, n_clusters, seed)
     counts = [fold.count(labels) for fold in folds]
     return sum(counts[1:], start=counts[0]).rand_beyond_chance
+
+
+def _cut(graph: Graph, n_clusters: int, seed: int) -> IntArray:
+    model = NormalizedCut(n_clusters, affinity="precomputed", random_state=seed)
+    with warnings.catch_warnings(action="ignore", category=SidecutWarning):
+        return model.fit(graph).labels_

@@ -64,6 +64,8 @@ class Race:
         Whether all must-links have to be satisfied.
     tell : callable
         Told what is tried next.
+    joiners : mapping of str to clusterer
+        Methods that are not tried, and vote in the end if others do.
     """
 
     data: Any
@@ -78,6 +80,7 @@ class Race:
     n_voters: int
     hard: bool
     tell: Callable[[str], None]
+    joiners: Mapping[str, Any] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
 
     def run(self) -> list[Candidate]:
@@ -210,16 +213,21 @@ class Race:
         return max(able, key=self._gain)
 
     def _tell_verdicts(self, best: Candidate) -> list[Candidate]:
-        chosen = best.members if best.method == VOTE and best.members else [best]
+        chosen = self._list_voters(best) if best.method == VOTE and best.members else [best]
         for candidate in self.candidates:
             is_member = any(candidate is member for member in chosen)
             if is_member and len(chosen) > 1:
-                candidate.verdict = "in the vote"
+                candidate.verdict = "in the vote" if candidate.counts else "in the vote, not compared"
             elif candidate is best or is_member:
                 candidate.verdict = "chosen"
             else:
                 candidate.verdict = candidate.verdict or "others were better, or not better beyond luck"
         return chosen
+
+    def _list_voters(self, best: Candidate) -> list[Candidate]:
+        """Return the members of a vote, and those that join them: where folds have judged the graph."""
+        joiners = self.joiners.items() if self.folds else ()
+        return best.members + [self._enter(name, best.graph, model) for name, model in joiners]
 
     # Work
 
