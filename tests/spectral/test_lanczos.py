@@ -97,7 +97,7 @@ def test_a_rough_start_spans_nearly_the_same_and_claims_nothing(clusters):
 
 
 def test_other_solvers_are_never_rough(clusters):
-    pairs = laplacian_eigenpairs(clusters[0].graph, 5, rough=True, random_state=0)
+    pairs = laplacian_eigenpairs(clusters[0].graph, 5, accuracy="rough", random_state=0)
     assert pairs.certificate.is_proof
 
 
@@ -105,7 +105,7 @@ def test_where_lanczos_is_chosen_it_is_rough_when_that_is_enough(monkeypatch, cl
     monkeypatch.setattr(laplacian, "DENSE_NODES", 10)
     monkeypatch.setattr(laplacian, "CHEAP_IN_PRODUCTS", 0)
     graph = clusters[0].graph
-    rough = laplacian_eigenpairs(graph, 5, rough=True, random_state=0)
+    rough = laplacian_eigenpairs(graph, 5, accuracy="rough", random_state=0)
     assert rough.solver == "Lanczos (ARPACK), rough"
     assert rough.values.size == 5
     assert laplacian_eigenpairs(graph, 5, random_state=0).certificate.complete

@@ -15,6 +15,7 @@ from sidecut.spectral.factorization import FactorForecast, forecast
 from sidecut.spectral.inverse import solve_factorized, solve_iterated
 from sidecut.spectral.lanczos import PRODUCT_BUDGET, solve_lanczos, solve_roughly
 from sidecut.spectral.problem import Eigenpairs, LaplacianProblem, solve_dense
+from sidecut.spectral.sketch import solve_sketch
 
 #: Up to this many nodes the whole spectrum is computed.
 DENSE_NODES = 800
@@ -30,6 +31,7 @@ SMALL_NODES, SHORT_BUDGET = 4_000, 100
 CHEAP_IN_PRODUCTS = 2_500
 
 SOLVERS = ("auto", "dense", "lanczos", "factorized", "iterated")
+ACCURACIES = ("certified", "rough", "sketch")
 
 Attempt = Callable[[LaplacianProblem, int, int, np.random.RandomState], Eigenpairs]
 
@@ -39,7 +41,7 @@ def laplacian_eigenpairs(
     n_vectors: int,
     *,
     solver: str = "auto",
-    rough: bool = False,
+    accuracy: str = "certified",
     random_state: int | np.random.RandomState | None = None,
 ) -> Eigenpairs:
     """Return the eigenvectors of the smallest eigenvalues of a normalised Laplacian, certified.
@@ -57,9 +59,10 @@ def laplacian_eigenpairs(
     solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
         Use one solver only: LAPACK on the full matrix; Lanczos on the affinity; Lanczos on the inverse by
         sparse factorisation; Lanczos on the inverse by conjugate gradients (with multigrid if sparse).
-    rough : bool, default=False
-        Where solver="auto" chooses Lanczos, be content with residuals of a thousandth and no certificate: for
-        a descent to start from.
+    accuracy : {"certified", "rough", "sketch"}, default="certified"
+        Where solver="auto" chooses Lanczos, be content with less and no certificate. "rough": residuals of a
+        thousandth, for a descent to start from. "sketch": residuals of three tenths of the last eigenvalue,
+        where many vectors are wanted and only the space that they span matters.
     random_state : int, RandomState or None
         Starting vectors; an int makes the result reproducible.
 
@@ -87,6 +90,8 @@ def laplacian_eigenpairs(
     """
     if solver not in SOLVERS:
         raise ValueError(f"solver={solver!r}: choose one of {', '.join(SOLVERS)}.")
+    if accuracy not in ACCURACIES:
+        raise ValueError(f"accuracy={accuracy!r}: choose one of {', '.join(ACCURACIES)}.")
     problem = LaplacianProblem(graph)
     if not 1 <= n_vectors <= graph.n_nodes:
         raise ValueError(
@@ -100,23 +105,23 @@ def laplacian_eigenpairs(
     # Sparse products do not use BLAS threads, and for the thin blocks beside them the threads only get in
     # each other's way: on a busy machine two were seen to be ten times slower than one.
     with threadpool_limits(limits=1 if problem.is_sparse else None, user_api="blas"):
-        return _join(null, _find_first_certified(problem, missing, solver, rng, rough))
+        return _join(null, _find_first_certified(problem, missing, solver, rng, accuracy))
 
 
 def _find_first_certified(
-    problem: LaplacianProblem, wanted: int, solver: str, rng: np.random.RandomState, rough: bool
+    problem: LaplacianProblem, wanted: int, solver: str, rng: np.random.RandomState, accuracy: str
 ) -> Eigenpairs:
     """Try solvers in turn until one returns an answer that is certified, or need not be."""
     guards = min(2, problem.n - problem.n_null - wanted)
     best: Eigenpairs | None = None
     failures = []
-    for attempt in _attempts(problem, wanted + guards, solver, rough):
+    for attempt in _attempts(problem, wanted + guards, solver, accuracy):
         try:
             pairs = attempt(problem, wanted, guards, rng)
         except SpectralError as error:
             failures.append(str(error))
             continue
-        if attempt is solve_roughly or _is_covered(pairs, wanted):
+        if attempt in (solve_roughly, solve_sketch) or _is_covered(pairs, wanted):
             return pairs.first(wanted)
         best = _better(best, pairs)
     if best is None:
@@ -132,7 +137,7 @@ def _find_first_certified(
     return best.first(wanted)
 
 
-def _attempts(problem: LaplacianProblem, count: int, solver: str, rough: bool) -> Iterator[Attempt]:
+def _attempts(problem: LaplacianProblem, count: int, solver: str, accuracy: str) -> Iterator[Attempt]:
     """Yield solvers in the order in which to try them."""
     named: dict[str, Attempt] = {
         "dense": _dense,
@@ -155,7 +160,9 @@ def _attempts(problem: LaplacianProblem, count: int, solver: str, rough: bool) -
         if problem.n <= SMALL_NODES:
             yield _short_lanczos
         yield solve_factorized
-    if rough:
+    if accuracy == "sketch":
+        yield solve_sketch
+    if accuracy != "certified":
         yield solve_roughly
     yield solve_lanczos
     if cost is not None and not _is_cheap(cost, problem) and _is_feasible(cost):

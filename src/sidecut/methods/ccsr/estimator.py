@@ -257,7 +257,7 @@ class CCSR(Safeguarded, SpectralClusterer):
             graph,
             self._n_vectors(graph.n_nodes),
             solver=self.eigen_solver,
-            rough=graph.n_nodes > LARGE,
+            accuracy="sketch" if graph.n_nodes > LARGE else "certified",
             random_state=rng,
         )
         self._remember(pairs)

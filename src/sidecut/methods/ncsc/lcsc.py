@@ -171,7 +171,7 @@ def solve_joined(
     n_vectors: int,
     *,
     solver: str = "auto",
-    rough: bool = False,
+    accuracy: str = "certified",
     random_state: int | np.random.RandomState | None = None,
     joined: Graph | None = None,
 ) -> Eigenpairs:
@@ -189,7 +189,7 @@ def solve_joined(
         The set of every point, numbered from 0 without gaps.
     n_vectors : int
         How many; fewer come back, with a warning, where there are fewer sets.
-    solver, rough, random_state
+    solver, accuracy, random_state
         As in `sidecut.spectral.laplacian_eigenpairs`.
     joined : Graph, optional
         The contracted graph, where the caller has it already.
@@ -223,7 +223,7 @@ def solve_joined(
             ConstraintWarning,
         )
     pairs = laplacian_eigenpairs(
-        small, min(n_vectors, small.n_nodes), solver=solver, rough=rough, random_state=random_state
+        small, min(n_vectors, small.n_nodes), solver=solver, accuracy=accuracy, random_state=random_state
     )
     if small is graph:
         return pairs

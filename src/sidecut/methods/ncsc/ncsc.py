@@ -276,7 +276,7 @@ class NCSC(Safeguarded, SpectralClusterer):
         # With nonnegativity they are only a start.
         how: dict[str, Any] = {
             "solver": self.eigen_solver,
-            "rough": self.nonnegative,
+            "accuracy": "rough" if self.nonnegative else "certified",
             "random_state": rng,
         }
         if cut.gamma_must:
