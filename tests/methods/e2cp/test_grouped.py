@@ -71,12 +71,15 @@ def test_the_split_has_the_rank_of_the_levels():
     np.testing.assert_allclose(S.toarray() + B @ np.diag(m) @ B.T, graph.toarray(), atol=1e-12)
 
 
+@pytest.mark.parametrize("n_chained", [2, 5, 6])
 @pytest.mark.parametrize("seed", range(6))
-def test_components_are_those_of_the_matrix(seed):
+def test_components_are_those_of_the_matrix(seed, n_chained):
     rng = np.random.default_rng(seed)
     edges = sp.random_array((20, 20), density=0.02, rng=rng)
     levels = np.diag(rng.integers(2, size=6)).astype(float)
-    levels[0, 1] = levels[1, 0] = 0.5
+    # Groups that hang together; with six, all of them.
+    chain = np.arange(n_chained - 1)
+    levels[chain, chain + 1] = levels[chain + 1, chain] = 0.5
     graph = GroupedGraph(sp.csr_array(edges + edges.T), np.arange(20) % 6, levels)
     expected = connected_components(sp.csr_array(graph.toarray()), directed=False)[1]
     linked = np.flatnonzero(graph.degrees > 0)

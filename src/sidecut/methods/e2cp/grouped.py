@@ -107,6 +107,10 @@ class GroupedGraph(Graph):
         """The connected component of every node; groups are nodes that their members hang on."""
         touching = sp.csr_array(self.levels > 0, dtype=np.float64)
         used = np.asarray(touching.sum(axis=1)).ravel() > 0
+        part, present = connected_components(touching, directed=False)[1], np.unique(self.group)
+        if used[present].all() and np.all(part[present] == part[present[0]]):
+            # Every node hangs on a group, and the groups hang together: the edges need not be followed.
+            return drop_isolated(np.zeros(self.n_nodes, dtype=np.intp), self.isolated)
         hanging = sp.csr_array(sp.diags_array(used.astype(np.float64)) @ self._members)
         whole = sp.block_array([[self.edges.maximum(0), hanging.T], [hanging, touching]], format="csr")
         number = connected_components(whole, directed=False)[1][: self.n_nodes]
