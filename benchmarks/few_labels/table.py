@@ -1,32 +1,37 @@
-"""Print the stored results as tables: mean accuracy, processor seconds and the number of draws.
+"""The tables of docs/poisson.md from the stored results: accuracy, processor seconds, number of draws.
 
 python -m benchmarks.few_labels.table
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
 from benchmarks.few_labels import methods
+from benchmarks.marks import DOCS, rewrite, short
 
-TITLES = {
-    "labels": "labels of each class",
-    "uneven": "labels of each class, classes thinned out to between a tenth and all of their points",
-    "random": "labels drawn at random",
-    "missing": "labels drawn at random, none of one class",
-    "sizes": "labels of each class, sizes told rightly and wrongly",
-    "pairs": "random pairs, no labels",
-}
+PAGE = DOCS / "poisson.md"
+RESULTS = Path(__file__).parent / "results.csv"
+#: The rows at the head of the page; all others are below.
+FIRST = (
+    "PoissonMBO, told sizes",
+    "PoissonMBO",
+    "PoissonLearning",
+    "LabelSpreading .99",
+    "CSP",
+    "E2CP",
+    "NormalizedCut",
+    "scikit-learn lobpcg",
+    "graphlearning PoissonMBO",
+)
 
 
-def main() -> None:
-    """Print one table for each experiment and data set."""
-    rows = pd.read_csv(Path(__file__).parent / "results.csv")
-    for (experiment, data), part in rows.groupby(["experiment", "data"], sort=False):
-        print(f"\n{data}, {TITLES[experiment]}:\n")
-        print(markdown(part))
+def read() -> pd.DataFrame:
+    """Return the stored fits."""
+    return pd.read_csv(RESULTS)
 
 
 def draws_of(part: pd.DataFrame, amounts: list[int]) -> dict[str, str]:
@@ -52,9 +57,45 @@ def markdown(part: pd.DataFrame) -> str:
     for method, row in sorted(
         means.iterrows(), key=lambda item: order.index(item[0]) if item[0] in order else 99
     ):
-        cells = [f"{value:.3f}".lstrip("0") if value == value else "" for value in row]
+        cells = [short(value) for value in row]
         lines.append(f"| {method} | " + " | ".join(cells) + f" | {seconds[method]:.1f} | {draws[method]} |")
     return "\n".join(lines)
+
+
+def first_rows(part: pd.DataFrame) -> str:
+    """Return the rows at the head of the page, the best methods first."""
+    head, rule, *rows = markdown(part).split("\n")
+    by_name = {row.split(" | ")[0].removeprefix("| "): row for row in rows}
+    return "\n".join([head, rule, *(by_name[name] for name in FIRST)])
+
+
+def seconds_by_amount(part: pd.DataFrame) -> str:
+    """Return the mean processor seconds of some methods for every amount, and their ratio to lobpcg's."""
+    names = ["PoissonMBO", "PoissonMBO, told sizes", "PoissonLearning", "scikit-learn lobpcg"]
+    means = part.pivot_table(index="method", columns="amount", values="cpu_seconds").loc[names]
+    ratios = means / means.loc[names[-1]]
+    lines = ["| | " + " | ".join(map(str, means.columns)) + " |", "|---" * (len(means.columns) + 1) + "|"]
+    for name in names:
+        cells = [f"{means.loc[name, a]:.1f} s ({ratios.loc[name, a]:.1f})" for a in means.columns]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def makers() -> dict[str, Callable[[], str]]:
+    """Return what makes the tables of the page, by the names of their marks."""
+    fits = read()
+    parts = {f"{kind}-{data}": part for (kind, data), part in fits.groupby(["experiment", "data"])}
+    made = {name: lambda part=part: markdown(part) for name, part in parts.items()}
+    mnist = parts["labels-mnist"]
+    return made | {
+        "labels-mnist-first": lambda: first_rows(mnist),
+        "labels-mnist-seconds": lambda: seconds_by_amount(mnist),
+    }
+
+
+def main() -> None:
+    """Write the tables of the page."""
+    rewrite(PAGE, makers())
 
 
 if __name__ == "__main__":

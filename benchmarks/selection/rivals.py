@@ -27,6 +27,7 @@ FIXED = (
     "CSP",
     "LCSC",
     "SCACS",
+    "LSC",
     "PoissonMBO",
     "PoissonLearning",
 )
@@ -64,10 +65,10 @@ def _fit(name: str, X: Any, graph: SparseGraph, known: Constraints, n_clusters: 
     model = getattr(sidecut, name)(n_clusters, random_state=0)
     if name == "LCSC":
         model.set_params(cannot_links="ignore")
+    told = None if name in ("NormalizedCut", "LSC") else known
     if "affinity" not in model.get_params():
-        return lambda: model.fit(X, constraints=known).labels_
+        return lambda: model.fit(X, constraints=told).labels_
     model.set_params(affinity="precomputed")
-    told = None if name == "NormalizedCut" else known
     return lambda: model.fit(graph, constraints=told).labels_
 
 

@@ -6,17 +6,15 @@ again when numbers change.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pandas as pd
 
+from benchmarks.marks import DOCS, rewrite
 from benchmarks.speed.growth import exponent, on_one_sort, series
 from benchmarks.speed.suite import RESULTS, by_solver
 
-PAGE = Path(__file__).parents[2] / "docs" / "speed.md"
-MARKED = re.compile(r"(<!-- begin ([a-z0-9-]+)[^>]*-->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
+PAGE = DOCS / "speed.md"
 GRAPHS = {"blobs": "blobs, 30 dimensions", "mnist": "MNIST", "moons": "two moons, no gap"}
 DATA = {
     "segment": "Image Segmentation",
@@ -377,17 +375,16 @@ def csap_tiled() -> str:
     )
 
 
-def page(text: str) -> str:
-    """Return the page with all that is between marks made anew."""
-    # They are made with what is defined here.
+def makers() -> dict[str, Callable[[], str]]:
+    """Return what makes the text between marks, by their names."""
+    # Sections are made with what is defined here.
     from benchmarks.speed.sections import SECTIONS
 
-    made = FRAGMENTS | SECTIONS
-    return MARKED.sub(lambda found: found[1] + made[found[2]]() + found[3], text)
+    return FRAGMENTS | SECTIONS
 
 
 def main() -> None:
-    PAGE.write_text(page(PAGE.read_text()))
+    rewrite(PAGE, makers())
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.speed import growth, history, ncsc, page, scaling, sections, stored, suite, timing
+from benchmarks import marks
+from benchmarks.speed import growth, history, ncsc, page, scaling, stored, suite, timing
 from sidecut.constraints import sample_labels
 
 
@@ -124,8 +125,8 @@ def test_works_done_in_turn_are_each_told_by_their_median():
 
 def test_the_page_of_speed_tells_what_is_stored():
     text = page.PAGE.read_text()
-    assert {found[2] for found in page.MARKED.finditer(text)} == {*page.FRAGMENTS, *sections.SECTIONS}
-    assert page.page(text) == text
+    assert set(marks.names(text)) == set(page.makers())
+    assert marks.fill(text, page.makers()) == text
 
 
 def runs(*ratios, name="cut"):
