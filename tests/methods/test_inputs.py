@@ -68,3 +68,12 @@ def test_the_normalized_cut_refuses_what_it_would_ignore():
     for told in (known, [(0, 9)]):
         with pytest.raises(ConstraintError, match="SpectralLearning"):
             NormalizedCut(2, affinity="gaussian").fit(X, constraints=told)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
+def test_gaps_are_refused_with_their_place_and_the_way_out(make, value, word):
+    X = np.arange(1.0, 13.0).reshape(4, 3)
+    X[2, 1] = X[2, 2] = X[3, 0] = value
+    with pytest.raises(ValueError, match=f"X contains {word} in 2 of 4 rows, the first at row 2, column 1"):
+        NormalizedCut(2).fit(make(X))

@@ -1,8 +1,11 @@
 """When the knowledge itself decides between the constrained cut and that of the graph."""
 
+import warnings
+
 import numpy as np
 import pytest
-from sklearn.datasets import make_blobs
+from sklearn.base import clone
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from sidecut import (
@@ -294,6 +297,16 @@ def test_where_pairs_are_held_back(n_points, n_pairs, expected):
     assert is_tried(Constraints.from_pairs(n_points, must_link=ends)) == expected
 
 
+@pytest.mark.parametrize("method", [CSAP, E2CP, NCSC])
+@pytest.mark.parametrize("seed", range(6))
+def test_two_scattered_pairs_are_too_little_for_everybody(method, seed):
+    X, y = make_moons(300, noise=0.12, random_state=0)
+    model = method(2, random_state=0)
+    with warnings.catch_warnings(action="ignore", category=ConstraintWarning):
+        told = model.fit(X, constraints=sample_pairs(y, 2, random_state=seed)).labels_
+    assert adjusted_rand_score(told, clone(model).fit(X).labels_) == 1.0
+
+
 def test_two_facts_are_followed_by_some_methods_only():
     known = Constraints.from_labels([0, 0, 1, -1, -1, -1])
     told, alone = np.array([0, 0, 1, 1, 1, 1]), np.array([0, 1, 1, 0, 0, 0])
@@ -356,7 +369,9 @@ def test_much_knowledge_is_followed_only_if_the_neighbours_agree_with_it():
     assert judge_ample(told, alone, known, None).choice == CONSTRAINED
     kept = judge_ample(told, alone, known, lambda labels: alone)
     assert kept.choice == GRAPH
-    assert kept.detail.startswith("The gain in how far neighbours agree with what is known is 0.00;")
+    assert kept.detail.startswith(
+        "The gain in how far neighbours agree with what is known is 0.000, and more"
+    )
     followed = judge_ample(told, alone, known, lambda labels: y if labels is told else alone)
     assert followed.choice == CONSTRAINED
 

@@ -10,9 +10,10 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import CCSR, E2CP, NCSC, AutoCut, Constraints, NormalizedCut, SpectralLearning
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
-from sidecut.exceptions import ConflictError
+from sidecut.exceptions import ConflictError, ConstraintWarning
 from sidecut.graphs import Gaussian, Neighbors
 from sidecut.selection import Consensus, ConstraintFolds, autocut, vote
+from sidecut.selection.autocut import make_folds
 from sidecut.selection.budget import parse_budget
 from sidecut.selection.candidate import WORTH, Candidate
 from sidecut.selection.consensus import name_alike
@@ -66,6 +67,32 @@ def test_the_table_has_a_row_for_every_candidate(fitted):
     assert {"NormalizedCut", "E2CP", "CCSR", "vote", "NCSC", "PoissonMBO"} == set(table["method"])
     assert all(table["verdict"])
     assert table["verdict"].count("chosen") == 1
+
+
+@pytest.mark.parametrize("count", [2, 3, 6])
+def test_labels_of_one_class_do_not_make_one_cluster(count):
+    labels = np.full(60, -1)
+    labels[np.flatnonzero(Y == 1)[:count]] = 1
+    model = AutoCut(random_state=0).fit(X, constraints=Constraints.from_labels(labels))
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(Y, model.labels_) == 1.0
+
+
+def test_five_pairs_are_too_few_to_compare_by():
+    assert make_folds(sample_pairs(Y, 5, random_state=0), 0) == []
+    assert len(make_folds(sample_pairs(Y, 20, random_state=0), 0)) == 3
+    assert len(make_folds(sample_labels(Y, 8, random_state=0), 0)) == 3
+    assert make_folds(sample_labels(Y, 7, random_state=0), 0) == []
+
+
+def test_fewer_clusters_than_classes_are_warned_of():
+    with pytest.warns(ConstraintWarning, match="The labels name 3 classes"):
+        AutoCut(2, random_state=0).fit(X, constraints=KNOWN)
+
+
+def test_candidates_must_have_names():
+    with pytest.raises(TypeError, match="must be a dict of names and clusterers"):
+        AutoCut(3, candidates=[E2CP()]).fit(X, constraints=KNOWN)
 
 
 def test_two_more_vote_without_being_compared_where_points_are_few(fitted):

@@ -80,6 +80,7 @@ def test_a_class_is_unseen_only_if_all_graphs_show_it():
 
 def test_few_labels_and_pairs_do_not_tell():
     assert expected_classes(Constraints.from_labels([0, 1, 2, -1])) is None
+    assert expected_classes(Constraints.from_labels([0, 0, 0, -1])) is None
     assert expected_classes(Constraints.from_pairs(4, [(0, 1)])) is None
 
 

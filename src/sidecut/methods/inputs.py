@@ -127,8 +127,15 @@ def check_points(
     """
     at_least = {"ensure_min_samples": 2} if reset else {}
     X = validate_data(
-        estimator, to_points(X), reset=reset, accept_sparse=accept_sparse, dtype=dtype, **at_least
+        estimator,
+        to_points(X),
+        reset=reset,
+        accept_sparse=accept_sparse,
+        dtype=dtype,
+        ensure_all_finite=False,
+        **at_least,
     )
+    refuse_gaps(X)
     if X.dtype.kind not in "fiub":
         raise ValueError(
             f"X holds {X.dtype}, not numbers: text and categories must become numbers first, for example by "
@@ -139,6 +146,38 @@ def check_points(
         _learn_scale(estimator, X)
     exponent = getattr(estimator, "_exponent", 0)
     return X * 2.0**-exponent if exponent else X
+
+
+def refuse_gaps(X: Any) -> None:
+    """Refuse points with values that are missing or infinite, and say where the first one is.
+
+    Raises
+    ------
+    ValueError
+        If there is a NaN or an infinite value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.methods.inputs import refuse_gaps
+    >>> refuse_gaps(np.array([[1.0, 2.0], [np.nan, 4.0]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: X contains NaN in 1 of 2 rows, the first at row 1, column 0. Fill the gaps, for example by
+    sklearn.impute.SimpleImputer, or leave these rows or columns out.
+    """
+    entries = X.data if sp.issparse(X) else X
+    if entries.dtype.kind != "f" or np.isfinite(entries).all():
+        return
+    places = sp.coo_array(X)
+    bad = ~np.isfinite(places.data)
+    row, column = min(zip(places.row[bad].tolist(), places.col[bad].tolist(), strict=True))
+    n_rows, is_missing = len(np.unique(places.row[bad])), bool(np.isnan(entries).any())
+    way_out = "Fill the gaps, for example by sklearn.impute.SimpleImputer," if is_missing else "Replace them,"
+    raise ValueError(
+        f"X contains {'NaN' if is_missing else 'infinity'} in {n_rows} of {X.shape[0]} rows, "
+        f"the first at row {row}, column {column}. {way_out} or leave these rows or columns out."
+    )
 
 
 def _learn_scale(estimator: BaseEstimator, X: Any) -> None:

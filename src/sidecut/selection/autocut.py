@@ -25,6 +25,7 @@ from sidecut.methods.inputs import (
     n_points,
     refuse_contradictions,
 )
+from sidecut.methods.safeguard import KnownPairs
 from sidecut.parameters import check_flag, check_n_clusters
 from sidecut.progress import stage
 from sidecut.selection.budget import make_teller, parse_budget
@@ -40,8 +41,9 @@ PILOT = 600
 N_FOLDS = 3
 #: At most so many answers vote; fewer where there are so many points that every fit takes its time.
 VOTERS, VOTERS_OF_MANY = 5, 3
-#: Fewer known points than this tell nothing about a method: experience chooses.
-FEW = 8
+#: Fewer facts than this tell nothing about a method: experience chooses. Eight labels are seven facts, and so
+#: are seven scattered pairs.
+FEW = 7
 #: The methods of the choice. More of them were tried, and chosen by luck mostly: docs/selection.md.
 METHODS: dict[str, Any] = {"E2CP": E2CP(), "CCSR": CCSR()}
 #: These vote with them, without having been tried: more voters help, more candidates do not. Only where there
@@ -161,9 +163,10 @@ class AutoCut(ConstrainedClusterer):
     def _fit(self, X: Any, constraints: Constraints | None) -> None:
         self._check_parameters()
         data = check_data(self, X)
-        constraints = check_constraints(constraints, n_points(data))
+        is_given = self.n_clusters != "auto"
+        constraints = check_constraints(constraints, n_points(data), self.n_clusters if is_given else None)
         refuse_contradictions(self, constraints)
-        if self.n_clusters != "auto":
+        if is_given:
             check_n_clusters(self.n_clusters, n_points(data))
         affinities = self._list_affinities(data)
         if constraints.is_empty:
@@ -181,6 +184,11 @@ class AutoCut(ConstrainedClusterer):
             raise ValueError(f"n_clusters={self.n_clusters!r} must be a whole number, at least 1, or 'auto'.")
         parse_budget(self.budget)
         check_flag("hard", self.hard)
+        if self.candidates is not None and not isinstance(self.candidates, Mapping):
+            raise TypeError(
+                f"candidates={self.candidates!r} must be a dict of names and clusterers, such as "
+                "{'E2CP': E2CP()}, or None."
+            )
         if not isinstance(self.affinity, GraphRecipe) and self.affinity not in ("auto", "precomputed"):
             recipe(self.affinity)
 
@@ -296,7 +304,7 @@ def make_folds(constraints: Constraints, seed: int) -> list[Fold]:
     seed : int
         For the folds.
     """
-    if len(constraints.constrained_points) < FEW:
+    if constraints.is_empty or KnownPairs(constraints, np.random.RandomState(seed)).n_facts < FEW:
         return []
     return list(ConstraintFolds(N_FOLDS, random_state=seed).split(constraints))
 

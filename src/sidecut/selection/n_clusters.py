@@ -83,7 +83,8 @@ def expected_classes(constraints: Constraints) -> int | None:
     Returns
     -------
     int or None
-        None where no labels are known, or too few to tell: less than two for each class seen.
+        None where no labels are known, or too few to tell: of one class only, or less than two for each
+        class seen.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def expected_classes(constraints: Constraints) -> int | None:
     if labels is None:
         return None
     sizes = np.unique(labels[labels >= 0], return_counts=True)[1]
-    if sizes.sum() < 2 * len(sizes):
+    if len(sizes) < 2 or sizes.sum() < 2 * len(sizes):
         return None
     once, twice = int((sizes == 1).sum()), int((sizes == 2).sum())
     return len(sizes) + int(once * (once - 1) >= 2 * (twice + 1))

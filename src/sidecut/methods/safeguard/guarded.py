@@ -129,8 +129,10 @@ class Safeguarded(_Clusterer):
         if not self._holds_pairs_back:
             refines = self._knows_all_clusters(constraints)
             alone = unconstrained.labels_
+            # Three labels are two facts. So are two pairs, but these do not speak of each other.
+            fewest = self._fewest_facts if constraints.labels is not None else FEWEST_FOR_GAIN
             judgement = weigh(
-                constraints, self.n_clusters, self.labels_, alone, refines=refines, fewest=self._fewest_facts
+                constraints, self.n_clusters, self.labels_, alone, refines=refines, fewest=fewest
             )
             if judgement.choice == GRAPH or not self._is_tried(constraints):
                 return judgement

@@ -128,8 +128,7 @@ def judge(
     if known.agreement(graph) == 1.0:
         return Judgement(GRAPH, "The cut of the graph alone satisfies all that is known.")
     if known.n_facts < FEWEST_FACTS:
-        detail = f"{known.n_facts} facts decide nothing, {FEWEST_FACTS} might."
-        return Judgement(GRAPH, detail, is_sure=False)
+        return Judgement(GRAPH, _too_little(known, FEWEST_FACTS), is_sure=False)
     if is_ample and ask_neighbors is not None:
         base = known.agreement(ask_neighbors(graph))
         gains = {name: known.agreement(ask_neighbors(labels)) - base for name, labels in answers.items()}
@@ -143,8 +142,14 @@ def judge(
         gains, needed = held_back_gains(constraints, known, answers, graph, refit, rng)
         measured = "gain in agreement with pairs that were held back"
     best = _best(gains)
-    detail = f"The {measured} is {gains[best]:.2f}; {needed:.2f} is asked for."
-    return Judgement(best, detail) if gains[best] > needed else Judgement(GRAPH, detail, is_sure=False)
+    # Not "-0.000".
+    gain, least = (round(value, 3) + 0.0 for value in (gains[best], needed))
+    if gains[best] > needed:
+        return Judgement(best, f"The {measured} is {gain:.3f}, and at least {least:.3f} is needed.")
+    detail = (
+        f"The {measured} is {gain:.3f}, and more than {least:.3f} is needed to leave the cut of the graph."
+    )
+    return Judgement(GRAPH, detail, is_sure=False)
 
 
 def is_little(constraints: Constraints, n_clusters: int, *, tries_labels: bool = False) -> bool:
@@ -222,12 +227,23 @@ def weigh(
     are_must_links = bool(known.together.all())
     fewest = FEWEST_MUST_LINKS if are_must_links else fewest
     if known.n_facts < fewest:
-        kind = "must-links" if are_must_links else "facts"
-        detail = f"{known.n_facts} {kind} decide nothing, {fewest} might."
-        return Judgement(GRAPH, detail, is_sure=False)
+        return Judgement(GRAPH, _too_little(known, fewest), is_sure=False)
     detail = f"Agreement with what is known is {before:.2f} without constraints and {after:.2f} with them."
     is_better = gain > 0 and (alike > ALIKE or gain * np.sqrt(known.n_facts) > 1)
-    return Judgement(CONSTRAINED, detail) if is_better else Judgement(GRAPH, detail, is_sure=False)
+    if is_better:
+        return Judgement(CONSTRAINED, detail)
+    detail += (
+        f" The two answers are very different, so with {known.n_facts} facts the gain must be more than "
+        f"{1 / np.sqrt(known.n_facts):.2f}."
+    )
+    return Judgement(GRAPH, detail, is_sure=False)
+
+
+def _too_little(known: KnownPairs, fewest: int) -> str:
+    """Say that there are too few facts, and how many it takes."""
+    if known.together.all():
+        return f"Too little to decide by: {known.n_facts} of at least {fewest} must-links."
+    return f"Too little to decide by: {known.n_facts} of at least {fewest} labels beyond the first, or pairs."
 
 
 def is_tried(constraints: Constraints, few: int = FEW_FACTS) -> bool:
