@@ -130,3 +130,40 @@ def test_decimal_commas_are_asked_about_and_not_taken_for_text(shell):
     shell.write("t.csv", "x;y;kind\n" + "".join(f"{i},5;{2 * i};a\n" for i in range(12)))
     assert shell("ask", "t.csv", "-o", "l.csv") == 2
     assert "Column 'x' of t.csv has numbers with a comma, such as '0,5'. Add --decimal ," in shell.err
+
+
+def test_answers_about_other_rows_are_not_gone_on_with(table, monkeypatch, capsys):
+    type_in(monkeypatch, "n\nq\n")
+    assert ask(table) == 0
+    frame = pd.read_csv(table)
+    frame.iloc[::-1].to_csv(table, index=False)
+    type_in(monkeypatch, "n\nq\n")
+    assert ask(table) == 2
+    assert "holds answers about other rows" in capsys.readouterr().err
+    frame.to_csv(table, index=False)
+    assert ask(table, "--raw") == 2
+    assert "--raw" in capsys.readouterr().err
+    type_in(monkeypatch, "q\n")
+    assert ask(table) == 0
+
+
+def test_another_number_of_groups_is_not_passed_over(table, monkeypatch, capsys):
+    type_in(monkeypatch, "n\nq\n")
+    assert ask(table, "-k", "3") == 0
+    type_in(monkeypatch, "q\n")
+    assert ask(table, "-k", "4") == 2
+    assert "-k 4: the answers" in capsys.readouterr().err
+    type_in(monkeypatch, "q\n")
+    assert ask(table, "-k", "3") == 0
+
+
+def test_a_question_mark_asks_for_help_and_empty_cells_are_empty(table, monkeypatch, capsys):
+    frame = pd.read_csv(table)
+    frame["title"] = None
+    frame["price"] = np.nan
+    frame.to_csv(table, index=False)
+    type_in(monkeypatch, "?\nq\n")
+    assert ask(table, "--drop", "price,title") == 0
+    shown = capsys.readouterr().out
+    assert "Please type y, n, u, b" in shown
+    assert "nan" not in shown

@@ -38,7 +38,7 @@ WORDS = {
     "no": "no",
     "u": "unsure",
     "unsure": "unsure",
-    "?": "unsure",
+    "?": "help",
     "b": "back",
     "back": "back",
     "q": "quit",

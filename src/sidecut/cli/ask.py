@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 
@@ -27,6 +28,8 @@ __all__ = ["run"]
 
 
 SHOWN_NEXT, SHOWN_DOUBTFUL = 5, 10
+#: The file beside the answers that says which rows they are about.
+ASKED = "rows.txt"
 WORDS = {True: "together", False: "apart", None: "unsure"}
 #: Why each strategy asks, in plain words.
 REASONS = {
@@ -66,7 +69,9 @@ def run(options: AskOptions) -> int:
     page = None if options.report is None else checked_output(options.report, (".html",))
     session = _session(options, points)
     names = [points.name(position) for position in range(points.n_samples)]
-    cards = Cards(names, {column: frame[column].tolist() for column in shown})
+    # An empty cell is shown as empty, not as "nan".
+    cells = frame[shown].astype(object).where(frame[shown].notna(), "")
+    cards = Cards(names, {column: cells[column].tolist() for column in shown})
     if session.history_:
         sys.stdout.write(f"Going on after {counted(len(session.history_), 'answer')}.\n")
     else:
@@ -94,16 +99,35 @@ def _session(options: AskOptions, points: Points) -> ActiveClustering:
         session = ActiveClustering(
             options.clusters, reliability=options.reliability or 1.0, random_state=options.seed
         )
-        return session.start(points.X).save(folder)
+        session.start(points.X).save(folder)
+        (folder / ASKED).write_text(_fingerprint(points), encoding="utf-8")
+        return session
     session = ActiveClustering.load(folder)
     if len(session.labels_) != points.n_samples:
         raise UsageError(
             f"{folder} holds answers about {len(session.labels_)} points, but {options.data} has "
             f"{points.n_samples}; name another folder with --answers."
         )
+    if (folder / ASKED).exists() and (folder / ASKED).read_text(encoding="utf-8") != _fingerprint(points):
+        raise UsageError(
+            f"{folder} holds answers about other rows than those of {options.data}: the rows changed, are in "
+            "another order, or are prepared in another way (--raw, --impute, --drop, --show). Name another "
+            "folder with --answers, or another file with -o."
+        )
+    if options.clusters is not None and options.clusters != session.n_clusters:
+        began = "without a number" if session.n_clusters is None else f"with -k {session.n_clusters}"
+        raise UsageError(
+            f"-k {options.clusters}: the answers in {folder} began {began}, and go on so. Leave -k out, or "
+            "name another folder with --answers."
+        )
     if options.reliability is not None:
         session.rely(options.reliability)
     return session
+
+
+def _fingerprint(points: Points) -> str:
+    """Return what tells these rows, with their features and names, from others."""
+    return str(joblib.hash((points.X, points.names)))
 
 
 def _shown(options: AskOptions, frame: pd.DataFrame) -> list[str]:
@@ -123,7 +147,10 @@ def _points(options: AskOptions, frame: pd.DataFrame, shown: list[str], text: Te
     """Read the points; columns of text that are shown to the person are no features."""
     words = [column for column in shown if not pd.api.types.is_numeric_dtype(frame[column])]
     ask_about_commas(frame, words, options.data)
-    roles = ColumnRoles(identity=options.id_column, truth=options.truth_column, drop=tuple(words))
+    dropped = [name.strip() for name in (options.drop or "").split(",") if name.strip()]
+    roles = ColumnRoles(
+        identity=options.id_column, truth=options.truth_column, drop=tuple(dict.fromkeys([*words, *dropped]))
+    )
     wishes = Wishes(impute=options.impute, standardize=not options.raw)
     return read_points(options.data, roles=roles, wishes=wishes, text=text)
 

@@ -17,7 +17,16 @@ from sidecut.cli.inputs import existing_file, read_points
 from sidecut.cli.knowledge import conflict_words, known_constraints, read_named_constraints, unknown_values
 from sidecut.cli.options import CheckOptions
 from sidecut.cli.preparation import Points
-from sidecut.cli.result import SHOWN, list_suspects, read_features, seek_suspects, tell_suspects
+from sidecut.cli.result import (
+    MAX_JUDGED,
+    MAX_JUDGED_LINKS,
+    MAX_POINTS,
+    SHOWN,
+    list_suspects,
+    read_features,
+    seek_suspects,
+    tell_suspects,
+)
 from sidecut.cli.tables import (
     TABLE_SUFFIXES,
     ColumnRoles,
@@ -161,6 +170,13 @@ def _judged(options: CheckOptions, constraints: Constraints, points: Points) -> 
         suspects = seek_suspects(features, constraints, options.clusters)
     except (UsageError, ValueError) as error:
         return nothing | {"not_judged": f"Whether any {kind} looks wrong was not judged: {error}"}
+    if suspects is None and total > 0:
+        limits = f"{MAX_POINTS:,} points, {MAX_JUDGED:,} of them known, {MAX_JUDGED_LINKS:,} links"
+        reason = f"there is too much to judge on the way (at most {limits})"
+        return nothing | {
+            "not_judged": f"Whether any {kind} looks wrong was not judged: {reason}. "
+            "sidecut.diagnostics.find_suspects does it from Python."
+        }
     if suspects is None:
         return nothing
     return nothing | {"judged": total, "suspects": list_suspects(suspects, points)}

@@ -145,8 +145,8 @@ def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
     if options.model is not None and points.is_graph:
         raise UsageError("--model needs points with features: nothing is known of new nodes of a graph.")
     method = _method_name(options, constraints)
-    if method != "auto":
-        # The automatic choice looks at scaled columns by itself.
+    if method != "auto" or constraints.is_empty:
+        # The automatic choice looks at scaled columns by itself, if something is known to choose by.
         warn_about_spreads(points)
     chosen, settings = chosen_parameters(options), options.set or []
     _tell_forecast(points, constraints, method, options, stages)

@@ -178,4 +178,8 @@ def collected_warnings() -> Iterator[list[str]]:
         try:
             yield messages
         finally:
-            messages.extend(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
+            said = (" ".join(str(warning.message).split()) for warning in caught)
+            # What is a parameter in Python is set on the command line.
+            messages.extend(
+                dict.fromkeys(text.replace("use safe=False", "use --set safe=False") for text in said)
+            )

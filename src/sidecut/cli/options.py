@@ -429,6 +429,9 @@ class AskOptions:
         typer.Option(metavar="NAMES", help="Columns to show, with commas between (default: all)."),
     ] = None
     id_column: Annotated[str | None, typer.Option(metavar="NAME", help="Names of the points.")] = None
+    drop: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Columns not to cluster by, with commas between.")
+    ] = None
     clusters: Annotated[
         int | None,
         typer.Option("--clusters", "-k", metavar="K", help="Number of clusters (default: answers decide)."),

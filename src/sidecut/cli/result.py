@@ -24,15 +24,17 @@ from sidecut.cli.tables import (
 )
 from sidecut.constraints import Constraints
 from sidecut.diagnostics import Suspects, find_suspects
+from sidecut.graphs import Graph, GraphRecipe
 from sidecut.spectral import laplacian_eigenpairs
 
 __all__ = ["ClusterRun", "graph_spectrum"]
 
 
 SHOWN_BEYOND = 5
+"""So many eigenvalues beyond the number of clusters show whether there is a gap."""
 
 MAX_POINTS = 20_000
-"""So many eigenvalues beyond the number of clusters show whether there is a gap."""
+"""Beyond so many points suspects are not sought on the way; `find_suspects` can be called by itself."""
 
 MAX_SPECTRUM_POINTS = 20_000
 """Beyond so many points a second look at the spectrum would take too long for a picture."""
@@ -118,11 +120,21 @@ class ClusterRun:
     @cached_property
     def suspects(self) -> Suspects | None:
         """How suspicious each label or link is, judged on the graph without constraints, if that is cheap."""
-        graph = getattr(self.baseline, "affinity_matrix_", None)
-        if self.constraints.is_empty or graph is None or graph.matrix is None:
+        if self.constraints.is_empty or self.points.n_samples > MAX_POINTS:
+            return None
+        graph = self._plain_graph
+        if graph is None or graph.matrix is None:
             return None
         judged = Points(graph, self.points.source, is_graph=True)
         return seek_suspects(judged, self.constraints, self.n_clusters)
+
+    @property
+    def _plain_graph(self) -> Graph | None:
+        """The graph before constraints changed it; of several to choose among, the one that was chosen."""
+        chosen = getattr(self.cut, "affinity", None)
+        if hasattr(self.model, "best_estimator_") and isinstance(chosen, GraphRecipe):
+            return chosen.build(self.points.X)
+        return getattr(self.baseline, "affinity_matrix_", None)
 
     def least_sure(self, n_points: int) -> list[int]:
         """Return the points whose cluster is least sure, the least sure first."""
@@ -172,7 +184,6 @@ def graph_spectrum(model: Any, random_state: int | None = None) -> tuple[float, 
 
 
 # Labels and links that look wrong, in the user's own names.
-"""Beyond so many points suspects are not sought on the way; `find_suspects` can be called by itself."""
 
 MAX_JUDGED, MAX_JUDGED_LINKS = 2_000, 20_000
 """What is known about more points, or by more links, is not judged one by one."""

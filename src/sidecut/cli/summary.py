@@ -97,6 +97,11 @@ def _what_changed(run: ClusterRun) -> str:
         return f"{_kept_words(run)}; no comparison without them was made."
     n_moved = round((1 - clustering_accuracy(run.baseline.labels_, run.labels)) * run.points.n_samples)
     share = n_moved / run.points.n_samples
+    if not after.total:
+        return (
+            "One known class says nothing about any pair of points. "
+            + f"{counted(n_moved, 'point')} ({_percent(share)}) are in another cluster than in the usual cut."
+        )
     said = (
         f"What you know moved {counted(n_moved, 'point')} ({_percent(share)}) to another cluster than without"
     )
