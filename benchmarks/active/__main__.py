@@ -1,7 +1,7 @@
 """Measure curves, and keep them: `python -m benchmarks.active --data FOLDER`.
 
-Every run is a line of results/curves.jsonl; runs that are there are not made again. `--table` prints the
-means.
+Every run is a line of results/curves.jsonl; runs that are there are not made again. `--table` writes the
+tables of docs/asking.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from pathlib import Path
 from benchmarks.active.cobras import COBRAS, run_cobras
 from benchmarks.active.curves import E2CP_RANDOM, STRATEGIES, run_curve, run_e2cp
 from benchmarks.active.sets import SETS, load_set
-from benchmarks.active.table import print_tables
+from benchmarks.active.table import PAGE, makers, stored
+from benchmarks.marks import rewrite
 
 RESULTS = Path(__file__).parent / "results" / "curves.jsonl"
 
@@ -27,7 +28,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--strategies", nargs="+", default=["controller"])
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--error", type=float, default=0.0, help="the chance of a wrong answer")
-    parser.add_argument("--table", action="store_true", help="print the means that are stored")
+    parser.add_argument("--table", action="store_true", help="write the tables of the page")
     return parser.parse_args()
 
 
@@ -39,12 +40,6 @@ def cells(wanted: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
             for draw in range(wanted.draws):
                 if (name, strategy, draw, wanted.error) not in done:
                     yield name, strategy, draw
-
-
-def stored() -> list[dict]:
-    if not RESULTS.exists():
-        return []
-    return [json.loads(line) for line in RESULTS.read_text().splitlines()]
 
 
 def run_cell(wanted: argparse.Namespace, name: str, strategy: str, draw: int) -> dict:
@@ -63,7 +58,7 @@ def run_cell(wanted: argparse.Namespace, name: str, strategy: str, draw: int) ->
 def main() -> None:
     wanted = read_arguments()
     if wanted.table:
-        print_tables(stored())
+        rewrite(PAGE, makers())
         return
     RESULTS.parent.mkdir(exist_ok=True)
     wanted.cache.mkdir(parents=True, exist_ok=True)

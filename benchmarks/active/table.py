@@ -1,12 +1,18 @@
-"""The stored curves as the tables of docs/asking.md."""
+"""What is stored as the tables of docs/asking.md: ``python -m benchmarks.active.table`` writes them there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks.active.sets import BUDGETS, LARGE, SETS, SMALL
+from benchmarks.marks import DOCS, rewrite
+
+PAGE = DOCS / "asking.md"
+RESULTS = Path(__file__).parent / "results"
 
 #: Budgets of right answers, each beside twice as many answers of which some are wrong.
 RIGHT, TWICE = (25, 50, 100), (50, 100, 200)
@@ -31,19 +37,81 @@ def count_draws(rows: list[dict], name: str, strategy: str, error: float = 0.0) 
     return sum((row["set"], row["strategy"], row["error"]) == (name, strategy, error) for row in rows)
 
 
-def print_tables(rows: list[dict]) -> None:
-    """Print all tables."""
-    for table in tables(rows):
-        print("\n" + "\n".join(table))
-    for error in ERRORS:
-        met = [gap <= NEAR for gap in gaps(rows, error)]
-        print(f"{error:.0%} wrong: within {NEAR} in {sum(met)} of {len(met)} cells")
+def stored() -> list[dict]:
+    """Return the stored runs."""
+    path = RESULTS / "curves.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def tables(rows: list[dict]) -> list[list[str]]:
-    """Return all tables as lines."""
-    strategies = [list(strategies_table(rows, names)) for names in (SMALL, LARGE)]
-    return [list(curves_table(rows)), *strategies, list(wrong_answers_table(rows))]
+def makers() -> dict[str, Callable[[], str]]:
+    """Return what makes the tables of the page, by the names of their marks."""
+    rows = stored()
+    return {
+        "curves": lambda: "\n".join(curves_table(rows)),
+        "strategies-small": lambda: "\n".join(strategies_table(rows, SMALL)),
+        "strategies-large": lambda: "\n".join(strategies_table(rows, LARGE)),
+        "wrong-answers": lambda: "\n".join(wrong_answers_table(rows)),
+        "near": lambda: near_words(rows),
+        "slips": slips_table,
+        "seconds": seconds_table,
+    }
+
+
+def near_words(rows: list[dict]) -> str:
+    """Say in how many cells wrong answers come near right ones, and what the means are."""
+    met = {error: [gap <= NEAR for gap in gaps(rows, error)] for error in ERRORS}
+    cells = " and ".join(
+        f"in {sum(each)} of {len(each)} cells with {error:.0%} wrong answers" for error, each in met.items()
+    )
+    means = "; ".join(
+        f"{error:.0%} wrong {_at(np.mean(_curves(rows, error), axis=0), TWICE)}" for error in ERRORS
+    )
+    right = _at(np.mean(_curves(rows, 0.0), axis=0), RIGHT)
+    after = f"after {' / '.join(map(str, TWICE))} questions"
+    said = (
+        f"The aim is met {cells}. In the mean of the eleven sets, {after}: {means}; right answers {right} "
+        "with half as many."
+    )
+    return said.replace("%", " %")
+
+
+def _curves(rows: list[dict], error: float) -> list[np.ndarray]:
+    found = [mean_curve(rows, name, "controller", error) for name in SETS]
+    return [curve for curve in found if curve is not None]
+
+
+def slips_table() -> str:
+    """Return what one wrong answer of fifty costs, believed and with a reliability of 0.95."""
+    kinds = ("all right", "one wrong, mean", "one wrong, least")
+    lines = [
+        "| | believed: none wrong | one wrong, mean | worst place | 0.95: none wrong | one wrong, mean | "
+        "worst place |",
+        "|---" * 7 + "|",
+    ]
+    rows = json.loads((RESULTS / "slips.json").read_text())
+    scores = [[row[reliability][kind] for reliability in ("1.0", "0.95") for kind in kinds] for row in rows]
+    for name, cells in zip(
+        [*(row["set"] for row in rows), "mean"], [*scores, np.mean(scores, axis=0)], strict=True
+    ):
+        lines.append(f"| {name} | " + " | ".join(_short(score, 2) for score in cells) + " |")
+    return "\n".join(lines)
+
+
+def seconds_table() -> str:
+    """Return the seconds to the next question, believed and weighed."""
+    lines = [
+        "| points | start | next question: median | longest | with `reliability=0.9`: median | longest |",
+        "|---" * 6 + "|",
+    ]
+    rows = json.loads((RESULTS / "seconds.json").read_text())["rows"]
+    for points in sorted({row["points"] for row in rows}):
+        sure, unsure = sorted(
+            (row for row in rows if row["points"] == points), key=lambda r: -r["reliability"]
+        )
+        times = [row[f"{kind}_processor_seconds"] for row in (sure, unsure) for kind in ("median", "longest")]
+        started = f"{sure['start_processor_seconds']} s"
+        lines.append(f"| {points:,} | {started} | " + " | ".join(f"{time:.3f} s" for time in times) + " |")
+    return "\n".join(lines)
 
 
 def curves_table(rows: list[dict]) -> Iterator[str]:
@@ -112,3 +180,12 @@ def _short(score: float, digits: int) -> str:
 
 def _at(curve: np.ndarray, budgets: tuple[int, ...]) -> str:
     return " / ".join(_short(curve[BUDGETS.index(budget)], 2) for budget in budgets)
+
+
+def main() -> None:
+    """Write the tables of the page."""
+    rewrite(PAGE, makers())
+
+
+if __name__ == "__main__":
+    main()
