@@ -149,7 +149,7 @@ def _number_of_pieces(n_points: int, n_clusters: int, n_facts: int) -> int:
 
 def piece_vectors(graph: Graph, n_vectors: int, eigen_solver: str, rng: np.random.RandomState) -> FloatArray:
     """Return D^{-1/2} V, V the eigenvectors of the graph, more of them than there are clusters."""
-    found = laplacian_eigenpairs(graph, n_vectors, solver=eigen_solver, accuracy="sketch", random_state=rng)
+    found = laplacian_eigenpairs(graph, n_vectors, solver=eigen_solver, accuracy="rough", random_state=rng)
     return SignedGraph(graph).scale[:, None] * found.vectors
 
 
