@@ -265,10 +265,11 @@ def test_public_names_exist_and_are_documented(module, name):
     thing = getattr(module, name)
     if not is_documented_kind(thing):
         return
-    words = thing.__doc__ or ""
+    # Since Python 3.13 docstrings have lost their indentation.
+    words = inspect.cleandoc(thing.__doc__ or "")
     assert len(words.split()) >= 5, f"{module.__name__}.{name} has no docstring"
     if needs_example(thing):
-        assert "\n    Examples\n    --------" in words, f"{module.__name__}.{name} has no Examples section"
+        assert "\nExamples\n--------" in words, f"{module.__name__}.{name} has no Examples section"
         assert ">>> " in words
 
 
@@ -277,11 +278,11 @@ ESTIMATORS = [name for name in sidecut.__all__ if hasattr(getattr(sidecut, name)
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_says_what_is_like_it_and_where_it_comes_from(name):
-    words = getattr(sidecut, name).__doc__
+    words = inspect.cleandoc(getattr(sidecut, name).__doc__)
     for section in ("Parameters", "Attributes", "See Also", "References", "Examples"):
-        assert f"\n    {section}\n    {'-' * len(section)}\n" in words, f"{name} has no section {section}"
-    seen = re.search(r"See Also\n    -+\n(.*?)\n\n", words, re.DOTALL).group(1)
-    for other in re.findall(r"^    (\w+) :", seen, re.MULTILINE):
+        assert f"\n{section}\n{'-' * len(section)}\n" in words, f"{name} has no section {section}"
+    seen = re.search(r"See Also\n-+\n(.*?)\n\n", words, re.DOTALL).group(1)
+    for other in re.findall(r"^(\w+) :", seen, re.MULTILINE):
         assert hasattr(sidecut, other), f"{name} points to {other}, which does not exist"
 
 

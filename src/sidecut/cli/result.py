@@ -120,7 +120,7 @@ class ClusterRun:
     @cached_property
     def suspects(self) -> Suspects | None:
         """How suspicious each label or link is, judged on the graph without constraints, if that is cheap."""
-        if self.constraints.is_empty or self.points.n_samples > MAX_POINTS:
+        if self.constraints.is_empty or self.baseline is None or self.points.n_samples > MAX_POINTS:
             return None
         graph = self._plain_graph
         if graph is None or graph.matrix is None:
