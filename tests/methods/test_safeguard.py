@@ -423,3 +423,15 @@ def test_half_of_the_parts_are_enough_for_a_clear_gain_and_all_are_asked_for_a_s
     alone[[0, 2]] = 1
     followed, n_refits = count_refits(y, alone, known)
     assert (followed.choice, n_refits) == (CONSTRAINED, 4)
+
+
+def test_a_gain_that_is_too_small_is_told_with_the_gain_that_is_needed():
+    y = np.repeat([0, 1], 20)
+    labels = np.where(np.arange(40) % 4 == 0, y, -1)
+    known, alone = Constraints.from_labels(labels), np.arange(40) // 2 % 2
+    # Two or three of ten labels are wrong, and the answers have next to nothing in common.
+    told = np.where(np.isin(np.arange(40), [0, 4, 20]), 1 - y, y)
+    kept, worse = weigh(known, 2, told, alone), weigh(known, 2, alone, told)
+    assert kept.choice == worse.choice == GRAPH
+    assert "with 9 facts the gain must be more than 0.33" in kept.detail
+    assert "the gain must be" not in worse.detail

@@ -232,10 +232,11 @@ def weigh(
     is_better = gain > 0 and (alike > ALIKE or gain * np.sqrt(known.n_facts) > 1)
     if is_better:
         return Judgement(CONSTRAINED, detail)
-    detail += (
-        f" The two answers are very different, so with {known.n_facts} facts the gain must be more than "
-        f"{1 / np.sqrt(known.n_facts):.2f}."
-    )
+    if gain > 0:
+        detail += (
+            f" The two answers are very different, so with {known.n_facts} facts the gain must be more than "
+            f"{1 / np.sqrt(known.n_facts):.2f}."
+        )
     return Judgement(GRAPH, detail, is_sure=False)
 
 
