@@ -30,8 +30,9 @@ from sidecut.distributed.partitions import (
     share,
 )
 from sidecut.graphs import LandmarkCoder, choose_landmarks
-from sidecut.graphs.graph import warn_about_components
-from sidecut.graphs.landmarks import Progress, component_sizes
+from sidecut.graphs.coded_rows import Progress
+from sidecut.graphs.inputs import warn_about_components
+from sidecut.graphs.landmarks import component_sizes
 from sidecut.graphs.threads import limit_threads
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.labels import warn_if_clusters_are_missing

@@ -23,7 +23,7 @@ from distributed import Client, Future, as_completed, futures_of, get_client
 from sidecut.arrays import IntArray
 from sidecut.graphs import RowChunks
 from sidecut.graphs.chunks import as_rows, refuse_nonfinite, stack_chunks
-from sidecut.graphs.landmarks import Progress
+from sidecut.graphs.coded_rows import Progress
 
 #: So many row numbers are in memory at a time where a few of all are drawn.
 NUMBERED_AT_ONCE = 262_144

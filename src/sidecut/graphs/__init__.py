@@ -5,6 +5,7 @@ A `Graph` is known by what it does to a block of vectors. Recipes (`Neighbors`, 
 """
 
 from sidecut.graphs.chunks import RowChunks, each_chunk
+from sidecut.graphs.coded_rows import CodedRows, SpooledNearest, code_rows
 from sidecut.graphs.graph import (
     DenseGraph,
     Graph,
@@ -12,9 +13,8 @@ from sidecut.graphs.graph import (
     SparseGraph,
     normalize,
     normalized_once,
-    warn_about_graph,
 )
-from sidecut.graphs.inputs import as_graph
+from sidecut.graphs.inputs import as_graph, warn_about_graph
 from sidecut.graphs.kernels import GaussianGraph, HeatGraph, SelfTuningGraph, bandwidth
 from sidecut.graphs.landmark_codes import (
     LandmarkCoder,
@@ -25,12 +25,9 @@ from sidecut.graphs.landmark_codes import (
     landmark_sums,
 )
 from sidecut.graphs.landmarks import (
-    CodedRows,
     LandmarkGraph,
     Landmarks,
-    SpooledNearest,
     choose_landmarks,
-    code_rows,
     landmark_components,
 )
 from sidecut.graphs.lazy import CorrectedGraph, FactorGraph, TiledGraph, columns_of, correct_weights, rows_of

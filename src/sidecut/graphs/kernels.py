@@ -14,7 +14,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs.graph import Graph, NormalizedAffinity, drop_isolated
 from sidecut.graphs.lazy import TiledGraph
-from sidecut.graphs.search import as_points, finite_matrix
+from sidecut.graphs.points import as_points, finite_matrix
 
 #: Beyond this many points the mean and the median distance are taken over a fixed sample of points.
 BANDWIDTH_SAMPLE = 4_000

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs.search import CLOSE, squared_rows
+from sidecut.graphs.points import CLOSE, squared_rows
 from sidecut.parameters import check_count, is_number
 
 #: Distances are computed for so many rows at a time: 500 landmarks then fit in the cache.

@@ -29,9 +29,10 @@ from sidecut.graphs import (
     each_chunk,
     warn_about_graph,
 )
-from sidecut.graphs.graph import warn_about_components
+from sidecut.graphs.coded_rows import Progress, RowCodes
+from sidecut.graphs.inputs import warn_about_components
 from sidecut.graphs.landmark_codes import check_sigma
-from sidecut.graphs.landmarks import RULES, Progress, RowCodes, component_sizes
+from sidecut.graphs.landmarks import RULES, component_sizes
 from sidecut.graphs.threads import limit_threads
 from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_appearance
 from sidecut.labelling.labels import warn_if_clusters_are_missing

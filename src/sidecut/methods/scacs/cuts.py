@@ -11,7 +11,7 @@ import scipy.linalg
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError, warn
-from sidecut.graphs.landmarks import RowCodes
+from sidecut.graphs.coded_rows import RowCodes
 from sidecut.labelling import kmeans_labels
 from sidecut.methods.csp.bound import LEAST_SHARE, Satisfiability, choose_beta
 from sidecut.methods.csp.cuts import FeasibleCuts

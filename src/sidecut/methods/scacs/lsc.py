@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
-from sidecut.graphs.landmarks import RowCodes
+from sidecut.graphs.coded_rows import RowCodes
 from sidecut.methods.scacs.base import LandmarkClusterer
 from sidecut.methods.scacs.problem import landmark_basis, normalize_gram
 from sidecut.spectral import Eigenpairs

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sidecut.arrays import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SidecutWarning, warn
-from sidecut.graphs.landmarks import RowCodes
+from sidecut.graphs.coded_rows import RowCodes
 from sidecut.methods.csp.cuts import FeasibleCuts, remember_cuts
 from sidecut.methods.safeguard import GRAPH, Judgement, judge, warn_if_unsure
 from sidecut.methods.scacs.base import LandmarkClusterer
