@@ -58,6 +58,7 @@ def test_names_are_no_categories():
         ("id", [1.5, 2.5, 3.5, 4.5, 5.5], False),
         ("humid", [7, 3, 9, 40, 2], False),
         ("index", [1, 1, 2, 2, 3], False),
+        ("customer_id", [7, 3, 9, 40, 7], True),
         ("x", np.arange(5), False),
     ],
 )
@@ -70,6 +71,14 @@ def test_columns_that_look_like_ids_are_asked_about(name, values, is_asked):
         feature_columns(frame, T, ColumnRoles())
     assert feature_columns(frame, T, ColumnRoles(features=(name,))) == [name, "y"]
     assert feature_columns(frame, T, ColumnRoles(drop=(name,))) == ["y"]
+
+
+def test_ids_that_occur_twice_are_not_proposed_as_names():
+    frame = pd.DataFrame({"id": [7, 3, 9, 40, 7], "y": 0.5})
+    with pytest.raises(UsageError, match="looks like ids") as error:
+        feature_columns(frame, T, ColumnRoles())
+    assert "--id-column" not in str(error.value)
+    assert "--drop id" in str(error.value)
 
 
 def test_decimal_commas_are_recognised(shell):

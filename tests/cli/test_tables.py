@@ -229,3 +229,16 @@ def test_lists_and_numbers_in_quotes_are_text_without_commas(shell):
     assert shell.err.endswith("seems to need: --id-column n --drop l.\n")
     assert shell("cluster", "t.jsonl", "-k", 2, "-o", "l.csv", "--encode") == 2
     assert "Column 'n' of t.jsonl holds 12 different texts in 12 rows" in shell.err
+
+
+def test_ids_with_duplicates_are_left_out_and_never_taken_for_names_labels_or_features(shell):
+    # The ring occurs twice; the other column of ids is mostly empty, and has few values.
+    rows = [
+        f"A{min(i, 7)},{i % 3}.5,{'K1' if i == 2 else ''},{'field' if i % 2 else 'wood'}" for i in range(9)
+    ]
+    shell.write("birds.csv", "\n".join(["ring,weight,cage_id,habitat", *rows]))
+    assert shell("cluster", "birds.csv", "-k", 2, "-o", "l.csv") == 2
+    needed = "--drop ring,cage_id --encode"
+    assert shell.err.endswith(f"All that this table seems to need: {needed}.\n")
+    words = ("cluster", "birds.csv", "-k", 2, "--neighbors", 3, "--no-report", "-o", "l.csv")
+    assert shell(*words, *needed.split()) == 0, shell.err

@@ -203,11 +203,17 @@ def _refuse_names(frame: pd.DataFrame, text: Sequence[str], source: Path) -> Non
     for column in text:
         if has_too_many_texts(frame[column]):
             n_texts = count_texts(frame[column])
+            naming = f", or make it the names of the points with --id-column {quoted(column)}"
+            naming = naming if can_name_points(frame[column]) else ""
             raise UsageError(
                 f"Column {column!r} of {source} holds {n_texts:,} different texts in {len(frame):,} rows, "
-                f"too many for --encode. Leave it out with --drop {quoted(column)}, or make it the names of "
-                f"the points with --id-column {quoted(column)}."
+                f"too many for --encode. Leave it out with --drop {quoted(column)}{naming}."
             )
+
+
+def can_name_points(series: pd.Series) -> bool:
+    """Tell whether every row of a column has a value of its own, so that it can name the points."""
+    return bool(series.notna().all()) and int(series.astype(str).nunique()) == len(series)
 
 
 def _refuse_words_for_numbers(frame: pd.DataFrame, numbers: Sequence[str], source: Path) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sidecut.cli.errors import UsageError
 from sidecut.cli.evaluate import MAX_LISTED, Score, Violation, hard_violations, score, violations
+from sidecut.cli.identities import looks_like_ids
 from sidecut.cli.inputs import read_points
 from sidecut.cli.preparation import Points, Wishes, ask_about_commas
 from sidecut.cli.tables import (
@@ -19,7 +20,6 @@ from sidecut.cli.tables import (
     ColumnRoles,
     TextFormat,
     kind_suffix,
-    looks_like_ids,
     read_table,
 )
 from sidecut.constraints import Constraints

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidecut.cli.errors import UsageError, did_you_mean, require
+from sidecut.cli.identities import ask_about_ids, is_called_id
 from sidecut.cli.preparation import (
     Points,
     Wishes,
+    can_name_points,
     checked_names,
     has_decimal_commas,
     has_too_many_texts,
@@ -40,7 +42,6 @@ __all__ = [
     "feature_columns",
     "in_options",
     "kind_suffix",
-    "looks_like_ids",
     "must_exist",
     "named_parts",
     "points_from_table",
@@ -307,11 +308,12 @@ def _all_it_takes(frame: pd.DataFrame, columns: Sequence[str], roles: ColumnRole
     text = text_columns(frame, columns)
     commas = [column for column in text if has_decimal_commas(frame[column])]
     words = [column for column in text if column not in commas]
-    names = [column for column in words if has_too_many_texts(frame[column])]
+    names = [column for column in words if is_called_id(column) or has_too_many_texts(frame[column])]
     partly = {column: _label_options(frame[column]) for column in words if roles.label is None}
     known = [column for column, said in partly.items() if said and column not in names][:1]
-    identity = names[:1] if roles.identity is None else []
-    dropped = names[len(identity) :]
+    can_name = [column for column in names if roles.identity is None and can_name_points(frame[column])]
+    identity = can_name[:1]
+    dropped = [column for column in names if column not in identity]
     options = ["--decimal ,"] if commas else []
     options += [f"--id-column {quoted(name)}" for name in identity]
     options += [partly[name] for name in known]
@@ -374,7 +376,7 @@ def feature_columns(frame: pd.DataFrame, source: Path, roles: ColumnRoles) -> li
         raise UsageError(f"No feature column is left of {source}; its columns are {listed(available)}.")
     for column in features:
         if column not in roles.keep and column not in roles.features:
-            _ask_about_numbers(frame[column], column, source)
+            ask_about_ids(frame[column], column, source)
     return features
 
 
@@ -384,41 +386,6 @@ def must_exist(asked: Iterable[str], available: Sequence[str], source: Path) -> 
         if column not in available:
             said = f"{source} has no column {column!r}{did_you_mean(column, available) or '.'}"
             raise UsageError(f"{said} Its columns are {listed(available)}.")
-
-
-def looks_like_ids(values: pd.Series, column: str) -> bool:
-    """Tell whether a column numbers the rows."""
-    is_saved_index = column.startswith("Unnamed: ")
-    return is_saved_index or _numbers_rows(values) or (_is_called_id(column) and _is_distinct(values))
-
-
-def _ask_about_numbers(values: pd.Series, column: str, source: Path) -> None:
-    """Refuse a column that numbers the rows: clustered as a feature it decides the result."""
-    if not looks_like_ids(values, column):
-        return
-    if column.startswith("Unnamed: "):
-        # pandas writes its row numbers under an empty heading.
-        said = f"A column of {source} has no heading and looks like saved row numbers ({column!r})"
-    else:
-        first = ", ".join(f"{value:g}" for value in values[:3])
-        said = f"Column {column!r} of {source} looks like ids, not like a feature ({first}, ...)"
-    name = quoted(column)
-    raise UsageError(
-        f"{said}; leave it out with --drop {name}, make it the names of the points with --id-column {name}, "
-        f"or say that it is a feature with --feature {name}."
-    )
-
-
-def _is_called_id(column: str) -> bool:
-    return re.fullmatch(r"(?i)(.*[_ -])?(id|ids|key|index|uid|row)", column) is not None
-
-
-def _is_distinct(values: pd.Series) -> bool:
-    return len(values) > 2 and values.dtype.kind in "iu" and bool(values.is_unique)
-
-
-def _numbers_rows(values: pd.Series) -> bool:
-    return len(values) >= 10 and values.dtype.kind in "iu" and bool((np.diff(values.to_numpy()) == 1).all())
 
 
 def class_names(
