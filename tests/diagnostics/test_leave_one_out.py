@@ -5,14 +5,13 @@ import pytest
 
 from sidecut import Constraints
 from sidecut.diagnostics.leave_one_out import (
-    ALPHA,
     RIDGES,
     WIDTHS,
     score_labels,
     score_labels_by_features,
     score_links,
-    spread_between,
 )
+from sidecut.diagnostics.spreading import ALPHA, spread_between
 from sidecut.graphs import Neighbors
 from sidecut.methods.e2cp import propagate
 
@@ -28,15 +27,6 @@ def dense_spread(graph):
     root = 1 / np.sqrt(weights.sum(axis=1))
     affinity = root[:, None] * weights * root
     return (1 - ALPHA) * np.linalg.inv(np.eye(len(weights)) - ALPHA * affinity)
-
-
-def test_spread_between_is_a_block_of_the_inverse(graph, monkeypatch):
-    monkeypatch.setattr("sidecut.diagnostics.leave_one_out.COLUMNS_AT_ONCE", 3)
-    points = np.array([1, 4, 9, 16, 25])
-    between, given = spread_between(graph, points)
-    full = dense_spread(graph)
-    np.testing.assert_allclose(between, full[np.ix_(points, points)], atol=1e-12)
-    np.testing.assert_allclose(given, full[:, points].sum(axis=0), atol=1e-11)
 
 
 def test_a_label_left_out_is_a_spreading_without_it(graph):

@@ -5,6 +5,7 @@ from sidecut import CSP, NormalizedCut, SpectralLearning
 from sidecut.exceptions import ConstraintError
 from sidecut.images import Seeds, pixel_graph, segment, touching_discs
 from sidecut.images.files import read_labels
+from sidecut.images.spectral_cut import mark_other_segments
 
 
 def accuracy_on_discs(labels, truth):
@@ -191,3 +192,52 @@ def test_a_segmentation_says_what_it_is(discs, boxes):
     assert result.sizes.sum() == 48 * 72
     assert result.overlay(discs[0], enlarge=2).shape == (96, 144, 3)
     assert result.heat_map().shape == (48, 72, 3)
+
+
+def three_bands(seed):
+    """Return a noisy picture of three bands of colour, and the band of every pixel."""
+    truth = np.repeat([0, 1, 2], 20)[None, :].repeat(40, axis=0)
+    colors = np.array([[0.2, 0.5, 0.2], [0.7, 0.3, 0.3], [0.2, 0.3, 0.8]])
+    noise = np.random.default_rng(seed).normal(0, 0.05, (40, 60, 3))
+    return np.clip(colors[truth] + noise, 0, 1), truth
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_every_mark_is_kept_where_more_segments_are_wanted_than_are_marked(seed):
+    image, truth = three_bands(seed)
+    marks = np.zeros_like(truth)
+    marks[5:35, 5], marks[5:35, 30] = 4, 9
+    # A stroke that is drawn too far: its end lies in the band that nobody marked.
+    marks[20, 30:48] = 9
+    result = segment(image, marks, n_segments=3)
+    assert result.n_marks_lost == 0
+    np.testing.assert_array_equal(result.labels[marks > 0], marks[marks > 0])
+    assert set(np.unique(result.labels)) == {4, 9, 10}
+    far = np.s_[:10, 45:]
+    assert np.all(result.labels[far] == 10)
+    assert result.probabilities.shape == (40, 60, 3)
+
+
+def test_inner_pixels_of_segments_without_a_class_count_as_marks():
+    segments = np.zeros((9, 20), dtype=int)
+    segments[:, 8:] = 2
+    marks = np.full((9, 20), -1)
+    marks[4, 2], marks[4, 12] = 0, 1
+    found = mark_other_segments(segments, marks, n_classes=2)
+    np.testing.assert_array_equal(found[marks >= 0], marks[marks >= 0])
+    added = (found == 2) & (marks < 0)
+    assert added.any()
+    assert np.all(segments[added] == 2)
+    # Neither at the border of the segment nor beside a mark.
+    assert not added[:, 8:10].any()
+    assert not added[3:6, 11:14].any()
+
+
+def test_a_part_that_holds_a_mark_is_not_taken_while_there_are_others():
+    segments = np.zeros((9, 30), dtype=int)
+    segments[:, 6:14], segments[:, 20:] = 2, 2
+    marks = np.full((9, 30), -1)
+    marks[4, 2], marks[4, 9] = 0, 1
+    found = mark_other_segments(segments, marks, n_classes=2)
+    assert not (found[:, 6:14] == 2).any()
+    assert (found[:, 20:] == 2).any()

@@ -1,8 +1,10 @@
 """A search with the face of scikit-learn's."""
 
+import warnings
+
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.datasets import make_moons
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import GridSearchCV
@@ -11,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sidecut import E2CP, Constraints, NormalizedCut, SpectralLearning
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.exceptions import ConstraintError
+from sidecut.exceptions import ConstraintError, GraphWarning
 from sidecut.selection import ConstraintFolds, ConstraintScorer, ConstraintSearch, score_pairs
 
 X, Y = make_moons(80, noise=0.05, random_state=0)
@@ -118,3 +120,31 @@ def test_a_scorer_for_their_searches():
         for k in (6, 40)
     ]
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], by_hand)
+
+
+class Warner(ClusterMixin, BaseEstimator):
+    """Warns of the graph and of something else whenever it is fitted."""
+
+    def __init__(self, start=0):
+        self.start = start
+
+    def fit(self, X, y=None, *, constraints=None):
+        warnings.warn("a poor graph", GraphWarning, stacklevel=2)
+        warnings.warn("something else", UserWarning, stacklevel=2)
+        self.labels_ = np.arange(self.start, self.start + len(X)) % 2
+        return self
+
+
+@pytest.mark.parametrize(
+    ("refit", "expected"),
+    [(False, {"a poor graph": 1, "something else": 1}), (True, {"a poor graph": 1, "something else": 2})],
+)
+def test_folds_do_not_repeat_a_warning(refit, expected):
+    X, y = make_moons(60, noise=0.05, random_state=0)
+    known = sample_labels(y, 20, random_state=0)
+    search = ConstraintSearch(Warner(), {"start": [0, 1]}, cv=3, refit=refit)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search.fit(X, constraints=known)
+    messages = [str(warning.message) for warning in caught]
+    assert {message: messages.count(message) for message in set(messages)} == expected

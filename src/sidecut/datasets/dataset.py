@@ -84,8 +84,8 @@ class Dataset:
         --------
         >>> from sidecut.datasets import make_example
         >>> iris = make_example("iris")
-        >>> iris.subset(iris.y != 0, "iris-2", "Without setosa.").y.max()
-        np.int64(1)
+        >>> int(iris.subset(iris.y != 0, "iris-2", "Without setosa.").y.max())
+        1
         """
         chosen = np.asarray(points)
         _, y = np.unique(self.y[chosen], return_inverse=True)

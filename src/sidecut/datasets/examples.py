@@ -85,8 +85,8 @@ def make_example(
     >>> from sidecut.datasets import make_example
     >>> make_example("digits")
     Dataset('digits', 1797 points, 64 features, 10 classes)
-    >>> make_example("wine", standardize=True).X.mean(axis=0).round(12).any()
-    np.False_
+    >>> bool(make_example("wine", standardize=True).X.mean(axis=0).round(12).any())
+    False
     """
     if name not in get_args(ExampleName):
         known = ", ".join(repr(example) for example in get_args(ExampleName))

@@ -8,7 +8,8 @@ import numpy as np
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.diagnostics.leave_one_out import ALPHA, check_amount
+from sidecut.diagnostics.leave_one_out import check_amount
+from sidecut.diagnostics.spreading import ALPHA
 from sidecut.exceptions import ConstraintError
 from sidecut.methods import NormalizedCut
 from sidecut.methods.e2cp.spreading import spread_units

@@ -16,25 +16,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import softmax
 from sklearn.metrics.pairwise import euclidean_distances
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.exceptions import ConstraintError
-from sidecut.graphs import Graph
-from sidecut.methods.e2cp.spreading import spread_units
 
-#: How far knowledge spreads: α of E2CP, nearer to one than its default, since one label must be judged by
-#: others that may be far away. Set on iris, wine, breast cancer and digits.
-ALPHA = 0.95
 #: Widths of the Gaussian kernel, in units of the median squared distance, and ridges λ that are tried.
 WIDTHS, RIDGES = (0.25, 0.5, 1.0, 2.0), (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 #: What is foretold becomes shares by the softmax of so many times it.
 GAIN = 4.0
 #: Of more labelled points than this the features are not looked at: the time grows with the cube.
 MOST_BY_FEATURES = 2_000
-#: So many columns of P are made at a time; only their rows at the known points are kept.
-COLUMNS_AT_ONCE = 256
 #: So many points may be known at most: P between them is a square matrix of this many rows, 3 GB.
 MOST_POINTS = 20_000
 
@@ -48,43 +42,6 @@ def check_amount(points: IntArray) -> None:
         )
 
 
-def spread_between(graph: Graph, points: IntArray, alpha: float = ALPHA) -> tuple[FloatArray, FloatArray]:
-    """Return P between some points, and how much each of them gives to all points.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    points : array of shape (c,)
-        The points that something is known about.
-    alpha : float
-        How far knowledge spreads.
-
-    Returns
-    -------
-    between : array of shape (c, c)
-        P[points][:, points].
-    given : array of shape (c,)
-        The column sums of P at the points.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.diagnostics.leave_one_out import spread_between
-    >>> path = as_graph(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]))
-    >>> spread_between(path, np.array([0, 2]), alpha=0.5)[0].round(4)
-    array([[0.5833, 0.0833],
-           [0.0833, 0.5833]])
-    """
-    between, given = np.empty((len(points), len(points))), np.empty(len(points))
-    for start in range(0, len(points), COLUMNS_AT_ONCE):
-        part = slice(start, start + COLUMNS_AT_ONCE)
-        columns = spread_units(graph, points[part], np.arange(len(points[part])), alpha)
-        between[:, part], given[part] = columns[points], columns.sum(axis=0)
-    return between, given
-
-
 def score_labels(between: FloatArray, given: FloatArray, classes: IntArray) -> FloatArray:
     """Return what the other labels say of every labelled point: one share per class, rows adding up to one.
 
@@ -94,7 +51,7 @@ def score_labels(between: FloatArray, given: FloatArray, classes: IntArray) -> F
     Parameters
     ----------
     between, given : arrays of shape (c, c) and (c,)
-        From `spread_between`.
+        From `sidecut.diagnostics.spreading`.
     classes : array of shape (c,)
         The class of every labelled point, numbered from 0.
 
@@ -166,7 +123,7 @@ def score_links(between: FloatArray, first: IntArray, second: IntArray, strength
     Parameters
     ----------
     between : array of shape (c, c)
-        From `spread_between`.
+        From `sidecut.diagnostics.spreading`.
     first, second : arrays of shape (m,)
         The two ends of every link, as places among the c points.
     strengths : array of shape (m,)
@@ -179,9 +136,9 @@ def score_links(between: FloatArray, first: IntArray, second: IntArray, strength
     >>> score_links(np.eye(4), np.array([0, 2]), np.array([1, 3]), np.array([1.0, -1.0]))
     array([0., 0.])
     """
-    known = np.zeros_like(between)
-    known[first, second] = known[second, first] = strengths
-    spread = np.einsum("ij,ij->i", between[first] @ known, between[second])
+    ends = np.concatenate([first, second]), np.concatenate([second, first])
+    known = sp.csr_array((np.concatenate([strengths, strengths]), ends), shape=between.shape)
+    spread = np.einsum("ij,ij->i", (known @ between[first].T).T, between[second])
     diagonal = np.diag(between)
     own = strengths * (diagonal[first] * diagonal[second] + between[first, second] ** 2)
     lengths = np.linalg.norm(between, axis=1)

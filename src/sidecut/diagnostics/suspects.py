@@ -16,8 +16,8 @@ from sidecut.diagnostics.leave_one_out import (
     score_labels,
     score_labels_by_features,
     score_links,
-    spread_between,
 )
+from sidecut.diagnostics.spreading import spread_between
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Graph
 from sidecut.labelling import unit_rows

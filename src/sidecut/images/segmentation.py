@@ -20,7 +20,13 @@ from sidecut.images.marked_cut import Cut, RegionCut, cut_by_marks
 from sidecut.images.pixel_graph import pixel_graph
 from sidecut.images.region_graph import RegionGraph, region_graph
 from sidecut.images.seeds import Seeds, as_seeds, is_volume
-from sidecut.images.spectral_cut import SpectralCut, cut_pixel_graph, number_of_segments, usual_radius
+from sidecut.images.spectral_cut import (
+    SpectralCut,
+    cut_pixel_graph,
+    mark_other_segments,
+    number_of_segments,
+    usual_radius,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +104,7 @@ class Segmentation:
 
     @property
     def n_marks_lost(self) -> int:
-        """How many marked pixels are not in the segment of their class: none, unless `method` was given."""
+        """How many marked pixels are not in the segment of their class: none where regions were cut."""
         if self.seeds is None:
             return 0
         return int(np.count_nonzero((self.seeds.codes >= 0) & (self.seeds.codes != self.codes)))
@@ -191,9 +197,11 @@ def segment(
     """Cut a picture into segments that keep what was marked on it.
 
     With marks of two classes or more, the picture is cut by regions and then by the pixels along the borders,
-    see `region_cut`, and every marked pixel ends in its class. A method, a graph of pixels or any parameter
-    of `pixel_graph` asks for a cut of the graph of pixels instead, as the papers do it; so do pictures
-    without marks, or with marks of one class.
+    see `region_cut`, and every marked pixel ends in its class. Where more segments are asked for than classes
+    are marked, the graph of pixels finds the others first; then they are cut as if they had been marked, too.
+    A method, a graph of pixels or any parameter of `pixel_graph` asks for a cut of the graph of pixels
+    instead, as the papers do it, which may lose marks; so do pictures without marks, or with marks of one
+    class.
 
     Parameters
     ----------
@@ -251,9 +259,12 @@ def segment(
     seeds = as_seeds(scribbles, boxes, image)
     n_segments = number_of_segments(n_segments, seeds)
     wishes = (method, radius, n_neighbors, sigma_position, sigma_color, balance)
-    if seeds is not None and _cuts_regions(seeds, n_segments, graph, any(w is not None for w in wishes)):
-        made = graph if isinstance(graph, RegionGraph) else None
-        return _segment_regions(image, seeds, made, is_volume(seeds, image))
+    wants_pixels = any(wish is not None for wish in wishes) or isinstance(graph, SparseGraph)
+    if seeds is not None and not wants_pixels and len(seeds.classes) >= 2:
+        if len(seeds.classes) == n_segments:
+            return _segment_regions(image, seeds, graph, is_volume(seeds, image))
+        if graph is None and not is_volume(seeds, image):
+            return _segment_beyond_marks(image, seeds, n_segments, random_state)
     if isinstance(graph, RegionGraph) or is_volume(seeds, image):
         raise ValueError(
             "A graph of regions, or a volume, is cut by marks of two classes or more, into as many segments, "
@@ -279,18 +290,8 @@ def segment(
     return Segmentation(cut, graph, seeds, cut.model)
 
 
-def _cuts_regions(
-    seeds: Seeds, n_segments: int, graph: RegionGraph | SparseGraph | None, wants_pixels: bool
-) -> bool:
-    """Tell whether the picture is cut by regions: marks of all segments, and no wish for a pixel graph."""
-    is_free = not wants_pixels and not isinstance(graph, SparseGraph)
-    return is_free and 2 <= len(seeds.classes) == n_segments
-
-
-def _segment_regions(
-    image: npt.ArrayLike, seeds: Seeds, graph: RegionGraph | None, volume: bool
-) -> Segmentation:
-    if graph is None:
+def _segment_regions(image: npt.ArrayLike, seeds: Seeds, graph: Any, volume: bool) -> Segmentation:
+    if not isinstance(graph, RegionGraph):
         graph = region_graph(image, volume=volume)
     if graph.shape != seeds.codes.shape:
         raise ValueError(
@@ -301,3 +302,22 @@ def _segment_regions(
     cut = cut_by_marks(graph, seeds.codes, n_classes)
     model = RegionCut(n_classes, graph.regions.n_regions)
     return Segmentation(cut, graph, seeds, model)
+
+
+def _segment_beyond_marks(
+    image: npt.ArrayLike,
+    seeds: Seeds,
+    n_segments: int,
+    random_state: int | np.random.RandomState | None,
+) -> Segmentation:
+    """Cut a picture into more segments than were marked, and keep every mark.
+
+    A cut of the graph of pixels finds the other segments but may lose marks. What it finds counts as marks of
+    these, and regions are cut by all marks.
+    """
+    pixels = pixel_graph(image, radius=usual_radius(image, seeds))
+    found = cut_pixel_graph(pixels, np.shape(image)[:2], seeds, n_segments, random_state=random_state)
+    marks = mark_other_segments(found.codes, seeds.codes, len(seeds.classes))
+    graph = region_graph(image)
+    cut = cut_by_marks(graph, marks, n_segments)
+    return Segmentation(cut, graph, seeds, RegionCut(n_segments, graph.regions.n_regions))

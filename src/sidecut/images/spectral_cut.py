@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.ndimage import binary_erosion, label
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import SparseGraph
@@ -99,6 +100,52 @@ def _names_by_marks(labels: npt.NDArray, seeds: Seeds | None, n_segments: int) -
     return linear_sum_assignment(held, maximize=True)[1]
 
 
+def mark_other_segments(segments: IntArray, marks: IntArray, n_classes: int) -> IntArray:
+    """Return the marks, together with pixels of all segments that have no class as marks of these.
+
+    Only pixels at least two away from the border of a segment, and from any mark, are taken. Parts of a
+    segment that hold a mark of some class may belong to that class, so they are taken only if there are no
+    others.
+
+    Parameters
+    ----------
+    segments : array of shape (height, width)
+        The segment of every pixel; those from `n_classes` on have no class.
+    marks : array of the same shape
+        The class of every marked pixel, -1 elsewhere.
+    n_classes : int
+        How many classes are marked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.images.spectral_cut import mark_other_segments
+    >>> segments = np.repeat([[0, 2, 1]], 5, axis=0).repeat(5, axis=1)
+    >>> marks = np.full((5, 15), -1)
+    >>> marks[2, 0], marks[2, 14] = 0, 1
+    >>> mark_other_segments(segments, marks, n_classes=2)[2]
+    array([ 0, -1, -1, -1, -1, -1, -1,  2, -1, -1, -1, -1, -1, -1,  1])
+    """
+    marks = marks.copy()
+    is_marked = marks >= 0
+    for segment in range(n_classes, int(segments.max(initial=-1)) + 1):
+        inside = segments == segment
+        parts = label(inside)[0]
+        doubtful = np.isin(parts, parts[inside & is_marked])
+        sure = inside & ~doubtful
+        marks[_inner_pixels((sure if sure.any() else inside) & ~is_marked)] = segment
+    return marks
+
+
+def _inner_pixels(mask: BoolArray) -> BoolArray:
+    """Return the pixels at least two away from the border of a mask, or one, or all where there are none."""
+    for steps in (2, 1):
+        inner = binary_erosion(mask, iterations=steps, border_value=1)
+        if inner.any():
+            return inner
+    return mask
+
+
 def _indicator(model: Any, graph: SparseGraph) -> FloatArray | None:
     if hasattr(model, "indicator_"):
         return np.asarray(model.indicator_)
@@ -157,7 +204,8 @@ def usual_method(
     Parameters
     ----------
     seeds : Seeds or None
-        The marks: with any, CSP with β from `attainable_beta`; without, the normalised cut.
+        The marks: with any, CSP with β from `attainable_beta`, or with its usual β where there are to be more
+        segments than classes; without, the normalised cut.
     n_segments : int
         K.
     random_state : int, RandomState or None, default=0
@@ -172,6 +220,9 @@ def usual_method(
     if seeds is None:
         labelling: LabellingMethod = "sign" if n_segments == 2 else "kmeans"
         return NormalizedCut(n_segments, labelling=labelling, random_state=random_state)
+    if n_segments > max(len(seeds.classes), 2):
+        # A β near its bound leaves only the cuts between classes, and none for the other segments.
+        return CSP(n_segments, tol=TOLERANCE, random_state=random_state)
     counts = np.minimum(seeds.counts, most_of_a_class(len(seeds.classes)))
     beta = attainable_beta(counts, seeds.codes.size)
     return CSP(n_segments, beta=beta, tol=TOLERANCE, random_state=random_state)

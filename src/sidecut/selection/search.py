@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -19,18 +20,19 @@ from sklearn.utils.metaestimators import available_if
 
 from sidecut.constraints import Constraints
 from sidecut.constraints.satisfaction import PairCounts
-from sidecut.exceptions import ConstraintError, warn
+from sidecut.exceptions import ConstraintError, SidecutWarning, warn
 from sidecut.selection.folds import ConstraintFolds, Fold
 from sidecut.selection.scores import as_score, labels_of
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """One fit on one fold."""
+    """One fit on one fold, and what it warned of."""
 
     score: float
     seconds: float
     error: str = ""
+    warnings: tuple[tuple[type[Warning], str], ...] = ()
 
 
 class ConstraintSearch(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
@@ -38,6 +40,9 @@ class ConstraintSearch(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
 
     It looks like scikit-learn's GridSearchCV, which cannot be used: it slices the rows of X, and constraints
     speak of all rows. Here every fit sees all points and is told some of what is known; the rest judges it.
+
+    What sidecut warns of in a fold is not shown, since the last fit is told everything and warns for itself.
+    Other warnings, and all of them without `refit`, are shown once.
 
     Parameters
     ----------
@@ -140,6 +145,7 @@ class ConstraintSearch(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         )
         trials = Parallel(n_jobs=self.n_jobs)(jobs)
         table = [trials[row * len(folds) : (row + 1) * len(folds)] for row in range(len(settings))]
+        _warn_once(trials, has_refit=self.refit)
         self.n_splits_ = len(folds)
         self.cv_results_ = _tabulate(settings, table)
         self._keep_best()
@@ -211,14 +217,26 @@ def _try(
 ) -> _Trial:
     start = time.perf_counter()
     model = clone(estimator).set_params(**clone(setting, safe=False))
-    try:
-        model.fit(X, **told(model, fold.train))
-    except Exception as error:
-        if error_score == "raise":
-            raise
-        return _Trial(float(error_score), time.perf_counter() - start, f"{type(error).__name__}: {error}")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            model.fit(X, **told(model, fold.train))
+            error = ""
+        except Exception as failure:
+            if error_score == "raise":
+                raise
+            error = f"{type(failure).__name__}: {failure}"
     seconds = time.perf_counter() - start
-    return _Trial(score(fold.count(labels_of(model))), seconds)
+    value = float(error_score) if error else score(fold.count(labels_of(model)))
+    heard = dict.fromkeys((warning.category, str(warning.message)) for warning in caught)
+    return _Trial(value, seconds, error, tuple(heard))
+
+
+def _warn_once(trials: list[_Trial], has_refit: bool) -> None:
+    """Issue each warning of the trials once, except those of sidecut where the last fit warns for itself."""
+    for category, message in dict.fromkeys(heard for trial in trials for heard in trial.warnings):
+        if not (has_refit and issubclass(category, SidecutWarning)):
+            warn(message, category)
 
 
 def _tabulate(settings: list[Mapping[str, Any]], table: list[list[_Trial]]) -> dict[str, Any]:

@@ -47,8 +47,8 @@ class Painter:
     >>> image, truth = touching_discs(random_state=0)
     >>> marks = np.zeros(truth.shape, dtype=np.uint8)
     >>> marks[24, 20:26], marks[2, 10:60] = 1, 2
-    >>> Painter(image).paint(marks).segmentation.labels[24, 22]
-    np.int64(1)
+    >>> int(Painter(image).paint(marks).segmentation.labels[24, 22])
+    1
     """
 
     def __init__(self, image: npt.NDArray, folder: str | Path | None = None, title: str = "picture") -> None:
