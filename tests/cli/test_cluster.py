@@ -240,7 +240,10 @@ def test_the_number_of_clusters_and_the_method_can_be_chosen_by_what_is_known(sh
     ("options", "complaint"),
     [
         (("-k", "many"), "--clusters many: give a whole number, or auto"),
-        (("-k", "auto", "--method", "csp"), "csp needs a number; only --method auto chooses one"),
+        (
+            ("-k", "auto", "--method", "csp"),
+            "csp needs the number of clusters: say --clusters K. Only --method auto",
+        ),
     ],
 )
 def test_numbers_of_clusters_that_cannot_be_used(shell, clouds_csv, options, complaint):
@@ -271,3 +274,26 @@ def test_points_in_the_cluster_of_another_class_are_named(shell, two_clouds):
     named = f"p3 ({said[3]}, in {'ab'[classes[3]]})"
     assert f"one point of a known class went to the cluster of another: {named}" in shell.out
     assert "171 of 190 pairs of known points come out right" in shell.out
+
+
+def test_knowledge_that_changes_nothing_is_said_to_do_so(shell):
+    rows = [f"{10 * (i // 8) + 0.1 * (i % 8)},{'ab'[i // 8] if i % 8 < 3 else ''}" for i in range(16)]
+    shell.write("t.csv", "\n".join(["x,kind", *rows]))
+    words = ("cluster", "t.csv", "--label-column", "kind", "-k", 2, "--method", "e2cp", "--neighbors", 4)
+    assert shell(*words, "--no-report", "-o", "l.csv") == 0, shell.err
+    assert "What you know moved no point to another cluster than without it, and" in " ".join(
+        shell.out.split()
+    )
+    assert "come out right, as many as without it." in " ".join(shell.out.split())
+
+
+def test_one_row_is_refused_in_plain_words(shell):
+    shell.write("t.csv", "x,y\n1,2\n")
+    assert shell("cluster", "t.csv", "-o", "l.csv") == 2
+    assert "t.csv has only one row; clustering needs at least two." in shell.err
+
+
+def test_a_single_column_of_labels_is_proposed(shell):
+    shell.write("t.csv", "x,y,kind\n1,2,\n2,2,\n8,9,owl\n9,9,\n1,3,\n")
+    assert shell("cluster", "t.csv", "-o", "l.csv") == 2
+    assert shell.err.endswith("All that this table seems to need: --label-column kind.\n")

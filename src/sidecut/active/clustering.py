@@ -356,10 +356,11 @@ class ActiveClustering(BaseEstimator):
         recent = float(np.mean(changes)) if changes else 0.0
         if question is None:
             return Outlook(0.0, recent, "Nothing is left worth asking.")
-        words = (
-            f"The next answer is expected to regroup {question.gain:.2%} of all pairs of points; "
-            f"the last {len(changes)} answers regrouped {recent:.2%} each."
-        )
+        words = f"The next answer is expected to regroup {question.gain:.2%} of all pairs of points"
+        if changes:
+            last = f"the last {len(changes)} answers" if len(changes) > 1 else "the last answer"
+            words += f"; {last} regrouped {recent:.2%}{' each' if len(changes) > 1 else ''}"
+        words += "."
         return Outlook(question.gain, recent, words)
 
     # Inside

@@ -132,9 +132,13 @@ def _make(points: Points, method: str, chosen: dict[str, Any], settings: list[st
     estimator_class = method_named(method).load()
     wanted = _fitting_parameters(points, method, estimator_class, chosen)
     estimator = build_estimator(estimator_class, wanted, settings)
+    if points.n_samples < 2:
+        raise UsageError(f"{points.source} has only one row; clustering needs at least two.")
     if estimator.n_clusters == "auto":
         if method != "auto":
-            raise UsageError(f"--clusters auto: {method} needs a number; only --method auto chooses one.")
+            raise UsageError(
+                f"{method} needs the number of clusters: say --clusters K. Only --method auto chooses one."
+            )
     elif not 1 <= estimator.n_clusters <= points.n_samples:
         raise UsageError(
             f"{estimator.n_clusters} clusters of {points.n_samples} points: ask for at least 1 and at most "

@@ -102,10 +102,9 @@ def _what_changed(run: ClusterRun) -> str:
             "One known class says nothing about any pair of points. "
             + f"{counted(n_moved, 'point')} ({_percent(share)}) are in another cluster than in the usual cut."
         )
-    said = (
-        f"What you know moved {counted(n_moved, 'point')} ({_percent(share)}) to another cluster than without"
-    )
-    said += f" it, and {_kept_words(run)} instead of {before.kept:,}"
+    moved = f"{counted(n_moved, 'point')} ({_percent(share)})" if n_moved else "no point"
+    said = f"What you know moved {moved} to another cluster than without it, and {_kept_words(run)}"
+    said += f" instead of {before.kept:,}" if before.kept != after.kept else ", as many as without it"
     if before.ari_unconstrained is None or after.ari_unconstrained is None:
         return f"{said}."
     verb = "rose" if after.ari_unconstrained >= before.ari_unconstrained else "fell"

@@ -323,7 +323,8 @@ def _all_it_takes(frame: pd.DataFrame, columns: Sequence[str], roles: ColumnRole
     features = [column for column in columns if column not in (*known, *identity, *dropped)]
     if not wishes.impute and frame[features].isna().any(axis=None):
         options.append("--impute")
-    return f" All that this table seems to need: {' '.join(options)}." if len(options) > 1 else ""
+    is_new = len(options) > 1 or known
+    return f" All that this table seems to need: {' '.join(options)}." if is_new else ""
 
 
 def _label_options(values: pd.Series) -> str:
@@ -427,6 +428,7 @@ def class_names(
 def in_options(message: str) -> str:
     """Say in options of the command line what a message of the library says in parameters."""
     message = re.sub(r"\bn_clusters=(\d+)", r"--clusters \1", message)
+    message = re.sub(r"\bn_clusters <= (\d+)", r"--clusters \1 or fewer", message)
     message = re.sub(r"put None there or say unknown=(\S+)", r"say --unknown \1", message)
     return message.replace("say unknown=()", "say --unknown ''")
 

@@ -211,7 +211,7 @@ def open_text(path: Path, encoding: str | None = None) -> Iterator[str]:
             f"{error.start})"
         )
         if kind := _binary_kind(error.object):
-            raise ConstraintError(f"{said}: it looks like {kind}; save the table as CSV") from error
+            raise ConstraintError(f"{said}: it looks like {kind}; save the table as CSV.") from error
         raise ConstraintError(
             f"{said}: name its encoding, for example latin-1 or utf-16, or save it as UTF-8"
         ) from error
