@@ -32,7 +32,6 @@ from sidecut.graphs import (
 from sidecut.graphs.graph import warn_about_components
 from sidecut.graphs.landmark_codes import check_sigma
 from sidecut.graphs.landmarks import RULES, Progress, RowCodes, component_sizes
-from sidecut.graphs.threads import limit_threads
 from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_appearance
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.labelling.lloyd import Each
@@ -47,6 +46,7 @@ from sidecut.methods.inputs import (
 )
 from sidecut.parameters import check_n_clusters, check_parameters
 from sidecut.progress import stage
+from sidecut.thread_limits import limit_threads
 
 #: Why there may be fewer clusters than were asked for, and what to do about it.
 WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"
