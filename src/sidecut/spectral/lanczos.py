@@ -136,7 +136,7 @@ def _krylov_eigenvectors(
     """Run ARPACK on Ā with its null-space eigenvalue 1 moved to -2, out of the way."""
     operator = LinearOperator(
         (problem.n, problem.n),
-        matvec=lambda v: problem.apply_affinity(v) - 3.0 * (problem.null @ (problem.null.T @ v)),
+        matvec=lambda v: problem.apply_affinity(v) - 3.0 * (problem.null @ (problem.null_rows @ v)),
         dtype=np.float64,
     )
     start = problem.project(rng.standard_normal(problem.n))
@@ -159,6 +159,7 @@ def largest_eigenvectors(
     *,
     tolerance: float,
     max_products: int | None = None,
+    width: int | None = None,
     **pencil: LinearOperator,
 ) -> FloatArray:
     """Return eigenvectors of the `count` largest eigenvalues of a symmetric operator, in no certain order.
@@ -177,6 +178,9 @@ def largest_eigenvectors(
         Relative accuracy of the eigenvalues.
     max_products : int, optional
         Give up after about this many products.
+    width : int, optional
+        How many vectors the iteration keeps, and products it takes before it looks for the first time; by
+        default twice as many as are wanted, or twenty more.
     **pencil : LinearOperator
         `M` and `Minv` of a generalised problem.
 
@@ -196,7 +200,7 @@ def largest_eigenvectors(
     29
     """
     n = operator.shape[0]
-    width = min(n, max(2 * count + 1, count + 20))
+    width = min(n, max(2 * count + 1, count + 20) if width is None else width)
     options: dict[str, Any] = dict(pencil)
     if max_products is not None:
         options["maxiter"] = max(1, max_products // max(width - count, 1))
