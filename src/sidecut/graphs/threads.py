@@ -94,6 +94,8 @@ class SparseProduct:
     the same order whatever the number of threads and the order of the nodes, so the result is the same to
     the last bit.
 
+    A block of 32-bit floats is multiplied in single precision, with a copy of the matrix that has it too.
+
     Parameters
     ----------
     matrix : sparse array of shape (m, n)
@@ -121,6 +123,8 @@ class SparseProduct:
 
     def __call__(self, block: FloatArray) -> FloatArray:
         """Return A @ block for a vector or a block of vectors."""
+        if block.dtype == np.float32 and self._matrix.dtype != np.float32:
+            return self._in_single_precision(block)
         if not self._is_wide(block) or self._near is None:
             return self._multiply(self._slices, block)
         order, places, slices = self._near
@@ -132,6 +136,10 @@ class SparseProduct:
             return False
         self._n_wide += 1
         return self._n_wide > 1
+
+    @cached_property
+    def _in_single_precision(self) -> SparseProduct:
+        return SparseProduct(self._matrix.astype(np.float32), self._n_threads)
 
     @cached_property
     def _near(self) -> tuple[IntArray, IntArray, list[sp.csr_array]] | None:
