@@ -32,7 +32,7 @@ ROOMS = (
     "cli",
 )
 #: Below all rooms.
-FOUNDATION = ("arrays", "exceptions", "parameters", "progress")
+FOUNDATION = ("arrays", "exceptions", "parameters", "progress", "thread_limits")
 #: At the door of the house, above all rooms.
 DOORS = ("__init__", "__main__")
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}

@@ -19,8 +19,7 @@ import pandas as pd
 
 from benchmarks.few_labels.work import Work, labels_per_class, neighbor_graph, thin_out
 from sidecut import PoissonMBO
-from sidecut.methods.poisson.descent import one_hot
-from sidecut.methods.poisson.equation import spread_labels
+from sidecut.methods.poisson.descent import Diffusion, one_hot
 from sidecut.methods.poisson.mbo import NAMED, merit
 from sidecut.methods.poisson.names import walks_from_labels
 from sidecut.methods.poisson.sizes import size_rule
@@ -39,14 +38,15 @@ def rows(work: Work, told: bool) -> Iterator[dict]:
     signed, anchors = model._pose(work.graph, work.constraints)
     sources = anchors.indicator(n_points, n_clusters)
     rule = size_rule(sizes, n_points, n_clusters, 1.0)
-    walks, scores = walks_from_labels(signed, anchors), spread_labels(signed, sources)
-    reached = model._reached_sizes(signed, anchors, scores)
+    rng = np.random.RandomState(0)
+    walks, diffusion = walks_from_labels(signed, anchors), Diffusion(signed, sources)
+    scores, reached = model._first_scores(signed, anchors, work.constraints, rule, rng)[0]
     expected = model._expected(rule, sources, reached)
-    tried = model._try_starts(signed, walks, scores, sources, expected, np.random.RandomState(0))
+    tried = model._try_starts(diffusion, walks, scores, expected, rng)
     for name, path in zip(STARTS, tried, strict=False):
-        end = model._descend(signed, NAMED * one_hot(path.labels, n_clusters), sources, rule, reached)
+        end = model._descend(diffusion, NAMED * one_hot(path.labels, n_clusters), rule, reached)
         if not told:
-            end = model._once_more(signed, end, sources, rule, True)
+            end = model._once_more(diffusion, end, rule, True)
         yield {
             "start": name,
             "accuracy": work.accuracy(classes[end.labels]),

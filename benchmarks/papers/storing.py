@@ -121,7 +121,8 @@ class Store:
             return None
         if methods is not None:
             others = stored[~stored.method.isin(chosen)]
-            table = _in_order(pd.concat([others.assign(setting=others.setting.fillna("")), table]), order)
+            others = others.assign(setting=others.setting.astype(object).fillna(""))
+            table = _in_order(pd.concat([others, table]), order)
         path.parent.mkdir(parents=True, exist_ok=True)
         table.to_csv(path, index=False, lineterminator="\n")
         # Sizes and draws are those of the table, which may come from several runs.

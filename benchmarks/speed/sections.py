@@ -108,8 +108,10 @@ def large_graphs() -> str:
         grows = len(group) > 1
         power = f"n^{exponent(group['points'], group['sidecut']):.2f}" if grows else "–"
         last = group.sort_values("points").iloc[-1]
-        told = f"{last['ARI']:.3f}", f"{last['peak GB']:.1f} GB"
-        rows.append([f"`{method}`", *(spent(at[size]) for size in sizes), power, *told])
+        told = "–" if pd.isna(last["ARI"]) else f"{last['ARI']:.3f}", f"{last['peak GB']:.1f} GB"
+        rows.append(
+            [method if " " in method else f"`{method}`", *(spent(at[size]) for size in sizes), power, *told]
+        )
     edges = table.drop_duplicates("points").set_index("points")["edges"]
     heads = [f"{size:,} nodes, {edges[size] / 1e6:.0f} million edges" for size in sizes]
     return markdown(" | ".join(["method", *heads, "grows as", "ARI", "peak of the process"]), rows)

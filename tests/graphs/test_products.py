@@ -102,3 +102,15 @@ def test_no_order_where_there_is_none():
     complete = sp.csr_array(np.ones((60, 60)))
     assert products.order_neighbors(complete) is None
     assert products.order_neighbors(sp.csr_array(np.ones((3, 5)))) is None
+
+
+@pytest.mark.parametrize("width", [1, 8])
+def test_blocks_in_single_precision_are_multiplied_in_it(width):
+    rng = np.random.default_rng(0)
+    matrix = sp.csr_array(sp.random_array((300, 300), density=0.05, rng=rng))
+    block = rng.standard_normal((300, width))
+    product = SparseProduct(matrix)
+    single = product(block.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, product(block), atol=1e-5)
+    assert product(block).dtype == np.float64

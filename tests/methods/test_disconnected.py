@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 from sidecut import CSP, Constraints
 from sidecut.constraints import sample_labels
@@ -88,7 +89,7 @@ def test_the_count_is_exact_and_the_subspace_that_of_dense_algebra(path, make_cl
 def test_the_number_of_components_hardly_matters(path):
     # 300 triangles; labels on 20 of them, half against half.
     triangle = np.ones((3, 3)) - np.eye(3)
-    graph = as_graph(sp.csr_array(sp.block_diag([triangle] * 300)))
+    graph = as_graph(sp.csr_array(block_diag(*[triangle] * 300)))
     labels = np.full(900, -1)
     labels[: 20 * 3 : 3] = np.arange(20) % 2
     known = Constraints.from_labels(labels)
@@ -104,7 +105,7 @@ def test_the_number_of_components_hardly_matters(path):
 
 def test_components_without_constraints_are_one_column():
     triangle = np.ones((3, 3)) - np.eye(3)
-    problem = LaplacianProblem(as_graph(sp.csr_array(sp.block_diag([triangle] * 50))))
+    problem = LaplacianProblem(as_graph(sp.csr_array(block_diag(*[triangle] * 50))))
     beliefs = np.zeros((150, 150))
     beliefs[np.ix_([0, 3], [0, 3])] = [[0, -1], [-1, 0]]
     whole = SurplusPencil(problem, lambda x: beliefs @ x, 0.1)

@@ -5,9 +5,19 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
-from sidecut import CCSR, E2CP, NCSC, AutoCut, Constraints, NormalizedCut, SpectralLearning
+from sidecut import (
+    CCSR,
+    E2CP,
+    NCSC,
+    AutoCut,
+    Constraints,
+    NormalizedCut,
+    PoissonMBO,
+    SpectralLearning,
+)
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.exceptions import ConflictError, ConstraintWarning
@@ -326,6 +336,58 @@ def test_a_consensus_shows_who_agrees():
     assert adjusted_rand_score(Y, model.labels_) == 1.0
 
 
+def test_a_consensus_predicts_by_the_vote_of_its_members():
+    """Of weights 2, 1 and .5 the first decides, whatever its clusters are called."""
+    members = [(m.__name__, m(3, random_state=0)) for m in (E2CP, NormalizedCut, PoissonMBO)]
+    model = Consensus(members, weights=[2.0, 1.0, 0.5]).fit(X, constraints=KNOWN)
+    new, y = make_blobs(30, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=1)
+    assert adjusted_rand_score(y, model.predict(new)) == 1.0
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    # Between the clusters they differ, and the heaviest is followed.
+    between = np.random.default_rng(0).uniform(-1, 7, size=(200, 2))
+    first = model.estimators_[0].predict(between)
+    assert adjusted_rand_score(first, model.predict(between)) == 1.0
+    assert adjusted_rand_score(first, model.estimators_[1].predict(between)) < 1.0
+
+
+def test_a_consensus_without_members_that_predict_says_who_does_not():
+    model = Consensus([("E2CP", E2CP(3)), ("CCSR", CCSR(3))])
+    with pytest.raises(AttributeError) as error:
+        _ = model.predict
+    assert "CCSR cannot put new points into clusters" in str(error.value.__cause__)
+
+
+# New points
+
+
+@pytest.mark.parametrize("units", [(1.0, 1.0), (1.0, 1e4)])
+def test_new_points_join_the_cluster_of_their_neighbours(units):
+    """In different units only scaled features show the clusters, in fit and for new points."""
+    new, y = make_blobs(40, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=1)
+    model = AutoCut(3, random_state=0).fit(X * units, constraints=KNOWN)
+    assert ("scaled" in model.explanation_) == (units[1] > 1)
+    assert adjusted_rand_score(y, model.predict(new * units)) == 1.0
+    np.testing.assert_array_equal(model.predict(X * units), model.labels_)
+
+
+def test_new_texts_join_the_cluster_of_their_angles():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    words = rng.poisson(np.where(y[:, None] == np.arange(20) % 2, 3.0, 0.3)) * rng.integers(1, 9, (60, 1))
+    words = sp.csr_array(words.astype(float))
+    model = AutoCut(2, random_state=0).fit(words[::2], constraints=sample_labels(y[::2], 10, random_state=0))
+    assert "angles" in model.explanation_
+    assert adjusted_rand_score(y[1::2], model.predict(words[1::2])) == 1.0
+
+
+def test_new_points_have_no_place_in_a_given_graph():
+    with pytest.raises(AttributeError) as error:
+        _ = AutoCut(3, affinity="precomputed").predict
+    assert "new points have no place in this graph" in str(error.value.__cause__)
+    with pytest.raises(NotFittedError):
+        AutoCut(3).predict(X)
+
+
 # What is expected of graphs
 
 
@@ -339,6 +401,8 @@ def test_words_are_expected_to_want_angles_and_units_to_want_scales():
     assert min(lean_by_units(alike, list_views(alike)).values()) == -0.15
     units = rng.normal(size=(30, 3)) * [1, 2, 3000]
     assert max(lean_by_units(units, list_views(units)).values()) == 0.15
+    two = rng.normal(size=(30, 2)) * [1, 3000]
+    assert max(lean_by_units(two, list_views(two)).values()) == 0.15
     between = rng.normal(size=(30, 3)) * [1, 2, 12]
     assert set(lean_by_units(between, list_views(between)).values()) == {0.0}
 

@@ -84,7 +84,7 @@ def chained(blocks, weight, seed=0):
     rng = np.random.default_rng(seed)
     sizes = [block.shape[0] for block in blocks]
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    joined = sp.lil_array(sp.block_diag(blocks))
+    joined = sp.lil_array(sp.block_diag([sp.coo_array(block) for block in blocks]))
     for b in range(len(blocks) - 1):
         i, j = starts[b] + rng.integers(sizes[b]), starts[b + 1] + rng.integers(sizes[b + 1])
         joined[i, j] = joined[j, i] = weight

@@ -212,12 +212,18 @@ def text_options(path: Path, text: TextFormat, as_text: Sequence[str] = ()) -> d
         "encoding": text.encoding or "utf-8-sig",
         "decimal": text.decimal,
         "dtype": dict.fromkeys(as_text, str),
-        # pandas 2 reads numbers less exactly unless asked.
-        "float_precision": "round_trip",
+        **_exact_numbers(),
         # A class called NA is a class; only nothing and NaN are missing.
         "keep_default_na": False,
         "na_values": ["", "nan", "NaN"],
     }
+
+
+def _exact_numbers() -> dict[str, str]:
+    """Return what pandas before 3.1 must be told to read numbers exactly; later ones do, and warn of it."""
+    pandas = require("pandas", "Reading tables")
+    version = tuple(int(part) for part in pandas.__version__.split(".")[:2])
+    return {"float_precision": "round_trip"} if version < (3, 1) else {}
 
 
 def _looks_like_heading(cells: Sequence[str], path: Path, decimal: str) -> bool:

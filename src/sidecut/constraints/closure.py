@@ -344,7 +344,7 @@ def too_few_clusters(constraints: Constraints, n_clusters: int, names: object = 
     >>> too_few_clusters(Constraints.from_labels(["a", "b", None, "c"]), 3)
     ''
     """
-    if constraints.most_apart <= n_clusters:
+    if constraints.most_apart <= n_clusters or not _may_need_more(constraints, n_clusters):
         return ""
     apart = points_apart(constraints)
     if len(apart) <= n_clusters:
@@ -361,6 +361,19 @@ def too_few_clusters(constraints: Constraints, n_clusters: int, names: object = 
         f"The points {called} are all apart from one another by cannot-links, which takes {len(apart)} "
         f"clusters, but n_clusters={n_clusters}: some cannot-links must be violated."
     )
+
+
+def _may_need_more(constraints: Constraints, n_clusters: int) -> bool:
+    """Tell whether cannot-links may hold more must-linked sets than clusters apart, without a search.
+
+    Each of these sets would have at least as many cannot-links as there are clusters; among random pairs
+    hardly any has.
+    """
+    knowledge = _meant_without_reserve(constraints)
+    if knowledge.groups:
+        return True
+    n_links = np.bincount(must_link_components(knowledge)[knowledge.cannot.pairs].ravel())
+    return int(np.count_nonzero(n_links >= n_clusters)) > n_clusters
 
 
 def _listed(names: list[str], limit: int = 8) -> str:

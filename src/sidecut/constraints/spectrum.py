@@ -16,11 +16,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-from threadpoolctl import threadpool_limits
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints.links import Groups, read_only
 from sidecut.exceptions import ConstraintError, SpectralError
+from sidecut.thread_limits import limit_threads
 
 MAX_DENSE = 4000
 #: Where fewer than one in so many eigenvalues is asked for, blocks of up to so many points are solved whole.
@@ -214,7 +214,7 @@ def _largest_block(matrix: sparse.csr_array) -> int:
 def _solve_blocks(matrix: sparse.csr_array, threshold: float | None) -> tuple[FloatArray, sparse.csc_array]:
     values, rows, columns, data = [], [], [], []
     n_found = 0
-    with threadpool_limits(limits=1):
+    with limit_threads():
         for members, stack in _stacks(matrix):
             eigenvalues, eigenvectors = np.linalg.eigh(stack)
             block, which = np.nonzero(_select_wanted(eigenvalues, threshold))
@@ -282,7 +282,7 @@ def _iterate(
     operator: Any = LinearOperator((reduced.size, reduced.size), matvec=reduced.apply, dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(reduced.size)
     try:
-        with threadpool_limits(limits=1):
+        with limit_threads():
             values, vectors = eigsh(operator, k=n_largest, which="LA", v0=start, tol=tolerance)
     except ArpackNoConvergence as error:
         raise SpectralError(

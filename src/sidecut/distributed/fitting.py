@@ -33,7 +33,6 @@ from sidecut.graphs import LandmarkCoder, choose_landmarks
 from sidecut.graphs.coded_rows import Progress
 from sidecut.graphs.inputs import warn_about_components
 from sidecut.graphs.landmarks import component_sizes
-from sidecut.graphs.threads import limit_threads
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods import LSC
@@ -41,6 +40,7 @@ from sidecut.methods.inputs import check_constraints
 from sidecut.methods.scacs.base import WHY_MISSING, LandmarkClusterer, embed_codes, shown_by
 from sidecut.methods.scacs.lsc import refuse_constraints
 from sidecut.parameters import check_n_clusters
+from sidecut.thread_limits import limit_threads
 
 Model = TypeVar("Model", bound=LandmarkClusterer)
 #: What a fit in memory leaves, which one on a cluster does not make.

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,22 @@ from scipy.sparse.linalg import LinearOperator
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs.threads import SparseProduct
 
-if TYPE_CHECKING:
-    from sidecut.graphs.extension import NeighborExtension
-
 #: `toarray` refuses graphs with more nodes than this: 20,000 nodes are 3.2 GB.
 DENSE_LIMIT = 20_000
+
+
+class Extension(Protocol):
+    """What links new points to those of a graph."""
+
+    def edges(self, X: Any, X_new: Any) -> tuple[sp.csr_array, IntArray]:
+        """Return the weights from new points to old ones, and for each new point an old one it equals, or -1.
+
+        Parameters
+        ----------
+        X, X_new : arrays or sparse matrices
+            The points of the graph, and new ones.
+        """
+        ...
 
 
 class SplitWeights(NamedTuple):
@@ -184,7 +195,7 @@ class SparseGraph(Graph):
         Symmetric, nonnegative. `as_graph` checks this; the class trusts it.
     recall : float, optional
         The share of true nearest neighbours among the edges: 1 for an exact search, measured otherwise.
-    extension : NeighborExtension, optional
+    extension : Extension, optional
         What is needed to link new points to those of a neighbour graph.
 
     Examples
@@ -202,7 +213,7 @@ class SparseGraph(Graph):
         self,
         weights: sp.sparray | sp.spmatrix,
         recall: float | None = None,
-        extension: NeighborExtension | None = None,
+        extension: Extension | None = None,
     ) -> None:
         self._weights = sp.csr_array(weights, dtype=np.float64)
         if self._weights.nnz != self._weights.count_nonzero():

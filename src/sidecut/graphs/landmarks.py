@@ -23,8 +23,9 @@ from sidecut.graphs.landmark_codes import (
 )
 from sidecut.graphs.points import finite_matrix
 from sidecut.graphs.recipes import GraphRecipe
-from sidecut.graphs.threads import SparseProduct, limit_threads
+from sidecut.graphs.threads import SparseProduct
 from sidecut.parameters import check_count
+from sidecut.thread_limits import limit_threads
 
 #: The rules look at this many rows per landmark; more change the landmarks little and cost much.
 SAMPLED_PER_LANDMARK = 10

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from threadpoolctl import threadpool_limits
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, drop_isolated
 from sidecut.graphs.threads import count_threads
+from sidecut.thread_limits import limit_threads
 
 #: One tile of weights takes about this many bytes.
 TILE_BYTES = 64 * 2**20
@@ -194,7 +194,7 @@ class KeptStrips:
         result = np.zeros(columns.shape)
         n_threads = count_threads()
         # The cores are left to the threads over strips: more threads inside each only get in their way.
-        with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
+        with limit_threads(only_blas=True), ThreadPoolExecutor(n_threads) as pool:
             # As many strips as threads at a time: every one in flight holds a block of results.
             for first in range(0, len(self.strips), n_threads):
                 some = self.strips[first : first + n_threads]

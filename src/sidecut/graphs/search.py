@@ -16,8 +16,9 @@ from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs.cells import DISTANCES_HELD, CellSearch, SingleProducts, calibrate
 from sidecut.graphs.chunks import each_chunk
 from sidecut.graphs.points import CLOSE, Points, as_points, unit_rows
-from sidecut.graphs.threads import count_threads, limit_threads
+from sidecut.graphs.threads import count_threads
 from sidecut.progress import counted
+from sidecut.thread_limits import limit_threads
 
 #: With fewer points than this an approximate search is no faster.
 APPROXIMATE_FROM = 1_000

@@ -6,9 +6,9 @@ import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -16,9 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import cpu_count
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from threadpoolctl import ThreadpoolController
 
 from sidecut.arrays import FloatArray, IntArray
+from sidecut.thread_limits import limit_threads
 
 _allowed: ContextVar[int | None] = ContextVar("threads allowed in this fit", default=None)
 
@@ -74,36 +74,6 @@ def count_jobs(n_jobs: Any) -> int:
     return int(n_jobs) if n_jobs > 0 else max(cpu_count() + 1 + int(n_jobs), 1)
 
 
-def limit_threads(n_threads: int | None = 1) -> AbstractContextManager[object]:
-    """Hold BLAS and OpenMP to a number of threads within a ``with``.
-
-    It is `threadpoolctl.threadpool_limits` for the libraries that numpy, scipy and scikit-learn have loaded
-    when it is first called. To search for them takes milliseconds, as long as clustering a few points.
-
-    Parameters
-    ----------
-    n_threads : int or None, default=1
-        How many; None leaves it as it is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs.threads import limit_threads
-    >>> with limit_threads(1):
-    ...     float(np.trace(np.eye(3) @ np.eye(3)))
-    3.0
-    """
-    return _libraries().limit(limits=n_threads)
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    # Imported here, so that its OpenMP is among them.
-    import sklearn.cluster  # noqa: F401
-
-    return ThreadpoolController()
-
-
 # Products of a large sparse matrix with vectors, the rows shared out among threads.
 
 #: Below this many nonzeros a thread costs more than it brings, and so does another order of the nodes.
@@ -123,6 +93,8 @@ class SparseProduct:
     (Cuthill & McKee), if there is one: then most of what a row needs is in the cache. Every row is summed in
     the same order whatever the number of threads and the order of the nodes, so the result is the same to
     the last bit.
+
+    A block of 32-bit floats is multiplied in single precision, with a copy of the matrix that has it too.
 
     Parameters
     ----------
@@ -151,6 +123,8 @@ class SparseProduct:
 
     def __call__(self, block: FloatArray) -> FloatArray:
         """Return A @ block for a vector or a block of vectors."""
+        if block.dtype == np.float32 and self._matrix.dtype != np.float32:
+            return self._in_single_precision(block)
         if not self._is_wide(block) or self._near is None:
             return self._multiply(self._slices, block)
         order, places, slices = self._near
@@ -162,6 +136,10 @@ class SparseProduct:
             return False
         self._n_wide += 1
         return self._n_wide > 1
+
+    @cached_property
+    def _in_single_precision(self) -> SparseProduct:
+        return SparseProduct(self._matrix.astype(np.float32), self._n_threads)
 
     @cached_property
     def _near(self) -> tuple[IntArray, IntArray, list[sp.csr_array]] | None:

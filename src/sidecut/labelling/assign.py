@@ -9,7 +9,6 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from sidecut.arrays import BoolArray, FloatArray, IntArray
-from sidecut.graphs.threads import limit_threads
 from sidecut.labelling.labels import (
     check_embedding,
     check_one_column_each,
@@ -21,6 +20,7 @@ from sidecut.labelling.labels import (
 from sidecut.labelling.labels import unit_rows as to_unit_rows
 from sidecut.labelling.rotation import qr_labels, rotation_labels
 from sidecut.parameters import check_count, check_n_clusters
+from sidecut.thread_limits import limit_threads
 
 LabellingMethod = Literal["kmeans", "sign", "argmax", "rotation", "qr"]
 

@@ -29,7 +29,7 @@ from sidecut.methods.safeguard import is_unconstrained
 LARGEST_EIGENVALUE = 0.99
 
 
-def _is_on_neighbors(estimator: Any) -> bool:
+def is_on_neighbors(estimator: Any) -> bool:
     """Whether X becomes a neighbour graph; an affinity that makes no sense is refused in fit, not here."""
     if isinstance(estimator.affinity, str):
         return estimator.affinity in ("knn", "nearest_neighbors")
@@ -48,7 +48,7 @@ class OutOfSample(_Walk):
     #: `predict` needs the data themselves, not a copy, and the graph before any rewriting.
     _keeps_data = True
 
-    @available_if(_is_on_neighbors)
+    @available_if(is_on_neighbors)
     def predict(self, X: Any) -> IntArray:
         """Put new points into the clusters that were found.
 

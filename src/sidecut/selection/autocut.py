@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -18,9 +20,11 @@ from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, recipe
 from sidecut.methods import CCSR, E2CP, NCSC, NormalizedCut, PoissonMBO
 from sidecut.methods.base import ConstrainedClusterer
+from sidecut.methods.extension import is_on_neighbors, vote_of_neighbors
 from sidecut.methods.inputs import (
     check_constraints,
     check_data,
+    check_points,
     is_precomputed,
     n_points,
     refuse_contradictions,
@@ -32,6 +36,7 @@ from sidecut.selection.budget import make_teller, parse_budget
 from sidecut.selection.candidate import Candidate, explain, tabulate
 from sidecut.selection.consensus import Consensus
 from sidecut.selection.folds import ConstraintFolds, Fold, consistent, independent_parts
+from sidecut.selection.learned import can_learn, unshared
 from sidecut.selection.n_clusters import choose_n_clusters
 from sidecut.selection.race import PLAIN, Race
 from sidecut.selection.views import Shared, lean_by_units, list_views
@@ -46,9 +51,22 @@ VOTERS, VOTERS_OF_MANY = 5, 3
 FEW = 7
 #: The methods of the choice. More of them were tried, and chosen by luck mostly: docs/selection.md.
 METHODS: dict[str, Any] = {"E2CP": E2CP(), "CCSR": CCSR()}
+#: A third one, where the folds hold out so many points that they can tell.
+THIRD: dict[str, Any] = {"NCSC": NCSC()}
+MANY = 50
 #: These vote with them, without having been tried: more voters help, more candidates do not. Only where there
 #: are so few points that a fit is quick.
 JOINERS: dict[str, Any] = {"NCSC": NCSC(), "PoissonMBO": PoissonMBO()}
+
+
+def _has_neighbors(model: AutoCut) -> bool:
+    """Whether the graph is one of neighbours, which new points can be linked to."""
+    if (isinstance(model.affinity, str) and model.affinity == "auto") or is_on_neighbors(model):
+        return True
+    raise AttributeError(
+        f"affinity={model.affinity!r}: new points have no place in this graph. AutoCut predicts with "
+        "affinity='auto', 'knn' or a Neighbors recipe."
+    )
 
 
 class AutoCut(ConstrainedClusterer):
@@ -136,6 +154,8 @@ class AutoCut(ConstrainedClusterer):
     """
 
     n_clusters: Any
+    #: `predict` needs the data themselves.
+    _keeps_data = True
 
     def __init__(
         self,
@@ -211,7 +231,7 @@ class AutoCut(ConstrainedClusterer):
         model = NormalizedCut(n_clusters, random_state=self.random_state)
         model.affinity = affinity
         candidate = Candidate(PLAIN, graph, model, verdict="chosen")
-        self._remember([model.fit(data)], n_clusters, [candidate], [candidate])
+        self._remember(data, [model.fit(data)], n_clusters, [candidate], [candidate])
 
     # Something known
 
@@ -221,6 +241,7 @@ class AutoCut(ConstrainedClusterer):
         n_clusters = self.n_clusters
         if isinstance(n_clusters, str):
             n_clusters = choose_n_clusters(pilot, known, folds, [*affinities.values()], seed)
+        is_free = isinstance(self.affinity, str) and self.affinity == "auto"
         return Race(
             pilot,
             known,
@@ -228,14 +249,21 @@ class AutoCut(ConstrainedClusterer):
             n_clusters,
             affinities,
             self._lean(pilot, affinities),
-            METHODS if self.candidates is None else self.candidates,
+            self._list_methods(folds),
             seed,
             parse_budget(self.budget),
             VOTERS if pilot is data else VOTERS_OF_MANY,
             bool(self.hard),
             make_teller(self.progress),
             JOINERS if self.candidates is None and n_points(data) <= PILOT else {},
+            is_free and can_learn(known, n_clusters),
         )
+
+    def _list_methods(self, folds: list[Fold]) -> Mapping[str, Any]:
+        """Return the methods to choose among: more of them where more is known."""
+        if self.candidates is not None:
+            return self.candidates
+        return METHODS | THIRD if sum(len(fold.held_out) for fold in folds) >= MANY else METHODS
 
     def _lean(self, data: Any, affinities: dict[str, Any]) -> dict[str, float]:
         return {} if isinstance(data, Graph) else lean_by_units(data, affinities)
@@ -258,14 +286,21 @@ class AutoCut(ConstrainedClusterer):
                 kept = [race.candidates[0]]
                 kept[0].verdict = "chosen"
                 models = [race.fit(kept[0], data, None)]
-        self._remember(models, race.n_clusters, race.candidates, kept)
+        self._remember(data, models, race.n_clusters, race.candidates, kept)
 
     def _remember(
-        self, models: list[Any], n_clusters: int, candidates: list[Candidate], chosen: list[Candidate]
+        self,
+        data: Any,
+        models: list[Any],
+        n_clusters: int,
+        candidates: list[Candidate],
+        chosen: list[Candidate],
     ) -> None:
+        shared = getattr(models[0], "affinity", None)
+        self._seen = (data, shared.build(data)) if isinstance(shared, Shared) else (None, None)
         for model in models:
-            if isinstance(getattr(model, "affinity", None), Shared):
-                model.affinity = model.affinity.recipe
+            if hasattr(model, "affinity"):
+                model.affinity = unshared(model.affinity)
         self.best_estimator_ = models[0]
         if len(models) > 1:
             named = [
@@ -276,6 +311,29 @@ class AutoCut(ConstrainedClusterer):
         self.n_clusters_ = int(n_clusters)
         self.candidates_ = tabulate(candidates)
         self.explanation_ = explain(candidates, chosen, self.n_clusters_, self.n_clusters == "auto")
+
+    @available_if(_has_neighbors)
+    def predict(self, X: Any) -> IntArray:
+        """Put new points into the clusters that were found.
+
+        A new point is linked to its nearest neighbours among the old ones, in the graph that was chosen, and
+        joins the cluster that most of its weight goes to. A point equal to an old one gets its label.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_new, n_features)
+            New points. Only where the graph is one of neighbours, as with ``affinity="auto"``.
+
+        Returns
+        -------
+        array of shape (n_new,)
+            Their clusters.
+        """
+        check_is_fitted(self, "labels_")
+        X = check_points(self, X, reset=False)
+        old, graph = self._seen
+        edges, twins = graph.extension.edges(old, X)
+        return vote_of_neighbors(edges, twins, self.labels_)
 
     def _measure_confidence(self) -> FloatArray:
         """Return how sure the chosen methods are, as far as they say so, times the share that agrees."""

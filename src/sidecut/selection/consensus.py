@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import IntArray
 from sidecut.constraints import Constraints
@@ -61,16 +63,29 @@ def vote(answers: Sequence[IntArray], weights: Sequence[float] | None = None) ->
 
 def name_alike(answer: IntArray, names: IntArray, n_clusters: int) -> IntArray:
     """Return an answer with its clusters named so that it agrees with another on as many points as can be."""
+    return _match_names(answer, names, n_clusters)[answer]
+
+
+def _match_names(answer: IntArray, names: IntArray, n_clusters: int) -> IntArray:
+    """Return what each cluster of an answer is called in another."""
     table = np.zeros((n_clusters, n_clusters))
     np.add.at(table, (answer, names), 1.0)
     own, other = linear_sum_assignment(table, maximize=True)
     renamed = np.empty(n_clusters, dtype=np.intp)
     renamed[own] = other
-    return renamed[answer]
+    return renamed
 
 
 def _indicator(labels: IntArray, n_clusters: int) -> npt.NDArray[np.float64]:
     return np.eye(n_clusters)[labels]
+
+
+def _can_all_predict(consensus: Consensus) -> bool:
+    """Whether every clusterer can put new points into its clusters."""
+    silent = [name for name, model in consensus.estimators if not hasattr(model, "predict")]
+    if silent:
+        raise AttributeError(f"{', '.join(silent)} cannot put new points into clusters, so this vote cannot.")
+    return True
 
 
 class Consensus(ClusterMixin, BaseEstimator):
@@ -135,12 +150,33 @@ class Consensus(ClusterMixin, BaseEstimator):
         fitted : list of clusterer
             One for each of the `estimators`.
         """
-        weights = [1.0] * len(fitted) if self.weights is None else self.weights
         answers = [model.labels_ for model in fitted]
-        labels = vote(answers, weights)
+        self.labels_ = rename_by_first_appearance(vote(answers, self.weights))
         n_clusters = 1 + max(int(answer.max()) for answer in answers)
-        alike = np.stack([name_alike(answer, labels, n_clusters) for answer in answers])
         self.estimators_ = fitted
-        self.agreement_ = np.average(alike == labels, axis=0, weights=weights)
-        self.labels_ = rename_by_first_appearance(labels)
+        self._names = [_match_names(answer, self.labels_, n_clusters) for answer in answers]
+        alike = [names[answer] for names, answer in zip(self._names, answers, strict=True)]
+        self.agreement_ = np.average(np.stack(alike) == self.labels_, axis=0, weights=self.weights)
         return self
+
+    @available_if(_can_all_predict)
+    def predict(self, X: Any) -> IntArray:
+        """Put new points into the clusters that were found: each clusterer predicts, and they vote.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_new, n_features)
+            New points.
+
+        Returns
+        -------
+        array of shape (n_new,)
+            Their clusters. Where clusters have equally many votes, the one with the lowest number.
+        """
+        check_is_fitted(self, "labels_")
+        weights = [1.0] * len(self.estimators_) if self.weights is None else self.weights
+        votes = sum(
+            weight * _indicator(names[model.predict(X)], len(names))
+            for model, names, weight in zip(self.estimators_, self._names, weights, strict=True)
+        )
+        return np.asarray(votes).argmax(axis=1)

@@ -20,9 +20,12 @@ from sidecut.selection.budget import Budget
 from sidecut.selection.candidate import Candidate, believe
 from sidecut.selection.consensus import vote
 from sidecut.selection.folds import Fold, hold_everything_out
+from sidecut.selection.learned import LEARNED, Believed, Learning
 
-#: What the cut without constraints is called in the table, and the vote of several.
-PLAIN, VOTE = "NormalizedCut", "vote"
+#: What the cut without constraints is called in the table, the vote of several, and what a classifier says.
+PLAIN, VOTE, CLASSIFIER = "NormalizedCut", "vote", "classifier"
+#: What a classifier has for a graph.
+LABELS = "the labels alone"
 SPENT = "the budget was spent"
 #: So many methods try every graph, the scouts; of others so many are tried on all folds of the best graph.
 SCOUTS, FINALISTS = 2, 2
@@ -66,6 +69,8 @@ class Race:
         Told what is tried next.
     joiners : mapping of str to clusterer
         Methods that are not tried, and vote in the end if others do.
+    learns : bool
+        Whether a graph that learns from the labels is tried, too.
     """
 
     data: Any
@@ -81,16 +86,19 @@ class Race:
     hard: bool
     tell: Callable[[str], None]
     joiners: Mapping[str, Any] = field(default_factory=dict)
+    learns: bool = False
     candidates: list[Candidate] = field(default_factory=list)
 
     def run(self) -> list[Candidate]:
         """Return the candidates to be fitted with all constraints: one, or those that vote."""
         teams = self._compare_graphs()
-        best = max(teams, key=self._believe_in)
-        best += self._compare_methods(best[0])
+        if self.learns and self.folds:
+            teams += self._try_learning(max(teams, key=self._believe_in))
+        best = max((team for team in teams if team[0].method != CLASSIFIER), key=self._believe_in)
+        best += self._compare_methods(best[0].graph)
         if self.hard:
             return self._tell_verdicts(self._choose_one(best))
-        votes = [self._let_vote(team) for team in teams]
+        votes = [self._let_vote(team) if len(team) > 1 else team[0] for team in teams]
         return self._tell_verdicts(self._choose(teams, votes))
 
     # Graphs
@@ -127,6 +135,24 @@ class Race:
                 candidate.verdict = candidate.verdict or "another graph suits what is known better"
         return kept
 
+    def _try_learning(self, team: list[Candidate]) -> list[list[Candidate]]:
+        """Return the scouts on a graph whose edges are weighed by a classifier, and the classifier itself.
+
+        The graph is made from that of the given team. In every fold the classifier learns anew, from what is
+        told there alone. It has no graph to be believed by, and stands for itself.
+        """
+        graph = team[0].graph + LEARNED
+        learning = Learning(self.affinities[team[0].graph], self.seed)
+        self.affinities = {**self.affinities, graph: learning, LABELS: learning}
+        self.leanings = {**self.leanings, graph: team[0].leaning}
+        scouts = self._enter_methods(graph, [*self.methods][:SCOUTS])
+        # What a classifier says may break links.
+        alone = [] if self.hard else [self._enter(CLASSIFIER, LABELS, Believed())]
+        for fold in self.folds:
+            for candidate in scouts + alone:
+                self._try(candidate, fold)
+        return [candidates for candidates in (scouts, alone) if candidates]
+
     def _cut(self, candidate: Candidate) -> None:
         """Fit once: what is not told anything has the same answer in all folds."""
         labels = self._answer(candidate, None)
@@ -138,9 +164,9 @@ class Race:
 
     # Methods
 
-    def _compare_methods(self, cut: Candidate) -> list[Candidate]:
+    def _compare_methods(self, graph: str) -> list[Candidate]:
         """Try methods that are no scouts on the first fold, and the best of them on the other folds."""
-        candidates = self._enter_methods(cut.graph, [*self.methods][SCOUTS:])
+        candidates = self._enter_methods(graph, [*self.methods][SCOUTS:])
         for number, fold in enumerate(self.folds):
             for candidate in candidates:
                 self._try(candidate, fold)
@@ -202,14 +228,14 @@ class Race:
         beliefs = []
         for team, together in zip(teams, votes, strict=True):
             beliefs.append((self._believe(together, team), together))
-            alone = [one for one in team[1:] if one.counts and not one.failed]
+            alone = [one for one in team if one.method != PLAIN and one.counts and not one.failed]
             beliefs += [(self._believe(candidate, team), candidate) for candidate in alone]
         belief, best = max(beliefs, key=lambda pair: pair[0])
         return best if belief > NOTEWORTHY else votes[0]
 
     def _choose_one(self, team: list[Candidate]) -> Candidate:
         """Return the best method on a graph that answers alone."""
-        able = [candidate for candidate in team[1:] if not candidate.failed] or team
+        able = [one for one in team if one.method != PLAIN and not one.failed] or team
         return max(able, key=self._gain)
 
     def _tell_verdicts(self, best: Candidate) -> list[Candidate]:
@@ -226,7 +252,8 @@ class Race:
 
     def _list_voters(self, best: Candidate) -> list[Candidate]:
         """Return the members of a vote, and those that join them: where folds have judged the graph."""
-        joiners = self.joiners.items() if self.folds else ()
+        there = {member.method for member in best.members}
+        joiners = [(name, model) for name, model in self.joiners.items() if self.folds and name not in there]
         return best.members + [self._enter(name, best.graph, model) for name, model in joiners]
 
     # Work
@@ -240,9 +267,10 @@ class Race:
         """Return the method of a candidate, fitted on its graph; the plain cut is told nothing."""
         # What folds have judged need not judge itself.
         own = {"safe": False} if self.folds else {}
-        return self._make(candidate, **own).fit(data, constraints=None if candidate.method == PLAIN else told)
+        told = None if candidate.method == PLAIN else told
+        return self._make(candidate, told, **own).fit(data, constraints=told)
 
-    def _make(self, candidate: Candidate, **own: Any) -> Any:
+    def _make(self, candidate: Candidate, told: Constraints | None, **own: Any) -> Any:
         """Return the candidate's method, not fitted, with its graph and with what all have in common."""
         model = clone(candidate.model)
         own |= {"n_clusters": self.n_clusters, "random_state": self.seed, "hard": self.hard}
@@ -250,7 +278,8 @@ class Race:
         model.set_params(**settings)
         if hasattr(model, "affinity"):
             # Set, not cloned: the graph behind it is shared.
-            model.affinity = self.affinities[candidate.graph]
+            affinity = self.affinities[candidate.graph]
+            model.affinity = affinity.told(told) if isinstance(affinity, Learning) else affinity
         return model
 
     def _answer(self, candidate: Candidate, told: Constraints | None) -> IntArray | None:
@@ -261,7 +290,7 @@ class Race:
         start = time.perf_counter()
         try:
             # The folds judge; a method that judges itself as well would take twice as long.
-            model = self._make(candidate, safe=False)
+            model = self._make(candidate, told, safe=False)
             with (
                 warnings.catch_warnings(action="ignore", category=SidecutWarning),
                 stage(f"{candidate.method}, {candidate.graph}"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from sidecut.graphs import Graph, GraphRecipe, Neighbors
+from sidecut.arrays import IntArray
+from sidecut.graphs import Graph, GraphRecipe, Neighbors, SparseGraph
+from sidecut.graphs.graph import Extension
 
 #: How many neighbours a point has: the library's default. Fewer were tried too, and chosen by luck mostly.
 NEIGHBORS = 20
@@ -54,7 +57,31 @@ class Transformed(GraphRecipe):
 
     def build(self, X: npt.NDArray) -> Graph:
         """Return the graph of the transformed points X."""
-        return self.recipe.build(clone(self.transformer).fit_transform(X))
+        transformer = clone(self.transformer)
+        graph = self.recipe.build(transformer.fit_transform(X))
+        if isinstance(graph, SparseGraph) and graph.extension is not None:
+            graph.extension = TransformedExtension(graph.extension, transformer)
+        return graph
+
+
+@dataclass(frozen=True)
+class TransformedExtension:
+    """What links new points to a graph of transformed ones.
+
+    Parameters
+    ----------
+    extension : Extension
+        Of the graph of transformed points.
+    transformer : scikit-learn transformer
+        Fitted on the points of the graph.
+    """
+
+    extension: Extension
+    transformer: Any
+
+    def edges(self, X: Any, X_new: Any) -> tuple[sp.csr_array, IntArray]:
+        """Return the weights from new points to old ones, and for each new point an old one it equals."""
+        return self.extension.edges(self.transformer.transform(X), self.transformer.transform(X_new))
 
 
 class Shared(GraphRecipe):
@@ -121,9 +148,14 @@ def lean_by_units(X: Any, views: dict[str, GraphRecipe]) -> dict[str, float]:
         lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64)).ravel()
         leaning = LEANING if lengths.std() > OTHER_LENGTHS * lengths.mean() else 0.0
         return {name: leaning if name.endswith(ANGLES) else 0.0 for name in views}
-    ratio = _largest_over(X, np.median)
+    ratio = _largest_over(X, _lower_median)
     leaning = LEANING * (float(ratio > OTHER_UNITS) - float(ratio < ONE_KIND))
     return {name: leaning if name.endswith(SCALED) else 0.0 for name in views}
+
+
+def _lower_median(values: npt.NDArray) -> Any:
+    """Return the median, of two the smaller one: the mean of 1 and 1000 is no spread of either."""
+    return np.quantile(values, 0.5, method="lower")
 
 
 def _largest_over(X: npt.NDArray, of: Callable[[npt.NDArray], Any]) -> float:

@@ -64,8 +64,13 @@ def solve_lanczos(
 def solve_roughly(
     problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
 ) -> Eigenpairs:
-    """Return eigenvectors for a descent to start from, not certified, in a third of the products."""
-    found = _krylov_eigenvectors(problem, wanted, rng, PRODUCT_BUDGET, tolerance=ROUGH_TOLERANCE)
+    """Return eigenvectors for a descent to start from, not certified, in a third of the products.
+
+    Single precision is enough for them, and most of the time goes into moving numbers.
+    """
+    found = _krylov_eigenvectors(
+        problem, wanted, rng, PRODUCT_BUDGET, tolerance=ROUGH_TOLERANCE, precision=np.float32
+    )
     pairs = problem.refine(found)
     detail = "Not certified: these eigenvectors are only where a descent starts."
     certificate = Certificate("none", 0.0, 1.0, False, detail)
@@ -132,16 +137,19 @@ def _krylov_eigenvectors(
     budget: int,
     found: FloatArray | None = None,
     tolerance: float = TOLERANCE,
+    precision: type[np.floating] = np.float64,
 ) -> FloatArray:
     """Run ARPACK on Ā with its null-space eigenvalue 1 moved to -2, out of the way."""
+    null, null_rows = problem.null.astype(precision), problem.null_rows.astype(precision)
     operator = LinearOperator(
         (problem.n, problem.n),
-        matvec=lambda v: problem.apply_affinity(v) - 3.0 * (problem.null @ (problem.null.T @ v)),
-        dtype=np.float64,
+        matvec=lambda v: problem.apply_affinity(v) - 3.0 * (null @ (null_rows @ v)),
+        dtype=precision,
     )
     start = problem.project(rng.standard_normal(problem.n))
     if found is not None:
         start = start / np.linalg.norm(start) + found.sum(axis=1)
+    start = start.astype(precision)
     return largest_eigenvectors(operator, count, start, rng, tolerance=tolerance, max_products=budget)
 
 
@@ -159,6 +167,7 @@ def largest_eigenvectors(
     *,
     tolerance: float,
     max_products: int | None = None,
+    width: int | None = None,
     **pencil: LinearOperator,
 ) -> FloatArray:
     """Return eigenvectors of the `count` largest eigenvalues of a symmetric operator, in no certain order.
@@ -177,6 +186,9 @@ def largest_eigenvectors(
         Relative accuracy of the eigenvalues.
     max_products : int, optional
         Give up after about this many products.
+    width : int, optional
+        How many vectors the iteration keeps, and products it takes before it looks for the first time; by
+        default twice as many as are wanted, or twenty more.
     **pencil : LinearOperator
         `M` and `Minv` of a generalised problem.
 
@@ -196,7 +208,7 @@ def largest_eigenvectors(
     29
     """
     n = operator.shape[0]
-    width = min(n, max(2 * count + 1, count + 20))
+    width = min(n, max(2 * count + 1, count + 20) if width is None else width)
     options: dict[str, Any] = dict(pencil)
     if max_products is not None:
         options["maxiter"] = max(1, max_products // max(width - count, 1))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from sidecut.exceptions import SpectralError, SpectralWarning, warn
 from sidecut.graphs import Graph
@@ -16,6 +15,7 @@ from sidecut.spectral.inverse import solve_factorized, solve_iterated
 from sidecut.spectral.lanczos import PRODUCT_BUDGET, solve_lanczos, solve_roughly
 from sidecut.spectral.problem import Eigenpairs, LaplacianProblem, solve_dense
 from sidecut.spectral.sketch import solve_sketch
+from sidecut.thread_limits import limit_threads
 
 #: Up to this many nodes the whole spectrum is computed.
 DENSE_NODES = 800
@@ -104,7 +104,7 @@ def laplacian_eigenpairs(
     rng = check_random_state(random_state)
     # Sparse products do not use BLAS threads, and for the thin blocks beside them the threads only get in
     # each other's way: on a busy machine two were seen to be ten times slower than one.
-    with threadpool_limits(limits=1 if problem.is_sparse else None, user_api="blas"):
+    with limit_threads(1 if problem.is_sparse else None, only_blas=True):
         return _join(null, _find_first_certified(problem, missing, solver, rng, accuracy))
 
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph, normalize
 from sidecut.graphs.graph import SplitWeights
+from sidecut.thread_limits import limit_threads
 
 #: (block, columns) -> A_j @ block_j for those columns j of the right-hand sides that are not solved yet.
 ApplyColumns = Callable[[FloatArray, IntArray], FloatArray]
@@ -37,6 +37,8 @@ class LaplacianProblem:
         self.affinity = normalize(graph)
         self.n = graph.n_nodes
         self.null = self.affinity.null_vectors
+        #: Its transpose, made once: a solver projects hundreds of times.
+        self.null_rows = sp.csr_array(self.null.T)
         self.n_null = int(self.null.shape[1])
 
     def apply_affinity(self, block: FloatArray) -> FloatArray:
@@ -49,7 +51,7 @@ class LaplacianProblem:
 
     def project(self, block: FloatArray) -> FloatArray:
         """Remove the null space from a vector or a block."""
-        return block - self.null @ (self.null.T @ block)
+        return block - self.null @ (self.null_rows @ block)
 
     def null_pairs(self, n_vectors: int) -> Eigenpairs:
         """Return the eigenpairs of eigenvalue 0: the components of largest volume, at most `n_vectors`."""
@@ -170,7 +172,7 @@ def solve_dense(problem: LaplacianProblem, count: int) -> Eigenpairs:
     null = problem.null.toarray()
     laplacian += 3.0 * (null @ null.T)
     has_more = count < problem.n - problem.n_null
-    with threadpool_limits(limits=1):
+    with limit_threads():
         values, basis = scipy.linalg.eigh(laplacian, subset_by_index=(0, count - 1 + has_more))
     pairs = problem.refine(basis[:, :count])
     following = float(values[count]) if has_more else np.inf
@@ -181,7 +183,7 @@ def solve_dense(problem: LaplacianProblem, count: int) -> Eigenpairs:
 def solve_dense_pencil(A: FloatArray, B: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
     """Return the `count` largest eigenvalues of A v = μ B v, in descending order, and their vectors."""
     n = A.shape[0]
-    with threadpool_limits(limits=1):
+    with limit_threads():
         values, vectors = scipy.linalg.eigh(A, B, subset_by_index=(n - count, n - 1))
     return values[::-1], vectors[:, ::-1]
 

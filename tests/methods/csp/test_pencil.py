@@ -6,6 +6,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import block_diag
 
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import Neighbors, as_graph
@@ -101,7 +102,7 @@ def test_products_with_the_laplacian_are_counted():
 @pytest.mark.parametrize("columns", [1, 63, 64, 65])
 def test_the_null_space_is_mapped_in_chunks(columns):
     edge = np.array([[0.0, 1.0], [1.0, 0.0]])
-    problem = LaplacianProblem(as_graph(sp.csr_array(sp.block_diag([edge] * columns))))
+    problem = LaplacianProblem(as_graph(sp.csr_array(block_diag(*[edge] * columns))))
     beliefs = np.random.default_rng(0).normal(size=(2 * columns, 2 * columns))
     pencil = SurplusPencil(problem, lambda x: beliefs @ x, 0.5)
     expected = (beliefs - 0.5 * np.eye(2 * columns)) @ problem.null.toarray()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.linalg import subspace_angles
+from scipy.linalg import block_diag, subspace_angles
 from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
@@ -245,7 +245,7 @@ def test_contradictions_are_reconciled():
 
 
 def test_a_must_link_joins_components():
-    weights = sp.block_diag([np.ones((6, 6)) - np.eye(6)] * 3).tocsr()
+    weights = sp.csr_array(block_diag(*[np.ones((6, 6)) - np.eye(6)] * 3))
     known = Constraints.from_pairs(18, must_link=[(0, 6)], cannot_link=[(0, 12)])
     model = E2CP(2, affinity="precomputed", random_state=0).fit(weights, constraints=known)
     assert model.affinity_matrix_.n_components == 2

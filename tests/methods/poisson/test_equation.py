@@ -89,7 +89,7 @@ def test_spread_labels_are_the_shares_of_a_resolvent(ring, remembered):
     signed = SignedGraph(ring)
     resolvent = np.linalg.solve(np.eye(700) - remembered * signed.affinity(np.eye(700)), sources)
     expected = resolvent / resolvent.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(spread_labels(signed, sources, remembered), expected, atol=0.02)
+    np.testing.assert_allclose(spread_labels(signed, sources, remembered)[0], expected, atol=0.02)
 
 
 def test_classes_with_many_labels_reach_no_further(ring):
@@ -99,7 +99,14 @@ def test_classes_with_many_labels_reach_no_further(ring):
     sources[[10, 20, 30], 0] = 1.0
     resolvent = np.linalg.solve(np.eye(700) - 0.95 * signed.affinity(np.eye(700)), sources / [4, 1, 1])
     expected = resolvent / resolvent.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(spread_labels(signed, sources, 0.95), expected, atol=0.02)
+    np.testing.assert_allclose(spread_labels(signed, sources, 0.95)[0], expected, atol=0.02)
     plain = np.linalg.solve(np.eye(700) - 0.95 * signed.affinity(np.eye(700)), sources)
     plain /= plain.sum(axis=1, keepdims=True)
     assert np.abs(plain - expected).max() > 0.2
+
+
+def test_labels_spread_far_and_near_at_once_as_each_alone(ring):
+    signed, sources = SignedGraph(ring), one_label_each(700, [0, 250, 500], 3)
+    for remembered, shares in zip((0.99, 0.95), spread_labels(signed, sources, 0.99, 0.95), strict=True):
+        np.testing.assert_allclose(shares, spread_labels(signed, sources, remembered)[0], atol=0.02)
+        assert (shares.argmax(axis=1) == spread_labels(signed, sources, remembered)[0].argmax(axis=1)).all()

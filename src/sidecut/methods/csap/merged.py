@@ -249,7 +249,9 @@ def _largest_of_columns(matrix: sp.csc_array, count: int) -> sp.csc_array:
     if np.diff(matrix.indptr).max(initial=0) <= count:
         return matrix
     column = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
-    order = np.lexsort((-np.abs(matrix.data), column))
+    sizes = np.abs(matrix.data)
+    # One key, the column and less than one for the size: half the time of sorting by two.
+    order = np.argsort(column - sizes / (2.0 * sizes.max()))
     kept = order[np.arange(order.size) - matrix.indptr[column] < count]
     return sp.csc_array((matrix.data[kept], (matrix.indices[kept], column[kept])), shape=matrix.shape)
 

@@ -35,6 +35,8 @@ TOLERANCE = 1e-6
 ROUGH = 1e-2
 #: A start from a vector that is near has so large a random part.
 NEARNESS = 0.1
+#: From such a start, and roughly, so many products are enough to begin with.
+FEW_PRODUCTS = 12
 #: Newton's steps to the least shift; each is a smallest eigenvalue. The rest is made up for in full.
 NEWTON_STEPS = 8
 
@@ -193,5 +195,6 @@ def smallest_eigenpair(
     if near is not None:
         # Some of everything stays in: the vector that is looked for may be another.
         start = near + NEARNESS * start / np.linalg.norm(start)
-    vector = largest_eigenvectors(operator, 1, start, rng, tolerance=tolerance)[:, 0]
+    width = FEW_PRODUCTS if near is not None and tolerance >= ROUGH else None
+    vector = largest_eigenvectors(operator, 1, start, rng, tolerance=tolerance, width=width)[:, 0]
     return top - float(vector @ operator.matvec(vector)), vector

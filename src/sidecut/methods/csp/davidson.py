@@ -170,7 +170,7 @@ class _Basis:
         surplus_image = self.pencil.apply_surplus(fresh)
         old_width = self.width
         self._write(old_width, fresh, laplacian_image, surplus_image)
-        coupling = (self.pencil.null_image.T @ self.vectors).T @ self.pencil.along_null(fresh)
+        coupling = self.pencil.meet_null(self.vectors).T @ self.pencil.along_null(fresh)
         self.laplacian_form = _border(self.laplacian_form, self.vectors.T @ laplacian_image, old_width)
         self.surplus_form = _border(self.surplus_form, self.vectors.T @ surplus_image - coupling, old_width)
         return True

@@ -114,6 +114,11 @@ class SurplusPencil:
         return sp.csr_array(image - self.b * self.null)
 
     @cached_property
+    def _null_image_rows(self) -> sp.csr_array:
+        """NᵀB: to transpose a sparse matrix takes as long as a product with it, and rounds need many."""
+        return sp.csr_array(self.null_image.T)
+
+    @cached_property
     def null_form(self) -> FloatArray:
         """NᵀBN, which has to be regular for the pencil to be."""
         return symmetric((self.null.T @ self.null_image).toarray())
@@ -127,9 +132,13 @@ class SurplusPencil:
         """Return B @ block."""
         return self.apply_Q(block) - self.b * block
 
+    def meet_null(self, block: FloatArray) -> FloatArray:
+        """Return NᵀB w for a block of w."""
+        return self._null_image_rows @ block
+
     def along_null(self, block: FloatArray) -> FloatArray:
         """Return (NᵀBN)⁻¹ NᵀB w, how far each column is completed along the null space."""
-        return np.linalg.solve(self.null_form, self.null_image.T @ block)
+        return np.linalg.solve(self.null_form, self.meet_null(block))
 
     def complete(self, block: FloatArray) -> FloatArray:
         """Return v = w - N (NᵀBN)⁻¹ NᵀB w for a block of w ⊥ N."""

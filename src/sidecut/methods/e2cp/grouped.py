@@ -104,16 +104,18 @@ class GroupedGraph(Graph):
 
     @cached_property
     def components(self) -> IntArray:
-        """The connected component of every node; groups are nodes that their members hang on."""
+        """The connected component of every node: by edges, and by the groups that hang together."""
         touching = sp.csr_array(self.levels > 0, dtype=np.float64)
         used = np.asarray(touching.sum(axis=1)).ravel() > 0
         part, present = connected_components(touching, directed=False)[1], np.unique(self.group)
         if used[present].all() and np.all(part[present] == part[present[0]]):
             # Every node hangs on a group, and the groups hang together: the edges need not be followed.
             return drop_isolated(np.zeros(self.n_nodes, dtype=np.intp), self.isolated)
-        hanging = sp.csr_array(sp.diags_array(used.astype(np.float64)) @ self._members)
-        whole = sp.block_array([[self.edges.maximum(0), hanging.T], [hanging, touching]], format="csr")
-        number = connected_components(whole, directed=False)[1][: self.n_nodes]
+        by_edges = connected_components(_positive_part(self.edges), directed=False)[1]
+        n_found, hanging = int(by_edges.max()) + 1, np.flatnonzero(used[self.group])
+        ends = (by_edges[hanging], n_found + part[self.group[hanging]])
+        sides = sp.csr_array((np.ones(hanging.size), ends), shape=(n_found + part.max() + 1,) * 2)
+        number = connected_components(sides, directed=False)[1][by_edges]
         return drop_isolated(number, self.isolated)
 
     def toarray(self) -> FloatArray:
@@ -123,6 +125,17 @@ class GroupedGraph(Graph):
     def __getstate__(self) -> dict[str, Any]:
         # Threads cannot be written to a file.
         return {name: value for name, value in super().__getstate__().items() if name != "_edge_product"}
+
+
+def _positive_part(edges: sp.csr_array) -> sp.csr_array:
+    """Return a sparse matrix with its positive entries only, and no other stored."""
+    if edges.data.min(initial=np.inf) > 0:
+        return edges
+    positive = sp.csr_array(
+        (np.maximum(edges.data, 0.0), edges.indices.copy(), edges.indptr.copy()), edges.shape
+    )
+    positive.eliminate_zeros()
+    return positive
 
 
 def adjust_smoothly(graph: Graph, beliefs: SmoothBeliefs, unit: float, rng: np.random.RandomState) -> Graph:

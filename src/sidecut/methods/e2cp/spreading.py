@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.linalg import solve
-from threadpoolctl import threadpool_limits
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.graphs import Graph, normalize
 from sidecut.graphs.threads import count_threads
 from sidecut.spectral.problem import solve_columns
+from sidecut.thread_limits import limit_threads
 
 Product = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 
@@ -124,7 +124,7 @@ def _solve_densely(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
     is_sparse = sp.issparse(graph.matrix)
     dense = sp.csr_array(affinity.matrix).toarray() if is_sparse else affinity.apply(np.eye(graph.n_nodes))
     system = np.eye(graph.n_nodes) - alpha * dense
-    with threadpool_limits(limits=1, user_api="blas"):
+    with limit_threads(only_blas=True):
         return np.asarray(solve((system + system.T) / 2, (1.0 - alpha) * block, assume_a="pos"))
 
 

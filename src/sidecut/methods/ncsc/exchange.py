@@ -226,5 +226,5 @@ def descend_by_exchange(
     if kept.any(axis=0).sum() >= state.n_columns and cut.objective(kept) < cut.objective(Y):
         # Moves begin at the clusters of the projected steps, not at their indicators, and may end above them.
         end = np.full(2, cut.objective(kept))
-        return Descent(kept, kept, end, max(projected.n_iter, 1), projected.converged)
-    return Descent(Y, Y, np.array(trace), len(trace) - 1, converged)
+        return Descent(kept, end, max(projected.n_iter, 1), projected.converged)
+    return Descent(Y, np.array(trace), len(trace) - 1, converged)

@@ -139,7 +139,7 @@ def descend_multiplicatively(
         converged = bool(np.linalg.norm(here.Y - previous.Y) <= enough * np.linalg.norm(previous.Y))
         if converged:
             break
-    return Descent(here.Y, here.Y, np.array(trace), len(trace) - 1, converged, parts.step_scale)
+    return Descent(here.Y, np.array(trace), len(trace) - 1, converged, parts.step_scale)
 
 
 def _shared_pairs(cut: PenalizedCut) -> SparseGraph | None:

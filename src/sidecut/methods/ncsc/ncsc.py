@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -26,7 +27,7 @@ from sidecut.methods.ncsc.penalties import (
     held_out_share,
     mean_degree,
 )
-from sidecut.methods.ncsc.projected import descend_projected
+from sidecut.methods.ncsc.projected import descend_projected, indicators_without_overlap
 from sidecut.methods.ncsc.starts import TiedGraph, best_start, check_start, start_indicators
 from sidecut.methods.safeguard import Safeguarded
 from sidecut.parameters import check_parameters, check_tolerance
@@ -41,8 +42,9 @@ RESULTS = (
     "eigenvalues_",
     "eigenvectors_",
     "start_",
-    "indicators_",
-    "objective_",
+    "_told",
+    "_soft",
+    "_indicators",
     "objective_trace_",
     "n_iter_",
     "gamma_must_",
@@ -86,7 +88,8 @@ class NCSC(Safeguarded, SpectralClusterer):
     max_iter : int, default=1000
         The largest number of iterations.
     tol : float, default=1e-4
-        Stop when a projected step or an exchange gains less than this share of the objective; or when a
+        Stop when a projected step or an exchange gains less than this share of the objective, or when ten
+        projected steps move no more than a thousandth of more than 2,000 nodes to other clusters; or when a
         multiplicative update changes Y by less than this share of d_min/σ, the size of its steps.
     affinity : str or GraphRecipe, default="knn"
         How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
@@ -248,9 +251,34 @@ class NCSC(Safeguarded, SpectralClusterer):
             warn_unconverged(descent, self.solver)
         self.gamma_must_, self.gamma_cannot_ = gamma_must, gamma_cannot
         self.overlap_, self.n_iter_ = descent.overlap, descent.n_iter
-        self.objective_, self.objective_trace_ = cut.objective(descent.indicators), descent.trace
-        self.start_, self.indicators_ = cut.on_points(start), cut.on_points(descent.indicators)
+        self.start_, self.objective_trace_ = cut.on_points(start), descent.trace
+        self._told, self._soft = constraints, descent.soft
+        if self.solver != "projected":
+            self._indicators = descent.indicators
         return unit_rows(cut.on_points(with_rows_for_all(cut, descent.soft)))
+
+    @property
+    def indicators_(self) -> FloatArray:
+        """Y of eq. 6; computed when it is first asked for, since the clusters do not depend on it."""
+        return self._cut.on_points(self._find_indicators())
+
+    @property
+    def objective_(self) -> float:
+        """Eq. 6 at `indicators_`."""
+        return self._cut.objective(self._find_indicators())
+
+    @property
+    def _cut(self) -> PenalizedCut:
+        """The problem that was solved."""
+        check_is_fitted(self)
+        if "_told" not in self.__dict__:
+            raise AttributeError("There are no indicators: with nonnegative=False none are computed.")
+        return PenalizedCut(self.affinity_matrix_, self._told, self.gamma_must_, self.gamma_cannot_)
+
+    def _find_indicators(self) -> FloatArray:
+        if "_indicators" not in self.__dict__:
+            self._indicators = indicators_without_overlap(self._cut, self._soft, self.tol)
+        return self._indicators
 
     def _embed_with_mixed_signs(
         self, graph: Graph, constraints: Constraints, rng: np.random.RandomState

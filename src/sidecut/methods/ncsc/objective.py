@@ -8,6 +8,7 @@ labels of c points cost O(c).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -246,10 +247,8 @@ class Descent:
 
     Attributes
     ----------
-    indicators : array of shape (n_nodes, n_clusters)
-        Y.
     soft : array of shape (n_nodes, n_clusters)
-        The rows from which clusters are read.
+        The rows from which clusters are read; Y itself, but for the projected solver, whose columns overlap.
     trace : array
         The objective at the start and after every iteration.
     n_iter : int
@@ -261,12 +260,19 @@ class Descent:
         solvers.
     overlap : float
         The price of overlap; infinite where there is none.
+    find_indicators : callable, optional
+        Returns Y where that is not `soft`.
     """
 
-    indicators: FloatArray
     soft: FloatArray
     trace: FloatArray
     n_iter: int
     converged: bool
     step_scale: float = 1.0
     overlap: float = np.inf
+    find_indicators: Callable[[], FloatArray] | None = None
+
+    @cached_property
+    def indicators(self) -> FloatArray:
+        """Y, found when it is first asked for: no cluster depends on it."""
+        return self.soft if self.find_indicators is None else self.find_indicators()

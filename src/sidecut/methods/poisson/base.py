@@ -14,7 +14,7 @@ from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import assign_labels
 from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.extension import OutOfSample, _is_on_neighbors, vote_of_neighbors, weighted_means
+from sidecut.methods.extension import OutOfSample, is_on_neighbors, vote_of_neighbors, weighted_means
 from sidecut.methods.poisson.anchors import (
     Anchors,
     find_anchors,
@@ -101,7 +101,7 @@ class PoissonClusterer(Safeguarded, OutOfSample, SpectralClusterer):
         """Return for every point the chance that a walk from it ends in its cluster."""
         return walk_shares(SignedGraph(self.affinity_matrix_), self.labels_, self.n_clusters)
 
-    @available_if(_is_on_neighbors)
+    @available_if(is_on_neighbors)
     def predict(self, X: Any) -> IntArray:
         """Put new points into the clusters that were found.
 

@@ -12,15 +12,20 @@ used, which on one-hot labels changes E by a constant.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sidecut.arrays import FloatArray, IntArray
-from sidecut.methods.poisson.equation import Filter, heat_filter, source_filter
+from sidecut.methods.poisson.equation import heat_filter, heat_precision, source_filter
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.poisson.sizes import SizeRule, assign_within_sizes
 
+#: The heat of so many columns flows at a time, or of one clustering if that has more.
+MOST_COLUMNS = 64
+#: The warmth of so many clusterings is kept.
+REMEMBERED = 4
 #: Of the heat of a cluster at least so much must still be there when labels are thresholded.
 LEAST_RETAINED = 0.3
 #: The most times that the times of diffusion are halved.
@@ -63,25 +68,71 @@ class Descent:
         return sum(len(energies) - 1 for energies in self.energies)
 
 
-def descend(
-    signed: SignedGraph,
-    labels: IntArray,
-    sources: FloatArray,
-    rule: SizeRule,
-    times: tuple[float, ...],
-    max_iter: int,
-    tolerance: float,
-) -> Descent:
-    """Lower the energy for one time after another, from the longest, which sees furthest, to the shortest.
+class Diffusion:
+    """Heat on a graph, of labels and of sources; what is asked for again is not computed again.
 
     Parameters
     ----------
     signed : SignedGraph
         The graph with its links.
-    labels : array of shape (n,)
-        Where to start.
     sources : array of shape (n, n_clusters)
         μ Y.
+    """
+
+    def __init__(self, signed: SignedGraph, sources: FloatArray) -> None:
+        self.signed = signed
+        self.sources = sources
+        self.n_clusters = sources.shape[1]
+        self._precision = heat_precision(signed.n_nodes)
+        self._received: dict[float, FloatArray] = {}
+        self._warmth: dict[tuple[float, bytes], FloatArray] = {}
+
+    def received(self, time: float) -> FloatArray:
+        """Return f = φ_t(A) μ Y."""
+        if time not in self._received:
+            arrived = self.sources
+            if arrived.any():
+                arrived = source_filter(time)(self.signed.laplacian, arrived.astype(self._precision))
+            self._received[time] = arrived.astype(np.float64)
+        return self._received[time]
+
+    def warmth(self, time: float, clusterings: Sequence[IntArray]) -> list[FloatArray]:
+        """Return (K + ε I) u for the one-hot labels u of each clustering; all flow side by side."""
+        keys = [(time, labels.tobytes()) for labels in clusterings]
+        found = {key: self._warmth[key] for key in keys if key in self._warmth}
+        missing = {key: labels for key, labels in zip(keys, clusterings, strict=True) if key not in found}
+        at_once = max(1, MOST_COLUMNS // self.n_clusters)
+        for first in range(0, len(missing), at_once):
+            some = list(missing)[first : first + at_once]
+            found |= zip(some, self._warm(time, [missing[key] for key in some]), strict=True)
+        kept = list((self._warmth | found).items())[-REMEMBERED:]
+        self._warmth = dict(kept)
+        return [found[key] for key in keys]
+
+    def _warm(self, time: float, clusterings: list[IntArray]) -> list[FloatArray]:
+        heat = heat_filter(time)
+        members = np.hstack([one_hot(labels, self.n_clusters) for labels in clusterings])
+        flowed = heat(self.signed.laplacian, members.astype(self._precision))
+        warmth = flowed + heat.error * members
+        return [np.ascontiguousarray(part) for part in np.hsplit(warmth, len(clusterings))]
+
+
+def descend(
+    diffusion: Diffusion,
+    starts: Sequence[IntArray],
+    rule: SizeRule,
+    times: tuple[float, ...],
+    max_iter: int,
+    tolerance: float,
+) -> list[Descent]:
+    """Lower the energy for one time after another, from the longest, which sees furthest, to the shortest.
+
+    Parameters
+    ----------
+    diffusion : Diffusion
+        The heat of labels and sources.
+    starts : sequence of arrays of shape (n,)
+        Labels to start from. Their descents do not depend on each other; side by side they take less time.
     rule : SizeRule
         The cost of sizes.
     times : tuple of float
@@ -90,52 +141,57 @@ def descend(
         The most steps for each time.
     tolerance : float
         Stop when a smaller share of labels changes.
+
+    Returns
+    -------
+    list of Descent
+        One for each start.
     """
-    state = Descent(labels)
+    paths = [Descent(labels, times=times) for labels in starts]
     for time in times:
-        _descend_at(signed, state, sources, rule, time, max_iter, tolerance)
-    return state
+        going = [_Steps(path, diffusion.received(time), rule, max_iter, tolerance) for path in paths]
+        while going:
+            warmths = diffusion.warmth(time, [steps.path.labels for steps in going])
+            for steps, warmth in zip(going, warmths, strict=True):
+                steps.take(warmth)
+            going = [steps for steps in going if not steps.are_over]
+    return paths
 
 
-def _descend_at(
-    signed: SignedGraph,
-    state: Descent,
-    sources: FloatArray,
-    rule: SizeRule,
-    time: float,
-    max_iter: int,
-    tolerance: float,
-) -> None:
-    heat = heat_filter(time)
-    received = source_filter(time)(signed.laplacian, sources) if sources.any() else np.zeros_like(sources)
-    warmth = _warm(heat, signed, state.labels, rule.n_clusters)
-    # Scores shrink as heat spreads, and the price of sizes with them.
-    rule = rule.scaled(max(_retained(warmth, state.labels), 0.0))
-    state.penalties.append(rule.strength)
-    prices = None
-    energies = [energy(state.labels, warmth, received, rule)]
-    for _ in range(max_iter):
-        labels, prices = assign_within_sizes(warmth + received, rule, prices)
-        changed = np.count_nonzero(labels != state.labels)
-        state.labels, state.scores = labels, warmth + received - prices
-        warmth = _warm(heat, signed, labels, rule.n_clusters)
-        energies.append(energy(labels, warmth, received, rule))
-        if changed <= tolerance * len(labels):
-            break
-    state.energies.append(np.array(energies))
-    counts = np.bincount(state.labels, minlength=rule.n_clusters)
-    state.tension = energies[-1] - rule.cost(counts)
+class _Steps:
+    """The steps of a descent at one time; each needs the warmth of the labels of now."""
+
+    def __init__(
+        self, path: Descent, received: FloatArray, rule: SizeRule, max_iter: int, tolerance: float
+    ) -> None:
+        self.path, self.received, self.rule = path, received, rule
+        self.max_iter, self.enough = max_iter, tolerance * len(path.labels)
+        self.changed = len(path.labels) + 1
+        self.energies: list[float] = []
+        self.prices: FloatArray | None = None
+        self.are_over = False
+
+    def take(self, warmth: FloatArray) -> None:
+        """Note the energy of the labels, and take the next step if there is one."""
+        path = self.path
+        if not self.energies:
+            # Scores shrink as heat spreads, and the price of sizes with them.
+            self.rule = self.rule.scaled(max(_retained(warmth, path.labels), 0.0))
+            path.penalties.append(self.rule.strength)
+        self.energies.append(energy(path.labels, warmth, self.received, self.rule))
+        self.are_over = self.changed <= self.enough or len(self.energies) > self.max_iter
+        if self.are_over:
+            path.energies.append(np.array(self.energies))
+            counts = np.bincount(path.labels, minlength=self.rule.n_clusters)
+            path.tension = self.energies[-1] - self.rule.cost(counts)
+            return
+        scores = warmth + self.received
+        labels, self.prices = assign_within_sizes(scores, self.rule, self.prices)
+        self.changed = int(np.count_nonzero(labels != path.labels))
+        path.labels, path.scores = labels, scores - self.prices
 
 
-def _warm(heat: Filter, signed: SignedGraph, labels: IntArray, n_clusters: int) -> FloatArray:
-    """Return (K + ε I) u."""
-    members = one_hot(labels, n_clusters)
-    return heat(signed.laplacian, members) + heat.error * members
-
-
-def suitable_times(
-    signed: SignedGraph, labels: IntArray, n_clusters: int, times: tuple[float, ...]
-) -> tuple[float, ...]:
+def suitable_times(diffusion: Diffusion, labels: IntArray, times: tuple[float, ...]) -> tuple[float, ...]:
     """Return times short enough for heat to stay where it is: all scaled down alike where they are not.
 
     What a time means depends on the graph. On neighbour graphs of real data half of the heat is still in its
@@ -143,26 +199,24 @@ def suitable_times(
 
     Parameters
     ----------
-    signed : SignedGraph
-        The graph with its links.
+    diffusion : Diffusion
+        The heat of labels.
     labels : array of shape (n,)
         A first clustering.
-    n_clusters : int
-        The number of clusters.
     times : tuple of float
         The times that were asked for.
     """
     factor = 1.0
     for _ in range(MOST_HALVINGS):
-        if retained_heat(signed, labels, n_clusters, factor * max(times)) >= LEAST_RETAINED:
+        if retained_heat(diffusion, labels, factor * max(times)) >= LEAST_RETAINED:
             break
         factor /= 2.0
     return tuple(factor * time for time in times)
 
 
-def retained_heat(signed: SignedGraph, labels: IntArray, n_clusters: int, time: float) -> float:
+def retained_heat(diffusion: Diffusion, labels: IntArray, time: float) -> float:
     """Return the share of heat in its own cluster after a time, beyond what chance would leave there."""
-    return _retained(_warm(heat_filter(time), signed, labels, n_clusters), labels)
+    return _retained(diffusion.warmth(time, [labels])[0], labels)
 
 
 def _retained(warmth: FloatArray, labels: IntArray) -> float:

@@ -17,8 +17,8 @@ from sidecut.labelling import kmeans_labels, unit_rows
 from sidecut.labelling.labels import warn_if_clusters_are_missing, what_neighbors_say
 from sidecut.methods.poisson.anchors import Anchors, find_anchors, number_by_anchors, signed_embedding
 from sidecut.methods.poisson.base import PoissonClusterer
-from sidecut.methods.poisson.descent import Descent, descend, one_hot, suitable_times
-from sidecut.methods.poisson.equation import NEAR, spread_labels
+from sidecut.methods.poisson.descent import Descent, Diffusion, descend, one_hot, suitable_times
+from sidecut.methods.poisson.equation import FAR, NEAR, spread_labels
 from sidecut.methods.poisson.names import LabelWalks, join_named_pieces, walks_from_labels
 from sidecut.methods.poisson.pieces import find_pieces, join_pieces
 from sidecut.methods.poisson.signed_graph import SignedGraph
@@ -251,28 +251,27 @@ class PoissonMBO(PoissonClusterer):
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
         signed, anchors = self._pose(graph, constraints)
         sources = self.label_weight * anchors.indicator(graph.n_nodes, self.n_clusters)
+        diffusion = Diffusion(signed, sources)
         rule = size_rule(self.sizes, graph.n_nodes, self.n_clusters, 1.0)
         named = anchors.n_anchored == self.n_clusters > 1
         few = named and len(anchors.points) < ENOUGH_LABELS * self.n_clusters
         paths = []
-        for scores in self._first_scores(signed, anchors, constraints, rule, rng):
-            reached = self._reached_sizes(signed, anchors, scores)
+        for scores, reached in self._first_scores(signed, anchors, constraints, rule, rng):
             if few:
                 sized = self._expected(rule, sources, reached)
-                scores = self._best_start(signed, anchors, scores, sources, sized, rng)
-            paths.append(self._descend(signed, scores, sources, rule, reached))
+                scores = self._best_start(diffusion, anchors, scores, sized, rng)
+            paths.append(self._descend(diffusion, scores, rule, reached))
         self._path = paths[0] if len(paths) == 1 else self._most_agreed(paths, graph, constraints)
         if named and self._penalty(rule) > 0:
-            self._path = self._once_more(signed, self._path, sources, rule, few)
+            self._path = self._once_more(diffusion, self._path, rule, few)
         self._remember_sizes()
         return self._path.scores
 
     def _best_start(
         self,
-        signed: SignedGraph,
+        diffusion: Diffusion,
         anchors: Anchors,
         scores: FloatArray,
-        sources: FloatArray,
         rule: SizeRule,
         rng: np.random.RandomState,
     ) -> FloatArray:
@@ -280,55 +279,41 @@ class PoissonMBO(PoissonClusterer):
 
         Where labels are few, each start may end with clusters joined, cut, or under wrong names.
         """
-        walks = walks_from_labels(signed, anchors)
-        tried = self._try_starts(signed, walks, scores, sources, rule, rng)
+        walks = walks_from_labels(diffusion.signed, anchors)
+        tried = self._try_starts(diffusion, walks, scores, rule, rng)
         best = max(tried, key=lambda path: merit(path, rule, walks))
         return NAMED * one_hot(best.labels, self.n_clusters)
 
     def _try_starts(
         self,
-        signed: SignedGraph,
+        diffusion: Diffusion,
         walks: LabelWalks,
         scores: FloatArray,
-        sources: FloatArray,
         rule: SizeRule,
         rng: np.random.RandomState,
     ) -> list[Descent]:
-        """Take some steps from labels spread, and from pieces joined to clusters with names."""
-        pieces = find_pieces(signed.graph, self.n_clusters, 0, self.eigen_solver, rng)
+        """Take some steps from labels spread, and from pieces joined to clusters with names.
+
+        Once more from where other names are likelier then.
+        """
+        pieces = find_pieces(diffusion.signed.graph, self.n_clusters, 0, self.eigen_solver, rng)
         # The guard looks at the cut of the graph.
         self._vectors = pieces.vectors[:, : self.n_clusters]
         joined = join_named_pieces(pieces, walks, self.n_clusters, rng)
-        firsts = [assign_within_sizes(scores, rule)[0]]
-        firsts += [
-            assign_within_sizes(NAMED * one_hot(labels, self.n_clusters), rule)[0] for labels in joined
-        ]
-        times = suitable_times(signed, firsts[0], self.n_clusters, tuple(self.times))
-        return [self._try(signed, labels, sources, rule, times[0], walks) for labels in firsts]
+        starts = [assign_within_sizes(scores, rule)[0], *(self._within(labels, rule) for labels in joined)]
+        times = suitable_times(diffusion, starts[0], tuple(self.times))[:1]
+        tried = descend(diffusion, starts, rule, times, TRIAL_STEPS, self.tol)
+        named = [walks.named(path.labels, self.n_clusters) for path in tried]
+        renamed = [at for at, path in enumerate(tried) if not np.array_equal(named[at], path.labels)]
+        starts = [self._within(named[at], rule) for at in renamed]
+        again = descend(diffusion, starts, rule, times, TRIAL_STEPS, self.tol)
+        for at, path in zip(renamed, again, strict=True):
+            tried[at] = path
+        return tried
 
-    def _try(
-        self,
-        signed: SignedGraph,
-        labels: IntArray,
-        sources: FloatArray,
-        rule: SizeRule,
-        time: float,
-        walks: LabelWalks,
-    ) -> Descent:
-        """Take some steps from a start; once more if other names are likelier then."""
-        path = descend(signed, labels, sources, rule, (time,), TRIAL_STEPS, self.tol)
-        named = walks.named(path.labels, self.n_clusters)
-        if np.array_equal(named, path.labels):
-            return path
-        labels = assign_within_sizes(NAMED * one_hot(named, self.n_clusters), rule)[0]
-        return descend(signed, labels, sources, rule, (time,), TRIAL_STEPS, self.tol)
-
-    def _reached_sizes(self, signed: SignedGraph, anchors: Anchors, scores: FloatArray) -> IntArray:
-        """Return the sizes that labels reach over short ways; of the start where labels are missing."""
-        are_given = np.ndim(self.sizes) == 1
-        if anchors.n_anchored == self.n_clusters and not are_given:
-            scores = spread_labels(signed, anchors.indicator(signed.n_nodes, self.n_clusters), NEAR)
-        return np.bincount(scores.argmax(axis=1), minlength=self.n_clusters)
+    def _within(self, labels: IntArray, rule: SizeRule) -> IntArray:
+        """Return labels within the bounds of sizes, as few of them changed as possible."""
+        return assign_within_sizes(NAMED * one_hot(labels, self.n_clusters), rule)[0]
 
     def _penalty(self, rule: SizeRule) -> float:
         if (rule.lower == rule.upper).all():
@@ -342,10 +327,16 @@ class PoissonMBO(PoissonClusterer):
         constraints: Constraints,
         rule: SizeRule,
         rng: np.random.RandomState,
-    ) -> list[FloatArray]:
-        """Return shares of clusters in points: of labels that were spread, or of clusterings of the graph."""
+    ) -> list[tuple[FloatArray, IntArray]]:
+        """Return shares of clusters in points, and the sizes that are expected of them.
+
+        Shares of labels that were spread far, and the sizes that labels reach over short ways; or of
+        clusterings of the graph, and their own sizes.
+        """
         if anchors.n_anchored == self.n_clusters:
-            return [spread_labels(signed, anchors.indicator(signed.n_nodes, self.n_clusters))]
+            ways = (FAR,) if np.ndim(self.sizes) == 1 else (FAR, NEAR)
+            spread = spread_labels(signed, anchors.indicator(signed.n_nodes, self.n_clusters), *ways)
+            return [(spread[0], self._sizes_of(spread[-1]))]
         starts: list[IntArray] = []
         if signed.has_links or anchors.n_anchored:
             joined = join_pieces(signed.graph, constraints, self.n_clusters, self.eigen_solver, rng)
@@ -353,9 +344,12 @@ class PoissonMBO(PoissonClusterer):
         if not starts or signed.graph.n_components > 1:
             # Links hold parts of a graph together that its own eigenvectors do not.
             starts.append(self._first_clusters(signed, anchors, rng))
-        return [
-            NAMED * one_hot(by_size(labels, anchors.n_anchored, rule), self.n_clusters) for labels in starts
-        ]
+        starts = [by_size(labels, anchors.n_anchored, rule) for labels in starts]
+        scores = [NAMED * one_hot(labels, self.n_clusters) for labels in starts]
+        return [(score, self._sizes_of(score)) for score in scores]
+
+    def _sizes_of(self, scores: FloatArray) -> IntArray:
+        return np.bincount(scores.argmax(axis=1), minlength=self.n_clusters)
 
     def _with_anchors(self, labels: IntArray, anchors: Anchors) -> IntArray:
         labels = number_by_anchors(labels, anchors, self.n_clusters)
@@ -373,29 +367,26 @@ class PoissonMBO(PoissonClusterer):
         return max(paths, key=merit)
 
     def _descend(
-        self, signed: SignedGraph, scores: FloatArray, sources: FloatArray, rule: SizeRule, reached: IntArray
+        self, diffusion: Diffusion, scores: FloatArray, rule: SizeRule, reached: IntArray
     ) -> Descent:
         """Lower the energy, from the labels that scores and sizes ask for."""
-        rule = self._expected(rule, sources, reached)
+        rule = self._expected(rule, diffusion.sources, reached)
         labels = assign_within_sizes(scores, rule)[0]
-        times = suitable_times(signed, labels, self.n_clusters, tuple(self.times))
-        path = descend(signed, labels, sources, rule, times, self.max_iter, self.tol)
-        path.times = times
+        times = suitable_times(diffusion, labels, tuple(self.times))
+        path = descend(diffusion, [labels], rule, times, self.max_iter, self.tol)[0]
         expected = np.rint(rule.n_points * rule.shares).astype(np.intp)
         path.estimates = [np.clip(sizes, rule.lower, rule.upper) for sizes in (reached, expected)]
         return path
 
-    def _once_more(
-        self, signed: SignedGraph, path: Descent, sources: FloatArray, rule: SizeRule, few: bool
-    ) -> Descent:
+    def _once_more(self, diffusion: Diffusion, path: Descent, rule: SizeRule, few: bool) -> Descent:
         """Lower the energy again from its end, the sizes found being expected now.
 
         Sizes expected from few labels are rough: then also far. Else only the boundaries move a little.
         """
-        found = np.bincount(path.labels, minlength=self.n_clusters) / signed.n_nodes
+        found = np.bincount(path.labels, minlength=self.n_clusters) / len(path.labels)
         rule = rule.with_shares(found).scaled(self._penalty(rule))
         times = path.times if few else path.times[-1:]
-        last = descend(signed, path.labels, sources, rule, times, self.max_iter, self.tol)
+        last = descend(diffusion, [path.labels], rule, times, self.max_iter, self.tol)[0]
         last.energies, last.penalties = path.energies + last.energies, path.penalties + last.penalties
         last.estimates = path.estimates
         return last

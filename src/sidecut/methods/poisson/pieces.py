@@ -32,7 +32,7 @@ from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
 from sidecut.labelling import kmeans_labels, unit_rows
 from sidecut.labelling.labels import cluster_sums, informative_rows
-from sidecut.methods.poisson.equation import heat_filter
+from sidecut.methods.poisson.equation import heat_filter, heat_precision
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.safeguard import KnownPairs
 from sidecut.spectral import laplacian_eigenpairs
@@ -181,7 +181,7 @@ def exchanged_heat(graph: Graph, pieces: IntArray) -> FloatArray:
     heat = np.empty((n_pieces, n_pieces))
     for first in range(0, n_pieces, BLOCK):
         some = np.arange(first, min(first + BLOCK, n_pieces))
-        arrived = flow(laplacian, (pieces[:, None] == some).astype(np.float64))
+        arrived = flow(laplacian, (pieces[:, None] == some).astype(heat_precision(graph.n_nodes)))
         heat[:, some] = cluster_sums(arrived, pieces, n_pieces)
     return 0.5 * (heat + heat.T)
 

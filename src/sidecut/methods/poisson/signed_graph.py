@@ -25,7 +25,7 @@ from scipy.sparse.csgraph import connected_components
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints, Contraction
 from sidecut.exceptions import ConstraintWarning
-from sidecut.graphs import Graph, SparseProduct
+from sidecut.graphs import Graph, NormalizedAffinity, SparseProduct, normalize
 
 
 class PairBeliefs:
@@ -129,6 +129,10 @@ class SignedGraph:
         self.degrees[beliefs.points] += self._reach * beliefs.sizes(self._reach)
 
     @cached_property
+    def _plain(self) -> NormalizedAffinity:
+        return normalize(self.graph)
+
+    @cached_property
     def _product(self) -> SparseProduct | None:
         weights = self.graph.matrix
         if not sp.issparse(weights):
@@ -137,16 +141,18 @@ class SignedGraph:
         return SparseProduct(sp.csr_array(scaling @ weights @ scaling))
 
     def affinity(self, block: FloatArray) -> FloatArray:
-        """Return D^{-1/2} (W + ℓ) D^{-1/2} @ block."""
+        """Return D^{-1/2} (W + ℓ) D^{-1/2} @ block, in single precision if the block has it."""
+        if self._beliefs is None:
+            # One matrix for all who need it in a fit.
+            return self._plain.apply(block)
         scale = self.scale[:, None]
         if self._product is not None:
             result = self._product(block)
         else:
             result = scale * self.graph.apply(scale * block)
-        if self._beliefs is not None:
-            points = self._beliefs.points
-            factor = (self._reach * self.scale[points])[:, None]
-            result[points] += factor * self._beliefs.apply(factor * block[points])
+        points = self._beliefs.points
+        factor = (self._reach * self.scale[points])[:, None]
+        result[points] += factor * self._beliefs.apply(factor * block[points])
         return result
 
     def laplacian(self, block: FloatArray) -> FloatArray:

@@ -33,7 +33,6 @@ from sidecut.graphs.coded_rows import Progress, RowCodes
 from sidecut.graphs.inputs import warn_about_components
 from sidecut.graphs.landmark_codes import check_sigma
 from sidecut.graphs.landmarks import RULES, component_sizes
-from sidecut.graphs.threads import limit_threads
 from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_appearance
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.labelling.lloyd import Each
@@ -48,6 +47,7 @@ from sidecut.methods.inputs import (
 )
 from sidecut.parameters import check_n_clusters, check_parameters
 from sidecut.progress import stage
+from sidecut.thread_limits import limit_threads
 
 #: Why there may be fewer clusters than were asked for, and what to do about it.
 WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"

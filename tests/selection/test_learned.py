@@ -1,0 +1,162 @@
+"""A graph that learns from labels."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
+
+from sidecut import AutoCut, Constraints
+from sidecut.constraints import sample_labels, sample_pairs
+from sidecut.evaluation import adjusted_rand_index
+from sidecut.graphs import Neighbors
+from sidecut.selection import ConstraintFolds, learned
+from sidecut.selection.learned import LEARNED, LEAST, Learned, Learning, can_learn, unshared
+from sidecut.selection.views import Shared
+
+WINE, CLASSES = load_wine(return_X_y=True)
+LABELS = np.asarray(sample_labels(CLASSES, 40, random_state=0).labels)
+
+
+def beliefs_by_hand():
+    """The mean of the two classifiers, each fitted by itself; a label is certain."""
+    known = LABELS >= 0
+    forest = RandomForestClassifier(100, random_state=0).fit(WINE[known], LABELS[known])
+    scaler = StandardScaler().fit(WINE[known])
+    linear = LogisticRegression(max_iter=500).fit(scaler.transform(WINE[known]), LABELS[known])
+    beliefs = (forest.predict_proba(WINE) + linear.predict_proba(scaler.transform(WINE))) / 2
+    beliefs[known] = np.eye(3)[LABELS[known]]
+    return beliefs
+
+
+def test_an_edge_weighs_as_much_as_both_ends_are_believed_to_be_of_one_class():
+    plain = Neighbors(8).build(WINE).toarray()
+    found = Learned(Neighbors(8), LABELS, random_state=0).build(WINE).toarray()
+    beliefs = beliefs_by_hand()
+    np.testing.assert_allclose(found, plain * (beliefs @ beliefs.T), atol=2 * LEAST)
+    apart = (LABELS[:, None] >= 0) & (LABELS >= 0) & (LABELS[:, None] != LABELS) & (plain > 0)
+    assert apart.any()
+    assert 0 < found[apart].min() <= found[apart].max() <= LEAST
+
+
+def test_new_points_are_linked_by_what_the_classifier_believes_of_them():
+    """The weights of the plain graph, times the chance of one class; old labels are certain."""
+    recipe = Learned(Neighbors(8), LABELS, random_state=0)
+    graph = recipe.build(WINE)
+    new = WINE[:5] + 1e-3
+    edges, twins = graph.extension.edges(WINE, new)
+    plain, _ = Neighbors(8).build(WINE).extension.edges(WINE, new)
+    classifier = graph.extension.classifier
+    agreement = classifier.predict_proba(new) @ beliefs_by_hand().T
+    np.testing.assert_allclose(edges.toarray(), plain.toarray() * agreement, atol=2 * LEAST)
+    assert (twins == -1).all()
+
+
+def test_words_are_not_scaled():
+    words = sp.csr_array(np.random.default_rng(0).poisson(0.5, size=(60, 30)).astype(float))
+    labels = np.repeat([0, 1, -1], 20)
+    graph = Learned(Neighbors(5, weights="cosine"), labels, random_state=0).build(words)
+    assert isinstance(graph.extension.classifier.named_estimators_["linear"], LogisticRegression)
+
+
+def test_nothing_leaks_into_a_fold():
+    learning = Learning(Shared(Neighbors(8)), 0)
+    for fold in ConstraintFolds(3, random_state=0).split(Constraints.from_labels(LABELS)):
+        recipe = learning.told(fold.train)
+        assert recipe is learning.told(fold.train)
+        assert (recipe.recipe.labels[fold.held_out] == -1).all()
+        assert (recipe.recipe.labels >= 0).sum() == 40 - len(fold.held_out)
+
+
+def test_every_graph_of_a_race_learns_from_what_its_fold_is_told(monkeypatch):
+    seen = []
+
+    class Spy(Learned):
+        def build(self, X):
+            seen.append(np.flatnonzero(self.labels >= 0))
+            return super().build(X)
+
+    monkeypatch.setattr(learned, "Learned", Spy)
+    known = Constraints.from_labels(LABELS)
+    AutoCut(3, random_state=0).fit(WINE, constraints=known)
+    told = [len(labelled) for labelled in seen]
+    # Three folds, each learned once for all, then everything if that graph was chosen.
+    assert sorted(told[:3]) == [26, 27, 27]
+    assert set(told[3:]) <= {40}
+    assert len(set.intersection(*map(set, seen[:3]))) == 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "n_clusters", "enough"),
+    [
+        (np.repeat([0, 1], 8), 2, True),
+        (np.repeat([0, 1], 7), 2, False),  # fewer than eight in the mean
+        (np.repeat([0, 1], [20, 2]), 2, False),  # a fold could be told nothing of the second class
+        (np.repeat([0, 1], [20, 3]), 2, True),
+        (np.repeat([0, 1], 20), 3, False),  # a class without a label
+        (np.repeat([0, 1, 2], 20), 2, False),  # fewer clusters than classes
+        (np.repeat([0], 20), 1, False),
+    ],
+)
+def test_labels_must_be_enough_and_of_every_cluster(labels, n_clusters, enough):
+    known = Constraints.from_labels(np.append(labels, [-1, -1]))
+    assert can_learn(known, n_clusters) is enough
+
+
+def test_pairs_do_not_train_a_classifier():
+    assert not can_learn(sample_pairs(CLASSES, 60, random_state=0), 3)
+
+
+@pytest.fixture(scope="module")
+def weighted():
+    """Two features tell four classes apart; the others show four clusters of another kind."""
+    rng = np.random.default_rng(0)
+    y, other = rng.integers(0, 4, (2, 300))
+    X = rng.normal(size=(300, 6))
+    X[:, :2] += 3.0 * np.column_stack([y % 2, y // 2])
+    X[:, 2:] += 4.0 * np.repeat(np.column_stack([other % 2, other // 2]), 2, axis=1)
+    known = sample_labels(y[:240], 80, random_state=0)
+    return X, y, known, AutoCut(4, random_state=0).fit(X[:240], constraints=known)
+
+
+def test_features_get_weights_where_labels_are_many(weighted, monkeypatch):
+    X, y, known, model = weighted
+    assert "classifier" in model.explanation_
+    monkeypatch.setattr("sidecut.selection.autocut.can_learn", lambda *args: False)
+    without = AutoCut(4, random_state=0).fit(X[:240], constraints=known)
+    now, before = (adjusted_rand_index(y[:240], m.labels_, constraints=known) for m in (model, without))
+    assert now > before + 0.1
+
+
+def test_new_points_use_the_weights_too(weighted):
+    X, y, _, model = weighted
+    assert adjusted_rand_score(y[240:], model.predict(X[240:])) > 0.6
+    np.testing.assert_array_equal(model.predict(X[:240]), model.labels_)
+
+
+def test_what_was_chosen_can_be_fitted_again(weighted):
+    X, _, known, model = weighted
+    again = clone(model.best_estimator_).fit(X[:240], constraints=known)
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+    assert "Shared" not in repr(model.best_estimator_)
+
+
+def test_a_class_that_nobody_named_is_not_given_away(weighted):
+    """A classifier would put its points into the classes it knows."""
+    X, _, known, _ = weighted
+    labels = np.asarray(known.labels).copy()
+    labels[labels == 3] = -1
+    model = AutoCut(4, random_state=0).fit(X[:240], constraints=Constraints.from_labels(labels))
+    assert not any(graph.endswith(LEARNED) for graph in model.candidates_["graph"])
+
+
+def test_a_recipe_is_freed_of_what_was_built():
+    inner = Neighbors(8)
+    bare = unshared(Shared(Learned(Shared(inner), LABELS, 0)))
+    assert isinstance(bare, Learned)
+    assert bare.recipe is inner
+    assert unshared("precomputed") == "precomputed"
