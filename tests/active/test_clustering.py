@@ -45,6 +45,21 @@ def test_iris_in_fifty_questions(iris):
     assert run.confidence_.max() <= 1 + 1e-12
 
 
+@pytest.mark.parametrize(
+    ("n_answers", "ending"),
+    [
+        (0, "of all pairs of points."),
+        (1, "; the last answer regrouped "),
+        (2, "; the last 2 answers regrouped "),
+    ],
+)
+def test_the_outlook_speaks_of_answers_only_if_there_are_any(iris, n_answers, ending):
+    X, y = iris
+    run = play(ActiveClustering(random_state=0).start(X[::3]), y[::3], n_answers)
+    assert ending in run.outlook_.words
+    assert ("the last" in run.outlook_.words) == (n_answers > 0)
+
+
 def test_all_answers_give_the_truth_and_then_nothing_is_left(iris):
     X, y = iris
     run = play(ActiveClustering(random_state=0).start(X[::3]), y[::3], 500)
