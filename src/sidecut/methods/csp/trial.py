@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Cuts that are told a part only are found to this tolerance.
 REFIT_TOLERANCE = 1e-3
+#: Two answers to which neighbours agree within this are taken to be equally good.
+SLIGHTLY = 0.002
 
 
 class CutTrial:
@@ -99,7 +101,7 @@ class CutTrial:
         if self.known.groups.max(initial=-1) < self.model.n_clusters:
             return False
         rough = self._neighbors_agree(self._label_roughly(self.graph_rows))
-        return self._neighbors_agree(labels) < rough
+        return self._neighbors_agree(labels) < rough - SLIGHTLY
 
     def _neighbors_agree(self, labels: IntArray) -> float:
         return self.known.agreement(what_neighbors_say(self.graph, labels, self.model.n_clusters))
