@@ -140,7 +140,7 @@ class SurplusPencil:
 
     def along_null(self, block: FloatArray) -> FloatArray:
         """Return (NᵀBN)⁻¹ NᵀB w, how far each column is completed along the null space."""
-        return np.linalg.solve(self.null_form, self.meet_null(block))
+        return np.asarray(np.linalg.solve(self.null_form, self.meet_null(block)), dtype=np.float64)
 
     def complete(self, block: FloatArray) -> FloatArray:
         """Return v = w - N (NᵀBN)⁻¹ NᵀB w for a block of w ⊥ N."""
