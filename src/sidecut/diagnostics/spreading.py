@@ -8,6 +8,7 @@ Chebyshev's iteration suffice, in single precision.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray, IntArray
@@ -81,7 +82,7 @@ def _between_many(graph: Graph, points: IntArray, alpha: float) -> FloatArray:
     largest = 1.0 - float(pairs.values[-1])
 
     def solve(part: slice) -> FloatArray:
-        rest = -vectors @ vectors[points[part]].T
+        rest: npt.NDArray = -vectors @ vectors[points[part]].T
         rest[points[part], np.arange(rest.shape[1])] += 1.0
         return _iterate(affinity, np.float32(1.0 - alpha) * rest, alpha, largest)[points]
 
@@ -94,7 +95,7 @@ def _between_many(graph: Graph, points: IntArray, alpha: float) -> FloatArray:
     return np.maximum(0.5 * (between + between.T), 0.0)
 
 
-def _iterate(affinity: sp.csr_array, block: FloatArray, alpha: float, largest: float) -> FloatArray:
+def _iterate(affinity: sp.csr_array, block: npt.NDArray, alpha: float, largest: float) -> npt.NDArray:
     """Solve (I - α Ā) X = B by Chebyshev's iteration, where B has no part above the eigenvalue `largest`.
 
     The eigenvalues that matter lie between 1 - α largest and 1 + α. With their middle d and half their
