@@ -5,7 +5,14 @@ import pandas as pd
 import pytest
 
 from sidecut.cli.errors import UsageError
-from sidecut.cli.tables import ColumnRoles, TextFormat, class_codes, points_from_table, read_table
+from sidecut.cli.tables import (
+    ColumnRoles,
+    TextFormat,
+    class_codes,
+    in_options,
+    points_from_table,
+    read_table,
+)
 
 
 def points(frame, **roles):
