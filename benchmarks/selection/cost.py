@@ -1,9 +1,9 @@
 """What choosing costs: seconds of AutoCut over those of the method it chose, and of the median candidate.
 
-    python -m benchmarks.selection.cost [--sizes 2000 20000 70000]
+    python -m benchmarks.selection.cost [--sizes 2000 20000 70000] [--per-cent 1]
 
-Synthetic clusters in ten dimensions, one per cent of labels, processor time of one core. A fit of one method
-includes its graph.
+Synthetic clusters in ten dimensions, some per cent of labels, processor time of one core. A fit of one method
+includes its graph. Lines of other sizes and shares are kept.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.machine import facts
 from sidecut import AutoCut, Constraints
 from sidecut.constraints import sample_labels
 
-RESULTS = Path(__file__).parent / "results"
+STORED = Path(__file__).parent / "results" / "cost.csv"
 METHODS = ("E2CP", "CCSR", "CSAP", "NCSC", "CSP", "PoissonLearning", "PoissonMBO")
 
 
@@ -34,10 +34,10 @@ def seconds_of(model: Any, X: Any, known: Constraints) -> float:
     return time.process_time() - start
 
 
-def measure(n_points: int) -> dict[str, Any]:
+def measure(n_points: int, per_cent: int) -> dict[str, Any]:
     """Return one row of the table."""
     X, y = make_blobs(n_points, 10, centers=8, cluster_std=3.0, random_state=0)
-    known = sample_labels(y, n_points // 100, random_state=0)
+    known = sample_labels(y, n_points * per_cent // 100, random_state=0)
     auto = AutoCut(8, random_state=0)
     spent = seconds_of(auto, X, known)
     fits = {
@@ -46,6 +46,7 @@ def measure(n_points: int) -> dict[str, Any]:
     chosen = [name for name, _ in getattr(auto.best_estimator_, "estimators", [])]
     return {
         "points": n_points,
+        "labels": f"{per_cent} %",
         "AutoCut": round(spent, 1),
         "median candidate": round(median(fits.values()), 1),
         "over the median": round(spent / median(fits.values()), 1),
@@ -59,11 +60,16 @@ def main() -> None:
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[2_000, 20_000, 70_000])
-    rows = []
-    for size in parser.parse_args().sizes:
-        rows.append({**measure(size), "machine": facts()})
-        pd.DataFrame(rows).to_csv(RESULTS / "cost.csv", index=False)
-        print(rows[-1], flush=True)
+    parser.add_argument("--per-cent", type=int, default=1)
+    options = parser.parse_args()
+    for size in options.sizes:
+        row = {**measure(size, options.per_cent), "machine": facts()}
+        print(row, flush=True)
+        lines = (
+            pd.concat([pd.read_csv(STORED), pd.DataFrame([row])]) if STORED.exists() else pd.DataFrame([row])
+        )
+        lines = lines.drop_duplicates(["points", "labels"], keep="last").sort_values(["labels", "points"])
+        lines.to_csv(STORED, index=False)
 
 
 if __name__ == "__main__":

@@ -64,15 +64,16 @@ def measure(X: Any, y: np.ndarray, seed: int) -> dict[str, int]:
     labels = np.asarray(known.labels)
     seen = len(np.unique(labels[labels >= 0]))
     both = Graphs(X)
-    unseen = [count_unseen(graph, labels, 0) for graph in (both.usual, both.scaled)]
+    graphs = [both.usual, both.scaled]
+    usual, shown = count_unseen(graphs[:1], labels, 0), count_unseen(graphs, labels, 0)
     by_counts = expected_classes(known) or seen
-    chosen = by_counts if expected_classes(known) is None else max(by_counts, seen + min(unseen))
+    chosen = by_counts if expected_classes(known) is None else max(by_counts, seen + shown)
     return {
         "true": len(np.unique(y)),
         "classes with a label": seen,
         "and one by Chao's estimate": by_counts,
-        "and clusters without a label, usual graph": seen + unseen[0],
-        "and clusters without a label, both graphs": seen + min(unseen),
+        "and clusters without a label, usual graph": seen + usual,
+        "and clusters without a label, both graphs": seen + shown,
         "all together": chosen,
     }
 

@@ -159,11 +159,18 @@ def few_labels_before_and_now() -> str:
 def cost() -> str:
     """Return what choosing costs, over a fit of the median method."""
     rows = [
-        f"| {row['points']:,} | {row['AutoCut']:.1f} | {row['median candidate']:.1f} | "
+        f"| {row['points']:,} | {row['labels']} | {row['AutoCut']:.1f} | {row['median candidate']:.1f} | "
         f"{row['over the median']} |"
         for _, row in pd.read_csv(RESULTS / "cost.csv").iterrows()
     ]
-    return "\n".join(["| points | AutoCut | median method | ratio |", "|---|---|---|---|", *rows])
+    head = ["| points | labels | AutoCut | median method | ratio |", "|---|---|---|---|---|"]
+    return "\n".join([*head, *rows])
+
+
+def learning() -> str:
+    """Return what more candidates bring where more is known, on development sets."""
+    table = pd.read_csv(RESULTS / "learning.csv").drop(columns=["data", "draw"])
+    return as_markdown(table.groupby("known").mean().T)
 
 
 def makers() -> dict[str, Callable[[], str]]:
@@ -174,6 +181,7 @@ def makers() -> dict[str, Callable[[], str]]:
         "aims": lambda: aims(lines),
         "few-labels": few_labels_before_and_now,
         "cost": cost,
+        "learning": learning,
     }
 
 

@@ -45,6 +45,27 @@ def test_new_points_get_the_classes_of_their_clusters(shell, animals, method):
     assert (told["class"].to_numpy() == animals["kind"][40:].to_numpy()).mean() > 0.9
 
 
+def test_new_points_with_the_graph_that_autocut_learned(shell):
+    """Two features tell three classes apart, four others show clusters of another kind; half have labels."""
+    rng = np.random.default_rng(0)
+    kind, other = rng.integers(0, 3, (2, 160))
+    X = rng.normal(size=(160, 6))
+    X[:, :2] += 4.0 * np.column_stack([kind == 1, kind == 2])
+    X[:, 2:] += 4.0 * (other == 1)[:, None]
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["kind"] = np.array(["cat", "dog", "owl"])[kind]
+    old = frame[:120].copy()
+    old.loc[60:, "kind"] = ""
+    old.to_csv("old.csv", index=False)
+    frame[120:].drop(columns="kind").to_csv("new.csv", index=False)
+    words = ("--label-column", "kind", "-k", 3, "-o", "l.csv", "--no-report", "--model", "m.sidecut")
+    assert shell("cluster", "old.csv", *words) == 0, shell.err
+    assert "classifier" in shell.out
+    assert shell("predict", "m.sidecut", "new.csv", "-o", "new_labels.csv") == 0, shell.err
+    told = pd.read_csv("new_labels.csv")
+    assert (told["class"].to_numpy() == frame["kind"][120:].to_numpy()).mean() > 0.9
+
+
 def test_arrays_of_new_points(shell, animals):
     X = animals[["x", "y"]].fillna(0.0).to_numpy()
     np.save("old.npy", X[:40])

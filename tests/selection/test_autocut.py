@@ -116,6 +116,18 @@ def test_two_more_vote_without_being_compared_where_points_are_few(fitted):
     assert {"NCSC", "PoissonMBO"}.isdisjoint(many.candidates_["method"])
 
 
+def test_a_third_method_is_compared_where_much_is_known():
+    points, y = make_blobs(150, centers=3, cluster_std=2.0, random_state=0)
+    for count, compared in ((49, 0), (50, 3)):
+        known = sample_labels(y, count, random_state=0)
+        table = AutoCut(3, affinity="knn", random_state=0).fit(points, constraints=known).candidates_
+        folds = dict(zip(table["method"], table["folds"], strict=True))
+        assert folds.get("NCSC", 0) == compared
+        assert folds["E2CP"] == 3
+        # Who is compared does not join the vote a second time.
+        assert table["method"].count("NCSC") <= 1
+
+
 def test_scaled_features_are_found_where_units_differ():
     wine, y = load_wine(return_X_y=True)
     known = sample_labels(y, 18, random_state=1)

@@ -65,7 +65,7 @@ def test_a_large_cluster_without_a_label_is_a_class_nobody_labelled():
     # The last cluster should hold 1.2 labels: chance may leave it without one.
     for unseen, expected in (({4}, 0), ({3, 4}, 1), ({2, 3, 4}, 2)):
         labels = np.where(every_tenth & ~np.isin(y, [*unseen]), y, -1)
-        assert count_unseen(graph, labels, seed=0) == expected
+        assert count_unseen([graph], labels, seed=0) == expected
 
 
 def test_a_class_is_unseen_only_if_all_graphs_show_it():
@@ -76,6 +76,20 @@ def test_a_class_is_unseen_only_if_all_graphs_show_it():
     says_nothing = Transformed(telling, FunctionTransformer(lambda _: noise))
     assert choose_n_clusters(X, known, [], [telling], 0) == 3
     assert choose_n_clusters(X, known, [], [telling, says_nothing], 0) == 2
+
+
+def test_two_graphs_must_show_the_same_cluster():
+    """Both have a cluster of 60 points without a label, but only half of its points are the same."""
+    X, y = blobs([60, 60, 60])
+    labels = np.where((np.arange(180) % 10 == 0) & (y < 2), y, -1)
+    other = y.copy()
+    other[150:] = np.arange(150, 180) % 2
+    other[np.flatnonzero((labels < 0) & (y < 2))[:30]] = 2
+    elsewhere = np.column_stack([12.0 * other, np.zeros(180)]) + X - np.column_stack([12.0 * y, 12.0 * y])
+    graphs = [Neighbors(8).build(X), Neighbors(8).build(elsewhere)]
+    assert [count_unseen([graph], labels, seed=0) for graph in graphs] == [1, 1]
+    assert count_unseen(graphs, labels, seed=0) == 0
+    assert count_unseen([graphs[0], graphs[0]], labels, seed=0) == 1
 
 
 def test_few_labels_and_pairs_do_not_tell():

@@ -70,7 +70,7 @@ METHODS: dict[str, Method] = {
         class_path="sidecut:AutoCut",
         purpose="the method, the graph and the number of clusters chosen by what is known; the default",
         takes="pairs, labels",
-        cost="about twenty fits of at most 600 points, then one to five on all",
+        cost="twenty to thirty fits of at most 600 points, then one to five on all",
         citation="Pourrajabi et al. 2014; Van Craenendonck and Blockeel 2017",
     ),
     "normalized-cut": Method(

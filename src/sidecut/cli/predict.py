@@ -22,8 +22,14 @@ from sidecut.cli.tables import TextFormat, kind_suffix, must_exist, read_table
 __all__ = ["run"]
 
 
-#: Types a file may hold beyond those skops trusts itself.
-TRUSTED = ("sidecut.", "scipy.sparse._csr.csr_array", "numpy.dtype")
+#: Types a file may hold beyond those skops trusts itself; the trees are those of AutoCut's classifier.
+TRUSTED = (
+    "sidecut.",
+    "scipy.sparse._csr.csr_array",
+    "numpy.dtype",
+    "sklearn.tree._tree.Tree",
+    "sklearn.utils._bunch.Bunch",
+)
 
 
 def run(options: PredictOptions) -> int:

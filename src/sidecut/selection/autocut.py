@@ -73,10 +73,12 @@ class AutoCut(ConstrainedClusterer):
     """Clustering that chooses by what is known: the graph, the method, the number of clusters.
 
     What is known is split into folds. Two methods are told one part and judged by the other, on each of two
-    graphs: that of the features as given, and that of scaled features or, for words, of angles. The best
-    method answers, or the vote of both with the cut of the graph; of at most 600 points, `NCSC` and
-    `PoissonMBO` vote too. Of more points, a sample of 600 is tried on. Where little is known the cuts of the
-    graphs are judged by all of it; where nothing is known, the answer is that of `NormalizedCut`.
+    graphs: that of the features as given, and that of scaled features or, for words, of angles. Where 50 or
+    more points are known, a third method is tried, `NCSC`; where every class has labels, and eight in the
+    mean, so is a graph whose edges a classifier weighs. The best method answers, or the vote of all on a
+    graph; of at most 600 points, `NCSC` and `PoissonMBO` vote too. Of more points, a sample of 600 is tried
+    on. Where little is known the cuts of the graphs are judged by all of it; where nothing is known, the
+    answer is that of `NormalizedCut`.
 
     Parameters
     ----------
@@ -87,12 +89,12 @@ class AutoCut(ConstrainedClusterer):
         "auto" chooses the graph. "precomputed": X is the graph itself. Another name or a recipe: as in
         the methods, and only the method is chosen.
     candidates : dict of str to clusterer or None, default=None
-        The methods to choose among, by name; None for `E2CP` and `CCSR`. The first two are tried on every
-        graph, the others on the best one. Their `n_clusters`, `affinity` and `random_state` are set,
-        everything else is as given.
+        The methods to choose among, by name; None for `E2CP` and `CCSR`, and `NCSC` where much is known. The
+        first two are tried on every graph, the others on the best one. Their `n_clusters`, `affinity` and
+        `random_state` are set, everything else is as given.
     budget : int, str or None, default=None
         What may be spent on choosing: a number of fits, or a time such as "30s" or "5min". None is fourteen
-        fits on at most 600 points, more where `candidates` are given.
+        fits on at most 600 points, twelve more where much is known, and more where `candidates` are given.
     hard : bool, default=False
         Satisfy all must-links and as many cannot-links as possible. The best method answers alone: a vote
         could break what each voter keeps.

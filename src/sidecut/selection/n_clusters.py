@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.arrays import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints, Contraction
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
@@ -22,6 +22,8 @@ MOST = 15
 #: A cluster without any label is a class that nobody labelled if chance would leave fewer than one in ten
 #: clusters of its size without one.
 BY_CHANCE = 0.1
+#: Two graphs show the same cluster if such a share of the points of either are in both.
+SAME = 0.8
 #: At most so many classes without any label are looked for.
 MOST_UNSEEN = 3
 
@@ -103,17 +105,17 @@ def expected_classes(constraints: Constraints) -> int | None:
     return len(sizes) + int(once * (once - 1) >= 2 * (twice + 1))
 
 
-def count_unseen(graph: Graph, labels: IntArray, seed: int) -> int:
-    """Return how many clusters of a graph are too large to be without a label, and are.
+def count_unseen(graphs: Sequence[Graph], labels: IntArray, seed: int) -> int:
+    """Return how many clusters are too large to be without a label, and are, in all graphs.
 
-    The graph is cut into one, two and three clusters more than there are classes with a label. Of labels
+    The graphs are cut into one, two and three clusters more than there are classes with a label. Of labels
     drawn at random, a cluster of m points has none with a chance of about exp(-m s), s the share of points
-    with a label.
+    with a label. A cluster counts if every graph shows it: two of its kind share most of their points.
 
     Parameters
     ----------
-    graph : Graph
-        The graph.
+    graphs : sequence of Graph
+        Graphs of the same points.
     labels : array of shape (n_samples,)
         Known classes from 0, -1 elsewhere.
     seed : int
@@ -127,19 +129,32 @@ def count_unseen(graph: Graph, labels: IntArray, seed: int) -> int:
     >>> from sidecut.selection.n_clusters import count_unseen
     >>> X, y = make_blobs(200, centers=4, random_state=5)
     >>> labels = np.where((np.arange(200) % 10 == 0) & (y < 3), y, -1)
-    >>> count_unseen(Neighbors(10).build(X), labels, seed=0)
+    >>> count_unseen([Neighbors(10).build(X)], labels, seed=0)
     1
     """
-    labelled = labels >= 0
-    n_classes, unseen = len(np.unique(labels[labelled])), 0
-    for more in range(1, min(MOST_UNSEEN, graph.n_nodes - n_classes) + 1):
-        clusters = _cut(graph, n_classes + more, seed)
-        sizes = np.bincount(clusters)
-        is_met = np.bincount(clusters[labelled], minlength=len(sizes)) > 0
-        by_chance = np.exp(-labelled.mean() * sizes)
-        if np.sum(~is_met & (by_chance < BY_CHANCE)) >= more:
+    n_classes, unseen = len(np.unique(labels[labels >= 0])), 0
+    for more in range(1, min(MOST_UNSEEN, len(labels) - n_classes) + 1):
+        first, *others = [_without_label(graph, labels, n_classes + more, seed) for graph in graphs]
+        if sum(all(_is_among(cluster, other) for other in others) for cluster in first) >= more:
             unseen = more
     return unseen
+
+
+def _without_label(graph: Graph, labels: IntArray, n_clusters: int, seed: int) -> list[BoolArray]:
+    """Return the clusters that have no label, and would hardly be without one by chance."""
+    clusters = _cut(graph, n_clusters, seed)
+    members = [clusters == number for number in range(clusters.max() + 1)]
+    share = float((labels >= 0).mean())
+    return [
+        points
+        for points in members
+        if (labels[points] < 0).all() and np.exp(-share * points.sum()) < BY_CHANCE
+    ]
+
+
+def _is_among(cluster: BoolArray, others: list[BoolArray]) -> bool:
+    """Return whether one of the others has nearly the same points: in common, of those of either."""
+    return any((cluster & other).sum() >= SAME * (cluster | other).sum() for other in others)
 
 
 def propose_by_gaps(eigenvalues: FloatArray, fewest: int, n_proposals: int = 3) -> list[int]:
@@ -204,7 +219,7 @@ def choose_n_clusters(
     by_labels = expected_classes(constraints)
     if by_labels is not None and constraints.labels is not None:
         labels = np.asarray(constraints.labels)
-        unseen = min(count_unseen(graph, labels, seed) for graph in graphs)
+        unseen = count_unseen(graphs, labels, seed)
         seen = len(np.unique(labels[labels >= 0]))
         return min(max(by_labels, seen + unseen), graphs[0].n_nodes)
     return _choose_by_spectrum(graphs[0], constraints, folds, seed)
