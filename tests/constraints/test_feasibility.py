@@ -47,6 +47,18 @@ def test_beliefs_held_with_reserve_and_contradictions_need_nothing():
     assert len(points_apart(torn)) == 0
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_no_search_is_left_out_that_would_find_too_many_points_apart(seed):
+    """What is told without a search is what the search tells."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 4, 12)
+    pairs = [pair for pair in itertools.combinations(range(12), 2) if rng.random() < 0.4]
+    together = [(i, j) for i, j in pairs if y[i] == y[j]]
+    links = Constraints.from_pairs(12, together, [(i, j) for i, j in pairs if y[i] != y[j]])
+    for n_clusters in range(1, 6):
+        assert bool(too_few_clusters(links, n_clusters)) == (len(points_apart(links)) > n_clusters)
+
+
 def test_names_of_points_may_be_given():
     triangle = Constraints.from_pairs(3, cannot_link=[(0, 1), (1, 2), (0, 2)])
     assert "The points a, b, c are all apart" in too_few_clusters(triangle, 2, "abc".__getitem__)

@@ -2,14 +2,15 @@ import numpy as np
 import pytest
 
 from sidecut.exceptions import SpectralError
-from sidecut.graphs import SparseGraph
+from sidecut.graphs import Neighbors, SparseGraph
 from sidecut.graphs.graph import SplitWeights
-from sidecut.spectral import inverse
+from sidecut.spectral import inverse, laplacian, laplacian_eigenpairs
 from sidecut.spectral.inverse import (
     SHIFT,
     certify_by_inertia,
     certify_by_inverse,
     solve_factorized,
+    solve_factorized_roughly,
     solve_iterated,
 )
 from sidecut.spectral.problem import LaplacianProblem
@@ -88,6 +89,28 @@ def test_answers(solve, crowded):
     np.testing.assert_allclose(np.linalg.svd(overlap, compute_uv=False), 1.0, atol=1e-8)
     assert pairs.certificate.complete
     assert pairs.residuals.max() < 1e-8
+
+
+def test_a_rough_answer_is_as_exact_and_claims_nothing(crowded):
+    problem, values, vectors = crowded
+    pairs = solve_factorized_roughly(problem, WANTED, 2, np.random.RandomState(0))
+    assert pairs.vectors.shape == (problem.n, WANTED)
+    np.testing.assert_allclose(pairs.values, values[1 : WANTED + 1], rtol=1e-7)
+    overlap = vectors[:, 1 : WANTED + 1].T @ pairs.vectors
+    np.testing.assert_allclose(np.linalg.svd(overlap, compute_uv=False), 1.0, atol=1e-8)
+    assert (pairs.certificate.method, pairs.certificate.complete) == ("none", False)
+
+
+@pytest.mark.parametrize(("accuracy", "is_rough"), [("rough", True), ("sketch", True), ("certified", False)])
+def test_a_graph_that_is_cheap_to_factorise_is_factorised_however_exact(accuracy, is_rough, monkeypatch):
+    monkeypatch.setattr(laplacian, "DENSE_NODES", 10)
+    monkeypatch.setattr(laplacian, "SMALL_NODES", 10)
+    line = Neighbors(4).build(np.arange(1_200.0)[:, None])
+    pairs = laplacian_eigenpairs(line, 5, accuracy=accuracy, random_state=0)
+    assert pairs.solver == "shift-invert (sparse factorisation)" + is_rough * ", rough"
+    assert pairs.certificate.complete != is_rough
+    exact = np.linalg.eigvalsh(LaplacianProblem(line).apply_laplacian(np.eye(1_200)))[:5]
+    np.testing.assert_allclose(pairs.values, exact, atol=1e-10)
 
 
 @pytest.mark.parametrize("solve", SOLVERS)

@@ -96,7 +96,7 @@ def test_a_rough_start_spans_nearly_the_same_and_claims_nothing(clusters):
     assert angles.min() > 1 - 1e-3
 
 
-def test_other_solvers_are_never_rough(clusters):
+def test_the_whole_spectrum_is_never_rough(clusters):
     pairs = laplacian_eigenpairs(clusters[0].graph, 5, accuracy="rough", random_state=0)
     assert pairs.certificate.is_proof
 

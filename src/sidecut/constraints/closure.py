@@ -366,14 +366,20 @@ def too_few_clusters(constraints: Constraints, n_clusters: int, names: object = 
 def _may_need_more(constraints: Constraints, n_clusters: int) -> bool:
     """Tell whether cannot-links may hold more must-linked sets than clusters apart, without a search.
 
-    Each of these sets would have at least as many cannot-links as there are clusters; among random pairs
-    hardly any has.
+    Each of these sets would have as many cannot-links with the others as there are clusters, or more. So sets
+    with fewer are left out until none is; of random pairs nothing is left then.
     """
     knowledge = _meant_without_reserve(constraints)
     if knowledge.groups:
         return True
-    n_links = np.bincount(must_link_components(knowledge)[knowledge.cannot.pairs].ravel())
-    return int(np.count_nonzero(n_links >= n_clusters)) > n_clusters
+    ends = must_link_components(knowledge)[knowledge.cannot.pairs]
+    while len(ends):
+        linked_enough = np.bincount(ends.ravel()) >= n_clusters
+        kept = linked_enough[ends].all(axis=1)
+        if kept.all():
+            return True
+        ends = ends[kept]
+    return False
 
 
 def _listed(names: list[str], limit: int = 8) -> str:

@@ -8,6 +8,7 @@ Chebyshev's iteration suffice, in single precision.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from sidecut.arrays import FloatArray, IntArray
@@ -15,6 +16,8 @@ from sidecut.graphs import Graph, each_chunk, normalize
 from sidecut.methods.e2cp.spreading import spread, spread_units
 from sidecut.spectral import laplacian_eigenpairs
 
+#: An array in single precision.
+SingleArray = npt.NDArray[np.floating[Any]]
 #: How far knowledge spreads: α of E2CP, nearer to one than its default, since one label must be judged by
 #: others that may be far away. Set on iris, wine, breast cancer and digits.
 ALPHA = 0.95
@@ -80,8 +83,8 @@ def _between_many(graph: Graph, points: IntArray, alpha: float) -> FloatArray:
     # No eigenvalue of Ā that is left lies above the last one that was set apart.
     largest = 1.0 - float(pairs.values[-1])
 
-    def solve(part: slice) -> FloatArray:
-        rest = -vectors @ vectors[points[part]].T
+    def solve(part: slice) -> SingleArray:
+        rest: npt.NDArray = -vectors @ vectors[points[part]].T
         rest[points[part], np.arange(rest.shape[1])] += 1.0
         return _iterate(affinity, np.float32(1.0 - alpha) * rest, alpha, largest)[points]
 
@@ -94,7 +97,7 @@ def _between_many(graph: Graph, points: IntArray, alpha: float) -> FloatArray:
     return np.maximum(0.5 * (between + between.T), 0.0)
 
 
-def _iterate(affinity: sp.csr_array, block: FloatArray, alpha: float, largest: float) -> FloatArray:
+def _iterate(affinity: sp.csr_array, block: npt.NDArray, alpha: float, largest: float) -> npt.NDArray:
     """Solve (I - α Ā) X = B by Chebyshev's iteration, where B has no part above the eigenvalue `largest`.
 
     The eigenvalues that matter lie between 1 - α largest and 1 + α. With their middle d and half their

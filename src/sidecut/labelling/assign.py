@@ -287,6 +287,32 @@ def rough_labels(embedding: FloatArray, n_clusters: int) -> IntArray:
     return kmeans_labels(embedding, n_clusters, n_init=FEW_STARTS, fit_rows=seen, random_state=rng)
 
 
+def kmeans_from(embedding: FloatArray, centers: FloatArray) -> IntArray:
+    """Cluster rows by k-means from given centres: one start, where it is known where to begin.
+
+    Parameters
+    ----------
+    embedding : array of shape (n_samples, n_components)
+        One row per point.
+    centers : array of shape (n_clusters, n_components)
+        Where to begin.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        Labels numbered in order of first appearance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.labelling.assign import kmeans_from
+    >>> kmeans_from(np.array([[0.0], [1.0], [5.0], [6.0]]), np.array([[0.0], [3.0]]))
+    array([0, 0, 1, 1])
+    """
+    found = _fit(embedding, len(centers), 1, None, init=centers).labels_
+    return rename_by_first_appearance(found.astype(np.intp))
+
+
 def kmeans_centers(
     embedding: ArrayLike,
     n_clusters: int,
@@ -352,9 +378,13 @@ def _rows_to_fit(rows: FloatArray, fit_rows: ArrayLike | None, n_clusters: int) 
 
 
 def _fit(
-    rows: FloatArray, n_clusters: int, n_init: int, random_state: int | np.random.RandomState | None
+    rows: FloatArray,
+    n_clusters: int,
+    n_init: int,
+    random_state: int | np.random.RandomState | None,
+    init: str | FloatArray = "k-means++",
 ) -> KMeans:
-    model = KMeans(n_clusters, n_init=check_count("n_init", n_init), random_state=random_state)
+    model = KMeans(n_clusters, init=init, n_init=check_count("n_init", n_init), random_state=random_state)
     n_threads = 1 if len(rows) * n_clusters < _WORTH_THREADS else None
     with limit_threads(n_threads), warnings.catch_warnings():
         # Missing clusters are reported by the caller, in terms of the embedding.

@@ -54,15 +54,7 @@ def solve_factorized(
     SpectralError
         If the problem has no sparse part, the factors do not fit, or the iteration does not converge.
     """
-    if problem.sparse_part is None:
-        raise SpectralError("Only sparse graphs can be factorised; this one has no sparse matrix.")
-    try:
-        factor = _factorize_shifted(problem)
-    except (RuntimeError, MemoryError) as error:
-        raise SpectralError(f"The sparse factorisation failed: {error}.") from error
-
-    def inverse(right: FloatArray) -> FloatArray:
-        return problem.project(factor.solve(problem.project(right)))
+    inverse = _invert_by_factors(problem)
 
     def certify(found: RitzPairs) -> Certificate:
         if problem.is_sparse:
@@ -72,6 +64,48 @@ def solve_factorized(
     inaccuracy = 0.0 if problem.is_sparse else _solve_error(problem, inverse)
     pairs = _solve(problem, inverse, wanted + guards, rng)
     return _complete(problem, inverse, pairs, certify, "shift-invert (sparse factorisation)", rng)
+
+
+def solve_factorized_roughly(
+    problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
+) -> Eigenpairs:
+    """Return eigenvectors for a descent to start from by shift-invert, not certified.
+
+    They are as exact as certified ones, but nothing tells whether one was missed: that would take another
+    factorisation, and guards to find a gap.
+
+    Parameters
+    ----------
+    problem : LaplacianProblem
+        A problem whose sparse part has factors that fit in memory.
+    wanted : int
+        How many pairs.
+    guards : int
+        Not used.
+    rng : RandomState
+        The starting vector.
+
+    Raises
+    ------
+    SpectralError
+        If the problem has no sparse part, the factors do not fit, or the iteration does not converge.
+    """
+    pairs = _solve(problem, _invert_by_factors(problem), wanted, rng)
+    detail = "Not certified: these eigenvectors are only where a descent starts."
+    certificate = Certificate("none", 0.0, 1.0, False, detail)
+    solver = "shift-invert (sparse factorisation), rough"
+    return Eigenpairs(pairs.values, orient(pairs.vectors), pairs.residuals, solver, certificate)
+
+
+def _invert_by_factors(problem: LaplacianProblem) -> Inverse:
+    """Return b -> (L̄ + shift)⁻¹ b on the complement of the null space, by a sparse factorisation."""
+    if problem.sparse_part is None:
+        raise SpectralError("Only sparse graphs can be factorised; this one has no sparse matrix.")
+    try:
+        factor = _factorize_shifted(problem)
+    except (RuntimeError, MemoryError) as error:
+        raise SpectralError(f"The sparse factorisation failed: {error}.") from error
+    return lambda right: problem.project(factor.solve(problem.project(right)))
 
 
 def solve_iterated(

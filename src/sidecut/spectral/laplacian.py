@@ -11,7 +11,7 @@ from sidecut.exceptions import SpectralError, SpectralWarning, warn
 from sidecut.graphs import Graph
 from sidecut.spectral.certificate import NEARLY
 from sidecut.spectral.factorization import FactorForecast, forecast
-from sidecut.spectral.inverse import solve_factorized, solve_iterated
+from sidecut.spectral.inverse import solve_factorized, solve_factorized_roughly, solve_iterated
 from sidecut.spectral.lanczos import PRODUCT_BUDGET, solve_lanczos, solve_roughly
 from sidecut.spectral.problem import Eigenpairs, LaplacianProblem, solve_dense
 from sidecut.spectral.sketch import solve_sketch
@@ -34,6 +34,8 @@ SOLVERS = ("auto", "dense", "lanczos", "factorized", "iterated")
 ACCURACIES = ("certified", "rough", "sketch")
 
 Attempt = Callable[[LaplacianProblem, int, int, np.random.RandomState], Eigenpairs]
+#: Solvers for those who are content with less.
+UNCERTIFIED: tuple[Attempt, ...] = (solve_factorized_roughly, solve_roughly, solve_sketch)
 
 
 def laplacian_eigenpairs(
@@ -60,9 +62,10 @@ def laplacian_eigenpairs(
         Use one solver only: LAPACK on the full matrix; Lanczos on the affinity; Lanczos on the inverse by
         sparse factorisation; Lanczos on the inverse by conjugate gradients (with multigrid if sparse).
     accuracy : {"certified", "rough", "sketch"}, default="certified"
-        Where solver="auto" chooses Lanczos, be content with less and no certificate. "rough": residuals of a
-        thousandth, for a descent to start from. "sketch": residuals of three tenths of the last eigenvalue,
-        where many vectors are wanted and only the space that they span matters.
+        Where solver="auto" does not see the whole spectrum, be content with less and no certificate.
+        "rough": residuals of a thousandth, for a descent to start from. "sketch": residuals of three tenths
+        of the last eigenvalue, where many vectors are wanted and only the space that they span matters. A
+        graph that is cheap to factorise is factorised for both.
     random_state : int, RandomState or None
         Starting vectors; an int makes the result reproducible.
 
@@ -121,7 +124,7 @@ def _find_first_certified(
         except SpectralError as error:
             failures.append(str(error))
             continue
-        if attempt in (solve_roughly, solve_sketch) or _is_covered(pairs, wanted):
+        if attempt in UNCERTIFIED or _is_covered(pairs, wanted):
             return pairs.first(wanted)
         best = _better(best, pairs)
     if best is None:
@@ -157,9 +160,7 @@ def _attempts(problem: LaplacianProblem, count: int, solver: str, accuracy: str)
     part = problem.sparse_part
     cost = None if part is None else forecast(part)
     if _is_cheap(cost, problem):
-        if problem.n <= SMALL_NODES:
-            yield _short_lanczos
-        yield solve_factorized
+        yield from _attempts_by_factors(problem, accuracy)
     if accuracy == "sketch":
         yield solve_sketch
     if accuracy != "certified":
@@ -171,6 +172,14 @@ def _attempts(problem: LaplacianProblem, count: int, solver: str, accuracy: str)
         yield _dense
     yield solve_iterated
     yield _patient_lanczos
+
+
+def _attempts_by_factors(problem: LaplacianProblem, accuracy: str) -> Iterator[Attempt]:
+    if accuracy != "certified":
+        yield solve_factorized_roughly
+    if problem.n <= SMALL_NODES:
+        yield _short_lanczos
+    yield solve_factorized
 
 
 def _dense(problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState) -> Eigenpairs:

@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import CCSR, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.labelling import kmeans_labels, unit_rows
+from sidecut.methods import base
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.ccsr import estimator as ccsr
 from sidecut.methods.ccsr import program as ccsr_program
@@ -277,3 +278,24 @@ def test_a_rough_plain_cut_is_enough_where_links_gain_clearly(monkeypatch):
     quick = CCSR(2, random_state=0).fit(X, constraints=known)
     np.testing.assert_array_equal(quick.labels_, usual.labels_)
     assert len(calls) == 1
+
+
+def test_the_answer_without_links_takes_the_eigenvectors_that_are_known(monkeypatch):
+    X, _ = make_moons(900, noise=0.15, random_state=0)
+    alone = NormalizedCut(2, random_state=0).fit(X)
+    # The answer without links satisfies these, and is kept.
+    known = sample_labels(alone.labels_, 8, random_state=1)
+    calls = []
+    original = ccsr.laplacian_eigenpairs
+    for module in (ccsr, base):
+        counted = lambda *given, **named: calls.append(1) or original(*given, **named)  # noqa: E731
+        monkeypatch.setattr(module, "laplacian_eigenpairs", counted)
+    model = CCSR(2, random_state=0).fit(X, constraints=known)
+    assert len(calls) == 1
+    assert model.judgement_.choice == "graph"
+    np.testing.assert_array_equal(model.labels_, alone.labels_)
+    # Rough vectors are not handed on.
+    monkeypatch.setattr(ccsr, "LARGE", 100)
+    calls.clear()
+    CCSR(2, random_state=0).fit(X, constraints=known)
+    assert len(calls) == 2

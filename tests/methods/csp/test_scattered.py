@@ -30,9 +30,9 @@ def test_the_cuts_of_least_cost_are_those_of_all(scattered):
     few = feasible_cuts(graph, known, n_clusters=4, max_cuts=enough_cuts("usual", 4), smooth=lambda: smooth)
     many = feasible_cuts(graph, known, n_clusters=4, max_cuts=60, tol=1e-8)
     assert few.beta == pytest.approx(many.beta, rel=1e-6)
-    assert angle(few.vectors[:, :3], many.vectors[:, :3]) > 0.999
-    np.testing.assert_allclose(few.costs[:3], many.costs[:3], rtol=1e-3)
-    assert (few.residuals[:3] < 3e-3).all()
+    assert angle(few.vectors[:, :3], many.vectors[:, :3]) > 0.995
+    np.testing.assert_allclose(few.costs[:3], many.costs[:3], rtol=1e-2)
+    assert (few.residuals[:3] < 1e-2).all()
     assert (few.satisfactions > few.beta).all()
     assert not few.complete
 
@@ -58,7 +58,7 @@ def test_leading_eigenvalues_of_many_points_are_those_of_the_whole_spectrum(scat
     assert whole.is_exact
     assert not some.is_exact
     assert some.values.size == 10 < whole.values.size
-    np.testing.assert_allclose(some.values, whole.values[:10], rtol=0.02)
+    np.testing.assert_allclose(some.values, whole.values[:10], rtol=0.05)
     assert (some.values <= whole.values[:10] * (1 + 1e-12)).all()
 
 

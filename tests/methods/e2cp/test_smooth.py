@@ -94,6 +94,19 @@ def test_the_basis_is_orthonormal_and_smooth(n_blobs):
     np.testing.assert_allclose(found, leading, atol=0.02)
 
 
+def test_where_clusters_stand_out_their_vectors_are_the_basis():
+    points = make_blobs(300, 10, centers=4, cluster_std=4.5, random_state=0)[0]
+    graph = Neighbors(20).build(points)
+    assert graph.n_components == 1
+    values = np.linalg.eigvalsh(NormalizedAffinity(graph).apply(np.eye(300)))[::-1]
+    assert values[3] - values[4] > 0.1
+    exact = laplacian_eigenpairs(graph, 4).vectors
+    basis = leading_basis(graph, 9, 4, np.random.RandomState(0))
+    assert basis.shape == (300, 4)
+    assert np.linalg.svd(exact.T @ basis, compute_uv=False).min() > 0.99
+    assert leading_basis(graph, 9, 6, np.random.RandomState(0)).shape == (300, 9)
+
+
 def test_where_lanczos_gives_up_another_solver_serves(monkeypatch):
     monkeypatch.setattr("sidecut.methods.e2cp.smooth.BASIS_PRODUCTS", 1)
     monkeypatch.setattr("sidecut.methods.e2cp.smooth.BASIS_TOLERANCE", 1e-15)

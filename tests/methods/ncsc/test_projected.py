@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sidecut import Constraints
 from sidecut.graphs import DenseGraph, Gaussian, Neighbors, SparseGraph
-from sidecut.methods.ncsc import PenalizedCut, fixed_clusters
+from sidecut.methods.ncsc import PenalizedCut, fixed_clusters, projected
 from sidecut.methods.ncsc.fixed_clusters import without_overlap
 from sidecut.methods.ncsc.projected import (
     OverlapEnergy,
@@ -96,6 +96,30 @@ def test_settled_columns_satisfy_the_conditions_of_kkt():
     slope -= np.sum(state.V * slope, axis=0) * state.V
     assert np.abs(slope[state.V > 1e-6]).max() < 1e-4
     assert slope[state.V == 0].min(initial=0.0) > -1e-4
+
+
+def test_on_large_graphs_it_ends_when_the_clusters_have_settled(monkeypatch):
+    cut, labels, _ = problem(1)
+    start = np.sqrt(cut.degrees)[:, None] * cut.indicators(labels, K)
+    energy = OverlapEnergy(cut, 0.2)
+    whole, trace, _ = descend(energy, start, tol=1e-12, max_iter=2_000)
+    monkeypatch.setattr(projected, "MANY_NODES", 10)
+    settled, shorter, converged = descend(energy, start, tol=1e-12, max_iter=2_000)
+    assert converged
+    assert projected.SETTLING_STEPS < len(shorter) < len(trace)
+    # It is the same way, left early.
+    assert shorter == trace[: len(shorter)]
+    np.testing.assert_array_equal(settled.labels, whole.labels)
+
+
+def test_nodes_that_still_move_keep_it_going(monkeypatch):
+    monkeypatch.setattr(projected, "MANY_NODES", 10)
+    state = OverlapEnergy(problem(1)[0], 0.2).at(np.random.default_rng(0).random((problem(1)[0].n_nodes, K)))
+    still = [0] * projected.SETTLING_STEPS
+    assert projected._have_settled(still, state)
+    assert projected._have_settled([5, *still], state)
+    assert not projected._have_settled([*still[1:], 1], state)
+    assert not projected._have_settled(still[1:], state)
 
 
 def test_it_ends_no_higher_than_the_multiplicative_updates(printed_updates):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import rough_labels, unit_rows
+from sidecut.labelling.assign import kmeans_from
+from sidecut.labelling.labels import means_of_clusters
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.ccsr.program import (
     FactoredHessian,
@@ -19,9 +21,9 @@ from sidecut.methods.ccsr.program import (
     svec,
     upper_triangle,
 )
-from sidecut.methods.safeguard import Safeguarded
+from sidecut.methods.safeguard import Safeguarded, is_little
 from sidecut.parameters import is_number
-from sidecut.spectral import laplacian_eigenpairs
+from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 __all__ = ["CCSR", "KernelProgramme", "ProgrammeSolution", "link_squares", "point_squares"]
 
@@ -249,23 +251,39 @@ class CCSR(Safeguarded, SpectralClusterer):
         _check_ridge(self.ridge)
 
     def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
+        pairs: Eigenpairs | None = self.__dict__.pop("_spectrum", None)
         if constraints.n_pairs == 0:
             self.__dict__.pop("programme_", None)
-            return super()._embed(graph, constraints, rng)
-        # Those beyond the first K are among many that are close: on many points they need not be exact.
-        pairs = laplacian_eigenpairs(
-            graph,
-            self._n_vectors(graph.n_nodes),
-            solver=self.eigen_solver,
-            accuracy="sketch" if graph.n_nodes > LARGE else "certified",
-            random_state=rng,
-        )
+            if pairs is None:
+                return super()._embed(graph, constraints, rng)
+            self._remember(pairs.first(self.n_clusters))
+            return self._plain_rows(graph, self.eigenvectors_)
+        if pairs is None:
+            # Those beyond the first K are among many that are close: on many points they need not be exact.
+            pairs = laplacian_eigenpairs(
+                graph,
+                self._n_vectors(graph.n_nodes),
+                solver=self.eigen_solver,
+                accuracy="sketch" if graph.n_nodes > LARGE else "certified",
+                random_state=rng,
+            )
         self._remember(pairs)
         features = unit_rows(pairs.vectors) if self.unit_rows else np.sqrt(graph.n_nodes) * pairs.vectors
         self.programme_ = self._programme(features, constraints).solve()
-        self._plain = (constraints, self._plain_rows(graph, pairs.vectors[:, : self.n_clusters]))
+        if not (self._is_guarded and is_little(constraints, self.n_clusters)):
+            # Otherwise the answer without links is looked at anyway.
+            self._plain = (constraints, self._plain_rows(graph, pairs.vectors[:, : self.n_clusters]))
         adapted = features @ _root(self.programme_.matrix)
         return unit_rows(adapted) if self.unit_rows else adapted
+
+    def _twin(self) -> Self:
+        twin = super()._twin()
+        needed = self.eigenvalues_[: self.n_clusters]
+        certified_below = self.solution_.certificate.certified_below
+        if needed.size == self.n_clusters and needed[-1] <= certified_below:
+            # The eigenvectors of the graph are the same whatever is known.
+            twin._spectrum = self.solution_
+        return twin
 
     def _plain_rows(self, graph: Graph, vectors: FloatArray) -> FloatArray:
         """What the normalised cut hands to k-means."""
@@ -283,11 +301,13 @@ class CCSR(Safeguarded, SpectralClusterer):
             return labels
         satisfied = constraints.satisfaction(labels)
         if len(rows) > LARGE:
-            # To cluster all the rows of the plain cut takes as long as it took to cluster these.
-            rough = constraints.satisfaction(rough_labels(rows, self.n_clusters))
-            if satisfied > rough + CLEARLY:
+            # To cluster the rows of the plain cut from ten starts takes as long as it took to cluster these.
+            rough = rough_labels(rows, self.n_clusters)
+            if satisfied > constraints.satisfaction(rough) + CLEARLY:
                 return labels
-        plain = super()._assign_labels(rows, rng)
+            plain = kmeans_from(rows, means_of_clusters(rows, rough))
+        else:
+            plain = super()._assign_labels(rows, rng)
         return labels if satisfied > constraints.satisfaction(plain) else plain
 
     def _n_vectors(self, n_nodes: int) -> int:

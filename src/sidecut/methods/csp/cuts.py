@@ -25,7 +25,8 @@ MAX_CUTS = 300
 #: of least cost were among the first K + 3 (benchmarks/choices/csp_pairs.py).
 SPARE_CUTS = 5
 #: Where only these are computed, the K - 1 that are used are found to so many times the tolerance: their span
-#: is then right to a cosine of .995 (tests/methods/csp/test_scattered.py), and k-means sees no difference.
+#: is then right to a cosine of .995 (tests/methods/csp/test_scattered.py), and k-means hardly sees a
+#: difference (benchmarks/choices/shortcuts.py).
 SCATTERED = 10_000
 #: What the pairs make of the graph's cuts is asked for at a μ of so many times λ_{K-1}(Q̄).
 RESPONSE = 2.0

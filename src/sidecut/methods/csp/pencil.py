@@ -37,6 +37,8 @@ INNER_STEPS = 60
 SPARE_TOLERANCE = 0.1
 #: Directions that a block adds to a basis only by rounding are dropped.
 NEW = 1e-10
+#: Squares of lengths in a basis below this share of the largest are next to rounding.
+FAINT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -134,11 +136,11 @@ class SurplusPencil:
 
     def meet_null(self, block: FloatArray) -> FloatArray:
         """Return NᵀB w for a block of w."""
-        return self._null_image_rows @ block
+        return np.asarray(self._null_image_rows @ block)
 
     def along_null(self, block: FloatArray) -> FloatArray:
         """Return (NᵀBN)⁻¹ NᵀB w, how far each column is completed along the null space."""
-        return np.linalg.solve(self.null_form, self.meet_null(block))
+        return np.asarray(np.linalg.solve(self.null_form, self.meet_null(block)), dtype=np.float64)
 
     def complete(self, block: FloatArray) -> FloatArray:
         """Return v = w - N (NᵀBN)⁻¹ NᵀB w for a block of w ⊥ N."""
@@ -213,8 +215,7 @@ class PencilOnBasis:
 
     def __init__(self, pencil: SurplusPencil, vectors: FloatArray) -> None:
         problem, self._null = pencil.problem, pencil.null
-        basis, triangle, _ = scipy.linalg.qr(problem.project(unit(vectors)), mode="economic", pivoting=True)
-        self._basis = problem.project(basis[:, np.abs(np.diag(triangle)) > NEW])
+        self._basis = problem.project(span(problem.project(unit(vectors))))
         null_image = pencil.null_image + pencil.b * pencil.null
         self._laplacian = symmetric(self._basis.T @ pencil.apply_laplacian(self._basis))
         self._beliefs = symmetric(self._basis.T @ pencil.apply_Q(self._basis))
@@ -314,6 +315,26 @@ def _cholesky(B: FloatArray) -> FloatArray:
             "many orders of magnitude for constraints to be weighed. A graph of nearest neighbours "
             "(affinity='knn'), or a larger width of the kernel, has more even degrees."
         ) from error
+
+
+def span(block: FloatArray) -> FloatArray:
+    """Return an orthonormal basis of the span of some columns, but for directions they hardly have.
+
+    By the eigenvectors of BᵀB, twice: for long columns a third of the time of an orthogonal factorisation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.methods.csp.pencil import span
+    >>> basis = span(np.array([[1.0, 1.0, 2.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0]]))
+    >>> basis.shape, bool(np.allclose(basis.T @ basis, np.eye(2))), bool(np.allclose(basis[2], 0))
+    ((3, 2), True, True)
+    """
+    for _ in range(2):
+        squares, rotation = np.linalg.eigh(block.T @ block)
+        kept = squares > FAINT * squares.max(initial=0.0)
+        block = block @ (rotation[:, kept] / np.sqrt(squares[kept]))
+    return block
 
 
 def unit(block: FloatArray) -> FloatArray:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, SpectralError
 from sidecut.graphs import Graph, normalize
-from sidecut.labelling import assign_labels, rename_by_first_appearance, rough_labels, unit_rows
-from sidecut.labelling.assign import FEW_STARTS, SOME_ROWS
+from sidecut.labelling import assign_labels, rough_labels, unit_rows
+from sidecut.labelling.assign import FEW_STARTS, SOME_ROWS, kmeans_from
 from sidecut.labelling.labels import what_neighbors_say
 from sidecut.methods.csp.cuts import FeasibleCuts
 from sidecut.methods.csp.embedding import Completion, complete_cuts, label_sides
@@ -28,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Cuts that are told a part only are found to this tolerance.
 REFIT_TOLERANCE = 1e-3
+#: Two answers to which neighbours agree within this are taken to be equally good.
+SLIGHTLY = 0.002
 
 
 class CutTrial:
@@ -99,7 +98,7 @@ class CutTrial:
         if self.known.groups.max(initial=-1) < self.model.n_clusters:
             return False
         rough = self._neighbors_agree(self._label_roughly(self.graph_rows))
-        return self._neighbors_agree(labels) < rough
+        return self._neighbors_agree(labels) < rough - SLIGHTLY
 
     def _neighbors_agree(self, labels: IntArray) -> float:
         return self.known.agreement(what_neighbors_say(self.graph, labels, self.model.n_clusters))
@@ -137,9 +136,7 @@ class CutTrial:
         }
         seeds = seed_centers(rows, constraints, model.n_clusters)
         if seeds is not None:
-            with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-                found = KMeans(model.n_clusters, init=seeds, n_init=1).fit(rows).labels_
-            answers["seeded"] = rename_by_first_appearance(found.astype(np.intp))
+            answers["seeded"] = kmeans_from(rows, seeds)
         return answers
 
     def refit(self, told: Constraints, start: FloatArray) -> dict[str, IntArray] | None:

@@ -34,7 +34,8 @@ TOLERANCE = 3e-3
 #: The leading eigenvectors are looked for to this accuracy, with so many products at the most.
 BASIS_TOLERANCE, BASIS_PRODUCTS = 0.01, 600
 #: Where the first eigenvalues, as many as clusters, stand out by the second number, this accuracy is enough,
-#: and so are their vectors: the graph that is made of them is as near to eq. 4 as with twice as many.
+#: and so are their vectors: the graph that is made of them is as near to eq. 4 as with twice as many
+#: (benchmarks/choices/shortcuts.py).
 ROUGH_TOLERANCE, STANDING_OUT = 0.1, 0.05
 
 

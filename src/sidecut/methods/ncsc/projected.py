@@ -35,7 +35,7 @@ RAISES, RAISE = 8, 4.0
 LEAST_PRICE = 1e-3
 #: On graphs of more nodes than the first number the clusters are taken to be settled when so many steps have
 #: moved no more than this share of the nodes: what a step gains then is gained within the clusters. On blobs
-#: that took ten steps in place of seventy, on moons two thirds of them (benchmarks/choices/ncsc_steps.py).
+#: that took ten steps in place of seventy, on moons two thirds of them (benchmarks/choices/shortcuts.py).
 MANY_NODES, SETTLING_STEPS, SETTLED = 2_000, 10, 1e-3
 #: Added to the energy before a share of it is taken: a perfect cut has energy 0.
 LEAST_ENERGY = 1e-9

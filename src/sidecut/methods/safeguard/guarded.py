@@ -153,12 +153,16 @@ class Safeguarded(_Clusterer):
 
     def _refit(self, X: Any, constraints: Constraints | None) -> Self:
         """Return the same method, fitted on the same graph with other constraints."""
+        graph = self._seen[1]
+        return self._twin().fit(X if graph is None else graph, constraints=constraints)
+
+    def _twin(self) -> Self:
+        """Return the same method, not fitted, for the graph that this one was fitted on."""
         # Not a clone: that would copy a graph that is shared.
         settings = {**self.get_params(deep=False), "safe": False}
-        graph = self._seen[1]
-        if graph is None:
-            return type(self)(**settings).fit(X, constraints=constraints)
-        return type(self)(**{**settings, "affinity": "precomputed"}).fit(graph, constraints=constraints)
+        if self._seen[1] is not None:
+            settings["affinity"] = "precomputed"
+        return type(self)(**settings)
 
 
 def _dense(points: Any) -> FloatArray:
