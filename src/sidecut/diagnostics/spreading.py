@@ -7,6 +7,8 @@ Chebyshev's iteration suffice, in single precision.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
