@@ -33,5 +33,6 @@ print(f"after:  ARI {score:.2f}")
 # Points with a dark rim are those we know.
 
 _, axes = plt.subplots(1, 2, figsize=(10, 4))
-plot_before_after(X, before.labels_, after.labels_, known, axes, titles=("Nothing known", "Ten labels known"))
+titles = ("Nothing known", "Ten labels known")
+plot_before_after(X, before.labels_, after.labels_, known, axes, titles=titles)
 plt.tight_layout()

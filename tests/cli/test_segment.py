@@ -171,3 +171,31 @@ def test_bad_usage_ends_with_two_and_says_what_to_do(shell, discs, command, comp
     assert "Traceback" not in shell.err
     assert shell.out == ""
     assert not (shell.directory / "o.png").exists()
+
+
+def test_marks_are_kept_where_more_segments_are_wanted(shell):
+    truth = np.repeat([0, 1, 2], 20)[None, :].repeat(30, axis=0)
+    colors = np.array([[50, 130, 50], [180, 80, 80], [50, 80, 200]])
+    image = np.clip(colors[truth] + np.random.default_rng(0).normal(0, 10, (30, 60, 3)), 0, 255)
+    np.save("image.npy", image.astype(np.uint8))
+    marks = np.zeros((30, 60), dtype=np.uint8)
+    marks[5:25, 5], marks[5:25, 30] = 1, 2
+    marks[15, 30:46] = 2
+    np.save("marks.npy", marks)
+    words = (
+        "segment",
+        "image.npy",
+        "--scribbles",
+        "marks.npy",
+        "-k",
+        3,
+        "-o",
+        "cut.png",
+        "--json",
+        "--strict",
+    )
+    assert shell(*words) == 0, shell.err
+    said = json.loads(shell.out)
+    assert said["method"] == "RegionCut"
+    assert said["n_marks_lost"] == 0
+    assert len(said["sizes"]) == 3

@@ -5,7 +5,14 @@ import pandas as pd
 import pytest
 
 from sidecut.cli.errors import UsageError
-from sidecut.cli.tables import ColumnRoles, TextFormat, class_codes, points_from_table, read_table
+from sidecut.cli.tables import (
+    ColumnRoles,
+    TextFormat,
+    class_codes,
+    in_options,
+    points_from_table,
+    read_table,
+)
 
 
 def points(frame, **roles):
@@ -242,3 +249,8 @@ def test_ids_with_duplicates_are_left_out_and_never_taken_for_names_labels_or_fe
     assert shell.err.endswith(f"All that this table seems to need: {needed}.\n")
     words = ("cluster", "birds.csv", "-k", 2, "--neighbors", 3, "--no-report", "-o", "l.csv")
     assert shell(*words, *needed.split()) == 0, shell.err
+
+
+def test_messages_of_the_library_speak_in_options():
+    said = in_options("n_clusters=2 is more than there are points, 1. Choose n_clusters <= 1.")
+    assert said == "--clusters 2 is more than there are points, 1. Choose --clusters 1 or fewer."

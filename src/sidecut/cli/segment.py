@@ -120,7 +120,7 @@ def _compute(options: SegmentOptions, stages: Stages) -> tuple[NDArray, Segmenta
         by_regions = _cuts_regions(options, seeds, n_segments)
         method = None if by_regions else _method(options, seeds, n_segments)
     if by_regions:
-        return image, _cut_regions(image, seeds, stages)
+        return image, _cut_regions(image, seeds, n_segments, options.seed, stages)
     with stages.stage("linking pixels", " x ".join(map(str, image.shape[:2]))):
         graph = pixel_graph(
             image,
@@ -134,13 +134,18 @@ def _compute(options: SegmentOptions, stages: Stages) -> tuple[NDArray, Segmenta
 
 
 def _cuts_regions(options: SegmentOptions, seeds: Seeds | None, n_segments: int) -> bool:
-    """Tell whether `segment` would cut by regions: all segments are marked, and no method is asked for."""
+    """Tell whether `segment` would cut by regions: two classes are marked, and no method is asked for."""
     wishes = (options.method, options.radius, options.neighbors, options.sigma_position, options.sigma_color)
     is_free = not options.set and all(wish is None for wish in wishes)
-    return is_free and seeds is not None and 2 <= len(seeds.classes) == n_segments
+    return is_free and seeds is not None and 2 <= len(seeds.classes) <= n_segments
 
 
-def _cut_regions(image: NDArray, seeds: Seeds | None, stages: Stages) -> Segmentation:
+def _cut_regions(
+    image: NDArray, seeds: Seeds | None, n_segments: int, seed: int, stages: Stages
+) -> Segmentation:
+    if seeds is not None and len(seeds.classes) < n_segments:
+        with stages.stage("cutting", f"into {n_segments} segments, {len(seeds.classes)} of them marked"):
+            return segment(image, seeds, n_segments=n_segments, random_state=seed)
     with stages.stage("finding regions", " x ".join(map(str, image.shape[:2]))):
         graph = region_graph(image)
     with stages.stage("cutting", f"{graph.regions.n_regions:,} regions"):

@@ -7,6 +7,8 @@ Chebyshev's iteration suffice, in single precision.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -16,6 +18,8 @@ from sidecut.graphs import Graph, each_chunk, normalize
 from sidecut.methods.e2cp.spreading import spread, spread_units
 from sidecut.spectral import laplacian_eigenpairs
 
+#: An array in single precision.
+SingleArray = npt.NDArray[np.floating[Any]]
 #: How far knowledge spreads: α of E2CP, nearer to one than its default, since one label must be judged by
 #: others that may be far away. Set on iris, wine, breast cancer and digits.
 ALPHA = 0.95
@@ -81,7 +85,7 @@ def _between_many(graph: Graph, points: IntArray, alpha: float) -> FloatArray:
     # No eigenvalue of Ā that is left lies above the last one that was set apart.
     largest = 1.0 - float(pairs.values[-1])
 
-    def solve(part: slice) -> FloatArray:
+    def solve(part: slice) -> SingleArray:
         rest: npt.NDArray = -vectors @ vectors[points[part]].T
         rest[points[part], np.arange(rest.shape[1])] += 1.0
         return _iterate(affinity, np.float32(1.0 - alpha) * rest, alpha, largest)[points]

@@ -66,7 +66,9 @@ class SegmentOptions:
     method: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="See sidecut methods (default: csp with marks).", rich_help_panel=METHOD
+            metavar="NAME",
+            help="See sidecut methods (default: by regions where two classes are marked).",
+            rich_help_panel=METHOD,
         ),
     ] = None
     radius: Annotated[
