@@ -151,8 +151,8 @@ def watched_ends(model):
     descend = model._descend
 
     def watch(*args):
-        ends.append(descend(*args))
-        return ends[-1]
+        ends.extend(descend(*args))
+        return ends
 
     model._descend = watch
     return ends
