@@ -5,28 +5,23 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from sidecut import (
-    CCSR,
     E2CP,
-    NCSC,
     AutoCut,
     Constraints,
     NormalizedCut,
-    PoissonMBO,
     SpectralLearning,
 )
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.exceptions import ConflictError, ConstraintWarning
 from sidecut.graphs import Gaussian, Neighbors
-from sidecut.selection import Consensus, ConstraintFolds, autocut, vote
+from sidecut.selection import ConstraintFolds, autocut
 from sidecut.selection.autocut import make_folds
 from sidecut.selection.budget import parse_budget
 from sidecut.selection.candidate import WORTH, Candidate
-from sidecut.selection.consensus import name_alike
 from sidecut.selection.race import Race
 from sidecut.selection.views import lean_by_units, list_views
 
@@ -307,97 +302,6 @@ def test_progress_is_told():
 def test_what_makes_no_sense_is_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         AutoCut(**settings).fit(X, constraints=KNOWN)
-
-
-# Votes
-
-
-def test_votes_are_counted_after_clusters_are_named_alike():
-    truth = np.repeat([0, 1, 2], 10)
-    rng = np.random.default_rng(0)
-    answers = []
-    for _ in range(5):
-        wrong = rng.permutation(30)[:6]
-        answer = truth.copy()
-        answer[wrong] = (answer[wrong] + 1) % 3
-        answers.append(rng.permutation(3)[answer])
-    agreed = vote(answers)
-    assert adjusted_rand_score(truth, agreed) > max(adjusted_rand_score(truth, a) for a in answers)
-
-
-def test_naming_alike_is_the_best_of_all_namings():
-    from itertools import permutations
-
-    rng = np.random.default_rng(1)
-    one, other = rng.integers(0, 4, 50), rng.integers(0, 4, 50)
-    best = max((np.array(names)[one] == other).sum() for names in permutations(range(4)))
-    assert (name_alike(one, other, 4) == other).sum() == best
-
-
-def test_weights_decide():
-    left, right = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
-    np.testing.assert_array_equal(vote([left, right], [1.0, 2.0]), right)
-    np.testing.assert_array_equal(vote([left, right]), left)
-
-
-def test_a_consensus_shows_who_agrees():
-    members = [("CCSR", CCSR(3, random_state=0)), ("NCSC", NCSC(3, random_state=0))]
-    model = Consensus(members).fit(X, constraints=KNOWN)
-    assert len(model.estimators_) == 2
-    assert model.agreement_.min() >= 0.5
-    assert adjusted_rand_score(Y, model.labels_) == 1.0
-
-
-def test_a_consensus_predicts_by_the_vote_of_its_members():
-    """Of weights 2, 1 and .5 the first decides, whatever its clusters are called."""
-    members = [(m.__name__, m(3, random_state=0)) for m in (E2CP, NormalizedCut, PoissonMBO)]
-    model = Consensus(members, weights=[2.0, 1.0, 0.5]).fit(X, constraints=KNOWN)
-    new, y = make_blobs(30, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=1)
-    assert adjusted_rand_score(y, model.predict(new)) == 1.0
-    np.testing.assert_array_equal(model.predict(X), model.labels_)
-    # Between the clusters they differ, and the heaviest is followed.
-    between = np.random.default_rng(0).uniform(-1, 7, size=(200, 2))
-    first = model.estimators_[0].predict(between)
-    assert adjusted_rand_score(first, model.predict(between)) == 1.0
-    assert adjusted_rand_score(first, model.estimators_[1].predict(between)) < 1.0
-
-
-def test_a_consensus_without_members_that_predict_says_who_does_not():
-    model = Consensus([("E2CP", E2CP(3)), ("CCSR", CCSR(3))])
-    with pytest.raises(AttributeError) as error:
-        _ = model.predict
-    assert "CCSR cannot put new points into clusters" in str(error.value.__cause__)
-
-
-# New points
-
-
-@pytest.mark.parametrize("units", [(1.0, 1.0), (1.0, 1e4)])
-def test_new_points_join_the_cluster_of_their_neighbours(units):
-    """In different units only scaled features show the clusters, in fit and for new points."""
-    new, y = make_blobs(40, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=1)
-    model = AutoCut(3, random_state=0).fit(X * units, constraints=KNOWN)
-    assert ("scaled" in model.explanation_) == (units[1] > 1)
-    assert adjusted_rand_score(y, model.predict(new * units)) == 1.0
-    np.testing.assert_array_equal(model.predict(X * units), model.labels_)
-
-
-def test_new_texts_join_the_cluster_of_their_angles():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 30)
-    words = rng.poisson(np.where(y[:, None] == np.arange(20) % 2, 3.0, 0.3)) * rng.integers(1, 9, (60, 1))
-    words = sp.csr_array(words.astype(float))
-    model = AutoCut(2, random_state=0).fit(words[::2], constraints=sample_labels(y[::2], 10, random_state=0))
-    assert "angles" in model.explanation_
-    assert adjusted_rand_score(y[1::2], model.predict(words[1::2])) == 1.0
-
-
-def test_new_points_have_no_place_in_a_given_graph():
-    with pytest.raises(AttributeError) as error:
-        _ = AutoCut(3, affinity="precomputed").predict
-    assert "new points have no place in this graph" in str(error.value.__cause__)
-    with pytest.raises(NotFittedError):
-        AutoCut(3).predict(X)
 
 
 # What is expected of graphs

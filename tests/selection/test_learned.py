@@ -65,8 +65,9 @@ def test_words_are_not_scaled():
 
 def test_nothing_leaks_into_a_fold():
     learning = Learning(Shared(Neighbors(8)), 0)
-    for fold in ConstraintFolds(3, random_state=0).split(Constraints.from_labels(LABELS)):
-        recipe = learning.told(fold.train)
+    folds = list(ConstraintFolds(3, random_state=0).split(Constraints.from_labels(LABELS)))
+    recipes = [learning.told(fold.train) for fold in folds]
+    for fold, recipe in zip(folds, recipes, strict=True):
         assert recipe is learning.told(fold.train)
         assert (recipe.recipe.labels[fold.held_out] == -1).all()
         assert (recipe.recipe.labels >= 0).sum() == 40 - len(fold.held_out)

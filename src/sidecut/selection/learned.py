@@ -239,15 +239,16 @@ class Learning:
     def __init__(self, affinity: GraphRecipe, random_state: int) -> None:
         self.affinity = affinity
         self.random_state = random_state
-        self._last: tuple[Constraints | None, Any] = (None, None)
+        self._recipes: list[tuple[Constraints, Shared]] = []
 
     def told(self, constraints: Constraints | None) -> Shared:
         """Return the recipe that learns from these constraints, the same object for the same constraints."""
         assert constraints is not None
-        last, recipe = self._last
-        if last is not constraints:
-            recipe = Shared(Learned(self.affinity, np.asarray(constraints.labels), self.random_state))
-            self._last = constraints, recipe
+        for told, recipe in self._recipes:
+            if told is constraints:
+                return recipe
+        recipe = Shared(Learned(self.affinity, np.asarray(constraints.labels), self.random_state))
+        self._recipes.append((constraints, recipe))
         return recipe
 
 

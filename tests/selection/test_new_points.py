@@ -1,0 +1,42 @@
+"""AutoCut and points that were not there when it was fitted."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
+
+from sidecut import AutoCut
+from sidecut.constraints import sample_labels
+
+X, Y = make_blobs(60, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=0)
+KNOWN = sample_labels(Y, 12, random_state=0)
+
+
+@pytest.mark.parametrize("units", [(1.0, 1.0), (1.0, 1e4)])
+def test_new_points_join_the_cluster_of_their_neighbours(units):
+    """In different units only scaled features show the clusters, in fit and for new points."""
+    new, y = make_blobs(40, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=1)
+    model = AutoCut(3, random_state=0).fit(X * units, constraints=KNOWN)
+    assert ("scaled" in model.explanation_) == (units[1] > 1)
+    assert adjusted_rand_score(y, model.predict(new * units)) == 1.0
+    np.testing.assert_array_equal(model.predict(X * units), model.labels_)
+
+
+def test_new_texts_join_the_cluster_of_their_angles():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    words = rng.poisson(np.where(y[:, None] == np.arange(20) % 2, 3.0, 0.3)) * rng.integers(1, 9, (60, 1))
+    words = sp.csr_array(words.astype(float))
+    model = AutoCut(2, random_state=0).fit(words[::2], constraints=sample_labels(y[::2], 10, random_state=0))
+    assert "angles" in model.explanation_
+    assert adjusted_rand_score(y[1::2], model.predict(words[1::2])) == 1.0
+
+
+def test_new_points_have_no_place_in_a_given_graph():
+    with pytest.raises(AttributeError) as error:
+        _ = AutoCut(3, affinity="precomputed").predict
+    assert "new points have no place in this graph" in str(error.value.__cause__)
+    with pytest.raises(NotFittedError):
+        AutoCut(3).predict(X)
