@@ -20,7 +20,7 @@ import pandas as pd
 from benchmarks.few_labels.work import Work, labels_per_class, neighbor_graph, thin_out
 from sidecut import PoissonMBO
 from sidecut.methods.poisson.descent import Diffusion, one_hot
-from sidecut.methods.poisson.mbo import NAMED, merit
+from sidecut.methods.poisson.mbo import NAMED, First, merit
 from sidecut.methods.poisson.names import walks_from_labels
 from sidecut.methods.poisson.sizes import size_rule
 
@@ -44,7 +44,8 @@ def rows(work: Work, told: bool) -> Iterator[dict]:
     expected = model._expected(rule, sources, reached)
     tried = model._try_starts(diffusion, walks, scores, expected, rng)
     for name, path in zip(STARTS, tried, strict=False):
-        end = model._descend(diffusion, NAMED * one_hot(path.labels, n_clusters), rule, reached)
+        start = First(NAMED * one_hot(path.labels, n_clusters), reached)
+        end = model._descend(diffusion, [start], rule)[0]
         if not told:
             end = model._once_more(diffusion, end, rule, True)
         yield {

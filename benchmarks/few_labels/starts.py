@@ -24,7 +24,7 @@ from sidecut import CSAP, E2CP, NCSC, NormalizedCut, PoissonMBO
 from sidecut.labelling.labels import what_neighbors_say
 from sidecut.methods.poisson.anchors import find_anchors
 from sidecut.methods.poisson.descent import Diffusion, one_hot
-from sidecut.methods.poisson.mbo import NAMED
+from sidecut.methods.poisson.mbo import NAMED, First
 from sidecut.methods.poisson.pieces import join_pieces
 from sidecut.methods.poisson.signed_graph import SignedGraph
 from sidecut.methods.poisson.sizes import size_rule
@@ -61,7 +61,7 @@ def rows(work: Work) -> Iterator[dict]:
     for name, labels in starts(work, signed).items():
         sizes = np.bincount(labels, minlength=n_clusters)
         scores = NAMED * one_hot(labels, n_clusters)
-        end = model._descend(Diffusion(signed, np.zeros_like(scores)), scores, rule, sizes)
+        end = model._descend(Diffusion(signed, np.zeros_like(scores)), [First(scores, sizes)], rule)[0]
         said = what_neighbors_say(work.graph, end.labels, n_clusters)
         yield {
             "start": name,

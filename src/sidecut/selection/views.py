@@ -148,14 +148,14 @@ def lean_by_units(X: Any, views: dict[str, GraphRecipe]) -> dict[str, float]:
         lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64)).ravel()
         leaning = LEANING if lengths.std() > OTHER_LENGTHS * lengths.mean() else 0.0
         return {name: leaning if name.endswith(ANGLES) else 0.0 for name in views}
-    ratio = _largest_over(X, _lower_median)
+    ratio = _largest_over(X, _usual_spread)
     leaning = LEANING * (float(ratio > OTHER_UNITS) - float(ratio < ONE_KIND))
     return {name: leaning if name.endswith(SCALED) else 0.0 for name in views}
 
 
-def _lower_median(values: npt.NDArray) -> Any:
-    """Return the median, of two the smaller one: the mean of 1 and 1000 is no spread of either."""
-    return np.quantile(values, 0.5, method="lower")
+def _usual_spread(spreads: npt.NDArray) -> Any:
+    """Return the median; of two the smaller one, since the largest is never more than twice their mean."""
+    return np.min(spreads) if spreads.size == 2 else np.median(spreads)
 
 
 def _largest_over(X: npt.NDArray, of: Callable[[npt.NDArray], Any]) -> float:

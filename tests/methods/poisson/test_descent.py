@@ -33,7 +33,7 @@ def test_the_energy_never_rises(posed, sizes):
     rule = size_rule(sizes, 150, 4, 0.2)
     for seed in range(5):
         start = np.random.default_rng(seed).permutation(labels)
-        path = descend(Diffusion(signed, sources), [start], rule, (20.0, 5.0, 1.0), 40, 0.0)[0]
+        path = descend(Diffusion(signed, sources), [start], [rule], (20.0, 5.0, 1.0), 40, 0.0)[0]
         for energies in path.energies:
             # A start outside the bounds has to be brought inside first.
             assert (np.diff(energies[1:]) <= 1e-9).all()
@@ -46,7 +46,7 @@ def test_the_energy_is_what_the_page_says(posed, sizes):
     """E = -½ <u, K u> - <φ_t(A) Y, u> + Σ h(n), with K and φ as whole matrices."""
     signed, sources, labels = posed
     rule = size_rule(sizes, 150, 4, 0.2)
-    path = descend(Diffusion(signed, sources), [labels], rule, (4.0,), 40, 0.0)[0]
+    path = descend(Diffusion(signed, sources), [labels], [rule], (4.0,), 40, 0.0)[0]
     heat, unit = heat_filter(4.0), np.eye(150)
     K = heat(signed.laplacian, unit) + heat.error * unit
     np.testing.assert_allclose(K, expm(-4.0 * signed.laplacian(unit)), atol=3e-3)
@@ -66,8 +66,8 @@ def test_the_energy_is_what_the_page_says(posed, sizes):
 def test_nothing_moves_any_more_at_the_end(posed):
     signed, sources, labels = posed
     rule = size_rule(None, 150, 4, 0.2)
-    path = descend(Diffusion(signed, sources), [labels], rule, (4.0,), 100, 0.0)[0]
-    again = descend(Diffusion(signed, sources), [path.labels], rule, (4.0,), 100, 0.0)[0]
+    path = descend(Diffusion(signed, sources), [labels], [rule], (4.0,), 100, 0.0)[0]
+    again = descend(Diffusion(signed, sources), [path.labels], [rule], (4.0,), 100, 0.0)[0]
     np.testing.assert_array_equal(again.labels, path.labels)
     assert again.n_iter == 1
 
@@ -75,7 +75,7 @@ def test_nothing_moves_any_more_at_the_end(posed):
 def test_scores_explain_the_labels(posed):
     signed, sources, labels = posed
     rule = size_rule(None, 150, 4, 0.2)
-    path = descend(Diffusion(signed, sources), [labels], rule, (4.0,), 100, 0.0)[0]
+    path = descend(Diffusion(signed, sources), [labels], [rule], (4.0,), 100, 0.0)[0]
     assert np.mean(path.scores.argmax(axis=1) == path.labels) > 0.97
 
 
@@ -83,19 +83,19 @@ def test_times_are_shortened_where_heat_goes_everywhere():
     full = SignedGraph(Neighbors(59, weights="binary").build(np.random.default_rng(0).random((60, 2))))
     full = Diffusion(full, np.zeros((60, 2)))
     labels = np.arange(60) % 2
-    assert retained_heat(full, labels, 30.0) == pytest.approx(0.0, abs=1e-3)
-    times = suitable_times(full, labels, (30.0, 3.0))
+    assert retained_heat(full, [labels], 30.0) == [pytest.approx(0.0, abs=1e-3)]
+    times = suitable_times(full, [labels], (30.0, 3.0))
     assert times[0] == pytest.approx(10 * times[1])
-    assert retained_heat(full, labels, times[0]) > 0.3
+    assert retained_heat(full, [labels], times[0])[0] > 0.3
 
 
 def test_descents_side_by_side_end_where_each_ends_alone(posed):
     signed, sources, labels = posed
     rule = size_rule(None, 150, 4, 0.2)
     starts = [np.random.default_rng(seed).permutation(labels) for seed in range(3)]
-    together = descend(Diffusion(signed, sources), starts, rule, (20.0, 5.0), 40, 0.0)
+    together = descend(Diffusion(signed, sources), starts, [rule] * 3, (20.0, 5.0), 40, 0.0)
     for start, path in zip(starts, together, strict=True):
-        alone = descend(Diffusion(signed, sources), [start], rule, (20.0, 5.0), 40, 0.0)[0]
+        alone = descend(Diffusion(signed, sources), [start], [rule], (20.0, 5.0), 40, 0.0)[0]
         np.testing.assert_array_equal(path.labels, alone.labels)
         np.testing.assert_allclose(path.scores, alone.scores, atol=1e-12)
         assert [len(energies) for energies in path.energies] == [len(energies) for energies in alone.energies]
@@ -132,10 +132,10 @@ def test_what_was_computed_is_not_computed_again(posed, monkeypatch):
 def test_single_precision_changes_neither_labels_nor_the_fall_of_the_energy(posed, monkeypatch):
     signed, sources, labels = posed
     rule = size_rule(None, 150, 4, 0.2)
-    exact = descend(Diffusion(signed, sources), [labels], rule, (20.0, 5.0), 40, 0.0)[0]
+    exact = descend(Diffusion(signed, sources), [labels], [rule], (20.0, 5.0), 40, 0.0)[0]
     monkeypatch.setattr(equation, "SINGLE_NODES", 100)
     diffusion = Diffusion(signed, sources)
-    single = descend(diffusion, [labels], rule, (20.0, 5.0), 40, 0.0)[0]
+    single = descend(diffusion, [labels], [rule], (20.0, 5.0), 40, 0.0)[0]
     np.testing.assert_array_equal(single.labels, exact.labels)
     np.testing.assert_allclose(single.scores, exact.scores, atol=1e-5)
     assert (single.scores != exact.scores).any()

@@ -70,11 +70,10 @@ def test_sizes_found_are_expected_once_more(digits, graph, monkeypatch):
     _, y = digits
     seen = []
 
-    def watched(diffusion, starts, rule, times, *limits):
-        seen.extend(
-            (np.bincount(labels, minlength=10) / len(labels), rule.shares, times) for labels in starts
-        )
-        return descend(diffusion, starts, rule, times, *limits)
+    def watched(diffusion, starts, rules, times, *limits):
+        for labels, rule in zip(starts, rules, strict=True):
+            seen.append((np.bincount(labels, minlength=10) / len(labels), rule.shares, times))
+        return descend(diffusion, starts, rules, times, *limits)
 
     monkeypatch.setattr("sidecut.methods.poisson.mbo.descend", watched)
     many = Constraints.from_labels(np.where(np.arange(len(y)) < 100, y, -1))
@@ -151,8 +150,8 @@ def watched_ends(model):
     descend = model._descend
 
     def watch(*args):
-        ends.append(descend(*args))
-        return ends[-1]
+        ends.extend(descend(*args))
+        return ends
 
     model._descend = watch
     return ends

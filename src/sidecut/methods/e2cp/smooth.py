@@ -106,15 +106,23 @@ def leading_basis(graph: Graph, count: int, n_clusters: int, rng: np.random.Rand
                 )
                 values = column_dots(found, affinity.apply(found))
                 order = np.argsort(-values)
-                first, next_one = order[n_clusters - 1], order[min(n_clusters, count - 1)]
-                if values[first] - values[next_one] > STANDING_OUT:
-                    # The others would add more columns to every step that follows, and no accuracy.
-                    return found[:, order[:n_clusters]]
+                found, values = found[:, order], values[order]
+                if _do_stand_out(values, n_clusters):
+                    return found[:, :n_clusters]
                 start = found.sum(axis=1)
             return found
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpectralWarning)
-        return laplacian_eigenpairs(graph, count, random_state=rng).vectors
+        pairs = laplacian_eigenpairs(graph, count, accuracy="rough", random_state=rng)
+    return pairs.vectors[:, : n_clusters if _do_stand_out(1.0 - pairs.values, n_clusters) else count]
+
+
+def _do_stand_out(values: FloatArray, n_clusters: int) -> bool:
+    """Tell whether the first eigenvalues of Ā, as many as clusters, stand out among some.
+
+    The vectors of the others would add columns to every step that follows, and no accuracy.
+    """
+    return n_clusters < values.size and bool(values[n_clusters - 1] - values[n_clusters] > STANDING_OUT)
 
 
 def smooth_beliefs(graph: Graph, constraints: Constraints, alpha: float, basis: FloatArray) -> SmoothBeliefs:

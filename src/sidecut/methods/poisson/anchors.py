@@ -116,14 +116,14 @@ def _sets_apart(sets: Contraction, constraints: Constraints, n_clusters: int) ->
     if labels is not None:
         is_grouped[sets.component[labels[sets.points] >= 0]] = True
     # What is apart from most others fits best; a class of labels is apart from all other classes.
-    ranked = np.lexsort((-sizes, -np.diff(starts), ~is_grouped))
+    left = np.lexsort((-sizes, -np.diff(starts), ~is_grouped))
     chosen: list[int] = []
-    for one in ranked:
-        enemies = ends[order[starts[one] : starts[one + 1]], 1]
-        if np.isin(chosen, enemies).all():
-            chosen.append(int(one))
-        if len(chosen) > n_clusters:
-            break
+    while len(left) and len(chosen) <= n_clusters:
+        one = int(left[0])
+        chosen.append(one)
+        is_enemy = np.zeros(sets.n_components, dtype=bool)
+        is_enemy[ends[order[starts[one] : starts[one + 1]], 1]] = True
+        left = left[is_enemy[left]]
     return chosen
 
 

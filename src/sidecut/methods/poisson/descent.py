@@ -120,7 +120,7 @@ class Diffusion:
 def descend(
     diffusion: Diffusion,
     starts: Sequence[IntArray],
-    rule: SizeRule,
+    rules: Sequence[SizeRule],
     times: tuple[float, ...],
     max_iter: int,
     tolerance: float,
@@ -133,8 +133,8 @@ def descend(
         The heat of labels and sources.
     starts : sequence of arrays of shape (n,)
         Labels to start from. Their descents do not depend on each other; side by side they take less time.
-    rule : SizeRule
-        The cost of sizes.
+    rules : sequence of SizeRule
+        The cost of sizes for each start.
     times : tuple of float
         The times t.
     max_iter : int
@@ -149,7 +149,10 @@ def descend(
     """
     paths = [Descent(labels, times=times) for labels in starts]
     for time in times:
-        going = [_Steps(path, diffusion.received(time), rule, max_iter, tolerance) for path in paths]
+        going = [
+            _Steps(path, diffusion.received(time), rule, max_iter, tolerance)
+            for path, rule in zip(paths, rules, strict=True)
+        ]
         while going:
             warmths = diffusion.warmth(time, [steps.path.labels for steps in going])
             for steps, warmth in zip(going, warmths, strict=True):
@@ -191,7 +194,9 @@ class _Steps:
         path.labels, path.scores = labels, scores - self.prices
 
 
-def suitable_times(diffusion: Diffusion, labels: IntArray, times: tuple[float, ...]) -> tuple[float, ...]:
+def suitable_times(
+    diffusion: Diffusion, starts: Sequence[IntArray], times: tuple[float, ...]
+) -> tuple[float, ...]:
     """Return times short enough for heat to stay where it is: all scaled down alike where they are not.
 
     What a time means depends on the graph. On neighbour graphs of real data half of the heat is still in its
@@ -201,22 +206,23 @@ def suitable_times(diffusion: Diffusion, labels: IntArray, times: tuple[float, .
     ----------
     diffusion : Diffusion
         The heat of labels.
-    labels : array of shape (n,)
-        A first clustering.
+    starts : sequence of arrays of shape (n,)
+        First clusterings; the one that keeps most of its heat counts.
     times : tuple of float
         The times that were asked for.
     """
     factor = 1.0
     for _ in range(MOST_HALVINGS):
-        if retained_heat(diffusion, labels, factor * max(times)) >= LEAST_RETAINED:
+        if max(retained_heat(diffusion, starts, factor * max(times))) >= LEAST_RETAINED:
             break
         factor /= 2.0
     return tuple(factor * time for time in times)
 
 
-def retained_heat(diffusion: Diffusion, labels: IntArray, time: float) -> float:
+def retained_heat(diffusion: Diffusion, clusterings: Sequence[IntArray], time: float) -> list[float]:
     """Return the share of heat in its own cluster after a time, beyond what chance would leave there."""
-    return _retained(diffusion.warmth(time, [labels])[0], labels)
+    warmths = diffusion.warmth(time, clusterings)
+    return [_retained(warmth, labels) for warmth, labels in zip(warmths, clusterings, strict=True)]
 
 
 def _retained(warmth: FloatArray, labels: IntArray) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -39,6 +39,16 @@ ENOUGH_LABELS, SATISFIED = 3, 0.95
 TRIAL_STEPS, SIZE_WORTH, LABEL_WORTH = 3, 0.6, 0.001
 #: The score of the cluster in which a spectral clustering puts a point: no penalty undoes it.
 NAMED = 100.0
+
+
+class First(NamedTuple):
+    """Where a descent begins: the shares of clusters in points, and the sizes that labels reach.
+
+    Labels reach so far over short ways; a clustering of the graph has its own sizes.
+    """
+
+    scores: FloatArray
+    reached: IntArray
 
 
 class PoissonMBO(PoissonClusterer):
@@ -255,12 +265,10 @@ class PoissonMBO(PoissonClusterer):
         rule = size_rule(self.sizes, graph.n_nodes, self.n_clusters, 1.0)
         named = anchors.n_anchored == self.n_clusters > 1
         few = named and len(anchors.points) < ENOUGH_LABELS * self.n_clusters
-        paths = []
-        for scores, reached in self._first_scores(signed, anchors, constraints, rule, rng):
-            if few:
-                sized = self._expected(rule, sources, reached)
-                scores = self._best_start(diffusion, anchors, scores, sized, rng)
-            paths.append(self._descend(diffusion, scores, rule, reached))
+        firsts = self._first_scores(signed, anchors, constraints, rule, rng)
+        if few:
+            firsts = [self._best_start(diffusion, anchors, first, rule, rng) for first in firsts]
+        paths = self._descend(diffusion, firsts, rule)
         self._path = paths[0] if len(paths) == 1 else self._most_agreed(paths, graph, constraints)
         if named and self._penalty(rule) > 0:
             self._path = self._once_more(diffusion, self._path, rule, few)
@@ -271,18 +279,19 @@ class PoissonMBO(PoissonClusterer):
         self,
         diffusion: Diffusion,
         anchors: Anchors,
-        scores: FloatArray,
+        first: First,
         rule: SizeRule,
         rng: np.random.RandomState,
-    ) -> FloatArray:
+    ) -> First:
         """Return where the energy is best lowered from.
 
         Where labels are few, each start may end with clusters joined, cut, or under wrong names.
         """
+        rule = self._expected(rule, diffusion.sources, first.reached)
         walks = walks_from_labels(diffusion.signed, anchors)
-        tried = self._try_starts(diffusion, walks, scores, rule, rng)
+        tried = self._try_starts(diffusion, walks, first.scores, rule, rng)
         best = max(tried, key=lambda path: merit(path, rule, walks))
-        return NAMED * one_hot(best.labels, self.n_clusters)
+        return First(NAMED * one_hot(best.labels, self.n_clusters), first.reached)
 
     def _try_starts(
         self,
@@ -301,12 +310,12 @@ class PoissonMBO(PoissonClusterer):
         self._vectors = pieces.vectors[:, : self.n_clusters]
         joined = join_named_pieces(pieces, walks, self.n_clusters, rng)
         starts = [assign_within_sizes(scores, rule)[0], *(self._within(labels, rule) for labels in joined)]
-        times = suitable_times(diffusion, starts[0], tuple(self.times))[:1]
-        tried = descend(diffusion, starts, rule, times, TRIAL_STEPS, self.tol)
+        times = suitable_times(diffusion, starts[:1], tuple(self.times))[:1]
+        tried = descend(diffusion, starts, [rule] * len(starts), times, TRIAL_STEPS, self.tol)
         named = [walks.named(path.labels, self.n_clusters) for path in tried]
         renamed = [at for at, path in enumerate(tried) if not np.array_equal(named[at], path.labels)]
         starts = [self._within(named[at], rule) for at in renamed]
-        again = descend(diffusion, starts, rule, times, TRIAL_STEPS, self.tol)
+        again = descend(diffusion, starts, [rule] * len(starts), times, TRIAL_STEPS, self.tol)
         for at, path in zip(renamed, again, strict=True):
             tried[at] = path
         return tried
@@ -327,16 +336,12 @@ class PoissonMBO(PoissonClusterer):
         constraints: Constraints,
         rule: SizeRule,
         rng: np.random.RandomState,
-    ) -> list[tuple[FloatArray, IntArray]]:
-        """Return shares of clusters in points, and the sizes that are expected of them.
-
-        Shares of labels that were spread far, and the sizes that labels reach over short ways; or of
-        clusterings of the graph, and their own sizes.
-        """
+    ) -> list[First]:
+        """Return what labels that were spread say, or clusterings of the graph."""
         if anchors.n_anchored == self.n_clusters:
             ways = (FAR,) if np.ndim(self.sizes) == 1 else (FAR, NEAR)
             spread = spread_labels(signed, anchors.indicator(signed.n_nodes, self.n_clusters), *ways)
-            return [(spread[0], self._sizes_of(spread[-1]))]
+            return [First(spread[0], self._sizes_of(spread[-1]))]
         starts: list[IntArray] = []
         if signed.has_links or anchors.n_anchored:
             joined = join_pieces(signed.graph, constraints, self.n_clusters, self.eigen_solver, rng)
@@ -346,7 +351,7 @@ class PoissonMBO(PoissonClusterer):
             starts.append(self._first_clusters(signed, anchors, rng))
         starts = [by_size(labels, anchors.n_anchored, rule) for labels in starts]
         scores = [NAMED * one_hot(labels, self.n_clusters) for labels in starts]
-        return [(score, self._sizes_of(score)) for score in scores]
+        return [First(score, self._sizes_of(score)) for score in scores]
 
     def _sizes_of(self, scores: FloatArray) -> IntArray:
         return np.bincount(scores.argmax(axis=1), minlength=self.n_clusters)
@@ -366,17 +371,16 @@ class PoissonMBO(PoissonClusterer):
 
         return max(paths, key=merit)
 
-    def _descend(
-        self, diffusion: Diffusion, scores: FloatArray, rule: SizeRule, reached: IntArray
-    ) -> Descent:
+    def _descend(self, diffusion: Diffusion, firsts: list[First], rule: SizeRule) -> list[Descent]:
         """Lower the energy, from the labels that scores and sizes ask for."""
-        rule = self._expected(rule, diffusion.sources, reached)
-        labels = assign_within_sizes(scores, rule)[0]
-        times = suitable_times(diffusion, labels, tuple(self.times))
-        path = descend(diffusion, [labels], rule, times, self.max_iter, self.tol)[0]
-        expected = np.rint(rule.n_points * rule.shares).astype(np.intp)
-        path.estimates = [np.clip(sizes, rule.lower, rule.upper) for sizes in (reached, expected)]
-        return path
+        rules = [self._expected(rule, diffusion.sources, first.reached) for first in firsts]
+        starts = [assign_within_sizes(first.scores, own)[0] for first, own in zip(firsts, rules, strict=True)]
+        times = suitable_times(diffusion, starts, tuple(self.times))
+        paths = descend(diffusion, starts, rules, times, self.max_iter, self.tol)
+        for path, first, own in zip(paths, firsts, rules, strict=True):
+            expected = np.rint(own.n_points * own.shares).astype(np.intp)
+            path.estimates = [np.clip(sizes, own.lower, own.upper) for sizes in (first.reached, expected)]
+        return paths
 
     def _once_more(self, diffusion: Diffusion, path: Descent, rule: SizeRule, few: bool) -> Descent:
         """Lower the energy again from its end, the sizes found being expected now.
@@ -386,7 +390,7 @@ class PoissonMBO(PoissonClusterer):
         found = np.bincount(path.labels, minlength=self.n_clusters) / len(path.labels)
         rule = rule.with_shares(found).scaled(self._penalty(rule))
         times = path.times if few else path.times[-1:]
-        last = descend(diffusion, [path.labels], rule, times, self.max_iter, self.tol)[0]
+        last = descend(diffusion, [path.labels], [rule], times, self.max_iter, self.tol)[0]
         last.energies, last.penalties = path.energies + last.energies, path.penalties + last.penalties
         last.estimates = path.estimates
         return last
