@@ -24,6 +24,20 @@ def test_an_estimator_needs_no_optional_or_slow_package():
     assert not slow & modules_after("from sidecut import CSP")
 
 
+def test_a_method_is_loaded_without_the_others():
+    loaded = modules_after("from sidecut import CSP")
+    assert "sidecut.methods.csp.estimator" in loaded
+    others = {"ccsr", "csap", "e2cp", "ncsc", "poisson", "scacs", "sskk", "baselines"}
+    assert not {f"sidecut.methods.{name}" for name in others} & loaded
+
+
+@pytest.mark.parametrize("name", sidecut.methods.__all__)
+def test_every_method_is_there_when_asked_for(name):
+    found = getattr(sidecut.methods, name)
+    assert found.__module__.startswith("sidecut.methods.")
+    assert name in dir(sidecut.methods)
+
+
 @pytest.mark.parametrize("name", sidecut.__all__)
 def test_every_name_is_there_when_asked_for(name):
     assert getattr(sidecut, name) is not None
@@ -37,3 +51,5 @@ def test_rooms_are_attributes():
 def test_other_names_are_refused():
     with pytest.raises(AttributeError, match="module 'sidecut' has no attribute 'DBSCAN'"):
         sidecut.DBSCAN
+    with pytest.raises(AttributeError, match=r"module 'sidecut.methods' has no attribute 'DBSCAN'"):
+        sidecut.methods.DBSCAN

@@ -1,18 +1,44 @@
 """The methods. A paper is a folder: its estimator, its mathematics, what makes it fast."""
 
-from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.baselines import ConstrainedGMM, COPKMeans, MetricKMeans
-from sidecut.methods.ccsr import CCSR
-from sidecut.methods.csap import CSAP
-from sidecut.methods.csp import CSP
-from sidecut.methods.e2cp import E2CP
-from sidecut.methods.forecast import estimate_seconds
-from sidecut.methods.ncsc import LCSC, NCSC
-from sidecut.methods.normalized_cut import NormalizedCut
-from sidecut.methods.poisson import PoissonLearning, PoissonMBO
-from sidecut.methods.scacs import LSC, SCACS
-from sidecut.methods.spectral_learning import SpectralLearning
-from sidecut.methods.sskk import SSKK
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sidecut.methods.base import SpectralClusterer
+    from sidecut.methods.baselines import ConstrainedGMM, COPKMeans, MetricKMeans
+    from sidecut.methods.ccsr import CCSR
+    from sidecut.methods.csap import CSAP
+    from sidecut.methods.csp import CSP
+    from sidecut.methods.e2cp import E2CP
+    from sidecut.methods.forecast import estimate_seconds
+    from sidecut.methods.ncsc import LCSC, NCSC
+    from sidecut.methods.normalized_cut import NormalizedCut
+    from sidecut.methods.poisson import PoissonLearning, PoissonMBO
+    from sidecut.methods.scacs import LSC, SCACS
+    from sidecut.methods.spectral_learning import SpectralLearning
+    from sidecut.methods.sskk import SSKK
+
+#: Where each name is: a paper is loaded when one of its names is first used.
+_FOLDERS = {
+    "CCSR": "ccsr",
+    "CSAP": "csap",
+    "CSP": "csp",
+    "E2CP": "e2cp",
+    "LCSC": "ncsc",
+    "LSC": "scacs",
+    "NCSC": "ncsc",
+    "SCACS": "scacs",
+    "SSKK": "sskk",
+    "COPKMeans": "baselines",
+    "ConstrainedGMM": "baselines",
+    "MetricKMeans": "baselines",
+    "NormalizedCut": "normalized_cut",
+    "PoissonLearning": "poisson",
+    "PoissonMBO": "poisson",
+    "SpectralClusterer": "base",
+    "SpectralLearning": "spectral_learning",
+    "estimate_seconds": "forecast",
+}
 
 __all__ = [
     "CCSR",
@@ -34,3 +60,15 @@ __all__ = [
     "SpectralLearning",
     "estimate_seconds",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a method when it is first used."""
+    if name not in _FOLDERS:
+        raise AttributeError(f"module 'sidecut.methods' has no attribute {name!r}")
+    globals()[name] = getattr(import_module(f"sidecut.methods.{_FOLDERS[name]}"), name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
