@@ -251,7 +251,7 @@ def _largest_of_columns(matrix: sp.csc_array, count: int) -> sp.csc_array:
     column = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
     sizes = np.abs(matrix.data)
     # One key, the column and less than one for the size: half the time of sorting by two.
-    order = np.argsort(column - sizes / (2.0 * sizes.max()))
+    order = np.argsort(column - sizes / max(2.0 * sizes.max(), np.finfo(np.float64).tiny))
     kept = order[np.arange(order.size) - matrix.indptr[column] < count]
     return sp.csc_array((matrix.data[kept], (matrix.indices[kept], column[kept])), shape=matrix.shape)
 

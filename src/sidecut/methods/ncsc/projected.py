@@ -34,8 +34,8 @@ RAISES, RAISE = 8, 4.0
 #: Where the start cuts nothing, overlap still has a price.
 LEAST_PRICE = 1e-3
 #: On graphs of more nodes than the first number the clusters are taken to be settled when so many steps have
-#: moved no more than this share of the nodes: what a step gains then is gained within the clusters. On blobs
-#: that took ten steps in place of seventy, on moons two thirds of them (benchmarks/choices/shortcuts.py).
+#: moved no more than this share of the nodes: what a step gains then is gained within the clusters.
+#: benchmarks/choices/shortcuts.py compares both.
 MANY_NODES, SETTLING_STEPS, SETTLED = 2_000, 10, 1e-3
 #: Added to the energy before a share of it is taken: a perfect cut has energy 0.
 LEAST_ENERGY = 1e-9
