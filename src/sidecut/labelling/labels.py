@@ -395,22 +395,6 @@ def cluster_sums(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatAr
     return np.column_stack(columns)
 
 
-def means_of_clusters(rows: FloatArray, labels: IntArray) -> FloatArray:
-    """Return the mean row of every cluster that has points.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.labelling.labels import means_of_clusters
-    >>> means_of_clusters(np.array([[1.0], [3.0], [5.0]]), np.array([0, 0, 1]))
-    array([[2.],
-           [5.]])
-    """
-    _, present = np.unique(labels, return_inverse=True)
-    counts = np.bincount(present)
-    return cluster_sums(rows, present, counts.size) / counts[:, None]
-
-
 def what_neighbors_say(graph: Graph, labels: IntArray, n_clusters: int) -> IntArray:
     """Return the label that the neighbours of every point have, by weight; its own where it has none.
 

@@ -11,8 +11,6 @@ from sidecut.arrays import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import rough_labels, unit_rows
-from sidecut.labelling.assign import kmeans_from
-from sidecut.labelling.labels import means_of_clusters
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.ccsr.program import (
     FactoredHessian,
@@ -301,13 +299,11 @@ class CCSR(Safeguarded, SpectralClusterer):
             return labels
         satisfied = constraints.satisfaction(labels)
         if len(rows) > LARGE:
-            # To cluster the rows of the plain cut from ten starts takes as long as it took to cluster these.
-            rough = rough_labels(rows, self.n_clusters)
-            if satisfied > constraints.satisfaction(rough) + CLEARLY:
+            # To cluster all the rows of the plain cut takes as long as it took to cluster these.
+            rough = constraints.satisfaction(rough_labels(rows, self.n_clusters))
+            if satisfied > rough + CLEARLY:
                 return labels
-            plain = kmeans_from(rows, means_of_clusters(rows, rough))
-        else:
-            plain = super()._assign_labels(rows, rng)
+        plain = super()._assign_labels(rows, rng)
         return labels if satisfied > constraints.satisfaction(plain) else plain
 
     def _n_vectors(self, n_nodes: int) -> int:
