@@ -23,7 +23,7 @@ FIRST_EIGENVALUES = 64
 #: Of no more than this many constrained points all eigenvalues are computed in any case.
 MANY_POINTS = 1_000
 #: Where only as many are looked at as some cuts need, to this accuracy: β is a rule of thumb.
-ROUGHLY = 0.05
+ROUGHLY = 0.01
 #: No further than this.
 MOST_EIGENVALUES = 2_048
 #: An eigenvalue of Q̄ that exceeds β/vol by less than this, relative to the largest, counts as equal to it.
