@@ -134,7 +134,7 @@ def explain(candidates: list[Candidate], chosen: list[Candidate], n_clusters: in
         Whether it was found, and not given.
     """
     names = [candidate.method for candidate in chosen]
-    who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} voted"
+    who = _list(names) + (" voted" if len(names) > 1 else "")
     number = f"{n_clusters} cluster{'s' if n_clusters > 1 else ''}{', a number found here' if found else ''}"
     answer = f"{who} on {_the(chosen[0].graph)} ({number})"
     is_known = any(candidate.method != "NormalizedCut" for candidate in candidates)
@@ -146,15 +146,16 @@ def explain(candidates: list[Candidate], chosen: list[Candidate], n_clusters: in
     best = next((e for e in candidates if e.method == "vote" and e.verdict == "chosen"), chosen[0])
     plain = candidates[0]
     tried = sum(1 for candidate in candidates if candidate.counts and candidate.method != "vote")
-    this = (
-        "This gets"
-        if all(candidate.counts for candidate in chosen)
-        else "Without those that only vote it gets"
-    )
+    joined = [candidate.method for candidate in chosen if not candidate.counts]
+    also = f" {_list(joined)} joined the vote without being compared." if joined else ""
     return (
-        f"{answer}: {tried} candidates were compared by pairs held back. {this} {best.score:.0%} of them "
-        f"right, must-links and cannot-links counted alike, the usual cut {plain.score:.0%}."
+        f"{answer}: {tried} candidates were compared by pairs held back. This gets {best.score:.0%} of them "
+        f"right, must-links and cannot-links counted alike, the usual cut {plain.score:.0%}.{also}"
     )
+
+
+def _list(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _the(graph: str) -> str:
