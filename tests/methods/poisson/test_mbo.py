@@ -238,11 +238,13 @@ def test_labels_that_speak_against_the_cut_need_no_second_fit(digits, graph, mon
     assert model.judgement_.choice == "graph"
 
 
-def test_a_class_without_a_label_is_found(digits, graph):
+# With fewer labels it depends on the start in one case of four.
+@pytest.mark.parametrize("first", [0, 200, 300])
+def test_a_class_without_a_label_is_found(digits, graph, first):
     _, y = digits
     known = np.full(len(y), -1)
-    # With these labels it is found from every start; with some others it depends on the start.
-    known[60:110] = np.where(y[60:110] == 4, -1, y[60:110])
+    told = slice(first, first + 100)
+    known[told] = np.where(y[told] == 4, -1, y[told])
     model = fit(graph, Constraints.from_labels(known))
     fours = model.labels_[y == 4]
     assert np.mean(fours == 9) > 0.8

@@ -105,8 +105,8 @@ def join_pieces(
     >>> X, y = load_digits(return_X_y=True)
     >>> graph, known = Neighbors(20).build(X), sample_pairs(y, 300, random_state=0)
     >>> labels = join_pieces(graph, known, 10, "auto", np.random.RandomState(0))[0]
-    >>> round(adjusted_rand_index(y, labels), 2)
-    0.94
+    >>> round(adjusted_rand_index(y, labels), 1)
+    0.9
     """
     known = KnownPairs(constraints, rng)
     pieces, heat, _ = find_pieces(graph, n_clusters, known.n_facts, eigen_solver, rng)
