@@ -26,6 +26,8 @@ MAX_DENSE = 4000
 #: Where fewer than one in so many eigenvalues is asked for, blocks of up to so many points are solved whole.
 FEW = 10
 DENSE_FOR_FEW = 600
+#: Eigenvalues of no more than this relative accuracy are computed in single precision.
+SINGLE_PRECISION = 1e-3
 BATCH_ENTRIES = 4_000_000
 
 
@@ -279,8 +281,10 @@ def _iterate(
             f"{MAX_DENSE} whose full spectrum is computed: pass n_largest to positive_spectrum to get "
             "only the leading eigenvectors"
         )
-    operator: Any = LinearOperator((reduced.size, reduced.size), matvec=reduced.apply, dtype=np.float64)
-    start = np.random.default_rng(0).standard_normal(reduced.size)
+    # Most of the time goes into moving vectors; those that are only wanted roughly are half as long.
+    precision = np.float32 if tolerance >= SINGLE_PRECISION else np.float64
+    operator: Any = LinearOperator((reduced.size, reduced.size), matvec=reduced.apply, dtype=precision)
+    start = np.random.default_rng(0).standard_normal(reduced.size).astype(precision)
     try:
         with limit_threads():
             values, vectors = eigsh(operator, k=n_largest, which="LA", v0=start, tol=tolerance)
@@ -288,5 +292,6 @@ def _iterate(
         raise SpectralError(
             f"the {n_largest} largest eigenvalues of the constraints were not reached"
         ) from error
+    values, vectors = values.astype(np.float64), vectors.astype(np.float64)
     wanted = _select_wanted(values[None, :], threshold)[0]
     return values[wanted], sparse.csc_array(vectors[:, wanted])

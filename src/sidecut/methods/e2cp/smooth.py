@@ -31,12 +31,12 @@ from sidecut.spectral.problem import column_dots
 
 #: B is computed to this residual, below what the rest of F makes up.
 TOLERANCE = 3e-3
-#: The leading eigenvectors are looked for to this accuracy, with so many products at the most.
+#: The leading eigenvectors are looked for to this accuracy, with so many products at the most. Single
+#: precision is enough for it.
 BASIS_TOLERANCE, BASIS_PRODUCTS = 0.01, 600
-#: Where the first eigenvalues, as many as clusters, stand out by the second number, this accuracy is enough,
-#: and so are their vectors: the graph that is made of them is as near to eq. 4 as with twice as many
-#: (benchmarks/choices/shortcuts.py).
-ROUGH_TOLERANCE, STANDING_OUT = 0.1, 0.05
+#: Where the first eigenvalues, as many as clusters, stand out by this number, their vectors are enough: the
+#: graph that is made of them is as near to eq. 4 as with twice as many (benchmarks/choices/shortcuts.py).
+STANDING_OUT = 0.05
 
 
 @dataclass(frozen=True)
@@ -95,26 +95,35 @@ def leading_basis(graph: Graph, count: int, n_clusters: int, rng: np.random.Rand
     solver is used where it does not get there, and where there are several components.
     """
     if graph.n_components == 1:
-        shape = (graph.n_nodes, graph.n_nodes)
-        affinity = normalize(graph)
-        operator = LinearOperator(shape, matvec=affinity.apply, dtype=np.float64)
-        start = rng.standard_normal(graph.n_nodes)
         with suppress(SpectralError):
-            for tolerance in (ROUGH_TOLERANCE, BASIS_TOLERANCE):
-                found = largest_eigenvectors(
-                    operator, count, start, rng, tolerance=tolerance, max_products=BASIS_PRODUCTS
-                )
-                values = column_dots(found, affinity.apply(found))
-                order = np.argsort(-values)
-                found, values = found[:, order], values[order]
-                if _do_stand_out(values, n_clusters):
-                    return found[:, :n_clusters]
-                start = found.sum(axis=1)
-            return found
+            found, values = _leading_vectors(graph, n_clusters + 1, rng)
+            if _do_stand_out(values, n_clusters):
+                return found[:, :n_clusters]
+            return _leading_vectors(graph, count, rng, start=found.sum(axis=1))[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpectralWarning)
         pairs = laplacian_eigenpairs(graph, count, accuracy="rough", random_state=rng)
     return pairs.vectors[:, : n_clusters if _do_stand_out(1.0 - pairs.values, n_clusters) else count]
+
+
+def _leading_vectors(
+    graph: Graph, count: int, rng: np.random.RandomState, start: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return vectors close to the leading eigenvectors of Ā, and their values; the largest comes first."""
+    affinity = normalize(graph)
+    operator = LinearOperator((graph.n_nodes,) * 2, matvec=affinity.apply, dtype=np.float32)
+    start = rng.standard_normal(graph.n_nodes) if start is None else start
+    found = largest_eigenvectors(
+        operator,
+        count,
+        start.astype(np.float32),
+        rng,
+        tolerance=BASIS_TOLERANCE,
+        max_products=BASIS_PRODUCTS,
+    ).astype(np.float64)
+    values = column_dots(found, affinity.apply(found))
+    order = np.argsort(-values)
+    return found[:, order], values[order]
 
 
 def _do_stand_out(values: FloatArray, n_clusters: int) -> bool:
