@@ -29,7 +29,9 @@ def test_the_filter_is_the_chebyshev_polynomial_on_the_damped_interval(clusters,
     mapped = (2.0 * (1.0 - values) - (edge - 1.0)) / (edge + 1.0)
     growth = chebyshev.chebval(mapped, [0.0] * DEGREE + [1.0])
     expected = vectors @ (growth[:, None] * (vectors.T @ block))
-    np.testing.assert_allclose(_filtered(problem, block, edge), expected, rtol=1e-8, atol=1e-8)
+    # In single precision: as a share of what is largest in a column.
+    error = np.abs(_filtered(problem, block, edge) - expected).max(axis=0) / np.abs(expected).max(axis=0)
+    assert error.max() < 1e-5
     assert np.abs(growth[1.0 - values < edge]).max() <= 1.0 + 1e-9
 
 

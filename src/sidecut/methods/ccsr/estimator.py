@@ -56,9 +56,13 @@ def point_squares(features: FloatArray) -> KernelProgramme:
     n_points, size = features.shape
     n_unknowns = size * (size + 1) // 2
     squares = KernelProgramme(np.zeros((n_unknowns, n_unknowns)), np.zeros(n_unknowns), 0.0)
+    # Of many points the eigenvectors are rough; their products need no more than single precision.
+    features = features.astype(np.float32 if n_points > LARGE else np.float64)
+    scale = svec(np.ones((size, size))).astype(features.dtype)
     for start in range(0, n_points, CHUNK):
-        lifted = _products(features[start : start + CHUNK]) * svec(np.ones((size, size)))
-        squares += KernelProgramme(lifted.T @ lifted, lifted.sum(axis=0), float(len(lifted)))
+        lifted = _products(features[start : start + CHUNK]) * scale
+        moments = (lifted.T @ lifted).astype(np.float64)
+        squares += KernelProgramme(moments, lifted.sum(axis=0, dtype=np.float64), float(len(lifted)))
     return squares
 
 

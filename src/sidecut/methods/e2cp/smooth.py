@@ -99,7 +99,7 @@ def leading_basis(graph: Graph, count: int, n_clusters: int, rng: np.random.Rand
             found, values = _leading_vectors(graph, n_clusters + 1, rng)
             if _do_stand_out(values, n_clusters):
                 return found[:, :n_clusters]
-            return _leading_vectors(graph, count, rng, start=found.sum(axis=1))[0]
+            return _leading_vectors(graph, count, rng, found)[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpectralWarning)
         pairs = laplacian_eigenpairs(graph, count, accuracy="rough", random_state=rng)
@@ -107,12 +107,17 @@ def leading_basis(graph: Graph, count: int, n_clusters: int, rng: np.random.Rand
 
 
 def _leading_vectors(
-    graph: Graph, count: int, rng: np.random.RandomState, start: FloatArray | None = None
+    graph: Graph, count: int, rng: np.random.RandomState, known: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return vectors close to the leading eigenvectors of Ā, and their values; the largest comes first."""
+    """Return vectors close to the leading eigenvectors of Ā, and their values; the largest comes first.
+
+    The start has some of everything in it, and more of the vectors that are known.
+    """
     affinity = normalize(graph)
     operator = LinearOperator((graph.n_nodes,) * 2, matvec=affinity.apply, dtype=np.float32)
-    start = rng.standard_normal(graph.n_nodes) if start is None else start
+    start = rng.standard_normal(graph.n_nodes)
+    if known is not None:
+        start = start / np.linalg.norm(start) + known.sum(axis=1)
     found = largest_eigenvectors(
         operator,
         count,
@@ -120,7 +125,8 @@ def _leading_vectors(
         rng,
         tolerance=BASIS_TOLERANCE,
         max_products=BASIS_PRODUCTS,
-    ).astype(np.float64)
+    )
+    found = np.linalg.qr(found.astype(np.float64))[0]
     values = column_dots(found, affinity.apply(found))
     order = np.argsort(-values)
     return found[:, order], values[order]
