@@ -110,7 +110,12 @@ def large_graphs() -> str:
         last = group.sort_values("points").iloc[-1]
         told = "–" if pd.isna(last["ARI"]) else f"{last['ARI']:.3f}", f"{last['peak GB']:.1f} GB"
         rows.append(
-            [method if " " in method else f"`{method}`", *(spent(at[size]) for size in sizes), power, *told]
+            [
+                method if method[0].isdigit() else f"`{method}`",
+                *(spent(at[size]) for size in sizes),
+                power,
+                *told,
+            ]
         )
     edges = table.drop_duplicates("points").set_index("points")["edges"]
     heads = [f"{size:,} nodes, {edges[size] / 1e6:.0f} million edges" for size in sizes]

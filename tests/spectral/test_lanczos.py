@@ -3,7 +3,7 @@ import pytest
 
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import SparseGraph
-from sidecut.spectral import laplacian, laplacian_eigenpairs
+from sidecut.spectral import lanczos, laplacian, laplacian_eigenpairs
 from sidecut.spectral.lanczos import certify_by_random_start, solve_lanczos, solve_roughly
 from sidecut.spectral.problem import LaplacianProblem
 
@@ -109,3 +109,14 @@ def test_where_lanczos_is_chosen_it_is_rough_when_that_is_enough(monkeypatch, cl
     assert rough.solver == "Lanczos (ARPACK), rough"
     assert rough.values.size == 5
     assert laplacian_eigenpairs(graph, 5, random_state=0).certificate.complete
+
+
+def test_a_very_large_graph_is_solved_in_single_precision_and_still_certified(clusters, monkeypatch):
+    problem, values, vectors = clusters
+    monkeypatch.setattr(lanczos, "SINGLE_NODES", problem.n)
+    pairs = solve_lanczos(problem, WANTED, 2, np.random.RandomState(0))
+    assert 1e-9 < pairs.residuals.max() < 1e-5
+    assert pairs.certificate.complete
+    np.testing.assert_allclose(pairs.values[:WANTED], values[:WANTED], atol=1e-9)
+    cosines = np.linalg.svd(vectors[:, :WANTED].T @ pairs.vectors[:, :WANTED], compute_uv=False)
+    assert cosines.min() > 1 - 1e-9

@@ -390,7 +390,8 @@ class NormalizedAffinity:
         # Only a sparse Ā is worth a copy: a dense graph is not doubled in memory just to be applied.
         if sp.issparse(self.graph.matrix):
             return self._product(block)
-        scale = self.scale if block.ndim == 1 else self.scale[:, None]
+        scale = self.scale.astype(np.float32) if block.dtype == np.float32 else self.scale
+        scale = scale if block.ndim == 1 else scale[:, None]
         return scale * self.graph.apply(scale * block)
 
 

@@ -139,7 +139,10 @@ class SparseProduct:
 
     @cached_property
     def _in_single_precision(self) -> SparseProduct:
-        return SparseProduct(self._matrix.astype(np.float32), self._n_threads)
+        matrix = self._matrix
+        # Where the entries are is not copied.
+        entries = (matrix.data.astype(np.float32), matrix.indices, matrix.indptr)
+        return SparseProduct(sp.csr_array(entries, shape=matrix.shape), self._n_threads)
 
     @cached_property
     def _near(self) -> tuple[IntArray, IntArray, list[sp.csr_array]] | None:

@@ -74,10 +74,14 @@ class OutOfSample(_Walk):
         # Where all weights underflow, or all neighbours lie in a piece of the graph about which the
         # eigenvectors say nothing, the nearest neighbour is all there is to go by.
         labels = self.labels_[edges.indices[edges.indptr[:-1]]]
-        linked = np.flatnonzero(edges @ self.eigenvectors_.any(axis=1).astype(np.float64) > 0)
+        linked = np.flatnonzero(edges @ self._vectors_kept().any(axis=1).astype(np.float64) > 0)
         if linked.size:
             labels[linked] = self._labels_of_rows(self._extended(edges[linked]))
         return np.where(twins >= 0, self.labels_[twins], labels).astype(np.intp)
+
+    def _vectors_kept(self) -> FloatArray:
+        """Return the eigenvectors that the labels come from."""
+        return self.eigenvectors_
 
     def _extended(self, edges: sp.csr_array) -> FloatArray:
         """Return the rows of the embedding for new points, given their weights to the old ones."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sidecut.arrays import FloatArray
@@ -68,8 +70,8 @@ def _filtered(problem: LaplacianProblem, block: FloatArray, edge: float) -> Floa
     than what the filter lets through.
     """
     center, half = 0.5 * (edge - 1.0), 0.5 * (edge + 1.0)
-    before = block.astype(np.float32)
-    now = (problem.apply_affinity(before) - center * before) / half
+    before: Any = block.astype(np.float32)
+    now: Any = (problem.apply_affinity(before) - center * before) / half
     for _ in range(DEGREE - 1):
         before, now = now, (2.0 / half) * (problem.apply_affinity(now) - center * now) - before
-    return now.astype(np.float64)
+    return np.asarray(now, dtype=np.float64)

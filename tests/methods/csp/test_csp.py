@@ -1,5 +1,6 @@
 """The estimator: algorithms 1 and 2, the weightings, what it tells and what it refuses."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CSP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.exceptions import ConstraintWarning, SidecutWarning
+from sidecut.exceptions import ConstraintError, ConstraintWarning, SidecutWarning
 from sidecut.graphs import Neighbors
 from sidecut.methods.csp import estimator as csp_module
 from sidecut.methods.csp.cuts import feasible_cuts
@@ -254,3 +255,52 @@ def test_clusters_far_apart_are_what_the_graph_says():
         model = CSP(3, random_state=0).fit(X, constraints=known)
     assert adjusted_rand_score(y, model.labels_) == 1.0
     assert model.judgement_.choice == "graph"
+
+
+def test_cuts_that_the_answer_does_not_need_wait_until_someone_asks(monkeypatch):
+    """The cut of the graph satisfies these labels: it is kept, and no other is looked for."""
+    rng = np.random.default_rng(0)
+    y = np.arange(900) % 3
+    X = rng.standard_normal((900, 4)) + 6.0 * np.eye(4)[y]
+    known = sample_labels(y, 9, random_state=0)
+    asked = []
+    monkeypatch.setattr(CSP, "find_cuts", _counted(CSP.find_cuts, asked))
+    model = CSP(3, random_state=0).fit(X, constraints=known)
+    assert "alone satisfies all" in model.judgement_.detail
+    assert not asked
+    np.testing.assert_array_equal(model.labels_, NormalizedCut(3, random_state=0).fit(X).labels_)
+    np.testing.assert_array_equal(model.predict(X[:50]), model.labels_[:50])
+    again = pickle.loads(pickle.dumps(model))
+    direct = feasible_cuts(model.affinity_matrix_, known, n_clusters=3, max_cuts=7)
+    for asked_now in (model, again):
+        np.testing.assert_allclose(asked_now.costs_, direct.costs[:2], rtol=1e-6)
+        assert asked_now.n_feasible_ == direct.n_feasible
+        assert asked_now.beta_ == direct.beta
+        assert asked_now.indicator_.shape == (900,)
+        assert asked_now.eigenvectors_.shape == (900, 2)
+    assert len(asked) == 2
+    with pytest.raises(AttributeError, match="has no attribute 'nothing_'"):
+        _ = model.nothing_
+
+
+def test_where_no_cut_is_feasible_its_attributes_say_so(moons, monkeypatch):
+    X, y = moons
+    model = CSP(2, random_state=0).fit(X, constraints=sample_labels(y, 3, random_state=0))
+    assert "cuts_" not in vars(model)
+
+    def find_none(self, *args):
+        raise ConstraintError("beta leaves none.")
+
+    monkeypatch.setattr(CSP, "find_cuts", find_none)
+    with pytest.raises(AttributeError, match="so there is no indicator_"):
+        _ = model.indicator_
+    assert not hasattr(model, "indicator_")
+    assert len(np.unique(model.labels_)) == 2
+
+
+def _counted(find_cuts, asked):
+    def find(self, *args, **kwargs):
+        asked.append(self)
+        return find_cuts(self, *args, **kwargs)
+
+    return find

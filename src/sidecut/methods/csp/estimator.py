@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,21 +34,19 @@ from sidecut.parameters import check_parameters, check_tolerance
 __all__ = ["CSP", "FeasibleCuts", "feasible_cuts", "weigh_cuts"]
 
 
-#: What a fit without constraints must not keep of an earlier one.
-FITTED_WITH_CONSTRAINTS = (
+#: What is known of a model when its cuts are.
+KNOWN_BY_CUTS = (
     "cuts_",
     "beta_",
     "n_feasible_",
     "costs_",
     "indicator_",
-    "judgement_",
     "eigenvalues_",
     "eigenvectors_",
     "solution_",
-    "_completion",
-    "_spectrum",
-    "_labels",
 )
+#: What a fit without constraints must not keep of an earlier one.
+FITTED_WITH_CONSTRAINTS = (*KNOWN_BY_CUTS, "judgement_", "_completion", "_spectrum", "_labels", "_unasked")
 
 
 class CSP(OutOfSample, SpectralClusterer):
@@ -129,7 +128,8 @@ class CSP(OutOfSample, SpectralClusterer):
     beta_ : float
         The β that was used.
     judgement_ : Judgement
-        With `safe`: whether the constrained cut or that of the graph was kept, and why.
+        With `safe`: whether the constrained cut or that of the graph was kept, and why. Where the cut of the
+        graph was kept without a look at others, these are found when one of their attributes is asked for.
     affinity_matrix_ : Graph
         The graph that was cut.
     solution_ : Eigenpairs
@@ -269,6 +269,10 @@ class CSP(OutOfSample, SpectralClusterer):
         self, graph: Graph, constraints: Constraints, rng: np.random.RandomState, start: FloatArray | None
     ) -> FloatArray:
         trial = CutTrial(self, graph, constraints, rng)
+        settled = trial.settle_by_graph()
+        if settled is not None:
+            self.judgement_, self._unasked = settled, (constraints, start)
+            return self._keep_graph(trial, constraints)
         try:
             cuts = trial.find_cuts(start)
         except (ConstraintError, SpectralError) as error:
@@ -291,24 +295,47 @@ class CSP(OutOfSample, SpectralClusterer):
                     trial.is_doubtful,
                 )
         if self.judgement_.choice == GRAPH:
-            warn_if_unsure(self.judgement_, constraints, trial.graph_labels)
-            self._labels, self._spectrum = trial.graph_labels, trial.spectrum
-            return trial.graph_rows
+            return self._keep_graph(trial, constraints)
         self._labels, self._completion = answers[self.judgement_.choice], completion
         if completion is not None:
             self._spectrum = trial.spectrum
         return rows
 
+    def _keep_graph(self, trial: CutTrial, constraints: Constraints) -> FloatArray:
+        warn_if_unsure(self.judgement_, constraints, trial.graph_labels)
+        self._labels, self._spectrum = trial.graph_labels, trial.spectrum
+        return trial.graph_rows
+
+    def __getattr__(self, name: str) -> Any:
+        # Cuts that the answer did not need take longer than the answer: they wait until someone asks.
+        unasked = self.__dict__.get("_unasked")
+        if name in KNOWN_BY_CUTS and unasked is not None:
+            del self._unasked
+            constraints, start = unasked
+            try:
+                self._remember_cuts(self.find_cuts(self.affinity_matrix_, constraints, start))
+            except (ConstraintError, SpectralError) as error:
+                raise AttributeError(f"There are no feasible cuts, so there is no {name}. {error}") from error
+            return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def _remember_cuts(self, cuts: FeasibleCuts) -> None:
         best = remember_cuts(self, cuts)
         self.indicator_ = self.affinity_matrix_.scale * best.vectors[:, 0]
 
+    def _vectors_kept(self) -> FloatArray:
+        return self._spectrum.vectors if self._keeps_graph else self.eigenvectors_
+
+    @property
+    def _keeps_graph(self) -> bool:
+        return hasattr(self, "judgement_") and self.judgement_.choice == GRAPH
+
     def _extended(self, edges: sp.csr_array) -> FloatArray:
         graph, scale = self.affinity_matrix_, self.affinity_matrix_.scale[:, None]
-        if hasattr(self, "judgement_") and self.judgement_.choice == GRAPH:
+        if self._keeps_graph:
             rows = extend_cut(edges, scale * self._spectrum.vectors, self._spectrum.values)
             return unit_rows(rows) if self.unit_rows else rows
-        if not hasattr(self, "cuts_"):
+        if "cuts_" not in vars(self):
             return super()._extended(edges)
         rows = weighted_means(edges, scale * self.eigenvectors_)
         rows /= 1.0 + self.eigenvalues_ * self.beta_ / graph.volume
@@ -321,7 +348,7 @@ class CSP(OutOfSample, SpectralClusterer):
         return self.embed_cuts(rows, costs)
 
     def _previous(self, n_nodes: int) -> FloatArray | None:
-        if self.warm_start and hasattr(self, "cuts_") and self.cuts_.vectors.shape[0] == n_nodes:
+        if self.warm_start and "cuts_" in vars(self) and self.cuts_.vectors.shape[0] == n_nodes:
             return self.cuts_.vectors
         return None
 

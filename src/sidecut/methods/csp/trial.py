@@ -16,7 +16,7 @@ from sidecut.labelling.assign import FEW_STARTS, SOME_ROWS, kmeans_from
 from sidecut.labelling.labels import what_neighbors_say
 from sidecut.methods.csp.cuts import FeasibleCuts
 from sidecut.methods.csp.embedding import Completion, complete_cuts, label_sides
-from sidecut.methods.safeguard import KnownPairs, is_enough
+from sidecut.methods.safeguard import Judgement, KnownPairs, is_enough, settle_by_graph
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 if TYPE_CHECKING:
@@ -77,6 +77,12 @@ class CutTrial:
     def known(self) -> KnownPairs:
         """What is known, listed."""
         return KnownPairs(self.constraints, np.random.RandomState(0))
+
+    def settle_by_graph(self) -> Judgement | None:
+        """Keep the cut of the graph where little is known, if it satisfies that or nothing can be told."""
+        if is_enough(self.known, self.model.n_clusters):
+            return None
+        return settle_by_graph(self.known, self.graph_labels)
 
     def find_cuts(self, start: FloatArray | None) -> FeasibleCuts:
         """Return the feasible cuts of all that is known; where that is much, with the β that serves best."""

@@ -81,7 +81,10 @@ class GroupedGraph(Graph):
 
     def apply(self, block: FloatArray) -> FloatArray:
         """Return W̃ @ block."""
-        return self._edge_product(block) + (self.levels @ (self._members @ block))[self.group]
+        added = self.levels @ (self._members @ block)
+        if block.dtype == np.float32:
+            added = added.astype(np.float32)
+        return self._edge_product(block) + added[self.group]
 
     @property
     def split(self) -> SplitWeights | None:

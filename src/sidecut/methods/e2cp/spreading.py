@@ -28,6 +28,8 @@ COLUMNS_AT_ONCE = 16
 #: Up to so many nodes a system is factorised instead, if there are this few nodes for every column.
 DENSE_NODES = 4_000
 DENSE_RATIO = 8
+#: What is wanted to no more than this residual takes products in single precision on graphs of so many nodes.
+HUGE_NODES, ROUGHLY = 500_000, 1e-5
 #: A block of more bytes than this in double precision is made and kept in single precision.
 DOUBLE_BYTES = 2**30
 #: Smaller entries count as zero in single precision: products of two of them would be denormal numbers, with
@@ -62,9 +64,11 @@ def spread(graph: Graph, block: FloatArray, alpha: float, tolerance: float = TOL
     array([0.5833, 0.2357, 0.0833])
     """
     affinity = normalize(graph)
+    is_rough = tolerance >= ROUGHLY and graph.n_nodes >= HUGE_NODES
 
     def apply(block: FloatArray, columns: IntArray) -> FloatArray:
-        return block - alpha * affinity.apply(block)
+        spread_once: Any = affinity.apply(block.astype(np.float32) if is_rough else block)
+        return block - alpha * spread_once
 
     right = (1.0 - alpha) * block.reshape(block.shape[0], -1)
     return solve_columns(apply, right, tolerance, _enough_steps(alpha)).reshape(block.shape)

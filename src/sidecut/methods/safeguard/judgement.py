@@ -125,10 +125,9 @@ def judge(
     if agrees and not (is_doubtful is not None and is_doubtful(answers[best])):
         return Judgement(best, f"The constrained cut agrees with what is known ({scores[best]:.2f}).")
     graph = cut_graph()
-    if known.agreement(graph) == 1.0:
-        return Judgement(GRAPH, "The cut of the graph alone satisfies all that is known.")
-    if known.n_facts < FEWEST_FACTS:
-        return Judgement(GRAPH, _too_little(known, FEWEST_FACTS), is_sure=False)
+    settled = settle_by_graph(known, graph)
+    if settled is not None:
+        return settled
     if is_ample and ask_neighbors is not None:
         base = known.agreement(ask_neighbors(graph))
         gains = {name: known.agreement(ask_neighbors(labels)) - base for name, labels in answers.items()}
@@ -150,6 +149,32 @@ def judge(
         f"The {measured} is {gain:.3f}, and more than {least:.3f} is needed to leave the cut of the graph."
     )
     return Judgement(GRAPH, detail, is_sure=False)
+
+
+def settle_by_graph(known: KnownPairs, graph: IntArray) -> Judgement | None:
+    """Keep the cut of the graph where no constrained cut has to be looked at; return None otherwise.
+
+    Parameters
+    ----------
+    known : KnownPairs
+        What is known.
+    graph : array of shape (n_samples,)
+        Labels without constraints.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut import Constraints
+    >>> from sidecut.methods.safeguard import KnownPairs, settle_by_graph
+    >>> known = KnownPairs(Constraints.from_labels([0, 0, 1, -1]), np.random.RandomState(0))
+    >>> print(settle_by_graph(known, np.array([1, 1, 0, 0])))
+    The cut of the graph alone satisfies all that is known.
+    """
+    if known.agreement(graph) == 1.0:
+        return Judgement(GRAPH, "The cut of the graph alone satisfies all that is known.")
+    if known.n_facts < FEWEST_FACTS:
+        return Judgement(GRAPH, _too_little(known, FEWEST_FACTS), is_sure=False)
+    return None
 
 
 def is_little(constraints: Constraints, n_clusters: int, *, tries_labels: bool = False) -> bool:
