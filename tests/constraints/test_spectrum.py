@@ -140,3 +140,21 @@ def test_wrong_scales_are_named(scale, message):
 def test_wrong_limits_are_refused(name, value):
     with pytest.raises(ConstraintError, match=f"{name} = {value}"):
         Constraints.none(3).positive_spectrum(**{name: value})
+
+
+def test_leading_vectors_that_are_wanted_roughly_are_found_in_single_precision(monkeypatch):
+    monkeypatch.setattr(spectrum_module, "DENSE_FOR_FEW", 10)
+    rng = np.random.default_rng(0)
+    pairs = rng.choice(400, size=(300, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    known = Constraints.from_pairs(400, cannot_link=np.unique(np.sort(pairs, axis=1), axis=0))
+    scale = rng.uniform(0.5, 1.5, 400)
+    exact = np.linalg.eigvalsh(scaled_matrix(known, scale))[::-1][:5]
+    rough = known.positive_spectrum(scale, n_largest=5, tolerance=0.01)
+    # Never too large but for rounding, and not by more than a hundredth too small.
+    assert np.all(rough.values <= exact + 1e-5)
+    np.testing.assert_allclose(rough.values, exact, rtol=0.011)
+    vectors = rough.embedded().toarray()
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(5), atol=1e-5)
+    fine = known.positive_spectrum(scale, n_largest=5, tolerance=1e-9)
+    np.testing.assert_allclose(fine.values, exact, rtol=1e-8)

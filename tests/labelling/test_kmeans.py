@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from sidecut.exceptions import LabellingWarning
-from sidecut.labelling import assign_labels, kmeans_labels, rename_by_first_appearance, unit_rows
+from sidecut.labelling import assign, assign_labels, kmeans_labels, rename_by_first_appearance, unit_rows
 
 
 def blobs(seed=0, n_each=20, noise=0.05):
@@ -98,3 +98,37 @@ def test_numbers_of_starts_that_are_none(n_init):
     for labels in (kmeans_labels, assign_labels):
         with pytest.raises(ValueError, match=f"n_init={n_init!r} must be a whole number, at least 1"):
             labels(rows, 2, n_init=n_init)
+
+
+@pytest.fixture
+def many():
+    """Unit rows around forty directions."""
+    rng = np.random.default_rng(0)
+    centers = unit_rows(rng.standard_normal((40, 12)))
+    return unit_rows(centers[rng.integers(40, size=2_000)] + 0.15 * rng.standard_normal((2_000, 12)))
+
+
+def sum_of_squares(rows, labels):
+    return sum(np.square(rows[labels == k] - rows[labels == k].mean(axis=0)).sum() for k in np.unique(labels))
+
+
+def test_many_clusters_of_many_rows_are_as_good_in_single_precision(many, monkeypatch):
+    exact = kmeans_labels(many, 40, random_state=0)
+    seen = []
+    monkeypatch.setattr(assign, "_WORTH_THREADS", 0)
+    monkeypatch.setattr(assign.KMeans, "fit", _watched(assign.KMeans.fit, seen))
+    single = kmeans_labels(many, 40, random_state=0)
+    kmeans_labels(many, 31, random_state=0)
+    far = np.vstack([many, 1e6 * many[:1]])
+    kmeans_labels(far, 40, random_state=0)
+    # Few clusters, or one row far larger than the others: double precision.
+    assert seen == [np.float32, np.float64, np.float64]
+    assert sum_of_squares(many, single) == pytest.approx(sum_of_squares(many, exact), rel=0.01)
+
+
+def _watched(fit, seen):
+    def watch(self, X, *args, **kwargs):
+        seen.append(X.dtype)
+        return fit(self, X, *args, **kwargs)
+
+    return watch

@@ -15,6 +15,7 @@ from sidecut.labelling import kmeans_labels, unit_rows
 from sidecut.methods import base
 from sidecut.methods.base import SpectralClusterer
 from sidecut.methods.ccsr import estimator as ccsr
+from sidecut.methods.ccsr import estimator as ccsr_estimator
 from sidecut.methods.ccsr import program as ccsr_program
 from sidecut.methods.ccsr.estimator import link_squares, point_squares
 
@@ -299,3 +300,13 @@ def test_the_answer_without_links_takes_the_eigenvectors_that_are_known(monkeypa
     calls.clear()
     CCSR(2, random_state=0).fit(X, constraints=known)
     assert len(calls) == 2
+
+
+def test_the_squares_of_many_points_are_right_to_single_precision(monkeypatch):
+    features = np.random.default_rng(0).standard_normal((500, 6))
+    exact = point_squares(features)
+    monkeypatch.setattr(ccsr_estimator, "LARGE", 100)
+    rough = point_squares(features)
+    for matrix in (np.eye(6), np.diag(np.arange(6.0))):
+        assert rough.objective(matrix) == pytest.approx(exact.objective(matrix), rel=1e-5)
+        assert rough.objective(matrix) != exact.objective(matrix)
