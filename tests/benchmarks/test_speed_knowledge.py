@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from benchmarks.choices import other_sets
 from benchmarks.speed import few_labels, knowledge, large_graphs, pairs, search_once
 from sidecut.graphs import nearest_neighbors
 
@@ -65,3 +66,17 @@ def test_half_of_the_edges_stay_in_their_block():
     row, column = graph.matrix.nonzero()
     assert np.mean(y[row] == y[column]) == pytest.approx(0.5 + 0.5 / 10, abs=0.02)
     assert graph.n_edges == pytest.approx(20_000, rel=0.03)
+
+
+@pytest.mark.parametrize("name", other_sets.MADE)
+def test_sets_for_constants_are_not_those_of_the_page(name):
+    X, y = other_sets.sample(name, 400, None)
+    assert name not in (*knowledge.MADE, *knowledge.STORED)
+    assert X.shape[0] == y.size == 400
+    assert np.isfinite(X).all()
+    assert np.bincount(y).min() > 0
+
+
+def test_stored_sets_for_constants_need_their_folder():
+    assert other_sets.sample("segment", 400, None) is None
+    assert not set(other_sets.STORED) & set(knowledge.STORED)
