@@ -317,7 +317,8 @@ class CSP(OutOfSample, SpectralClusterer):
             except (ConstraintError, SpectralError) as error:
                 raise AttributeError(f"There are no feasible cuts, so there is no {name}. {error}") from error
             return self.__dict__[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        # Once more in the usual way, so that the error is the usual one: a property may have raised it.
+        return object.__getattribute__(self, name)
 
     def _remember_cuts(self, cuts: FeasibleCuts) -> None:
         best = remember_cuts(self, cuts)
