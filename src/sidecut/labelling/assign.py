@@ -400,8 +400,8 @@ def _fit(
 def _is_single_precision_enough(rows: FloatArray, n_clusters: int) -> bool:
     """Tell whether k-means takes so long that numbers of half the length pay, and whether they are enough.
 
-    They are where rows are of like size, as unit rows are: the sum of squares is the same to a thousandth,
-    now larger, now smaller, in five to seven tenths of the time.
+    They are where rows are of like size, as unit rows are: the sum of squares is the same to a thousandth in
+    the mean, in two thirds to three quarters of the time (benchmarks/choices/single_precision.py).
     """
     if n_clusters < MANY_CLUSTERS or len(rows) * n_clusters < _WORTH_THREADS:
         return False
