@@ -128,3 +128,11 @@ def test_the_error_is_measured_against_eq4(monkeypatch):
     error = measure_error(GRAPH, changed, lambda points: columns(points) / scale, 1.0, random_state())
     assert error == pytest.approx(shares.mean(), rel=0.01)
     assert 0.01 < error < 0.5
+
+
+def test_a_block_in_single_precision_is_multiplied_in_it():
+    graph = some_graph()
+    block = np.random.default_rng(5).standard_normal((12, 3))
+    single = graph.apply(block.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, graph.toarray() @ block, atol=1e-5)

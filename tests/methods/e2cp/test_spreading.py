@@ -102,3 +102,16 @@ def test_isolated_points_keep_what_they_have(monkeypatch):
     monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 1)
     spread_out = spread_units(graph, np.array([2, 0]), np.array([0, 1]), 0.8)
     np.testing.assert_allclose(spread_out[:, 0], 0.2 * unit)
+
+
+def test_on_a_very_large_graph_what_is_wanted_roughly_is_spread_in_single_precision(monkeypatch):
+    graph = FORMS["sparse"]()
+    block = np.random.default_rng(2).standard_normal((80, 3))
+    expected = propagator(graph, 0.8) @ block
+    monkeypatch.setattr(spreading, "HUGE_NODES", 80)
+    rough, exact = (spread(graph, block, 0.8, tolerance) for tolerance in (1e-5, 1e-14))
+    # The residual is one part in 1e5 of the right-hand side, and the system no worse than 1 / (1 - alpha).
+    sizes = np.linalg.norm(block, axis=0)
+    assert np.all(np.linalg.norm(rough - expected, axis=0) < 1e-5 * sizes)
+    assert not np.array_equal(rough, exact)
+    np.testing.assert_allclose(exact, expected, atol=1e-12)
