@@ -22,28 +22,7 @@ LONG = 120
 
 
 class Listener:
-    """Writes the stages of a fit as they end; on a terminal also the one that goes on, with a bar.
-
-    Parameters
-    ----------
-    level : int
-        How many levels of stages within stages are written.
-    stream : file, optional
-        Standard error by default.
-    clock : callable, default=time.perf_counter
-        Tells the time in seconds.
-
-    Examples
-    --------
-    >>> import io
-    >>> from sidecut.progress import Listener
-    >>> ticks = iter([0.0, 0.0, 1.5])
-    >>> listener = Listener(1, io.StringIO(), clock=lambda: next(ticks))
-    >>> with listener.stage("graph"):
-    ...     pass
-    >>> print(listener.stream.getvalue(), end="")
-      graph ... 1.50 s
-    """
+    """Writes the stages of a fit as they end; on a terminal also the one that goes on, with a bar."""
 
     def __init__(
         self, level: int, stream: TextIO | None = None, clock: Callable[[], float] = time.perf_counter
@@ -111,14 +90,7 @@ class Listener:
 
 
 def seconds_in_words(seconds: float) -> str:
-    """Return a time as it is written behind a stage.
-
-    Examples
-    --------
-    >>> from sidecut.progress import seconds_in_words
-    >>> seconds_in_words(0.234), seconds_in_words(12.34), seconds_in_words(754)
-    ('0.23 s', '12 s', '13 min')
-    """
+    """Return a time as it is written behind a stage."""
     if seconds >= LONG:
         return f"{seconds / 60:.0f} min"
     return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2f} s"
@@ -132,13 +104,6 @@ def tell(verbose: Any, title: str) -> Iterator[None]:
     """Have the stages of what happens inside written, if `verbose` asks for it.
 
     What is fitted within a fit is part of its stages, whatever its own `verbose` is.
-
-    Parameters
-    ----------
-    verbose : int or bool
-        0 or False: nothing. 1 or True: the stages. 2: also the stages within them.
-    title : str
-        What is fitted.
     """
     level = check_verbose(verbose)
     if level == 0 or _listener.get() is not None:
@@ -154,16 +119,7 @@ def tell(verbose: Any, title: str) -> Iterator[None]:
 
 
 def check_verbose(verbose: Any) -> int:
-    """Return how much is to be told, or say what was given instead.
-
-    Examples
-    --------
-    >>> from sidecut.progress import check_verbose
-    >>> check_verbose("yes")
-    Traceback (most recent call last):
-    ...
-    ValueError: verbose='yes' must be True, False or a whole number, at least 0.
-    """
+    """Return how much is to be told, or say what was given instead."""
     if not isinstance(verbose, bool | np.bool_ | int | np.integer) or verbose < 0:
         raise ValueError(f"verbose={verbose!r} must be True, False or a whole number, at least 0.")
     return int(verbose)
@@ -188,14 +144,7 @@ def advance(done: int, total: int) -> None:
 
 
 def counted(parts: Iterable[Any], total: int) -> Iterator[Any]:
-    """Pass parts of the work on, and say after each how much is done.
-
-    Examples
-    --------
-    >>> from sidecut.progress import counted
-    >>> list(counted(["one", "two"], 2))
-    ['one', 'two']
-    """
+    """Pass parts of the work on, and say after each how much is done."""
     for done, part in enumerate(parts, start=1):
         advance(done, total)
         yield part

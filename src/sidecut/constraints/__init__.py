@@ -3,14 +3,17 @@
 from sidecut.constraints.closure import Contraction
 from sidecut.constraints.conflicts import Conflict
 from sidecut.constraints.files import read_constraints, write_constraints
+from sidecut.constraints.folds import ConstraintFolds, Fold
 from sidecut.constraints.sampling import sample_labels, sample_pairs, sample_wrong_pairs
 from sidecut.constraints.spectrum import Spectrum
 from sidecut.constraints.value import Constraints
 
 __all__ = [
     "Conflict",
+    "ConstraintFolds",
     "Constraints",
     "Contraction",
+    "Fold",
     "Spectrum",
     "read_constraints",
     "sample_labels",

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints.links import Groups, Links, make_groups, number_by_appearance
 from sidecut.exceptions import ConstraintError, ConstraintWarning, warn
 
@@ -28,17 +28,7 @@ MAX_STARTS = 200
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """Everything stated about the points: links one by one, and groups.
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of points.
-    must, cannot : Links
-        Links stated one by one.
-    groups : sequence of Groups
-        Groups of points; usually none or one, two while merging.
-    """
+    """Everything stated about the points: links one by one, and groups."""
 
     n_samples: int
     must: Links
@@ -73,6 +63,18 @@ def must_link_components(knowledge: Knowledge) -> IntArray:
     """The component of each node of `must_link_graph`: points first, in order of appearance, then groups."""
     _, component = connected_components(must_link_graph(knowledge), directed=False)
     return number_by_appearance(component)
+
+
+def related_parts(knowledge: Knowledge) -> IntArray:
+    """The number of the part of each point: what is stated to be together or apart is in one part."""
+    together = must_link_graph(knowledge).tocoo()
+    ends = [np.stack([together.row, together.col]), knowledge.cannot.pairs.T]
+    for groups, node in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
+        exclusive, listed = node[groups.exclusive], groups.apart.tocoo()
+        ends += [np.stack([exclusive[:-1], exclusive[1:]]), node[np.stack([listed.row, listed.col])]]
+    rows, columns = np.concatenate(ends, axis=1)
+    relations = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=together.shape)
+    return connected_components(relations, directed=False)[1][: knowledge.n_samples]
 
 
 def find_contradicted_links(knowledge: Knowledge, component: IntArray) -> BoolArray:
@@ -121,20 +123,7 @@ def says_apart(knowledge: Knowledge) -> bool:
 
 
 def close(knowledge: Knowledge, weight: float = 1.0, diagonal: float = 1.0) -> Groups | None:
-    """Return all that follows from consistent knowledge: components, and which of them are apart.
-
-    Parameters
-    ----------
-    knowledge : Knowledge
-        Without contradictions.
-    weight, diagonal : float
-        Of the groups returned.
-
-    Returns
-    -------
-    Groups or None
-        None when nothing is known.
-    """
+    """Return all that follows from consistent knowledge: components, and which of them are apart."""
     component = must_link_components(knowledge)
     points = _find_informed_points(knowledge)
     if len(points) == 0:
@@ -275,26 +264,6 @@ def points_apart(constraints: Constraints) -> IntArray:
 
     Labels tell the points at once, one of each class. Cliques of cannot-links are sought greedily, so a
     larger one may exist; what is found is a proof. Only constraints of strength 1 or more count.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        What is known.
-
-    Returns
-    -------
-    ndarray of int
-        One point of each class, or of each end of the clique; empty where the constraints contradict each
-        other.
-
-    Examples
-    --------
-    >>> from sidecut import Constraints
-    >>> points_apart(Constraints.from_labels(["a", "a", None, "b", "c"])).tolist()
-    [0, 3, 4]
-    >>> triangle = Constraints.from_pairs(5, must_link=[(0, 1)], cannot_link=[(1, 2), (2, 4), (0, 4)])
-    >>> points_apart(triangle).tolist()
-    [0, 2, 4]
     """
     knowledge = _meant_without_reserve(constraints)
     if count_conflicts(knowledge):
@@ -310,40 +279,14 @@ def points_apart(constraints: Constraints) -> IntArray:
 
 
 def warn_about_too_few_clusters(constraints: Constraints, n_clusters: int) -> None:
-    """Warn if so few clusters cannot keep every class and every cannot-link apart.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        What is known.
-    n_clusters : int
-        How many clusters are asked for.
-    """
+    """Warn if so few clusters cannot keep every class and every cannot-link apart."""
     words = too_few_clusters(constraints, n_clusters)
     if words:
         warn(f"{words} Ask for more clusters, or correct what is known.", ConstraintWarning)
 
 
 def too_few_clusters(constraints: Constraints, n_clusters: int, names: object = None) -> str:
-    """Say in a sentence why so many clusters are too few; nothing if they are enough.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        What is known.
-    n_clusters : int
-        How many clusters are asked for.
-    names : callable, optional
-        Turns a point into what it is called; its number if not given.
-
-    Examples
-    --------
-    >>> from sidecut import Constraints
-    >>> too_few_clusters(Constraints.from_labels(["a", "b", None, "c"]), 2)
-    'The labels name 3 classes (a, b, c), but n_clusters=2: some classes must share a cluster.'
-    >>> too_few_clusters(Constraints.from_labels(["a", "b", None, "c"]), 3)
-    ''
-    """
+    """Say in a sentence why so many clusters are too few; nothing if they are enough."""
     if constraints.most_apart <= n_clusters or not _may_need_more(constraints, n_clusters):
         return ""
     apart = points_apart(constraints)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints.closure import (
     Knowledge,
     close,
@@ -79,20 +79,7 @@ def check_on_conflict(on_conflict: str) -> str:
 
 
 def find_conflicts(knowledge: Knowledge, max_chains: int | None = 10) -> tuple[Conflict, ...]:
-    """Prove contradictions, each with a shortest chain of must-links.
-
-    Parameters
-    ----------
-    knowledge : Knowledge
-        What was stated.
-    max_chains : int or None
-        Stop after so many; None proves all. One search through the must-links each.
-
-    Returns
-    -------
-    tuple of Conflict
-        Links first, then relations between groups.
-    """
+    """Prove contradictions, each with a shortest chain of must-links."""
     if not says_apart(knowledge):
         return ()
     graph = must_link_graph(knowledge)
@@ -115,11 +102,6 @@ def drop_conflicts(knowledge: Knowledge) -> tuple[Links, Links]:
 
     Links are accepted from the strongest to the weakest unless they contradict what is already accepted; of
     equal links must-links go first, then those with the smaller indices. Groups come before all links.
-
-    Returns
-    -------
-    must, cannot : Links
-        The links kept.
     """
     refuse_conflicts(
         Knowledge(knowledge.n_samples, _NONE, _NONE, knowledge.groups), "correct the labels themselves"
@@ -223,18 +205,7 @@ class Alliances:
 
 
 def accept_strongest(knowledge: Knowledge) -> tuple[BoolArray, BoolArray]:
-    """Accept links from the strongest to the weakest unless they contradict those accepted before.
-
-    Parameters
-    ----------
-    knowledge : Knowledge
-        Links that contradict each other, and groups that do not.
-
-    Returns
-    -------
-    must_kept, cannot_kept : ndarray of bool
-        Which links are accepted. Of equally strong ones must-links go first, then smaller indices.
-    """
+    """Accept links from the strongest to the weakest unless they contradict those accepted before."""
     component = must_link_components(knowledge)
     torn = _torn_components(knowledge, component)
     # A link outside the components that hold a contradiction can contradict nothing.
@@ -283,20 +254,7 @@ def _alliances_of_groups(knowledge: Knowledge, component: IntArray, torn: BoolAr
 
 
 def settle(knowledge: Knowledge, on_conflict: str) -> sparse.csr_array:
-    """Turn links into a symmetric matrix, dealing with contradictions as asked.
-
-    Parameters
-    ----------
-    knowledge : Knowledge
-        Links, and groups they must agree with.
-    on_conflict : {"raise", "drop", "weigh"}
-        Refuse contradictions, keep the strongest consistent links, or let opposite strengths of a pair add.
-
-    Returns
-    -------
-    csr_array
-        Of the links alone.
-    """
+    """Turn links into a symmetric matrix, dealing with contradictions as asked."""
     must, cannot = knowledge.must, knowledge.cannot
     if check_on_conflict(on_conflict) == "raise":
         refuse_conflicts(knowledge)
@@ -313,18 +271,6 @@ def merge(first: Parts, second: Parts, on_conflict: str) -> Parts:
     """Unite two constraint matrices, each given as links and groups that are added.
 
     An entry known to both keeps its greater strength; with "weigh" the links of both add.
-
-    Parameters
-    ----------
-    first, second : tuple of csr_array and Groups or None
-        What is added to make each matrix.
-    on_conflict : {"raise", "drop", "weigh"}
-        As in `settle`.
-
-    Returns
-    -------
-    tuple of csr_array and Groups or None
-        The same for the union.
     """
     n_samples = first[0].shape[0]
     groups = merge_groups(n_samples, first[1], second[1])
@@ -343,15 +289,7 @@ def merge(first: Parts, second: Parts, on_conflict: str) -> Parts:
 
 
 def merge_groups(n_samples: int, first: Groups | None, second: Groups | None) -> Groups | None:
-    """Unite two sets of groups: groups that share a point become one group.
-
-    Raises
-    ------
-    ConflictError
-        If two groups that are apart would become one.
-    ConstraintError
-        If the two differ in weight or diagonal.
-    """
+    """Unite two sets of groups: groups that share a point become one group."""
     if first is None or second is None or first.key == second.key:
         return second if first is None else first
     if (first.weight, first.diagonal) != (second.weight, second.diagonal):

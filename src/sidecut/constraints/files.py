@@ -23,14 +23,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sidecut.arrays import FloatArray, IntArray
-from sidecut.constraints.classes import Classes
+from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints.closure import Knowledge
 from sidecut.constraints.conflicts import merge, settle
 from sidecut.constraints.inputs import UNKNOWN, check_n_samples, check_positive, labels_from_text, read_labels
 from sidecut.constraints.links import Groups, make_groups, replace_diagonal, strongest
 from sidecut.constraints.tables import Table, read_tables
-from sidecut.constraints.value import Constraints
+from sidecut.constraints.value import Classes, Constraints
 from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn
 
 #: The class number of each labelled sample, and the number of each class.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray, to_native
+from sidecut.checks import BoolArray, FloatArray, IntArray, to_native
 from sidecut.constraints.links import Links, canonical, number_by_appearance, strongest
 from sidecut.exceptions import ConstraintError, ConstraintWarning, warn
 
@@ -39,25 +39,7 @@ ROUNDING = 1e-10
 
 
 def encode_labels(y: Any, name: str = "y") -> IntArray:
-    """Number the classes of partial labels by first appearance.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        Labels of any hashable kind; see `read_labels` for what is unknown.
-    name : str
-        What the user calls them, for the error message.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        Class numbers from 0, and -1 where the label is unknown.
-
-    Examples
-    --------
-    >>> encode_labels(["cat", None, "dog", "cat"])
-    array([ 0, -1,  1,  0])
-    """
+    """Number the classes of partial labels by first appearance."""
     return read_labels(y, name)[0]
 
 
@@ -67,32 +49,6 @@ def read_labels(y: Any, name: str = "y", unknown: Any = None) -> tuple[IntArray,
     Unknown are None, NaN, NaT, pandas.NA, masked entries, the empty text and the number -1. What may mean
     unknown or be a class ("?", "unknown", "nan", "-1" as text, the largest number of an unsigned type, which
     is what -1 becomes there) is asked about.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        Labels of any hashable kind.
-    name : str
-        What the user calls them, for the error message.
-    unknown : value or collection of values, optional
-        Further values that mean unknown. An empty collection says that every other value is a class.
-
-    Returns
-    -------
-    codes : ndarray of shape (n_samples,)
-        Class numbers from 0, and -1 where the label is unknown.
-    classes : tuple
-        What each class is called.
-
-    Raises
-    ------
-    ConstraintError
-        If `y` is not one label per sample, or holds what may mean unknown.
-
-    Examples
-    --------
-    >>> read_labels(["cat", "", "dog", "cat", "?"], unknown="?")
-    (array([ 0, -1,  1,  0, -1]), ('cat', 'dog'))
     """
     labels, is_unknown = _one_per_sample(y, name), _masked(y)
     codes = np.full(len(labels), UNKNOWN, dtype=np.int64)
@@ -112,13 +68,7 @@ def read_labels(y: Any, name: str = "y", unknown: Any = None) -> tuple[IntArray,
 
 
 def labels_from_text(cells: Sequence[str]) -> list[str | None]:
-    """Return labels read from a text file, None for empty cells and, where all are numbers, for -1.
-
-    Examples
-    --------
-    >>> labels_from_text(["0", "", "-1", "7"]), labels_from_text(["cat", "-1"])
-    (['0', None, None, '7'], ['cat', '-1'])
-    """
+    """Return labels read from a text file, None for empty cells and, where all are numbers, for -1."""
     stripped = [cell.strip() for cell in cells]
     numeric = all(_is_number(cell) for cell in stripped if cell)
     return [None if not cell or (numeric and float(cell) == UNKNOWN) else cell for cell in stripped]
@@ -225,18 +175,7 @@ def _is_number(cell: str) -> bool:
 
 
 def check_rows(indices: Any, n_samples: int) -> IntArray:
-    """Return distinct row numbers from indices or a mask.
-
-    Raises
-    ------
-    ConstraintError
-        Naming the index that is out of range, repeated or not a whole number.
-
-    Examples
-    --------
-    >>> check_rows([True, False, True], 3)
-    array([0, 2])
-    """
+    """Return distinct row numbers from indices or a mask."""
     rows = np.asarray(indices)
     if rows.ndim != 1 or len(rows) == 0:
         raise ConstraintError(f"indices has shape {rows.shape}: give at least one row, in one dimension")
@@ -294,27 +233,7 @@ def check_positive(value: Any, name: str) -> float:
 
 
 def check_pairs(pairs: Any, name: str, n_samples: int) -> IntArray:
-    """Return the user's pairs as an (m, 2) integer array.
-
-    Parameters
-    ----------
-    pairs : array-like of shape (m, 2), iterable of pairs, or None
-        The pairs as given.
-    name : str
-        What the user calls them, for the error message.
-    n_samples : int
-        Indices lie in ``0 .. n_samples - 1``.
-
-    Returns
-    -------
-    ndarray of shape (m, 2)
-        The same pairs, in the order given.
-
-    Raises
-    ------
-    ConstraintError
-        Naming the first pair that is not two different points.
-    """
+    """Return the user's pairs as an (m, 2) integer array."""
     raw = _as_two_columns(to_native(pairs), name)
     if raw.dtype.kind not in "iu":
         raw = _exact_integers(raw, name)
@@ -406,31 +325,7 @@ def _shown(row: NDArray[Any]) -> str:
 
 
 def check_belief_matrix(matrix: Any, name: str = "Q") -> sparse.csr_array:
-    """Return a real symmetric matrix in canonical sparse form.
-
-    Parameters
-    ----------
-    matrix : array-like or sparse matrix of shape (n, n)
-        Dense or sparse; asymmetry of the size of rounding is averaged away.
-    name : str
-        What the user calls it, for the error message.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        The same entries, the diagonal included.
-
-    Raises
-    ------
-    ConstraintError
-        Naming the entry that is not finite, or the pair of entries that differ.
-
-    Examples
-    --------
-    >>> check_belief_matrix([[1, -0.5], [-0.5, 0]]).toarray()
-    array([[ 1. , -0.5],
-           [-0.5,  0. ]])
-    """
+    """Return a real symmetric matrix in canonical sparse form."""
     matrix = to_native(matrix)
     array = matrix if sparse.issparse(matrix) else np.asarray(matrix)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] == 0:
@@ -443,20 +338,7 @@ def check_belief_matrix(matrix: Any, name: str = "Q") -> sparse.csr_array:
 
 
 def check_graph(graph: Any, name: str = "A") -> sparse.csr_array:
-    """Return the adjacency matrix of an undirected graph with nonnegative weights.
-
-    Parameters
-    ----------
-    graph : array-like, sparse matrix, tensor, networkx or igraph graph
-        Nodes of a networkx or igraph graph are taken in the order in which it lists them.
-    name : str
-        What the user calls it, for the error message.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        The weights, the diagonal included.
-    """
+    """Return the adjacency matrix of an undirected graph with nonnegative weights."""
     if hasattr(graph, "nodes") and hasattr(graph, "adjacency"):
         import networkx
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -26,15 +26,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """Unordered pairs ``i < j``, sorted, each once, with positive strengths.
-
-    Parameters
-    ----------
-    pairs : ndarray of shape (m, 2)
-        Sorted pairs of points.
-    strengths : ndarray of shape (m,)
-        How firmly each pair is believed, positive.
-    """
+    """Unordered pairs ``i < j``, sorted, each once, with positive strengths."""
 
     pairs: IntArray
     strengths: FloatArray
@@ -107,21 +99,6 @@ class Groups:
     """The matrix ``weight * Y C Yᵀ`` over some points, with a diagonal of its own.
 
     Build with `make_groups`, which puts the fields in their canonical form.
-
-    Parameters
-    ----------
-    points : ndarray of shape (c,)
-        Sorted indices of the grouped points.
-    group : ndarray of shape (c,)
-        The group of each, numbered by first appearance.
-    exclusive : ndarray of bool of shape (G,)
-        Groups that are all apart from one another, as the classes of labels are.
-    apart : csr_array of shape (G, G)
-        Ones where two further groups are apart.
-    weight : float
-        Strength of every relation.
-    diagonal : float
-        Value on the diagonal of every grouped point.
     """
 
     points: IntArray
@@ -280,28 +257,7 @@ def make_groups(
     weight: float = 1.0,
     diagonal: float | None = None,
 ) -> Groups:
-    """Build groups in canonical form.
-
-    Parameters
-    ----------
-    points : ndarray of shape (c,)
-        Sorted points, at least one.
-    group : ndarray of shape (c,)
-        Group of each, any numbering 0 .. G-1 without gaps.
-    exclusive : ndarray of bool of shape (G,), optional
-        Groups all apart from one another; all of them by default.
-    apart : ndarray of shape (m, 2), optional
-        Further pairs of groups that are apart.
-    weight : float
-        Strength of the relations.
-    diagonal : float, optional
-        Diagonal on the grouped points, `weight` by default.
-
-    Returns
-    -------
-    Groups
-        With groups numbered by first appearance, and all of them exclusive when every two are apart.
-    """
+    """Build groups in canonical form."""
     order = number_by_appearance(group)
     n_groups = int(order.max()) + 1
     renumbered = np.empty(n_groups, dtype=np.int64)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sidecut.arrays import IntArray
+from sidecut.checks import IntArray
 from sidecut.constraints.inputs import UNKNOWN, encode_clustering, encode_labels
 from sidecut.constraints.value import Constraints
 from sidecut.exceptions import ConstraintError

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints.closure import Contraction
 from sidecut.constraints.links import Groups
 
@@ -91,6 +91,17 @@ class PairCounts:
             return 1.0 if missed + mixed == 0 else 0.0
         return 2 * (self.joined * self.parted - missed * mixed) / chance
 
+    def beyond_chance(self, clusters: IntArray) -> float:
+        """Return the Rand index beyond chance; for links of one kind, beyond what cluster sizes explain."""
+        if self.together and self.apart:
+            return self.rand_beyond_chance
+        shares = np.bincount(clusters[clusters >= 0]) / len(clusters)
+        together_by_chance = float(shares @ shares)
+        chance = together_by_chance if self.together else 1.0 - together_by_chance
+        if self.share == 1.0 or chance == 1.0:
+            return float(self.share == 1.0)
+        return (self.share - chance) / (1.0 - chance)
+
 
 def satisfied_pairs(pairs: IntArray, strengths: FloatArray, clusters: IntArray) -> BoolArray:
     """Tell for each pair whether the clustering respects it."""
@@ -149,26 +160,7 @@ def _apart_in_one_cluster(groups: Groups, table: sparse.csr_array) -> float:
 
 
 def count_pairs(knowledge: Contraction, labels: ArrayLike, counted: BoolArray) -> PairCounts:
-    """Count known pairs, all that follows included, among some of the known points.
-
-    Parameters
-    ----------
-    knowledge : Contraction
-        Components that belong together, and which of them are apart.
-    labels : array-like of shape (n_samples,)
-        The cluster of each sample.
-    counted : array of bool, one per point of the knowledge
-        Which points count.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut import Constraints
-    >>> from sidecut.constraints.satisfaction import count_pairs
-    >>> known = Constraints.from_labels([0, 0, 1, -1]).contracted()
-    >>> count_pairs(known, [0, 0, 0, 1], np.ones(3, dtype=bool))
-    PairCounts(together=1.0, apart=2.0, joined=1.0, parted=0.0)
-    """
+    """Count known pairs, all that follows included, among some of the known points."""
     points, component = knowledge.points[counted], knowledge.component[counted]
     _, cluster = np.unique(np.asarray(labels)[points], return_inverse=True)
     shape = (knowledge.n_components, int(cluster.max(initial=0)) + 1)

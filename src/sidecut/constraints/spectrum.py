@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints.links import Groups, read_only
 from sidecut.exceptions import ConstraintError, SpectralError
 from sidecut.thread_limits import limit_threads
@@ -106,38 +106,7 @@ def scaled_spectrum(
     n_largest: int | None = None,
     tolerance: float = 1e-9,
 ) -> Spectrum:
-    """Solve S Q S v = λ v.
-
-    Parameters
-    ----------
-    links : csr_array of shape (n, n)
-        The part of Q listed pair by pair.
-    groups : Groups or None
-        The other part.
-    scale : ndarray of shape (n,)
-        Diagonal of S, not negative.
-    points : ndarray of shape (c,)
-        The constrained points, sorted.
-    threshold : float or None
-        Keep eigenvalues beyond it; None keeps all that are not zero.
-    n_largest : int, optional
-        Keep only so many of the largest. Needed when a block is too large for LAPACK.
-    tolerance : float, default=1e-9
-        Relative accuracy of the iteration used there; what it finds is never too large.
-
-    Returns
-    -------
-    Spectrum
-        Values descending. An eigenvalue within rounding of zero counts as zero, one within
-        rounding of `threshold` as not beyond it.
-
-    Raises
-    ------
-    ConstraintError
-        If a block is larger than 4000 and `n_largest` is not given.
-    SpectralError
-        If the iteration used for such blocks does not converge.
-    """
+    """Solve S Q S v = λ v."""
     reduced = _reduce(links, groups, scale, points)
     # A few eigenvalues of a large block are found sooner without the others.
     is_few = n_largest is not None and FEW * n_largest < reduced.size

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.exceptions import ConstraintError
 
 COLUMN_NAMES = {
@@ -75,21 +75,7 @@ Row = list[str]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows under one header.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    names : list of str
-        The columns.
-    rows : list of list of str
-        The cells.
-    numbers : list of int
-        The line of the file on which each row stands, from 1.
-    positions : mapping of str to int, optional
-        The number of each sample that is called by name.
-    """
+    """Rows under one header."""
 
     path: Path
     names: list[str]
@@ -193,13 +179,7 @@ class Table:
 
 
 def open_text(path: Path, encoding: str | None = None) -> Iterator[str]:
-    """Yield the lines of a text file, which may be compressed (.gz, .bz2, .xz).
-
-    Raises
-    ------
-    ConstraintError
-        Naming the file, if it is damaged or not text of that encoding.
-    """
+    """Yield the lines of a text file, which may be compressed (.gz, .bz2, .xz)."""
     encoding = encoding or "utf-8-sig"
     opened = COMPRESSED.get(path.suffix.lower(), open)
     try:
@@ -234,13 +214,7 @@ def _binary_kind(content: bytes) -> str:
 
 
 def guess_separator(line: str, decimal: str = ".") -> str | None:
-    """Return what separates the cells of a line: a tab, a comma or a semicolon; None if there is one cell.
-
-    Examples
-    --------
-    >>> guess_separator("i;j;strength"), guess_separator("0;4;0,5"), guess_separator("Oslo")
-    (';', ';', None)
-    """
+    """Return what separates the cells of a line: a tab, a comma or a semicolon; None if there is one cell."""
     counts = {
         sign: len(next(csv.reader([line], delimiter=sign), [])) for sign in SEPARATORS if sign != decimal
     }
@@ -251,29 +225,7 @@ def guess_separator(line: str, decimal: str = ".") -> str | None:
 def read_tables(
     path: Path, positions: Mapping[str, int] | None = None, encoding: str | None = None
 ) -> tuple[list[str], list[Table]]:
-    """Read a file.
-
-    Parameters
-    ----------
-    path : Path
-        A text file whose cells are separated by commas, semicolons or tabs, or a Parquet file.
-    positions : mapping of str to int, optional
-        The number of each sample, where the file calls them by name.
-    encoding : str, optional
-        UTF-8 if not given.
-
-    Returns
-    -------
-    comments : list of str
-        Lines that begin with ``#``.
-    tables : list of Table
-        In the order of the file.
-
-    Raises
-    ------
-    ConstraintError
-        Naming the line whose header is unknown.
-    """
+    """Read a file."""
     if path.suffix.lower() in PARQUET:
         rows = _parquet_rows(path)
         return [], list(_tables(path, rows, list(range(1, len(rows) + 1)), positions))

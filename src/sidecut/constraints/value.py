@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NoReturn, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from sidecut.arrays import BoolArray, IntArray
-from sidecut.constraints.classes import Classes, merge_classes, name_clusters
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints.closure import (
     Contraction,
     Knowledge,
@@ -16,6 +18,7 @@ from sidecut.constraints.closure import (
     contract,
     count_conflicts,
     must_link_components,
+    related_parts,
 )
 from sidecut.constraints.conflicts import Conflict, find_conflicts, merge, refuse_conflicts, settle
 from sidecut.constraints.inputs import (
@@ -24,20 +27,413 @@ from sidecut.constraints.inputs import (
     check_graph,
     check_n_samples,
     check_positive,
+    check_rows,
+    check_scale,
     encode_clustering,
     read_labels,
     read_links,
 )
 from sidecut.constraints.links import (
+    Groups,
+    canonical,
     make_groups,
+    must_part,
     read_only,
     replace_diagonal,
     split_signs,
     symmetric_matrix,
 )
-from sidecut.constraints.matrix import ConstraintMatrix
-from sidecut.constraints.satisfaction import satisfied_pairs, tally
-from sidecut.exceptions import ConstraintError
+from sidecut.constraints.satisfaction import PairCounts, satisfied_pairs, tally
+from sidecut.constraints.spectrum import Spectrum, factor, scaled_spectrum
+from sidecut.exceptions import ConstraintError, ConstraintWarning, warn
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The points whose class is known by name."""
+
+    points: IntArray
+    codes: IntArray
+    names: tuple[Any, ...]
+
+    def restricted_to(self, rows: IntArray) -> Classes | None:
+        """Return the same for some rows, renumbered."""
+        place = {int(row): number for number, row in enumerate(rows)}
+        kept = [
+            (place[p], c)
+            for p, c in zip(self.points.tolist(), self.codes.tolist(), strict=True)
+            if p in place
+        ]
+        if not kept:
+            return None
+        points, codes = np.array(sorted(kept), dtype=np.int64).T
+        return Classes(points, codes, self.names)
+
+    def merged_with(self, other: Classes | None) -> Classes:
+        """Return the points of both; what is called by both keeps the name it has here."""
+        if other is None:
+            return self
+        number = {name: code for code, name in enumerate(dict.fromkeys((*self.names, *other.names)))}
+        known = {p: number[other.names[c]] for p, c in zip(other.points.tolist(), other.codes, strict=True)}
+        known |= {p: number[self.names[c]] for p, c in zip(self.points.tolist(), self.codes, strict=True)}
+        points, codes = np.array(sorted(known.items()), dtype=np.int64).T
+        return Classes(points, codes, tuple(number))
+
+    def of_samples(self, n_samples: int) -> NDArray[np.object_]:
+        """Return the name of the class of each sample, None where it has none."""
+        found: NDArray[np.object_] = np.full(n_samples, None, dtype=object)
+        names = np.empty(len(self.names), dtype=object)
+        names[:] = self.names
+        found[self.points] = names[self.codes]
+        return found
+
+
+def merge_classes(first: Classes | None, second: Classes | None) -> Classes | None:
+    """Unite what two sets of constraints know of names."""
+    return second if first is None else first.merged_with(second)
+
+
+def name_clusters(
+    labels: NDArray[Any], classes: Classes | None, n_clusters: int | None = None
+) -> dict[int, Any]:
+    """Tell which cluster is which class: the one most of its known points are of."""
+    if classes is None:
+        return {}
+    clusters, place = np.unique(labels[classes.points], return_inverse=True)
+    counts = np.zeros((len(clusters), len(classes.names)), dtype=np.int64)
+    np.add.at(counts, (place, classes.codes), 1)
+    claims = {int(c): classes.names[counts[row].argmax()] for row, c in enumerate(clusters)}
+    if n_clusters is None or n_clusters >= np.count_nonzero(counts.any(axis=0)):
+        _warn_about_shared(counts, clusters, classes.names, set(claims.values()))
+    return claims
+
+
+def _warn_about_shared(
+    counts: IntArray, clusters: IntArray, names: tuple[Any, ...], claimed: set[Any]
+) -> None:
+    totals = counts.sum(axis=0)
+    lost = [code for code, name in enumerate(names) if totals[code] and name not in claimed]
+    if not lost:
+        return
+    told = []
+    for code in lost[:3]:
+        row = int(counts[:, code].argmax())
+        told.append(
+            f"{names[code]!r} shares cluster {clusters[row]} with {names[counts[row].argmax()]!r} "
+            f"({counts[row, code]} of its {totals[code]} known points are there)"
+        )
+    more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
+    one = len(lost) == 1
+    who = "A class has no cluster of its own" if one else f"{len(lost)} classes have no cluster of their own"
+    warn(
+        f"{who}: {'; '.join(told)}{more}. Look at these labels, ask for more clusters or try another method.",
+        ConstraintWarning,
+    )
+
+
+MAX_LISTED_PAIRS = 20_000_000
+
+
+class ConstraintMatrix:
+    """A real symmetric matrix Q: a sparse part plus groups, neither ever changed nor made dense.
+
+    ``Q[i, j] > 0`` is the belief that i and j belong together, ``< 0`` that they do not, 0 that nothing is
+    known (CSP, section 4.1). The value has no length, shape or items, so that nothing can slice it like the
+    rows of X.
+    """
+
+    __array_ufunc__ = None  # arrays must not broadcast over it
+    _n_samples: int
+    _links: sparse.csr_array
+    _groups: Groups | None
+    _classes: Classes | None
+
+    def __init__(
+        self, n_samples: int, links: sparse.csr_array, groups: Groups | None, classes: Classes | None = None
+    ) -> None:
+        self.__dict__.update(_n_samples=n_samples, _links=canonical(links), _groups=groups, _classes=classes)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"constraints are immutable: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"constraints are immutable: cannot delete {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._n_samples, self._links, self._groups, self._classes)
+
+    def __copy__(self) -> ConstraintMatrix:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ConstraintMatrix:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, ConstraintMatrix) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        structure = (array.astype(np.int64).tobytes() for array in (self._links.indptr, self._links.indices))
+        groups = None if self._groups is None else self._groups.key
+        return (self._n_samples, *structure, self._links.data.tobytes(), groups)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples the constraints speak of."""
+        return self._n_samples
+
+    @cached_property
+    def n_must_link(self) -> int:
+        """Number of pairs believed together, counted without listing them."""
+        return round(self._counts.together)
+
+    @cached_property
+    def n_cannot_link(self) -> int:
+        """Number of pairs believed apart, counted without listing them."""
+        return round(self._counts.apart)
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """Number of pairs about which something is believed, counted without listing them."""
+        counts = self._counts
+        return round(counts.together + counts.apart)
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether nothing is known: Q = 0."""
+        if self._links.nnz == 0 and (self._groups is None or self._groups.diagonal != 0.0):
+            return self._groups is None
+        return self.n_entries() == 0
+
+    @property
+    def most_apart(self) -> int:
+        """No more points than this are all apart from one another: the groups, and the points with links."""
+        n_groups = 0 if self._groups is None else self._groups.n_groups
+        return n_groups + int(np.count_nonzero(np.diff(self._links.indptr)))
+
+    @cached_property
+    def constrained_points(self) -> IntArray:
+        """Sorted indices of the points about which anything is known, their own diagonal included."""
+        listed = np.flatnonzero(np.diff(self._links.indptr))
+        grouped = listed[:0] if self._groups is None else self._groups.points
+        return read_only(np.union1d(listed, grouped).astype(np.int64))
+
+    @cached_property
+    def labels(self) -> IntArray | None:
+        """The group of each sample that labels or closure put it in, -1 for none; None without groups."""
+        if self._groups is None:
+            return None
+        labels = np.full(self._n_samples, -1, dtype=np.int64)
+        labels[self._groups.points] = self._groups.group
+        return read_only(labels)
+
+    @property
+    def known_classes(self) -> NDArray[np.object_] | None:
+        """What the class of each sample is called, None where unknown; None if no labels were given."""
+        return None if self._classes is None else read_only(self._classes.of_samples(self._n_samples))
+
+    @property
+    def pairs(self) -> IntArray:
+        """All pairs ``i < j`` about which something is believed, sorted, shape (n_pairs, 2)."""
+        return self._list_pairs()[0]
+
+    @property
+    def strengths(self) -> FloatArray:
+        """The signed strength of each of the `pairs`."""
+        return self._list_pairs()[1]
+
+    @property
+    def must_link(self) -> IntArray:
+        """The pairs believed together."""
+        pairs, strengths = self._list_pairs()
+        return read_only(pairs[strengths > 0])
+
+    @property
+    def cannot_link(self) -> IntArray:
+        """The pairs believed apart."""
+        pairs, strengths = self._list_pairs()
+        return read_only(pairs[strengths < 0])
+
+    def as_matrix(self) -> sparse.csr_array:
+        """Return Q with every entry stored, as a fresh sparse matrix."""
+        if self._groups is None:
+            return self._links.copy()
+        n_listed = self._groups.n_must_link() + self._groups.n_cannot_link() + self._links.nnz // 2
+        if n_listed > MAX_LISTED_PAIRS:
+            raise ConstraintError(
+                f"these constraints stand for {n_listed} pairs (labels of c points for c² / 2), more than "
+                f"the {MAX_LISTED_PAIRS} that are listed: use apply(), satisfaction() or restricted_to()"
+            )
+        matrix = sparse.csr_array(self._links + self._groups.matrix(self._n_samples))
+        matrix.eliminate_zeros()
+        matrix.sort_indices()
+        return matrix
+
+    def apply(self, X: ArrayLike) -> FloatArray:
+        """Return Q @ X without forming Q."""
+        values = np.asarray(X, dtype=np.float64)
+        if values.ndim not in (1, 2) or values.shape[0] != self._n_samples:
+            raise ConstraintError(
+                f"X has shape {values.shape}: constraints on {self._n_samples} samples apply to shape "
+                f"({self._n_samples},) or ({self._n_samples}, b)"
+            )
+        result = self._links @ values
+        if self._groups is not None:
+            result[self._groups.points] += self._groups.apply(values[self._groups.points])
+        return result
+
+    def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return the entries of Q at the given places, without listing the pairs."""
+        if len(rows) == 0:
+            # SciPy gives an empty sparse array back, which no float array can hold.
+            return np.zeros(0)
+        values = np.asarray(self._links[rows, columns], dtype=np.float64).ravel()
+        return values if self._groups is None else values + self._groups.entry(rows, columns)
+
+    def largest_strength(self) -> float:
+        """Return max |Q_ij| over pairs i ≠ j, 0 where nothing is known."""
+        links = sparse.coo_array(self._links)
+        largest = float(np.abs(links.data[links.row != links.col]).max(initial=0.0))
+        return largest if self._groups is None else max(largest, self._groups.weight)
+
+    def __matmul__(self, X: ArrayLike) -> FloatArray:
+        return self.apply(X)
+
+    def quadratic(self, X: ArrayLike) -> FloatArray:
+        """Return xᵀ Q x for each column x: how well each agrees with the beliefs (CSP, section 4.1)."""
+        return np.asarray((np.asarray(X, dtype=np.float64) * self.apply(X)).sum(axis=0))
+
+    def total(self) -> float:
+        """Return 1ᵀ Q 1, the sum of all entries of Q."""
+        return float(self._links.sum()) + (0.0 if self._groups is None else self._groups.total())
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal of Q, shape (n_samples,)."""
+        diagonal = np.asarray(self._links.diagonal(), dtype=np.float64).copy()
+        if self._groups is not None:
+            diagonal[self._groups.points] += self._groups.diagonal
+        return read_only(diagonal)
+
+    def n_entries(self) -> int:
+        """Return the number of nonzero entries of Q: ordered pairs, and the diagonal (CSP, eq. 19)."""
+        return 2 * self.n_pairs + int(np.count_nonzero(self.diagonal()))
+
+    def check_matches(self, n_samples: int) -> None:
+        """Raise ConstraintError unless the constraints are for an X of `n_samples` rows."""
+        if n_samples != self._n_samples:
+            raise ConstraintError(
+                f"constraints are for {self._n_samples} samples, X has {n_samples}: build them for this X, "
+                "or use restricted_to(...) with the rows kept"
+            )
+
+    def scaled(self, factor: float) -> Self:
+        """Return the same beliefs, `factor` times as strong (`factor` > 0)."""
+        factor = check_positive(factor, "factor")
+        groups = None if self._groups is None else self._groups.scaled(factor)
+        return type(self)(self._n_samples, canonical(self._links * factor), groups, self._classes)
+
+    def with_diagonal(self, value: float) -> Self:
+        """Return the same beliefs with `value` on the diagonal of constrained points."""
+        if not np.isfinite(value):
+            raise ConstraintError(f"value = {value!r}: the diagonal must be finite")
+        diagonal = np.zeros(self._n_samples)
+        diagonal[self.constrained_points] = value
+        if self._groups is None:
+            return type(self)(self._n_samples, replace_diagonal(self._links, diagonal), None)
+        diagonal[self._groups.points] = 0.0
+        groups = self._groups.with_diagonal(value)
+        return type(self)(self._n_samples, replace_diagonal(self._links, diagonal), groups, self._classes)
+
+    def must_part(self) -> Self:
+        """Return the beliefs that pairs belong together alone, with the same diagonal.
+
+        What is left, ``self @ X - self.must_part() @ X``, are the beliefs that pairs are apart, so that
+        methods that treat the two differently need not list either.
+        """
+        return type(self)(self._n_samples, *must_part(self._links, self._groups), self._classes)
+
+    def restricted_to(self, indices: ArrayLike) -> Self:
+        """Return the constraints among some rows, for ``X[indices]``."""
+        rows = check_rows(indices, self._n_samples)
+        classes = None if self._classes is None else self._classes.restricted_to(rows)
+        groups = None if self._groups is None else self._groups.selected(rows)
+        return type(self)(len(rows), self._links[rows][:, rows], groups, classes)
+
+    def among(self, indices: ArrayLike) -> Self:
+        """Return what is known among some rows, for the same X: about the other rows nothing is known."""
+        rows = np.sort(check_rows(indices, self._n_samples))
+        kept = np.zeros(self._n_samples)
+        kept[rows] = 1.0
+        only = sparse.diags_array(kept, format="csr")
+        groups = None if self._groups is None else self._groups.selected(rows)
+        groups = None if groups is None else replace(groups, points=rows[groups.points])
+        return type(self)(self._n_samples, only @ self._links @ only, groups)
+
+    def restricted(self) -> tuple[Self, IntArray]:
+        """Return the constraints on the constrained points alone, and those points."""
+        points = self.constrained_points
+        if len(points) == 0:
+            raise ConstraintError(
+                "nothing is constrained: there are no points to restrict to, ask is_empty first"
+            )
+        return self.restricted_to(points), points
+
+    def permuted(self, order: ArrayLike) -> Self:
+        """Return the constraints for ``X[order]``, all rows in another order."""
+        rows = check_rows(order, self._n_samples)
+        if len(rows) != self._n_samples:
+            raise ConstraintError(
+                f"order has {len(rows)} rows of {self._n_samples}: a permutation names every row once; "
+                "use restricted_to(...) to keep some"
+            )
+        return self.restricted_to(rows)
+
+    def factored(self, max_rank: int) -> tuple[sparse.csr_array, FloatArray] | None:
+        """Return F and G with Q = F G Fᵀ, or None if F needs more than `max_rank` columns.
+
+        Labels of any number of points need as many columns as there are classes; links, one for every point.
+        """
+        return factor(self._links, self._groups, self.constrained_points, max_rank)
+
+    def spectrum(self, scale: ArrayLike | None = None) -> Spectrum:
+        """Return all nonzero eigenvalues of S Q S and their eigenvectors, exactly."""
+        s = check_scale(scale, self._n_samples)
+        return scaled_spectrum(self._links, self._groups, s, self.constrained_points, threshold=None)
+
+    def positive_spectrum(
+        self,
+        scale: ArrayLike | None = None,
+        threshold: float = 0.0,
+        n_largest: int | None = None,
+        tolerance: float = 1e-9,
+    ) -> Spectrum:
+        """Return the eigenvalues of S Q S above a threshold and their eigenvectors."""
+        if not threshold >= 0:
+            raise ConstraintError(f"threshold = {threshold}: it must not be negative; use spectrum() for all")
+        if n_largest is not None and not n_largest >= 1:
+            raise ConstraintError(f"n_largest = {n_largest}: ask for at least 1, or None for all")
+        s = check_scale(scale, self._n_samples)
+        return scaled_spectrum(
+            self._links,
+            self._groups,
+            s,
+            self.constrained_points,
+            threshold=threshold,
+            n_largest=n_largest,
+            tolerance=tolerance,
+        )
+
+    def _list_pairs(self) -> tuple[IntArray, FloatArray]:
+        """All pairs and their strengths, in one pass over the matrix."""
+        upper = sparse.triu(self.as_matrix(), k=1, format="csr").tocoo()
+        return read_only(np.column_stack([upper.row, upper.col]).astype(np.int64)), read_only(upper.data)
+
+    @cached_property
+    def _counts(self) -> PairCounts:
+        return tally(self._links, self._groups, np.zeros(self._n_samples, dtype=np.int64))
+
 
 NO_PAIRS = np.empty((0, 2), dtype=np.int64)
 
@@ -254,7 +650,7 @@ class Constraints(ConstraintMatrix):
         refuse_conflicts(knowledge, "call without_conflicts() first, or correct them")
         return contract(knowledge)
 
-    @property
+    @cached_property
     def n_conflicts(self) -> int:
         """Number of cannot-links (or relations between two groups) that must-links contradict."""
         return count_conflicts(self._knowledge())
@@ -359,6 +755,38 @@ class Constraints(ConstraintMatrix):
         """
         clusters = encode_clustering(labels, self._n_samples)
         return tally(self._links, self._groups, clusters, weighted).share
+
+    def agreement(self, labels: ArrayLike) -> float:
+        """Return how far a clustering agrees with the pairs beyond chance: 1 for all pairs, 0 for chance.
+
+        It is the adjusted Rand index where all pairs of some points are known. Links of one kind alone are
+        compared with the share that clusters of these sizes satisfy by chance.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_samples,)
+            The cluster of each sample.
+
+        Examples
+        --------
+        >>> known = Constraints.from_labels([0, 0, 1, 1, None])
+        >>> known.agreement([5, 5, 7, 7, 7]), known.agreement([5, 7, 7, 5, 5])
+        (1.0, -0.5)
+        """
+        clusters = encode_clustering(labels, self._n_samples)
+        return tally(self._links, self._groups, clusters).beyond_chance(clusters)
+
+    @cached_property
+    def n_facts(self) -> int:
+        """Number of pairs that do not follow from others: one less than labels, as many as scattered pairs.
+
+        Examples
+        --------
+        >>> Constraints.from_labels([0, 0, 1, 1, None]).n_facts
+        3
+        """
+        parts = related_parts(self._knowledge())[self.constrained_points]
+        return len(parts) - np.unique(parts).size
 
     def name_clusters(self, labels: ArrayLike, n_clusters: int | None = None) -> dict[int, Any]:
         """Tell which cluster is which class, and warn of classes that have no cluster of their own.
