@@ -5,22 +5,23 @@ A `Graph` is known by what it does to a block of vectors. Recipes (`Neighbors`, 
 """
 
 from sidecut.graphs.chunks import RowChunks, each_chunk
-from sidecut.graphs.coded_rows import CodedRows, SpooledNearest, code_rows
 from sidecut.graphs.graph import (
     DenseGraph,
     Graph,
     NormalizedAffinity,
     SparseGraph,
-    normalize,
-    normalized_once,
+    as_graph,
+    warn_about_graph,
 )
-from sidecut.graphs.inputs import as_graph, warn_about_graph
 from sidecut.graphs.kernels import GaussianGraph, HeatGraph, SelfTuningGraph, bandwidth
 from sidecut.graphs.landmark_codes import (
+    CodedRows,
     LandmarkCoder,
     LandmarkSums,
     NearestLandmarks,
+    SpooledNearest,
     code_points,
+    code_rows,
     constraint_gram,
     landmark_sums,
 )
@@ -90,8 +91,6 @@ __all__ = [
     "local_scales",
     "nearest_by_affinity",
     "nearest_neighbors",
-    "normalize",
-    "normalized_once",
     "recipe",
     "rows_of",
     "symmetrize",

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 
 Coordinates = npt.NDArray[np.float32]
 
@@ -30,30 +30,7 @@ GROUP = 16
 
 @dataclass(frozen=True)
 class Cells:
-    """A partition of points into cells.
-
-    Attributes
-    ----------
-    coordinates : array of shape (n, d)
-        The points, cell by cell.
-    order : array of shape (n,)
-        Which point each row of `coordinates` is.
-    starts : array of shape (n_cells + 1,)
-        Where each cell begins.
-    centres : array of shape (n_cells, d)
-        The mean of every cell.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs.cells import Cells
-    >>> line = np.arange(100, dtype=np.float32)[:, None]
-    >>> cells = Cells.of(line, largest=10, rng=np.random.RandomState(0))
-    >>> [int(np.ptp(cells.order[rows])) < 10 for rows in cells.chunks(100)]
-    [False]
-    >>> int(cells.sizes.max()), np.sort(cells.candidates(slice(0, 1), 3, 5) - cells.order[0]).shape
-    (10, (1, 5))
-    """
+    """A partition of points into cells."""
 
     coordinates: Coordinates
     order: IntArray
@@ -126,13 +103,6 @@ def smallest(values: Coordinates, count: int) -> IntArray:
 
     The count-th smallest minimum of groups bounds the count-th smallest entry from above. To look for it
     among the minima, and then for all entries below it, is several times as fast as `np.argpartition`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs.cells import smallest
-    >>> np.sort(smallest(np.array([[5.0, 1.0, 3.0, 2.0]]), 2))
-    array([[1, 3]])
     """
     n_rows, width = values.shape
     group = min(GROUP, width // (4 * count))
@@ -194,25 +164,7 @@ def _parts(
 
 @dataclass(frozen=True)
 class SingleProducts:
-    """All pairs compared in single precision, by matrix products.
-
-    Attributes
-    ----------
-    coordinates : array of shape (n, d)
-        The points, moved to their mean.
-    squared_norms : array of shape (n,)
-        ‖x‖², rounded.
-    error : float
-        By how much a squared distance can be wrong at most.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs.cells import SingleProducts
-    >>> found, beyond = SingleProducts.of(np.arange(10.0)[:, None]).nearest(np.array([0]), 3)
-    >>> sorted(found[0].tolist()), bool(3.9 < beyond[0] <= 4.0)
-    ([0, 1, 2], True)
-    """
+    """All pairs compared in single precision, by matrix products."""
 
     coordinates: Coordinates
     squared_norms: Coordinates
@@ -266,17 +218,7 @@ COMPONENT_SAMPLE = 8_000
 
 @dataclass(frozen=True)
 class CellSearch:
-    """Cells of points in principal components, and how wide to search them.
-
-    Attributes
-    ----------
-    cells : Cells
-        The points, in `n_components` principal components.
-    n_cells : int
-        Into how many cells every point looks.
-    n_candidates : int
-        How many points it proposes for each, to be compared by their true distance.
-    """
+    """Cells of points in principal components, and how wide to search them."""
 
     cells: Cells
     n_cells: int
@@ -306,29 +248,7 @@ class CellSearch:
 def calibrate(
     coordinates: FloatArray, sample: IntArray, neighbors: IntArray, rng: np.random.RandomState
 ) -> CellSearch:
-    """Return a search that finds enough of the true neighbours of a sample.
-
-    Parameters
-    ----------
-    coordinates : array of shape (n, d)
-        The points.
-    sample : array of shape (s,)
-        Which of them the search is fitted to.
-    neighbors : array of shape (s, k)
-        Their true nearest neighbours.
-    rng : RandomState
-        For the samples that components and cells are made from.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs.cells import calibrate
-    >>> rng = np.random.RandomState(0)
-    >>> line = np.arange(1000.0)[:, None]
-    >>> search = calibrate(line, np.array([500]), np.array([[499, 501]]), rng)
-    >>> search.n_components, bool(search.n_cells <= 2)
-    (1, True)
-    """
+    """Return a search that finds enough of the true neighbours of a sample."""
     k = neighbors.shape[1]
     # In all features, candidates differ from neighbours by rounding alone.
     n_candidates = 2 * k + 1 if coordinates.shape[1] > COMPONENTS[0] else k + 11

@@ -165,15 +165,7 @@ def each_chunk(
 
 
 def stack_chunks(parts: list[Chunk]) -> Chunk:
-    """Put chunks on top of each other, dense or sparse.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs.chunks import stack_chunks
-    >>> stack_chunks([np.ones((1, 2)), np.zeros((2, 2))]).shape
-    (3, 2)
-    """
+    """Put chunks on top of each other, dense or sparse."""
     if len(parts) == 1:
         return parts[0]
     return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
@@ -274,14 +266,7 @@ def _rechunk(pieces: Iterable[Any], chunk_rows: int) -> Iterator[Chunk]:
 
 
 def as_rows(piece: Any) -> Chunk:
-    """Return a piece as a matrix of real numbers, or say what it is instead.
-
-    Examples
-    --------
-    >>> from sidecut.graphs.chunks import as_rows
-    >>> as_rows([[1, 2], [3, 4]]).shape
-    (2, 2)
-    """
+    """Return a piece as a matrix of real numbers, or say what it is instead."""
     rows = sp.csr_array(piece) if sp.issparse(piece) else np.asarray(piece)
     if rows.ndim != 2:
         raise ValueError(f"a chunk has shape {rows.shape}; give matrices with one row per point.")
@@ -291,14 +276,7 @@ def as_rows(piece: Any) -> Chunk:
 
 
 def refuse_nonfinite(chunk: Chunk, start: int, name: str = "X") -> None:
-    """Refuse a chunk of X with NaN or infinity in it, naming the row, counted from `start`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs.chunks import refuse_nonfinite
-    >>> refuse_nonfinite(np.ones((2, 2)), start=0)
-    """
+    """Refuse a chunk of X with NaN or infinity in it, naming the row, counted from `start`."""
     values = chunk.data if sp.issparse(chunk) else chunk
     if values.dtype.kind != "f":
         return

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from scipy.special import ive
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.graphs.graph import Graph, NormalizedAffinity, drop_isolated
 from sidecut.graphs.lazy import TiledGraph
-from sidecut.graphs.points import as_points, finite_matrix
+from sidecut.graphs.search import as_points, finite_matrix
 
 #: Beyond this many points the mean and the median distance are taken over a fixed sample of points.
 BANDWIDTH_SAMPLE = 4_000
@@ -131,28 +131,7 @@ def positive_width(sigma: float) -> float:
 
 
 def scale_features(X: Any, sigma: npt.ArrayLike | str) -> Any:
-    """Divide every feature by its own width, so that a Gaussian with σ = 1 has one width per feature.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-        The points.
-    sigma : array of shape (d,) or "feature_std"
-        The widths, or each feature's standard deviation; a constant feature carries no distance.
-
-    Returns
-    -------
-    array or sparse array of shape (n, d)
-        The features in units of their widths.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs.kernels import scale_features
-    >>> scale_features(np.array([[0.0, 5.0], [4.0, 5.0]]), "feature_std")
-    array([[0., 0.],
-           [2., 0.]])
-    """
+    """Divide every feature by its own width, so that a Gaussian with σ = 1 has one width per feature."""
     X = finite_matrix(X)
     widths = _standard_deviations(X) if isinstance(sigma, str) else np.asarray(sigma, dtype=np.float64)
     if widths.shape != (X.shape[1],):

@@ -12,19 +12,18 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, check_count
 from sidecut.graphs.chunks import Chunk, RowChunks, RowSource, each_chunk, refuse_nonfinite
-from sidecut.graphs.coded_rows import code_rows
 from sidecut.graphs.graph import Graph
 from sidecut.graphs.landmark_codes import (
     LandmarkCoder,
     LandmarkSums,
+    code_rows,
     landmark_sums,
 )
-from sidecut.graphs.points import finite_matrix
 from sidecut.graphs.recipes import GraphRecipe
+from sidecut.graphs.search import finite_matrix
 from sidecut.graphs.threads import SparseProduct
-from sidecut.parameters import check_count
 from sidecut.thread_limits import limit_threads
 
 #: The rules look at this many rows per landmark; more change the landmarks little and cost much.
@@ -99,13 +98,6 @@ def distinct(points: Chunk) -> Any:
     """Return the different rows in float64, each where it first appears.
 
     A point would spend its nearest landmarks on copies of one, and copies beyond them would be nobody's.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs.landmarks import distinct
-    >>> distinct(np.array([[2.0], [1.0], [2.0]])).ravel()
-    array([2., 1.])
     """
     points = points.astype(np.float64, copy=False)
     # Adding zero turns -0.0 into 0.0, which is equal but has other bytes.
@@ -287,16 +279,7 @@ def landmark_components(sums: LandmarkSums) -> IntArray:
 
 
 def component_sizes(sums: LandmarkSums) -> IntArray:
-    """Return how many points each component has: as many as its landmarks have degree, codes summing to one.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from sidecut.graphs import landmark_sums
-    >>> from sidecut.graphs.landmarks import component_sizes
-    >>> component_sizes(landmark_sums(sp.csr_array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])))
-    array([2, 1])
-    """
+    """Return how many points each component has: the degree of its landmarks, since codes sum to one."""
     return np.rint(np.bincount(landmark_components(sums), weights=sums.degrees)).astype(np.intp)
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, drop_isolated
 from sidecut.graphs.threads import count_threads
 from sidecut.thread_limits import limit_threads
@@ -26,14 +26,7 @@ ROUNDING = 1e-13
 
 
 def tile_rows(n_nodes: int) -> Iterator[slice]:
-    """Yield slices of rows that cover a graph, each a tile of about 64 MB.
-
-    Examples
-    --------
-    >>> from sidecut.graphs.lazy import tile_rows
-    >>> [(rows.start, rows.stop) for rows in tile_rows(4_000)]
-    [(0, 2097), (2097, 4000)]
-    """
+    """Yield slices of rows that cover a graph, each a tile of about 64 MB."""
     height = max(1, TILE_BYTES // (8 * max(n_nodes, 1)))
     for start in range(0, n_nodes, height):
         yield slice(start, min(start + height, n_nodes))
@@ -160,24 +153,6 @@ class KeptStrips:
     Making entries often costs far more than using them. So every strip is made once, and kept if it fits;
     only what does not fit is made again in every product. The strips are shared out among threads; whatever
     their number, the result is the same to the last bit.
-
-    Parameters
-    ----------
-    n_nodes : int
-        The order of A.
-    strips : sequence of slices
-        They cover the rows, in order.
-    make : callable
-        rows -> A[rows, rows.start:] with its corner `halve`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs.lazy import KeptStrips, halve
-    >>> A = np.array([[1.0, 2.0], [2.0, 3.0]])
-    >>> product = KeptStrips(2, [slice(0, 1), slice(1, 2)], lambda rows: halve(A[rows, rows.start :]))
-    >>> product(np.array([1.0, 10.0]))
-    array([21., 32.])
     """
 
     def __init__(self, n_nodes: int, strips: Sequence[slice], make: MakeStrip) -> None:
@@ -247,14 +222,6 @@ def halve(strip: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a strip A[rows, rows.start:] without what its corner has below the diagonal, which is halved.
 
     Its product and that of its transpose then add up to that of the whole matrix.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs.lazy import halve
-    >>> halve(np.ones((2, 3)))
-    array([[0.5, 1. , 1. ],
-           [0. , 0.5, 1. ]])
     """
     upper = np.triu(strip)
     corner = np.arange(strip.shape[0])

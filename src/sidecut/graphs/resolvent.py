@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.graphs.graph import Graph, drop_isolated
 from sidecut.graphs.kernels import SERIES_TOLERANCE, HeatGraph
 from sidecut.graphs.recipes import GraphRecipe, Neighbors

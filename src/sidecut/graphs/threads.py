@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from joblib import cpu_count
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.thread_limits import limit_threads
 
 _allowed: ContextVar[int | None] = ContextVar("threads allowed in this fit", default=None)
@@ -25,21 +25,7 @@ _allowed: ContextVar[int | None] = ContextVar("threads allowed in this fit", def
 
 @contextmanager
 def use_threads(n_jobs: Any) -> Iterator[None]:
-    """Hold everything within a ``with`` to the threads that `n_jobs` asks for: pools, BLAS and OpenMP.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        None: one thread in a worker thread or process of joblib or Dask, elsewhere all cores that
-        OMP_NUM_THREADS allows. -1: all cores. Otherwise so many.
-
-    Examples
-    --------
-    >>> from sidecut.graphs.threads import count_threads, use_threads
-    >>> with use_threads(3):
-    ...     count_threads()
-    3
-    """
+    """Hold everything within a ``with`` to the threads that `n_jobs` asks for: pools, BLAS and OpenMP."""
     token = _allowed.set(None if n_jobs is None else count_jobs(n_jobs))
     try:
         with nullcontext() if n_jobs is None else limit_threads(count_threads()):
@@ -60,14 +46,7 @@ def count_threads() -> int:
 
 
 def count_jobs(n_jobs: Any) -> int:
-    """Return the number of threads that an `n_jobs` of scikit-learn's kind stands for.
-
-    Examples
-    --------
-    >>> from sidecut.graphs.threads import count_jobs
-    >>> count_jobs(2)
-    2
-    """
+    """Return the number of threads that an `n_jobs` of scikit-learn's kind stands for."""
     is_whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
     if not is_whole or n_jobs == 0:
         raise ValueError(f"n_jobs={n_jobs!r} must be None, a whole number of threads, or -1 for all cores.")
@@ -174,16 +153,6 @@ def order_neighbors(matrix: sp.csr_array) -> IntArray | None:
     """Return the nodes of a graph in an order in which neighbours are near each other, or None.
 
     None where there is none that brings them much nearer, as in random graphs.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from sidecut.graphs.threads import order_neighbors
-    >>> path = sp.diags_array(np.ones(49), offsets=1, shape=(50, 50)).tocsr()
-    >>> shuffled = np.random.default_rng(0).permutation(50)
-    >>> order = order_neighbors(sp.csr_array((path + path.T)[shuffled][:, shuffled]))
-    >>> int(abs(np.diff(shuffled[order])).max())
-    1
     """
     if matrix.shape[0] != matrix.shape[1] or matrix.indices.dtype != np.int32:
         return None

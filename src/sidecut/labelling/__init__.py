@@ -9,13 +9,14 @@ from sidecut.labelling.assign import (
     assign_labels,
     kmeans_centers,
     kmeans_labels,
+    qr_labels,
+    rotation_labels,
     rough_labels,
     sign_labels,
 )
 from sidecut.labelling.labels import measure_confidence, rename_by_first_appearance, unit_rows
 from sidecut.labelling.lloyd import chunked_kmeans, nearest_centers
 from sidecut.labelling.repair import Repair, repair_labels, satisfy_links
-from sidecut.labelling.rotation import qr_labels, rotation_labels
 
 __all__ = [
     "LabellingMethod",

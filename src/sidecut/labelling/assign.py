@@ -1,26 +1,204 @@
 """Labels from an embedding, by the rule the caller names: k-means, sign, largest entry, rotation, QR."""
 
+from __future__ import annotations
+
 import warnings
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import polar, qr, svd
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray, check_count, check_n_clusters
 from sidecut.labelling.labels import (
     check_embedding,
     check_one_column_each,
+    cluster_sums,
     informative_rows,
     join_nearest_cluster,
     rename_by_first_appearance,
+    unit_rows,
     warn_if_clusters_are_missing,
 )
 from sidecut.labelling.labels import unit_rows as to_unit_rows
-from sidecut.labelling.rotation import qr_labels, rotation_labels
-from sidecut.parameters import check_count, check_n_clusters
 from sidecut.thread_limits import limit_threads
+
+
+def rotation_labels(
+    embedding: ArrayLike,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    max_iter: int = 100,
+    random_state: int | np.random.RandomState | None = None,
+) -> IntArray:
+    """Cluster by the rotation that brings the unit rows closest to an indicator matrix.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_clusters)
+        One column per cluster, known up to a rotation. The rows are scaled to length one, as in the paper.
+    n_clusters : int
+        The number of clusters.
+    n_init : int, default=10
+        Number of starting rotations; the one with the largest tr(XᵀV̄R) is kept.
+    max_iter : int, default=100
+        Bound on the alternations of each start. A few usually suffice.
+    random_state : int, RandomState instance or None
+        Seed of the starting rotations.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        Labels numbered in order of first appearance. A zero row joins the cluster with the nearest mean.
+
+    Raises
+    ------
+    ValueError
+        If the embedding is refused by `check_embedding`, the number of columns is not `n_clusters`, or
+        `n_init` or `max_iter` is below 1.
+
+    Warns
+    -----
+    LabellingWarning
+        If fewer than `n_clusters` clusters remain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.labelling import rotation_labels
+    >>> turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    >>> indicator = np.array([[1, 0], [1, 0], [0, 1], [1, 0]])
+    >>> rotation_labels(indicator @ turn, 2, random_state=0)
+    array([0, 0, 1, 0])
+    """
+    everyone = check_embedding(embedding)
+    n_clusters = check_n_clusters(n_clusters, len(everyone))
+    check_one_column_each(everyone, n_clusters, method="rotation")
+    if n_init < 1 or max_iter < 1:
+        raise ValueError(f"n_init={n_init} and max_iter={max_iter} must both be at least 1")
+    everyone = unit_rows(everyone)
+    placed = informative_rows(everyone)
+    labels = _best_of_restarts(everyone[placed], n_init, max_iter, random_state)
+    reason = "no rotation fills every column; the rows may have too few directions, try 'kmeans'"
+    warn_if_clusters_are_missing(labels, n_clusters, "rotation", reason)
+    return rename_by_first_appearance(join_nearest_cluster(everyone, labels, placed))
+
+
+def _best_of_restarts(
+    rows: FloatArray, n_init: int, max_iter: int, random_state: int | np.random.RandomState | None
+) -> IntArray:
+    rng = check_random_state(random_state)
+    best = -np.inf
+    for _ in range(n_init):
+        start = starting_rotation(rows, first=rng.randint(len(rows)))
+        labels, objectives = alternate(rows, start, max_iter)
+        if objectives[-1] > best:
+            best, best_labels = objectives[-1], labels
+    return best_labels
+
+
+def starting_rotation(rows: FloatArray, first: int) -> FloatArray:
+    """Build a rotation from rows as orthogonal to one another as possible, beginning with a given one."""
+    n_clusters = rows.shape[1]
+    chosen = [first]
+    overlap = np.zeros(len(rows))
+    for _ in range(n_clusters - 1):
+        overlap += np.abs(rows @ rows[chosen[-1]])
+        chosen.append(int(np.argmin(overlap)))
+    return polar(rows[chosen].T)[0]
+
+
+def alternate(rows: FloatArray, rotation: FloatArray, max_iter: int) -> tuple[IntArray, list[float]]:
+    """Alternate the best labels for a rotation with the best rotation for the labels."""
+    objectives: list[float] = []
+    labels = np.full(len(rows), -1, dtype=np.intp)
+    for _ in range(max_iter):
+        previous, labels = labels, np.argmax(rows @ rotation, axis=1)
+        if np.array_equal(labels, previous):
+            break
+        rotation, objective = procrustes_rotation(rows, labels)
+        objectives.append(objective)
+    return labels, objectives
+
+
+def procrustes_rotation(rows: FloatArray, labels: IntArray) -> tuple[FloatArray, float]:
+    """Find the orthogonal R that maximises tr(XᵀV̄R) for the indicator matrix X of the labels.
+
+    With the SVD XᵀV̄ = U Ω Ṽᵀ it is R = Ṽ Uᵀ, and the maximum is tr Ω.
+    """
+    left, omega, right = svd(cluster_sums(rows, labels, rows.shape[1]))
+    return right.T @ left.T, float(omega.sum())
+
+
+# Clusters by column-pivoted QR: no starting point, no iteration.
+#
+# A. Damle, V. Minden and L. Ying, "Simple, direct and efficient multi-way spectral clustering", Information
+# and Inference 8(1), 2019. Pivoted QR of Vᵀ picks K points, as orthogonal to one another as it can: one
+# representative per cluster. The orthogonal polar factor U of their K×K block is the rotation that aligns V
+# with them, and each point takes the largest |entry| of its row of VU.
+
+
+def qr_labels(embedding: ArrayLike) -> IntArray:
+    """Cluster by column-pivoted QR into as many clusters as there are columns.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_clusters)
+        The leading eigenvectors, linearly independent columns known up to a rotation.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        Labels numbered in order of first appearance. A zero row joins the cluster with the nearest mean.
+
+    Raises
+    ------
+    ValueError
+        If the embedding is refused by `check_embedding`, has more columns than rows, or its columns are
+        linearly dependent.
+
+    Warns
+    -----
+    LabellingWarning
+        If fewer clusters than columns remain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.labelling import qr_labels
+    >>> turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    >>> indicator = np.array([[1, 0], [1, 0], [0, 1], [1, 0]])
+    >>> qr_labels(indicator @ turn)
+    array([0, 0, 1, 0])
+    """
+    everyone = check_embedding(embedding)
+    n_clusters = check_n_clusters(everyone.shape[1], len(everyone))
+    placed = informative_rows(everyone)
+    rows = everyone[placed]
+    rotation, _ = polar(rows[representatives(rows)].T)
+    labels = np.argmax(np.abs(rows @ rotation), axis=1)
+    reason = "a representative was outvoted in its own column; try 'kmeans'"
+    warn_if_clusters_are_missing(labels, n_clusters, "qr", reason)
+    return rename_by_first_appearance(join_nearest_cluster(everyone, labels, placed))
+
+
+def representatives(rows: FloatArray) -> IntArray:
+    """Pick one point per column by pivoted QR of the transposed embedding."""
+    n_clusters = rows.shape[1]
+    triangle, pivots = qr(rows.T, mode="r", pivoting=True)
+    diagonal = np.abs(np.diag(triangle))
+    rank = int(np.sum(diagonal > np.finfo(np.float64).eps * max(rows.shape) * diagonal[0]))
+    if rank < n_clusters:
+        raise ValueError(
+            f"the {n_clusters} columns of the embedding span only {rank} dimensions, and 'qr' needs them"
+            " linearly independent; drop the superfluous columns, or use 'kmeans'"
+        )
+    return pivots[:n_clusters].astype(np.intp)
+
 
 LabellingMethod = Literal["kmeans", "sign", "argmax", "rotation", "qr"]
 
@@ -291,27 +469,7 @@ def rough_labels(embedding: FloatArray, n_clusters: int) -> IntArray:
 
 
 def kmeans_from(embedding: FloatArray, centers: FloatArray) -> IntArray:
-    """Cluster rows by k-means from given centres: one start, where it is known where to begin.
-
-    Parameters
-    ----------
-    embedding : array of shape (n_samples, n_components)
-        One row per point.
-    centers : array of shape (n_clusters, n_components)
-        Where to begin.
-
-    Returns
-    -------
-    ndarray of intp, shape (n_samples,)
-        Labels numbered in order of first appearance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.labelling.assign import kmeans_from
-    >>> kmeans_from(np.array([[0.0], [1.0], [5.0], [6.0]]), np.array([[0.0], [3.0]]))
-    array([0, 0, 1, 1])
-    """
+    """Cluster rows by k-means from given centres: one start, where it is known where to begin."""
     found = _fit(embedding, len(centers), 1, None, init=centers).labels_
     return rename_by_first_appearance(found.astype(np.intp))
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray, to_points
+from sidecut.checks import BoolArray, FloatArray, IntArray, to_points
 from sidecut.constraints.links import number_by_appearance
 from sidecut.exceptions import LabellingWarning, warn
 from sidecut.graphs import Graph
@@ -54,29 +54,7 @@ def rename_by_first_appearance(labels: ArrayLike) -> IntArray:
 
 
 def warn_if_clusters_are_missing(labels: IntArray, n_clusters: int, method: str, reason: str) -> None:
-    """Emit a `LabellingWarning` if the labels have fewer than `n_clusters` values.
-
-    Parameters
-    ----------
-    labels : ndarray of intp, shape (n_samples,)
-        The labels found.
-    n_clusters : int
-        How many clusters were asked for.
-    method : str
-        The name of the labelling, for the message.
-    reason : str
-        Why it happened and what to do about it, for the message.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import numpy as np
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warn_if_clusters_are_missing(np.array([0, 0, 1]), 3, "argmax", "column 2 never wins")
-    >>> str(caught[0].message)
-    "'argmax' found 2 clusters where n_clusters=3 were asked for: column 2 never wins"
-    """
+    """Emit a `LabellingWarning` if the labels have fewer than `n_clusters` values."""
     found = len(np.unique(labels))
     if found < n_clusters:
         warn(
@@ -179,34 +157,7 @@ def measure_nearness(rows: Any, labels: IntArray) -> FloatArray:
 
 
 def check_embedding(embedding: ArrayLike) -> FloatArray:
-    """Return the embedding as a float64 array, or say why no labels can come from it.
-
-    Parameters
-    ----------
-    embedding : array-like of shape (n_samples, n_components)
-        One row per point.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_components)
-        The same numbers in float64; no copy is made if they are already.
-
-    Raises
-    ------
-    ValueError
-        If the array is not two-dimensional, is empty or complex, has an entry that is not finite, or
-        has nothing but zeros.
-
-    Examples
-    --------
-    >>> check_embedding([[1, 0], [0, 1]])
-    array([[1., 0.],
-           [0., 1.]])
-    >>> check_embedding([[1.0, 0.0], [0.0, float("nan")]])
-    Traceback (most recent call last):
-    ...
-    ValueError: embedding[1, 1] is nan; every entry must be finite ...
-    """
+    """Return the embedding as a float64 array, or say why no labels can come from it."""
     rows = np.asarray(to_points(embedding))
     if rows.ndim != 2 or 0 in rows.shape:
         raise ValueError(
@@ -238,30 +189,7 @@ def _refuse_nonfinite(rows: FloatArray) -> None:
 
 
 def check_one_column_each(rows: FloatArray, n_clusters: int, method: str) -> None:
-    """Refuse an embedding whose columns cannot stand for the clusters one by one.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_samples, n_components)
-        The embedding.
-    n_clusters : int
-        The number of clusters asked for.
-    method : str
-        The name of the labelling that needs one column per cluster.
-
-    Raises
-    ------
-    ValueError
-        If `n_components` differs from `n_clusters`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> check_one_column_each(np.eye(4)[:, :2], 3, method="rotation")
-    Traceback (most recent call last):
-    ...
-    ValueError: 'rotation' needs one column per cluster, but the embedding has 2 columns and n_clusters=3; ...
-    """
+    """Refuse an embedding whose columns cannot stand for the clusters one by one."""
     if rows.shape[1] != n_clusters:
         raise ValueError(
             f"'{method}' needs one column per cluster, but the embedding has {rows.shape[1]} columns and"
@@ -311,51 +239,12 @@ def unit_rows(embedding: ArrayLike) -> FloatArray:
 
 
 def informative_rows(rows: FloatArray) -> BoolArray:
-    """Tell which rows are not entirely zero.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_samples, n_components)
-        The embedding.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_samples,)
-        False where every entry of the row is exactly zero.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> informative_rows(np.array([[0.0, 1.0], [0.0, 0.0]]))
-    array([ True, False])
-    """
+    """Tell which rows are not entirely zero."""
     return np.any(rows != 0, axis=1)
 
 
 def join_nearest_cluster(rows: FloatArray, labels: IntArray, placed: BoolArray) -> IntArray:
-    """Label the rows not yet placed by the nearest of the means of the placed ones.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_samples, n_components)
-        The embedding.
-    labels : ndarray of intp, shape (n_placed,)
-        The labels of the placed rows, in their order.
-    placed : ndarray of bool, shape (n_samples,)
-        Which rows these are; at least one.
-
-    Returns
-    -------
-    ndarray of intp, shape (n_samples,)
-        `labels` where `placed`, the nearest cluster elsewhere; ties go to the lower label.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.array([[1.0], [0.0], [-3.0]])
-    >>> join_nearest_cluster(rows, np.array([0, 1]), np.array([True, False, True]))
-    array([0, 0, 1])
-    """
+    """Label the rows not yet placed by the nearest of the means of the placed ones."""
     if placed.all():
         return labels
     names, member = np.unique(labels, return_inverse=True)
@@ -368,29 +257,7 @@ def join_nearest_cluster(rows: FloatArray, labels: IntArray, placed: BoolArray) 
 
 
 def cluster_sums(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatArray:
-    """Add up the rows of each cluster: XᵀV for the indicator matrix X of the labels.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_samples, n_components)
-        The embedding V.
-    labels : ndarray of intp, shape (n_samples,)
-        Labels in 0..n_clusters-1.
-    n_clusters : int
-        The number of sums; clusters without points sum to zero.
-
-    Returns
-    -------
-    ndarray of shape (n_clusters, n_components)
-        The sums.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> cluster_sums(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([0, 1, 0]), 2)
-    array([[6., 8.],
-           [3., 4.]])
-    """
+    """Add up the rows of each cluster: XᵀV for the indicator matrix X of the labels."""
     columns = [np.bincount(labels, weights=column, minlength=n_clusters) for column in rows.T]
     return np.column_stack(columns)
 
@@ -400,15 +267,6 @@ def what_neighbors_say(graph: Graph, labels: IntArray, n_clusters: int) -> IntAr
 
     A point that a link holds in a cluster against its neighbours shows nothing about the cluster. So two
     clusterings that were made from some links are compared by what neighbours say of their ends.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.labelling.labels import what_neighbors_say
-    >>> path = as_graph(np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1))
-    >>> what_neighbors_say(path, np.array([0, 1, 0, 0]), 2)
-    array([1, 0, 0, 0])
     """
     said = graph.apply(np.eye(n_clusters)[labels])
     return np.where(graph.degrees > 0, said.argmax(axis=1), labels)

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.labelling.assign import kmeans_centers
 
 #: Up to this many rows are clustered as they are; of more, a sample decides where the search begins.
@@ -30,15 +30,7 @@ Each = Callable[[Callable[[Rows], Any]], Iterable[Any]]
 
 @dataclass(frozen=True)
 class CenterSums:
-    """What the rows nearest to each centre add up to: all that Lloyd's step knows of them.
-
-    Attributes
-    ----------
-    sums : array of shape (k, m)
-        Sums of the rows.
-    counts : array of shape (k,)
-        How many there are; rows of zeros do not count.
-    """
+    """What the rows nearest to each centre add up to: all that Lloyd's step knows of them."""
 
     sums: Rows
     counts: Rows
@@ -117,26 +109,7 @@ def reduced_kmeans(
     n_init: int = 10,
     random_state: int | np.random.RandomState | None = None,
 ) -> Rows:
-    """Return the centres k-means finds for rows that lie anywhere, see `chunked_kmeans`.
-
-    Parameters
-    ----------
-    rows_at : callable
-        Takes row numbers in ascending order, returns those rows.
-    total : callable
-        Takes centres, returns the `CenterSums` of all rows.
-    n_rows, n_clusters, n_init, random_state
-        As in `chunked_kmeans`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.labelling.lloyd import center_sums, reduced_kmeans
-    >>> rows = np.array([[0.0, 2.0], [0.2, 2.0], [5.0, 0.0], [5.2, 0.0]])
-    >>> centers = reduced_kmeans(rows.__getitem__, lambda c: center_sums(rows, c), 4, 2, random_state=0)
-    >>> np.sort(centers[:, 0]).round(3)
-    array([0.1, 5.1])
-    """
+    """Return the centres k-means finds for rows that lie anywhere, see `chunked_kmeans`."""
     rng = check_random_state(random_state)
     sample = rows_at(_sample(n_rows, rng))
     centers = kmeans_centers(sample, n_clusters, n_init=n_init, random_state=rng)
@@ -173,16 +146,7 @@ def nearest_centers(rows: Rows, centers: Rows) -> IntArray:
 
 
 def center_sums(rows: Rows, centers: Rows) -> CenterSums:
-    """Return what the rows nearest to each centre add up to.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.labelling.lloyd import center_sums
-    >>> center_sums(np.array([[1.0], [2.0], [7.0]]), np.array([[1.0], [9.0]]))
-    CenterSums(sums=array([[3.],
-           [7.]]), counts=array([2., 1.]))
-    """
+    """Return what the rows nearest to each centre add up to."""
     labels = nearest_centers(rows, centers)
     counted = np.any(rows != 0, axis=1).astype(np.float64)
     shape = (len(rows), len(centers))
@@ -194,26 +158,7 @@ def center_sums(rows: Rows, centers: Rows) -> CenterSums:
 def fill_empty(
     labels: IntArray, distances: FloatArray, n_clusters: int, farther_than: float = -np.inf
 ) -> IntArray:
-    """Give every empty cluster the farthest point of a cluster that has more than one.
-
-    Parameters
-    ----------
-    labels : array of shape (n,)
-        The clusters.
-    distances : array of shape (n,)
-        How far every point is from the centre of its cluster.
-    n_clusters : int
-        How many clusters there should be.
-    farther_than : float, default=-inf
-        Points nearer to their centre than this, or as near, stay; a cluster may then stay empty.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.labelling.lloyd import fill_empty
-    >>> fill_empty(np.array([0, 0, 2]), np.array([0.1, 0.5, 0.9]), 3)
-    array([0, 1, 2])
-    """
+    """Give every empty cluster the farthest point of a cluster that has more than one."""
     counts = np.bincount(labels, minlength=n_clusters)
     empty = np.flatnonzero(counts == 0)
     if len(empty) == 0:

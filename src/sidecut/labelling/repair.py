@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints, Contraction
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.labelling.coloring import ConflictGraph, violate_least

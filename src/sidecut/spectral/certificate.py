@@ -36,7 +36,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from sidecut.arrays import FloatArray
+from sidecut.checks import FloatArray
 from sidecut.exceptions import SpectralError
 from sidecut.spectral.problem import Certificate
 
@@ -56,19 +56,7 @@ ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class ComplementBound:
-    """What a random start learnt about the largest eigenvalue outside the vectors that were found.
-
-    Attributes
-    ----------
-    lower : float
-        The largest Ritz value, less the residual: an eigenvalue at least this large is there for certain.
-    upper : float
-        No eigenvalue is larger than this, but for the chance `failure_probability`.
-    steps : int
-        How many products it took.
-    failure_probability : float
-        The chance that `upper` is wrong.
-    """
+    """What a random start learnt about the largest eigenvalue outside the vectors that were found."""
 
     lower: float
     upper: float
@@ -90,56 +78,7 @@ def bound_complement(
     condition: float = 1.0,
     failure_probability: float = FAILURE_PROBABILITY,
 ) -> ComplementBound:
-    """Bound the largest eigenvalue of a self-adjoint operator on the complement of known vectors.
-
-    Parameters
-    ----------
-    apply : callable
-        The operator C.
-    project : callable
-        Removes the known eigenvectors from a vector.
-    start : array of shape (n,)
-        A standard normal random vector.
-    threshold : float
-        The question: is there an eigenvalue above this? The iteration stops as soon as that is answered.
-    max_steps : int
-        It also stops after this many products, or when it can tell that they will not do.
-    acceptable : float, optional
-        A larger threshold to be content with where `threshold` is out of reach.
-    known : float, default=inf
-        The largest magnitude of the eigenvalues of the known vectors. It tells how fast rounding brings those
-        vectors back, so that they are not removed more often than need be; by default they are at each step.
-    residual : float, default=0.0
-        The norm of C V - V Θ for the known vectors V.
-    weigh : callable, optional
-        The inner product B in which C is self-adjoint; the ordinary one if left out.
-    condition : float, default=1.0
-        The condition number of B. A normal start is not uniform on the sphere of B; the loss is at most
-        √condition in the bound, which enters through its logarithm only.
-    failure_probability : float, default=1e-8
-        The chance of error to accept.
-
-    Returns
-    -------
-    ComplementBound
-        Bounds from both sides.
-
-    Raises
-    ------
-    SpectralError
-        If a vector turns out to have a negative norm in B.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.spectral.certificate import bound_complement
-    >>> diagonal = np.linspace(0.0, 1.0, 200)
-    >>> diagonal[-1] = 3.0
-    >>> start = np.random.default_rng(0).standard_normal(200)
-    >>> bound = bound_complement(lambda v: diagonal * v, lambda v: v, start, threshold=2.0, max_steps=100)
-    >>> bool(bound.lower > 2.0)
-    True
-    """
+    """Bound the largest eigenvalue of a self-adjoint operator on the complement of known vectors."""
     odds = _Odds.of(start.size, condition, failure_probability)
     acceptable = threshold if acceptable is None else max(acceptable, threshold)
     space = _KrylovSpace(apply, project, weigh or _unweight, known, residual)
@@ -279,18 +218,7 @@ class _KrylovSpace:
 def random_start_certificate(
     bound: ComplementBound, certified_below: float, smallest_seen: float, last_wanted: float
 ) -> Certificate:
-    """Put the bound of a random start on what is left of L̄ into words.
-
-    Parameters
-    ----------
-    bound : ComplementBound
-        The bound, in terms of the operator that was applied.
-    certified_below, smallest_seen : float
-        The same bound in terms of eigenvalues of L̄: none below the first was missed; one at most as large
-        as the second was.
-    last_wanted : float
-        The largest eigenvalue that was asked for.
-    """
+    """Put the bound of a random start on what is left of L̄ into words."""
     if smallest_seen < last_wanted:
         detail = (
             f"An eigenvalue of at most {smallest_seen:.3g} was missed; the last found is {last_wanted:.3g}."

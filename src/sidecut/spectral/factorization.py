@@ -10,7 +10,7 @@ from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import SuperLU, splu
 
-from sidecut.arrays import FloatArray
+from sidecut.checks import FloatArray
 
 #: Pieces of the graph are factorised to see how fill-in grows: at least three, the first of this size, each
 #: twice the last, and more of them while one costs less than so many products with the matrix.
@@ -28,17 +28,7 @@ FORECAST_MARGIN = 1.5
 
 @dataclass(frozen=True)
 class FactorForecast:
-    """What a sparse factorisation of a matrix is expected to cost.
-
-    Attributes
-    ----------
-    fill : float
-        Nonzeros per row of one triangular factor.
-    memory : float
-        Bytes for both factors.
-    work : float
-        Multiplications, with those of the symbolic part and the scattered access counted in.
-    """
+    """What a sparse factorisation of a matrix is expected to cost."""
 
     fill: float
     memory: float
@@ -52,19 +42,6 @@ def forecast(matrix: sp.csr_array) -> FactorForecast:
     expander-like graphs of points in many dimensions. Breadth-first balls of growing size show p, unless
     they are trees, as in random graphs. There the wave front of the search tells: it separates what it has
     seen from the rest, and the nodes of a separator end up linked to one another.
-
-    Parameters
-    ----------
-    matrix : sparse array of shape (n, n)
-        Only its pattern matters.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from sidecut.spectral.factorization import forecast
-    >>> path = sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(50_000, 50_000), format="csr")
-    >>> forecast(path).fill < 10
-    True
     """
     n = matrix.shape[0]
     pattern = sp.csr_array(matrix)
@@ -88,25 +65,7 @@ def factorize(matrix: sp.csc_array) -> SuperLU:
 
 
 class UpdatedFactor:
-    """Solves with A - B diag(m) Bᵀ by factorising A, which is sparse (Sherman, Morrison and Woodbury).
-
-    Parameters
-    ----------
-    matrix : sparse array of shape (n, n)
-        A, symmetric.
-    columns : array of shape (n, rank)
-        B: each of its columns costs a solve.
-    levels : array of shape (rank,)
-        m, none zero.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from sidecut.spectral.factorization import UpdatedFactor
-    >>> factor = UpdatedFactor(sp.csc_array(sp.diags_array([2.0, 4.0])), np.ones((2, 1)), np.array([0.5]))
-    >>> np.array([[1.5, -0.5], [-0.5, 3.5]]) @ factor.solve(np.array([1.0, 2.0]))
-    array([1., 2.])
-    """
+    """Solves with A - B diag(m) Bᵀ by factorising A, which is sparse (Sherman, Morrison and Woodbury)."""
 
     def __init__(self, matrix: sp.csc_array, columns: FloatArray, levels: FloatArray) -> None:
         self._factor = factorize(matrix)
@@ -124,28 +83,6 @@ def count_below(matrix: sp.csc_array, shift: float, metric: sp.csc_array | None 
     """Count the eigenvalues of A, or of a definite pencil (A, B), below a shift, by Sylvester's inertia.
 
     A - τB = L D Lᵀ has as many negative pivots as the pencil has eigenvalues below τ.
-
-    Parameters
-    ----------
-    matrix : sparse array of shape (n, n)
-        A, symmetric.
-    shift : float
-        τ, which must not be an eigenvalue.
-    metric : sparse array, optional
-        B, symmetric positive definite; the identity if left out.
-
-    Returns
-    -------
-    int or None
-        The count, or None where the shift is so close to an eigenvalue, or the factorisation without pivoting
-        so inaccurate, that the count cannot be believed.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from sidecut.spectral.factorization import count_below
-    >>> count_below(sp.csc_array(sp.diags_array([1.0, 2.0, 3.0, 4.0])), shift=2.5)
-    2
     """
     n = matrix.shape[0]
     shifted = sp.csc_array(matrix - shift * (metric if metric is not None else sp.eye_array(n)))
@@ -260,26 +197,6 @@ def separating_shift(
 
     Where the last wanted value coincides with all that follow it, the problem does not single it out: the
     shift is put right before that value.
-
-    Parameters
-    ----------
-    values : array of shape (k,)
-        Eigenvalues, ascending.
-    wanted : int
-        How many of them should lie below.
-    error : float, default=0.0
-        How far off they may be.
-    bottom : float, default=-inf
-        An eigenvalue known to lie below all of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.spectral.factorization import separating_shift
-    >>> separating_shift(np.array([0.0, 1.0, 5.0]), 1)
-    (2, 2.8)
-    >>> separating_shift(np.array([1.0, 2.0, 2.0, 2.0]), 2)
-    (1, 1.998)
     """
     resolution = max(COINCIDENCE * abs(values[wanted - 1]), 4 * error)
     gaps = np.diff(values)

@@ -2,18 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, SuperLU, cg
 
-from sidecut.arrays import FloatArray
+from sidecut.checks import FloatArray
 from sidecut.exceptions import SpectralError
 from sidecut.spectral.certificate import NEARLY, bound_complement, random_start_certificate
 from sidecut.spectral.factorization import UpdatedFactor, count_below, factorize, separating_shift
 from sidecut.spectral.lanczos import largest_eigenvectors
-from sidecut.spectral.problem import Certificate, Eigenpairs, LaplacianProblem, RitzPairs, orient
+from sidecut.spectral.problem import Certificate, Eigenpairs, LaplacianProblem, RitzPairs, column_dots, orient
+
+
+def solve_shifted(
+    apply: Callable[[FloatArray], FloatArray],
+    right: FloatArray,
+    shifts: Sequence[float],
+    tolerance: float,
+    max_steps: int,
+) -> list[FloatArray]:
+    """Solve (A + s I) X = B for several shifts s, A symmetric and positive semi-definite."""
+    smallest = shifts[0]
+    others = [_Other(shift - smallest, right) for shift in shifts[1:]]
+    solution, residual, direction = np.zeros_like(right), right.copy(), right.copy()
+    squared = column_dots(right, right)
+    goal = tolerance**2 * squared
+    for _ in range(max_steps):
+        if (squared <= goal).all():
+            break
+        image = apply(direction)
+        image += smallest * direction
+        # Columns that are solved, or zero, stay as they are.
+        going = squared > goal
+        step = np.divide(squared, column_dots(direction, image), out=np.zeros_like(squared), where=going)
+        solution += step * direction
+        residual -= step * image
+        before, squared = squared, column_dots(residual, residual)
+        turn = np.divide(squared, before, out=np.zeros_like(squared), where=going)
+        direction *= turn
+        direction += residual
+        for other in others:
+            other.follow(step, turn, residual, squared, goal)
+    return [solution, *(other.solution for other in others)]
+
+
+class _Other:
+    """A system with a larger shift, which follows the steps of the first."""
+
+    def __init__(self, gap: float, right: FloatArray) -> None:
+        self.gap = gap
+        self.solution, self.direction = np.zeros_like(right), right.copy()
+        ones = np.ones(right.shape[1])
+        self._zetas, self._last_step, self._last_turn = (ones, ones), ones, 0.0 * ones
+        self._is_solved = False
+
+    def follow(
+        self, step: FloatArray, turn: FloatArray, residual: FloatArray, squared: FloatArray, goal: FloatArray
+    ) -> None:
+        """Take the step that belongs to a step of the first system."""
+        if self._is_solved:
+            return
+        before, now = self._zetas
+        spread = self._last_step * before * (1.0 + step * self.gap)
+        spread += step * self._last_turn * (before - now)
+        following = np.divide(
+            now * before * self._last_step, spread, out=np.zeros_like(spread), where=spread > 0
+        )
+        ratio = np.divide(following, now, out=np.zeros_like(now), where=now > 0)
+        self.solution += step * ratio * self.direction
+        self.direction *= turn * ratio**2
+        self.direction += following * residual
+        self._zetas, self._last_step, self._last_turn = (now, following), step, turn
+        self._is_solved = bool((following**2 * squared <= goal).all())
+
 
 #: L̄ is shifted by this before it is inverted, so that its null space does no harm.
 SHIFT = 1e-8
@@ -39,20 +102,6 @@ def solve_factorized(
 
     Those of a sparse graph are counted by inertia. Where the graph is sparse but for a matrix of low rank,
     the sparse part is factorised, and a random start certifies that none is missed.
-
-    Parameters
-    ----------
-    problem : LaplacianProblem
-        A problem whose sparse part has factors that fit in memory.
-    wanted, guards : int
-        How many pairs are asked for, and how many more to compute so that a gap can be found.
-    rng : RandomState
-        The starting vector.
-
-    Raises
-    ------
-    SpectralError
-        If the problem has no sparse part, the factors do not fit, or the iteration does not converge.
     """
     inverse = _invert_by_factors(problem)
 
@@ -73,22 +122,6 @@ def solve_factorized_roughly(
 
     They are as exact as certified ones, but nothing tells whether one was missed: that would take another
     factorisation, and guards to find a gap.
-
-    Parameters
-    ----------
-    problem : LaplacianProblem
-        A problem whose sparse part has factors that fit in memory.
-    wanted : int
-        How many pairs.
-    guards : int
-        Not used.
-    rng : RandomState
-        The starting vector.
-
-    Raises
-    ------
-    SpectralError
-        If the problem has no sparse part, the factors do not fit, or the iteration does not converge.
     """
     pairs = _solve(problem, _invert_by_factors(problem), wanted, rng)
     detail = "Not certified: these eigenvectors are only where a descent starts."
@@ -111,17 +144,7 @@ def _invert_by_factors(problem: LaplacianProblem) -> Inverse:
 def solve_iterated(
     problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
 ) -> Eigenpairs:
-    """Return the smallest eigenpairs of L̄ by Lanczos on its inverse, applied by conjugate gradients.
-
-    Parameters
-    ----------
-    problem : LaplacianProblem
-        Any problem; a sparse one gets a multigrid preconditioner.
-    wanted, guards : int
-        How many pairs are asked for, and how many more to compute.
-    rng : RandomState
-        Starting vectors.
-    """
+    """Return the smallest eigenpairs of L̄ by Lanczos on its inverse, applied by conjugate gradients."""
     solve = LaplacianInverse(problem, SHIFT)
 
     def certify(found: RitzPairs) -> Certificate:
@@ -140,15 +163,6 @@ def certify_by_inertia(problem: LaplacianProblem, pairs: RitzPairs, wanted: int)
 
     Orthonormal vectors with residuals R have as many eigenvalues within ‖R‖ of their Ritz values (Kahan), so
     where the gap is wider than that, equal counts mean that all were found.
-
-    Parameters
-    ----------
-    problem : LaplacianProblem
-        A sparse problem.
-    pairs : RitzPairs
-        What was found outside the null space, values ascending.
-    wanted : int
-        How many of the pairs the certificate must cover.
     """
     error = float(np.linalg.norm(pairs.residuals))
     below, shift = separating_shift(pairs.values, wanted, error=error, bottom=0.0)
@@ -179,23 +193,7 @@ def certify_by_inverse(
     rng: np.random.RandomState,
     tolerance: float = 0.0,
 ) -> Certificate:
-    """Bound what may hide near zero: a missed eigenvalue λ of L̄ is 1/(λ + shift) of the inverse.
-
-    Parameters
-    ----------
-    problem : LaplacianProblem
-        The problem.
-    inverse : callable
-        b -> (L̄ + shift)⁻¹ b on the complement of the null space.
-    pairs : RitzPairs
-        What was found outside the null space, values ascending.
-    wanted : int
-        How many of the pairs the certificate must cover.
-    rng : RandomState
-        The random start.
-    tolerance : float, default=0.0
-        The relative residual to which `inverse` solves.
-    """
+    """Bound what may hide near zero: a missed eigenvalue λ of L̄ is 1/(λ + shift) of the inverse."""
     last = float(pairs.values[wanted - 1])
     # With M the inverse, P the projection and R the residuals, P M V = -P M R / (Θ + shift): the residuals of
     # M are at most ‖P M P‖ times this, and the question is whether ‖P M P‖ exceeds 1/(last + shift).
@@ -226,13 +224,7 @@ def _factorize_shifted(problem: LaplacianProblem) -> SuperLU | UpdatedFactor:
 
 
 def _solve_error(problem: LaplacianProblem, inverse: Inverse) -> float:
-    """Return the relative residual of one solve, on a rough right-hand side.
-
-    Raises
-    ------
-    SpectralError
-        If it is so large that the inverse is of no use.
-    """
+    """Return the relative residual of one solve, on a rough right-hand side."""
     rough = problem.project(np.cos(np.arange(problem.n) * 0.7390851332151607))
     solved = inverse(rough)
     left = problem.apply_laplacian(solved) + SHIFT * solved - rough
@@ -293,15 +285,7 @@ PLAIN_STEPS = 200
 
 
 def multigrid_preconditioner(matrix: sp.csr_array, near_null: FloatArray) -> LinearOperator:
-    """Return an algebraic multigrid cycle for a symmetric positive (semi)definite matrix.
-
-    Parameters
-    ----------
-    matrix : sparse array of shape (n, n)
-        The matrix.
-    near_null : array of shape (n,)
-        The vector it almost annihilates, D^{1/2} 1 for a normalised Laplacian: coarse levels keep it exactly.
-    """
+    """Return an algebraic multigrid cycle for a symmetric positive (semi)definite matrix."""
     # Imported here: it takes as long as the rest of the library together, and few graphs need it.
     from pyamg import smoothed_aggregation_solver
 
@@ -316,15 +300,7 @@ def multigrid_preconditioner(matrix: sp.csr_array, near_null: FloatArray) -> Lin
 
 
 class LaplacianInverse:
-    """The map b -> (L̄ + shift I)⁻¹ b on the complement of the null space.
-
-    Parameters
-    ----------
-    problem : LaplacianProblem
-        Sparse problems get a multigrid preconditioner, unless they do well without.
-    shift : float
-        A small positive number.
-    """
+    """The map b -> (L̄ + shift I)⁻¹ b on the complement of the null space."""
 
     def __init__(self, problem: LaplacianProblem, shift: float) -> None:
         self.problem = problem
@@ -352,13 +328,7 @@ class LaplacianInverse:
         return "conjugate gradients" if self.preconditioner is None else "multigrid"
 
     def __call__(self, right: FloatArray, tolerance: float) -> FloatArray:
-        """Solve to a residual of `tolerance` relative to the right-hand side.
-
-        Raises
-        ------
-        SpectralError
-            If conjugate gradients do not converge.
-        """
+        """Solve to a residual of `tolerance` relative to the right-hand side."""
         right = self.problem.project(right)
         solution, status = cg(self.system, right, rtol=tolerance, maxiter=MAX_STEPS, M=self.preconditioner)
         if status != 0:

@@ -12,9 +12,8 @@ from sidecut.graphs import Graph
 from sidecut.spectral.certificate import NEARLY
 from sidecut.spectral.factorization import FactorForecast, forecast
 from sidecut.spectral.inverse import solve_factorized, solve_factorized_roughly, solve_iterated
-from sidecut.spectral.lanczos import PRODUCT_BUDGET, solve_lanczos, solve_roughly
+from sidecut.spectral.lanczos import PRODUCT_BUDGET, solve_lanczos, solve_roughly, solve_sketch
 from sidecut.spectral.problem import Eigenpairs, LaplacianProblem, solve_dense
-from sidecut.spectral.sketch import solve_sketch
 from sidecut.thread_limits import limit_threads
 
 #: Up to this many nodes the whole spectrum is computed.

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from sidecut.arrays import FloatArray, IntArray
-from sidecut.graphs import Graph, normalize
+from sidecut.checks import FloatArray, IntArray
+from sidecut.graphs import Graph
 from sidecut.graphs.graph import SplitWeights
 from sidecut.thread_limits import limit_threads
 
@@ -25,16 +25,11 @@ class LaplacianProblem:
 
     The null space is spanned by D^{1/2} 1_C, one vector per connected component C, and is known exactly.
     Solvers work on its complement only, so no zero eigenvalue can be lost or invented.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.affinity = normalize(graph)
+        self.affinity = graph.normalized
         self.n = graph.n_nodes
         self.null = self.affinity.null_vectors
         #: Its transpose, made once: a solver projects hundreds of times.
@@ -106,13 +101,7 @@ class LaplacianProblem:
         return float(matrix.nnz if self.split is None else matrix.nnz + 2 * self.split.factor.size)
 
     def refine(self, basis: FloatArray) -> RitzPairs:
-        """Return the Ritz values, vectors and residual norms of L̄ on a basis (Rayleigh-Ritz).
-
-        Parameters
-        ----------
-        basis : array of shape (n, k)
-            Approximate eigenvectors; made orthonormal and cleared of the null space first.
-        """
+        """Return the Ritz values, vectors and residual norms of L̄ on a basis (Rayleigh-Ritz)."""
         basis, _ = np.linalg.qr(self.project(basis))
         image = self.apply_laplacian(basis)
         small = basis.T @ image
@@ -140,17 +129,7 @@ RESOLUTION = 1e-13
 
 
 def full_decomposition(n_found: int, certified_below: float, following: float = np.inf) -> Certificate:
-    """Return the certificate of a method that sees the whole spectrum.
-
-    Parameters
-    ----------
-    n_found : int
-        How many eigenvectors were asked for.
-    certified_below : float
-        The last of their eigenvalues.
-    following : float, default=inf
-        The eigenvalue after it. Where the two are one up to rounding, either has as good a claim.
-    """
+    """Return the certificate of a method that sees the whole spectrum."""
     if following - certified_below <= RESOLUTION:
         detail = (
             f"All {n_found} eigenvalues are certain: the whole spectrum was computed. But the last, "
@@ -272,16 +251,7 @@ class Eigenpairs:
 
 
 def orient(vectors: FloatArray) -> FloatArray:
-    """Flip every column so that its entry of largest magnitude is positive.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.spectral.problem import orient
-    >>> orient(np.array([[0.6, 0.8], [-0.8, 0.6]]))
-    array([[-0.6,  0.8],
-           [ 0.8,  0.6]])
-    """
+    """Flip every column so that its entry of largest magnitude is positive."""
     if vectors.size == 0:
         return vectors
     largest = np.abs(vectors).argmax(axis=0)
@@ -293,34 +263,7 @@ def orient(vectors: FloatArray) -> FloatArray:
 
 
 def solve_columns(apply: ApplyColumns, right: FloatArray, tolerance: float, max_steps: int) -> FloatArray:
-    """Solve A_j x_j = r_j for all columns at once, each A_j symmetric and positive definite.
-
-    Parameters
-    ----------
-    apply : callable
-        (block, columns) -> the products A_j x_j of the columns that still need one. The matrices may differ,
-        for instance by a shift.
-    right : array of shape (n, m)
-        The right-hand sides.
-    tolerance : float
-        The residual to reach, relative to the right-hand side.
-    max_steps : int
-        The most steps.
-
-    Returns
-    -------
-    array of shape (n, m)
-        Columns that reach the tolerance early take no further products; a column of zeros takes none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.spectral.problem import solve_columns
-    >>> shifts = np.array([1.0, 3.0])
-    >>> solve_columns(lambda x, columns: (1.0 + shifts[columns]) * x, np.ones((2, 2)), 1e-12, 10)
-    array([[0.5 , 0.25],
-           [0.5 , 0.25]])
-    """
+    """Solve A_j x_j = r_j for all columns at once, each A_j symmetric and positive definite."""
     solution = np.zeros_like(right)
     squared = column_dots(right, right)
     goal = tolerance**2 * squared

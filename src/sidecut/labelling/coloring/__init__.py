@@ -1,7 +1,6 @@
 """Clusters for nodes of which some must be apart: graph colouring with costs."""
 
-from sidecut.labelling.coloring.assignment import Assigner
+from sidecut.labelling.coloring.assignment import Assigner, Compromise, violate_least
 from sidecut.labelling.coloring.conflict_graph import ConflictGraph, Verdict, find_colouring
-from sidecut.labelling.coloring.violation import Compromise, violate_least
 
 __all__ = ["Assigner", "Compromise", "ConflictGraph", "Verdict", "find_colouring", "violate_least"]

@@ -9,20 +9,12 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class ConflictGraph:
-    """Which nodes may not share a cluster.
-
-    Parameters
-    ----------
-    n_nodes : int
-        How many nodes there are.
-    edges : ndarray of shape (r, 2)
-        Pairs of different nodes that are apart, each once.
-    """
+    """Which nodes may not share a cluster."""
 
     n_nodes: int
     edges: IntArray
@@ -63,18 +55,7 @@ class ConflictGraph:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found.
-
-    Parameters
-    ----------
-    colours : ndarray of shape (n_nodes,) or None
-        The best colouring seen, None if none was.
-    complete : bool
-        Whether the search came to its end: the colouring is then the best there is, and None means that there
-        is none.
-    n_steps : int
-        How many colours were tried.
-    """
+    """What a search found."""
 
     colours: IntArray | None
     complete: bool
@@ -95,33 +76,6 @@ def search(
     The next node is the one with the fewest colours left, which for two colours never needs to turn back
     (DSATUR, Brélaz 1979); its colours are tried from the cheapest on, and a branch ends when its cost, plus
     the cheapest colour left for every node to come, is no better than the best colouring known.
-
-    Parameters
-    ----------
-    graph : ConflictGraph
-        Which nodes must differ.
-    cost : ndarray of shape (n_nodes, n_colours)
-        What each colour costs at each node.
-    max_steps : int
-        Give up after trying so many colours.
-    incumbent : ndarray of shape (n_nodes,), optional
-        A colouring to improve on.
-    first_only : bool
-        Stop at the first colouring.
-    interchangeable : bool
-        All costs are equal, so that of all colours not used so far it suffices to try one.
-
-    Returns
-    -------
-    Found
-        Never worse than the incumbent.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> square = ConflictGraph(4, np.array([[0, 1], [1, 2], [2, 3], [0, 3]]))
-    >>> search(square, np.array([[0, 1], [0, 1], [0, 1], [0, 5.0]]), 100).colours
-    array([1, 0, 1, 0])
     """
     return _Search(graph, cost, max_steps, incumbent, first_only, interchangeable).run()
 
@@ -219,17 +173,7 @@ class _Search:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known about colouring a graph.
-
-    Parameters
-    ----------
-    colours : ndarray of shape (n_nodes,) or None
-        A colouring, None if none was found.
-    blame : ndarray
-        Nodes that alone cannot be coloured, empty unless that is proved.
-    n_steps : int
-        How many colours were tried.
-    """
+    """What is known about colouring a graph."""
 
     colours: IntArray | None
     blame: IntArray
@@ -250,29 +194,6 @@ def find_colouring(graph: ConflictGraph, n_colours: int, max_steps: int) -> Verd
     A node with fewer than `n_colours` neighbours can always be coloured last. What is left when no more such
     node can be taken away (the core) is searched island by island, exhaustively unless it takes more than
     `max_steps`.
-
-    Parameters
-    ----------
-    graph : ConflictGraph
-        Which nodes must differ.
-    n_colours : int
-        How many colours there are.
-    max_steps : int
-        How many colours may be tried in all.
-
-    Returns
-    -------
-    Verdict
-        A colouring, or nodes to blame, or neither where the steps ran out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pentagon = ConflictGraph(5, np.array([[0, 1], [1, 2], [2, 3], [3, 4], [0, 4]]))
-    >>> find_colouring(pentagon, 2, 1000).blame
-    array([0, 1, 2, 3, 4])
-    >>> find_colouring(pentagon, 3, 1000).colours
-    array([0, 1, 0, 1, 2])
     """
     peeled, core = peel(graph, n_colours)
     colours = np.full(graph.n_nodes, -1, dtype=np.int64)
@@ -298,15 +219,7 @@ def find_colouring(graph: ConflictGraph, n_colours: int, max_steps: int) -> Verd
 
 
 def peel(graph: ConflictGraph, n_colours: int) -> tuple[list[int], IntArray]:
-    """Take away nodes with fewer than `n_colours` neighbours, again and again.
-
-    Returns
-    -------
-    peeled : list of int
-        The nodes taken away, in that order.
-    core : ndarray
-        The nodes left, sorted.
-    """
+    """Take away nodes with fewer than `n_colours` neighbours, again and again."""
     degrees = graph.degrees.copy()
     waiting = np.flatnonzero(degrees < n_colours).tolist()
     gone = degrees < n_colours
