@@ -4,19 +4,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sidecut.methods.base import SpectralClusterer
+    from sidecut.methods.base import Clusterer, GraphClusterer, PointClusterer, TakesConstraints
     from sidecut.methods.baselines import ConstrainedGMM, COPKMeans, MetricKMeans
     from sidecut.methods.ccsr import CCSR
     from sidecut.methods.csap import CSAP
     from sidecut.methods.csp import CSP
     from sidecut.methods.e2cp import E2CP
-    from sidecut.methods.forecast import estimate_seconds
     from sidecut.methods.ncsc import LCSC, NCSC
     from sidecut.methods.normalized_cut import NormalizedCut
     from sidecut.methods.poisson import PoissonLearning, PoissonMBO
     from sidecut.methods.scacs import LSC, SCACS
     from sidecut.methods.spectral_learning import SpectralLearning
     from sidecut.methods.sskk import SSKK
+    from sidecut.methods.task import Answer, Task
 
 #: Where each name is: a paper is loaded when one of its names is first used.
 _FOLDERS = {
@@ -35,9 +35,13 @@ _FOLDERS = {
     "NormalizedCut": "normalized_cut",
     "PoissonLearning": "poisson",
     "PoissonMBO": "poisson",
-    "SpectralClusterer": "base",
+    "Clusterer": "base",
+    "GraphClusterer": "base",
+    "PointClusterer": "base",
+    "TakesConstraints": "base",
+    "Answer": "task",
+    "Task": "task",
     "SpectralLearning": "spectral_learning",
-    "estimate_seconds": "forecast",
 }
 
 __all__ = [
@@ -50,15 +54,19 @@ __all__ = [
     "NCSC",
     "SCACS",
     "SSKK",
+    "Answer",
     "COPKMeans",
+    "Clusterer",
     "ConstrainedGMM",
+    "GraphClusterer",
     "MetricKMeans",
     "NormalizedCut",
+    "PointClusterer",
     "PoissonLearning",
     "PoissonMBO",
-    "SpectralClusterer",
     "SpectralLearning",
-    "estimate_seconds",
+    "TakesConstraints",
+    "Task",
 ]
 
 

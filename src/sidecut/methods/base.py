@@ -1,54 +1,123 @@
-"""The fit of every method, and the walk every spectral one takes: data, graph, embedding, labels."""
+"""What every estimator has: `fit`, which reads a task, solves it and keeps the answer; and its parameters."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self, cast
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_flag, one_of
 from sidecut.constraints import Constraints
-from sidecut.graphs import Graph, GraphRecipe, normalized_once, warn_about_graph
+from sidecut.graphs import Graph, GraphRecipe
 from sidecut.graphs.threads import use_threads
-from sidecut.labelling import LabellingMethod, assign_labels, measure_confidence, satisfy_links, unit_rows
-from sidecut.methods.inputs import (
-    build_graph,
-    check_data,
-    check_task,
-    check_y,
-    is_precomputed,
-)
-from sidecut.parameters import check_flag, check_parameters
-from sidecut.progress import stage, tell
-from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
+from sidecut.labelling import Repair, measure_confidence, satisfy_links
+from sidecut.methods.cut import LABELLINGS, is_on_neighbors, vote_of_neighbors
+from sidecut.methods.guard import guard
+from sidecut.methods.inputs import build_graph, check_data, check_points, is_precomputed, read_task
+from sidecut.methods.task import Answer, Decision, Task
+from sidecut.progress import tell
+from sidecut.spectral import Eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
 
 #: The affinities for which X must not be negative: weights of a graph, and word counts.
 NONNEGATIVE = ("precomputed", "cosine")
-LABELLINGS = ("kmeans", "rotation", "qr", "sign")
-#: What scikit-learn calls two of them.
-SKLEARN_LABELLINGS = {"discretize": "rotation", "cluster_qr": "qr"}
+
+#: What the docstrings of all estimators say of the parameters they share.
+SHARED = {
+    "graph": """affinity : str or GraphRecipe, default="knn"
+        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe such as
+        ``Neighbors(15, search="approximate")``, or "precomputed", where X is the graph itself: a matrix, a
+        networkx graph or a Graph.
+    n_neighbors : int, default=20
+        How many neighbours each point has in the graph of ``affinity="knn"``.
+    n_init : int, default=10
+        How many starts k-means has.
+    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
+        See `sidecut.spectral.laplacian_eigenpairs`.""",
+    "rows": """unit_rows : bool, default=True
+        Scale every row of the embedding to length one before it is labelled. Without, k-means can collapse on
+        graphs of real data, where the rows differ in length by orders of magnitude.""",
+    "labels": """assign_labels : {"kmeans", "discretize", "cluster_qr"}, default="kmeans"
+        How the embedding becomes labels, as in `sklearn.cluster.SpectralClustering`.""",
+    "constraints": """hard : bool, default=False
+        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
+        what it took.
+    safe : bool, default=True
+        Keep the answer without constraints where it satisfies them all, or where they are too few to show
+        that they improve it; `decision_` says which was kept. False always follows the constraints.""",
+    "all": """n_jobs : int or None, default=None
+        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
+        joblib or Dask. -1: all cores.
+    verbose : int or bool, default=0
+        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
+        terminal. 2: also the stages within them.
+    random_state : int, RandomState or None, default=None
+        An int makes the result reproducible.""",
+    "results": """decision_ : Decision
+        With `safe`: which answer was kept, and why.
+    repair_ : Repair
+        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
+    cluster_classes_ : dict
+        The class of each cluster, where labels were given.
+    confidence_ : array of shape (n_samples,)
+        How sure each label is, from 0 to 1; measured when it is first asked for.
+    n_features_in_ : int
+        Number of features seen in fit.""",
+}
+
+Class = TypeVar("Class", bound=type)
 
 
-class ConstrainedClusterer(ClusterMixin, BaseEstimator):
-    """The base of every estimator here: a scikit-learn clusterer that takes constraints beside the data.
+def documented(estimator: Class) -> Class:
+    """Write what all estimators share into the docstring of one, in place of {graph}, {all} and the like."""
+    for name, text in SHARED.items():
+        estimator.__doc__ = (estimator.__doc__ or "").replace(f"{{{name}}}", text)
+    return estimator
 
-    A method says in `_fit` what it does; `fit` looks after what all have in common.
-    """
 
-    n_clusters: int
-    hard: bool
-    n_jobs: int | None
-    verbose: int
+class Fitted:
+    """What a fit may leave on an estimator."""
+
     labels_: Any
-    #: The data and the graph made of them, before constraints; `predict` needs both, most methods neither.
-    _seen: tuple[Any, Any] = (None, None)
-    _keeps_data = False
-    _confidence: FloatArray | None
+    embedding_: Any
+    affinity_matrix_: Graph
+    solution_: Eigenpairs
+    eigenvalues_: FloatArray
+    eigenvectors_: FloatArray
+    cluster_classes_: dict[int, Any]
+    decision_: Decision
+    repair_: Repair
+    _task: Task
+    _answer: Answer
+    _kept: tuple[str, ...]
+    #: Points were divided by this power of two.
+    _exponent = 0
+
+
+@dataclass(eq=False, repr=False)
+class Clusterer(Fitted, ClusterMixin, BaseEstimator):
+    """The base of every estimator here: a method implements `_solve(task) -> Answer`, and nothing else."""
+
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: int | np.random.RandomState | None = None
+
+    #: What parameters may be: checked before anything is computed.
+    rules: ClassVar[dict[str, Rule]] = {}
+    # Parameters of some methods. Where they are none, this holds.
+    hard = False
+    safe = False
+    warm_start = False
+    #: How much the guard needs to follow constraints: 0 follows all that change anything, see `guard`.
+    caution = 1.0
 
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Cluster the data.
@@ -61,22 +130,72 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         y : ignored
             Present for scikit-learn's sake. Labels that are known enter through `constraints`.
         constraints : Constraints, optional
-            What is known about the points.
+            Which points belong together and which do not.
 
         Returns
         -------
         self
             With `labels_`, `confidence_` and the method's own results.
         """
-        check_y(y)
-        check_flag("safe", getattr(self, "safe", True))
-        self._confidence = None
-        with use_threads(self.n_jobs), tell(getattr(self, "verbose", 0), f"{type(self).__name__}:"):
-            self._fit(X, constraints)
-            self._safeguard(X, constraints)
-        if not self._keeps_data:
-            self._forget("_seen")
-        self._name_clusters(constraints)
+        with use_threads(self.n_jobs), tell(self.verbose, f"{type(self).__name__}:"):
+            task = read_task(self, X, y, constraints)
+            answer = self._finish(task, self._answer_to(task))
+        return self._keep(task, answer)
+
+    def _answer_to(self, task: Task) -> Answer:
+        return guard(task, self._solve, self.caution) if self._is_guarded(task) else self._solve(task)
+
+    @abstractmethod
+    def _solve(self, task: Task) -> Answer:
+        """Return the clusters: the method itself. It reads its parameters and changes nothing on `self`."""
+
+    @abstractmethod
+    def _read(self, X: Any) -> Any:
+        """Return the points, or the graph, as they were checked."""
+
+    def _build(self, data: Any, seed: int) -> tuple[Any, Graph | None]:
+        """Return the data and the graph the method works on, made of what `_read` returned."""
+        return data, None
+
+    def _is_guarded(self, task: Task) -> bool:
+        """Tell whether the answer without constraints may be kept, with these parameters."""
+        is_free = self.safe and not self.hard
+        return is_free and task.n_clusters > 1 and not task.constraints.is_empty
+
+    def _finish(self, task: Task, answer: Answer) -> Answer:
+        """Return the answer with labels that satisfy the links, where `hard` asks for it."""
+        if not self.hard or task.constraints.is_empty:
+            return answer
+        labels, repair = satisfy_links(
+            answer.labels, self._rows_to_repair(task, answer), task.constraints, task.n_clusters
+        )
+        return replace(answer, labels=labels).with_results(repair_=repair)
+
+    def _rows_to_repair(self, task: Task, answer: Answer) -> FloatArray:
+        return np.asarray(answer.embedding)
+
+    def _keep(self, task: Task, answer: Answer) -> Self:
+        """Keep the answer, and nothing of an earlier fit."""
+        for name in getattr(self, "_kept", ()):
+            delattr(self, name)
+        kept = {name: value for name, value in answer.results.items() if name.endswith("_")}
+        kept["labels_"] = answer.labels
+        shown = {
+            "embedding_": answer.embedding,
+            "affinity_matrix_": answer.graph,
+            "solution_": answer.solution,
+            "decision_": answer.decision,
+        }
+        kept |= {name: value for name, value in shown.items() if value is not None}
+        if answer.solution is not None:
+            kept |= {"eigenvalues_": answer.solution.values, "eigenvectors_": answer.solution.vectors}
+        if isinstance(answer.labels, np.ndarray):
+            n_clusters = kept.get("n_clusters_", task.n_clusters)
+            kept["cluster_classes_"] = task.constraints.name_clusters(answer.labels, n_clusters) or {}
+        for name, value in kept.items():
+            setattr(self, name, value)
+        self._task, self._answer, self._kept = task, answer, tuple(kept)
+        self._confidence = answer.confidence
         return self
 
     @property
@@ -87,46 +206,13 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         little for it.
         """
         check_is_fitted(self, "labels_")
-        if "_confidence" not in self.__dict__:
-            raise AttributeError("There is no confidence_: rows that came in chunks were not kept; use fit.")
         if self._confidence is None:
             with use_threads(self.n_jobs):
                 self._confidence = self._measure_confidence()
         return self._confidence
 
-    def _name_clusters(self, constraints: Constraints | None) -> None:
-        """Remember which cluster is which class, where classes are known by name."""
-        nothing: dict[int, Any] = {}
-        n_clusters = getattr(self, "n_clusters_", self.n_clusters)
-        named = None if constraints is None else constraints.name_clusters(self.labels_, n_clusters)
-        self.cluster_classes_ = named or nothing
-
-    @abstractmethod
-    def _fit(self, X: Any, constraints: Constraints | None) -> None:
-        """Cluster the data: what is the method's own."""
-
-    def _safeguard(self, X: Any, constraints: Constraints | None) -> None:
-        """Hook: look after knowledge that is too little for the method."""
-
-    def _forget(self, *names: str) -> None:
-        """Leave nothing of an earlier fit under these names."""
-        for name in names:
-            self.__dict__.pop(name, None)
-
-    def _repair(self, rows: FloatArray, constraints: Constraints) -> None:
-        """Change labels so that they satisfy the links, where `hard` asks for it; `rows` were clustered."""
-        self._forget("repair_")
-        if self.hard and not constraints.is_empty:
-            self.labels_, self.repair_ = satisfy_links(self.labels_, rows, constraints, self.n_clusters)
-
     def _measure_confidence(self) -> FloatArray:
-        """Hook: how sure every label is; by default from what was clustered and from the graph.
-
-        A method that would need the data sets `_confidence` in its fit instead.
-        """
-        return measure_confidence(
-            self.labels_, getattr(self, "embedding_", None), getattr(self, "affinity_matrix_", None)
-        )
+        return measure_confidence(self.labels_, self._answer.embedding, self._answer.graph)
 
     def fit_predict(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> IntArray:
         """Cluster the data and return the labels.
@@ -138,7 +224,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         y : ignored
             Present for scikit-learn's sake. Labels that are known enter through `constraints`.
         constraints : Constraints, optional
-            What is known about the points.
+            Which points belong together and which do not.
 
         Returns
         -------
@@ -148,143 +234,84 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         return self.fit(X, y, constraints=constraints).labels_
 
 
-class SpectralClusterer(ConstrainedClusterer):
-    """The base of the spectral methods: the walk, with two hooks.
+@dataclass(eq=False, repr=False)
+class TakesConstraints:
+    """The parameters of a method that uses constraints."""
 
-    A method overrides `_constrain_graph` to rewrite the graph by what is known, or `_embed` to pose another
-    problem on it. Without constraints both give the normalised cut.
+    _: KW_ONLY
+    hard: bool = False
+    safe: bool = True
+    rules: ClassVar[dict[str, Rule]] = {"hard": check_flag, "safe": check_flag}
+    #: The parameters with which a method is its paper's algorithm.
+    published: ClassVar[dict[str, Any]] = {"safe": False}
 
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        The number of clusters.
-    affinity : str or GraphRecipe, default="knn"
-        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe such as
-        ``Neighbors(15, search="approximate")``, or "precomputed", where X is the graph itself: a matrix, a
-        networkx graph or a Graph.
-    n_neighbors : int, default=20
-        How many neighbours each point has in the graph of ``affinity="knn"``.
-    labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
-        How the embedding becomes labels; "sign" is for two clusters and takes the sign of the second
-        eigenvector.
-    assign_labels : {"kmeans", "discretize", "cluster_qr"}, optional
-        scikit-learn's name for `labelling`, and its words for "rotation" and "qr". Give one of the two.
-    unit_rows : bool, default=True
-        Scale every row of the embedding to length one before it is labelled. Without, k-means can collapse on
-        graphs of real data, where the rows differ in length by orders of magnitude.
-    n_init : int, default=10
-        How many starts the labelling has.
-    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
-        See `sidecut.spectral.laplacian_eigenpairs`.
-    hard : bool, default=False
-        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
-        what it took.
-    n_jobs : int or None, default=None
-        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
-        joblib or Dask. -1: all cores.
-    verbose : int or bool, default=0
-        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
-        terminal. 2: also the stages within them.
-    random_state : int, RandomState or None, default=None
-        Starting vectors and k-means starts; an int makes the result reproducible.
-    """
+    @classmethod
+    def as_published(cls, n_clusters: int, **settings: Any) -> Self:
+        """Return the algorithm of the paper as printed: every default that departs from it is switched off.
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        affinity: str | GraphRecipe = "knn",
-        n_neighbors: int = 20,
-        labelling: LabellingMethod = "kmeans",
-        assign_labels: str | None = None,
-        unit_rows: bool = True,
-        n_init: int = 10,
-        eigen_solver: str = "auto",
-        hard: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.labelling = labelling
-        self.assign_labels = assign_labels
-        self.unit_rows = unit_rows
-        self.n_init = n_init
-        self.eigen_solver = eigen_solver
-        self.hard = hard
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+        Parameters
+        ----------
+        n_clusters : int
+            The number of clusters.
+        settings
+            Parameters that the paper leaves open, such as `affinity` or `random_state`, or its own, such as
+            `beta` of CSP.
 
-    def _fit(self, X: Any, constraints: Constraints | None) -> None:
-        # The graph is the dearest step: whatever can be refused is refused before it is built.
-        self._check_parameters()
-        data = check_data(self, X)
-        constraints = check_task(self, data, constraints)
-        rng = check_random_state(self.random_state)
-        graph = self._build_graph(data)
-        self.graph_recall_ = graph.recall
-        self._seen = data, graph
-        with normalized_once(graph):
-            if not constraints.is_empty:
-                with stage("constraints in the graph"):
-                    graph = self._constrain_graph(graph, constraints)
-            warn_about_graph(graph, self.n_clusters)
-            self.affinity_matrix_ = graph
-            with stage("embedding"):
-                self.embedding_ = self._embed(graph, constraints, rng)
-        with stage("labels"):
-            self.labels_ = self._assign_labels(self.embedding_, rng)
-            self._repair(self.embedding_, constraints)
+        Returns
+        -------
+        estimator
+            Not fitted.
+        """
+        return cls(**{"n_clusters": n_clusters, **cls.published, **settings})
 
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, whatever the data."""
-        choices = {"labelling": LABELLINGS, "eigen_solver": SOLVERS}
-        if self.assign_labels is not None:
-            choices["assign_labels"] = (*LABELLINGS, *SKLEARN_LABELLINGS)
-        check_parameters(self, choices=choices, flags=("unit_rows",), counts=("n_init",))
-        if self.assign_labels is not None and self.labelling != "kmeans":
-            raise ValueError(
-                f"labelling={self.labelling!r} and assign_labels={self.assign_labels!r} name the same "
-                "choice: give one of them."
-            )
+
+@dataclass(eq=False, repr=False)
+class GraphClusterer(Clusterer):
+    """The base of the methods on a graph: of points, or given as it is."""
+
+    _: KW_ONLY
+    affinity: str | GraphRecipe = "knn"
+    n_neighbors: int = 20
+    n_init: int = 10
+    eigen_solver: str = "auto"
+    rules: ClassVar[dict[str, Rule]] = {"n_init": check_count, "eigen_solver": one_of(*SOLVERS)}
+
+    def _read(self, X: Any) -> Any:
+        return check_data(self, X)
+
+    def _build(self, data: Any, seed: int) -> tuple[Any, Graph | None]:
+        return (None if isinstance(data, Graph) else data), build_graph(self, data)
 
     @property
-    def _labelling(self) -> LabellingMethod:
-        """How the embedding becomes labels, by whichever name it was asked for."""
-        if self.assign_labels is None:
-            return self.labelling
-        return cast(LabellingMethod, SKLEARN_LABELLINGS.get(self.assign_labels, self.assign_labels))
+    def graph_recall_(self) -> float | None:
+        """The share of true neighbours that an approximate search found, as far as a sample tells."""
+        check_is_fitted(self, "labels_")
+        return None if self._task.graph is None else self._task.graph.recall
 
-    def _build_graph(self, data: Any) -> Graph:
-        """Make the graph the affinity names, from what `check_data` let in."""
-        return build_graph(self, data)
+    @available_if(is_on_neighbors)
+    def predict(self, X: Any) -> IntArray:
+        """Put new points into the clusters that were found.
 
-    def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
-        """Hook 1: rewrite the graph by what is known."""
-        return graph
+        A new point is linked to its nearest neighbours among the old ones. Where the method has eigenvectors
+        or scores they are extended to it; otherwise it joins the cluster that most of its weight goes to. A
+        point equal to an old one gets its label.
 
-    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
-        """Hook 2: the eigenvectors of the normalised cut, as D^{-1/2} V (Shi & Malik, 2000)."""
-        needed = max(self.n_clusters, 2) if self._labelling == "sign" else self.n_clusters
-        pairs = laplacian_eigenpairs(graph, needed, solver=self.eigen_solver, random_state=rng)
-        self._remember(pairs)
-        relaxed = graph.scale[:, None] * pairs.vectors
-        if self._labelling == "sign":
-            return relaxed[:, 1:]
-        return unit_rows(relaxed) if self.unit_rows else relaxed
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_new, n_features)
+            New points. Only with ``affinity="knn"`` or a `Neighbors` recipe.
 
-    def _remember(self, pairs: Eigenpairs) -> None:
-        self.solution_ = pairs
-        self.eigenvalues_ = pairs.values
-        self.eigenvectors_ = pairs.vectors
-
-    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
-        return assign_labels(
-            embedding, self.n_clusters, method=self._labelling, n_init=self.n_init, random_state=rng
-        )
+        Returns
+        -------
+        array of shape (n_new,)
+            Their clusters.
+        """
+        check_is_fitted(self, "labels_")
+        X = check_points(self, X, reset=False)
+        edges, twins = self._task.graph.extension.edges(self._task.data, X)
+        extend = self._answer.extend
+        labels = vote_of_neighbors(edges, self.labels_) if extend is None else extend(edges)
+        return np.where(twins >= 0, self.labels_[twins], labels).astype(np.intp)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that sparse data are welcome and when X is a matrix of pairs."""
@@ -293,3 +320,32 @@ class SpectralClusterer(ConstrainedClusterer):
         tags.input_tags.pairwise = is_precomputed(self)
         tags.input_tags.positive_only = isinstance(self.affinity, str) and self.affinity in NONNEGATIVE
         return tags
+
+
+@dataclass(eq=False, repr=False)
+class SpectralClusterer(GraphClusterer):
+    """The base of the methods whose embedding has rows that may be scaled."""
+
+    _: KW_ONLY
+    unit_rows: bool = True
+    rules: ClassVar[dict[str, Rule]] = {"unit_rows": check_flag}
+    assign_labels = "kmeans"
+
+
+@dataclass(eq=False, repr=False)
+class CutClusterer(SpectralClusterer):
+    """The base of the methods that end with a normalised cut, whose rows may be labelled in several ways."""
+
+    _: KW_ONLY
+    assign_labels: str = "kmeans"
+    rules: ClassVar[dict[str, Rule]] = {"assign_labels": one_of(*LABELLINGS)}
+
+
+@dataclass(eq=False, repr=False)
+class PointClusterer(Clusterer):
+    """The base of the methods on points themselves."""
+
+    accepts: ClassVar[dict[str, Any]] = {}
+
+    def _read(self, X: Any) -> Any:
+        return check_points(self, X, **self.accepts)

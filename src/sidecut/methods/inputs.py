@@ -11,9 +11,10 @@ import joblib
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from sidecut.arrays import FloatArray, to_native, to_points
+from sidecut.checks import FloatArray, check_n_clusters, check_parameters, to_native, to_points
 from sidecut.constraints import Constraints
 from sidecut.constraints.closure import warn_about_too_few_clusters
 from sidecut.exceptions import (
@@ -26,31 +27,42 @@ from sidecut.exceptions import (
     warn,
 )
 from sidecut.graphs import Graph, as_graph, recipe
-from sidecut.parameters import check_flag, check_n_clusters
+from sidecut.methods.task import Task
 from sidecut.progress import stage
 
 Made = TypeVar("Made")
 FLOATS = (np.float64, np.float32)
 
 
+def read_task(estimator: Any, X: Any, y: Any, constraints: Constraints | None) -> Task:
+    """Return what an estimator is asked to do; refuse what makes no sense before anything is computed."""
+    check_y(y)
+    check_parameters(estimator)
+    refuse_other_than_constraints(constraints)
+    found = estimator._read(X)
+    n_samples = n_points(found)
+    constraints = check_constraints(constraints, n_samples, estimator.n_clusters)
+    refuse_contradictions(estimator, constraints)
+    # AutoCut finds the number of clusters itself.
+    n_clusters = 0 if estimator.n_clusters == "auto" else check_n_clusters(estimator.n_clusters, n_samples)
+    warn_about_duplicates(found, n_clusters)
+    seed = draw_seed(estimator.random_state)
+    data, graph = estimator._build(found, seed)
+    start = getattr(estimator, "_answer", None) if estimator.warm_start else None
+    if start is not None and len(start.labels) != n_samples:
+        start = None
+    return Task(data, graph, constraints, n_clusters, seed, start)
+
+
+def draw_seed(random_state: int | np.random.RandomState | None) -> int:
+    """Return the seed that is given, or one that is drawn."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
 def check_y(y: Any) -> None:
-    """Refuse constraints given as y, and warn about partial labels there: a clusterer does not read y.
-
-    Raises
-    ------
-    ConstraintError
-        If y is a Constraints value, as in ``fit(X, known)``.
-
-    Examples
-    --------
-    >>> from sidecut import Constraints
-    >>> from sidecut.methods.inputs import check_y
-    >>> check_y(Constraints.from_labels([0, -1, 1]))
-    Traceback (most recent call last):
-    ...
-    sidecut.exceptions.ConstraintError: constraints were given by position, as y, which is not read: write
-    fit(X, constraints=...).
-    """
+    """Refuse constraints given as y, and warn about partial labels there: a clusterer does not read y."""
     if isinstance(y, Constraints):
         raise ConstraintError(
             "constraints were given by position, as y, which is not read: write fit(X, constraints=...)."
@@ -87,16 +99,7 @@ def _has_unknown(numbers: FloatArray) -> bool:
 
 
 def check_data(estimator: BaseEstimator, X: Any) -> Any:
-    """Return the points X as an array or sparse matrix, or the graph X where it is one.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Its `affinity` says what X is; it learns `n_features_in_`.
-    X : array, sparse matrix, tensor, data frame or table; with affinity="precomputed" also a Graph or a
-        networkx or igraph graph
-        The data.
-    """
+    """Return the points X as an array or sparse matrix, or the graph X where it is one."""
     if not is_precomputed(estimator):
         return check_points(estimator, X)
     X = to_native(X)
@@ -112,19 +115,7 @@ def check_data(estimator: BaseEstimator, X: Any) -> Any:
 def check_points(
     estimator: BaseEstimator, X: Any, *, reset: bool = True, dtype: Any = FLOATS, accept_sparse: Any = "csr"
 ) -> Any:
-    """Return points as finite numbers whose squares neither overflow nor vanish.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Learns the number of features and, where points must be scaled, by how much.
-    X : array, sparse matrix, tensor, data frame or table of shape (n_samples, n_features)
-        The points.
-    reset : bool
-        Whether this is `fit`; in `predict` points are scaled as they were in `fit`.
-    dtype, accept_sparse
-        As in `sklearn.utils.validation.validate_data`.
-    """
+    """Return points as finite numbers whose squares neither overflow nor vanish."""
     at_least = {"ensure_min_samples": 2} if reset else {}
     X = validate_data(
         estimator,
@@ -142,30 +133,12 @@ def check_points(
             "sklearn.preprocessing.OneHotEncoder, or be left out."
         )
     if reset:
-        estimator.__dict__.pop("_exponent", None)
-        _learn_scale(estimator, X)
-    exponent = getattr(estimator, "_exponent", 0)
-    return X * 2.0**-exponent if exponent else X
+        estimator._exponent = _find_scale(X)
+    return X * 2.0**-estimator._exponent if estimator._exponent else X
 
 
 def refuse_gaps(X: Any) -> None:
-    """Refuse points with values that are missing or infinite, and say where the first one is.
-
-    Raises
-    ------
-    ValueError
-        If there is a NaN or an infinite value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.inputs import refuse_gaps
-    >>> refuse_gaps(np.array([[1.0, 2.0], [np.nan, 4.0]]))
-    Traceback (most recent call last):
-    ...
-    ValueError: X contains NaN in 1 of 2 rows, the first at row 1, column 0. Fill the gaps, for example by
-    sklearn.impute.SimpleImputer, or leave these rows or columns out.
-    """
+    """Refuse points with values that are missing or infinite, and say where the first one is."""
     entries = X.data if sp.issparse(X) else X
     if entries.dtype.kind != "f" or np.isfinite(entries).all():
         return
@@ -180,34 +153,26 @@ def refuse_gaps(X: Any) -> None:
     )
 
 
-def _learn_scale(estimator: BaseEstimator, X: Any) -> None:
-    """Remember by which power of two to divide points whose squares overflow or vanish; most need none."""
+def _find_scale(X: Any) -> int:
+    """Return by which power of two to divide points whose squares overflow or vanish; most need none."""
     if X.dtype.kind != "f":
-        return
+        return 0
     entries = X.data if sp.issparse(X) else X
     largest, limits = float(np.abs(entries).max(initial=0.0)), np.finfo(X.dtype)
     if largest == 0 or 1e4 * np.sqrt(limits.tiny) < largest < 1e-4 * np.sqrt(limits.max):
-        return
+        return 0
     # Within what is a number itself: 2**1024 is none.
-    estimator._exponent = int(np.clip(np.frexp(largest)[1], -1000, 1000))
+    exponent = int(np.clip(np.frexp(largest)[1], -1000, 1000))
     warn(
         f"The largest value of X is {largest:.3g}, whose square is beyond {X.dtype}: X was divided by "
-        f"2**{estimator._exponent}. Labels are not affected; centres and widths are those of the scaled X.",
+        f"2**{exponent}. Labels are not affected; centres and widths are those of the scaled X.",
         SidecutWarning,
     )
+    return exponent
 
 
 def build_graph(estimator: BaseEstimator, data: Any) -> Graph:
-    """Return the graph an estimator is to cut, from what `check_data` let in.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Its `affinity` and `n_neighbors` say how; with `warm_start`, where it has one, the graph is kept and
-        used again for the same data.
-    data : array, sparse matrix or Graph
-        The points, or the graph itself, returned unchanged.
-    """
+    """Return the graph an estimator is to cut, from what `check_data` let in."""
     warn_about_unused_neighbors(estimator)
     if isinstance(data, Graph):
         return data
@@ -231,29 +196,17 @@ def warn_about_unused_neighbors(estimator: BaseEstimator) -> None:
 
 
 def make_once(estimator: BaseEstimator, settings: tuple, data: Any, make: Callable[[], Made]) -> Made:
-    """Return what is made of data; with `warm_start`, what a fit before made of them with the same settings.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Keeps what was made, if its `warm_start` says so.
-    settings : tuple
-        Everything but the data that what is made depends on.
-    data : array or sparse matrix
-        The points, told from others by their values and not by where they are.
-    make : callable
-        Makes it.
-    """
-    if not getattr(estimator, "warm_start", False):
-        estimator.__dict__.pop("_kept", None)
+    """Return what is made of data; with `warm_start`, what an earlier fit made of them."""
+    if not estimator.warm_start:
+        estimator._made = (None, None)
         return make()
     # joblib tells apart the same values in another memory layout. Processors have instructions for SHA-1.
     points = data if sp.issparse(data) else np.ascontiguousarray(data)
     fingerprint = (joblib.hash(settings), joblib.hash(points, hash_name="sha1"))
-    kept: tuple[Any, Any] = getattr(estimator, "_kept", (None, None))
-    if kept[0] != fingerprint:
-        kept = estimator._kept = (fingerprint, make())
-    return kept[1]
+    made: tuple[Any, Any] = getattr(estimator, "_made", (None, None))
+    if made[0] != fingerprint:
+        made = estimator._made = (fingerprint, make())
+    return made[1]
 
 
 def is_precomputed(estimator: BaseEstimator) -> bool:
@@ -266,41 +219,10 @@ def n_points(data: Any) -> int:
     return data.n_nodes if isinstance(data, Graph) else int(data.shape[0])
 
 
-def check_task(estimator: BaseEstimator, data: Any, constraints: Constraints | None) -> Constraints:
-    """Return the constraints; refuse, before anything is computed, what cannot be clustered as asked.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Its `n_clusters` and `hard` say what is asked for.
-    data : array, sparse matrix or Graph
-        What `check_data` or `check_points` let in.
-    constraints : Constraints or None
-        What is known.
-
-    Raises
-    ------
-    ConstraintError
-        If the constraints are for other data, or contradict each other where all must be satisfied.
-    ValueError
-        If there are more clusters than points.
-    """
-    constraints = check_constraints(constraints, n_points(data), estimator.n_clusters)
-    refuse_contradictions(estimator, constraints)
-    n_clusters = check_n_clusters(estimator.n_clusters, n_points(data))
-    warn_about_duplicates(data, n_clusters)
-    return constraints
-
-
 def check_constraints(constraints: Constraints | None, n_samples: int, n_clusters: Any = None) -> Constraints:
     """Return the constraints, or empty ones for None; refuse those made for other data.
 
     Where `n_clusters` is given, warn if it is less than the constraints need.
-
-    Raises
-    ------
-    ConstraintError
-        If they are not a Constraints value or not for `n_samples` samples.
     """
     refuse_other_than_constraints(constraints)
     if constraints is None:
@@ -312,13 +234,7 @@ def check_constraints(constraints: Constraints | None, n_samples: int, n_cluster
 
 
 def refuse_other_than_constraints(constraints: Any) -> None:
-    """Refuse what is neither None nor a Constraints value; the data need not be known for it.
-
-    Raises
-    ------
-    ConstraintError
-        Naming the type and how to make constraints.
-    """
+    """Refuse what is neither None nor a Constraints value; the data need not be known for it."""
     if constraints is not None and not isinstance(constraints, Constraints):
         raise ConstraintError(
             f"constraints is a {type(constraints).__name__}; pairs become constraints by "
@@ -364,14 +280,7 @@ def _dense_row(points: Any, row: int) -> np.ndarray:
 
 
 def refuse_contradictions(estimator: Any, constraints: Constraints) -> None:
-    """Refuse, before anything is computed, links that no labels satisfy where all must be satisfied.
-
-    Raises
-    ------
-    ConflictError
-        With the chain of must-links that contradicts a cannot-link, if the estimator is `hard`.
-    """
-    check_flag("hard", estimator.hard)
+    """Refuse, before anything is computed, links that no labels satisfy where all must be satisfied."""
     if not estimator.hard or constraints.is_empty:
         return
     conflicts = constraints.conflicts(max_chains=1)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-import numpy as np
-
-from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
-from sidecut.graphs import GraphRecipe
-from sidecut.labelling import LabellingMethod
-from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.extension import OutOfSample
+from sidecut.methods.base import CutClusterer, documented
+from sidecut.methods.cut import cut
+from sidecut.methods.task import Answer, Task
 
 
-class NormalizedCut(OutOfSample, SpectralClusterer):
+@documented
+@dataclass(eq=False, repr=False)
+class NormalizedCut(CutClusterer):
     """Spectral clustering by the normalised cut (Shi & Malik, 2000; Ng, Jordan & Weiss, 2002).
 
     The rows of the leading eigenvectors of D^{-1/2} W D^{-1/2}, scaled to length one, are clustered. It takes
@@ -24,29 +22,10 @@ class NormalizedCut(OutOfSample, SpectralClusterer):
     ----------
     n_clusters : int, default=8
         The number of clusters.
-    affinity : str or GraphRecipe, default="knn"
-        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
-        "precomputed".
-    n_neighbors : int, default=20
-        How many neighbours each point has in the graph of ``affinity="knn"``.
-    labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
-        How the embedding becomes labels.
-    assign_labels : {"kmeans", "discretize", "cluster_qr"}, optional
-        scikit-learn's name for `labelling`, and its words for "rotation" and "qr". Give one of the two.
-    unit_rows : bool, default=True
-        Scale every row of the embedding to length one before it is labelled.
-    n_init : int, default=10
-        How many starts the labelling has.
-    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
-        See `sidecut.spectral.laplacian_eigenpairs`.
-    n_jobs : int or None, default=None
-        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
-        joblib or Dask. -1: all cores.
-    verbose : int or bool, default=0
-        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
-        terminal. 2: also the stages within them.
-    random_state : int, RandomState or None, default=None
-        An int makes the result reproducible.
+    {graph}
+    {rows}
+    {labels}
+    {all}
 
     Attributes
     ----------
@@ -60,8 +39,7 @@ class NormalizedCut(OutOfSample, SpectralClusterer):
         The graph that was cut.
     solution_ : Eigenpairs
         The eigenpairs with their residuals, the solver that ran and its certificate.
-    n_features_in_ : int
-        Number of features seen in fit.
+    {results}
 
     See Also
     --------
@@ -85,39 +63,9 @@ class NormalizedCut(OutOfSample, SpectralClusterer):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        affinity: str | GraphRecipe = "knn",
-        n_neighbors: int = 20,
-        labelling: LabellingMethod = "kmeans",
-        assign_labels: str | None = None,
-        unit_rows: bool = True,
-        n_init: int = 10,
-        eigen_solver: str = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        # Without links there is nothing that `hard` could satisfy, so it is no parameter here.
-        super().__init__(
-            n_clusters,
-            affinity=affinity,
-            n_neighbors=n_neighbors,
-            labelling=labelling,
-            assign_labels=assign_labels,
-            unit_rows=unit_rows,
-            n_init=n_init,
-            eigen_solver=eigen_solver,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            random_state=random_state,
-        )
-
-    def _fit(self, X: Any, constraints: Constraints | None) -> None:
-        if constraints is not None and not (isinstance(constraints, Constraints) and constraints.is_empty):
+    def _solve(self, task: Task) -> Answer:
+        if not task.constraints.is_empty:
             raise ConstraintError(
                 "NormalizedCut cannot use constraints; choose a method that can, such as SpectralLearning."
             )
-        super()._fit(X, constraints)
+        return cut(task.graph, task, self)

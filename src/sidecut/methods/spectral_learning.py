@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import ClassVar
+
 import numpy as np
 import scipy.sparse as sp
 
-from sidecut.arrays import FloatArray
+from sidecut.checks import Rule, one_of
 from sidecut.constraints import Constraints
-from sidecut.graphs import CorrectedGraph, Graph, GraphRecipe, SparseGraph, correct_weights
-from sidecut.labelling import LabellingMethod
-from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.safeguard import Safeguarded
-from sidecut.parameters import check_choice
+from sidecut.graphs import CorrectedGraph, Graph, SparseGraph, correct_weights
+from sidecut.methods.base import CutClusterer, TakesConstraints, documented
+from sidecut.methods.cut import cut
+from sidecut.methods.task import Answer, Task
+from sidecut.progress import stage
 
 #: Up to this many pairs are written into the graph; beyond, links within groups are only applied.
 LISTED_PAIRS = 2_000_000
@@ -22,26 +25,6 @@ def link_affinity(graph: Graph, constraints: Constraints) -> Graph:
 
     Degrees of belief |Q_ij| < 1 go part of the way: A_ij (1 - |Q_ij|) + max(Q_ij, 0). Strengths are taken
     relative to the strongest where one exceeds 1. The diagonal of A stays as it is.
-
-    Parameters
-    ----------
-    graph : Graph
-        A, in any form.
-    constraints : Constraints
-        Q.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut import Constraints
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.spectral_learning import link_affinity
-    >>> graph = as_graph(np.array([[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]))
-    >>> known = Constraints.from_pairs(3, must_link=[(0, 1)], cannot_link=[(1, 2)])
-    >>> link_affinity(graph, known).toarray()
-    array([[0. , 1. , 0.5],
-           [1. , 0. , 0. ],
-           [0.5, 0. , 0. ]])
     """
     n_pairs = constraints.n_pairs
     if n_pairs == 0:
@@ -63,22 +46,15 @@ def even_out_degrees(graph: Graph) -> Graph:
     Its normalised affinity is the additive normalisation (A + d_max I - D) / d_max of Kamvar et al. (2003),
     which has the eigenvectors of the unnormalised Laplacian D - A. Isolated points get no loop: with one,
     each would be a component and take a cluster of its own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.spectral_learning import even_out_degrees
-    >>> path = as_graph(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]))
-    >>> even_out_degrees(path).degrees
-    array([2., 2., 2.])
     """
     degrees = graph.degrees
     loops = np.where(degrees > 0, degrees.max() - degrees, 0.0)
     return correct_weights(graph, sp.csr_array(sp.diags_array(loops)))
 
 
-class SpectralLearning(Safeguarded, SpectralClusterer):
+@documented
+@dataclass(eq=False, repr=False)
+class SpectralLearning(TakesConstraints, CutClusterer):
     """Spectral learning: set the affinity of must-links to one and of cannot-links to zero, then cut.
 
     The simplest way to use what is known, and the one every paper compares with. A link changes one
@@ -91,42 +67,16 @@ class SpectralLearning(Safeguarded, SpectralClusterer):
     normalization : {"sym", "additive"}, default="sym"
         The normalised Laplacian, as the papers that compare with the method use it, or the additive
         normalisation of the original.
-    affinity : str or GraphRecipe, default="knn"
-        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
-        "precomputed".
-    n_neighbors : int, default=20
-        How many neighbours each point has in the graph of ``affinity="knn"``.
-    labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
-        How the embedding becomes labels.
-    assign_labels : {"kmeans", "discretize", "cluster_qr"}, optional
-        scikit-learn's name for `labelling`, and its words for "rotation" and "qr". Give one of the two.
-    unit_rows : bool, default=True
-        Scale every row of the embedding to length one before it is labelled.
-    n_init : int, default=10
-        How many starts the labelling has.
-    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
-        See `sidecut.spectral.laplacian_eigenpairs`.
-    hard : bool, default=False
-        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
-        what it took.
-    safe : bool, default=True
-        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
-        known speaks too weakly for another. False follows the constraints whatever it costs.
-    n_jobs : int or None, default=None
-        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
-        joblib or Dask. -1: all cores.
-    verbose : int or bool, default=0
-        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
-        terminal. 2: also the stages within them.
-    random_state : int, RandomState or None, default=None
-        An int makes the result reproducible.
+    {graph}
+    {rows}
+    {labels}
+    {constraints}
+    {all}
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
         The cluster of every point, numbered in order of first appearance.
-    judgement_ : Judgement
-        With `safe`, where little is known: which answer was kept, and why.
     embedding_ : array of shape (n_samples, n_clusters)
         What was handed to the labelling.
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
@@ -135,10 +85,7 @@ class SpectralLearning(Safeguarded, SpectralClusterer):
         The graph that was cut, links written into it (the self-loops of "additive" are not).
     solution_ : Eigenpairs
         The eigenpairs with their residuals, the solver that ran and its certificate.
-    repair_ : Repair
-        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
-    n_features_in_ : int
-        Number of features seen in fit.
+    {results}
 
     See Also
     --------
@@ -161,53 +108,19 @@ class SpectralLearning(Safeguarded, SpectralClusterer):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        normalization: str = "sym",
-        affinity: str | GraphRecipe = "knn",
-        n_neighbors: int = 20,
-        labelling: LabellingMethod = "kmeans",
-        assign_labels: str | None = None,
-        unit_rows: bool = True,
-        n_init: int = 10,
-        eigen_solver: str = "auto",
-        hard: bool = False,
-        safe: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            affinity=affinity,
-            n_neighbors=n_neighbors,
-            labelling=labelling,
-            assign_labels=assign_labels,
-            unit_rows=unit_rows,
-            n_init=n_init,
-            eigen_solver=eigen_solver,
-            hard=hard,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            random_state=random_state,
-        )
-        self.safe = safe
-        self.normalization = normalization
+    _: KW_ONLY
+    normalization: str = "sym"
+    rules: ClassVar[dict[str, Rule]] = {"normalization": one_of("sym", "additive")}
+    caution = 0.0
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("normalization", self.normalization, ("sym", "additive"))
-
-    def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
-        return link_affinity(graph, constraints)
-
-    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
+    def _solve(self, task: Task) -> Answer:
+        with stage("constraints in the graph"):
+            graph = link_affinity(task.graph, task.constraints)
+        if self.normalization == "sym":
+            return cut(graph, task, self)
         # Self-loops change no cut, only the volumes it is measured by: they belong to the problem posed,
-        # with constraints or without, and not to what is known.
-        posed = even_out_degrees(graph) if self.normalization == "additive" else graph
-        return super()._embed(posed, constraints, rng)
+        # with constraints or without, and not to the graph.
+        return replace(cut(even_out_degrees(graph), task, self), graph=graph, extend=None)
 
 
 def _with_applied_links(graph: Graph, constraints: Constraints, unit: float) -> Graph:

@@ -12,7 +12,6 @@
 
 from sidecut.methods.baselines.constrained_gmm import ConstrainedGMM
 from sidecut.methods.baselines.cop_kmeans import COPKMeans
-from sidecut.methods.baselines.diagonal_metric import learn_diagonal_metric
-from sidecut.methods.baselines.metric_kmeans import MetricKMeans
+from sidecut.methods.baselines.metric_kmeans import MetricKMeans, learn_diagonal_metric
 
 __all__ = ["COPKMeans", "ConstrainedGMM", "MetricKMeans", "learn_diagonal_metric"]

@@ -6,41 +6,269 @@ beliefs: Lu & Leen (2007).
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp, softmax
-from sklearn.utils import check_random_state
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.special import logsumexp, softmax, xlogy
 from sklearn.utils.validation import check_is_fitted
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative, one_of
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConvergenceWarning, warn
+from sidecut.exceptions import ConvergenceWarning, InfeasibleError, warn
 from sidecut.labelling import Repair, repair_labels
 from sidecut.labelling.labels import warn_if_clusters_are_missing
-from sidecut.methods.base import ConstrainedClusterer
-from sidecut.methods.baselines.mixture import (
-    COVARIANCE_TYPES,
-    CovarianceType,
-    MeanField,
-    Mixture,
-    first_beliefs,
-    log_shares,
-    run_em,
-)
-from sidecut.methods.baselines.must_linked_sets import (
+from sidecut.methods.base import PointClusterer, TakesConstraints, documented
+from sidecut.methods.baselines.lloyd import (
     MustLinkedSets,
+    WeightedPoints,
     find_must_linked_sets,
+    run_lloyd,
+    spread_centres,
     warn_about_few_sets,
 )
-from sidecut.methods.inputs import check_points, check_task
-from sidecut.methods.safeguard import Safeguarded
-from sidecut.parameters import check_parameters
+from sidecut.methods.inputs import check_points
+from sidecut.methods.task import Answer, Task
 from sidecut.progress import counted, stage
 
+#: The search for a start that respects all cannot-links gives up after so many steps.
+START_STEPS = 10_000
 
-class ConstrainedGMM(Safeguarded, ConstrainedClusterer):
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """A mixture and what it believes of the chunklets it was fitted to."""
+
+    weights: FloatArray
+    gaussians: Gaussians
+    beliefs: FloatArray
+    bounds: tuple[float, ...] = ()
+    converged: bool = False
+
+    def scores(self, X: FloatArray, sets: MustLinkedSets) -> FloatArray:
+        """Return log α_l + Σ_i log p(x_i | l) of every chunklet and Gaussian."""
+        return log_shares(self.weights) + sets.summed(self.gaussians.log_densities(X))
+
+
+def log_shares(weights: FloatArray) -> FloatArray:
+    """Return the logarithms of shares, without a warning for those that vanished."""
+    return np.log(np.maximum(weights, 1e-300))
+
+
+def maximize(
+    X: FloatArray, sets: MustLinkedSets, beliefs: FloatArray, kind: CovarianceType, reg: float
+) -> tuple[FloatArray, Gaussians]:
+    """Return the shares and Gaussians that are most likely under given beliefs: the M step.
+
+    Every chunklet is one draw of a label, so shares are means over chunklets; every point is one draw
+    from the Gaussian of that label, so Gaussians are means over points (Shental et al. 2003, section 2).
+    """
+    mass = beliefs.sum(axis=0) + 10 * np.finfo(np.float64).eps
+    return mass / mass.sum(), most_likely(X, beliefs[sets.of_point], kind, reg)
+
+
+def run_em(
+    X: FloatArray,
+    sets: MustLinkedSets,
+    field: MeanField,
+    beliefs: FloatArray,
+    *,
+    kind: CovarianceType = "full",
+    reg: float = 1e-6,
+    max_iter: int = 100,
+    tol: float = 1e-3,
+) -> Mixture:
+    """Fit a mixture by expectation and maximisation, from given beliefs."""
+    bounds: list[float] = []
+    mixture = Mixture(*maximize(X, sets, beliefs, kind, reg), beliefs)
+    for _ in range(max_iter):
+        scores = mixture.scores(X, sets)
+        beliefs = field.improve(scores, beliefs)
+        bounds.append(field.bound(scores, beliefs) / len(X))
+        mixture = Mixture(*maximize(X, sets, beliefs, kind, reg), beliefs, tuple(bounds))
+        if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol:
+            return _with_last_beliefs(X, sets, field, mixture, converged=True)
+    return _with_last_beliefs(X, sets, field, mixture, converged=False)
+
+
+def _with_last_beliefs(
+    X: FloatArray, sets: MustLinkedSets, field: MeanField, mixture: Mixture, converged: bool
+) -> Mixture:
+    """Return the mixture with the beliefs that its own weights and Gaussians give: one more E step."""
+    beliefs = field.improve(mixture.scores(X, sets), mixture.beliefs)
+    return Mixture(mixture.weights, mixture.gaussians, beliefs, mixture.bounds, converged)
+
+
+def first_beliefs(
+    X: FloatArray, sets: MustLinkedSets, n_clusters: int, n_init: int, rng: np.random.RandomState
+) -> list[FloatArray]:
+    """Return certain beliefs to begin with: the clusters of k-means, constrained where that is feasible."""
+    weights = sets.sizes.astype(np.float64)
+    places = sets.summed(X - X.mean(axis=0)) / weights[:, None]
+    points = WeightedPoints(places, weights, sets.linked, None)
+    if len(sets.linked):
+        try:
+            assigner = sets.assigner(n_clusters, START_STEPS)
+            points = WeightedPoints(places, weights, sets.linked, assigner)
+        except InfeasibleError:
+            # Penalties need not all be paid: free k-means is a start as well.
+            pass
+    tol = 1e-4 * float(X.var(axis=0).mean())
+    return [
+        np.eye(n_clusters)[run_lloyd(points, centres, 100, tol).clusters]
+        for centres in spread_centres(points, n_clusters, n_init, rng)
+    ]
+
+
+# Gaussians of a mixture: their densities, and the most likely ones for given responsibilities.
+
+CovarianceType = Literal["full", "tied", "diag", "spherical"]
+COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussians:
+    """Some Gaussian densities."""
+
+    means: FloatArray
+    covariances: FloatArray
+    kind: CovarianceType
+
+    def log_densities(self, X: FloatArray) -> FloatArray:
+        """Return the logarithm of every density at every point, shape (n, k)."""
+        n_features = X.shape[1]
+        result = np.empty((len(X), len(self.means)))
+        for number, mean in enumerate(self.means):
+            distance, half_log_det = self._whiten(X - mean, number)
+            result[:, number] = -0.5 * (distance + n_features * np.log(2 * np.pi)) - half_log_det
+        return result
+
+    def _whiten(self, difference: FloatArray, number: int) -> tuple[FloatArray, float]:
+        """Squared Mahalanobis lengths, and half the logarithm of the determinant of the covariance."""
+        if self.kind in ("diag", "spherical"):
+            variances = np.broadcast_to(self.covariances[number], difference.shape[1:])
+            # A variance that rounding of the mean alone explains is none.
+            rounding = np.square(100 * np.finfo(np.float64).eps * self.means[number])
+            _refuse_degenerate(bool((variances <= rounding).any()), number)
+            return (difference**2) @ (1.0 / variances), 0.5 * float(np.log(variances).sum())
+        covariance = self.covariances if self.kind == "tied" else self.covariances[number]
+        factor = _cholesky(covariance, number)
+        white = solve_triangular(factor, difference.T, lower=True)
+        return np.einsum("dn,dn->n", white, white), float(np.log(np.diag(factor)).sum())
+
+
+def _cholesky(covariance: FloatArray, number: int) -> FloatArray:
+    try:
+        return cholesky(covariance, lower=True)
+    except LinAlgError:
+        _refuse_degenerate(True, number)
+        raise
+
+
+def _refuse_degenerate(is_degenerate: bool, number: int) -> None:
+    if is_degenerate:
+        raise ValueError(
+            f"component {number} has all but no spread in some direction: raise reg_covar, choose fewer "
+            "n_clusters or covariance_type='diag', or scale the features."
+        )
+
+
+def most_likely(X: FloatArray, responsibilities: FloatArray, kind: CovarianceType, reg: float) -> Gaussians:
+    """Return the Gaussians under which the points are most likely: the M step."""
+    # An empty Gaussian must not be a division by zero.
+    mass = responsibilities.sum(axis=0) + 10 * np.finfo(np.float64).eps
+    means = (responsibilities.T @ X) / mass[:, None]
+    if kind == "full":
+        covariances = np.stack(
+            [_scatter(X - mean, r) / m for mean, r, m in zip(means, responsibilities.T, mass, strict=True)]
+        )
+        return Gaussians(means, covariances + reg * np.eye(X.shape[1]), kind)
+    if kind == "tied":
+        scatter = sum(_scatter(X - mean, r) for mean, r in zip(means, responsibilities.T, strict=True))
+        return Gaussians(means, scatter / mass.sum() + reg * np.eye(X.shape[1]), kind)
+    variances = np.stack(
+        [(r @ (X - mean) ** 2) / m for mean, r, m in zip(means, responsibilities.T, mass, strict=True)]
+    )
+    variances += reg
+    return Gaussians(means, variances if kind == "diag" else variances.mean(axis=1), kind)
+
+
+def _scatter(difference: FloatArray, weights: FloatArray) -> FloatArray:
+    return np.asarray((difference.T * weights) @ difference)
+
+
+# Beliefs about hidden labels that speak to each other: the mean field of a hidden Markov random field.
+
+
+class MeanField:
+    """Labels z of m nodes with log p(z) = Σ_j a_j(z_j) - Σ_{j<j'} |W_jj'| [link jj' is violated] + constant.
+
+    A link is violated by equal labels where W_jj' < 0 and by different ones where W_jj' > 0. The beliefs q
+    are a product of one distribution per node. They maximise
+
+        F(q) = Σ_j Σ_l q_jl (a_jl - log q_jl) + ½ Σ_jj' W_jj' q_j·q_j' - ½ Σ_jj' max(W_jj', 0),
+
+    which bounds the logarithm of Σ_z exp(...) from below. One node at a time, the maximum is
+    q_j ∝ exp(a_j + Σ_j' W_jj' q_j'). Nodes without links to each other do not disturb each other and are
+    updated together, so F never falls. Without links q is exact, and so is F.
+
+    Where a_j = log α + log p(x_j | ·), F bounds the log-likelihood of x given the links, too: links only ever
+    cost, so that the weights Π α exp(-what z violates) sum to at most one over all z, and dividing by that
+    sum can but raise the likelihood.
+    """
+
+    def __init__(self, links: sparse.csr_array) -> None:
+        self.links = links
+        self.linked = np.flatnonzero(np.diff(links.indptr))
+        inner = links[self.linked][:, self.linked]
+        self.turns = [(turn, inner[turn]) for turn in independent_sets(inner)]
+        self.inner = inner
+        #: What agreement on all positive links would be worth, were it a reward and not a price saved.
+        self.agreement = 0.5 * float(np.maximum(inner.data, 0.0).sum())
+
+    def improve(
+        self, scores: FloatArray, beliefs: FloatArray, max_sweeps: int = 50, tol: float = 1e-9
+    ) -> FloatArray:
+        """Return beliefs with an F no lower."""
+        improved = softmax(scores, axis=1)
+        if len(self.linked) == 0:
+            return improved
+        own, inner = scores[self.linked], beliefs[self.linked].copy()
+        for _ in range(max_sweeps):
+            before = inner.copy()
+            for turn, rows in self.turns:
+                inner[turn] = softmax(own[turn] + rows @ inner, axis=1)
+            if np.abs(inner - before).max() <= tol:
+                break
+        improved[self.linked] = inner
+        return improved
+
+    def bound(self, scores: FloatArray, beliefs: FloatArray) -> float:
+        """Return F for beliefs that came from `improve`."""
+        free = np.ones(len(scores), dtype=bool)
+        free[self.linked] = False
+        exact = float(logsumexp(scores[free], axis=1).sum()) if free.any() else 0.0
+        inner = beliefs[self.linked]
+        entropy = float((inner * scores[self.linked] - xlogy(inner, inner)).sum())
+        return exact + entropy + 0.5 * float((inner * (self.inner @ inner)).sum()) - self.agreement
+
+
+def independent_sets(links: sparse.csr_array) -> list[IntArray]:
+    """Split nodes into few sets without links inside, greedily, the nodes with most links first."""
+    turn = np.full(links.shape[0], -1, dtype=np.int64)
+    for node in np.argsort(-np.diff(links.indptr), kind="stable"):
+        taken = turn[links.indices[links.indptr[node] : links.indptr[node + 1]]]
+        free = np.ones(len(taken) + 1, dtype=bool)
+        free[taken[(taken >= 0) & (taken < len(free))]] = False
+        turn[node] = int(np.argmax(free))
+    return [np.flatnonzero(turn == number) for number in range(int(turn.max(initial=-1)) + 1)]
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class ConstrainedGMM(TakesConstraints, PointClusterer):
     """A Gaussian mixture fitted by EM, with must-links as shared labels and cannot-links as penalties.
 
     Points that must-links join (a chunklet) come from one Gaussian, exactly. A cannot-link of strength s
@@ -59,9 +287,6 @@ class ConstrainedGMM(Safeguarded, ConstrainedClusterer):
         so that beliefs may be weak and contradict each other. The latter lists all pairs.
     penalty : float, default=100.0
         What a violated link of strength 1 costs, in units of log-likelihood.
-    hard : bool, default=False
-        Finish with the most likely labels that satisfy all must-links and as many cannot-links as possible;
-        `repair_` tells what it took.
     n_init : int, default=5
         How many starts; the one with the highest bound is kept. Each starts from constrained k-means.
     max_iter : int, default=100
@@ -70,24 +295,13 @@ class ConstrainedGMM(Safeguarded, ConstrainedClusterer):
         Stop when the bound per point gains less than this.
     reg_covar : float, default=1e-6
         Added to all variances, so that no Gaussian collapses to a point.
-    safe : bool, default=True
-        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
-        known speaks too weakly for another. False follows the constraints whatever it costs.
-    n_jobs : int or None, default=None
-        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
-        joblib or Dask. -1: all cores.
-    verbose : int or bool, default=0
-        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
-        terminal. 2: also the stages within them.
-    random_state : int, RandomState or None, default=None
-        Where the starts come from; an int makes the result reproducible.
+    {constraints}
+    {all}
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
         The most likely cluster of each point.
-    judgement_ : Judgement
-        With `safe`, where little is known: which answer was kept, and why.
     responsibilities_ : ndarray of shape (n_samples, n_clusters)
         The distribution of the label of each point, given the data and the constraints.
     weights_, means_, covariances_ : ndarrays
@@ -101,6 +315,7 @@ class ConstrainedGMM(Safeguarded, ConstrainedClusterer):
         Whether the best start came to rest.
     n_iter_ : int
         How many iterations it took.
+    {results}
 
     Raises
     ------
@@ -132,72 +347,57 @@ class ConstrainedGMM(Safeguarded, ConstrainedClusterer):
            [1., 0.]])
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        covariance_type: CovarianceType = "full",
-        must_links: Literal["chunklets", "penalty"] = "chunklets",
-        penalty: float = 100.0,
-        hard: bool = False,
-        n_init: int = 5,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        reg_covar: float = 1e-6,
-        safe: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.covariance_type = covariance_type
-        self.must_links = must_links
-        self.penalty = penalty
-        self.hard = hard
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.reg_covar = reg_covar
-        self.safe = safe
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    _: KW_ONLY
+    covariance_type: CovarianceType = "full"
+    must_links: Literal["chunklets", "penalty"] = "chunklets"
+    penalty: float = 100.0
+    n_init: int = 5
+    max_iter: int = 100
+    tol: float = 1e-3
+    reg_covar: float = 1e-6
+    rules: ClassVar[dict[str, Rule]] = {
+        "covariance_type": one_of(*COVARIANCE_TYPES),
+        "must_links": one_of("chunklets", "penalty"),
+        **dict.fromkeys(("n_init", "max_iter"), check_count),
+        **dict.fromkeys(("penalty", "tol", "reg_covar"), check_not_negative),
+    }
+    accepts: ClassVar[dict[str, Any]] = {"dtype": np.float64, "accept_sparse": False}
 
-    _taken = (
-        "_gaussians",
-        "weights_",
-        "means_",
-        "covariances_",
-        "responsibilities_",
-        "objective_",
-        "lower_bound_",
-        "n_iter_",
-        "converged_",
-    )
-
-    def _fit(self, X: Any, constraints: Constraints | None) -> None:
-        self._check_parameters()
-        X = check_points(self, X, dtype=np.float64, accept_sparse=False)
-        constraints = check_task(self, X, constraints)
-        n_clusters, rng = self.n_clusters, check_random_state(self.random_state)
-        sets, field = self._find_links(constraints)
-        warn_about_few_sets(sets, n_clusters)
-        starts = first_beliefs(X, sets, n_clusters, self.n_init, rng)
+    def _solve(self, task: Task) -> Answer:
+        X, k = task.data, task.n_clusters
+        sets, field = self._find_links(task.constraints)
+        warn_about_few_sets(sets, k)
+        starts = first_beliefs(X, sets, k, self.n_init, task.rng())
         with stage("mixture"):
             fits = [self._run(X, sets, field, beliefs) for beliefs in counted(starts, self.n_init)]
         best = max(fits, key=lambda mixture: mixture.bounds[-1])
-        self._remember(best, sets)
-        self.labels_ = self.responsibilities_.argmax(axis=1).astype(np.intp)
+        if not best.converged:
+            warn(
+                f"ConstrainedGMM did not come to rest in max_iter={self.max_iter} steps: raise it, or tol.",
+                ConvergenceWarning,
+            )
+        responsibilities = best.beliefs[sets.of_point]
+        labels = responsibilities.argmax(axis=1).astype(np.intp)
         reason = "some Gaussians are the likeliest of no point. Ask for fewer, rescale X, or lower reg_covar."
-        warn_if_clusters_are_missing(self.labels_, self.n_clusters, "ConstrainedGMM", reason)
-        self._forget("repair_")
-        if self.hard and not constraints.is_empty:
-            self.labels_, self.repair_ = _likely_repair(X, best, self.labels_, constraints)
+        warn_if_clusters_are_missing(labels, k, "ConstrainedGMM", reason)
+        results = {
+            "mixture": best,
+            "weights_": best.weights,
+            "means_": best.gaussians.means,
+            "covariances_": best.gaussians.covariances,
+            "responsibilities_": responsibilities,
+            "objective_": np.array(best.bounds),
+            "lower_bound_": best.bounds[-1],
+            "n_iter_": len(best.bounds),
+            "converged_": best.converged,
+        }
+        return Answer(labels, results=results)
 
-    def _check_parameters(self) -> None:
-        choices = {"covariance_type": COVARIANCE_TYPES, "must_links": ("chunklets", "penalty")}
-        numbers = ("penalty", "tol", "reg_covar")
-        check_parameters(self, choices=choices, counts=("n_init", "max_iter"), not_negative=numbers)
+    def _finish(self, task: Task, answer: Answer) -> Answer:
+        if not self.hard or task.constraints.is_empty:
+            return answer
+        labels, repair = _likely_repair(task.data, answer.results["mixture"], answer.labels, task.constraints)
+        return replace(answer, labels=labels).with_results(repair_=repair)
 
     def _find_links(self, constraints: Constraints) -> tuple[MustLinkedSets, MeanField]:
         """The chunklets, and the links between their labels."""
@@ -221,20 +421,6 @@ class ConstrainedGMM(Safeguarded, ConstrainedClusterer):
             max_iter=self.max_iter,
             tol=self.tol,
         )
-
-    def _remember(self, best: Mixture, sets: MustLinkedSets) -> None:
-        if not best.converged:
-            warn(
-                f"ConstrainedGMM did not come to rest in max_iter={self.max_iter} steps: raise it, or tol.",
-                ConvergenceWarning,
-            )
-        self._gaussians = best.gaussians
-        self.weights_, self.means_ = best.weights, best.gaussians.means
-        self.covariances_ = best.gaussians.covariances
-        self.responsibilities_ = best.beliefs[sets.of_point]
-        self.objective_ = np.array(best.bounds)
-        self.lower_bound_ = best.bounds[-1]
-        self.n_iter_, self.converged_ = len(best.bounds), best.converged
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the distribution of the label of new points, about which nothing else is known.
@@ -260,7 +446,8 @@ class ConstrainedGMM(Safeguarded, ConstrainedClusterer):
     def _log_joint(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         X = check_points(self, X, reset=False, dtype=np.float64, accept_sparse=False)
-        return log_shares(self.weights_) + self._gaussians.log_densities(X)
+        mixture = self._answer.results["mixture"]
+        return log_shares(mixture.weights) + mixture.gaussians.log_densities(X)
 
 
 def _likely_repair(

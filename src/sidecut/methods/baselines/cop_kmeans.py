@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_distances_argmin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
-from sidecut.arrays import FloatArray, IntArray
-from sidecut.constraints import Constraints
+from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative, one_of
 from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.labelling import measure_confidence
 from sidecut.labelling.labels import warn_if_clusters_are_missing
-from sidecut.methods.base import ConstrainedClusterer
+from sidecut.methods.base import PointClusterer, documented
 from sidecut.methods.baselines.lloyd import (
+    MustLinkedSets,
     Run,
     WeightedPoints,
     best_run,
     dense_rows,
+    find_must_linked_sets,
     run_lloyd,
     spread_centres,
-)
-from sidecut.methods.baselines.must_linked_sets import (
-    MustLinkedSets,
-    find_must_linked_sets,
     warn_about_few_sets,
 )
-from sidecut.methods.inputs import check_constraints, check_points, warn_about_duplicates
-from sidecut.methods.safeguard import Safeguarded
-from sidecut.parameters import check_choice, check_n_clusters, check_parameters
+from sidecut.methods.inputs import check_points
+from sidecut.methods.task import Answer, Task
 from sidecut.progress import counted, stage
 
 
-class COPKMeans(Safeguarded, ConstrainedClusterer):
+@documented
+@dataclass(eq=False, repr=False)
+class COPKMeans(PointClusterer):
     """k-means in which every must-link and every cannot-link holds.
 
     Points joined by must-links move as one weighted point. In every iteration the weighted points that are
@@ -61,24 +60,12 @@ class COPKMeans(Safeguarded, ConstrainedClusterer):
     max_steps : int, default=100_000
         How many steps the search for a first assignment may take. It needs more than a few only where each
         of many points is apart from `n_clusters` others or more.
-    safe : bool, default=True
-        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
-        known speaks too weakly for another. False follows the constraints whatever it costs.
-    n_jobs : int or None, default=None
-        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
-        joblib or Dask. -1: all cores.
-    verbose : int or bool, default=0
-        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
-        terminal. 2: also the stages within them.
-    random_state : int, RandomState or None, default=None
-        Where the starts come from; an int makes the result reproducible.
+    {all}
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
         The cluster of each point; all constraints hold.
-    judgement_ : Judgement
-        With `safe`, where little is known: which answer was kept, and why.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centres.
     inertia_ : float
@@ -87,6 +74,7 @@ class COPKMeans(Safeguarded, ConstrainedClusterer):
         The sum of squares after each iteration of the best start, never growing.
     n_iter_ : int
         How many iterations the best start took.
+    {results}
 
     Raises
     ------
@@ -126,63 +114,33 @@ class COPKMeans(Safeguarded, ConstrainedClusterer):
     sidecut.exceptions.InfeasibleError: no assignment to n_clusters=2 clusters satisfies the 3 ...
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = "k-means++",
-        n_init: int = 10,
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        max_steps: int = 100_000,
-        safe: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.max_steps = max_steps
-        self.safe = safe
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    _: KW_ONLY
+    init: Any = "k-means++"
+    n_init: int = 10
+    max_iter: int = 300
+    tol: float = 1e-4
+    max_steps: int = 100_000
+    rules: ClassVar[dict[str, Rule]] = {
+        **dict.fromkeys(("n_init", "max_iter", "max_steps"), check_count),
+        "tol": check_not_negative,
+        "init": lambda name, value: isinstance(value, str) and one_of("k-means++", "random")(name, value),
+    }
 
-    _taken = ("cluster_centers_", "objective_", "inertia_", "n_iter_")
-
-    def _must_follow(self, constraints: Constraints, unconstrained: Self) -> str:
-        return "links always hold here"
-
-    @property
-    def _is_guarded(self) -> bool:
-        # From a start that is given there is one answer.
-        return self.safe and isinstance(self.init, str)
-
-    def _fit(self, X: Any, constraints: Constraints | None) -> None:
-        check_parameters(self, counts=("n_init", "max_iter", "max_steps"), not_negative=("tol",))
-        X = check_points(self, X)
-        constraints = check_constraints(constraints, X.shape[0], self.n_clusters)
-        n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
-        rng = check_random_state(self.random_state)
-        starts = self._starts(X, n_clusters)
-        sets = find_must_linked_sets(constraints)
-        warn_about_duplicates(X, n_clusters)
-        warn_about_few_sets(sets, n_clusters)
+    def _solve(self, task: Task) -> Answer:
+        X, k = task.data, task.n_clusters
+        given = None if isinstance(self.init, str) else check_centres(self.init, k, X.shape[1])
+        sets = find_must_linked_sets(task.constraints)
+        warn_about_few_sets(sets, k)
         # Far from the origin squared distances would drown in rounding; sparse points stay where they are.
         offset = np.zeros(X.shape[1]) if sparse.issparse(X) else X.mean(axis=0, dtype=np.float64)
-        points = weighted_points(X, sets, offset, n_clusters, self.max_steps)
+        points = weighted_points(X, sets, offset, k, self.max_steps)
+        starts = [given - offset] if given is not None else self._first_centres(points, k, task.rng())
+        tol = self.tol * _mean_variance(X)
         with stage("k-means"):
             runs = [
-                run_lloyd(points, centres, self.max_iter, self.tol * _mean_variance(X))
-                for centres in counted(
-                    self._first_centres(points, n_clusters, starts, offset, rng), self.n_init
-                )
+                run_lloyd(points, centres, self.max_iter, tol) for centres in counted(starts, self.n_init)
             ]
-        self._remember(X, sets, offset, best_run(runs))
-        self._confidence = measure_confidence(self.labels_, X.astype(np.float64, copy=False))
+        return self._describe(X, sets, offset, best_run(runs))
 
     def predict(self, X: Any) -> IntArray:
         """Return the nearest centre of each point; constraints say nothing about new points.
@@ -197,51 +155,36 @@ class COPKMeans(Safeguarded, ConstrainedClusterer):
         centres = self.cluster_centers_.astype(X.dtype, copy=False)
         return np.asarray(pairwise_distances_argmin(X, centres), dtype=np.intp)
 
-    def _starts(self, X: Any, n_clusters: int) -> FloatArray | None:
-        """The centres that were given, if any."""
-        if isinstance(self.init, str):
-            check_choice("init", self.init, ("k-means++", "random"))
-            return None
-        given = np.asarray(self.init, dtype=np.float64)
-        if given.shape != (n_clusters, X.shape[1]) or not np.isfinite(given).all():
-            raise ValueError(
-                f"init has shape {given.shape}: give n_clusters={n_clusters} finite centres of "
-                f"{X.shape[1]} features, or 'k-means++' or 'random'."
-            )
-        return given
-
     def _first_centres(
-        self,
-        points: WeightedPoints,
-        n_clusters: int,
-        given: FloatArray | None,
-        offset: FloatArray,
-        rng: np.random.RandomState,
+        self, points: WeightedPoints, n_clusters: int, rng: np.random.RandomState
     ) -> list[FloatArray]:
-        if given is not None:
-            return [given - offset]
         n_points = points.places.shape[0]
         if self.init == "random" and n_points >= n_clusters:
             picks = [rng.choice(n_points, n_clusters, replace=False) for _ in range(self.n_init)]
             return [dense_rows(points.places[pick]) for pick in picks]
         return spread_centres(points, n_clusters, self.n_init, rng)
 
-    def _remember(self, X: Any, sets: MustLinkedSets, offset: FloatArray, run: Run) -> None:
+    def _describe(self, X: Any, sets: MustLinkedSets, offset: FloatArray, run: Run) -> Answer:
         if not run.converged:
             warn(
                 f"COPKMeans did not come to rest in max_iter={self.max_iter} iterations: raise it, or tol.",
                 ConvergenceWarning,
             )
-        self.labels_ = run.clusters[sets.of_point].astype(np.intp)
+        labels = run.clusters[sets.of_point].astype(np.intp)
         reason = "some centres are nearest to no point. Look for points far from all others, and rescale X."
         # Fewer sets than clusters were spoken of before.
         if self.n_clusters <= len(run.clusters):
-            warn_if_clusters_are_missing(self.labels_, self.n_clusters, "COPKMeans", reason)
-        self.cluster_centers_ = (run.centres + offset).astype(X.dtype)
+            warn_if_clusters_are_missing(labels, self.n_clusters, "COPKMeans", reason)
         # What the points of one set differ among themselves no assignment can change.
-        self.objective_ = run.objective + _spread_within(X, sets, offset)
-        self.inertia_ = float(self.objective_[-1])
-        self.n_iter_ = len(self.objective_)
+        objective = run.objective + _spread_within(X, sets, offset)
+        results = {
+            "cluster_centers_": (run.centres + offset).astype(X.dtype),
+            "objective_": objective,
+            "inertia_": float(objective[-1]),
+            "n_iter_": len(objective),
+        }
+        confidence = measure_confidence(labels, X.astype(np.float64, copy=False))
+        return Answer(labels, confidence=confidence, results=results)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that sparse data are welcome."""
@@ -251,24 +194,21 @@ class COPKMeans(Safeguarded, ConstrainedClusterer):
         return tags
 
 
+def check_centres(init: Any, n_clusters: int, n_features: int) -> FloatArray:
+    """Return the centres to start from, or say why they are none."""
+    given = np.asarray(init, dtype=np.float64)
+    if given.shape != (n_clusters, n_features) or not np.isfinite(given).all():
+        raise ValueError(
+            f"init has shape {given.shape}: give n_clusters={n_clusters} finite centres of "
+            f"{n_features} features, or 'k-means++' or 'random'."
+        )
+    return given
+
+
 def weighted_points(
     X: Any, sets: MustLinkedSets, offset: FloatArray, n_clusters: int, max_steps: int
 ) -> WeightedPoints:
-    """Return the sets as weighted points, or say why they cannot be assigned.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        The points.
-    sets : MustLinkedSets
-        What belongs together.
-    offset : ndarray of shape (n_features,)
-        The new origin; nothing but zeros for sparse points.
-    n_clusters : int
-        How many clusters there will be.
-    max_steps : int
-        See `MustLinkedSets.assigner`.
-    """
+    """Return the sets as weighted points, or say why they cannot be assigned."""
     assigner = sets.assigner(n_clusters, max_steps) if len(sets.linked) else None
     moved = X if sparse.issparse(X) else X - offset.astype(X.dtype)
     weights = sets.sizes.astype(np.float64)

@@ -11,9 +11,98 @@ from scipy import sparse
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils.extmath import row_norms
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
+from sidecut.constraints import Constraints
+from sidecut.exceptions import InfeasibleError, LabellingWarning, warn
 from sidecut.labelling.coloring.assignment import Assigner
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph, find_colouring
 from sidecut.labelling.lloyd import CenterSums, fill_empty
+
+
+@dataclass(frozen=True, eq=False)
+class MustLinkedSets:
+    """The sets that must-links join the points to; most points are alone in theirs."""
+
+    of_point: IntArray
+    sizes: IntArray
+    linked: IntArray
+    graph: ConflictGraph
+    strengths: FloatArray
+    witnesses: IntArray
+
+    @property
+    def n_sets(self) -> int:
+        """How many sets there are."""
+        return len(self.sizes)
+
+    def summed(self, values: Any) -> Any:
+        """Add up the rows of one value per point to one per set; dense or sparse."""
+        n = len(self.of_point)
+        if self.n_sets == n:
+            return values
+        dtype = values.dtype if values.dtype.kind == "f" else np.float64
+        shape = (self.n_sets, n)
+        return (
+            sparse.csr_array((np.ones(n, dtype=dtype), (self.of_point, np.arange(n))), shape=shape) @ values
+        )
+
+    def assigner(self, n_clusters: int, max_steps: int) -> Assigner:
+        """Return what assigns the linked sets to clusters."""
+        verdict = find_colouring(self.graph, n_clusters, max_steps)
+        if verdict.colours is not None:
+            return Assigner(self.graph, verdict.colours)
+        if verdict.impossible:
+            raise self._infeasible(verdict.blame, n_clusters)
+        raise InfeasibleError(
+            f"no assignment to n_clusters={n_clusters} clusters was found that satisfies the "
+            f"{len(self.graph.edges)} cannot-links, in max_steps={max_steps} steps; this does not prove that "
+            "there is none: raise max_steps or n_clusters, or drop some cannot-links.",
+        )
+
+    def _infeasible(self, blame: IntArray, n_clusters: int) -> InfeasibleError:
+        among = np.isin(self.graph.edges, blame).all(axis=1)
+        pairs = self.witnesses[among]
+        shown = ", ".join(f"({i}, {j})" for i, j in pairs[:10].tolist())
+        more = f" and {len(pairs) - 10} more" if len(pairs) > 10 else ""
+        together = "" if self.n_sets == len(self.of_point) else " (points joined by must-links count as one)"
+        if len(pairs) == len(blame) * (len(blame) - 1) // 2:
+            reason = f"they set {len(blame)} points apart from each other"
+        else:
+            reason = "there is no way to colour them"
+        return InfeasibleError(
+            f"no assignment to n_clusters={n_clusters} clusters satisfies the {len(pairs)} cannot-links "
+            f"{shown}{more}{together}: {reason}; choose a larger n_clusters or correct them.",
+            pairs,
+        )
+
+
+def find_must_linked_sets(constraints: Constraints) -> MustLinkedSets:
+    """Return the sets that constraints make of the points."""
+    seen = constraints.contracted()
+    of_point = constraints.must_link_components()
+    set_of = np.empty(seen.n_components, dtype=np.int64)
+    set_of[seen.component] = of_point[seen.points]
+    linked, ends = np.unique(set_of[seen.apart], return_inverse=True)
+    edges = ends.reshape(-1, 2).astype(np.int64)
+    return MustLinkedSets(
+        of_point,
+        np.bincount(of_point),
+        linked.astype(np.int64),
+        ConflictGraph(len(linked), edges),
+        seen.strengths,
+        seen.witnesses,
+    )
+
+
+def warn_about_few_sets(sets: MustLinkedSets, n_clusters: int) -> None:
+    """Warn where must-links leave fewer sets than clusters."""
+    if sets.n_sets < n_clusters:
+        warn(
+            f"must-links join the points to {sets.n_sets} groups, fewer than n_clusters={n_clusters}: some "
+            f"clusters stay empty. Choose n_clusters <= {sets.n_sets}.",
+            LabellingWarning,
+        )
+
 
 #: Sums of squares that differ by less, relative to their size, are the same.
 ROUNDING = 1e-9
@@ -23,19 +112,7 @@ MANY = 0.25
 
 @dataclass(frozen=True, eq=False)
 class WeightedPoints:
-    """Points with weights, some of them apart from each other.
-
-    Parameters
-    ----------
-    places : array or sparse matrix of shape (m, n_features)
-        Where they are: the mean of the points in each must-linked set.
-    weights : ndarray of shape (m,)
-        How many points each stands for.
-    linked : ndarray
-        The points that are apart from others.
-    assigner : Assigner or None
-        What assigns the linked points; None if there are none.
-    """
+    """Points with weights, some of them apart from each other."""
 
     places: Any
     weights: FloatArray
@@ -78,13 +155,6 @@ class Centres:
     """The weighted means of clusters, kept up to date as points move between them.
 
     Late in the iteration few points move, and adding up those alone costs next to nothing.
-
-    Parameters
-    ----------
-    points : WeightedPoints
-        What is clustered.
-    first : ndarray of shape (n_clusters, n_features)
-        Where the centres are before anything is assigned; an empty cluster keeps its centre.
     """
 
     def __init__(self, points: WeightedPoints, first: FloatArray) -> None:
@@ -117,19 +187,7 @@ class Centres:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The end of one run of Lloyd's iteration.
-
-    Parameters
-    ----------
-    clusters : ndarray of shape (m,)
-        The cluster of every weighted point.
-    centres : ndarray of shape (n_clusters, n_features)
-        The centres.
-    objective : ndarray of shape (n_iter,)
-        The sum of squares after each iteration, never growing.
-    converged : bool
-        Whether it came to rest.
-    """
+    """The end of one run of Lloyd's iteration."""
 
     clusters: IntArray
     centres: FloatArray
@@ -148,32 +206,7 @@ def best_run(runs: list[Run]) -> Run:
 
 
 def run_lloyd(points: WeightedPoints, centres: FloatArray, max_iter: int, tol: float) -> Run:
-    """Assign, average, and again, until nothing moves.
-
-    Parameters
-    ----------
-    points : WeightedPoints
-        What to cluster.
-    centres : ndarray of shape (n_clusters, n_features)
-        Where to begin.
-    max_iter : int
-        How often to assign at most.
-    tol : float
-        Stop when the centres move by less, as the sum of their squared steps.
-
-    Returns
-    -------
-    Run
-        With assignments that respect what must be apart, from the first on.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> places = np.array([[0.0], [1.0], [9.0]])
-    >>> line = WeightedPoints(places, np.ones(3), np.empty(0, dtype=int), None)
-    >>> run_lloyd(line, np.array([[0.0], [1.0]]), 10, 0.0).objective
-    array([32. ,  0.5])
-    """
+    """Assign, average, and again, until nothing moves."""
     clusters: IntArray | None = None
     objective: list[float] = []
     moving = Centres(points, centres)

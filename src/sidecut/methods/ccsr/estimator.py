@@ -2,35 +2,265 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, eigsh
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative, optional
 from sidecut.constraints import Constraints
-from sidecut.graphs import Graph, GraphRecipe
-from sidecut.labelling import rough_labels, unit_rows
-from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.ccsr.program import (
-    FactoredHessian,
-    KernelProgramme,
-    ProgrammeSolution,
-    svec,
-    upper_triangle,
-)
-from sidecut.methods.safeguard import Safeguarded, is_little
-from sidecut.parameters import is_number
+from sidecut.exceptions import ProgrammeError, ProgrammeWarning, warn
+from sidecut.graphs import warn_about_graph
+from sidecut.labelling import assign_labels, unit_rows
+from sidecut.methods.base import SpectralClusterer, TakesConstraints, documented
+from sidecut.methods.cut import cut
+from sidecut.methods.task import Answer, Task
+from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
+if TYPE_CHECKING:
+    import clarabel
+
 __all__ = ["CCSR", "KernelProgramme", "ProgrammeSolution", "link_squares", "point_squares"]
+
+#: What the solver is asked for; the projected gradient that may be left without a warning.
+SOLVER_TOLERANCE = 1e-10
+STATIONARITY_TOLERANCE = 1e-4
+#: Matrices of more rows are found by projected gradients: an interior point has a system in all p unknowns to
+#: solve, p = m (m + 1) / 2, which takes p³ time and p² memory several times over.
+INTERIOR_POINT_ROWS = 24
+#: Projected gradients stop when a step, in units of its length, is below this share of M, or after so many.
+GRADIENT_TOLERANCE = 1e-10
+GRADIENT_STEPS = 20_000
+#: If more than one in so many pairs of linked points is a link, all their products are computed at once.
+DENSE_SHARE = 20
+#: How many pairs of rows are multiplied at a time.
+PAIRS_HELD = 20_000
+
+
+@dataclass(frozen=True)
+class ProgrammeSolution:
+    """The minimiser of a `KernelProgramme`, and how near to one it is."""
+
+    matrix: FloatArray
+    objective: float
+    stationarity: float
+    status: str
+    n_iterations: int
+
+
+@dataclass(frozen=True)
+class KernelProgramme:
+    """Minimise J(M) = xᵀ H x - 2 gᵀ x + c over symmetric M ⪰ 0, with x = svec(M).
+
+    Sums of squares (⟨A, M⟩ - t)² have this form, with H the sum of svec(A) svec(A)ᵀ; how many there are does
+    not show in its size. Programmes of the same size can be added and weighed.
+    """
+
+    hessian: Any
+    linear: FloatArray
+    constant: float
+
+    @property
+    def size(self) -> int:
+        """The number of rows of M."""
+        return matrix_size(self.linear.size)
+
+    def __add__(self, other: KernelProgramme) -> KernelProgramme:
+        return KernelProgramme(
+            self.hessian + other.hessian, self.linear + other.linear, self.constant + other.constant
+        )
+
+    def scaled(self, factor: float) -> KernelProgramme:
+        """Return the programme with every square weighed by `factor`."""
+        return KernelProgramme(factor * self.hessian, factor * self.linear, factor * self.constant)
+
+    def with_ridge(self, strength: float, target: FloatArray) -> KernelProgramme:
+        """Return the programme with a pull of the given strength towards a matrix, as one more square.
+
+        `strength` is relative to the mean curvature, tr(H) / p: at 1 the pull is as strong as all the squares
+        together in a direction of average curvature.
+        """
+        pull = strength * float(np.trace(self.hessian)) / self.linear.size
+        x = svec(target)
+        hessian = self.hessian + pull * np.eye(x.size)
+        return replace(
+            self,
+            hessian=hessian,
+            linear=self.linear + pull * x,
+            constant=self.constant + pull * float(x @ x),
+        )
+
+    def objective(self, matrix: FloatArray) -> float:
+        """Return J(M)."""
+        x = svec(matrix)
+        return float(x @ (self.hessian @ x) - 2.0 * self.linear @ x + self.constant)
+
+    def gradient(self, matrix: FloatArray) -> FloatArray:
+        """Return ∇J(M), a symmetric matrix."""
+        return smat(2.0 * (self.hessian @ svec(matrix) - self.linear))
+
+    def stationarity(self, matrix: FloatArray) -> float:
+        """Return the length of M - Π(M - ∇J(M)): how far M is from where the minimum's conditions hold."""
+        return float(np.linalg.norm(matrix - nearest_semidefinite(matrix - self.gradient(matrix))))
+
+    def solve(self) -> ProgrammeSolution:
+        """Return the minimiser, by an interior-point method (Clarabel) or, where M is large, by gradients."""
+        if self.size > INTERIOR_POINT_ROWS:
+            return self._solve_by_gradients()
+        answer = self._run_solver()
+        if str(answer.status) not in ("Solved", "AlmostSolved"):
+            raise ProgrammeError(
+                f"the semidefinite programme for a matrix of {self.size} rows ended as {answer.status} after "
+                f"{answer.iterations} steps; use fewer eigenvectors, or a larger ridge."
+            )
+        return self._checked(np.array(answer.x), str(answer.status), int(answer.iterations))
+
+    def _checked(self, x: FloatArray, status: str, n_iterations: int) -> ProgrammeSolution:
+        """Return the answer of a solver with the measure of how exact it is, and warn if it is not."""
+        matrix = nearest_semidefinite(smat(x))
+        stationarity = self.stationarity(matrix)
+        if stationarity > STATIONARITY_TOLERANCE * (1.0 + float(np.linalg.norm(matrix))):
+            warn(
+                f"the semidefinite programme for a matrix of {self.size} rows ended as {status} with "
+                f"a projected gradient of {stationarity:.1e}: its answer may be inexact. Use fewer "
+                "eigenvectors, or a larger ridge.",
+                ProgrammeWarning,
+            )
+        return ProgrammeSolution(matrix, self.objective(matrix), stationarity, status, n_iterations)
+
+    def _solve_by_gradients(self) -> ProgrammeSolution:
+        """Take projected gradient steps with momentum, begun again where it points uphill.
+
+        The method of Beck and Teboulle (2009) with the restarts of O'Donoghue and Candès (2015): a step costs
+        a product with H and the eigenvalues of an m by m matrix.
+        """
+        # The largest eigenvalue to a thousandth, and a hundredth more, so that it is a bound.
+        n_unknowns = self.linear.size
+        operator = LinearOperator((n_unknowns,) * 2, matvec=lambda x: self.hessian @ x, dtype=np.float64)
+        top = eigsh(operator, 1, which="LA", tol=1e-3, v0=np.ones(n_unknowns), return_eigenvectors=False)
+        length = 0.5 / max(1.01 * float(top[0]), np.finfo(np.float64).tiny)
+        now = ahead = np.zeros(n_unknowns)
+        momentum, n_steps, is_done = 1.0, 0, False
+        while not is_done and n_steps < GRADIENT_STEPS:
+            n_steps += 1
+            slope = 2.0 * (self.hessian @ ahead - self.linear)
+            after = svec(nearest_semidefinite(smat(ahead - length * slope)))
+            is_done = bool(np.linalg.norm(after - ahead) <= GRADIENT_TOLERANCE * np.linalg.norm(after))
+            following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
+            if (ahead - after) @ (after - now) > 0:
+                following, momentum = 1.0, 1.0
+            ahead = after + (momentum - 1.0) / following * (after - now)
+            now, momentum = after, following
+        return self._checked(now, "Solved" if is_done else "AlmostSolved", n_steps)
+
+    def _run_solver(self) -> clarabel.DefaultSolution:
+        import clarabel
+
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = SOLVER_TOLERANCE
+        n_unknowns = self.linear.size
+        # The solver's form: minimise ½ xᵀPx + qᵀx where b - A x lies in the cone, so that A = -I, b = 0.
+        return clarabel.DefaultSolver(
+            sp.csc_matrix(np.triu(2.0 * self.hessian)),
+            -2.0 * self.linear,
+            sp.csc_matrix(-sp.eye_array(n_unknowns)),
+            np.zeros(n_unknowns),
+            [clarabel.PSDTriangleConeT(self.size)],
+            settings,
+        ).solve()
+
+
+@dataclass(frozen=True)
+class FactoredHessian:
+    """H of the squares of points and pairs, which is only ever applied: it would have m⁴ / 4 entries.
+
+    With K = F M Fᵀ, H svec(M) is svec of Σ_i K_ii f_i f_iᵀ + Σ_{i<j} |Q_ij| K_ij (f_i f_jᵀ + f_j f_iᵀ) / 2.
+    """
+
+    features: FloatArray
+    linked: FloatArray
+    pairs: IntArray
+    strengths: FloatArray
+    factor: float = 1.0
+    pull: float = 0.0
+
+    def __matmul__(self, x: FloatArray) -> FloatArray:
+        """Return H @ x."""
+        matrix = smat(x)
+        F, R = self.features, self.linked
+        lengths = np.einsum("ij,ij->i", F @ matrix, F)
+        image = F.T @ (lengths[:, None] * F)
+        beliefs = self._spread(self.strengths * self._between(R @ matrix, R))
+        image += 0.5 * R.T @ (beliefs @ R + beliefs.T @ R)
+        return self.factor * svec(image) + self.pull * x
+
+    def trace(self) -> float:
+        """Return tr(H), without factor and pull."""
+        F, R = self.features, self.linked
+        norms, linked_norms = np.einsum("ij,ij->i", F, F), np.einsum("ij,ij->i", R, R)
+        first, second = self.pairs.T
+        squares = linked_norms[first] * linked_norms[second] + self._between(R, R) ** 2
+        return float(norms @ norms + 0.5 * self.strengths @ squares)
+
+    def _between(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Return the inner product of every pair of rows."""
+        first, second = self.pairs.T
+        if DENSE_SHARE * first.size > len(left) ** 2:
+            # Labels: nearly every two points are a pair.
+            return np.asarray((left @ right.T)[first, second])
+        result = np.empty(first.size)
+        for start in range(0, first.size, PAIRS_HELD):
+            some = slice(start, start + PAIRS_HELD)
+            result[some] = np.einsum("ij,ij->i", left[first[some]], right[second[some]])
+        return result
+
+    def _spread(self, values: FloatArray) -> sp.csr_array:
+        """Return the matrix that holds a value on every pair."""
+        first, second = self.pairs.T
+        return sp.csr_array((values, (first, second)), shape=(len(self.linked),) * 2)
+
+
+def upper_triangle(size: int) -> tuple[IntArray, IntArray]:
+    """Return the rows and columns of the upper triangle, column by column, the order of `svec`."""
+    columns, rows = np.tril_indices(size)
+    return rows, columns
+
+
+def matrix_size(n_unknowns: int) -> int:
+    """Return m where `n_unknowns` = m (m + 1) / 2."""
+    return (int(np.sqrt(8 * n_unknowns + 1)) - 1) // 2
+
+
+def svec(matrix: FloatArray) -> FloatArray:
+    """Return the upper triangle as a vector, off-diagonals times √2, so that svec(A)ᵀ svec(B) = tr(AB)."""
+    rows, columns = upper_triangle(len(matrix))
+    return np.where(rows == columns, 1.0, np.sqrt(2.0)) * matrix[rows, columns]
+
+
+def smat(vector: FloatArray) -> FloatArray:
+    """Return the symmetric matrix that `svec` turns into `vector`."""
+    size = matrix_size(vector.size)
+    rows, columns = upper_triangle(size)
+    matrix = np.empty((size, size))
+    matrix[rows, columns] = matrix[columns, rows] = np.where(rows == columns, 1.0, np.sqrt(0.5)) * vector
+    return matrix
+
+
+def nearest_semidefinite(matrix: FloatArray) -> FloatArray:
+    """Return the positive semidefinite matrix nearest to a symmetric one: negative eigenvalues become 0."""
+    values, vectors = np.linalg.eigh(matrix)
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T
+
 
 #: How many eigenvectors are adapted, as in the paper; and how many more than clusters where there are many.
 USUAL_EIGENVECTORS = 15
 SPARE_EIGENVECTORS = 5
-#: With more points than this eigenvectors are rough, and a rough plain cut is looked at first; links are
-#: followed if this share of them more is satisfied.
-LARGE, CLEARLY = 5_000, 0.05
+#: With more points than this eigenvectors are rough.
+LARGE = 5_000
 #: Rows whose products are held in memory at once.
 CHUNK = 8192
 #: With more eigenvectors the programme's matrix, m⁴ / 4 numbers, is applied and not formed (32 MB).
@@ -38,21 +268,7 @@ FORMED_EIGENVECTORS = 62
 
 
 def point_squares(features: FloatArray) -> KernelProgramme:
-    """Return Σ_i (f_iᵀ M f_i - 1)² as a programme for M: every point should have length one.
-
-    Parameters
-    ----------
-    features : array of shape (n, m)
-        The rows f_i. All of them enter, yet the programme has m (m + 1) / 2 unknowns for any n.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.ccsr.estimator import point_squares
-    >>> squares = point_squares(np.array([[1.0, 0.0], [0.0, 2.0]]))
-    >>> squares.objective(np.eye(2))  # (1 - 1)² + (4 - 1)²
-    9.0
-    """
+    """Return Σ_i (f_iᵀ M f_i - 1)² as a programme for M: every point should have length one."""
     n_points, size = features.shape
     n_unknowns = size * (size + 1) // 2
     squares = KernelProgramme(np.zeros((n_unknowns, n_unknowns)), np.zeros(n_unknowns), 0.0)
@@ -72,23 +288,6 @@ def link_squares(features: FloatArray, constraints: Constraints) -> KernelProgra
     Pairs are never listed. With z_i = f_i ⊗ f_i, the coefficient of M_ar M_bs is the sum over pairs of
     |Q_ij| f_ia f_ib f_jr f_js, an entry of Zᵀ |Q| Z; and |Q| is only ever applied to a block, which costs
     the labels of c points O(c).
-
-    Parameters
-    ----------
-    features : array of shape (n, m)
-        The rows f_i.
-    constraints : Constraints
-        On the same n points, with at least one pair.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut import Constraints
-    >>> from sidecut.methods.ccsr.estimator import link_squares
-    >>> features = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
-    >>> links = Constraints.from_pairs(3, must_link=[(0, 1)], cannot_link=[(1, 2)])
-    >>> round(link_squares(features, links).objective(np.eye(2)), 6)  # (0.6 - 1)² + 0.8²
-    0.8
     """
     beliefs, points = constraints.with_diagonal(0.0).restricted()
     together = beliefs.must_part()
@@ -123,7 +322,9 @@ def _pair(moments: FloatArray, size: int) -> FloatArray:
     return scale[:, None] * averaged * scale
 
 
-class CCSR(Safeguarded, SpectralClusterer):
+@documented
+@dataclass(eq=False, repr=False)
+class CCSR(TakesConstraints, SpectralClusterer):
     """Constrained clustering via spectral regularisation (Li, Liu & Tang, 2009).
 
     The first m eigenvectors F of the graph are adapted to the links: K = F M Fᵀ should be 1 on must-links, 0
@@ -141,40 +342,15 @@ class CCSR(Safeguarded, SpectralClusterer):
         How strongly M is pulled towards the normalised cut's own, 1 on the first `n_clusters` eigenvectors
         and 0 on the others, relative to the mean curvature of the squares. 0 is the paper's programme, which
         a few links leave all but undetermined.
-    affinity : str or GraphRecipe, default="knn"
-        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
-        "precomputed".
-    n_neighbors : int, default=20
-        How many neighbours each point has in the graph of ``affinity="knn"``.
-    unit_rows : bool, default=True
-        Scale the rows of F to length one before the programme and those of F M^{1/2} before k-means. Without,
-        F are the eigenvectors as they are.
-    n_init : int, default=10
-        How many starts k-means has.
-    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
-        See `sidecut.spectral.laplacian_eigenpairs`.
-    hard : bool, default=False
-        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
-        what it took.
-    safe : bool, default=True
-        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
-        known speaks too weakly for another. False follows the constraints whatever it costs.
-    n_jobs : int or None, default=None
-        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
-        joblib or Dask. -1: all cores.
-    verbose : int or bool, default=0
-        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
-        terminal. 2: also the stages within them.
-    random_state : int, RandomState or None, default=None
-        An int makes the result reproducible.
+    {graph}
+    {rows}
+    {constraints}
+    {all}
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of every point, numbered in order of first appearance. Where the normalised cut satisfies
-        as many links as F M^{1/2} does, its clusters (but for ``ridge=0``, the paper's).
-    judgement_ : Judgement
-        With `safe`, where little is known: which answer was kept, and why.
+        The cluster of every point, numbered in order of first appearance.
     embedding_ : array of shape (n_samples, n_eigenvectors)
         F M^{1/2}, what was handed to the labelling; without constraints the normalised cut's.
     programme_ : ProgrammeSolution
@@ -186,10 +362,7 @@ class CCSR(Safeguarded, SpectralClusterer):
         The graph that was cut.
     solution_ : Eigenpairs
         The eigenpairs with their residuals, the solver that ran and its certificate.
-    repair_ : Repair
-        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
-    n_features_in_ : int
-        Number of features seen in fit.
+    {results}
 
     See Also
     --------
@@ -214,101 +387,47 @@ class CCSR(Safeguarded, SpectralClusterer):
     ('Solved', (15, 15))
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_eigenvectors: int | None = None,
-        ridge: float = 0.5,
-        affinity: str | GraphRecipe = "knn",
-        n_neighbors: int = 20,
-        unit_rows: bool = True,
-        n_init: int = 10,
-        eigen_solver: str = "auto",
-        hard: bool = False,
-        safe: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            affinity=affinity,
-            n_neighbors=n_neighbors,
-            unit_rows=unit_rows,
-            n_init=n_init,
-            eigen_solver=eigen_solver,
-            hard=hard,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            random_state=random_state,
-        )
-        self.safe = safe
-        self.n_eigenvectors = n_eigenvectors
-        self.ridge = ridge
+    _: KW_ONLY
+    n_eigenvectors: int | None = None
+    ridge: float = 0.5
+    published: ClassVar[dict[str, Any]] = {
+        "safe": False,
+        "n_eigenvectors": 15,
+        "ridge": 0.0,
+        "unit_rows": False,
+    }
+    rules: ClassVar[dict[str, Rule]] = {"n_eigenvectors": optional(check_count), "ridge": check_not_negative}
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        _check_n_eigenvectors(self.n_eigenvectors)
-        _check_ridge(self.ridge)
-
-    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
-        pairs: Eigenpairs | None = self.__dict__.pop("_spectrum", None)
-        if constraints.n_pairs == 0:
-            self.__dict__.pop("programme_", None)
-            if pairs is None:
-                return super()._embed(graph, constraints, rng)
-            self._remember(pairs.first(self.n_clusters))
-            return self._plain_rows(graph, self.eigenvectors_)
-        if pairs is None:
-            # Those beyond the first K are among many that are close: on many points they need not be exact.
-            pairs = laplacian_eigenpairs(
-                graph,
-                self._n_vectors(graph.n_nodes),
-                solver=self.eigen_solver,
-                accuracy="sketch" if graph.n_nodes > LARGE else "certified",
-                random_state=rng,
+    def _solve(self, task: Task) -> Answer:
+        graph, known, k = task.graph, task.constraints, task.n_clusters
+        if known.n_pairs == 0:
+            return cut(graph, task, self)
+        warn_about_graph(graph, k)
+        rng = task.rng()
+        with stage("embedding"):
+            # Those of the answer that the guard compares are the same.
+            pairs = (
+                task.start.solution
+                if task.sample is not None and task.start is not None
+                else self._spectrum(task, rng)
             )
-        self._remember(pairs)
-        features = unit_rows(pairs.vectors) if self.unit_rows else np.sqrt(graph.n_nodes) * pairs.vectors
-        self.programme_ = self._programme(features, constraints).solve()
-        if not (self._is_guarded and is_little(constraints, self.n_clusters)):
-            # Otherwise the answer without links is looked at anyway.
-            self._plain = (constraints, self._plain_rows(graph, pairs.vectors[:, : self.n_clusters]))
-        adapted = features @ _root(self.programme_.matrix)
-        return unit_rows(adapted) if self.unit_rows else adapted
+            features = unit_rows(pairs.vectors) if self.unit_rows else np.sqrt(graph.n_nodes) * pairs.vectors
+            programme = self._programme(features, known).solve()
+            adapted = features @ _root(programme.matrix)
+            rows = unit_rows(adapted) if self.unit_rows else adapted
+        with stage("labels"):
+            labels = assign_labels(rows, k, n_init=self.n_init, random_state=rng)
+        return Answer(labels, rows, graph, pairs, results={"programme_": programme})
 
-    def _twin(self) -> Self:
-        twin = super()._twin()
-        needed = self.eigenvalues_[: self.n_clusters]
-        certified_below = self.solution_.certificate.certified_below
-        if needed.size == self.n_clusters and needed[-1] <= certified_below:
-            # The eigenvectors of the graph are the same whatever is known.
-            twin._spectrum = self.solution_
-        return twin
-
-    def _plain_rows(self, graph: Graph, vectors: FloatArray) -> FloatArray:
-        """What the normalised cut hands to k-means."""
-        rows = graph.scale[:, None] * vectors
-        return unit_rows(rows) if self.unit_rows else rows
-
-    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
-        """Return the clusters of F M^{1/2}, or the plain cut's where those satisfy as many links.
-
-        A few links leave M nearly free, and what it then does to the points without links is chance.
-        """
-        labels = super()._assign_labels(embedding, rng)
-        constraints, rows = self.__dict__.pop("_plain", (None, None))
-        if constraints is None or self.ridge == 0:
-            return labels
-        satisfied = constraints.satisfaction(labels)
-        if len(rows) > LARGE:
-            # To cluster all the rows of the plain cut takes as long as it took to cluster these.
-            rough = constraints.satisfaction(rough_labels(rows, self.n_clusters))
-            if satisfied > rough + CLEARLY:
-                return labels
-        plain = super()._assign_labels(rows, rng)
-        return labels if satisfied > constraints.satisfaction(plain) else plain
+    def _spectrum(self, task: Task, rng: np.random.RandomState) -> Eigenpairs:
+        # Those beyond the first K are among many that are close: on many points they need not be exact.
+        return laplacian_eigenpairs(
+            task.graph,
+            self._n_vectors(task.n_points),
+            solver=self.eigen_solver,
+            accuracy="sketch" if task.n_points > LARGE else "certified",
+            random_state=rng,
+        )
 
     def _n_vectors(self, n_nodes: int) -> int:
         if self.n_eigenvectors is None:
@@ -326,8 +445,8 @@ class CCSR(Safeguarded, SpectralClusterer):
         # A mean rather than a sum: the solver's tolerances are absolute as well as relative.
         beliefs = constraints.with_diagonal(0.0)
         total = len(features) + 0.5 * (2.0 * beliefs.must_part().total() - beliefs.total())
-        cut = np.diag((np.arange(features.shape[1]) < self.n_clusters).astype(np.float64))
-        return squares.scaled(1.0 / total).with_ridge(self.ridge, cut)
+        cut_only = np.diag((np.arange(features.shape[1]) < self.n_clusters).astype(np.float64))
+        return squares.scaled(1.0 / total).with_ridge(self.ridge, cut_only)
 
 
 def factored_programme(
@@ -355,17 +474,3 @@ def _root(matrix: FloatArray) -> FloatArray:
     """Return M^{1/2}."""
     values, vectors = np.linalg.eigh(matrix)
     return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-
-
-def _check_n_eigenvectors(n_eigenvectors: Any) -> None:
-    is_whole = isinstance(n_eigenvectors, int | np.integer) and not isinstance(n_eigenvectors, bool)
-    if n_eigenvectors is not None and (not is_whole or n_eigenvectors < 1):
-        raise ValueError(
-            f"n_eigenvectors={n_eigenvectors!r} must be a whole number, at least 1, or None for "
-            f"{USUAL_EIGENVECTORS}, and more with many clusters."
-        )
-
-
-def _check_ridge(ridge: Any) -> None:
-    if not is_number(ridge) or not 0 <= ridge < np.inf:
-        raise ValueError(f"ridge={ridge!r} must be a number, at least 0; 0 is the paper's programme.")

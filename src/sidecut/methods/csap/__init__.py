@@ -11,10 +11,9 @@
 | `divergence.py` | the kernel of least divergence from the prior that keeps the links |
 """
 
-from sidecut.methods.csap.conditioned_graph import ConditionedGraph
-from sidecut.methods.csap.divergence import minimum_divergence
 from sidecut.methods.csap.estimator import CSAP
-from sidecut.methods.csap.kernel import condition_kernel, equivalent_kernel
+from sidecut.methods.csap.graph import ConditionedGraph
+from sidecut.methods.csap.kernel import condition_kernel, equivalent_kernel, minimum_divergence
 
 __all__ = [
     "CSAP",

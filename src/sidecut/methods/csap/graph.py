@@ -2,30 +2,320 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import eigh
+from scipy.sparse.linalg import LinearOperator
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
-from sidecut.graphs import Graph, TiledGraph, columns_of, correct_weights
+from sidecut.graphs import GaussianGraph, HeatGraph, TiledGraph, columns_of, correct_weights
+from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
+from sidecut.graphs.lazy import ROUNDING, KeptTiledGraph, halve, rows_of
 from sidecut.graphs.resolvent import JoinedResolventGraph, ResolventGraph
-from sidecut.methods.csap.conditioned_graph import ConditionedGraph, largest_affinities
-from sidecut.methods.csap.divergence import bounded_alone, project_on_links
 from sidecut.methods.csap.kernel import (
     Observations,
+    bounded_alone,
     join_points,
     observe_links,
+    project_on_links,
     rival_updates,
     spent_factor,
 )
+from sidecut.spectral.lanczos import largest_eigenvectors
+
+#: A negative eigenvalue below this share of the largest degree is not rounding: the graph is no covariance.
+INDEFINITE = 1e-10
+#: Points without links have this many times the variance that K needs with one variance for all. The more,
+#: the less the linked points need, and the further their links reach. Set on wine, iris, digits and moons.
+FREE_VARIANCE = 1.5
+#: The shift is larger than needed by this share of the one for the whole graph, so that rounding is safe.
+MARGIN = 0.01
+#: Up to this many nodes the smallest eigenvalue is computed densely.
+SMALL = 400
+#: How exactly Lanczos finds the smallest eigenvalue, as a share of the largest.
+TOLERANCE = 1e-6
+#: The same where variances need not be exact.
+ROUGH = 1e-2
+#: A start from a vector that is near has so large a random part.
+NEARNESS = 0.1
+#: From such a start, and roughly, so many products are enough to begin with.
+FEW_PRODUCTS = 12
+#: Newton's steps to the least shift; each is a smallest eigenvalue. The rest is made up for in full.
+NEWTON_STEPS = 8
+
+
+@dataclass(frozen=True)
+class Prior:
+    """The covariance K of a graph: its affinities, and a diagonal that makes them a covariance."""
+
+    graph: Graph
+    points: IntArray
+    added: FloatArray
+    shift: float
+
+    @cached_property
+    def columns(self) -> Any:
+        """K[:, points] for the linked points, dense or sparse as the graph is."""
+        return _columns(self.graph, self.points, self.added)
+
+
+def make_prior(graph: Graph, points: IntArray, tolerance: float = TOLERANCE) -> Prior:
+    """Return the covariance K of a graph whose links are between some points.
+
+    K is the affinity of the graph, where a point without a self-loop has affinity one with itself, as in a
+    Gaussian kernel. Where that is no covariance (k-nearest-neighbour and self-tuning graphs need not be one),
+    variances are raised: those of linked points by the least that makes the whole of K positive semidefinite,
+    those of the others, which conditioning does not read, to 1.5 times what one variance for all would be.
+    """
+    loops = _loops(graph)
+    added = np.where(loops > 0, 0.0, 1.0)
+    shift = 0.0
+    if not isinstance(graph, GaussianGraph | HeatGraph):
+        added, shift = _raise_variances(graph, loops, added, points, tolerance)
+    return Prior(graph, points, added, shift)
+
+
+def _loops(graph: Graph) -> FloatArray:
+    """The self-loops, where they can be read; a graph that is only applied is taken to have none."""
+    if graph.matrix is not None:
+        return np.asarray(graph.matrix.diagonal(), dtype=np.float64)
+    return np.zeros(graph.n_nodes)
+
+
+def _columns(graph: Graph, points: IntArray, added: FloatArray) -> Any:
+    places = np.arange(len(points))
+    if sp.issparse(graph.matrix):
+        extra = sp.csc_array((added[points], (points, places)), shape=(graph.n_nodes, len(points)))
+        return sp.csc_array(sp.csc_array(graph.matrix)[:, points] + extra)
+    columns = columns_of(graph, points)
+    # A graph that is only applied may have loops after all, as heat has: then nothing is added to them.
+    own = columns[points, places]
+    unread = graph.matrix is None and isinstance(graph, GaussianGraph | HeatGraph)
+    columns[points, places] = np.where(own > 0, own, added[points]) if unread else own + added[points]
+    return columns
+
+
+def _raise_variances(
+    graph: Graph, loops: FloatArray, added: FloatArray, points: IntArray, tolerance: float
+) -> tuple[FloatArray, float]:
+    """Return what is added to the diagonal so that K is a covariance, and the shift at the points."""
+    lowest, vector = smallest_eigenpair(graph, added, tolerance)
+    if lowest >= -INDEFINITE * max(float(graph.degrees.max(initial=0.0)), 1.0):
+        return added, 0.0
+    raised = FREE_VARIANCE * (loops + added - lowest) - loops
+    raised[points] = added[points]
+    shift = 0.0
+    for _ in range(NEWTON_STEPS):
+        value, vector = smallest_eigenpair(graph, _with_shift(raised, points, shift), tolerance, vector)
+        here = float(np.square(vector[points]).sum())
+        # No more exactly than the value is known; the margin is larger than either.
+        if value >= max(1e-3 * MARGIN, tolerance) * lowest or shift >= -lowest:
+            break
+        # The smallest eigenvalue is concave in the shift, so that Newton's steps come from below.
+        shift = min(shift - value / max(here, 1e-3), -lowest)
+    else:
+        shift = -lowest
+    # All of it, for the points too, is positive semidefinite for certain.
+    shift = min(shift - MARGIN * lowest, -(1.0 + MARGIN) * lowest) if shift > 0 else 0.0
+    return _with_shift(raised, points, shift), shift
+
+
+def _with_shift(added: FloatArray, points: IntArray, shift: float) -> FloatArray:
+    shifted = added.copy()
+    shifted[points] += shift
+    return shifted
+
+
+def smallest_eigenpair(
+    graph: Graph, added: FloatArray, tolerance: float = TOLERANCE, near: FloatArray | None = None
+) -> tuple[float, FloatArray]:
+    """Return the smallest eigenvalue of W + diag(added) and its eigenvector."""
+    n = graph.n_nodes
+    if n <= SMALL:
+        values, vectors = eigh(graph.toarray() + np.diag(added), subset_by_index=[0, 0])
+        return float(values[0]), vectors[:, 0]
+    # Twice the largest degree bounds the spectrum; what is large of its distance to K is small of K.
+    top = 2.0 * float(graph.degrees.max(initial=0.0)) + float(added.max())
+    operator = LinearOperator((n, n), matvec=lambda v: top * v - graph.apply(v) - added * v, dtype=np.float64)
+    rng = np.random.RandomState(0)
+    start = rng.standard_normal(n)
+    if near is not None:
+        # Some of everything stays in: the vector that is looked for may be another.
+        start = near + NEARNESS * start / np.linalg.norm(start)
+    width = FEW_PRODUCTS if near is not None and tolerance >= ROUGH else None
+    vector = largest_eigenvectors(operator, 1, start, rng, tolerance=tolerance, width=width)[:, 0]
+    return top - float(vector @ operator.matvec(vector)), vector
+
+
+#: The running maximum works on blocks of this many entries, so that they stay in the cache.
+BLOCK_ENTRIES = 2**15
+#: Pairs of nodes are looked up so many bytes of their factors at a time.
+PAIR_BYTES = 64 * 2**20
+
+
+class ConditionedGraph(KeptTiledGraph):
+    """The graph max(0, W - F Fᵀ - max_k g_k g_kᵀ), computed when it is applied and kept as far as it fits.
+
+    It costs O(n² (rank + n_rivals)) time to make: once, or beyond 21,000 nodes in part in every product. What
+    a subtraction leaves below its own rounding error counts as zero: otherwise parts without any affinity
+    between them would seem connected.
+    """
+
+    def __init__(self, graph: Graph, factor: FloatArray, rivals: FloatArray | None = None) -> None:
+        self.graph = graph
+        self.factor = np.asarray(factor, dtype=np.float64)
+        self.rivals = np.empty((graph.n_nodes, 0)) if rivals is None else np.asarray(rivals, dtype=np.float64)
+        self.n_nodes = graph.n_nodes
+        most = np.square(self.rivals).max(axis=1, initial=0.0)
+        #: How much links take from each node; zero where they do not reach.
+        self.sizes = np.sqrt(np.square(self.factor).sum(axis=1) + most)
+
+    def tile(self, rows: slice) -> FloatArray:
+        """Return the weights of some rows."""
+        return self._block(rows, slice(0, self.n_nodes))
+
+    def _upper_strip(self, rows: slice) -> FloatArray:
+        return halve(self._block(rows, slice(rows.start, self.n_nodes)))
+
+    def materialized(self) -> DenseGraph:
+        """The same graph with its weights in memory; only one half of them is computed."""
+        weights = np.zeros((self.n_nodes, self.n_nodes))
+        for rows in self.tiles():
+            right = slice(rows.start, self.n_nodes)
+            weights[rows, right] = self._block(rows, right)
+            corner = weights[rows, rows]
+            weights[rows, rows] = 0.5 * (corner + corner.T)
+            below = slice(rows.stop, self.n_nodes)
+            weights[below, rows] = weights[rows, below].T
+        return DenseGraph(weights)
+
+    def restricted(self, nodes: IntArray) -> ConditionedGraph:
+        """The same among some nodes, where W is sparse."""
+        among = SparseGraph(sp.csr_array(self.graph.matrix)[nodes][:, nodes])
+        return ConditionedGraph(among, self.factor[nodes], self.rivals[nodes])
+
+    def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return the weights of some pairs of nodes, where W is sparse."""
+        weights = self.graph.weights_at(rows, columns)
+        touched = np.flatnonzero((self.sizes[rows] > 0) & (self.sizes[columns] > 0))
+        step = max(1, PAIR_BYTES // (8 * max(1, self.factor.shape[1], self.rivals.shape[1])))
+        for start in range(0, touched.size, step):
+            part = touched[start : start + step]
+            weights[part] = self._at(weights[part], rows[part], columns[part])
+        return weights
+
+    def _at(self, weights: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
+        left = weights - np.einsum("pk,pk->p", self.factor[rows], self.factor[columns])
+        if self.rivals.shape[1]:
+            left -= (self.rivals[rows] * self.rivals[columns]).max(axis=1)
+        return np.where(left > ROUNDING * self.sizes[rows] * self.sizes[columns], left, 0.0)
+
+    def _block(self, rows: slice, columns: slice) -> FloatArray:
+        weights = rows_of(self.graph, rows)[:, columns]
+        weights = weights - self.factor[rows] @ self.factor[columns].T
+        if self.rivals.shape[1]:
+            weights -= largest_products(self.rivals[rows], self.rivals[columns])
+        noise = ROUNDING * self.sizes[rows, None] * self.sizes[None, columns]
+        return np.where(weights > noise, weights, 0.0)
+
+
+def largest_products(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return max_k left[i, k] right[j, k] for all i and j, without the stack of products."""
+    largest = np.empty((left.shape[0], right.shape[0]))
+    ours, theirs = np.ascontiguousarray(left.T), np.ascontiguousarray(right.T)
+    width = min(max(right.shape[0], 1), BLOCK_ENTRIES // 8)
+    height = max(1, BLOCK_ENTRIES // width)
+    for top in range(0, left.shape[0], height):
+        for start in range(0, right.shape[0], width):
+            rows, columns = slice(top, top + height), slice(start, start + width)
+            largest[rows, columns] = _running_maximum(ours[:, rows], theirs[:, columns])
+    return largest
+
+
+def _running_maximum(ours: FloatArray, theirs: FloatArray) -> FloatArray:
+    largest = np.multiply.outer(ours[0], theirs[0])
+    product = np.empty_like(largest)
+    for mine, other in zip(ours[1:], theirs[1:], strict=True):
+        np.multiply(mine[:, None], other[None, :], out=product)
+        np.maximum(largest, product, out=largest)
+    return largest
+
+
+# The largest affinities that links leave on a sparse graph: a graph as sparse as the one before.
+#
+# On a sparse graph K̄ is not sparse. Two points near one must-linked set gain affinity, rightly; and
+# conditioning leaves a small affinity, half of the time positive, between nearly all points that links
+# reach. Clipping keeps the positive half. Each is next to nothing, but there are n² of them, and they can
+# outweigh the graph. So a point keeps its edges, and the largest affinities to points near the same must-
+# linked set.
+
+
+#: Keeping all affinities is refused where they would take more than this.
+MOST_BYTES = 4 * 2**30
+#: Bytes of an affinity that is kept, in the making: value and place, twice.
+BYTES_PER_AFFINITY = 48
+
+
+def largest_affinities(
+    conditioned: ConditionedGraph, sets: Iterable[IntArray], n_kept: int | None
+) -> SparseGraph:
+    """Return the edges of a sparse W as links left them, and the largest affinities of each point."""
+    W = sp.csr_array(conditioned.graph.matrix)
+    reached = np.flatnonzero(conditioned.sizes > 0)
+    if n_kept is None:
+        _refuse_too_many(reached.size)
+        sets = [reached]
+    edges = sp.coo_array(sp.triu(W))
+    own = conditioned.weights_at(edges.row, edges.col)
+    found = [(edges.row, edges.col, own)]
+    for nodes in sets:
+        found.extend(_largest_within(conditioned, nodes, n_kept))
+    rows, columns, weights = (np.concatenate(part) for part in zip(*found, strict=True))
+    return SparseGraph(_symmetric(rows, columns, weights, W.shape[0]))
+
+
+def _refuse_too_many(n_reached: int) -> None:
+    needed = n_reached**2 / 2 * BYTES_PER_AFFINITY
+    if needed > MOST_BYTES:
+        raise ConstraintError(
+            f"n_affinities=None keeps up to {n_reached**2:,} affinities between the {n_reached:,} points "
+            f"that links reach, about {needed / 2**30:.0f} GB in the making. Give n_affinities a number, "
+            "such as 64."
+        )
+
+
+def _largest_within(
+    conditioned: ConditionedGraph, nodes: IntArray, n_kept: int | None
+) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    """Yield the affinities to keep among some nodes, as rows, columns and weights."""
+    among = conditioned.restricted(nodes)
+    for strip in among.tiles():
+        weights = among.tile(strip)
+        if n_kept is not None and n_kept < len(nodes):
+            least = np.partition(weights, len(nodes) - n_kept, axis=1)[:, len(nodes) - n_kept]
+            weights[weights < least[:, None]] = 0.0
+        rows, columns = np.nonzero(weights)
+        yield nodes[rows + strip.start], nodes[columns], weights[rows, columns]
+
+
+def _symmetric(rows: IntArray, columns: IntArray, weights: FloatArray, n: int) -> sp.csr_array:
+    """Return the symmetric matrix of entries that may be listed twice, from either side."""
+    positive = weights > 0
+    low, high = np.minimum(rows, columns)[positive], np.maximum(rows, columns)[positive]
+    place, first = np.unique(low.astype(np.int64) * n + high, return_index=True)
+    upper = sp.csr_array((weights[positive][first], (place // n, place % n)), shape=(n, n))
+    return sp.csr_array(upper + sp.triu(upper, 1).T)
+
 
 #: Links whose factors would take more memory than this are refused.
-MOST_BYTES = 8 * 2**30
+LARGEST = 8 * 2**30
 #: Up to this many points A is kept in memory (1.2 GB) where W is only applied, as heat is: a row of it costs
 #: as much as a product. Where W is in memory, so is A; where W is computed in tiles, A is too.
 APPLIED_IN_MEMORY = 12_000
@@ -92,20 +382,6 @@ class NoisyLinks:
 
         Algorithm A meets all bounds together; Algorithm B those of must-links, and that of every cannot-link
         alone. A bound that holds anyway needs no link.
-
-        Parameters
-        ----------
-        columns : array of shape (n, c)
-            The covariance at the linked points.
-        algorithm : {"A", "B"}
-            Which.
-
-        Returns
-        -------
-        links : NoisyLinks
-            Those with a multiplier.
-        multipliers : array of shape (n_links,)
-            λ_k of eq. 9, of the must-links and then of the cannot-links.
         """
         n_must, n_links = len(self.must), len(self.must) + len(self.cannot)
         if n_links > BOUNDED_LINKS:
@@ -165,19 +441,6 @@ def condition_graph(
     Algorithm A is max(0, K̄) with all links observed together. Algorithm B observes the must-links, which
     gives Kᵐ, and then every cannot-link alone. Each is a rank-one update u_k u_kᵀ of Kᵐ, so that the
     smallest of all is A_ij = max(0, Kᵐ_ij - max_k u_ik u_jk).
-
-    Parameters
-    ----------
-    graph : Graph
-        The affinities.
-    columns : dense or sparse array of shape (n, c)
-        The covariance at the linked points, see `make_prior`.
-    links : NoisyLinks
-        The links.
-    algorithm : {"A", "B"}
-        Which.
-    n_affinities : int, optional
-        How many affinities a point keeps beside its edges, where the graph is sparse; all if left out.
     """
     must = links.must_observations()
     if algorithm == "A":
@@ -201,10 +464,10 @@ def _refuse_too_much_memory(n_nodes: int, n_points: int, n_observations: int) ->
     """Refuse links whose factors would not fit, before any is made."""
     # F and what it is solved from, their covariance and its root, and the directions.
     needed = 8 * n_observations * (3 * n_nodes + 2 * n_observations + n_points)
-    if needed > MOST_BYTES:
+    if needed > LARGEST:
         raise ConstraintError(
             f"CSAP would need about {needed / 2**30:.0f} GB for {n_observations:,} observations of "
-            f"{n_points:,} linked points among {n_nodes:,}, more than {MOST_BYTES / 2**30:.0f}. Use fewer "
+            f"{n_points:,} linked points among {n_nodes:,}, more than {LARGEST / 2**30:.0f}. Use fewer "
             "links or labels, or NCSC, whose memory does not grow with them."
         )
 
@@ -227,15 +490,6 @@ def with_stranded_points(affinity: Graph, graph: Graph, links: NoisyLinks) -> Gr
 
     Clipping can leave a cannot-linked point nothing at all, and a cut can say nothing about such a point. It
     then keeps its row of W, but for the points that it cannot be with.
-
-    Parameters
-    ----------
-    affinity : Graph
-        A, where points may be stranded.
-    graph : Graph
-        W.
-    links : NoisyLinks
-        The links.
     """
     if affinity.isolated.size == 0:
         return affinity

@@ -15,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.optimize import minimize
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
+from sidecut.exceptions import ConstraintWarning, warn
 
 #: No observation is taken as more exact than this share of the largest variance: beyond, it is rounding.
 SHARPEST = 1e-13
@@ -26,15 +28,7 @@ NEGLIGIBLE = 1e-12
 
 @dataclass(frozen=True)
 class Observations:
-    """Linear observations aᵀf = 0, each with some variance, of a Gaussian process at c points.
-
-    Parameters
-    ----------
-    directions : array of shape (c, n_observations)
-        The vectors a, one a column.
-    variances : array of shape (n_observations,)
-        ε² of each.
-    """
+    """Linear observations aᵀf = 0, each with some variance, of a Gaussian process at c points."""
 
     directions: FloatArray
     variances: FloatArray
@@ -62,29 +56,6 @@ def observe_links(
     More links than points are merged: M = Σ a aᵀ / ε² is a matrix on the points, and its eigenvectors, with
     variances one over its eigenvalues, are observations that say exactly the same. Labels of c points are so
     c observations and not c².
-
-    Parameters
-    ----------
-    n_points : int
-        Number of points.
-    pairs : array of shape (n_links, 2)
-        The links.
-    eps : float or array of shape (n_links,)
-        ε, one for all or one each.
-    sign : {-1, 1}
-        Must-links or cannot-links.
-    merge : bool, default=True
-        Merge where links outnumber points.
-
-    Examples
-    --------
-    >>> from sidecut.methods.csap.kernel import observe_links
-    >>> observe_links(3, [(0, 2)], 0.1, sign=-1).directions.ravel()
-    array([ 1.,  0., -1.])
-    >>> observe_links(3, [(0, 1), (0, 2), (1, 2)], 1.0, sign=-1).size
-    3
-    >>> observe_links(3, [(0, 1), (0, 2), (1, 2), (1, 2)], 1.0, sign=-1).variances.round(6)
-    array([0.333333, 0.2     ])
     """
     ends = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
     variances = np.broadcast_to(np.square(np.asarray(eps, dtype=np.float64)), len(ends)).copy()
@@ -112,32 +83,7 @@ def _merge(n_points: int, ends: IntArray, variances: FloatArray, sign: int) -> O
 
 
 def spent_factor(columns: Any, points: IntArray, seen: Observations) -> FloatArray:
-    """Return F with K̄ = K - F Fᵀ: what observations at some points take from the covariance (eq. 2).
-
-    Parameters
-    ----------
-    columns : dense or sparse array of shape (n, c)
-        The columns of K at the observed points.
-    points : array of shape (c,)
-        Which points these are.
-    seen : Observations
-        On these points.
-
-    Returns
-    -------
-    array of shape (n, n_observations)
-        F = K E R⁻¹ with RᵀR = EᵀKE + diag ε².
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.csap.kernel import observe_links, spent_factor
-    >>> K = np.eye(2)
-    >>> F = spent_factor(K, np.array([0, 1]), observe_links(2, [(0, 1)], eps=1e-5, sign=-1))
-    >>> (K - F @ F.T).round(6)
-    array([[0.5, 0.5],
-           [0.5, 0.5]])
-    """
+    """Return F with K̄ = K - F Fᵀ: what observations at some points take from the covariance (eq. 2)."""
     directions = seen.thin_directions()
     carried = columns @ directions
     covariance = directions.T @ carried[points]
@@ -158,30 +104,7 @@ def spent_factor(columns: Any, points: IntArray, seen: Observations) -> FloatArr
 def rival_updates(
     columns: Any, points: IntArray, seen: Observations, spent: FloatArray | None = None
 ) -> FloatArray:
-    """Return u_k with K - u_k u_kᵀ the covariance after the k-th observation alone (Algorithm B, step 1b).
-
-    Parameters
-    ----------
-    columns, points, seen
-        As in `spent_factor`.
-    spent : array of shape (n, rank), optional
-        F, if other observations came before and left K - F Fᵀ.
-
-    Returns
-    -------
-    array of shape (n, n_observations)
-        The u_k, one a column.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.csap.kernel import observe_links, rival_updates
-    >>> two = observe_links(3, [(0, 1), (1, 2)], eps=1e-5, sign=1)
-    >>> rival_updates(np.eye(3), np.arange(3), two).round(4)
-    array([[0.7071, 0.    ],
-           [0.7071, 0.7071],
-           [0.    , 0.7071]])
-    """
+    """Return u_k with K - u_k u_kᵀ the covariance after the k-th observation alone (Algorithm B, step 1b)."""
     directions = seen.thin_directions()
     carried = columns @ directions
     carried = carried.toarray() if sp.issparse(carried) else np.asarray(carried)
@@ -204,26 +127,7 @@ def condition_kernel(
     eps_must: float | FloatArray = 1e-5,
     eps_cannot: float | FloatArray = 1e-5,
 ) -> FloatArray:
-    """Return K̄ = (K⁻¹ + M)⁻¹, the covariance once all links are observed (eqs. 2 and 3).
-
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        A positive semidefinite kernel.
-    must_link, cannot_link : arrays of shape (m, 2)
-        The links; each counts as often as it is listed.
-    eps_must, eps_cannot : float or array of shape (m,), default=1e-5
-        ε_m and ε_c, the standard deviation of the noise: small is hard.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.csap.kernel import condition_kernel
-    >>> condition_kernel(np.eye(3), must_link=[(0, 1)], cannot_link=[(1, 2)]).round(4)
-    array([[ 0.3333,  0.3333, -0.3333],
-           [ 0.3333,  0.3333, -0.3333],
-           [-0.3333, -0.3333,  0.3333]])
-    """
+    """Return K̄ = (K⁻¹ + M)⁻¹, the covariance once all links are observed (eqs. 2 and 3)."""
     K = np.asarray(K, dtype=np.float64)
     must = observe_links(len(K), must_link, eps_must, sign=-1)
     cannot = observe_links(len(K), cannot_link, eps_cannot, sign=1)
@@ -246,36 +150,6 @@ def equivalent_kernel(K: npt.ArrayLike, link: tuple[int, int], kind: str, eps: f
     a hard cannot-link the same with plus signs; a soft one the average of K and K' that weighs K by ε². The
     kernel is taken with any diagonal, so 2(1 ∓ K_12) reads K_11 + K_22 ∓ 2K_12; ε is that of eq. 3 (the
     paper's eqs. 6 and 7, which follow eq. 5, hold with ε / √2).
-
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        The kernel.
-    link : tuple of two ints
-        The points linked.
-    kind : {"must", "cannot"}
-        What links them.
-    eps : float, default=0.0
-        ε; zero is the hard link.
-
-    Returns
-    -------
-    array of shape (n, n)
-        The equivalent kernel; K itself where the link says what K already knows (a must-link between points
-        that K cannot tell apart).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.csap.kernel import equivalent_kernel
-    >>> equivalent_kernel(np.eye(3), (0, 1), "must")
-    array([[0.5, 0.5, 0. ],
-           [0.5, 0.5, 0. ],
-           [0. , 0. , 1. ]])
-    >>> equivalent_kernel(np.eye(3), (0, 1), "cannot")
-    array([[ 0.5, -0.5,  0. ],
-           [-0.5,  0.5,  0. ],
-           [ 0. ,  0. ,  1. ]])
     """
     if kind not in ("must", "cannot"):
         raise ValueError(f"kind={kind!r}: choose 'must' or 'cannot'.")
@@ -289,3 +163,150 @@ def equivalent_kernel(K: npt.ArrayLike, link: tuple[int, int], kind: str, eps: f
     if variance + eps**2 <= 0:
         return K.copy()
     return K - np.outer(update, update) / (variance + eps**2)
+
+
+#: L-BFGS-B is started again from its own end so often: its memory of the start is gone, and it gets closer.
+RESTARTS = 4
+
+
+@dataclass(frozen=True)
+class BoundedKernel:
+    """The kernel nearest to K in divergence that respects bounds on links."""
+
+    kernel: FloatArray
+    must_multipliers: FloatArray
+    cannot_multipliers: FloatArray
+    n_sweeps: int
+    violation: float
+
+
+def minimum_divergence(
+    K: npt.ArrayLike,
+    must_link: npt.ArrayLike = (),
+    must_bounds: float | npt.ArrayLike = 0.01,
+    cannot_link: npt.ArrayLike = (),
+    cannot_bounds: float | npt.ArrayLike = 0.01,
+    *,
+    tol: float = 1e-8,
+    max_sweeps: int = 10_000,
+) -> BoundedKernel:
+    """Return the kernel of least divergence from K whose links are within their bounds (appendix A)."""
+    K = np.asarray(K, dtype=np.float64)
+    alpha, beta = _check("must_bounds", must_bounds), _check("cannot_bounds", cannot_bounds)
+    # A bound is the variance of an observation, as ε² is, but one that is met and not added.
+    must = observe_links(len(K), must_link, np.sqrt(alpha), sign=-1, merge=False)
+    cannot = observe_links(len(K), cannot_link, np.sqrt(beta), sign=1, merge=False)
+    both = join_points(must, cannot)
+    start = both.covariance(K)
+    multipliers, n_sweeps, violation = project_on_links(start, both.variances, tol, max_sweeps)
+    kernel = _kernel_of(K, both.directions, multipliers)
+    return BoundedKernel(
+        kernel, 0.5 * multipliers[: must.size], 0.5 * multipliers[must.size :], n_sweeps, violation
+    )
+
+
+def project_on_links(
+    covariance: FloatArray, bounds: FloatArray, tol: float = 1e-8, max_sweeps: int = 10_000
+) -> tuple[FloatArray, int, float]:
+    """Return the multipliers μ that bring the variances of observations within bounds.
+
+    With C the covariance of the observations, μ_k is raised by max(1/b_k - 1/C_kk, -μ_k), which meets the
+    k-th bound or lets go of it, and C loses the rank-one matrix that goes with it. Where one round of that is
+    not enough, the dual problem is solved as a whole; further rounds take off what it leaves.
+    """
+    C = np.array(covariance, dtype=np.float64)
+    multipliers = np.zeros(len(bounds))
+    violation = optimality_gap(C, bounds, multipliers)
+    n_sweeps = 0
+    while violation > tol and n_sweeps < max_sweeps:
+        for k in range(len(bounds)):
+            if C[k, k] <= 0:
+                continue
+            step = max(1.0 / bounds[k] - 1.0 / C[k, k], -multipliers[k])
+            multipliers[k] += step
+            C -= np.outer(C[:, k], C[:, k] * (step / (1.0 + step * C[k, k])))
+        n_sweeps += 1
+        violation = optimality_gap(C, bounds, multipliers)
+        if violation > tol and n_sweeps == 1 < max_sweeps:
+            multipliers = dual_multipliers(covariance, bounds, multipliers)
+            C = _left_over(covariance, multipliers)
+            violation = optimality_gap(C, bounds, multipliers)
+    if violation > tol:
+        warn(
+            f"After {n_sweeps} sweeps the bounds on links are met to {violation:.2g} and not to tol={tol:g}. "
+            "Use more max_sweeps, wider bounds, or fewer links.",
+            ConstraintWarning,
+        )
+    return multipliers, n_sweeps, violation
+
+
+def dual_multipliers(covariance: FloatArray, bounds: FloatArray, start: FloatArray) -> FloatArray:
+    """Return the μ ≥ 0 of least bᵀμ - log det(I + B diag(μ) Bᵀ), where C = BᵀB: the dual of eq. 9.
+
+    Its derivative is b_k - C̄_kk, how far each variance is below its bound, so that its minimum is where the
+    Karush-Kuhn-Tucker conditions hold. The determinant is of the size of the rank of C, which is no larger
+    than the number of linked points, however many links they have.
+    """
+    values, vectors = eigh(covariance)
+    kept = values > values[-1] * len(values) * np.finfo(np.float64).eps
+    B = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+
+    def dual(scaled: FloatArray) -> tuple[float, FloatArray]:
+        # In units of 1/b every derivative is a share of its bound.
+        root = cholesky(np.eye(len(B)) + (B * (scaled / bounds)) @ B.T, lower=True)
+        left = np.square(solve_triangular(root, B, lower=True)).sum(axis=0)
+        return float(scaled.sum() - 2.0 * np.log(np.diagonal(root)).sum()), 1.0 - left / bounds
+
+    scaled = start * bounds
+    for _ in range(RESTARTS):
+        found = minimize(
+            dual,
+            scaled,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * len(bounds),
+            options={"maxiter": 5_000, "maxfun": 10_000, "ftol": 0.0, "gtol": 1e-10, "maxcor": 30},
+        )
+        scaled = found.x
+    return np.asarray(scaled / bounds)
+
+
+def _left_over(covariance: FloatArray, multipliers: FloatArray) -> FloatArray:
+    """Return (C⁻¹ + diag(μ))⁻¹, for a C that may be singular."""
+    active = multipliers > 0
+    seen = Observations(np.eye(len(covariance))[:, active], 1.0 / multipliers[active])
+    factor = spent_factor(covariance, np.arange(len(covariance)), seen)
+    return covariance - factor @ factor.T
+
+
+def bounded_alone(variances: FloatArray, bounds: FloatArray) -> FloatArray:
+    """Return the multiplier μ that each bound needs if it is the only one: 1/b - 1/v where v exceeds b."""
+    return np.where(variances > bounds, 1.0 / bounds - 1.0 / np.maximum(variances, bounds), 0.0)
+
+
+def optimality_gap(covariance: FloatArray, bounds: FloatArray, multipliers: FloatArray) -> float:
+    """Return how far multipliers are from the Karush-Kuhn-Tucker conditions, as a share of the bounds.
+
+    No variance exceeds its bound, and one whose multiplier is positive equals it.
+    """
+    excess = (np.diagonal(covariance) - bounds) / bounds
+    gaps = np.where(multipliers > 0, np.abs(excess), np.maximum(excess, 0.0))
+    return float(np.max(gaps, initial=0.0))
+
+
+def _kernel_of(K: FloatArray, directions: FloatArray, multipliers: FloatArray) -> FloatArray:
+    """Return (K⁻¹ + Σ μ_k a_k a_kᵀ)⁻¹, the links with a multiplier as observations of variance 1/μ_k."""
+    active = multipliers > 0
+    seen = Observations(directions[:, active], 1.0 / multipliers[active])
+    factor = spent_factor(K, np.arange(len(K)), seen)
+    return K - factor @ factor.T
+
+
+def _check(name: str, bounds: float | npt.ArrayLike) -> FloatArray:
+    values = np.asarray(bounds, dtype=np.float64)
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError(
+            f"{name}={bounds!r}: bounds on squared differences must be positive and finite; a hard link has "
+            "a small one."
+        )
+    return values

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.graphs import Graph, SparseGraph
 from sidecut.methods.csap.graph import NoisyLinks
 from sidecut.spectral import Eigenpairs
@@ -37,26 +37,7 @@ ROUNDING = 1e-12
 
 
 class MergedGraph(Graph):
-    """A graph in which all points of a node have the same affinities, none with itself.
-
-    Parameters
-    ----------
-    nodes : SparseGraph
-        The sums of affinities between the points of every two nodes.
-    group : array of shape (n,)
-        The node of every point.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from sidecut.graphs import SparseGraph
-    >>> from sidecut.methods.csap.merged import MergedGraph
-    >>> nodes = SparseGraph(sp.csr_array(np.array([[2.0, 1.0], [1.0, 0.0]])))
-    >>> MergedGraph(nodes, np.array([0, 0, 1])).toarray()
-    array([[0. , 1. , 0.5],
-           [1. , 0. , 0.5],
-           [0.5, 0.5, 0. ]])
-    """
+    """A graph in which all points of a node have the same affinities, none with itself."""
 
     def __init__(self, nodes: SparseGraph, group: IntArray) -> None:
         self.nodes, self.group = nodes, group
@@ -119,41 +100,7 @@ class _Nodes:
 def merge_links(
     graph: Graph, added: FloatArray, links: NoisyLinks, algorithm: str, n_affinities: int
 ) -> MergedGraph | None:
-    """Return the affinity of Algorithm A or B with one node for every must-linked set, to the first order.
-
-    Parameters
-    ----------
-    graph : Graph
-        W, sparse and without self-loops.
-    added : array of shape (n,)
-        The variances of the points, see `make_prior`.
-    links : NoisyLinks
-        The links, hard ones.
-    algorithm : {"A", "B"}
-        Which.
-    n_affinities : int
-        Through a set no more points than this gain affinity.
-
-    Returns
-    -------
-    MergedGraph or None
-        None where links contradict each other.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from sidecut import Constraints
-    >>> from sidecut.graphs import SparseGraph
-    >>> from sidecut.methods.csap.graph import NoisyLinks
-    >>> from sidecut.methods.csap.merged import merge_links
-    >>> path = SparseGraph(sp.csr_array(np.diag([0.5, 0.0, 0.5], 1) + np.diag([0.5, 0.0, 0.5], -1)))
-    >>> links = NoisyLinks.of(Constraints.from_pairs(4, must_link=[(1, 2)]), 1e-5, 1e-5)
-    >>> merge_links(path, np.ones(4), links, "B", 64).toarray().round(4)
-    array([[0.   , 0.25 , 0.25 , 0.125],
-           [0.25 , 0.   , 0.5  , 0.25 ],
-           [0.25 , 0.5  , 0.   , 0.25 ],
-           [0.125, 0.25 , 0.25 , 0.   ]])
-    """
+    """Return the affinity of Algorithm A or B with one node for every must-linked set, to the first order."""
     W = sp.csr_array(graph.matrix)
     sets, sign = _signed_sets(links) if algorithm == "A" else (links.groups, np.ones(links.points.size))
     if sets is None:

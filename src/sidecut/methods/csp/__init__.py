@@ -8,7 +8,6 @@
 | `pencil.py` | eq. 13 as a pencil on a graph, and its dense solution |
 | `davidson.py` | its solution on large graphs |
 | `embedding.py` | from cuts to rows and labels: weights (eq. 15, 16), missing cuts, the sides of one cut |
-| `trial.py` | what `safe=True` compares |
 """
 
 from sidecut.methods.csp.cuts import FeasibleCuts, feasible_cuts

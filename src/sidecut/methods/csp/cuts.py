@@ -4,19 +4,189 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, is_number
 from sidecut.constraints import Constraints, Spectrum
-from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError, warn
+from sidecut.exceptions import ConstraintError, ConstraintWarning, InfeasibleError, SpectralError, warn
 from sidecut.graphs import Graph
-from sidecut.methods.csp.bound import Rule, Satisfiability, choose_beta, satisfiability
-from sidecut.methods.csp.davidson import feasible_pairs
-from sidecut.methods.csp.pencil import PencilOnBasis, SurplusPencil, scale_beliefs
+from sidecut.methods.csp.pencil import PencilOnBasis, SurplusPencil, feasible_pairs, scale_beliefs
 from sidecut.spectral.problem import Certificate, Eigenpairs, LaplacianProblem, orient
 from sidecut.thread_limits import limit_threads
+
+Bound = float | str | tuple[str, float]
+
+#: How many leading eigenvalues of a large Q̄ are computed at first; twice as many as long as they are needed.
+FIRST_EIGENVALUES = 64
+#: Of no more than this many constrained points all eigenvalues are computed in any case.
+MANY_POINTS = 1_000
+#: Where only as many are looked at as some cuts need, to this accuracy: β is a rule of thumb.
+ROUGHLY = 0.01
+#: No further than this.
+MOST_EIGENVALUES = 2_048
+#: An eigenvalue of Q̄ that exceeds β/vol by less than this, relative to the largest, counts as equal to it.
+ROUNDING = 1e-12
+#: Eigenvalues closer than this, relatively, are not told apart by the rule "one".
+APART = 1e-9
+#: β as a share of the largest that can be asked for, where next to nothing is known. The papers ask for half
+#: or more; with less the graph has more of a say, which served better (benchmarks/choices/csp_beta.py).
+LEAST_SHARE = 0.1
+#: How fast that share grows with √nnz(Q) / N, which is the share of labelled points.
+SHARE_PER_KNOWN = 1.5
+#: Where all pairs are known there is nothing left for the graph to say; eq. 19 goes as far.
+MOST_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class Satisfiability:
+    """What can be asked of the constraints: the spectrum of Q̄, and how a cut is counted as feasible."""
+
+    values: FloatArray
+    total: float
+    volume: float
+    n_entries: int
+    n_samples: int
+    is_exact: bool = True
+
+    def n_above(self, beta: float) -> int:
+        """Return how many eigenvalues of Q̄ exceed β/vol; one within rounding of it does not."""
+        rounding = ROUNDING * float(self.values[0]) if self.values.size else 0.0
+        return int(np.count_nonzero(self.values > beta / self.volume + rounding))
+
+    def n_feasible(self, beta: float) -> int:
+        """Return the exact number of feasible cuts, #{λ_i(Q̄) > β/vol} - [1ᵀQ1 > β].
+
+        The trivial vector D^{1/2} 1 takes one of the positive directions when it satisfies the constraints by
+        itself, as it does where must-links prevail; section 4.3 of the paper overlooks it.
+        """
+        return max(self.n_above(beta) - int(self.total > beta), 0)
+
+    def bound(self, position: int) -> float | None:
+        """Return λ vol with λ the eigenvalue of Q̄ at a position from 1, or None if it is not positive."""
+        if not 1 <= position <= self.values.size:
+            return None
+        return float(self.values[position - 1]) * self.volume
+
+    def range_leaving(self, n_cuts: int) -> tuple[float, float] | None:
+        """Return the highest range of β that leaves at least `n_cuts` feasible cuts, or None if none does.
+
+        Past 1ᵀQ1 the trivial vector stops taking one direction. So there may be two ranges with a gap in
+        between: from 0 to λ_{m+1} vol, and from 1ᵀQ1 to λ_m vol.
+        """
+        upper, lower = self.bound(n_cuts), self.bound(n_cuts + 1)
+        if upper is not None and self.total < upper:
+            connected = self.total <= 0 or (lower is not None and self.total < lower)
+            return (0.0 if connected else self.total), upper
+        return None if lower is None else (0.0, lower)
+
+
+def satisfiability(
+    constraints: Constraints,
+    scale: FloatArray,
+    degrees: FloatArray,
+    beta: Bound,
+    n_clusters: int,
+    max_cuts: int | None = None,
+) -> tuple[Satisfiability, Spectrum]:
+    """Return what can be asked of constraints, and the leading eigenvectors of Q̄ = S Q S."""
+    # S D^{1/2} 1 is 1 for Q̄ = D^{-1/2} Q D^{-1/2}, but 0 at isolated nodes, which take no part.
+    trivial = scale * np.sqrt(degrees)
+    total, volume = float(trivial @ constraints.apply(trivial)), float(degrees.sum())
+
+    def describe(values: FloatArray) -> Satisfiability:
+        return Satisfiability(values, total, volume, constraints.n_entries(), constraints.n_samples)
+
+    if max_cuts is not None and constraints.constrained_points.size > MANY_POINTS:
+        # One more cut than is computed shows that there are more; the trivial vector may take another.
+        count = max_cuts + 2
+        spectrum = constraints.positive_spectrum(scale, n_largest=count, tolerance=ROUGHLY)
+        return replace(describe(spectrum.values), is_exact=spectrum.values.size < count), spectrum
+    try:
+        spectrum = constraints.positive_spectrum(scale)
+        return describe(spectrum.values), spectrum
+    except ConstraintError:
+        # Too many points hang together for their whole spectrum.
+        count = max(FIRST_EIGENVALUES, 2 * n_clusters)
+    while count <= MOST_EIGENVALUES:
+        spectrum = constraints.positive_spectrum(scale, n_largest=count)
+        known = replace(describe(spectrum.values), is_exact=False)
+        reached = choose_beta(beta, known, n_clusters) / volume
+        if spectrum.values.size < count or spectrum.values[-1] <= reached:
+            return known, spectrum
+        count *= 2
+    raise ConstraintError(
+        f"beta={beta!r} leaves more than {MOST_EIGENVALUES} feasible cuts of constraints that tie more than "
+        f"4000 points together. Choose a larger beta: up to {known.bound(1):.4g} leaves at least one."
+    )
+
+
+def parse_rule(rule: Any) -> tuple[str, float]:
+    """Return the name of a rule for β and its number; refuse what is neither a rule nor a positive number."""
+    if isinstance(rule, str) and rule in ("auto", "eq19", "one"):
+        return rule, np.nan
+    if is_number(rule):
+        if np.isfinite(rule) and rule > 0:
+            return "number", float(rule)
+        raise ValueError(
+            f"beta={rule!r} must be finite and positive: otherwise nearly all cuts are feasible."
+        )
+    is_pair = isinstance(rule, tuple) and len(rule) == 2 and rule[0] == "fraction" and is_number(rule[1])
+    if is_pair and 0 < rule[1] < 1:
+        return "fraction", float(rule[1])
+    raise ValueError(
+        f"beta={rule!r}: give a number, 'auto', 'eq19', 'one', or ('fraction', f) with 0 < f < 1."
+    )
+
+
+def choose_beta(rule: Bound, known: Satisfiability, n_clusters: int) -> float:
+    """Return β for a rule."""
+    name, fraction = parse_rule(rule)
+    if name == "number":
+        return fraction
+    if known.values.size == 0:
+        raise ConstraintError(
+            "No cut can satisfy these constraints: Q̄ has no positive eigenvalue. Check the signs of the "
+            "beliefs, and that the constrained points have neighbours."
+        )
+    if name == "one":
+        return _leaving_one(known)
+    # Of c labelled points all c² pairs are known.
+    share_known = np.sqrt(known.n_entries) / known.n_samples
+    if name == "eq19":
+        fraction = 0.5 + 0.4 * share_known**2
+    elif name == "auto":
+        fraction = min(LEAST_SHARE + SHARE_PER_KNOWN * share_known, MOST_SHARE)
+    return _share(known, fraction, max(n_clusters - 1, 1))
+
+
+def _share(known: Satisfiability, fraction: float, most_cuts: int) -> float:
+    """Return f λ vol, with the largest λ for which it leaves `most_cuts` cuts, or as many as there can be."""
+    for n_cuts in range(most_cuts, 0, -1):
+        allowed = known.range_leaving(n_cuts)
+        if allowed is None:
+            continue
+        low, high = allowed
+        for bound in (known.bound(n_cuts), known.bound(n_cuts + 1)):
+            # Below 1ᵀQ1 there may be a gap with fewer cuts.
+            if bound is not None and bound <= high and known.n_feasible(fraction * bound) >= n_cuts:
+                return fraction * bound
+        return low + fraction * (high - low)
+    return fraction * float(known.values[0]) * known.volume
+
+
+def _leaving_one(known: Satisfiability) -> float:
+    """Return the middle of the highest range of β that leaves one feasible cut, or as few as can be."""
+    ends = np.append(known.values * known.volume, [max(known.total, 0.0), 0.0])
+    ends = np.unique(ends)[::-1]
+    middles = [0.5 * (high + low) for high, low in pairwise(ends) if low < high * (1 - APART)]
+    counts = [known.n_feasible(beta) for beta in middles]
+    # Where eigenvalues coincide no β may leave exactly one.
+    fewest = min((count for count in counts if count > 0), default=0)
+    return float(middles[counts.index(fewest)])
+
 
 #: More feasible cuts than this are not all computed; those of smallest λ are. On random pairs the twenty
 #: cheapest cuts were always among the eighty of smallest λ.
@@ -56,29 +226,7 @@ Score = Callable[[FloatArray, FloatArray], float]
 
 @dataclass(frozen=True)
 class FeasibleCuts:
-    """The feasible cuts of eq. 13, those of least cost first.
-
-    Attributes
-    ----------
-    eigenvalues : array of shape (m,)
-        λ; zero for cuts along components of the graph.
-    costs : array of shape (m,)
-        vᵀL̄v of the unit vector: the normalised cut, between 0 and 2.
-    satisfactions : array of shape (m,)
-        vᵀQ̄v with vᵀv = vol, to be compared with β; all exceed it.
-    vectors : array of shape (n, m)
-        v, with vᵀv = vol.
-    n_feasible : int
-        How many there are; `m` is smaller where there are more than 300, or K + 4 with the usual β.
-    beta : float
-        The β they exceed.
-    residuals : array of shape (m,)
-        Relative residuals of eq. 13.
-    solver : str
-        How they were found, in words.
-    count_is_exact : bool
-        Whether `n_feasible` is proved; the spectrum of a very large Q̄ comes from Lanczos iteration.
-    """
+    """The feasible cuts of eq. 13, those of least cost first."""
 
     eigenvalues: FloatArray
     costs: FloatArray
@@ -116,7 +264,7 @@ class FeasibleCuts:
 def feasible_cuts(
     graph: Graph,
     constraints: Constraints,
-    beta: Rule = "usual",
+    beta: Bound = "auto",
     *,
     n_clusters: int = 2,
     normalization: str = "target",
@@ -126,64 +274,7 @@ def feasible_cuts(
     smooth: Callable[[], FloatArray] | None = None,
     score: Score | None = None,
 ) -> FeasibleCuts:
-    """Return the cuts that are eigenvectors of eq. 13 and satisfy the constraints.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph to cut.
-    constraints : Constraints
-        Q, any real beliefs.
-    beta : number or rule, default="usual"
-        See `CSP`.
-    n_clusters : int, default=2
-        K, for the rules.
-    normalization : {"target", "source"}, default="target"
-        Q̄ = D^{-1/2} Q D^{-1/2} with the degrees of the graph, or of Q itself (transfer, section 6.3).
-    tol : float, default=1e-6
-        Relative residual to reach.
-    start : array of shape (n, s), optional
-        Vectors to start from, such as those of a similar problem.
-    max_cuts : int, optional
-        Of more feasible cuts than this, 300 by default, those of smallest λ are computed. Where more than
-        1,000 points are constrained, no more eigenvalues of Q̄ are then looked at than that takes.
-    smooth : callable, optional
-        Returns vectors of little cost to start from where there are more cuts than `max_cuts`: the
-        unconstrained eigenvectors.
-    score : callable, optional
-        Tells how good unit cuts are that are not exact yet, given their costs. Where there are more cuts than
-        `max_cuts` it decides between the β of the rule and a few others, see `OTHER_BOUNDS`.
-
-    Raises
-    ------
-    ConstraintError
-        If β leaves no feasible cut, telling which β would.
-    SpectralError
-        If β makes eq. 13 singular, or the iteration does not converge.
-
-    Warns
-    -----
-    ConstraintWarning
-        If so many cuts are feasible that only those of smallest λ are computed; if the constraints of a few
-        points of very small degree drown those of all others.
-
-    Examples
-    --------
-    The toy of section 4.4: a labelling that puts node 4 with 1, 2, 3 drags it away from 5 and 6.
-
-    >>> import numpy as np
-    >>> from sidecut import Constraints
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.csp.estimator import feasible_cuts
-    >>> edges = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5)]
-    >>> A = np.zeros((6, 6))
-    >>> A[tuple(zip(*edges))] = 1
-    >>> graph = as_graph(A + A.T)
-    >>> known = Constraints.from_labels([0, 0, 0, 0, 1, 1])
-    >>> cuts = feasible_cuts(graph, known, beta=graph.volume)
-    >>> (cuts.vectors[:, 0] / np.sqrt(graph.degrees)).round(3)
-    array([ 1.491,  1.491,  1.206,  0.438, -0.205, -0.205])
-    """
+    """Return the cuts that are eigenvectors of eq. 13 and satisfy the constraints."""
     problem = LaplacianProblem(graph)
     scale = _scale_of(normalization, problem, constraints)
     if normalization == "target":
@@ -248,9 +339,9 @@ def _try_bounds(
     return pencil.with_bound(best_b), vectors
 
 
-def enough_cuts(beta: Rule, n_clusters: int) -> int:
+def enough_cuts(beta: Bound, n_clusters: int) -> int:
     """Return how many feasible cuts an estimator computes: with the usual β few more than it uses."""
-    is_usual = isinstance(beta, str) and beta == "usual"
+    is_usual = isinstance(beta, str) and beta == "auto"
     return max(n_clusters - 1, 1) + SPARE_CUTS if is_usual else MAX_CUTS
 
 
@@ -358,7 +449,7 @@ def _check_count(known: Satisfiability, beta: float) -> int:
     way_out = "No positive beta leaves any."
     if allowed is not None:
         way_out = f"Any beta between {allowed[0]:.6g} and {allowed[1]:.6g} leaves at least one."
-    raise ConstraintError(
+    raise InfeasibleError(
         f"beta={beta:.6g} leaves no feasible cut: Q̄ has {known.n_above(beta)} eigenvalues above "
         f"beta/vol={beta / known.volume:.4g}, and the trivial cut, with 1ᵀQ1={known.total:.4g}, takes "
         f"{int(known.total > beta)} of them. {way_out}"
@@ -378,19 +469,9 @@ def _is_regular(pencil: SurplusPencil) -> bool:
     return bool(form.min() > 1e-12 * max(form.max(), pencil.b))
 
 
-# What an estimator remembers.
-
-
-def remember_cuts(model: Any, cuts: FeasibleCuts) -> FeasibleCuts:
-    """Let an estimator remember all feasible cuts, and return the K - 1 best, which are its eigenvectors."""
-    best = cuts.first(max(model.n_clusters - 1, 1))
-    model.cuts_, model.beta_, model.n_feasible_ = cuts, cuts.beta, cuts.n_feasible
-    model.costs_ = best.costs
-    model.solution_ = Eigenpairs(
-        best.eigenvalues, best.vectors, best.residuals, cuts.solver, certify_count(cuts)
-    )
-    model.eigenvalues_, model.eigenvectors_ = best.eigenvalues, best.vectors
-    return best
+def solution_of(cuts: FeasibleCuts, best: FeasibleCuts) -> Eigenpairs:
+    """Return the cuts that are used as eigenpairs, with what is known about all of them."""
+    return Eigenpairs(best.eigenvalues, best.vectors, best.residuals, cuts.solver, certify_count(cuts))
 
 
 def certify_count(cuts: FeasibleCuts) -> Certificate:

@@ -2,54 +2,204 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cache, partial
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, Rule, check_flag, check_tolerance, one_of
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError, ConstraintWarning, SidecutWarning, SpectralError, warn
-from sidecut.graphs import Graph, GraphRecipe
-from sidecut.labelling import unit_rows
+from sidecut.exceptions import ConstraintWarning, warn
+from sidecut.graphs import Graph, warn_about_graph
+from sidecut.labelling import assign_labels, rough_labels, unit_rows
+from sidecut.labelling.assign import FEW_STARTS, kmeans_from
 from sidecut.labelling.labels import what_neighbors_say
-from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.csp.bound import Rule, parse_rule
+from sidecut.methods.base import SpectralClusterer, TakesConstraints, documented
 from sidecut.methods.csp.cuts import (
     NORMALIZATIONS,
+    NOTEWORTHY,
+    Bound,
     FeasibleCuts,
-    Score,
     enough_cuts,
     feasible_cuts,
-    remember_cuts,
+    parse_rule,
+    solution_of,
 )
-from sidecut.methods.csp.embedding import WEIGHTINGS, find_split, label_sides, weigh_cuts
-from sidecut.methods.csp.trial import CutTrial
-from sidecut.methods.extension import OutOfSample, extend_cut, weighted_means
-from sidecut.methods.safeguard import GRAPH, Judgement, judge, warn_if_unsure
-from sidecut.parameters import check_parameters, check_tolerance
+from sidecut.methods.cut import LabelExtension, cut, extend_cut, weighted_means
+from sidecut.methods.guard import is_enough
+from sidecut.methods.task import Answer, Task
+from sidecut.progress import stage
+from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 __all__ = ["CSP", "FeasibleCuts", "feasible_cuts", "weigh_cuts"]
 
-
-#: What is known of a model when its cuts are.
-KNOWN_BY_CUTS = (
-    "cuts_",
-    "beta_",
-    "n_feasible_",
-    "costs_",
-    "indicator_",
-    "eigenvalues_",
-    "eigenvectors_",
-    "solution_",
-)
-#: What a fit without constraints must not keep of an earlier one.
-FITTED_WITH_CONSTRAINTS = (*KNOWN_BY_CUTS, "judgement_", "_completion", "_spectrum", "_labels", "_unasked")
+WEIGHTINGS = ("none", "one_minus_cost", "sign", "sign_cost")
+#: An eigenvector of which no more than this share is new is not worth a column.
+LEAST_LEFT = 0.3
+#: So many splits of a cut are compared where its sign tells nothing.
+MOST_SPLITS = 32
 
 
-class CSP(OutOfSample, SpectralClusterer):
+def weigh_cuts(relaxed: FloatArray, costs: FloatArray, weighting: str) -> FloatArray:
+    """Return the relaxed indicators D^{-1/2} V, weighed before they are clustered."""
+    if weighting == "none":
+        return relaxed
+    if weighting == "one_minus_cost":
+        return relaxed * (1.0 - costs)
+    if weighting == "sign":
+        return np.sign(relaxed)
+    if weighting == "sign_cost":
+        # A cut along components costs nothing; it would outweigh all others without bound.
+        return np.sign(relaxed) / np.maximum(costs, 1e-6)
+    raise ValueError(f"weighting={weighting!r}: choose one of {', '.join(WEIGHTINGS)}.")
+
+
+@dataclass(frozen=True)
+class Completion:
+    """Columns from the unconstrained spectrum in place of feasible cuts that do not exist.
+
+    They combine unconstrained eigenvectors and feasible cuts, and extend to new points as both do.
+    """
+
+    weights: FloatArray
+    costs: FloatArray
+
+    def columns(self, graph: FloatArray, cuts: FloatArray) -> FloatArray:
+        """Return the columns, given rows of the eigenvectors and of the cuts."""
+        return np.hstack([graph, cuts]) @ self.weights
+
+
+def complete_cuts(gram: FloatArray, price: FloatArray, n_cuts: int, n_columns: int) -> Completion:
+    """Return what completes feasible cuts to a given number of columns.
+
+    Of the unconstrained eigenvectors, least cost first, what is orthogonal to the cuts and to those taken
+    already; those of which little is left are passed over.
+    """
+    size = len(gram)
+    used = list(range(size - n_cuts, size))
+    weights = np.empty((size, 0))
+    for j in range(size - n_cuts):
+        if n_cuts + weights.shape[1] >= n_columns:
+            break
+        weight = np.zeros(size)
+        weight[used] = -np.linalg.lstsq(gram[np.ix_(used, used)], gram[used, j], rcond=None)[0]
+        weight[j] = 1.0
+        left = np.sqrt(max(weight @ gram @ weight, 0.0) / gram[j, j])
+        if left > LEAST_LEFT:
+            weights = np.column_stack([weights, weight / left])
+            used.append(j)
+    lengths = np.einsum("ij,ij->j", weights, gram @ weights)
+    return Completion(weights, np.einsum("ij,ij->j", weights, price @ weights) / lengths)
+
+
+@dataclass(frozen=True)
+class SpectralCompletion(Completion):
+    """A completion by the eigenvectors of a graph: their rows D^{-1/2} V and their eigenvalues."""
+
+    others: FloatArray
+    eigenvalues: FloatArray
+
+
+def complete_by_spectrum(
+    graph: Graph, best: FeasibleCuts, spectrum: Eigenpairs, n_columns: int
+) -> SpectralCompletion:
+    """Return what the unconstrained eigenvectors add to feasible cuts, up to a given number of columns."""
+    others = np.sqrt(graph.volume) * spectrum.vectors[:, 1:]
+    both = np.hstack([others, best.vectors])
+    images = both - graph.normalized.apply(both)
+    found = complete_cuts(both.T @ both, both.T @ images, best.costs.size, n_columns)
+    return SpectralCompletion(found.weights, found.costs, graph.scale[:, None] * others, spectrum.values[1:])
+
+
+def embed_cuts(
+    relaxed: FloatArray, costs: FloatArray, n_clusters: int, weighting: str, scaled: bool
+) -> FloatArray:
+    """Return the rows that are labelled, from those of D^{-1/2} V."""
+    if n_clusters == 2:
+        return relaxed
+    weighed = weigh_cuts(relaxed, costs, weighting)
+    # Of a single cut, unit rows would leave nothing but its sign.
+    return unit_rows(weighed) if scaled and weighed.shape[1] > 1 else weighed
+
+
+@dataclass(frozen=True, eq=False)
+class CutsExtension:
+    """The rows of feasible cuts for new points: u = (Σ_j W_j u_j) / (d (1 + λ β / vol))."""
+
+    graph: Graph
+    best: FeasibleCuts
+    completion: SpectralCompletion | None
+    beta: float
+    how: tuple[int, str, bool]
+
+    def __call__(self, edges: sp.csr_array) -> FloatArray:
+        """Return the rows of new points, given their weights to the old ones."""
+        rows = weighted_means(edges, self.graph.scale[:, None] * self.best.vectors)
+        rows /= 1.0 + self.best.eigenvalues * self.beta / self.graph.volume
+        costs = self.best.costs
+        if self.completion is not None:
+            others = extend_cut(self.completion.others, self.completion.eigenvalues, False, edges)
+            rows = np.hstack([rows, self.completion.columns(others, rows)])
+            costs = np.concatenate([costs, self.completion.costs])
+        return embed_cuts(rows, costs, *self.how)
+
+
+def label_sides(graph: Graph, rows: FloatArray) -> IntArray:
+    """Return the side of `find_split` on which each entry of u*, the only column, lies."""
+    return assign_labels(rows - find_split(graph, rows[:, 0]), 2, method="sign")
+
+
+def find_split(graph: Graph, indicator: FloatArray) -> float:
+    """Return where u* is split in two: at zero (algorithm 1), or where that costs least.
+
+    With must-links alone Q̄ has no negative entry, and u* can be positive everywhere (Perron and Frobenius):
+    large near the links and almost zero elsewhere. Its sign then tells nothing. Of the values at which u*
+    jumps most, the one of least normalised cut is taken instead (Shi & Malik, 2000, section 3).
+    """
+    if indicator.min() <= 0 < indicator.max():
+        return 0.0
+    size = np.abs(indicator)
+    steps = np.log(np.maximum(np.sort(size), np.finfo(np.float64).eps * size.max(initial=1e-300)))
+    jumps = np.diff(steps)
+    largest = np.argsort(jumps)[::-1][:MOST_SPLITS]
+    largest = largest[jumps[largest] > 0]
+    if largest.size == 0:
+        return 0.0
+    splits = np.exp((steps[largest] + steps[largest + 1]) / 2)
+    inside = (size[:, None] > splits).astype(np.float64)
+    volume = graph.degrees @ inside
+    leaving = volume - np.einsum("ij,ij->j", inside, graph.apply(inside))
+    # cut (1/vol A + 1/vol B), up to the factor vol G.
+    product = volume * (graph.volume - volume)
+    costs = np.divide(leaving, product, out=np.full(product.size, np.inf), where=product > 0)
+    return float(np.copysign(splits[costs.argmin()], indicator[0]))
+
+
+def seed_centers(rows: FloatArray, constraints: Constraints, n_clusters: int) -> FloatArray | None:
+    """Return the means of the known classes as starts of k-means, completed by the rows furthest away."""
+    points = constraints.constrained_points
+    group = np.unique(constraints.must_link_components()[points], return_inverse=True)[1]
+    n_groups = int(group.max(initial=-1)) + 1
+    if not 0 < n_groups <= n_clusters:
+        return None
+    centers = [rows[points[group == number]].mean(axis=0) for number in range(n_groups)]
+    distance = np.min([np.square(rows - center).sum(axis=1) for center in centers], axis=0)
+    while len(centers) < n_clusters:
+        centers.append(rows[distance.argmax()])
+        distance = np.minimum(distance, np.square(rows - centers[-1]).sum(axis=1))
+    return np.array(centers)
+
+
+#: Cuts that are given a part of the constraints only are found to this tolerance.
+REFIT_TOLERANCE = 1e-3
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class CSP(TakesConstraints, SpectralClusterer):
     """Flexible constrained spectral clustering (Wang, Qian & Davidson, 2014).
 
     Among the cuts that satisfy the constraints to at least β, those of least normalised cut. Constraints are
@@ -61,17 +211,13 @@ class CSP(OutOfSample, SpectralClusterer):
     n_clusters : int, default=8
         K. Two clusters are the sign of the best cut (algorithm 1), or the least normalised cut along it where
         it has one sign only; for more, the K - 1 best cuts are an embedding that is clustered (algorithm 2).
-    beta : number or rule, default="usual"
-        How far the constraints must be satisfied, uᵀQu > β. A number; "usual", β = λ vol (0.1 + 1.5 s) with
+    beta : number or rule, default="auto"
+        How far the constraints must be satisfied, uᵀQu > β. A number; "auto", β = λ vol (0.1 + 1.5 s) with
         the share s = √nnz(Q) / N of labelled points, at most 0.9 λ vol; "eq19", β = λ vol (0.5 + 0.4 nnz(Q) /
         N²); "one", as large as leaves one feasible cut (section 7.3); ("fraction", f), β = f λ vol. λ is
-        λ_{K-1}(Q̄), the largest that leaves K - 1 cuts.
-    safe : bool, default=True
-        With ``beta="usual"``, see to it that correct knowledge does no harm, however little there is: where
-        there are fewer than K - 1 feasible cuts, unconstrained eigenvectors complete the embedding; and the
-        unconstrained cut is kept where it satisfies all that is known, or where part of the knowledge, held
-        back, does not show that the constrained one is better. False, or any other `beta`, is the paper's
-        algorithm as printed.
+        λ_{K-1}(Q̄), the largest that leaves K - 1 cuts. With "auto", unconstrained eigenvectors complete the
+        embedding where there are fewer cuts, other β are tried where pairs are many, and k-means also starts
+        from the known classes.
     normalization : {"target", "source"}, default="target"
         Q̄ is Q scaled by the degrees of the graph, or by its own (transfer from a source graph, section 6.3).
     weighting : {"none", "one_minus_cost", "sign", "sign_cost"}, default="none"
@@ -82,29 +228,10 @@ class CSP(OutOfSample, SpectralClusterer):
     warm_start : bool, default=False
         Use the graph of the previous fit again if the data are the same, and start from its eigenvectors:
         many times cheaper where constraints are added a few at a time, since the graph is the dearest step.
-    affinity : str or GraphRecipe, default="knn"
-        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
-        "precomputed".
-    n_neighbors : int, default=20
-        How many neighbours each point has in the graph of ``affinity="knn"``.
-    unit_rows : bool, default=True
-        Scale every row of the embedding to length one before k-means. As printed, without, the method can
-        collapse on graphs of real data.
-    n_init : int, default=10
-        How many starts k-means has.
-    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
-        For the unconstrained case only.
-    hard : bool, default=False
-        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
-        what it took.
-    n_jobs : int or None, default=None
-        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
-        joblib or Dask. -1: all cores.
-    verbose : int or bool, default=0
-        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
-        terminal. 2: also the stages within them.
-    random_state : int, RandomState or None, default=None
-        An int makes the result reproducible.
+    {graph}
+    {rows}
+    {constraints}
+    {all}
 
     Attributes
     ----------
@@ -120,24 +247,18 @@ class CSP(OutOfSample, SpectralClusterer):
     indicator_ : array of shape (n_samples,)
         u* = D^{-1/2} v*, the relaxed indicator of the best cut.
     cuts_ : FeasibleCuts
-        All feasible cuts, up to K + 4 with the usual β: λ, cost, satisfaction; `print(model.cuts_)` is a
+        All feasible cuts, up to K + 4 with ``beta="auto"``: λ, cost, satisfaction; `print(model.cuts_)` is a
         table.
     n_feasible_ : int
         How many feasible cuts there are; a lower bound where more than 1,000 points are constrained and only
         some of the cuts are computed.
     beta_ : float
         The β that was used.
-    judgement_ : Judgement
-        With `safe`: whether the constrained cut or that of the graph was kept, and why. Where the cut of the
-        graph was kept without a look at others, these are found when one of their attributes is asked for.
     affinity_matrix_ : Graph
         The graph that was cut.
     solution_ : Eigenpairs
         The eigenpairs with their residuals, the solver that ran and its certificate.
-    repair_ : Repair
-        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
-    n_features_in_ : int
-        Number of features seen in fit.
+    {results}
 
     See Also
     --------
@@ -164,205 +285,131 @@ class CSP(OutOfSample, SpectralClusterer):
     1
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        beta: Rule = "usual",
-        safe: bool = True,
-        normalization: str = "target",
-        weighting: str = "none",
-        tol: float = 1e-6,
-        warm_start: bool = False,
-        affinity: str | GraphRecipe = "knn",
-        n_neighbors: int = 20,
-        unit_rows: bool = True,
-        n_init: int = 10,
-        eigen_solver: str = "auto",
-        hard: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            affinity=affinity,
-            n_neighbors=n_neighbors,
-            unit_rows=unit_rows,
-            n_init=n_init,
-            eigen_solver=eigen_solver,
-            hard=hard,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            random_state=random_state,
+    _: KW_ONLY
+    beta: Bound = "auto"
+    normalization: str = "target"
+    weighting: str = "none"
+    tol: float = 1e-6
+    warm_start: bool = False
+    rules: ClassVar[dict[str, Rule]] = {
+        "beta": lambda _, value: parse_rule(value),
+        "normalization": one_of(*NORMALIZATIONS),
+        "weighting": one_of(*WEIGHTINGS),
+        "tol": check_tolerance,
+        "warm_start": check_flag,
+    }
+
+    published: ClassVar[dict[str, Any]] = {"safe": False, "beta": "eq19", "unit_rows": False}
+
+    def _is_guarded(self, task: Task) -> bool:
+        # A source graph says something about every point, and a β that is given is to be used.
+        return super()._is_guarded(task) and self._is_auto and self.normalization == "target"
+
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.beta, str) and self.beta == "auto"
+
+    def _solve(self, task: Task) -> Answer:
+        graph, known, k = task.graph, task.constraints, task.n_clusters
+        if known.is_empty:
+            return cut(graph, task, self)
+        warn_about_graph(graph, k)
+        completes = self._is_auto and self.normalization == "target" and k > 1
+        spectrum = cache(partial(self._spectrum, task))
+        with stage("embedding"):
+            cuts = self._find_cuts(task, spectrum if completes else None)
+            best = cuts.first(max(k - 1, 1))
+            relaxed, costs = graph.scale[:, None] * best.vectors, best.costs
+            completion = None
+            if costs.size < k - 1 and completes:
+                completion = complete_by_spectrum(graph, best, spectrum(), k - 1)
+                relaxed = np.hstack([relaxed, completion.columns(completion.others, relaxed)])
+                costs = np.concatenate([costs, completion.costs])
+            elif costs.size < k - 1:
+                warn_about_missing_cuts(cuts, k)
+            rows = embed_cuts(relaxed, costs, k, self.weighting, self.unit_rows)
+        with stage("labels"):
+            labels = self._label(rows, task, seeded=completes)
+        # Algorithm 1 for two clusters: the sides of u*.
+        split = find_split(graph, rows[:, 0]) if k == 2 and rows.shape[1] == 1 else None
+        how = (k, self.weighting, self.unit_rows)
+        new_rows = CutsExtension(graph, best, completion, cuts.beta, how)
+        return Answer(
+            labels,
+            rows,
+            graph,
+            solution_of(cuts, best),
+            extend=LabelExtension(rows, labels, new_rows, split),
+            results={
+                "cuts_": cuts,
+                "beta_": cuts.beta,
+                "n_feasible_": cuts.n_feasible,
+                "costs_": best.costs,
+                "indicator_": relaxed[:, 0],
+            },
         )
-        self.beta = beta
-        self.safe = safe
-        self.normalization = normalization
-        self.weighting = weighting
-        self.tol = tol
-        self.warm_start = warm_start
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        choices = {"normalization": NORMALIZATIONS, "weighting": WEIGHTINGS}
-        check_parameters(self, choices=choices, flags=("safe", "warm_start"))
-        parse_rule(self.beta)
-        check_tolerance(self.tol)
+    def _spectrum(self, task: Task) -> Eigenpairs:
+        """Return the unconstrained eigenvectors, those of `NormalizedCut` to the bit."""
+        if task.plain is not None and task.plain.solution is not None:
+            return task.plain.solution
+        return laplacian_eigenpairs(
+            task.graph, task.n_clusters, solver=self.eigen_solver, random_state=task.rng()
+        )
 
-    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
-        start = self._previous(graph.n_nodes)
-        self._forget(*FITTED_WITH_CONSTRAINTS)
-        if constraints.is_empty:
-            return super()._embed(graph, constraints, rng)
-        if self._is_guarded():
-            return self._embed_safely(graph, constraints, rng, start)
-        self._remember_cuts(self.find_cuts(graph, constraints, start))
-        missing = self.n_clusters - 1 - self.costs_.size
-        if missing > 0:
-            warn(
-                f"n_clusters={self.n_clusters} would use {self.n_clusters - 1} feasible cuts, but with "
-                f"beta={self.beta_:.4g} there are {self.n_feasible_}; the embedding has fewer columns. "
-                "beta='usual' with safe=True completes it; a smaller beta, or constraints that tell more "
-                "clusters apart, give more cuts.",
-                ConstraintWarning,
-            )
-        return self.embed_cuts(graph.scale[:, None] * self.eigenvectors_, self.costs_)
-
-    def _is_guarded(self) -> bool:
-        is_usual = isinstance(self.beta, str) and self.beta == "usual"
-        # A source graph says something about every point, and one cluster leaves no choice.
-        return self.safe and is_usual and self.normalization == "target" and self.n_clusters > 1
-
-    def find_cuts(
-        self,
-        graph: Graph,
-        constraints: Constraints,
-        start: FloatArray | None = None,
-        smooth: Callable[[], FloatArray] | None = None,
-        score: Score | None = None,
-        tol: float | None = None,
-    ) -> FeasibleCuts:
-        """Return the feasible cuts of a graph with these settings, see `feasible_cuts`."""
+    def _find_cuts(self, task: Task, spectrum: Callable[[], Eigenpairs] | None) -> FeasibleCuts:
+        """Return the feasible cuts (eq. 13); of many constraints, with the β that serves best."""
+        graph, known, k = task.graph, task.constraints, task.n_clusters
+        before = None if task.start is None else task.start.results.get("cuts_")
+        is_rough = task.sample is not None
+        score = None
+        if spectrum is not None and not is_rough and is_enough(known, k):
+            score = partial(self._score, task)
         return feasible_cuts(
             graph,
-            constraints,
+            known,
             self.beta,
-            n_clusters=self.n_clusters,
+            n_clusters=k,
             normalization=self.normalization,
-            tol=self.tol if tol is None else tol,
-            start=start,
-            max_cuts=enough_cuts(self.beta, self.n_clusters),
-            smooth=smooth,
+            tol=max(self.tol, REFIT_TOLERANCE) if is_rough else self.tol,
+            start=None if before is None else before.vectors,
+            max_cuts=enough_cuts(self.beta, k),
+            smooth=None if spectrum is None else lambda: spectrum().vectors,
             score=score,
         )
 
-    def embed_cuts(self, relaxed: FloatArray, costs: FloatArray) -> FloatArray:
-        """Return the rows that are labelled, from those of D^{-1/2} V."""
-        if self.n_clusters == 2:
-            return relaxed
-        weighed = weigh_cuts(relaxed, costs, self.weighting)
-        # Of a single cut, unit rows would leave nothing but its sign.
-        return unit_rows(weighed) if self.unit_rows and weighed.shape[1] > 1 else weighed
+    def _score(self, task: Task, vectors: FloatArray, costs: FloatArray) -> float:
+        """Tell how far neighbours agree with the constraints, roughly: k-means sees some of the points."""
+        relaxed = task.graph.scale[:, None] * vectors
+        rows = embed_cuts(relaxed, costs, task.n_clusters, self.weighting, self.unit_rows)
+        k = task.n_clusters
+        labels = label_sides(task.graph, rows) if rows.shape[1] == 1 else rough_labels(rows, k)
+        return task.constraints.agreement(what_neighbors_say(task.graph, labels, task.n_clusters))
 
-    def _embed_safely(
-        self, graph: Graph, constraints: Constraints, rng: np.random.RandomState, start: FloatArray | None
-    ) -> FloatArray:
-        trial = CutTrial(self, graph, constraints, rng)
-        settled = trial.settle_by_graph()
-        if settled is not None:
-            self.judgement_, self._unasked = settled, (constraints, start)
-            return self._keep_graph(trial, constraints)
-        try:
-            cuts = trial.find_cuts(start)
-        except (ConstraintError, SpectralError) as error:
-            reason = (
-                "There is nothing to satisfy" if isinstance(error, ConstraintError) else "No cut was found"
-            )
-            self.judgement_ = Judgement(GRAPH, f"{reason}. {error}", is_sure=False)
-        else:
-            self._remember_cuts(cuts)
-            rows, completion = trial.embed(cuts)
-            answers = trial.label(rows, constraints)
-            with warnings.catch_warnings(action="ignore", category=SidecutWarning):
-                self.judgement_ = judge(
-                    constraints,
-                    self.n_clusters,
-                    answers,
-                    lambda: trial.graph_labels,
-                    lambda told: trial.refit(told, cuts.vectors),
-                    lambda labels: what_neighbors_say(graph, labels, self.n_clusters),
-                    trial.is_doubtful,
-                )
-        if self.judgement_.choice == GRAPH:
-            return self._keep_graph(trial, constraints)
-        self._labels, self._completion = answers[self.judgement_.choice], completion
-        if completion is not None:
-            self._spectrum = trial.spectrum
-        return rows
+    def _label(self, rows: FloatArray, task: Task, seeded: bool) -> IntArray:
+        """Return the clusters of the rows; k-means may start from the known classes, too."""
+        known, k, n_init = task.constraints, task.n_clusters, self.n_init
+        if k == 2 and rows.shape[1] == 1:
+            return label_sides(task.graph, rows)
+        if task.sample is not None and task.sample.size < len(rows):
+            labels: IntArray = np.zeros(len(rows), dtype=np.intp)
+            some = replace(task, constraints=known.restricted_to(task.sample), sample=None)
+            model = type(self)(k, n_init=min(n_init, FEW_STARTS))
+            labels[task.sample] = model._label(rows[task.sample], some, seeded)
+            return labels
+        labels = assign_labels(rows, k, n_init=n_init, random_state=task.rng())
+        seeds = seed_centers(rows, known, k) if seeded else None
+        if seeds is None:
+            return labels
+        other = kmeans_from(rows, seeds)
+        return other if known.agreement(other) > known.agreement(labels) + NOTEWORTHY else labels
 
-    def _keep_graph(self, trial: CutTrial, constraints: Constraints) -> FloatArray:
-        warn_if_unsure(self.judgement_, constraints, trial.graph_labels)
-        self._labels, self._spectrum = trial.graph_labels, trial.spectrum
-        return trial.graph_rows
 
-    def __getattr__(self, name: str) -> Any:
-        # Cuts that the answer did not need take longer than the answer: they wait until someone asks.
-        unasked = self.__dict__.get("_unasked")
-        if name in KNOWN_BY_CUTS and unasked is not None:
-            del self._unasked
-            constraints, start = unasked
-            try:
-                self._remember_cuts(self.find_cuts(self.affinity_matrix_, constraints, start))
-            except (ConstraintError, SpectralError) as error:
-                raise AttributeError(f"There are no feasible cuts, so there is no {name}. {error}") from error
-            return self.__dict__[name]
-        # Once more in the usual way, so that the error is the usual one: a property may have raised it.
-        return object.__getattribute__(self, name)
-
-    def _remember_cuts(self, cuts: FeasibleCuts) -> None:
-        best = remember_cuts(self, cuts)
-        self.indicator_ = self.affinity_matrix_.scale * best.vectors[:, 0]
-
-    def _vectors_kept(self) -> FloatArray:
-        return self._spectrum.vectors if self._keeps_graph else self.eigenvectors_
-
-    @property
-    def _keeps_graph(self) -> bool:
-        return hasattr(self, "judgement_") and self.judgement_.choice == GRAPH
-
-    def _extended(self, edges: sp.csr_array) -> FloatArray:
-        graph, scale = self.affinity_matrix_, self.affinity_matrix_.scale[:, None]
-        if self._keeps_graph:
-            rows = extend_cut(edges, scale * self._spectrum.vectors, self._spectrum.values)
-            return unit_rows(rows) if self.unit_rows else rows
-        if "cuts_" not in vars(self):
-            return super()._extended(edges)
-        rows = weighted_means(edges, scale * self.eigenvectors_)
-        rows /= 1.0 + self.eigenvalues_ * self.beta_ / graph.volume
-        completion, costs = getattr(self, "_completion", None), self.costs_
-        if completion is not None:
-            others = np.sqrt(graph.volume) * scale * self._spectrum.vectors[:, 1:]
-            extended = extend_cut(edges, others, self._spectrum.values[1:])
-            rows = np.hstack([rows, completion.columns(extended, rows)])
-            costs = np.concatenate([costs, completion.costs])
-        return self.embed_cuts(rows, costs)
-
-    def _previous(self, n_nodes: int) -> FloatArray | None:
-        if self.warm_start and "cuts_" in vars(self) and self.cuts_.vectors.shape[0] == n_nodes:
-            return self.cuts_.vectors
-        return None
-
-    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
-        # Found already where several answers were compared.
-        if hasattr(self, "_labels"):
-            return self.__dict__.pop("_labels")
-        # Algorithm 1 for two clusters: the sides of u*. Without constraints there are two columns instead.
-        if self.n_clusters == 2 and embedding.shape[1] == 1:
-            return label_sides(self.affinity_matrix_, embedding)
-        return super()._assign_labels(embedding, rng)
-
-    def _labels_of_rows(self, rows: FloatArray) -> IntArray:
-        if self.n_clusters == 2 and self.embedding_.shape[1] == 1:
-            return (rows[:, 0] > find_split(self.affinity_matrix_, self.embedding_[:, 0])).astype(np.intp)
-        return super()._labels_of_rows(rows)
+def warn_about_missing_cuts(cuts: FeasibleCuts, n_clusters: int) -> None:
+    """Warn that fewer feasible cuts exist than an embedding in K - 1 columns uses."""
+    warn(
+        f"n_clusters={n_clusters} would use {n_clusters - 1} feasible cuts, but with beta={cuts.beta:.4g} "
+        f"there are {cuts.n_feasible}; the embedding has fewer columns. beta='auto' completes it; a smaller "
+        "beta, or constraints that tell more clusters apart, give more cuts.",
+        ConstraintWarning,
+    )

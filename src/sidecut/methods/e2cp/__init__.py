@@ -14,9 +14,14 @@
 
 from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph, adjust_weights
 from sidecut.methods.e2cp.estimator import E2CP, nontrivial
-from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix
-from sidecut.methods.e2cp.propagation import PropagatedConstraints, propagate, propagate_by_iteration
-from sidecut.methods.e2cp.spreading import spread
+from sidecut.methods.e2cp.propagation import (
+    AgreementMatrix,
+    LowRankMatrix,
+    PropagatedConstraints,
+    propagate,
+    propagate_by_iteration,
+    spread,
+)
 
 __all__ = [
     "E2CP",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,14 +13,246 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
-from sidecut.arrays import FloatArray, IntArray
-from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, SparseProduct, drop_isolated
-from sidecut.graphs.lazy import KeptTiledGraph, TiledGraph, rows_of
-from sidecut.methods.e2cp.lowrank import LowRankMatrix
-from sidecut.methods.e2cp.positive_part import PositivePart, positive_part
+from sidecut.checks import FloatArray, IntArray
+from sidecut.constraints import Constraints
+from sidecut.graphs import lazy
+from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, SparseProduct, SplitWeights, drop_isolated
+from sidecut.graphs.lazy import KeptStrips, KeptTiledGraph, TiledGraph, halve, rows_of
+from sidecut.graphs.threads import count_threads
+from sidecut.methods.cut import LARGEST_EIGENVALUE
+from sidecut.methods.e2cp.propagation import AgreementMatrix, LowRankMatrix, slices, spread
 from sidecut.methods.e2cp.smooth import SmoothBeliefs
-from sidecut.methods.extension import LARGEST_EIGENVALUE
+
+PositivePart = Callable[[FloatArray], FloatArray]
+
+
+def positive_part(matrix: LowRankMatrix) -> PositivePart | None:
+    """Return the map X -> F⁺ X, or None where F has no positive entry."""
+    values = matrix.core.data if sp.issparse(matrix.core) else matrix.core
+    # The factor is not negative, so a core of one sign makes F of that sign.
+    if np.all(values <= 0):
+        return None
+    if np.all(values >= 0) and matrix.largest() <= 1.0:
+        return matrix.apply
+    if isinstance(matrix, AgreementMatrix):
+        return ClasswisePart(matrix)
+    return TiledPart(matrix)
+
+
+# The positive part of an agreement of labels, class by class: exact, and near linear on most data.
+
+#: Positive entries that are not sure beforehand are stored, if there are at most so many for every node.
+STORED_PER_NODE = 200
+#: Running sums over a class take about this many numbers at a time.
+RUNNING_NUMBERS = 4_000_000
+#: By so much an entry may exceed 1 from rounding alone.
+ROUNDING = 1e-13
+
+Tile = tuple[slice, slice, FloatArray]
+
+
+class ClasswisePart:
+    """The map X -> F⁺ X for F = w (2 U Uᵀ - s sᵀ), F⁺_ij = min(max(F_ij, 0), 1).
+
+    With p_i = U_i / s_i the shares of point i among the classes, F_ij = w s_i s_j (2 p_i·p_j - 1) is positive
+    only if both points have the same leading class, with a share above one half:
+
+    - p_i·p_j is a mean of the entries of p_j, with weights p_i; so p_i·p_j > 1/2 needs an entry of p_j above
+      1/2, and likewise of p_i.
+    - If these are in different classes, p_ia = x and p_jb = y with a ≠ b, then
+      p_i·p_j <= x (1 - y) + (1 - x) y = 1/2 - 2 (x - 1/2)(y - 1/2) < 1/2.
+
+    Within a class, p_i·p_j >= x y: where x y >= 1/2 the entry is surely not negative; with two classes, where
+    p_i·p_j = x y + (1 - x)(1 - y) = 1/2 + 2 (x - 1/2)(y - 1/2), it never is. With the points of a class
+    sorted by their share, the sure columns of a row come first, and are applied through the factor by running
+    sums. Of the doubtful entries few are positive. These are found once and stored where they are not too
+    many, and otherwise computed again in every product.
+
+    Also F_ij <= t_i t_j with t_i = √w s_i (2 x_i - 1), since p_i·p_j <= x y + (1 - x)(1 - y). In a class
+    where that exceeds 1, so that entries may have to be clipped, none is taken as sure.
+
+    The search for the doubtful entries is all that takes more than linear time.
+    """
+
+    def __init__(self, matrix: AgreementMatrix) -> None:
+        self.n_nodes = matrix.n_nodes
+        self.classes = list(_sorted_classes(matrix))
+        self.stored = self._stored_doubts(STORED_PER_NODE * matrix.n_nodes)
+
+    def __call__(self, block: FloatArray) -> FloatArray:
+        """Return F⁺ @ block."""
+        columns = block.reshape(self.n_nodes, -1)
+        doubtful = self._doubtful_product if self.stored is None else self._stored_product
+        result = doubtful(columns)
+        with ThreadPoolExecutor(count_threads()) as pool:
+            sure = pool.map(lambda members: members.sure_product(columns[members.points]), self.classes)
+            for members, product in zip(self.classes, sure, strict=True):
+                result[members.points] += product
+        return result.reshape(block.shape)
+
+    @cached_property
+    def _stored_product(self) -> SparseProduct:
+        return SparseProduct(self.stored)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Threads cannot be written to a file.
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_stored_product"}
+
+    @property
+    def n_computed(self) -> int:
+        """How many entries are computed one by one in every product."""
+        return 0 if self.stored is not None else sum(members.n_doubtful for members in self.classes)
+
+    def _doubtful_product(self, block: FloatArray) -> FloatArray:
+        result = np.zeros(block.shape)
+        for members in self.classes:
+            for rows, columns, tile in members.doubtful_tiles():
+                result[members.points[rows]] += tile @ block[members.points[columns]]
+        return result
+
+    def _stored_doubts(self, limit: int) -> sp.csr_array | None:
+        """Return the positive entries that are not sure beforehand, or None if they are more than a limit."""
+        found: list[tuple[npt.NDArray, npt.NDArray, FloatArray]] = []
+        n_found = 0
+        index_type = np.int32 if self.n_nodes <= np.iinfo(np.int32).max else np.int64
+        for members in self.classes:
+            nodes = members.points.astype(index_type)
+            for rows, columns, tile in members.doubtful_tiles():
+                i, j = np.nonzero(tile)
+                found.append((nodes[rows][i], nodes[columns][j], tile[i, j]))
+                n_found += i.size
+                if n_found > limit:
+                    return None
+        shape = (self.n_nodes, self.n_nodes)
+        if not found:
+            return sp.csr_array(shape)
+        i, j, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return sp.csr_array((values, (i, j)), shape=shape)
+
+
+@dataclass(frozen=True)
+class _Class:
+    """The decided points of one class, the most decided first, with their rows of U and of U C."""
+
+    points: IntArray
+    factor: FloatArray
+    left: FloatArray
+    shares: FloatArray
+    tops: FloatArray
+    is_clipped: bool
+
+    @cached_property
+    def n_sure(self) -> IntArray:
+        """How many of the first columns are surely not negative, for every row; fewer from row to row."""
+        if self.is_clipped:
+            return np.zeros(self.points.size, dtype=np.intp)
+        if self.factor.shape[1] == 2:
+            return np.full(self.points.size, self.points.size, dtype=np.intp)
+        # The shares descend, so those of at least 1 / (2 share) come first.
+        return np.searchsorted(-self.shares, -0.5 / self.shares, side="right")
+
+    @property
+    def n_doubtful(self) -> int:
+        """How many entries are not sure beforehand."""
+        return int((self.points.size - self.n_sure).sum())
+
+    def sure_product(self, block: FloatArray) -> FloatArray:
+        """Return the product of the sure entries with the rows of a block that belong to the class."""
+        if self.n_doubtful == 0:
+            return self.left @ (self.factor.T @ block)
+        result = np.zeros(block.shape)
+        some = np.flatnonzero(self.n_sure)
+        at_once = max(1, RUNNING_NUMBERS // self.factor.size)
+        for start in range(0, block.shape[1], at_once):
+            part = slice(start, start + at_once)
+            sums = np.cumsum(self.factor[:, :, None] * block[:, None, part], axis=0)
+            result[some, part] = np.einsum("ik,ikb->ib", self.left[some], sums[self.n_sure[some] - 1])
+        return result
+
+    def doubtful_tiles(self) -> Iterator[Tile]:
+        """Yield (rows, columns, F⁺[rows, columns]) for all entries that are not sure; zero where they are."""
+        for rows in slices(self.points.size):
+            for columns in slices(self.points.size, int(self.n_sure[rows.stop - 1])):
+                tile = self.left[rows] @ self.factor[columns].T
+                np.clip(tile, 0.0, 1.0, out=tile)
+                tile[np.arange(columns.start, columns.stop) < self.n_sure[rows, None]] = 0.0
+                yield rows, columns, tile
+
+
+def _sorted_classes(matrix: AgreementMatrix) -> Iterator[_Class]:
+    sums = matrix.factor.sum(axis=1)
+    leading = matrix.factor.argmax(axis=1)
+    shares = np.zeros(matrix.n_nodes)
+    np.divide(matrix.factor.max(axis=1), sums, out=shares, where=sums > 0)
+    tops = np.sqrt(matrix.weight) * sums * (2.0 * shares - 1.0)
+    # The bound is not tight: a matrix divided by its largest entry has none above 1, whatever the bound says.
+    is_bounded = matrix.largest() <= 1.0 + ROUNDING
+    for k in range(matrix.rank):
+        points = np.flatnonzero((leading == k) & (shares > 0.5))
+        if points.size:
+            points = points[np.argsort(-shares[points], kind="stable")]
+            is_clipped = not is_bounded and bool(tops[points].max() > 1.0)
+            rows = matrix.factor[points], matrix.left(points)
+            yield _Class(points, *rows, shares[points], tops[points], is_clipped)
+
+
+# The positive part of a matrix of low rank, tile by tile, its entries kept as far as they fit.
+
+#: The share of entries that are positive is estimated from so many.
+SAMPLED_ENTRIES = 10_000
+
+
+class TiledPart:
+    """The map X -> F⁺ X with F⁺_ij = min(max(F_ij, 0), 1), F of low rank: exact, tile by tile.
+
+    Making all tiles costs n² rank / 2 multiplications, far more than using them. So they are made once and
+    their positive entries kept, in the precision of the factor, as far as they fit in memory: of random pairs
+    among K classes few say "together", and few entries of what follows from them are positive. Only what does
+    not fit is made again in every product.
+    """
+
+    def __init__(self, matrix: LowRankMatrix) -> None:
+        self.matrix = matrix
+
+    def __call__(self, block: FloatArray) -> FloatArray:
+        """Return F⁺ @ block."""
+        return self._strips(block)
+
+    @cached_property
+    def _strips(self) -> KeptStrips:
+        return KeptStrips(self.matrix.n_nodes, list(slices(self.matrix.n_nodes)), self._strip)
+
+    @cached_property
+    def share(self) -> float:
+        """The share of entries that are positive, estimated from a sample."""
+        places = np.random.default_rng(0).integers(self.matrix.n_nodes, size=(2, SAMPLED_ENTRIES))
+        return float((self.matrix.entries(*places) > 0).mean())
+
+    @property
+    def product_cost(self) -> float:
+        """About how many multiplications are spent, in every product, on making tiles again."""
+        n_entries = self.matrix.n_nodes**2 / 2
+        needed = n_entries * self.share * (self.matrix.factor.itemsize + np.dtype(np.int32).itemsize)
+        return n_entries * self.matrix.rank * max(0.0, 1.0 - lazy.KEPT_BYTES / max(needed, 1.0))
+
+    def _strip(self, rows: slice) -> sp.csr_array:
+        """Return F⁺[rows, rows.start:], its corner halved, made a tile at a time."""
+        left = self.matrix.left(rows)
+        tiles = []
+        for columns in slices(self.matrix.n_nodes, rows.start):
+            tile = left @ self.matrix.factor[columns].T
+            np.clip(tile, 0.0, 1.0, out=tile)
+            tiles.append(sp.csr_array(halve(tile) if columns.start == rows.start else tile))
+        return sp.hstack(tiles, format="csr")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What can be made again is not worth a gigabyte of a file.
+        return {"matrix": self.matrix}
+
 
 #: Up to this many nodes an adjusted graph is kept in memory (32 MB), if the graph itself is.
 IN_MEMORY = 2_000
@@ -34,20 +269,6 @@ def adjust_weights(weights: FloatArray, beliefs: FloatArray, unit: float = 1.0) 
 
     Both are W (1 - |F|) + max(F, 0). Beliefs are first clipped to [-1, 1], beyond which eq. 4 would make
     weights negative.
-
-    Parameters
-    ----------
-    weights, beliefs : arrays of the same shape
-        W and F.
-    unit : float, default=1.0
-        The largest weight there can be, 1 in the paper: W (1 - |F|) + unit max(F, 0).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.e2cp.adjustment import adjust_weights
-    >>> adjust_weights(np.array([0.5, 0.5, 0.0]), np.array([0.5, -0.5, -3.0]))
-    array([0.75, 0.25, 0.  ])
     """
     clipped = np.clip(beliefs, -1.0, 1.0)
     return weights * (1.0 - np.abs(clipped)) + unit * np.maximum(clipped, 0.0)
@@ -59,15 +280,6 @@ class AdjustedGraph(KeptTiledGraph):
     If W is sparse, so is the first term; the second is applied through the structure of F, see
     `positive_part`. Otherwise both are evaluated tile by tile. Memory is proportional to that of W and of the
     factor.
-
-    Parameters
-    ----------
-    graph : Graph
-        W, in any form.
-    beliefs : LowRankMatrix
-        F, with a factor that is not negative.
-    unit : float, default=1.0
-        The largest weight there can be, see `adjust_weights`.
     """
 
     def __init__(self, graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0) -> None:
@@ -130,36 +342,7 @@ class AdjustedGraph(KeptTiledGraph):
 
 
 def adjust_graph(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0) -> Graph:
-    """Return a graph adjusted by eq. 4 in the form that suits it.
-
-    Parameters
-    ----------
-    graph : Graph
-        W, in any form.
-    beliefs : LowRankMatrix
-        F, with a factor that is not negative.
-    unit : float, default=1.0
-        The largest weight there can be, see `adjust_weights`.
-
-    Returns
-    -------
-    Graph
-        In memory up to 2,000 nodes, unless W is evaluated in tiles, and sparse where F joins no pairs or
-        few; otherwise an `AdjustedGraph`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.e2cp.lowrank import AgreementMatrix
-    >>> from sidecut.methods.e2cp.adjustment import adjust_graph
-    >>> from sidecut.graphs import as_graph
-    >>> graph = as_graph(np.array([[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]))
-    >>> beliefs = AgreementMatrix(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 0.5]]))
-    >>> adjust_graph(graph, beliefs).toarray()
-    array([[1.  , 1.  , 0.25],
-           [1.  , 1.  , 0.25],
-           [0.25, 0.25, 0.25]])
-    """
+    """Return a graph adjusted by eq. 4 in the form that suits it."""
     lazy = AdjustedGraph(graph, beliefs, unit)
     if lazy.edges is not None and lazy.joined is None:
         return SparseGraph(lazy.edges)
@@ -198,19 +381,7 @@ ROW_NUMBERS = 20_000_000
 def arriving_beliefs(
     edges: sp.csr_array, graph: Graph, beliefs: LowRankMatrix | SmoothBeliefs, alpha: float
 ) -> FloatArray:
-    """Return α s F, what is believed about new points and all old ones, with s = W_j / √(d d_j).
-
-    Parameters
-    ----------
-    edges : csr_array of shape (m, n)
-        Weights of new points to old ones.
-    graph : Graph
-        The graph before eq. 4, for the degrees of the old points.
-    beliefs : LowRankMatrix or SmoothBeliefs
-        F of the old points.
-    alpha : float
-        α of eq. 3.
-    """
+    """Return α s F, what is believed about new points and all old ones, with s = W_j / √(d d_j)."""
     return alpha * beliefs.apply(_normalize(edges, graph).toarray().T).T
 
 
@@ -223,19 +394,7 @@ def extend_rows(
     relaxed: FloatArray,
     eigenvalues: FloatArray,
 ) -> FloatArray:
-    """Return the rows of D̃^{-1/2} V for new points, in memory for a few of them at a time.
-
-    Parameters
-    ----------
-    edges, graph, beliefs, alpha
-        See `arriving_beliefs`; beliefs as eq. 4 takes them, rescaled or not.
-    unit : float
-        The largest weight there can be, see `adjust_weights`.
-    relaxed : array of shape (n, k)
-        D̃^{-1/2} V of the old points.
-    eigenvalues : array of shape (k,)
-        λ of the normalised Laplacian of the adjusted graph.
-    """
+    """Return the rows of D̃^{-1/2} V for new points, in memory for a few of them at a time."""
     factor = np.where(eigenvalues < LARGEST_EIGENVALUE, 1.0 - eigenvalues, 1.0)
     rows = np.empty((edges.shape[0], relaxed.shape[1]))
     for part in _portions(*edges.shape):
@@ -259,3 +418,159 @@ def _normalize(edges: sp.csr_array, graph: Graph) -> sp.csr_array:
 def _portions(n_new: int, n_old: int) -> Iterator[slice]:
     at_once = max(1, ROW_NUMBERS // n_old)
     return (slice(start, min(start + at_once, n_new)) for start in range(0, n_new, at_once))
+
+
+BeliefsAt = Callable[[IntArray], FloatArray]
+
+#: Points are put into so many groups, from a sample of so many points.
+GROUPS = 200
+GROUP_SAMPLE = 10_000
+#: The error is measured at so many points, against rows of F to this residual.
+MEASURED_POINTS = 8
+MEASURED_TOLERANCE = 3e-3
+#: The rank that the groups add is low up to here; shares of the normalised affinity below the second number
+#: are rounding errors. Labels of two classes that reach a part of the graph have rank 2, random pairs 200.
+LOW_RANK = 32
+GROUPED_ROUNDING = 1e-14
+
+
+class GroupedGraph(Graph):
+    """The graph E + G M Gᵀ, where E is sparse and G says which group each node is in."""
+
+    def __init__(self, edges: sp.csr_array, group: IntArray, levels: FloatArray) -> None:
+        self.n_nodes = int(edges.shape[0])
+        self.edges = sp.csr_array(edges)
+        self.group = group
+        self.levels = levels
+
+    @cached_property
+    def _members(self) -> sp.csr_array:
+        ones = np.ones(self.n_nodes)
+        shape = (self.levels.shape[0], self.n_nodes)
+        return sp.csr_array((ones, (self.group, np.arange(self.n_nodes))), shape=shape)
+
+    @cached_property
+    def _edge_product(self) -> SparseProduct:
+        return SparseProduct(self.edges)
+
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return W̃ @ block."""
+        added = self.levels @ (self._members @ block)
+        if block.dtype == np.float32:
+            added = added.astype(np.float32)
+        return self._edge_product(block) + added[self.group]
+
+    @property
+    def split(self) -> SplitWeights | None:
+        """E + B diag(m) Bᵀ, where D^{-1/2} B has orthonormal columns, or None where it has many of them."""
+        sizes = np.sqrt(self._members @ self.scale**2)
+        shares, vectors = np.linalg.eigh(sizes[:, None] * self.levels * sizes)
+        kept = np.abs(shares) > GROUPED_ROUNDING
+        if np.count_nonzero(kept) > LOW_RANK:
+            return None
+        # A group of isolated nodes alone has size 0, and no weight.
+        per_group = vectors[:, kept] / np.where(sizes > 0, sizes, np.inf)[:, None]
+        return SplitWeights(self.edges, per_group[self.group], shares[kept])
+
+    def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return the weights of some pairs of nodes."""
+        if len(rows) == 0:
+            return np.empty(0)
+        own = np.asarray(self.edges[rows, columns], dtype=np.float64).ravel()
+        return np.maximum(own + self.levels[self.group[rows], self.group[columns]], 0.0)
+
+    @cached_property
+    def components(self) -> IntArray:
+        """The connected component of every node: by edges, and by the groups that hang together."""
+        touching = sp.csr_array(self.levels > 0, dtype=np.float64)
+        used = np.asarray(touching.sum(axis=1)).ravel() > 0
+        part, present = connected_components(touching, directed=False)[1], np.unique(self.group)
+        if used[present].all() and np.all(part[present] == part[present[0]]):
+            # Every node hangs on a group, and the groups hang together: the edges need not be followed.
+            return drop_isolated(np.zeros(self.n_nodes, dtype=np.intp), self.isolated)
+        by_edges = connected_components(_positive_part(self.edges), directed=False)[1]
+        n_found, hanging = int(by_edges.max()) + 1, np.flatnonzero(used[self.group])
+        ends = (by_edges[hanging], n_found + part[self.group[hanging]])
+        sides = sp.csr_array((np.ones(hanging.size), ends), shape=(n_found + part.max() + 1,) * 2)
+        number = connected_components(sides, directed=False)[1][by_edges]
+        return drop_isolated(number, self.isolated)
+
+    def toarray(self) -> FloatArray:
+        """Return W̃ as a dense array, formed at once."""
+        return np.asarray(self.edges.toarray() + self.levels[np.ix_(self.group, self.group)])
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Threads cannot be written to a file.
+        return {name: value for name, value in super().__getstate__().items() if name != "_edge_product"}
+
+
+def _positive_part(edges: sp.csr_array) -> sp.csr_array:
+    """Return a sparse matrix with its positive entries only, and no other stored."""
+    if edges.data.min(initial=np.inf) > 0:
+        return edges
+    positive = sp.csr_array(
+        (np.maximum(edges.data, 0.0), edges.indices.copy(), edges.indptr.copy()), edges.shape
+    )
+    positive.eliminate_zeros()
+    return positive
+
+
+def adjust_smoothly(graph: Graph, beliefs: SmoothBeliefs, unit: float, rng: np.random.RandomState) -> Graph:
+    """Return W̃ of eq. 4 for smooth beliefs; sparse where nothing joins points that are not linked."""
+    edges = _edges(graph, beliefs)
+    if not beliefs.joins:
+        return SparseGraph(edges)
+    group, levels = _levels(beliefs, rng)
+    pairs = sp.coo_array(beliefs.sharp)
+    strong = np.clip(beliefs.at_pairs(), 0.0, 1.0) - levels[group[pairs.row], group[pairs.col]]
+    joined = sp.csr_array((unit * strong, (pairs.row, pairs.col)), shape=edges.shape)
+    # Mirrored entries are sums in different orders.
+    joined = 0.5 * (joined + joined.T)
+    return GroupedGraph(sp.csr_array(edges + joined), group, unit * levels)
+
+
+def measure_error(
+    graph: Graph, changed: Graph, exact_beliefs: BeliefsAt, unit: float, rng: np.random.RandomState
+) -> float:
+    """Return how far the rows of W̃ are from eq. 4, as a share of their degrees: the mean over some points."""
+    points = rng.choice(graph.n_nodes, size=min(MEASURED_POINTS, graph.n_nodes), replace=False)
+    units = np.zeros((graph.n_nodes, points.size))
+    units[points, np.arange(points.size)] = 1.0
+    exact = adjust_weights(graph.apply(units), exact_beliefs(points), unit)
+    wrong = np.abs(changed.apply(units) - exact).sum(axis=0)
+    return float(np.mean(wrong / np.maximum(exact.sum(axis=0), np.finfo(np.float64).tiny)))
+
+
+def beliefs_at(graph: Graph, constraints: Constraints, alpha: float, points: IntArray) -> FloatArray:
+    """Return some columns of F = P Z P, by two solves."""
+    units = np.zeros((graph.n_nodes, points.size))
+    units[points, np.arange(points.size)] = 1.0
+    once = spread(graph, units, alpha, tolerance=MEASURED_TOLERANCE)
+    return spread(graph, constraints.as_matrix() @ once, alpha, tolerance=MEASURED_TOLERANCE)
+
+
+def _edges(graph: Graph, beliefs: SmoothBeliefs) -> sp.csr_array:
+    """Return W (1 - |F|), symmetric to the last bit."""
+    upper = sp.coo_array(sp.triu(graph.matrix))
+    strengths = np.minimum(np.abs(beliefs.entries(upper.row, upper.col)), 1.0)
+    half = sp.csr_array((upper.data * (1.0 - strengths), (upper.row, upper.col)), shape=upper.shape)
+    return sp.csr_array(half + sp.triu(half, k=1).T)
+
+
+def _levels(beliefs: SmoothBeliefs, rng: np.random.RandomState) -> tuple[IntArray, FloatArray]:
+    """Group the points by their rows of F's factor, and return the positive part of F between the means."""
+    factor, core = beliefs.smooth.factor, beliefs.smooth.core
+    rows = beliefs.places / max(float(np.abs(beliefs.places).max()), float(np.finfo(np.float64).tiny))
+    rows = rows.astype(np.float32)
+    sample = rng.choice(rows.shape[0], min(GROUP_SAMPLE, rows.shape[0]), replace=False)
+    means = KMeans(min(GROUPS, sample.size), init="random", n_init=1, max_iter=8, random_state=rng)
+    with warnings.catch_warnings():
+        # Fewer distinct rows than groups: some stay empty.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        group = means.fit(rows[sample]).predict(rows)
+    _, group = np.unique(group, return_inverse=True)
+    counts = np.bincount(group)
+    members = sp.csr_array((np.ones(group.size), (group, np.arange(group.size))))
+    middle = (members @ factor) / counts[:, None]
+    levels = middle @ core @ middle.T
+    return group, np.clip(0.5 * (levels + levels.T), 0.0, 1.0)

@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, Rule, check_flag, one_of, unless
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
-from sidecut.graphs import FactorGraph, Graph, GraphRecipe
+from sidecut.graphs import FactorGraph, Graph, warn_about_graph
 from sidecut.graphs.lazy import rows_of, tile_rows
 from sidecut.graphs.resolvent import ResolventGraph
-from sidecut.labelling import LabellingMethod, unit_rows
-from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph, extend_rows
-from sidecut.methods.e2cp.grouped import BeliefsAt, adjust_smoothly, beliefs_at, measure_error
-from sidecut.methods.e2cp.lowrank import LowRankMatrix
-from sidecut.methods.e2cp.positive_part import TiledPart
+from sidecut.labelling import unit_rows
+from sidecut.methods.base import CutClusterer, TakesConstraints, documented
+from sidecut.methods.cut import LabelExtension, cut, label_vectors
+from sidecut.methods.e2cp.adjustment import (
+    AdjustedGraph,
+    BeliefsAt,
+    TiledPart,
+    adjust_graph,
+    adjust_smoothly,
+    beliefs_at,
+    extend_rows,
+    measure_error,
+)
 from sidecut.methods.e2cp.propagation import (
+    LowRankMatrix,
     PropagatedConstraints,
     are_labels,
     propagate,
     propagate_labels,
 )
 from sidecut.methods.e2cp.smooth import SmoothBeliefs, label_beliefs, leading_basis, smooth_beliefs
-from sidecut.methods.extension import OutOfSample
-from sidecut.methods.safeguard import Safeguarded
-from sidecut.parameters import check_choice
+from sidecut.methods.task import Answer, Task
+from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
-EIGENVECTORS = ("leading", "nontrivial")
 #: Graphs of more nodes than this may be adjusted approximately.
 APPROXIMATE_FROM = 2_000
 #: Where rows of the graph would differ by more than this share from eq. 4, graphs of up to so many nodes are
@@ -51,7 +57,9 @@ FEWEST_VECTORS = 20
 DEAR_PRODUCT = 1e12
 
 
-class E2CP(Safeguarded, OutOfSample, SpectralClusterer):
+@documented
+@dataclass(eq=False, repr=False)
+class E2CP(TakesConstraints, CutClusterer):
     """Exhaustive and efficient constraint propagation (Lu & Ip, 2010).
 
     What is known about some pairs is propagated along the graph to all pairs, F = P Z P (eq. 3); then every
@@ -76,42 +84,16 @@ class E2CP(Safeguarded, OutOfSample, SpectralClusterer):
         entries at the pairs, for labels as it is; and what it adds to W is one number for every two of
         200 groups of points. `approximation_error_` says how much that changes. Where it is more than 0.7,
         "auto" is exact up to 8,000 points, and a warning is given otherwise.
-    affinity : str or GraphRecipe, default="knn"
-        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
-        "precomputed". Weights above 1 are taken relative to the largest.
-    n_neighbors : int, default=20
-        How many neighbours each point has in the graph of ``affinity="knn"``.
-    labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
-        How the embedding becomes labels.
-    assign_labels : {"kmeans", "discretize", "cluster_qr"}, optional
-        scikit-learn's name for `labelling`, and its words for "rotation" and "qr". Give one of the two.
-    unit_rows : bool, default=True
-        Scale every row of the embedding to length one before it is labelled.
-    n_init : int, default=10
-        How many starts the labelling has.
-    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
-        See `sidecut.spectral.laplacian_eigenpairs`.
-    hard : bool, default=False
-        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
-        what it took.
-    safe : bool, default=True
-        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
-        known speaks too weakly for another. False follows the constraints whatever it costs.
-    n_jobs : int or None, default=None
-        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
-        joblib or Dask. -1: all cores.
-    verbose : int or bool, default=0
-        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
-        terminal. 2: also the stages within them.
-    random_state : int, RandomState or None, default=None
-        An int makes the result reproducible.
+    {graph}
+    {rows}
+    {labels}
+    {constraints}
+    {all}
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
         The cluster of every point, numbered in order of first appearance.
-    judgement_ : Judgement
-        With `safe`, where little is known: which answer was kept, and why.
     propagated_constraints_ : PropagatedConstraints
         F of eq. 3, exact and not rescaled, computed when it is first asked for; `strongest` lists its
         strongest pairs, `sample` draws constraints that other learners can use.
@@ -126,10 +108,7 @@ class E2CP(Safeguarded, OutOfSample, SpectralClusterer):
         W̃ of eq. 4, the graph that was cut.
     solution_ : Eigenpairs
         The eigenpairs with their residuals, the solver that ran and its certificate.
-    repair_ : Repair
-        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
-    n_features_in_ : int
-        Number of features seen in fit.
+    {results}
 
     See Also
     --------
@@ -156,98 +135,72 @@ class E2CP(Safeguarded, OutOfSample, SpectralClusterer):
     PropagatedConstraints(n_samples=300, rank=2)
     """
 
-    _beliefs: LowRankMatrix | SmoothBeliefs
-    _told: tuple[Graph, Constraints]
-    _propagated: PropagatedConstraints | None
+    _: KW_ONLY
+    alpha: float = 0.8
+    rescale: bool = True
+    eigenvectors: str = "leading"
+    approximate: bool | str = "auto"
+    published: ClassVar[dict[str, Any]] = {
+        "safe": False,
+        "rescale": False,
+        "eigenvectors": "nontrivial",
+        "approximate": False,
+    }
+    rules: ClassVar[dict[str, Rule]] = {
+        "alpha": lambda _, value: check_alpha(value),
+        "rescale": check_flag,
+        "eigenvectors": one_of("leading", "nontrivial"),
+        "approximate": unless("auto", check_flag),
+    }
+    caution = 0.0
 
-    #: Two facts do good more often than harm: benchmarks/choices/caution.py.
-    _fewest_facts = 2
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        alpha: float = 0.8,
-        rescale: bool = True,
-        eigenvectors: str = "leading",
-        approximate: bool | str = "auto",
-        affinity: str | GraphRecipe = "knn",
-        n_neighbors: int = 20,
-        labelling: LabellingMethod = "kmeans",
-        assign_labels: str | None = None,
-        unit_rows: bool = True,
-        n_init: int = 10,
-        eigen_solver: str = "auto",
-        hard: bool = False,
-        safe: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            affinity=affinity,
-            n_neighbors=n_neighbors,
-            labelling=labelling,
-            assign_labels=assign_labels,
-            unit_rows=unit_rows,
-            n_init=n_init,
-            eigen_solver=eigen_solver,
-            hard=hard,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            random_state=random_state,
-        )
-        self.safe = safe
-        self.alpha = alpha
-        self.rescale = rescale
-        self.eigenvectors = eigenvectors
-        self.approximate = approximate
-
-    def _fit(self, X: Any, constraints: Constraints | None) -> None:
-        self.approximation_error_ = 0.0
-        super()._fit(X, constraints)
+    def _solve(self, task: Task) -> Answer:
+        graph, known = task.graph, task.constraints
+        if known.is_empty:
+            return self._cut(graph, task).with_results(approximation_error_=0.0)
+        with stage("constraints in the graph"):
+            found = self._adjust_roughly(task) or self._adjust(graph, known)
+        answer = self._cut(found.graph, task)
+        relaxed = found.graph.scale[:, None] * answer.solution.vectors
+        solution = answer.solution
+        rows = AdjustedExtension(graph, found.beliefs, self.alpha, relaxed, solution.values, self.unit_rows)
+        extend = LabelExtension(answer.embedding, answer.labels, rows)
+        answer = replace(answer, extend=extend).with_results(approximation_error_=found.error)
+        return answer if found.exact is None else answer.with_results(propagated=found.exact)
 
     @property
     def propagated_constraints_(self) -> PropagatedConstraints:
         """F of eq. 3, exact and not rescaled; computed when it is first asked for."""
         check_is_fitted(self)
-        return self._propagate()
+        task = self._task
+        return self._answer.once("propagated", lambda: propagate(task.graph, task.constraints, self.alpha))
 
-    def _propagate(self) -> PropagatedConstraints:
-        if self._propagated is None:
-            self._propagated = propagate(*self._told, self.alpha)
-        return self._propagated
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_alpha(self.alpha)
-        check_choice("eigenvectors", self.eigenvectors, EIGENVECTORS)
-        if self.approximate not in (True, False, "auto"):
-            raise ValueError(f"approximate={self.approximate!r}: choose True, False or 'auto'.")
-
-    def _constrain_graph(self, graph: Graph, constraints: Constraints) -> Graph:
-        self._told, self._propagated = (graph, constraints), None
-        is_large = graph.n_nodes > max(APPROXIMATE_FROM, self._n_vectors)
-        if self.approximate and is_large and sp.issparse(graph.matrix):
-            by_labels = are_labels(constraints)
-            adjust = self._adjust_by_labels if by_labels else self._adjust_by_pairs
-            quick = adjust(graph, constraints)
-            if not self._is_too_coarse(graph):
-                return quick
-            self.approximation_error_ = 0.0
-        self._beliefs = self._rescale(self._propagate().matrix)
-        changed = adjust_graph(graph, self._beliefs, unit_weight(graph))
+    def _adjust(self, graph: Graph, known: Constraints) -> Adjustment:
+        """Return W̃ of eq. 4, exactly."""
+        propagated = propagate(graph, known, self.alpha)
+        beliefs = self._rescale(propagated.matrix)
+        changed = adjust_graph(graph, beliefs, unit_weight(graph))
         warn_about_cost(changed)
-        return changed
+        return Adjustment(changed, beliefs, 0.0, propagated)
 
-    @property
-    def _n_vectors(self) -> int:
-        return max(VECTORS_PER_CLUSTER * self.n_clusters, FEWEST_VECTORS)
+    def _adjust_roughly(self, task: Task) -> Adjustment | None:
+        """Return W̃ approximately, or None where it has to be exact."""
+        graph, known = task.graph, task.constraints
+        n_vectors = max(VECTORS_PER_CLUSTER * task.n_clusters, FEWEST_VECTORS)
+        is_large = graph.n_nodes > max(APPROXIMATE_FROM, n_vectors)
+        if not (self.approximate and is_large and sp.issparse(graph.matrix)):
+            return None
+        if are_labels(known):
+            beliefs, exact = self._beliefs_of_labels(graph, known)
+        else:
+            beliefs, exact = self._beliefs_of_pairs(task, n_vectors)
+        unit, rng = unit_weight(graph), task.rng()
+        changed = adjust_smoothly(graph, beliefs, unit, rng)
+        error = measure_error(graph, changed, exact, unit, rng)
+        return None if self._is_too_coarse(graph, error) else Adjustment(changed, beliefs, error, None)
 
-    def _is_too_coarse(self, graph: Graph) -> bool:
+    def _is_too_coarse(self, graph: Graph, error: float) -> bool:
         """Return whether the exact graph has to be made; warn where it should be and is not."""
-        error = self.approximation_error_
         if error <= LARGEST_ERROR:
             return False
         if self.approximate == "auto" and graph.n_nodes <= EXACT_NODES:
@@ -263,57 +216,54 @@ class E2CP(Safeguarded, OutOfSample, SpectralClusterer):
         largest = beliefs.largest() if self.rescale else 1.0
         return beliefs.scaled(largest) if largest > 0 else beliefs
 
-    def _adjust_by_labels(self, graph: Graph, constraints: Constraints) -> Graph:
-        """Adjust the graph by F of labels, whose rank is the number of classes."""
-        agreement = self._rescale(propagate_labels(graph, constraints, self.alpha, ROUGH))
+    def _beliefs_of_labels(self, graph: Graph, known: Constraints) -> tuple[SmoothBeliefs, BeliefsAt]:
+        """Return F of labels, whose rank is the number of classes, and its exact columns."""
+        agreement = self._rescale(propagate_labels(graph, known, self.alpha, ROUGH))
+        return label_beliefs(agreement), lambda points: agreement.block(slice(None), points)
 
-        def exact_beliefs(points: IntArray) -> FloatArray:
-            return agreement.block(slice(None), points)
-
-        return self._adjust_smoothly(graph, label_beliefs(agreement), exact_beliefs)
-
-    def _adjust_by_pairs(self, graph: Graph, constraints: Constraints) -> Graph:
-        """Adjust the graph by F from a few eigenvectors and at the pairs."""
-        rng = check_random_state(self.random_state)
-        basis = leading_basis(graph, self._n_vectors, self.n_clusters, rng)
-        beliefs = smooth_beliefs(graph, constraints, self.alpha, basis)
+    def _beliefs_of_pairs(self, task: Task, n_vectors: int) -> tuple[SmoothBeliefs, BeliefsAt]:
+        """Return F from a few eigenvectors and at the pairs, and its exact columns."""
+        graph, known = task.graph, task.constraints
+        basis = leading_basis(graph, n_vectors, task.n_clusters, task.rng())
+        beliefs = smooth_beliefs(graph, known, self.alpha, basis)
         largest = float(np.abs(beliefs.at_pairs()).max()) if self.rescale else 1.0
         scale = largest if largest > 0 else 1.0
+        return beliefs.scaled(scale), lambda points: beliefs_at(graph, known, self.alpha, points) / scale
 
-        def exact_beliefs(points: IntArray) -> FloatArray:
-            return beliefs_at(graph, constraints, self.alpha, points) / scale
-
-        return self._adjust_smoothly(graph, beliefs.scaled(scale), exact_beliefs)
-
-    def _adjust_smoothly(self, graph: Graph, beliefs: SmoothBeliefs, exact_beliefs: BeliefsAt) -> Graph:
-        self._beliefs = beliefs
-        rng, unit = check_random_state(self.random_state), unit_weight(graph)
-        changed = adjust_smoothly(graph, beliefs, unit, rng)
-        self.approximation_error_ = measure_error(graph, changed, exact_beliefs, unit, rng)
-        return changed
-
-    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
-        if constraints.is_empty:
-            self._told = graph, constraints
-            self._propagated = propagate(graph, constraints, self.alpha)
-            self._beliefs = self._propagated.matrix
-        if self.eigenvectors == "leading" or self._labelling == "sign":
-            return super()._embed(graph, constraints, rng)
-        count = min(self.n_clusters + 1, graph.n_nodes)
+    def _cut(self, graph: Graph, task: Task) -> Answer:
+        if self.eigenvectors == "leading":
+            return cut(graph, task, self)
+        warn_about_graph(graph, task.n_clusters)
+        rng, count = task.rng(), min(task.n_clusters + 1, graph.n_nodes)
         pairs = laplacian_eigenpairs(graph, count, solver=self.eigen_solver, random_state=rng)
-        pairs = nontrivial(graph, pairs)
-        self._remember(pairs)
-        relaxed = graph.scale[:, None] * pairs.vectors
-        return unit_rows(relaxed) if self.unit_rows else relaxed
+        return label_vectors(graph, nontrivial(graph, pairs), task, self, rng)
 
-    def _extended(self, edges: sp.csr_array) -> FloatArray:
-        before = self._seen[1]
-        relaxed = self.affinity_matrix_.scale[:, None] * self.eigenvectors_
-        unit = unit_weight(before)
-        rows = extend_rows(edges, before, self._beliefs, self.alpha, unit, relaxed, self.eigenvalues_)
-        if self._labelling == "sign":
-            return rows[:, 1:]
-        return unit_rows(rows) if self.unit_rows else rows
+
+class Adjustment(NamedTuple):
+    """W̃ of eq. 4, F as it was used, by how much W̃ differs from exact, and F where it is exact."""
+
+    graph: Graph
+    beliefs: LowRankMatrix | SmoothBeliefs
+    error: float
+    exact: PropagatedConstraints | None
+
+
+@dataclass(frozen=True, eq=False)
+class AdjustedExtension:
+    """The rows of new points: constraints are propagated to them, too."""
+
+    graph: Graph
+    beliefs: LowRankMatrix | SmoothBeliefs
+    alpha: float
+    relaxed: FloatArray
+    eigenvalues: FloatArray
+    scaled: bool
+
+    def __call__(self, edges: sp.csr_array) -> FloatArray:
+        """Return the rows of new points, given their weights to the old ones."""
+        unit = unit_weight(self.graph)
+        rows = extend_rows(edges, self.graph, self.beliefs, self.alpha, unit, self.relaxed, self.eigenvalues)
+        return unit_rows(rows) if self.scaled else rows
 
 
 def nontrivial(graph: Graph, pairs: Eigenpairs) -> Eigenpairs:
@@ -321,23 +271,6 @@ def nontrivial(graph: Graph, pairs: Eigenpairs) -> Eigenpairs:
 
     In a graph of several components eigenvalue 0 is multiple and no eigenvector is D^{1/2} 1 itself; so it is
     projected out of their span.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    pairs : Eigenpairs
-        Of its normalised Laplacian, smallest first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.e2cp.estimator import nontrivial
-    >>> from sidecut.spectral import laplacian_eigenpairs
-    >>> two = as_graph(np.kron(np.eye(2), np.ones((2, 2))))
-    >>> np.abs(nontrivial(two, laplacian_eigenpairs(two, 2)).vectors.ravel())
-    array([0.5, 0.5, 0.5, 0.5])
     """
     share = pairs.vectors.T @ np.sqrt(graph.degrees)
     # Eigenvectors of other eigenvalues are orthogonal to D^{1/2} 1 but for rounding.

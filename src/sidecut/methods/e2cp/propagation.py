@@ -2,47 +2,318 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.linalg import solve
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs import Graph, NormalizedAffinity, normalize
-from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix
-from sidecut.methods.e2cp.spreading import spread, spread_units
+from sidecut.graphs import Graph, NormalizedAffinity
+from sidecut.graphs.graph import DENSE_LIMIT
+from sidecut.graphs.threads import count_threads
+from sidecut.spectral.problem import solve_columns
+from sidecut.thread_limits import limit_threads
+
+#: Tiles are squares of this side: 8 MB, which stay in the cache while they are made, clipped and multiplied.
+TILE_SIDE = 1_024
+#: Entries picked one by one are computed from about this many numbers at a time.
+PICKED_NUMBERS = 500_000
+
+Rows = slice | IntArray
+
+
+class LowRankMatrix:
+    """The symmetric matrix F = A C Aᵀ, known by its factor A and its small core C."""
+
+    def __init__(self, factor: FloatArray, core: FloatArray | sp.csr_array) -> None:
+        precision = np.float32 if np.asarray(factor).dtype == np.float32 else np.float64
+        self.factor: npt.NDArray[Any] = np.ascontiguousarray(factor, dtype=precision)
+        self.core: Any = core
+        self.n_nodes = int(self.factor.shape[0])
+
+    @property
+    def rank(self) -> int:
+        """The number of columns of the factor, which bounds the rank."""
+        return int(self.factor.shape[1])
+
+    def scaled(self, unit: float) -> LowRankMatrix:
+        """Return F / unit."""
+        return LowRankMatrix(self.factor, self.core / unit)
+
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return F @ block for a vector or a block, in O(n rank) per column."""
+        if self.factor.dtype == np.float64:
+            return self.factor @ np.asarray(self.core @ (self.factor.T @ block))
+        # A product of two precisions copies the first into the second: a tile at a time.
+        inner = np.zeros((self.rank, *block.shape[1:]))
+        for rows in slices(self.n_nodes):
+            inner += self.factor[rows].T @ block[rows]
+        inner = np.asarray(self.core @ inner)
+        return np.concatenate([self.factor[rows] @ inner for rows in slices(self.n_nodes)])
+
+    def left(self, rows: Rows) -> npt.NDArray[Any]:
+        """Return the rows of A C, in the precision of A."""
+        return np.asarray(self.factor[rows] @ self.core, dtype=self.factor.dtype)
+
+    def block(self, rows: Rows, columns: Rows) -> npt.NDArray[Any]:
+        """Return F[rows, columns], in the precision of A."""
+        return self.left(rows) @ self.factor[columns].T
+
+    def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return F at some places, one by one."""
+        values = np.empty(len(rows))
+        # Where every row is needed several times A C is made once.
+        is_small = self.n_nodes * self.rank <= PICKED_NUMBERS
+        whole = self.left(slice(None)) if is_small and len(rows) > self.n_nodes else None
+        at_once = max(1, PICKED_NUMBERS // max(self.rank, 1))
+        for start in range(0, len(rows), at_once):
+            part = slice(start, start + at_once)
+            if whole is not None:
+                left = whole[rows[part]]
+            else:
+                some, place = np.unique(rows[part], return_inverse=True)
+                left = self.left(some)[place]
+            values[part] = np.einsum("ir,ir->i", left, self.factor[columns[part]])
+        return values
+
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal of F."""
+        everyone = np.arange(self.n_nodes)
+        return self.entries(everyone, everyone)
+
+    @cached_property
+    def reach(self) -> FloatArray:
+        """Numbers g with |F_ij| <= g_i g_j.
+
+        |F_ij| is at most ‖(A C)_i‖ ‖A_j‖ by Cauchy and Schwarz and, F being symmetric, also ‖(A C)_j‖ ‖A_i‖;
+        so it is at most the geometric mean of the two.
+        """
+        squares = np.empty(self.n_nodes)
+        for rows in slices(self.n_nodes):
+            left = np.linalg.norm(self.left(rows), axis=1)
+            squares[rows] = left * np.linalg.norm(self.factor[rows], axis=1)
+        return np.sqrt(squares)
+
+    def largest(self) -> float:
+        """Return max |F_ij| over all entries, the diagonal included."""
+        found = [float(np.abs(self.diagonal()).max(initial=0.0))]
+        for _, _, block in self.blocks_above(lambda: found[-1]):
+            found.append(max(found[-1], float(np.abs(block).max())))
+        return found[-1]
+
+    def blocks_above(self, bound: Callable[[], float]) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+        """Yield (rows, columns, F[rows, columns]), the largest entries first, as far as they can matter.
+
+        Blocks are left out when no entry can exceed the bound, which is asked for again before every block.
+        Every unordered pair is in one block or, within a block on the diagonal, in two mirrored places.
+        """
+        order = np.argsort(-self.reach, kind="stable")
+        reach = self.reach[order]
+        for rows in slices(self.n_nodes):
+            for columns in slices(self.n_nodes, rows.start):
+                if reach[rows.start] * reach[columns.start] <= bound():
+                    break
+                yield order[rows], order[columns], self.block(order[rows], order[columns])
+
+    def toarray(self) -> FloatArray:
+        """Return F as a dense array; for small graphs only."""
+        if self.n_nodes > DENSE_LIMIT:
+            raise MemoryError(
+                f"toarray() of a matrix on {self.n_nodes:,} nodes would need "
+                f"{8 * self.n_nodes**2 / 1e9:.1f} GB; up to {DENSE_LIMIT:,} nodes it is made, use apply(), "
+                "block() or entries() instead."
+            )
+        dense = self.block(slice(None), slice(None))
+        # Mirrored entries are sums in different orders.
+        return np.asarray(0.5 * (dense + dense.T), dtype=np.float64)
+
+
+class AgreementMatrix(LowRankMatrix):
+    """The matrix F = w (2 U Uᵀ - s sᵀ) with s = U 1: how far the classes of two points agree.
+
+    It is what labels, the matrix w (2 Y Yᵀ - 1 1ᵀ) on the labelled points, become when Y is carried to all
+    points as U. With p_i = U_i / s_i, how i is shared among the classes, F_ij = w s_i s_j (2 p_i·p_j - 1).
+    """
+
+    def __init__(self, memberships: FloatArray, weight: float = 1.0) -> None:
+        n_classes = memberships.shape[1]
+        super().__init__(memberships, weight * (2.0 * np.eye(n_classes) - np.ones((n_classes, n_classes))))
+        self.weight = weight
+
+    def scaled(self, unit: float) -> AgreementMatrix:
+        """Return F / unit."""
+        return AgreementMatrix(self.factor, self.weight / unit)
+
+    @cached_property
+    def reach(self) -> FloatArray:
+        """Numbers g with |F_ij| <= g_i g_j: 2 p_i·p_j - 1 lies between -1 and 1."""
+        return np.sqrt(self.weight) * self.factor.sum(axis=1)
+
+
+def slices(n: int, start: int = 0) -> Iterator[slice]:
+    """Yield slices of a tile's side that cover start, ..., n - 1."""
+    for first in range(start, n, TILE_SIDE):
+        yield slice(first, min(first + TILE_SIDE, n))
+
+
+Product = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+
+#: Linear systems are solved to this residual relative to the right-hand side; in single precision to the
+#: second, below its rounding.
+TOLERANCE = 1e-14
+SINGLE_TOLERANCE = 1e-9
+#: So many right-hand sides are solved at once: few enough for their blocks to stay in the cache.
+COLUMNS_AT_ONCE = 16
+#: Up to so many nodes a system is factorised instead, if there are this few nodes for every column.
+DENSE_NODES = 4_000
+DENSE_RATIO = 8
+#: What is wanted to no more than this residual takes products in single precision on graphs of so many nodes.
+HUGE_NODES, ROUGHLY = 500_000, 1e-5
+#: A block of more bytes than this in double precision is made and kept in single precision.
+DOUBLE_BYTES = 2**30
+#: Smaller entries count as zero in single precision: products of two of them would be denormal numbers, with
+#: which a processor is a hundred times slower.
+FAINT = 1e-18
+
+
+def spread(graph: Graph, block: FloatArray, alpha: float, tolerance: float = TOLERANCE) -> FloatArray:
+    """Return P @ block with P = (1 - α)(I - α Ā)⁻¹, the limit of label propagation on a graph.
+
+    Ā = D^{-1/2} W D^{-1/2} has its eigenvalues in [-1, 1], so the condition number of the system is at most
+    (1 + α)/(1 - α), 9 for α = 0.8: a few dozen steps of conjugate gradients reach rounding error.
+    """
+    affinity = graph.normalized
+    is_rough = tolerance >= ROUGHLY and graph.n_nodes >= HUGE_NODES
+
+    def apply(block: FloatArray, columns: IntArray) -> FloatArray:
+        spread_once: Any = affinity.apply(block.astype(np.float32) if is_rough else block)
+        return block - alpha * spread_once
+
+    right = (1.0 - alpha) * block.reshape(block.shape[0], -1)
+    return solve_columns(apply, right, tolerance, _enough_steps(alpha)).reshape(block.shape)
+
+
+def spread_units(graph: Graph, points: IntArray, column: IntArray, alpha: float) -> npt.NDArray[Any]:
+    """Return P Y, where Y has a one for each of some points, in the column given for it.
+
+    A result of more than 1 GB is made in single precision: to about 1e-8 times the largest entry.
+    """
+    shape = (graph.n_nodes, int(column.max()) + 1)
+    if shape[0] <= min(DENSE_NODES, DENSE_RATIO * shape[1]):
+        return np.maximum(_solve_densely(graph, _units(points, column, shape), alpha), 0.0)
+    if shape[1] > COLUMNS_AT_ONCE:
+        precision = np.dtype(np.float64 if 8 * shape[0] * shape[1] <= DOUBLE_BYTES else np.float32)
+        return _spread_in_threads(graph, points, column, alpha, shape, precision)
+    # P = (1 - α) Σ αᵗ Āᵗ has no negative entry; rounding alone could make one.
+    return np.maximum(spread(graph, _units(points, column, shape), alpha), 0.0)
+
+
+def _units(points: IntArray, column: IntArray, shape: tuple[int, int]) -> FloatArray:
+    units = np.zeros(shape)
+    units[points, column] = 1.0
+    return units
+
+
+def _solve_densely(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
+    """Return P @ block by a factorisation: dear once, and then cheap for every column."""
+    affinity = graph.normalized
+    is_sparse = sp.issparse(graph.matrix)
+    dense = sp.csr_array(affinity.matrix).toarray() if is_sparse else affinity.apply(np.eye(graph.n_nodes))
+    system = np.eye(graph.n_nodes) - alpha * dense
+    with limit_threads(only_blas=True):
+        return np.asarray(solve((system + system.T) / 2, (1.0 - alpha) * block, assume_a="pos"))
+
+
+def _spread_in_threads(
+    graph: Graph,
+    points: IntArray,
+    column: IntArray,
+    alpha: float,
+    shape: tuple[int, int],
+    precision: np.dtype,
+) -> npt.NDArray[Any]:
+    """Return P Y for many columns, blocks of them shared out among threads."""
+    multiply = _product(graph, precision)
+    result = np.empty(shape, dtype=precision)
+    faint = FAINT if precision == np.float32 else 0.0
+
+    def solve(part: slice) -> None:
+        ones = _places(points, column, part)
+        start = np.zeros((shape[0], part.stop - part.start), dtype=precision)
+        block = _chebyshev(multiply, ones, start, alpha)
+        result[:, part] = np.where(block > faint, block, 0.0)
+
+    with ThreadPoolExecutor(count_threads()) as pool:
+        list(pool.map(solve, _column_slices(shape[1])))
+    return result
+
+
+def _product(graph: Graph, precision: np.dtype) -> Product:
+    """Return the map X -> Ā X in some precision, where Ā is sparse; elsewhere rounded to it."""
+    affinity = graph.normalized
+    if sp.issparse(graph.matrix):
+        matrix = sp.csr_array(affinity.matrix, dtype=precision)
+        return lambda block: matrix @ block
+    return lambda block: affinity.apply(block.astype(np.float64)).astype(precision)
+
+
+def _chebyshev(
+    multiply: Product, ones: tuple[IntArray, IntArray], zeros: npt.NDArray[Any], alpha: float
+) -> npt.NDArray[Any]:
+    """Solve (I - α Ā) X = (1 - α) Y by Chebyshev's semi-iteration, Y given by the places of its ones.
+
+    The eigenvalues of α Ā lie in [-α, α], so the error falls by (1 + √(1 - α²))/α in every step, 2 for
+    α = 0.8. Unlike conjugate gradients it needs no inner products, which are most of the work beside a
+    sparse product.
+    """
+    number = zeros.dtype.type
+    before, current = zeros, zeros.copy()
+    np.add.at(current, ones, number(1.0 - alpha))
+    weight = 2.0
+    for _ in range(_chebyshev_steps(alpha, zeros.dtype)):
+        weight = 1.0 / (1.0 - 0.25 * alpha**2 * weight)
+        image = multiply(current)
+        image *= number(weight * alpha)
+        before *= number(1.0 - weight)
+        before += image
+        np.add.at(before, ones, number(weight * (1.0 - alpha)))
+        before, current = current, before
+    return current
+
+
+def _places(points: IntArray, column: IntArray, part: slice) -> tuple[IntArray, IntArray]:
+    """Return rows and columns of the ones that some columns of Y have."""
+    here = (column >= part.start) & (column < part.stop)
+    return points[here], column[here] - part.start
+
+
+def _column_slices(n_columns: int) -> list[slice]:
+    starts = range(0, n_columns, COLUMNS_AT_ONCE)
+    return [slice(start, min(start + COLUMNS_AT_ONCE, n_columns)) for start in starts]
+
+
+def _enough_steps(alpha: float) -> int:
+    """Return after how many steps conjugate gradients are exact to rounding (the Chebyshev bound)."""
+    root = np.sqrt((1.0 + alpha) / (1.0 - alpha))
+    return int(np.ceil(np.log(2.0 * root / TOLERANCE) / np.log1p(2.0 / max(root - 1.0, 1e-16)))) + 1
+
+
+def _chebyshev_steps(alpha: float, precision: np.dtype) -> int:
+    """Return after how many steps Chebyshev's semi-iteration is exact to rounding."""
+    tolerance = SINGLE_TOLERANCE if precision == np.float32 else 0.1 * TOLERANCE
+    rate = (1.0 + np.sqrt(1.0 - alpha**2)) / alpha
+    return int(np.ceil(np.log(2.0 / tolerance) / np.log(rate)))
 
 
 def propagate(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> PropagatedConstraints:
-    """Propagate constraints to all pairs of points: F = P Z P of eq. 3, kept as a factor.
-
-    Parameters
-    ----------
-    graph : Graph
-        W, in any form.
-    constraints : Constraints
-        Z, any real numbers, as they are: the diagonal of labels is kept (``with_diagonal(0)`` removes it).
-    alpha : float, default=0.8
-        α of eq. 3.
-
-    Returns
-    -------
-    PropagatedConstraints
-        F, of rank K for labels of K classes and otherwise as many as points are constrained.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut import Constraints
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.e2cp.propagation import propagate
-    >>> path = as_graph(np.eye(4, k=1) + np.eye(4, k=-1))
-    >>> F = propagate(path, Constraints.from_pairs(4, cannot_link=[(0, 3)]))
-    >>> F.strongest(1)[0]
-    array([[0, 3]])
-    """
+    """Propagate constraints to all pairs of points: F = P Z P of eq. 3, kept as a factor."""
     labels, weight = constraints.labels, constraints.largest_strength()
     if labels is not None and are_labels(constraints):
         labelled = np.flatnonzero(labels >= 0)
@@ -58,31 +329,7 @@ def propagate(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> Pro
 def propagate_labels(
     graph: Graph, constraints: Constraints, alpha: float, tolerance: float
 ) -> AgreementMatrix:
-    """Return F of labels to some residual, where `propagate` goes as far as rounding.
-
-    Parameters
-    ----------
-    graph : Graph
-        W, in any form.
-    constraints : Constraints
-        Labels of one strength, see `are_labels`.
-    alpha : float
-        α of eq. 3.
-    tolerance : float
-        The residual of the memberships relative to the labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut import Constraints
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.e2cp.propagation import propagate, propagate_labels
-    >>> path = as_graph(np.eye(4, k=1) + np.eye(4, k=-1))
-    >>> known = Constraints.from_labels([0, -1, -1, 1])
-    >>> F = propagate_labels(path, known, 0.8, tolerance=1e-8).toarray()
-    >>> bool(np.abs(F - propagate(path, known, 0.8).toarray()).max() < 1e-7)
-    True
-    """
+    """Return F of labels to some residual, where `propagate` goes as far as rounding."""
     labels = np.asarray(constraints.labels)
     labelled = np.flatnonzero(labels >= 0)
     units = np.zeros((graph.n_nodes, int(labels.max()) + 1))
@@ -106,33 +353,8 @@ def propagate_by_iteration(
 
     The limit is eq. 3; `propagate` is the way to compute it. This one forms N x N matrices and is there to
     be compared with.
-
-    Parameters
-    ----------
-    graph : Graph
-        W.
-    constraints : Constraints
-        Z.
-    alpha : float, default=0.8
-        α.
-    tol : float, default=1e-12
-        Stop when no entry changes by more.
-    max_iter : int, default=100000
-        Stop at the latest after so many steps each way.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut import Constraints
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.e2cp.propagation import propagate, propagate_by_iteration
-    >>> path = as_graph(np.eye(4, k=1) + np.eye(4, k=-1))
-    >>> known = Constraints.from_pairs(4, must_link=[(0, 1)], cannot_link=[(0, 3)])
-    >>> F = propagate_by_iteration(path, known)
-    >>> bool(np.abs(F - propagate(path, known).toarray()).max() < 1e-10)
-    True
     """
-    affinity = normalize(graph)
+    affinity = graph.normalized
     vertical = _iterate(affinity, constraints.as_matrix().toarray(), alpha, tol, max_iter)
     # Eq. 2: horizontal propagation is vertical propagation of the transpose.
     return _iterate(affinity, vertical.T, alpha, tol, max_iter).T
@@ -144,11 +366,6 @@ class PropagatedConstraints:
 
     F_ij > 0 says that i and j belong together, F_ij < 0 that they do not; |F_ij| is the confidence. The
     matrix has entries everywhere and is kept as a factor.
-
-    Parameters
-    ----------
-    matrix : LowRankMatrix
-        F = A C Aᵀ.
     """
 
     matrix: LowRankMatrix
@@ -183,18 +400,6 @@ class PropagatedConstraints:
 
         Pairs with F_ij = 0 are left out. Memory is proportional to n, and what cannot be among the strongest
         is not computed.
-
-        Parameters
-        ----------
-        n : int
-            How many pairs.
-
-        Returns
-        -------
-        pairs : array of shape (m, 2)
-            m <= n pairs.
-        strengths : array of shape (m,)
-            Their F_ij.
         """
         kept = _Kept(_check_count(n))
         for first, second, values in self.matrix.blocks_above(lambda: kept.floor):
@@ -208,22 +413,7 @@ class PropagatedConstraints:
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         hard: bool = False,
     ) -> Constraints:
-        """Draw n different pairs, with probability proportional to |F_ij|, as constraints for any learner.
-
-        Parameters
-        ----------
-        n : int
-            How many pairs; fewer if fewer have F_ij ≠ 0.
-        random_state : int, Generator, RandomState or None
-            An int makes the draw reproducible.
-        hard : bool, default=False
-            Give every pair the strength 1 or -1 in place of F_ij.
-
-        Returns
-        -------
-        Constraints
-            Degrees of belief, which may contradict each other.
-        """
+        """Draw n different pairs, with probability proportional to |F_ij|, as constraints for any learner."""
         if isinstance(random_state, np.random.RandomState):
             random_state = int(random_state.randint(2**31 - 1))
         rng = np.random.default_rng(random_state)

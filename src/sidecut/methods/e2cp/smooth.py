@@ -19,12 +19,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import SpectralError, SpectralWarning
-from sidecut.graphs import Graph, normalize
-from sidecut.methods.e2cp.lowrank import LowRankMatrix
-from sidecut.methods.e2cp.spreading import spread
+from sidecut.graphs import Graph
+from sidecut.methods.e2cp.propagation import LowRankMatrix, spread
 from sidecut.spectral import laplacian_eigenpairs
 from sidecut.spectral.lanczos import largest_eigenvectors
 from sidecut.spectral.problem import column_dots
@@ -41,19 +40,7 @@ STANDING_OUT = 0.05
 
 @dataclass(frozen=True)
 class SmoothBeliefs:
-    """F as a matrix of low rank plus a sparse one.
-
-    Attributes
-    ----------
-    smooth : LowRankMatrix
-        Q Bᵀ + B Qᵀ - Q (QᵀB) Qᵀ.
-    sharp : csr_array of shape (n, n)
-        What is added at the constrained pairs.
-    places : array of shape (n, d)
-        Points with like rows here have like rows of F.
-    joins : bool
-        Whether any entry of F may be positive.
-    """
+    """F as a matrix of low rank plus a sparse one."""
 
     smooth: LowRankMatrix
     sharp: sp.csr_array
@@ -113,7 +100,7 @@ def _leading_vectors(
 
     The start has some of everything in it, and more of the vectors that are known.
     """
-    affinity = normalize(graph)
+    affinity = graph.normalized
     operator = LinearOperator((graph.n_nodes,) * 2, matvec=affinity.apply, dtype=np.float32)
     start = rng.standard_normal(graph.n_nodes)
     if known is not None:
@@ -141,34 +128,7 @@ def _do_stand_out(values: FloatArray, n_clusters: int) -> bool:
 
 
 def smooth_beliefs(graph: Graph, constraints: Constraints, alpha: float, basis: FloatArray) -> SmoothBeliefs:
-    """Return F of eq. 3 on a few smooth vectors, and at the constrained pairs.
-
-    Parameters
-    ----------
-    graph : Graph
-        W, sparse.
-    constraints : Constraints
-        Z.
-    alpha : float
-        α of eq. 3.
-    basis : array of shape (n, d)
-        Q, orthonormal; the leading eigenvectors of Ā or close to them. With d = n the result is exact.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut import Constraints
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.e2cp.propagation import propagate
-    >>> from sidecut.methods.e2cp.smooth import smooth_beliefs
-    >>> from sidecut.spectral import laplacian_eigenpairs
-    >>> path = as_graph(np.eye(40, k=1) + np.eye(40, k=-1))
-    >>> pairs = Constraints.from_pairs(40, must_link=[(3, 6)], cannot_link=[(5, 30)])
-    >>> F = smooth_beliefs(path, pairs, 0.8, laplacian_eigenpairs(path, 20).vectors)
-    >>> exact = propagate(path, pairs, 0.8).toarray()
-    >>> float(np.abs(F.apply(np.eye(40)) - exact).max().round(3))
-    0.004
-    """
+    """Return F of eq. 3 on a few smooth vectors, and at the constrained pairs."""
     known = sp.csr_array(constraints.as_matrix())
     damped = _spread_smoothly(graph, basis, alpha)
     image = spread(graph, known @ damped, alpha, tolerance=TOLERANCE)
@@ -187,7 +147,7 @@ def _spread_smoothly(graph: Graph, basis: FloatArray, alpha: float) -> FloatArra
 
     With Ā q = θ q + r it is P q = ((1 - α) q + α P r) / (1 - α θ): only r, which is small, has to be spread.
     """
-    image = normalize(graph).apply(basis)
+    image = graph.normalized.apply(basis)
     values = column_dots(basis, image)
     rest = image - basis * values
     size = float(np.sqrt(column_dots(rest, rest).max(initial=0.0)))
@@ -196,18 +156,7 @@ def _spread_smoothly(graph: Graph, basis: FloatArray, alpha: float) -> FloatArra
 
 
 def label_beliefs(agreement: LowRankMatrix) -> SmoothBeliefs:
-    """Return F of labels, which is smooth as it is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.e2cp import AgreementMatrix
-    >>> from sidecut.methods.e2cp.smooth import label_beliefs
-    >>> F = label_beliefs(AgreementMatrix(np.array([[1.0, 0.0], [0.5, 0.5]])))
-    >>> F.apply(np.eye(2))
-    array([[1., 0.],
-           [0., 0.]])
-    """
+    """Return F of labels, which is smooth as it is."""
     empty = sp.csr_array((agreement.n_nodes, agreement.n_nodes))
     return SmoothBeliefs(agreement, empty, agreement.factor, joins=True)
 
@@ -225,7 +174,7 @@ def _sharp_returns(graph: Graph, alpha: float, basis: FloatArray) -> FloatArray:
     P = (1 - α)(1 + α Ā + α² Ā² + ...): the first terms have large diagonals and are taken as they are; the
     later ones are smooth, and with QQᵀ they are gone.
     """
-    affinity = sp.csr_array(normalize(graph).matrix)
+    affinity = sp.csr_array(graph.normalized.matrix)
     twice = np.asarray(affinity.multiply(affinity).sum(axis=1)).ravel()
     stays = 1.0 + alpha * affinity.diagonal() + alpha**2 * twice
     once = affinity @ basis

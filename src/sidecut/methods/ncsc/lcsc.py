@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import ClassVar
+
 import numpy as np
 import scipy.sparse as sp
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, Rule, one_of
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn
-from sidecut.graphs import DenseGraph, Graph, GraphRecipe, SparseGraph
-from sidecut.labelling import LabellingMethod, unit_rows
-from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.safeguard import Safeguarded
-from sidecut.parameters import check_choice
+from sidecut.graphs import DenseGraph, Graph, SparseGraph, warn_about_graph
+from sidecut.labelling import assign_labels, unit_rows
+from sidecut.methods.base import CutClusterer, TakesConstraints, documented
+from sidecut.methods.cut import LABELLINGS, cut
+from sidecut.methods.task import Answer, Task
+from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral.problem import orient
 
 __all__ = ["LCSC", "solve_joined"]
 
-CANNOT_LINKS = ("warn", "ignore", "raise")
 
-
-class LCSC(Safeguarded, SpectralClusterer):
+@documented
+@dataclass(eq=False, repr=False)
+class LCSC(TakesConstraints, CutClusterer):
     """Linearly constrained spectral clustering (Yu & Shi, 2004): must-links hold exactly, UᵀY = 0.
 
     Points joined by must-links have equal indicators, so each set of them is one node: the normalised cut of
@@ -36,41 +40,16 @@ class LCSC(Safeguarded, SpectralClusterer):
     cannot_links : {"warn", "ignore", "raise"}, default="warn"
         What to do with cannot-links, which the method cannot use: say so, leave them out in silence, or
         refuse them. `NCSC`, `CSP`, `CCSR` and `E2CP` use both kinds.
-    affinity : str or GraphRecipe, default="knn"
-        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
-        "precomputed".
-    n_neighbors : int, default=20
-        How many neighbours each point has in the graph of ``affinity="knn"``.
-    labelling : {"kmeans", "rotation", "qr", "sign"}, default="kmeans"
-        How the embedding becomes labels.
-    assign_labels : {"kmeans", "discretize", "cluster_qr"}, optional
-        scikit-learn's name for `labelling`, and its words for "rotation" and "qr". Give one of the two.
-    unit_rows : bool, default=True
-        Scale every row of the embedding to length one before it is labelled.
-    n_init : int, default=10
-        How many starts the labelling has.
-    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
-        See `sidecut.spectral.laplacian_eigenpairs`.
-    hard : bool, default=False
-        Finish with labels that satisfy as many cannot-links as possible too; `repair_` tells what it took.
-    safe : bool, default=True
-        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
-        known speaks too weakly for another. False follows the constraints whatever it costs.
-    n_jobs : int or None, default=None
-        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
-        joblib or Dask. -1: all cores.
-    verbose : int or bool, default=0
-        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
-        terminal. 2: also the stages within them.
-    random_state : int, RandomState or None, default=None
-        An int makes the result reproducible.
+    {graph}
+    {rows}
+    {labels}
+    {constraints}
+    {all}
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
         The cluster of every point; points joined by must-links always share theirs.
-    judgement_ : Judgement
-        With `safe`, where little is known: which answer was kept, and why.
     embedding_ : array of shape (n_samples, n_clusters)
         What was handed to the labelling; equal rows for points joined by must-links.
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
@@ -79,10 +58,7 @@ class LCSC(Safeguarded, SpectralClusterer):
         The graph that was cut.
     solution_ : Eigenpairs
         The eigenpairs with their residuals, the solver that ran and its certificate.
-    repair_ : Repair
-        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
-    n_features_in_ : int
-        Number of features seen in fit.
+    {results}
 
     See Also
     --------
@@ -104,65 +80,39 @@ class LCSC(Safeguarded, SpectralClusterer):
     1.0
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        cannot_links: str = "warn",
-        affinity: str | GraphRecipe = "knn",
-        n_neighbors: int = 20,
-        labelling: LabellingMethod = "kmeans",
-        assign_labels: str | None = None,
-        unit_rows: bool = True,
-        n_init: int = 10,
-        eigen_solver: str = "auto",
-        hard: bool = False,
-        safe: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            affinity=affinity,
-            n_neighbors=n_neighbors,
-            labelling=labelling,
-            assign_labels=assign_labels,
-            unit_rows=unit_rows,
-            n_init=n_init,
-            eigen_solver=eigen_solver,
-            hard=hard,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            random_state=random_state,
-        )
-        self.safe = safe
-        self.cannot_links = cannot_links
+    _: KW_ONLY
+    cannot_links: str = "warn"
+    rules: ClassVar[dict[str, Rule]] = {"cannot_links": one_of("warn", "ignore", "raise")}
+    caution = 0.0
 
-    def _hold_links(self, constraints: Constraints) -> None:
-        """Put every must-linked set into the cluster most of it is in."""
-        sets = constraints.must_link_components()
-        votes = np.zeros((int(sets.max()) + 1, self.n_clusters))
-        np.add.at(votes, (sets, self.labels_), 1.0)
-        self.labels_ = votes.argmax(axis=1)[sets]
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("cannot_links", self.cannot_links, CANNOT_LINKS)
-
-    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
-        if constraints.is_empty:
-            return super()._embed(graph, constraints, rng)
+    def _solve(self, task: Task) -> Answer:
+        graph, known = task.graph, task.constraints
+        if known.is_empty:
+            return cut(graph, task, self)
         if self.cannot_links != "ignore":
-            refuse_cannot_links(constraints, self.cannot_links)
-        needed = max(self.n_clusters, 2) if self._labelling == "sign" else self.n_clusters
-        sets = constraints.must_link_components()
-        pairs = solve_joined(graph, sets, needed, solver=self.eigen_solver, random_state=rng)
-        self._remember(pairs)
-        relaxed = join_rows(graph, sets, pairs.vectors)
-        if self._labelling == "sign":
-            return relaxed[:, 1:]
-        return unit_rows(relaxed) if self.unit_rows else relaxed
+            refuse_cannot_links(known, self.cannot_links)
+        warn_about_graph(graph, task.n_clusters)
+        rng, sets = task.rng(), known.must_link_components()
+        with stage("embedding"):
+            pairs = solve_joined(graph, sets, task.n_clusters, solver=self.eigen_solver, random_state=rng)
+            relaxed = join_rows(graph, sets, pairs.vectors)
+            rows = unit_rows(relaxed) if self.unit_rows else relaxed
+        with stage("labels"):
+            method = LABELLINGS[self.assign_labels]
+            labels = assign_labels(rows, task.n_clusters, method=method, n_init=self.n_init, random_state=rng)
+        return Answer(labels, rows, graph, pairs)
+
+    def _finish(self, task: Task, answer: Answer) -> Answer:
+        """Must-links hold, whichever answer the guard kept."""
+        labels = join_labels(answer.labels, task.constraints.must_link_components())
+        return super()._finish(task, replace(answer, labels=labels))
+
+
+def join_labels(labels: IntArray, sets: IntArray) -> IntArray:
+    """Return labels with every set of points in the cluster most of it is in."""
+    votes = np.zeros((int(sets.max()) + 1, int(labels.max()) + 1))
+    np.add.at(votes, (sets, labels), 1.0)
+    return votes.argmax(axis=1)[sets]
 
 
 def solve_joined(
@@ -180,39 +130,6 @@ def solve_joined(
     With C the membership of the points, minimising tr(YᵀLY) subject to YᵀDY = I and Y = CŶ is minimising
     tr(ŶᵀCᵀLCŶ) subject to ŶᵀCᵀDCŶ = I: the normalised cut of the contracted graph, whose degrees are CᵀDC.
     Its certificate is therefore theirs.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph of the points.
-    sets : array of shape (n,)
-        The set of every point, numbered from 0 without gaps.
-    n_vectors : int
-        How many; fewer come back, with a warning, where there are fewer sets.
-    solver, accuracy, random_state
-        As in `sidecut.spectral.laplacian_eigenpairs`.
-    joined : Graph, optional
-        The contracted graph, where the caller has it already.
-
-    Returns
-    -------
-    Eigenpairs
-        Unit vectors V = D^{1/2} Y on the points.
-
-    Warns
-    -----
-    ConstraintWarning
-        If must-links leave fewer sets than vectors asked for.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.ncsc.lcsc import solve_joined
-    >>> square = as_graph(np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0.0]]))
-    >>> pairs = solve_joined(square, np.array([0, 0, 1, 1]), 2)
-    >>> pairs.values.round(6) + 0.0
-    array([0., 1.])
     """
     small = contract_graph(graph, sets) if joined is None else joined
     if small.n_nodes < n_vectors:
@@ -247,22 +164,7 @@ def join_rows(graph: Graph, sets: IntArray, vectors: FloatArray) -> FloatArray:
 
 
 def refuse_cannot_links(constraints: Constraints, how: str) -> None:
-    """Warn about cannot-links that are not used, or refuse them.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        What is known.
-    how : {"warn", "raise"}
-        What to do about cannot-links that do not contradict the must-links.
-
-    Raises
-    ------
-    ConflictError
-        If they contradict the must-links: then labels that keep all must-links are known to be wrong.
-    ConstraintError
-        If there are any and `how` is "raise".
-    """
+    """Warn about cannot-links that are not used, or refuse them."""
     n_apart = constraints.n_cannot_link
     if n_apart == 0:
         return
@@ -289,13 +191,6 @@ class ContractedGraph(Graph):
 
     The degree of a set is the sum of the degrees of its points, and the weights inside it are a self-loop, so
     that the normalised cut of the sets is the normalised cut of the points that keeps every set whole.
-
-    Parameters
-    ----------
-    graph : Graph
-        W, in any form.
-    sets : array of shape (n_points,)
-        The set of every point, numbered from 0 without gaps.
     """
 
     def __init__(self, graph: Graph, sets: IntArray) -> None:
@@ -309,47 +204,14 @@ class ContractedGraph(Graph):
 
 
 def membership(sets: IntArray) -> sp.csr_array:
-    """Return C: one row per point, with a one in the column of its set.
-
-    Examples
-    --------
-    >>> from sidecut.methods.ncsc.lcsc import membership
-    >>> import numpy as np
-    >>> membership(np.array([0, 1, 0])).toarray()
-    array([[1., 0.],
-           [0., 1.],
-           [1., 0.]])
-    """
+    """Return C: one row per point, with a one in the column of its set."""
     n_points = len(sets)
     shape = (n_points, int(np.max(sets)) + 1)
     return sp.csr_array((np.ones(n_points), sets, np.arange(n_points + 1)), shape=shape)
 
 
 def contract_graph(graph: Graph, sets: IntArray) -> Graph:
-    """Return the graph of sets of points, in the form the graph of the points has.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph of the points.
-    sets : array of shape (n_points,)
-        The set of every point, numbered from 0 without gaps.
-
-    Returns
-    -------
-    Graph
-        With a weight between two sets that is the sum of the weights between their points.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.ncsc.lcsc import contract_graph
-    >>> path = as_graph(np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0.0]]))
-    >>> contract_graph(path, np.array([0, 1, 0])).toarray()
-    array([[0., 3.],
-           [3., 0.]])
-    """
+    """Return the graph of sets of points, in the form the graph of the points has."""
     if np.array_equal(sets, np.arange(graph.n_nodes)):
         return graph
     weights = graph.matrix

@@ -2,58 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_flag, check_tolerance, one_of
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError, ConvergenceWarning, warn
-from sidecut.graphs import Graph, GraphRecipe
+from sidecut.graphs import Graph, warn_about_graph
 from sidecut.labelling import assign_labels, unit_rows
-from sidecut.methods.base import SpectralClusterer
-from sidecut.methods.ncsc.exchange import descend_by_exchange
+from sidecut.methods.base import SpectralClusterer, TakesConstraints, documented
+from sidecut.methods.cut import cut
+from sidecut.methods.ncsc.descents import (
+    descend_by_exchange,
+    descend_multiplicatively,
+    descend_projected,
+    indicators_without_overlap,
+)
 from sidecut.methods.ncsc.lcsc import join_rows, solve_joined
-from sidecut.methods.ncsc.multiplicative import descend_multiplicatively
 from sidecut.methods.ncsc.objective import Descent, PenalizedCut
-from sidecut.methods.ncsc.penalties import (
+from sidecut.methods.ncsc.starts import (
     SHARES,
     Price,
+    TiedGraph,
+    best_start,
     check_price,
+    check_start,
     choose_gamma_must,
     draw_told_points,
     held_out_share,
     mean_degree,
+    start_indicators,
 )
-from sidecut.methods.ncsc.projected import descend_projected, indicators_without_overlap
-from sidecut.methods.ncsc.starts import TiedGraph, best_start, check_start, start_indicators
-from sidecut.methods.safeguard import Safeguarded
-from sidecut.parameters import check_parameters, check_tolerance
+from sidecut.methods.task import Answer, Task
+from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 __all__ = ["NCSC"]
 
-DESCENTS = ("projected", "exchange", "multiplicative")
-STARTS = ("seeds", "kmeans")
-RESULTS = (
-    "solution_",
-    "eigenvalues_",
-    "eigenvectors_",
-    "start_",
-    "_told",
-    "_soft",
-    "_indicators",
-    "objective_trace_",
-    "n_iter_",
-    "gamma_must_",
-    "gamma_cannot_",
-    "overlap_",
-)
 
-
-class NCSC(Safeguarded, SpectralClusterer):
+@documented
+@dataclass(eq=False, repr=False)
+class NCSC(TakesConstraints, SpectralClusterer):
     """Nonnegative constrained spectral clustering: must-links and cannot-links as penalties (eq. 6).
 
     Minimises tr(YᵀLY) + γ_m tr(Yᵀ(Dᵐ - Qᵐ)Y) + γ_c tr(YᵀQᶜY) subject to YᵀDY = I and Y >= 0. Where Y is not
@@ -91,38 +85,15 @@ class NCSC(Safeguarded, SpectralClusterer):
         Stop when a projected step or an exchange gains less than this share of the objective, or when ten
         projected steps move no more than a thousandth of more than 2,000 nodes to other clusters; or when a
         multiplicative update changes Y by less than this share of d_min/σ, the size of its steps.
-    affinity : str or GraphRecipe, default="knn"
-        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
-        "precomputed".
-    n_neighbors : int, default=20
-        How many neighbours each point has in the graph of ``affinity="knn"``.
-    unit_rows : bool, default=True
-        Scale every row of the eigenvectors to length one before k-means.
-    n_init : int, default=10
-        How many starts k-means has.
-    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
-        For the eigenvectors of the start.
-    hard : bool, default=False
-        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
-        what it took.
-    safe : bool, default=True
-        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
-        known speaks too weakly for another. False follows the constraints whatever it costs.
-    n_jobs : int or None, default=None
-        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
-        joblib or Dask. -1: all cores.
-    verbose : int or bool, default=0
-        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
-        terminal. 2: also the stages within them.
-    random_state : int, RandomState or None, default=None
-        An int makes the result reproducible.
+    {graph}
+    {rows}
+    {constraints}
+    {all}
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
         The cluster of every point: the largest entry of its row in the embedding.
-    judgement_ : Judgement
-        With `safe`, where little is known: which answer was kept, and why.
     indicators_ : array of shape (n_samples, n_clusters)
         Y, with YᵀDY = I to rounding; of the multiplicative solver, nearly.
     start_ : array of shape (n_samples, n_clusters)
@@ -146,10 +117,7 @@ class NCSC(Safeguarded, SpectralClusterer):
     solution_ : Eigenpairs
         The eigenpairs of the start with their residuals, the solver that ran and its certificate. On large
         graphs they are rough and not certified: a start need not be.
-    repair_ : Repair
-        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
-    n_features_in_ : int
-        Number of features seen in fit.
+    {results}
 
     See Also
     --------
@@ -175,128 +143,102 @@ class NCSC(Safeguarded, SpectralClusterer):
     True
     """
 
-    #: Two facts do good more often than harm: benchmarks/choices/caution.py.
-    _fewest_facts = 2
+    _: KW_ONLY
+    gamma_must: Price = "auto"
+    gamma_cannot: Price = "degree"
+    nonnegative: bool = True
+    solver: str = "projected"
+    init: str | npt.ArrayLike = "seeds"
+    overlap: Price = "auto"
+    max_iter: int = 1000
+    tol: float = 1e-4
+    published: ClassVar[dict[str, Any]] = {
+        "safe": False,
+        "gamma_must": 1e4,
+        "gamma_cannot": 1.0,
+        "solver": "multiplicative",
+        "init": "kmeans",
+    }
+    rules: ClassVar[dict[str, Rule]] = {
+        "gamma_must": partial(check_price, words=("auto",), may_be_infinite=True),
+        "gamma_cannot": partial(check_price, words=("degree", "held-out"), may_be_infinite=False),
+        "overlap": partial(check_price, words=("auto",), may_be_infinite=False),
+        "nonnegative": check_flag,
+        "solver": one_of("projected", "exchange", "multiplicative"),
+        "init": lambda name, value: isinstance(value, str) and one_of("seeds", "kmeans")(name, value),
+        "max_iter": check_count,
+        "tol": check_tolerance,
+    }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        gamma_must: Price = "auto",
-        gamma_cannot: Price = "degree",
-        nonnegative: bool = True,
-        solver: str = "projected",
-        init: str | npt.ArrayLike = "seeds",
-        overlap: Price = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        affinity: str | GraphRecipe = "knn",
-        n_neighbors: int = 20,
-        unit_rows: bool = True,
-        n_init: int = 10,
-        eigen_solver: str = "auto",
-        hard: bool = False,
-        safe: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            affinity=affinity,
-            n_neighbors=n_neighbors,
-            unit_rows=unit_rows,
-            n_init=n_init,
-            eigen_solver=eigen_solver,
-            hard=hard,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            random_state=random_state,
-        )
-        self.safe = safe
-        self.gamma_must = gamma_must
-        self.gamma_cannot = gamma_cannot
-        self.nonnegative = nonnegative
-        self.solver = solver
-        self.init = init
-        self.overlap = overlap
-        self.max_iter = max_iter
-        self.tol = tol
+    caution = 0.0
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_price("gamma_must", self.gamma_must, ("auto",), may_be_infinite=True)
-        check_price("gamma_cannot", self.gamma_cannot, ("degree", "held-out"), may_be_infinite=False)
-        check_price("overlap", self.overlap, ("auto",), may_be_infinite=False)
-        choices = {"solver": DESCENTS} | ({"init": STARTS} if isinstance(self.init, str) else {})
-        check_parameters(self, choices=choices, flags=("nonnegative",), counts=("max_iter",))
-        check_tolerance(self.tol)
-
-    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
-        for name in RESULTS:
-            # Leave nothing of an earlier fit with other settings.
-            self.__dict__.pop(name, None)
+    def _solve(self, task: Task) -> Answer:
+        graph, known, rng = task.graph, task.constraints, task.rng()
+        warn_about_graph(graph, task.n_clusters)
         if not self.nonnegative:
-            return self._embed_with_mixed_signs(graph, constraints, rng)
-        gamma_must = choose_gamma_must(self.gamma_must, graph, constraints, self.n_clusters)
-        gamma_cannot = self._choose_gamma_cannot(graph, constraints, gamma_must, rng)
-        cut = PenalizedCut(graph, constraints, gamma_must, gamma_cannot)
-        rows = None
-        if isinstance(self.init, str):
-            pairs, rows = self._solve_relaxed(cut, rng)
-            self._remember(pairs)
-        start = self._start(cut, rows, rng)
-        descent = self._descend(cut, start, rng)
+            return self._solve_with_mixed_signs(task)
+        with stage("embedding"):
+            gamma_must = choose_gamma_must(self.gamma_must, graph, known, task.n_clusters)
+            gamma_cannot = self._choose_gamma_cannot(graph, known, gamma_must, rng)
+            problem = PenalizedCut(graph, known, gamma_must, gamma_cannot)
+            pairs, rows = None, None
+            if isinstance(self.init, str):
+                pairs, rows = self._solve_relaxed(problem, rng)
+            start = self._start(problem, rows, rng)
+            descent = self._descend(problem, start, rng)
         if not descent.converged:
             warn_unconverged(descent, self.solver)
-        self.gamma_must_, self.gamma_cannot_ = gamma_must, gamma_cannot
-        self.overlap_, self.n_iter_ = descent.overlap, descent.n_iter
-        self.start_, self.objective_trace_ = cut.on_points(start), descent.trace
-        self._told, self._soft = constraints, descent.soft
+        soft = unit_rows(problem.on_points(with_rows_for_all(problem, descent.soft)))
+        labels = assign_labels(soft, task.n_clusters, method="argmax")
+        results = {
+            "gamma_must_": gamma_must,
+            "gamma_cannot_": gamma_cannot,
+            "overlap_": descent.overlap,
+            "n_iter_": descent.n_iter,
+            "start_": problem.on_points(start),
+            "objective_trace_": descent.trace,
+            "problem": problem,
+            "soft": descent.soft,
+        }
         if self.solver != "projected":
-            self._indicators = descent.indicators
-        return unit_rows(cut.on_points(with_rows_for_all(cut, descent.soft)))
+            results["indicators"] = descent.indicators
+        return Answer(labels, soft, graph, pairs, results=results)
 
     @property
     def indicators_(self) -> FloatArray:
         """Y of eq. 6; computed when it is first asked for, since the clusters do not depend on it."""
-        return self._cut.on_points(self._find_indicators())
+        return self._problem().on_points(self._find_indicators())
 
     @property
     def objective_(self) -> float:
         """Eq. 6 at `indicators_`."""
-        return self._cut.objective(self._find_indicators())
+        return self._problem().objective(self._find_indicators())
 
-    @property
-    def _cut(self) -> PenalizedCut:
-        """The problem that was solved."""
+    def _problem(self) -> PenalizedCut:
         check_is_fitted(self)
-        if "_told" not in self.__dict__:
+        if "problem" not in self._answer.results:
             raise AttributeError("There are no indicators: with nonnegative=False none are computed.")
-        return PenalizedCut(self.affinity_matrix_, self._told, self.gamma_must_, self.gamma_cannot_)
+        return self._answer.results["problem"]
 
     def _find_indicators(self) -> FloatArray:
-        if "_indicators" not in self.__dict__:
-            self._indicators = indicators_without_overlap(self._cut, self._soft, self.tol)
-        return self._indicators
+        problem, soft = self._problem(), self._answer.results["soft"]
+        return self._answer.once("indicators", lambda: indicators_without_overlap(problem, soft, self.tol))
 
-    def _embed_with_mixed_signs(
-        self, graph: Graph, constraints: Constraints, rng: np.random.RandomState
-    ) -> FloatArray:
-        """Return the minimiser of eq. 6 without Y >= 0, as rows for k-means."""
-        self.n_iter_ = 1
-        if constraints.is_empty:
-            return super()._embed(graph, constraints, rng)
-        if constraints.n_cannot_link and self.gamma_cannot != 0:
+    def _solve_with_mixed_signs(self, task: Task) -> Answer:
+        """Return the minimiser of eq. 6 without Y >= 0, labelled by k-means."""
+        graph, known, rng = task.graph, task.constraints, task.rng()
+        if known.is_empty:
+            return cut(graph, task, self).with_results(n_iter_=1)
+        if known.n_cannot_link and self.gamma_cannot != 0:
             raise ConstraintError(
-                f"nonnegative=False gives indicators of mixed signs, of which {constraints.n_cannot_link} "
+                f"nonnegative=False gives indicators of mixed signs, of which {known.n_cannot_link} "
                 "cannot-links say nothing: leave them out with gamma_cannot=0, or keep nonnegative=True."
             )
-        gamma_must = choose_gamma_must(self.gamma_must, graph, constraints, self.n_clusters)
-        pairs, rows = self._solve_relaxed(PenalizedCut(graph, constraints, gamma_must, 0.0), rng)
-        self._remember(pairs)
-        self.gamma_must_, self.gamma_cannot_ = gamma_must, 0.0
-        return rows
+        gamma_must = choose_gamma_must(self.gamma_must, graph, known, task.n_clusters)
+        pairs, rows = self._solve_relaxed(PenalizedCut(graph, known, gamma_must, 0.0), rng)
+        labels = assign_labels(rows, task.n_clusters, n_init=self.n_init, random_state=rng)
+        results = {"n_iter_": 1, "gamma_must_": gamma_must, "gamma_cannot_": 0.0}
+        return Answer(labels, rows, graph, pairs, results=results)
 
     def _solve_relaxed(self, cut: PenalizedCut, rng: np.random.RandomState) -> tuple[Eigenpairs, FloatArray]:
         """Return the eigenpairs of (L + γ_m (Dᵐ - Qᵐ), D), and the rows of Y for k-means."""
@@ -353,11 +295,6 @@ class NCSC(Safeguarded, SpectralClusterer):
         overlap = None if isinstance(self.overlap, str) else float(self.overlap)
         descend = descend_projected if self.solver == "projected" else descend_by_exchange
         return descend(cut, start, overlap=overlap, tol=self.tol, max_iter=self.max_iter)
-
-    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
-        if not self.nonnegative:
-            return super()._assign_labels(embedding, rng)
-        return assign_labels(embedding, self.n_clusters, method="argmax")
 
 
 def with_rows_for_all(cut: PenalizedCut, Y: FloatArray) -> FloatArray:

@@ -9,30 +9,142 @@ labels of c points cost O(c).
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs import Graph, normalize
+from sidecut.graphs import Graph
 from sidecut.methods.ncsc.lcsc import contract_graph, membership
+
+#: λ_max(L̄) <= 2.
+CURVATURE_BOUND = 2.0
+#: The largest number of steps.
+MAX_STEPS = 1000
+#: Indicators are computed to this share of the tolerance of the clusters, because eq. 6 is compared at them.
+INDICATOR_SHARE = 0.01
+
+Labels = IntArray
+Operator = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class FixedClusters:
+    """A clustering of the nodes, with its indicators."""
+
+    labels: Labels
+    entries: FloatArray
+    rates: FloatArray
+
+    @cached_property
+    def objective(self) -> float:
+        """Eq. 6."""
+        return float(self.rates.sum())
+
+    @cached_property
+    def n_columns(self) -> int:
+        """How many columns of V are not zero."""
+        return len(np.unique(self.labels[self.entries > 0]))
+
+    def block(self) -> FloatArray:
+        """Return V."""
+        V = np.zeros((len(self.labels), len(self.rates)))
+        V[np.arange(len(self.labels)), self.labels] = self.entries
+        return V
+
+
+def best_indicators(
+    cut: PenalizedCut, labels: Labels, entries: FloatArray, n_clusters: int, tol: float
+) -> FixedClusters:
+    """Return the best indicators found for given clusters."""
+    apply, curvature = _apply_within(cut, labels, n_clusters), _curvature(cut)
+    x = before = _unit(entries, labels, n_clusters)
+    image = image_before = apply(x)
+    price, momentum = float(x @ image), 1.0
+    n_columns = _n_columns(x, labels, n_clusters)
+    for _ in range(MAX_STEPS):
+        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
+        by = (momentum - 1.0) / following
+        ahead, slope = x + by * (x - before), image + by * (image - image_before)
+        slope = slope - _rates(ahead, slope, labels, n_clusters)[labels] * ahead
+        after = _unit(np.maximum(ahead - slope / curvature, 0.0), labels, n_clusters)
+        image_after = apply(after)
+        gain = price - float(after @ image_after)
+        if gain <= 0 or _n_columns(after, labels, n_clusters) < n_columns:
+            if momentum == 1.0:
+                break
+            before, image_before, momentum = x, image, 1.0
+            continue
+        x, before, image, image_before = after, x, image_after, image
+        price, momentum = price - gain, following
+        if gain <= tol * price:
+            break
+    return FixedClusters(labels, x, _rates(x, image, labels, n_clusters))
+
+
+def without_overlap(cut: PenalizedCut, V: FloatArray, labels: Labels, tol: float) -> FloatArray:
+    """Return the best V = D^{1/2} Y found whose columns lie where the labels say, and nowhere else."""
+    return best_indicators(cut, labels, V[np.arange(len(labels)), labels], V.shape[1], tol).block()
+
+
+def _rates(x: FloatArray, image: FloatArray, labels: Labels, k: int) -> FloatArray:
+    """Return the Rayleigh quotient of every cluster."""
+    lengths = np.bincount(labels, weights=x * x, minlength=k)
+    return np.bincount(labels, weights=x * image, minlength=k) / np.where(lengths > 0, lengths, 1.0)
+
+
+def _n_columns(x: FloatArray, labels: Labels, k: int) -> int:
+    """Return how many clusters have an entry that is not zero: a column of zeros would cost nothing."""
+    return int(np.count_nonzero(np.bincount(labels, weights=x, minlength=k)))
+
+
+def _unit(x: FloatArray, labels: Labels, k: int) -> FloatArray:
+    """Scale the numbers of every cluster to length one."""
+    norms = np.sqrt(np.bincount(labels, weights=x * x, minlength=k))
+    return x / np.where(norms > 0, norms, 1.0)[labels]
+
+
+def _apply_within(cut: PenalizedCut, labels: Labels, k: int) -> Operator:
+    """Return the map x -> Ḡ x without the entries between clusters."""
+    is_sparse, rows = sp.issparse(cut.graph.matrix), np.arange(len(labels))
+    linked = cut.links.nodes
+    own, among = labels[linked], np.arange(len(linked))
+    if is_sparse:
+        # One column in place of k: the edges between clusters are taken out once.
+        edges = sp.coo_array(cut.affinity.matrix)
+        kept = labels[edges.row] == labels[edges.col]
+        ends = (edges.row[kept], edges.col[kept])
+        within = sp.csr_array((edges.data[kept], ends), shape=edges.shape)
+
+    def apply(x: FloatArray) -> FloatArray:
+        if is_sparse:
+            result = x - within @ x
+        else:
+            block = np.zeros((len(x), k))
+            block[rows, labels] = x
+            result = x - cut.affinity.apply(block)[rows, labels]
+        block = np.zeros((len(linked), k))
+        scale = cut.affinity.scale[linked]
+        block[among, own] = scale * x[linked]
+        result[linked] += scale * cut.apply_penalties(block)[among, own]
+        return np.asarray(result)
+
+    return apply
+
+
+def _curvature(cut: PenalizedCut) -> FloatArray:
+    """Return the diagonal S, S - Ḡ positive semidefinite."""
+    links = cut.links
+    weight = 2.0 * cut.gamma_must * links.must_degrees + cut.gamma_cannot * links.cannot_degrees
+    return np.asarray(CURVATURE_BOUND + weight * cut.affinity.scale**2)
 
 
 class NodeLinks:
-    """Qᵐ and Qᶜ between the nodes of a graph, both nonnegative, applied and never listed.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        What is known about the points.
-    nodes : array of shape (n_points,)
-        The node every point is part of; the points themselves where nothing is contracted.
-    among : array of int, optional
-        Links among these points alone count; by default all do.
-    """
+    """Qᵐ and Qᶜ between the nodes of a graph, both nonnegative, applied and never listed."""
 
     def __init__(self, constraints: Constraints, nodes: IntArray, among: IntArray | None = None) -> None:
         self.n_nodes = int(np.max(nodes)) + 1
@@ -106,33 +218,7 @@ class NodeLinks:
 
 
 class PenalizedCut:
-    """The objective of eq. 6 on a graph.
-
-    Parameters
-    ----------
-    graph : Graph
-        W, in any form.
-    constraints : Constraints
-        What is known about its nodes.
-    gamma_must : float, default=inf
-        γ_m, the price of must-links. Infinite: points joined by must-links become one node, which is the
-        limit of Proposition 1, exactly.
-    gamma_cannot : float, default=1.0
-        γ_c, the price of cannot-links.
-    among : array of int, optional
-        Only links among these points count; for choosing γ_c by the others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut import Constraints
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.ncsc.objective import PenalizedCut
-    >>> path = as_graph(np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0.0]]))
-    >>> cut = PenalizedCut(path, Constraints.from_pairs(3, cannot_link=[(0, 2)]), gamma_cannot=5.0)
-    >>> cut.objective(np.array([[1.0], [1.0], [1.0]]))
-    10.0
-    """
+    """The objective of eq. 6 on a graph."""
 
     def __init__(
         self,
@@ -152,7 +238,7 @@ class PenalizedCut:
         self.gamma_must = 0.0 if is_settled else float(gamma_must)
         self.gamma_cannot = float(gamma_cannot)
         self.n_nodes = self.graph.n_nodes
-        self.affinity = normalize(self.graph)
+        self.affinity = self.graph.normalized
 
     @property
     def is_contracted(self) -> bool:
@@ -166,8 +252,7 @@ class PenalizedCut:
 
     def with_gamma_cannot(self, gamma_cannot: float) -> PenalizedCut:
         """Return the same problem at another price of cannot-links, sharing all matrices."""
-        other = object.__new__(PenalizedCut)
-        other.__dict__.update(self.__dict__)
+        other = copy(self)
         other.gamma_cannot = float(gamma_cannot)
         return other
 
@@ -243,26 +328,7 @@ def _find_must_linked_sets(constraints: Constraints, n_points: int, among: IntAr
 
 @dataclass(frozen=True)
 class Descent:
-    """What a solver of eq. 6 arrived at.
-
-    Attributes
-    ----------
-    soft : array of shape (n_nodes, n_clusters)
-        The rows from which clusters are read; Y itself, but for the projected solver, whose columns overlap.
-    trace : array
-        The objective at the start and after every iteration.
-    n_iter : int
-        How many iterations ran.
-    converged : bool
-        Whether the stopping rule was met.
-    step_scale : float
-        The share of its way that Y is moved by one multiplicative update, d_min/σ but at most 1; 1 for other
-        solvers.
-    overlap : float
-        The price of overlap; infinite where there is none.
-    find_indicators : callable, optional
-        Returns Y where that is not `soft`.
-    """
+    """What a solver of eq. 6 arrived at."""
 
     soft: FloatArray
     trace: FloatArray

@@ -17,12 +17,82 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, is_number
+from sidecut.constraints import Constraints
+from sidecut.exceptions import ConflictError
 from sidecut.graphs import Graph
 from sidecut.graphs.graph import drop_isolated
 from sidecut.labelling import kmeans_labels, nearest_centers
 from sidecut.labelling.labels import cluster_sums
 from sidecut.methods.ncsc.objective import NodeLinks, PenalizedCut
+
+Price = float | str
+
+#: γ_c as shares of the mean degree, the usual one first: of equals the first is chosen.
+SHARES = (1.0, 0.3, 0.1, 3.0, 0.03, 10.0)
+#: The share of constrained points whose links are held out.
+HELD_OUT = 0.25
+
+
+def check_price(name: str, price: Any, words: tuple[str, ...], may_be_infinite: bool) -> None:
+    """Refuse a price that is neither one of the rules nor a number that is not negative."""
+    if isinstance(price, str) and price in words:
+        return
+    if not is_number(price) or not price >= 0 or (np.isinf(price) and not may_be_infinite):
+        kind = "a number >= 0, infinity included" if may_be_infinite else "a finite number >= 0"
+        raise ValueError(f"{name}={price!r}: choose {', '.join(map(repr, words))} or {kind}.")
+
+
+def mean_degree(graph: Graph) -> float:
+    """Return the mean degree of the nodes that have any.
+
+    It is the natural unit of both prices: at γ = d, a violated pair costs a point as much as being cut from
+    all its neighbours.
+    """
+    degrees = graph.degrees
+    return float(degrees[degrees > 0].mean())
+
+
+def choose_gamma_must(price: Price, graph: Graph, constraints: Constraints, n_clusters: int) -> float:
+    """Return γ_m."""
+    if isinstance(price, str):
+        return np.inf if _are_facts(constraints, n_clusters) else mean_degree(graph)
+    if np.isinf(price) and (conflicts := constraints.conflicts(max_chains=1)):
+        raise ConflictError(
+            f"{conflicts[0]}, and gamma_must=inf keeps every must-link. Call without_conflicts() first, or "
+            "choose a finite gamma_must, which weighs the one against the other.",
+            conflicts,
+        )
+    return float(price)
+
+
+def _are_facts(constraints: Constraints, n_clusters: int) -> bool:
+    together = constraints.with_diagonal(0.0).must_part()
+    strongest = together.largest_strength()
+    all_equal = np.isclose(together.total(), 2.0 * together.n_must_link * strongest, rtol=1e-9)
+    if not all_equal or constraints.n_conflicts:
+        return False
+    return int(constraints.must_link_components().max()) + 1 >= n_clusters
+
+
+def draw_told_points(constraints: Constraints, rng: np.random.RandomState) -> IntArray:
+    """Draw three quarters of the constrained points; only links among these are used.
+
+    All links of the other points are held out, to compare prices by.
+    """
+    points = constraints.constrained_points
+    return np.sort(rng.permutation(points)[int(np.ceil(HELD_OUT * len(points))) :])
+
+
+def held_out_share(constraints: Constraints, told: IntArray, labels: IntArray) -> float:
+    """Return the share of links satisfied among those that are not between points of `told`."""
+    among = constraints.restricted_to(told)
+    n_held_out = constraints.n_pairs - among.n_pairs
+    if n_held_out == 0:
+        return 1.0
+    satisfied = constraints.satisfaction(labels) * constraints.n_pairs
+    return (satisfied - among.satisfaction(labels[told]) * among.n_pairs) / n_held_out
+
 
 #: The offset of the start, as a share of its largest entry.
 OFFSET = 0.2
@@ -35,11 +105,6 @@ class TiedGraph(Graph):
 
     Its loops are negative, so that it is a graph for the spectral core only: there it gives the minimiser of
     eq. 6 without cannot-links and without nonnegativity.
-
-    Parameters
-    ----------
-    cut : PenalizedCut
-        Its graph, its must-links and γ_m, which is finite.
     """
 
     def __init__(self, cut: PenalizedCut) -> None:
@@ -83,20 +148,7 @@ class TiedGraph(Graph):
 
 
 def start_indicators(cut: PenalizedCut, labels: IntArray, n_clusters: int) -> FloatArray:
-    """Return eq. 2 for a clustering of the nodes, plus 0.2 times its largest entry.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut import Constraints
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.ncsc.objective import PenalizedCut
-    >>> from sidecut.methods.ncsc.starts import start_indicators
-    >>> cut = PenalizedCut(as_graph(np.array([[0.0, 4.0], [4.0, 0.0]])), Constraints.none(2))
-    >>> start_indicators(cut, np.array([0, 1]), 2)
-    array([[0.6, 0.1],
-           [0.1, 0.6]])
-    """
+    """Return eq. 2 for a clustering of the nodes, plus 0.2 times its largest entry."""
     Y = cut.indicators(labels, n_clusters)
     return Y + OFFSET * Y.max()
 
@@ -110,25 +162,7 @@ def best_start(
     n_init: int,
     rng: np.random.RandomState,
 ) -> IntArray:
-    """Return a clustering of the nodes to start from.
-
-    Parameters
-    ----------
-    cut : PenalizedCut
-        The problem.
-    rows : array of shape (n_points, k)
-        The embedding of the points.
-    n_clusters : int
-        How many clusters.
-    seeded : bool
-        Also try centres at nodes that cannot-links hold apart, and take the clustering that violates fewer
-        links, of equals the one with the lower objective (eq. 6). k-means alone knows no cannot-links, and
-        no small step leads out of a cluster that holds two classes.
-    n_init : int
-        How many starts k-means has.
-    rng : RandomState
-        For k-means.
-    """
+    """Return a clustering of the nodes to start from."""
     first = np.unique(cut.sets, return_index=True)[1]
     plain = kmeans_labels(rows, n_clusters, n_init=n_init, random_state=rng)
     seeds = apart_nodes(cut.links, n_clusters) if seeded else []
@@ -171,21 +205,7 @@ def _means(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatArray:
 
 
 def check_start(Y0: npt.ArrayLike, n_points: int, n_clusters: int) -> FloatArray:
-    """Return indicators to start from as an array, or say why they cannot be.
-
-    Raises
-    ------
-    ValueError
-        Naming the shape or the entry that is wrong.
-
-    Examples
-    --------
-    >>> from sidecut.methods.ncsc.starts import check_start
-    >>> check_start([[1, 0], [0, -1]], 2, 2)
-    Traceback (most recent call last):
-    ...
-    ValueError: init[1, 1] = -1.0: indicators to start from must be finite and not negative.
-    """
+    """Return indicators to start from as an array, or say why they cannot be."""
     Y = np.asarray(Y0, dtype=np.float64)
     if Y.shape != (n_points, n_clusters):
         raise ValueError(

@@ -11,29 +11,18 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints, Contraction
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.labelling import unit_rows
-from sidecut.methods.poisson.equation import heat_filter
-from sidecut.methods.poisson.signed_graph import SignedGraph, contract_beliefs
+from sidecut.methods.poisson.equation import SignedGraph, contract_beliefs, heat_filter
 from sidecut.spectral import laplacian_eigenpairs
 from sidecut.spectral.lanczos import largest_eigenvectors
 
 
 @dataclass(frozen=True, eq=False)
 class Anchors:
-    """Points whose cluster is known.
-
-    Parameters
-    ----------
-    points : array of shape (c,)
-        The points, sorted.
-    cluster : array of shape (c,)
-        The cluster of each, numbered in the order in which the points meet them.
-    weight : array of shape (c,)
-        How firmly each is believed.
-    """
+    """Points whose cluster is known."""
 
     points: IntArray
     cluster: IntArray
@@ -68,26 +57,6 @@ def find_anchors(constraints: Constraints, n_clusters: int) -> Anchors:
     a set joins if it is apart from all before it. Naming the clusters of such sets takes nothing away, since
     names are arbitrary. Where they are less than half of the clusters and hold less than half of the points
     about which something is known, the knowledge is pairs, and there are no anchors.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        What is known. Contradictions are settled in favour of the stronger links, for this purpose only.
-    n_clusters : int
-        The number of clusters.
-
-    Warns
-    -----
-    ConstraintWarning
-        If more sets are pairwise apart than there are clusters: all become links.
-
-    Examples
-    --------
-    >>> from sidecut import Constraints
-    >>> from sidecut.methods.poisson.anchors import find_anchors
-    >>> anchors = find_anchors(Constraints.from_labels(["b", None, "a", "b"]), n_clusters=2)
-    >>> anchors.points.tolist(), anchors.cluster.tolist()
-    ([0, 2, 3], [0, 1, 0])
     """
     sets = contract_beliefs(constraints)
     chosen = _sets_apart(sets, constraints, n_clusters)
@@ -190,11 +159,6 @@ def seeded_clusters(
 
     Of all starts the one counts in which most anchors lie in their own cluster, and of these the one of
     least inertia.
-
-    Returns
-    -------
-    array of shape (n,)
-        Anchors have the cluster they stand for.
     """
     best: IntArray = np.zeros(len(rows), dtype=np.intp)
     least = (np.inf, np.inf)

@@ -9,18 +9,190 @@ degrees.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.polynomial import chebyshev
+from scipy.sparse.csgraph import connected_components
 
-from sidecut.arrays import FloatArray
-from sidecut.exceptions import ConvergenceWarning, warn
-from sidecut.methods.poisson.signed_graph import SignedGraph
+from sidecut.checks import FloatArray, IntArray
+from sidecut.constraints import Constraints, Contraction
+from sidecut.exceptions import ConstraintWarning, ConvergenceWarning, warn
+from sidecut.graphs import Graph, NormalizedAffinity, SparseProduct
+from sidecut.spectral.inverse import solve_shifted
 from sidecut.spectral.problem import solve_columns
-from sidecut.spectral.shifted import solve_shifted
+
+
+class PairBeliefs:
+    """The beliefs Q about pairs, without a diagonal and without what anchors say among themselves."""
+
+    def __init__(self, constraints: Constraints, anchors: IntArray) -> None:
+        self.points = np.asarray(constraints.constrained_points)
+        self._anchored = np.flatnonzero(np.isin(self.points, anchors))
+        self._all = constraints.restricted_to(self.points).with_diagonal(0.0)
+        self._told = None
+        if len(self._anchored):
+            self._told = self._all.restricted_to(self._anchored)
+
+    def apply(self, rows: FloatArray) -> FloatArray:
+        """Return Q @ rows, for one row per constrained point."""
+        result = self._all.apply(rows)
+        if self._told is not None:
+            result[self._anchored] -= self._told.apply(rows[self._anchored])
+        return result
+
+    def sizes(self, rows: FloatArray) -> FloatArray:
+        """Return |Q| @ rows; |Q| is twice its positive part less itself."""
+        result = _apply_sizes(self._all, rows)
+        if self._told is not None:
+            result[self._anchored] -= _apply_sizes(self._told, rows[self._anchored])
+        # What was taken away again leaves rounding.
+        return np.where(result > 1e-9 * self._all.largest_strength(), result, 0.0)
+
+
+def _apply_sizes(beliefs: Constraints, rows: FloatArray) -> FloatArray:
+    return 2.0 * beliefs.must_part().with_diagonal(0.0).apply(rows) - beliefs.apply(rows)
+
+
+class SignedGraph:
+    """The graph W + ℓ of points with links between some of them, known by its normalised affinity."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        constraints: Constraints | None = None,
+        anchors: IntArray | None = None,
+        link_weight: float = 1.0,
+    ) -> None:
+        self.graph = graph
+        self.n_nodes = graph.n_nodes
+        self.degrees = np.array(graph.degrees, dtype=np.float64)
+        self._beliefs: PairBeliefs | None = None
+        if constraints is not None and not constraints.is_empty and link_weight > 0:
+            known = np.empty(0, dtype=np.intp) if anchors is None else anchors
+            self._add_links(PairBeliefs(constraints, known), link_weight)
+        self._joints = _Joints(graph, constraints if self.has_links else None, anchors)
+        self.scale = np.zeros(self.n_nodes)
+        np.divide(1.0, np.sqrt(self.degrees), out=self.scale, where=self.degrees > 0)
+
+    @property
+    def has_links(self) -> bool:
+        """Whether any link is left beside the anchors."""
+        return self._beliefs is not None
+
+    def _add_links(self, beliefs: PairBeliefs, link_weight: float) -> None:
+        strengths = beliefs.sizes(np.ones(len(beliefs.points)))
+        if not strengths.any():
+            return
+        degrees = self.graph.degrees
+        typical = np.maximum(degrees[beliefs.points], degrees[degrees > 0].mean())
+        self._beliefs = beliefs
+        self._reach = np.sqrt(link_weight * typical / np.maximum(strengths, 1.0))
+        self.degrees[beliefs.points] += self._reach * beliefs.sizes(self._reach)
+
+    @cached_property
+    def _plain(self) -> NormalizedAffinity:
+        return self.graph.normalized
+
+    @cached_property
+    def _product(self) -> SparseProduct | None:
+        weights = self.graph.matrix
+        if not sp.issparse(weights):
+            return None
+        scaling = sp.diags_array(self.scale)
+        return SparseProduct(sp.csr_array(scaling @ weights @ scaling))
+
+    def affinity(self, block: FloatArray) -> FloatArray:
+        """Return D^{-1/2} (W + ℓ) D^{-1/2} @ block, in single precision if the block has it."""
+        if self._beliefs is None:
+            # One matrix for all who need it in a fit.
+            return self._plain.apply(block)
+        scale = self.scale[:, None]
+        if self._product is not None:
+            result = self._product(block)
+        else:
+            result = scale * self.graph.apply(scale * block)
+        points = self._beliefs.points
+        factor = (self._reach * self.scale[points])[:, None]
+        result[points] += factor * self._beliefs.apply(factor * block[points])
+        return result
+
+    def laplacian(self, block: FloatArray) -> FloatArray:
+        """Return A @ block."""
+        return block - self.affinity(block)
+
+    @property
+    def components(self) -> IntArray:
+        """Which points edges and links join, numbered from 0."""
+        return self._joints.component
+
+    @cached_property
+    def null_vectors(self) -> sp.csr_array:
+        """An orthonormal basis of the null space of A: D^{1/2} σ on all components that σ = ±1 satisfies."""
+        sides, component = self._joints.sides, self._joints.component
+        members = np.flatnonzero((sides != 0) & (self.degrees > 0))
+        columns = np.unique(component[members], return_inverse=True)[1]
+        roots = sides[members] * np.sqrt(self.degrees[members])
+        volumes = np.bincount(columns, weights=roots**2)
+        shape = (self.n_nodes, len(volumes))
+        return sp.csr_array((roots / np.sqrt(volumes[columns]), (members, columns)), shape=shape)
+
+
+class _Joints:
+    """What edges and links join, and whether signs σ = ±1 agree with all of them (a balanced signed graph).
+
+    A link joins two components of the graph. In the double cover, where every component has a copy for each
+    sign, must-links join equal signs and cannot-links opposite ones; a component whose two copies are joined
+    cannot be signed.
+    """
+
+    def __init__(self, graph: Graph, constraints: Constraints | None, anchors: IntArray | None) -> None:
+        part = graph.components.copy()
+        alone = np.flatnonzero(part < 0)
+        part[alone] = graph.n_components + np.arange(len(alone))
+        n_parts = graph.n_components + len(alone)
+        ends, signs = _links_between(constraints, anchors)
+        first, second = part[ends[:, 0]], part[ends[:, 1]]
+        flip = np.where(signs < 0, n_parts, 0)
+        rows = np.concatenate([first, first + n_parts])
+        columns = np.concatenate([second + flip, second + n_parts - flip])
+        shape = (2 * n_parts, 2 * n_parts)
+        cover = sp.coo_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+        joined = connected_components(cover, directed=False)[1]
+        plus, minus = joined[:n_parts], joined[n_parts:]
+        representative = np.minimum(plus, minus)
+        self.component = np.unique(representative, return_inverse=True)[1].reshape(-1)[part]
+        self.sides = np.where(plus == minus, 0, np.where(plus < minus, 1, -1))[part]
+
+
+def _links_between(constraints: Constraints | None, anchors: IntArray | None) -> tuple[IntArray, IntArray]:
+    """Return links that connect all that the links connect, and their signs; none of them between anchors."""
+    if constraints is None:
+        return np.empty((0, 2), dtype=np.intp), np.empty(0, dtype=np.intp)
+    sets = contract_beliefs(constraints)
+    told = np.zeros(constraints.n_samples, dtype=bool)
+    told[np.empty(0, dtype=np.intp) if anchors is None else anchors] = True
+    order = np.argsort(sets.component, kind="stable")
+    chain = np.column_stack([sets.points[order][:-1], sets.points[order][1:]])
+    chain = chain[np.diff(sets.component[order]) == 0]
+    ends = np.concatenate([chain, sets.witnesses])
+    signs = np.concatenate([np.ones(len(chain)), -np.ones(len(sets.witnesses))])
+    kept = ~(told[ends].all(axis=1))
+    return ends[kept], signs[kept]
+
+
+def contract_beliefs(constraints: Constraints) -> Contraction:
+    """Return must-linked sets and which are apart; of contradicting links the stronger count."""
+    with warnings.catch_warnings():
+        # Beliefs may contradict each other; all of them stay in the energy.
+        warnings.simplefilter("ignore", ConstraintWarning)
+        return constraints.without_conflicts().contracted()
+
 
 #: Steps of conjugate gradients. A step more than there are nodes is never needed in exact arithmetic.
 MAX_STEPS = 5_000
@@ -43,40 +215,7 @@ class Potentials(NamedTuple):
 
 
 def solve_poisson(signed: SignedGraph, sources: FloatArray, tolerance: float) -> Potentials:
-    """Return the potentials of the charges of labels, one column per cluster.
-
-    Parameters
-    ----------
-    signed : SignedGraph
-        The graph with its links.
-    sources : array of shape (n, n_clusters)
-        Y, the weight of every anchor in the column of its cluster, not negative.
-    tolerance : float
-        The residual relative to the charges.
-
-    Returns
-    -------
-    Potentials
-        The values u and the largest relative residual of a column, computed anew.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the residual is larger than asked for.
-
-    Examples
-    --------
-    On a path the potential is linear between the charges.
-
-    >>> import numpy as np
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.methods.poisson.equation import solve_poisson
-    >>> from sidecut.methods.poisson.signed_graph import SignedGraph
-    >>> path = as_graph(np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1))
-    >>> sources = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
-    >>> solve_poisson(SignedGraph(path), sources, 1e-10).values[:, 0].round(6)
-    array([ 0.75,  0.25, -0.25, -0.75])
-    """
+    """Return the potentials of the charges of labels, one column per cluster."""
     null = signed.null_vectors
     charges = signed.scale[:, None] * balance_charges(signed, sources)
     charges -= null @ (null.T @ charges)
@@ -124,20 +263,6 @@ def spread_labels(signed: SignedGraph, sources: FloatArray, *remembered: float) 
     The sources of every cluster sum up to the same, however many labels it has: else those with many would
     reach too far. Rows that nothing reaches are zero. Unlike potentials, shares do not depend on a constant
     per component, and they stay apart where clusters differ in size by orders of magnitude.
-
-    Parameters
-    ----------
-    signed : SignedGraph
-        The graph with its links.
-    sources : array of shape (n, n_clusters)
-        Y.
-    *remembered : float
-        Each α, between 0 and 1, the largest first.
-
-    Returns
-    -------
-    list of arrays of shape (n, n_clusters)
-        The shares for each α.
     """
     totals = sources.sum(axis=0)
     even = sources / np.where(totals > 0, totals / totals.mean(), 1.0)
@@ -173,27 +298,7 @@ SINGLE_NODES = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Filter:
-    """A polynomial of a Laplacian, in Chebyshev form on [0, 2].
-
-    Parameters
-    ----------
-    coefficients : array of shape (degree + 1,)
-        Of T_0, T_1, ...
-    error : float
-        A bound of its distance to the function it stands for, on [0, 2].
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.poisson.equation import heat_filter
-    >>> heat = heat_filter(10.0)
-    >>> len(heat.coefficients) - 1
-    11
-    >>> laplacian = np.diag([0.0, 0.1, 2.0])
-    >>> off = np.diag(heat(lambda X: laplacian @ X, np.eye(3))) - np.exp([0, -1, -20])
-    >>> bool(abs(off).max() < heat.error)
-    True
-    """
+    """A polynomial of a Laplacian, in Chebyshev form on [0, 2]."""
 
     coefficients: FloatArray
     error: float
@@ -236,17 +341,7 @@ def source_filter(time: float, accuracy: float = ACCURACY) -> Filter:
 
 
 def fit_filter(function: Apply, time: float, accuracy: float) -> Filter:
-    """Return the shortest Chebyshev series of a function of [0, 2] whose left-out terms sum up to little.
-
-    Parameters
-    ----------
-    function : callable
-        Values λ -> f(λ), smooth on the scale 1/`time`.
-    time : float
-        Not negative.
-    accuracy : float
-        The most that the left-out coefficients may sum up to, which bounds the error on [0, 2].
-    """
+    """Return the shortest Chebyshev series of a function of [0, 2] whose left-out terms sum up to little."""
     longest = int(20 + 8 * np.sqrt(time + 1.0) + 2 * min(time, 50.0))
     nodes = chebyshev.chebpts1(longest + 1)
     # Interpolation at Chebyshev points: the series is a discrete cosine transform of the values.

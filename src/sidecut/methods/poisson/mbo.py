@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative, unless
 from sidecut.constraints import Constraints
-from sidecut.exceptions import SidecutWarning
-from sidecut.graphs import Graph, GraphRecipe
-from sidecut.labelling import kmeans_labels, unit_rows
+from sidecut.graphs import Graph
 from sidecut.labelling.labels import warn_if_clusters_are_missing, what_neighbors_say
-from sidecut.methods.poisson.anchors import Anchors, find_anchors, number_by_anchors, signed_embedding
-from sidecut.methods.poisson.base import PoissonClusterer
-from sidecut.methods.poisson.descent import Descent, Diffusion, descend, one_hot, suitable_times
-from sidecut.methods.poisson.equation import FAR, NEAR, spread_labels
-from sidecut.methods.poisson.names import LabelWalks, join_named_pieces, walks_from_labels
-from sidecut.methods.poisson.pieces import find_pieces, join_pieces
-from sidecut.methods.poisson.signed_graph import SignedGraph
-from sidecut.methods.poisson.sizes import SizeRule, assign_within_sizes, check_sizes, size_rule
-from sidecut.methods.safeguard import CONSTRAINED, Judgement, KnownPairs, is_little, weigh
-from sidecut.parameters import check_count, check_not_negative
+from sidecut.methods.base import documented
+from sidecut.methods.poisson.anchors import Anchors, find_anchors, number_by_anchors
+from sidecut.methods.poisson.base import PoissonClusterer, ScoreExtension
+from sidecut.methods.poisson.descent import (
+    Descent,
+    Diffusion,
+    SizeRule,
+    assign_within_sizes,
+    check_sizes,
+    descend,
+    one_hot,
+    size_rule,
+    suitable_times,
+)
+from sidecut.methods.poisson.equation import FAR, NEAR, SignedGraph, spread_labels
+from sidecut.methods.poisson.starts import (
+    LabelWalks,
+    find_pieces,
+    join_named_pieces,
+    join_pieces,
+    walks_from_labels,
+)
+from sidecut.methods.task import Answer, Task
+from sidecut.progress import stage
 
 #: The penalty of "auto", and how unlike even ones (as relative entropy) sizes from one label per cluster are
 #: by chance. Both were set on digits and USPS, as they are and with classes thinned out.
 PENALTY, NOISE = 0.8, 0.03
 #: As evidence of sizes, what labels reach counts as much as so many labels drawn at random (set on the same).
 REACHED_COUNTS = 300.0
-#: With so many labels of every cluster, and so much of what they say satisfied, they are followed. With fewer
-#: for each cluster, on average, the energy is lowered from several starts.
-ENOUGH_LABELS, SATISFIED = 3, 0.95
+#: With fewer labels for each cluster, on average, the energy is lowered from several starts.
+ENOUGH_LABELS = 3
 #: So many steps from each start, and what unlike sizes and the likelihood of labels are worth where starts
 #: are compared, for each point. Set on digits, pendigits and USPS, as they are and thinned out.
 TRIAL_STEPS, SIZE_WORTH, LABEL_WORTH = 3, 0.6, 0.001
@@ -51,6 +61,8 @@ class First(NamedTuple):
     reached: IntArray
 
 
+@documented
+@dataclass(eq=False, repr=False)
 class PoissonMBO(PoissonClusterer):
     """Labels, pairs and sizes in one energy, lowered by diffusion and thresholding.
 
@@ -80,38 +92,14 @@ class PoissonMBO(PoissonClusterer):
         The most steps for each time.
     tol : float, default=1e-3
         Go on to the next time when a smaller share of labels changes.
-    affinity : str or GraphRecipe, default="knn"
-        How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe, or
-        "precomputed".
-    n_neighbors : int, default=20
-        How many neighbours each point has in the graph of ``affinity="knn"``.
-    n_init : int, default=10
-        How many starts k-means has, where nothing is known or the graph is not connected.
-    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
-        See `sidecut.spectral.laplacian_eigenpairs`; used where clusters have no label.
-    hard : bool, default=False
-        Finish with labels that satisfy all must-links and as many cannot-links as possible, even if sizes
-        change; `repair_` tells what it took.
-    safe : bool, default=True
-        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
-        known speaks too weakly for another. False follows the constraints whatever it costs.
-    n_jobs : int or None, default=None
-        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
-        joblib or Dask. -1: all cores.
-    verbose : int or bool, default=0
-        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
-        terminal. 2: also the stages within them.
-    random_state : int, RandomState or None, default=None
-        An int makes the result reproducible; three labels of every cluster leave nothing to chance.
+    {graph}
+    {constraints}
+    {all}
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
         The cluster of every point. Clusters with labels are numbered as the labelled points meet them.
-    confidence_ : array of shape (n_samples,)
-        The chance, from 0 to 1, that a short random walk from a point ends in its own cluster.
-    judgement_ : Judgement
-        With `safe`, where little is known: which answer was kept, and why.
     sizes_ : array of shape (n_clusters,)
         The sizes of the clusters, before any repair.
     size_range_ : array of shape (n_clusters, 2)
@@ -126,8 +114,7 @@ class PoissonMBO(PoissonClusterer):
         The scores of the clusters, less their prices.
     affinity_matrix_ : Graph
         The graph.
-    n_features_in_ : int
-        Number of features seen in fit.
+    {results}
 
     See Also
     --------
@@ -156,124 +143,66 @@ class PoissonMBO(PoissonClusterer):
     0.95
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        sizes: Any = None,
-        size_penalty: float | str = "auto",
-        link_weight: float = 2.0,
-        label_weight: float = 1.0,
-        times: Sequence[float] = (10.0, 3.0),
-        max_iter: int = 30,
-        tol: float = 1e-3,
-        affinity: str | GraphRecipe = "knn",
-        n_neighbors: int = 20,
-        n_init: int = 10,
-        eigen_solver: str = "auto",
-        hard: bool = False,
-        safe: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            link_weight,
-            affinity,
-            n_neighbors,
-            n_init,
-            eigen_solver,
-            hard,
-            safe,
-            n_jobs,
-            verbose,
-            random_state,
-        )
-        self.sizes = sizes
-        self.size_penalty = size_penalty
-        self.label_weight = label_weight
-        self.times = times
-        self.max_iter = max_iter
-        self.tol = tol
+    _: KW_ONLY
+    sizes: Any = None
+    size_penalty: float | str = "auto"
+    label_weight: float = 1.0
+    times: Sequence[float] = (10.0, 3.0)
+    max_iter: int = 30
+    tol: float = 1e-3
+    rules: ClassVar[dict[str, Rule]] = {
+        "size_penalty": unless("auto", check_not_negative),
+        "label_weight": check_not_negative,
+        "tol": check_not_negative,
+        "max_iter": check_count,
+        "times": lambda _, value: check_times(value),
+    }
 
-    #: All of them are satisfied here, whatever becomes of the other points: only held-back ones can tell.
-    _tries_labels = True
+    caution = 0.0
 
-    @property
-    def _few_facts(self) -> int:
-        # With fewer, classes would be held back as a whole.
-        return max(10, 2 * self.n_clusters)
+    def _is_guarded(self, task: Task) -> bool:
+        # Given sizes are to be kept, and labels of all clusters are what the method is for.
+        is_free = self.sizes is None or isinstance(self.sizes, str)
+        n_anchored = find_anchors(task.constraints, task.n_clusters).n_anchored
+        return super()._is_guarded(task) and is_free and n_anchored < task.n_clusters
 
-    @property
-    def _is_guarded(self) -> bool:
-        # Sizes are knowledge too.
-        return self.safe and (self.sizes is None or isinstance(self.sizes, str))
-
-    def _safeguard(self, X: Any, constraints: Constraints | None) -> None:
-        vectors: FloatArray | None = self.__dict__.pop("_vectors", None)
-        if constraints is None or not self._is_guarded or self._is_tried(constraints):
-            super()._safeguard(X, constraints)
-        elif self._is_well_told(constraints):
-            detail = f"Every cluster has {ENOUGH_LABELS} labels or more, and they are satisfied."
-            self.judgement_ = Judgement(CONSTRAINED, detail)
-        elif self._is_better_than_cut(constraints, vectors):
-            detail = "Labels of all clusters ask for more than the cut of the graph."
-            self.judgement_ = Judgement(CONSTRAINED, detail)
-        else:
-            super()._safeguard(X, constraints)
-
-    def _is_better_than_cut(self, constraints: Constraints, vectors: FloatArray | None) -> bool:
-        """Tell whether labels of all clusters would be followed against the cut of the graph.
-
-        The answer without constraints starts from that cut, and takes twice as long as this one: then it is
-        not needed.
-        """
-        if not is_little(constraints, self.n_clusters) or not self._knows_all_clusters(constraints):
-            return False
-        rng = check_random_state(self.random_state)
-        with warnings.catch_warnings(action="ignore", category=SidecutWarning):
-            if vectors is None:
-                signed = SignedGraph(self._seen[1])
-                vectors = signed_embedding(signed, self.n_clusters, self.eigen_solver, rng)
-            cut = kmeans_labels(unit_rows(vectors), self.n_clusters, n_init=self.n_init, random_state=rng)
-        judgement = weigh(constraints, self.n_clusters, self.labels_, cut, refines=True)
-        return judgement.choice == CONSTRAINED
-
-    def _is_well_told(self, constraints: Constraints) -> bool:
-        """Tell whether the answer without constraints, which takes longer than this one, is not needed."""
-        counts = np.bincount(find_anchors(constraints, self.n_clusters).cluster, minlength=self.n_clusters)
-        return bool(counts.min() >= ENOUGH_LABELS and constraints.satisfaction(self.labels_) >= SATISFIED)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.size_penalty != "auto":
-            check_not_negative("size_penalty", self.size_penalty)
-        for name in ("label_weight", "tol"):
-            check_not_negative(name, getattr(self, name))
-        check_count("max_iter", self.max_iter)
+    def _read(self, X: Any) -> Any:
         check_sizes(self.sizes, self.n_clusters)
-        if not len(self.times):
-            raise ValueError(f"times={self.times!r}: give at least one time of diffusion, such as (10, 3).")
-        for time in self.times:
-            check_not_negative("each of times", time)
+        return super()._read(X)
 
-    def _embed(self, graph: Graph, constraints: Constraints, rng: np.random.RandomState) -> FloatArray:
-        signed, anchors = self._pose(graph, constraints)
-        sources = self.label_weight * anchors.indicator(graph.n_nodes, self.n_clusters)
+    def _solve(self, task: Task) -> Answer:
+        signed, anchors = self._pose(task)
+        with stage("embedding"):
+            path = self._lower_energy(task, signed, anchors)
+        reason = "the energy is lower without some. Label more points, give sizes, or ask for fewer clusters."
+        warn_if_clusters_are_missing(path.labels, task.n_clusters, "PoissonMBO", reason)
+        sizes = np.bincount(path.labels, minlength=task.n_clusters)
+        estimates = [*path.estimates, sizes]
+        results = {
+            "sizes_": sizes,
+            "size_range_": np.column_stack([np.min(estimates, axis=0), np.max(estimates, axis=0)]),
+            "energies_": path.energies,
+            "n_iter_": path.n_iter,
+        }
+        extend = ScoreExtension(path.labels, path.scores)
+        return Answer(path.labels, path.scores, task.graph, extend=extend, results=results)
+
+    def _lower_energy(self, task: Task, signed: SignedGraph, anchors: Anchors) -> Descent:
+        """Return where the energy is lowest, from one start or several."""
+        graph, known, k, rng = task.graph, task.constraints, task.n_clusters, task.rng()
+        sources = self.label_weight * anchors.indicator(graph.n_nodes, k)
         diffusion = Diffusion(signed, sources)
-        rule = size_rule(self.sizes, graph.n_nodes, self.n_clusters, 1.0)
-        named = anchors.n_anchored == self.n_clusters > 1
-        few = named and len(anchors.points) < ENOUGH_LABELS * self.n_clusters
-        firsts = self._first_scores(signed, anchors, constraints, rule, rng)
+        rule = size_rule(self.sizes, graph.n_nodes, k, 1.0)
+        named = anchors.n_anchored == k > 1
+        few = named and len(anchors.points) < ENOUGH_LABELS * k
+        firsts = self._first_scores(signed, anchors, known, rule, rng)
         if few:
             firsts = [self._best_start(diffusion, anchors, first, rule, rng) for first in firsts]
         paths = self._descend(diffusion, firsts, rule)
-        self._path = paths[0] if len(paths) == 1 else self._most_agreed(paths, graph, constraints)
+        path = paths[0] if len(paths) == 1 else self._most_agreed(paths, graph, known)
         if named and self._penalty(rule) > 0:
-            self._path = self._once_more(diffusion, self._path, rule, few)
-        self._remember_sizes()
-        return self._path.scores
+            return self._once_more(diffusion, path, rule, few)
+        return path
 
     def _best_start(
         self,
@@ -306,8 +235,6 @@ class PoissonMBO(PoissonClusterer):
         Once more from where other names are likelier then.
         """
         pieces = find_pieces(diffusion.signed.graph, self.n_clusters, 0, self.eigen_solver, rng)
-        # The guard looks at the cut of the graph.
-        self._vectors = pieces.vectors[:, : self.n_clusters]
         joined = join_named_pieces(pieces, walks, self.n_clusters, rng)
         starts = [assign_within_sizes(scores, rule)[0], *(self._within(labels, rule) for labels in joined)]
         times = suitable_times(diffusion, starts[:1], tuple(self.times))[:1]
@@ -363,11 +290,10 @@ class PoissonMBO(PoissonClusterer):
 
     def _most_agreed(self, paths: list[Descent], graph: Graph, constraints: Constraints) -> Descent:
         """Return the end that agrees best with what is known; of equals the one that cuts less."""
-        known = KnownPairs(constraints, np.random.RandomState(0))
 
         def merit(path: Descent) -> tuple[float, float]:
             said = what_neighbors_say(graph, path.labels, self.n_clusters)
-            return known.agreement(said), -path.tension
+            return constraints.agreement(said), -path.tension
 
         return max(paths, key=merit)
 
@@ -403,18 +329,13 @@ class PoissonMBO(PoissonClusterer):
             shares = (counts + REACHED_COUNTS * shares) / (counts.sum() + REACHED_COUNTS)
         return rule.with_shares(shares).scaled(self._penalty(rule))
 
-    def _remember_sizes(self) -> None:
-        path = self._path
-        self.sizes_ = np.bincount(path.labels, minlength=self.n_clusters)
-        estimates = [*path.estimates, self.sizes_]
-        self.size_range_ = np.column_stack([np.min(estimates, axis=0), np.max(estimates, axis=0)])
-        self.energies_, self.n_iter_ = path.energies, path.n_iter
 
-    def _assign_labels(self, embedding: FloatArray, rng: np.random.RandomState) -> IntArray:
-        path: Descent = self.__dict__.pop("_path")
-        reason = "the energy is lower without some. Label more points, give sizes, or ask for fewer clusters."
-        warn_if_clusters_are_missing(path.labels, self.n_clusters, "PoissonMBO", reason)
-        return path.labels
+def check_times(times: Any) -> None:
+    """Refuse times of diffusion that are none, or negative."""
+    if not len(times):
+        raise ValueError(f"times={times!r}: give at least one time of diffusion, such as (10, 3).")
+    for time in times:
+        check_not_negative("each of times", time)
 
 
 def shrink(sizes: IntArray, per_cluster: float) -> FloatArray:
@@ -423,22 +344,6 @@ def shrink(sizes: IntArray, per_cluster: float) -> FloatArray:
     As James and Stein shrink means: the part of the unevenness that chance explains is taken away. Unevenness
     is the relative entropy of the sizes to even ones; what chance explains falls with the root of the number
     of labels.
-
-    Parameters
-    ----------
-    sizes : array of shape (n_clusters,)
-        Sizes that labels reached.
-    per_cluster : float
-        How many labels each cluster has.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.poisson.mbo import shrink
-    >>> shrink(np.array([30, 35, 35]), 1.0).round(2)
-    array([0.33, 0.33, 0.33])
-    >>> shrink(np.array([80, 10, 10]), 1.0).round(2)
-    array([0.77, 0.12, 0.12])
     """
     shares = sizes / sizes.sum()
     unevenness = float(np.sum(shares * np.log(np.maximum(shares, 1e-300) * len(shares))))
@@ -461,17 +366,7 @@ def merit(path: Descent, rule: SizeRule, walks: LabelWalks) -> float:
 
 
 def by_size(labels: IntArray, n_anchored: int, rule: SizeRule) -> IntArray:
-    """Number the clusters that have no anchor by size, so that the largest gets the largest bound.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.poisson.mbo import by_size
-    >>> from sidecut.methods.poisson.sizes import size_rule
-    >>> rule = size_rule([1, 1, 3], 5, 3, 0.2)
-    >>> by_size(np.array([0, 1, 1, 1, 2]), 1, rule)
-    array([0, 2, 2, 2, 1])
-    """
+    """Number the clusters that have no anchor by size, so that the largest gets the largest bound."""
     counts = np.bincount(labels, minlength=rule.n_clusters)[n_anchored:]
     room = (rule.lower + rule.upper)[n_anchored:]
     number = np.arange(rule.n_clusters)

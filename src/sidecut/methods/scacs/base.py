@@ -1,24 +1,35 @@
 """The walk of the landmark methods: rows, codes, the p x p problem, embedding, centres, labels.
 
-It is the walk of `SpectralClusterer` for rows that may come in chunks: everything about n points is a sum
+Rows may come in chunks: everything about n points is a sum
 over chunks, so that data larger than memory give the same labels as data in memory.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import (
+    FloatArray,
+    IntArray,
+    Rule,
+    check_count,
+    check_flag,
+    check_n_clusters,
+    check_parameters,
+)
 from sidecut.constraints import Constraints
 from sidecut.graphs import (
     CodedRows,
+    Graph,
     LandmarkCoder,
     LandmarkGraph,
     RowChunks,
@@ -29,173 +40,82 @@ from sidecut.graphs import (
     each_chunk,
     warn_about_graph,
 )
-from sidecut.graphs.coded_rows import Progress, RowCodes
-from sidecut.graphs.inputs import warn_about_components
-from sidecut.graphs.landmark_codes import check_sigma
+from sidecut.graphs.graph import warn_about_components
+from sidecut.graphs.landmark_codes import Progress, check_sigma
 from sidecut.graphs.landmarks import RULES, component_sizes
-from sidecut.labelling import chunked_kmeans, nearest_centers, rename_by_first_appearance
+from sidecut.labelling import chunked_kmeans, kmeans_labels, nearest_centers, rename_by_first_appearance
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.labelling.lloyd import Each
-from sidecut.methods.base import ConstrainedClusterer
+from sidecut.methods.base import Clusterer
+from sidecut.methods.guard import draw_sample, guard
 from sidecut.methods.inputs import (
     check_constraints,
     check_points,
+    draw_seed,
     make_once,
-    refuse_contradictions,
     refuse_other_than_constraints,
-    warn_about_duplicates,
 )
-from sidecut.parameters import check_n_clusters, check_parameters
+from sidecut.methods.task import Answer, Decision, Task
 from sidecut.progress import stage
+from sidecut.spectral import Eigenpairs
 from sidecut.thread_limits import limit_threads
 
 #: Why there may be fewer clusters than were asked for, and what to do about it.
 WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"
 
 
-class LandmarkClusterer(ConstrainedClusterer):
+class Embedder(NamedTuple):
+    """What embeds a coded point: v = uᵀD^{-1/2} z, and the eigenpairs u belong to."""
+
+    projection: FloatArray
+    solution: Eigenpairs
+    results: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkModel:
+    """What puts a point into a cluster: its code over landmarks, embedded, and the nearest centre."""
+
+    coder: LandmarkCoder
+    sigma: float
+    projection: FloatArray
+    unit_rows: bool
+    centers: FloatArray
+
+    def __call__(self, rows: Any) -> IntArray:
+        """Return the clusters of points."""
+        codes = code_points(self.coder.nearest(rows), self.sigma, self.coder.n_landmarks)
+        return nearest_centers(embed_codes(codes, self.projection, self.unit_rows), self.centers)
+
+
+@dataclass(eq=False, repr=False)
+class LandmarkClusterer(Clusterer):
     """The base of the methods on landmark graphs. A method says which vectors u embed the points."""
 
-    n_clusters: int
-    n_landmarks: int
-    n_nearest: int
-    landmarks: Any
-    sigma: float | str
-    unit_rows: bool
-    n_init: int
-    hard: bool
-    n_jobs: int | None
-    warm_start: bool
-    random_state: int | np.random.RandomState | None
-    # Arrays after `fit`, dask arrays after `sidecut.distributed.fit`.
-    labels_: Any
-    embedding_: Any
+    _: KW_ONLY
+    n_landmarks: int = 500
+    n_nearest: int = 3
+    landmarks: str | npt.ArrayLike = "kmeans"
+    sigma: float | str = "mean"
+    unit_rows: bool = True
+    n_init: int = 10
+    warm_start: bool = False
+    rules: ClassVar[dict[str, Rule]] = {
+        **dict.fromkeys(("n_landmarks", "n_nearest", "n_init"), check_count),
+        **dict.fromkeys(("unit_rows", "warm_start"), check_flag),
+        "sigma": lambda _, value: check_sigma(value),
+        "landmarks": lambda _, value: check_landmarks(value),
+    }
 
-    def _fit(self, X: Any, constraints: Constraints | None) -> None:
-        self._check_parameters()
-        X = check_points(self, X, dtype="numeric")
-        constraints = check_constraints(constraints, X.shape[0], self.n_clusters)
-        refuse_contradictions(self, constraints)
-        check_n_clusters(self.n_clusters, X.shape[0])
-        warned = warn_about_duplicates(X, self.n_clusters)
-        seeds = self._seeds()
-        with limit_threads():
-            with stage("landmarks"):
-                codes, graph = make_once(self, self._coding(), X, lambda: self._graph_of(X, seeds[0]))
-            warn_about_graph(graph, self.n_clusters)
-            self.affinity_matrix_ = graph
-            with stage("embedding"):
-                self._learn(codes, constraints)
-                parts = list(codes.each(self._embed_rows))
-            with stage("labels"):
-                self._find_centers(
-                    lambda function: each_chunk(function, parts, self.n_jobs), codes.n_rows, seeds[1]
-                )
-        self.embedding_ = np.concatenate(parts)
-        self.labels_ = self._label_rows(parts, warned)
-        self._repair(self.embedding_, constraints)
+    def _read(self, X: Any) -> Any:
+        return check_points(self, X, dtype="numeric")
 
-    def fit_chunks(
-        self,
-        source: Any,
-        *,
-        constraints: Constraints | None = None,
-        progress: Progress | bool | None = None,
-        scratch: str | None = None,
-    ) -> Self:
-        """Cluster rows that do not fit in memory.
-
-        Rows are read twice: once to choose landmarks, unless they are given, and once to code them. What is
-        kept of a row is its r nearest landmarks, in a temporary file; memory is for a few chunks, p x p
-        matrices and the labels. Given the landmarks and `random_state`, the labels are those of `fit`.
-
-        Parameters
-        ----------
-        source : array, memory map, data frame, path, iterable or callable
-            A matrix; a Parquet file or a folder of them; a collection of chunks of rows; or a function that
-            returns a fresh iterator over chunks. See `sidecut.graphs.RowChunks`.
-        constraints : Constraints, optional
-            What is known about the rows, numbered in the order they come.
-        progress : True or callable, optional
-            Wraps an iterable to show how far it has come: True is tqdm, or give another with its signature.
-        scratch : str, optional
-            Folder of the temporary file, 12 `n_nearest` bytes per row.
-
-        Returns
-        -------
-        self
-            Without `embedding_` and `affinity_matrix_`, which would be as long as the data.
-        """
-        self._check_parameters()
-        if self.hard:
-            raise ValueError("hard=True needs the embedding of all points: use fit, or hard=False.")
-        refuse_other_than_constraints(constraints)
-        shown, rows, seeds = shown_by(progress), RowChunks(source), self._seeds()
-        self._forget("embedding_", "affinity_matrix_", "repair_", "feature_names_in_", "_confidence")
-        with limit_threads(), SpooledNearest(scratch) as spool:
-            codes = self._code_rows(rows, seeds[0], spool, shown)
-            constraints = check_constraints(constraints, codes.n_rows, self.n_clusters)
-            check_n_clusters(self.n_clusters, codes.n_rows)
-            warn_about_components(component_sizes(codes.sums), self.n_clusters)
-            self.n_features_in_ = codes.coder.n_features
-            self._learn(codes, constraints)
-            self._find_centers(
-                lambda function: codes.each(lambda chunk: function(self._embed_rows(chunk))),
-                codes.n_rows,
-                seeds[1],
-            )
-            self.labels_ = self._label_rows(codes.each(self._embed_rows))
-        self._name_clusters(constraints)
-        return self
-
-    def predict(self, X: Any) -> IntArray:
-        """Return the cluster of every row of X: coded over the landmarks, embedded, the nearest centre.
-
-        For rows of the training data it is their label, unless `hard` changed it.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (any, n_features)
-            The points.
-
-        Returns
-        -------
-        array of int
-            Numbered as `labels_`.
-        """
-        check_is_fitted(self)
-        X = check_points(self, X, reset=False, dtype="numeric")
-        with limit_threads():
-            return np.concatenate(list(each_chunk(self._predict_rows, RowChunks(X), self.n_jobs)))
-
-    def _predict_rows(self, rows: Any) -> IntArray:
-        codes = code_points(self._coder.nearest(rows), self.sigma_, self._coder.n_landmarks)
-        return nearest_centers(self._embed_rows(codes), self.cluster_centers_)
-
-    @abstractmethod
-    def _solve(self, codes: RowCodes, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
-        """Return vectors u of shape (p, m) and how much each weighs in the embedding."""
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, whatever the data."""
-        counts = ("n_landmarks", "n_nearest", "n_init")
-        check_parameters(self, flags=("unit_rows", "warm_start"), counts=counts)
-        check_sigma(self.sigma)
-        if isinstance(self.landmarks, str) and self.landmarks not in RULES:
-            raise ValueError(
-                f"landmarks={self.landmarks!r}: choose {', '.join(map(repr, RULES))}, row numbers, or points."
-            )
-
-    def _seeds(self) -> tuple[int, int]:
-        """Return a seed for the landmarks and one for k-means: given landmarks do not change the latter."""
-        rng = check_random_state(self.random_state)
-        first, second = rng.randint(np.iinfo(np.int32).max, size=2)
-        return int(first), int(second)
-
-    def _coding(self) -> tuple:
-        """Return what the codes of given points depend on; a seed only where it was given."""
-        seed = self.random_state if isinstance(self.random_state, int | np.integer) else None
-        return self.landmarks, self.n_landmarks, self.n_nearest, self.sigma, seed
+    def _build(self, data: Any, seed: int) -> tuple[Any, Graph | None]:
+        # Codes of given points depend on the seed only where it was given.
+        own = seed if isinstance(self.random_state, int | np.integer) else None
+        settings = (self.landmarks, self.n_landmarks, self.n_nearest, self.sigma, own)
+        with limit_threads(), stage("landmarks"):
+            return make_once(self, settings, data, lambda: self._graph_of(data, seeds(seed)[0]))
 
     def _graph_of(self, X: Any, seed: int) -> tuple[CodedRows, LandmarkGraph]:
         codes = self._code_rows(RowChunks(X), seed)
@@ -214,32 +134,118 @@ class LandmarkClusterer(ConstrainedClusterer):
         coder = LandmarkCoder(chosen, self.n_nearest)
         return code_rows(rows, coder, sigma=self.sigma, spool=spool, progress=progress, n_jobs=self.n_jobs)
 
-    def _learn(self, codes: RowCodes, constraints: Constraints) -> None:
-        """Solve the p x p problem, and keep what embeds a coded point."""
-        self._coder, self.sigma_ = codes.coder, codes.sigma
-        self.landmarks_ = codes.coder.landmarks
-        vectors, weights = self._solve(codes, constraints)
-        # A code z over landmarks becomes D^{-1/2} z, then v = uᵀD^{-1/2} z.
-        self._projection = vectors * weights / np.sqrt(codes.sums.degrees)[:, None]
+    @abstractmethod
+    def _embedder(self, task: Task) -> Embedder:
+        """Solve the p x p problem: steps 4 to 10."""
 
-    def _embed_rows(self, codes: sp.csr_array) -> FloatArray:
-        return embed_codes(codes, self._projection, self.unit_rows)
+    def _answer_to(self, task: Task) -> Answer:
+        with limit_threads():
+            found, decision = self._choose_embedder(task)
+            return replace(self._label(task, found), decision=decision)
 
-    def _find_centers(self, each: Each, n_rows: int, seed: int) -> None:
-        self.cluster_centers_ = chunked_kmeans(
-            each, n_rows, self.n_clusters, n_init=self.n_init, random_state=seed
+    def _choose_embedder(self, task: Task) -> tuple[Embedder, Decision | None]:
+        """Return what embeds the points; the guard compares answers on some of them."""
+        if task.graph is not None:
+            warn_about_graph(task.graph, task.n_clusters)
+        if not self._is_guarded(task):
+            return self._embedder(task), None
+        rough = guard(replace(task, sample=draw_sample(task)), self._solve, self.caution)
+        return rough.results["embedder"], rough.decision
+
+    def _solve(self, task: Task) -> Answer:
+        with stage("embedding"):
+            found = self._embedder(task)
+        return self._label(task, found) if task.sample is None else self._label_sample(task, found)
+
+    def _label(self, task: Task, found: Embedder) -> Answer:
+        """Return the clusters of all rows; rows from a file are embedded again for every step."""
+        codes, embedding = task.data, None
+        embed = partial(embed_codes, projection=found.projection, unit_rows=self.unit_rows)
+        with stage("labels"):
+            if task.graph is None:
+                centers = self._centers(
+                    lambda function: codes.each(lambda chunk: function(embed(chunk))), task
+                )
+                labels, centers = label_rows(codes.each(embed), centers)
+            else:
+                parts = list(codes.each(embed))
+                centers = self._centers(lambda function: each_chunk(function, parts, self.n_jobs), task)
+                labels, centers = label_rows(parts, centers)
+                embedding = np.concatenate(parts)
+        warn_if_clusters_are_missing(labels, task.n_clusters, "kmeans", WHY_MISSING)
+        return self.answer(task, found, labels, centers, embedding)
+
+    def answer(self, task: Task, found: Embedder, labels: Any, centers: FloatArray, embedding: Any) -> Answer:
+        """Return the answer, from labels that were found here or on a cluster."""
+        codes = task.data
+        place = LandmarkModel(codes.coder, codes.sigma, found.projection, self.unit_rows, centers)
+        results = {
+            **found.results,
+            "sigma_": codes.sigma,
+            "landmarks_": codes.coder.landmarks,
+            "cluster_centers_": centers,
+        }
+        return Answer(labels, embedding, task.graph, found.solution, extend=place, results=results)
+
+    def _centers(self, each: Each, task: Task) -> FloatArray:
+        second = seeds(task.seed)[1]
+        return chunked_kmeans(each, task.n_points, task.n_clusters, n_init=self.n_init, random_state=second)
+
+    def _label_sample(self, task: Task, found: Embedder) -> Answer:
+        """Return labels of some rows, found by k-means among them; -1 for the others."""
+        labels = np.full(task.n_points, -1, dtype=np.intp)
+        rows = embed_codes(task.data.take(task.sample), found.projection, self.unit_rows)
+        labels[task.sample] = kmeans_labels(
+            rows, task.n_clusters, n_init=self.n_init, random_state=task.rng()
         )
+        return Answer(labels, results={"embedder": found})
 
-    def _label_rows(self, chunks: Iterable[FloatArray], warned: bool = False) -> IntArray:
-        """Return the nearest centre of every row; clusters and centres are numbered by first appearance."""
-        found = np.concatenate([nearest_centers(rows, self.cluster_centers_) for rows in chunks])
-        labels = rename_by_first_appearance(found)
-        order = np.full(len(self.cluster_centers_), len(self.cluster_centers_))
-        order[found] = labels
-        self.cluster_centers_ = self.cluster_centers_[np.argsort(order, kind="stable")]
-        if not warned:
-            warn_if_clusters_are_missing(labels, self.n_clusters, "kmeans", WHY_MISSING)
-        return labels
+    def fit_chunks(
+        self,
+        source: Any,
+        *,
+        constraints: Constraints | None = None,
+        progress: Progress | bool | None = None,
+        scratch: str | None = None,
+    ) -> Self:
+        """Cluster rows that do not fit in memory.
+
+        Rows are read twice: once to choose landmarks, unless they are given, and once to code them. What is
+        kept of a row is its r nearest landmarks, in a temporary file; memory is for a few chunks, p x p
+        matrices and the labels. Given the landmarks and `random_state`, the labels are those of `fit`.
+        """
+        check_parameters(self)
+        if self.hard:
+            raise ValueError("hard=True needs the embedding of all points: use fit, or hard=False.")
+        refuse_other_than_constraints(constraints)
+        shown, rows, seed = shown_by(progress), RowChunks(source), draw_seed(self.random_state)
+        with limit_threads(), SpooledNearest(scratch) as spool:
+            codes = self._code_rows(rows, seeds(seed)[0], spool, shown)
+            constraints = check_constraints(constraints, codes.n_rows, self.n_clusters)
+            n_clusters = check_n_clusters(self.n_clusters, codes.n_rows)
+            warn_about_components(component_sizes(codes.sums), n_clusters)
+            task = Task(codes, None, constraints, n_clusters, seed)
+            answer = self._answer_to(task)
+        if getattr(self, "feature_names_in_", None) is not None:
+            del self.feature_names_in_
+        self.n_features_in_ = codes.coder.n_features
+        # The rows are in a temporary file that is gone.
+        return self._keep(replace(task, data=None), answer)
+
+    def predict(self, X: Any) -> IntArray:
+        """Return the cluster of every row of X: coded over the landmarks, embedded, the nearest centre.
+
+        For rows of the training data it is their label, unless `hard` changed it.
+        """
+        check_is_fitted(self)
+        X = check_points(self, X, reset=False, dtype="numeric")
+        with limit_threads():
+            return np.concatenate(list(each_chunk(self._answer.extend, RowChunks(X), self.n_jobs)))
+
+    def _measure_confidence(self) -> FloatArray:
+        if not isinstance(self._answer.embedding, np.ndarray):
+            raise AttributeError("There is no confidence_: rows that came in chunks were not kept; use fit.")
+        return super()._measure_confidence()
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that sparse data are welcome."""
@@ -248,25 +254,31 @@ class LandmarkClusterer(ConstrainedClusterer):
         return tags
 
 
+def seeds(seed: int) -> tuple[int, int]:
+    """Return a seed for the landmarks and one for k-means: given landmarks do not change the latter."""
+    first, second = np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=2)
+    return int(first), int(second)
+
+
+def check_landmarks(landmarks: Any) -> None:
+    """Refuse a rule for landmarks that is none."""
+    if isinstance(landmarks, str) and landmarks not in RULES:
+        raise ValueError(
+            f"landmarks={landmarks!r}: choose {', '.join(map(repr, RULES))}, row numbers, or points."
+        )
+
+
+def label_rows(chunks: Any, centers: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the nearest centre of every row, and the centres; both are numbered by first appearance."""
+    found = np.concatenate([nearest_centers(rows, centers) for rows in chunks])
+    labels = rename_by_first_appearance(found)
+    order = np.full(len(centers), len(centers))
+    order[found] = labels
+    return labels, centers[np.argsort(order, kind="stable")]
+
+
 def embed_codes(codes: sp.csr_array, projection: FloatArray, unit_rows: bool) -> FloatArray:
-    """Return the embedding of coded rows (steps 11 and 12).
-
-    Parameters
-    ----------
-    codes : csr_array of shape (n, p)
-        Zᵀ for these rows.
-    projection : array of shape (p, m)
-        D^{-1/2} u, weighted.
-    unit_rows : bool
-        Whether rows are scaled to length one; rows of zeros stay.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from sidecut.methods.scacs.base import embed_codes
-    >>> embed_codes(sp.csr_array([[0.5, 0.5]]), np.array([[3.0, 4.0], [3.0, 4.0]]), unit_rows=True)
-    array([[0.6, 0.8]])
-    """
+    """Return the embedding of coded rows (steps 11 and 12)."""
     rows = np.asarray(codes @ projection)
     if not unit_rows:
         return rows

@@ -2,106 +2,153 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
-
-from sidecut.arrays import FloatArray, IntArray
-from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError, warn
-from sidecut.graphs.coded_rows import RowCodes
-from sidecut.labelling import kmeans_labels
-from sidecut.methods.csp.bound import LEAST_SHARE, Satisfiability, choose_beta
-from sidecut.methods.csp.cuts import FeasibleCuts
-from sidecut.methods.csp.embedding import complete_cuts
-from sidecut.methods.csp.pencil import symmetric
-from sidecut.methods.scacs.base import embed_codes
-from sidecut.methods.scacs.problem import LandmarkBasis, landmark_basis, normalize_gram
-from sidecut.spectral.problem import orient
-
-if TYPE_CHECKING:
-    from sidecut.methods.scacs.scacs import SCACS
-
-from dataclasses import dataclass, replace
-
 import scipy.sparse as sp
 
-from sidecut.graphs import LandmarkSums, constraint_gram
-from sidecut.methods.scacs.tridiagonal import TridiagonalBasis, tridiagonal_basis
+from sidecut.checks import FloatArray
+from sidecut.constraints import Constraints
+from sidecut.exceptions import ConstraintWarning, InfeasibleError, SpectralError, warn
+from sidecut.graphs import LandmarkSums, constraint_gram, landmark_components
+from sidecut.methods.csp.cuts import LEAST_SHARE, FeasibleCuts, Satisfiability, choose_beta
+from sidecut.methods.csp.estimator import complete_cuts
+from sidecut.methods.csp.pencil import symmetric
+from sidecut.spectral.problem import orient
+
+#: Directions in which Ŝ is smaller than this are outside its range: v = Ẑᵀu would be nothing but rounding.
+RANK_TOLERANCE = 1e-10
+#: A cut that costs less than this counts as free while the others are computed: 1/cost would drown them in
+#: rounding, and to leave it out changes them by no more than the cost itself.
+CHEAP = 1e-8
+
+
+@dataclass(frozen=True)
+class LandmarkBasis:
+    """Vectors u for which v = Ẑᵀu are orthonormal singular vectors of Ẑ, hence eigenvectors of L = I - Ĝ."""
+
+    vectors: FloatArray
+    costs: FloatArray
+    trivial: FloatArray
+    n_null: int
+    solver: ClassVar[str] = "dense (LAPACK)"
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions the cuts have."""
+        return int(self.costs.size)
+
+    @property
+    def n_cheap(self) -> int:
+        """How many of the vectors cost nothing, or next to nothing; the first ones."""
+        return int(np.count_nonzero(self.costs < CHEAP))
+
+    def coordinates(self, block: FloatArray) -> FloatArray:
+        """Return Tᵀ @ block."""
+        return self.vectors.T @ block
+
+    def combine(self, y: FloatArray) -> FloatArray:
+        """Return u = T @ y."""
+        return self.vectors @ y
+
+    def laplacian(self, y: FloatArray) -> FloatArray:
+        """Return TᵀAT @ y."""
+        return self.costs[:, None] * y
+
+    def without_trivial(self) -> LandmarkBasis:
+        """Return the basis of the cuts v that are orthogonal to the constant one."""
+        across = scipy.linalg.null_space(self.trivial[None, :])
+        vectors = np.hstack([self.vectors[:, : self.n_null] @ across, self.vectors[:, self.n_null :]])
+        return LandmarkBasis(vectors, self.costs[1:], np.empty(0), self.n_null - 1)
+
+    def positive_pairs(
+        self, factor: FloatArray, form: FloatArray, level: float, count: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the positive eigenpairs of (W G Wᵀ - level) w = μ TᵀAT w among vectors with a cost."""
+        costs = self.costs[self.n_cheap :]
+        m, scale = costs.size, 1.0 / np.sqrt(costs)
+        if count > m:
+            raise SpectralError(f"{count} feasible cuts were counted, but only {m} directions have a cost.")
+        scaled = scale[:, None] * factor
+        surplus = scaled @ form @ scaled.T
+        surplus[np.diag_indices_from(surplus)] -= level / costs
+        mu, w = scipy.linalg.eigh(surplus, subset_by_index=(m - count, m - 1))
+        if not mu[0] > 0:
+            raise SpectralError(
+                f"{count} feasible cuts were counted, but eq. 16 has only {np.count_nonzero(mu > 0)} "
+                "positive eigenvalues: beta is within rounding of an eigenvalue γ. Choose a slightly "
+                "different beta."
+            )
+        return mu[::-1], scale[:, None] * w[:, ::-1]
+
+
+def normalize_gram(sums: LandmarkSums, gram: FloatArray | None = None) -> FloatArray:
+    """Return D^{-1/2} M D^{-1/2}: Ŝ for M = Z Zᵀ, the default, and Q̂ for M = Z Q Zᵀ (step 4)."""
+    scale = 1.0 / np.sqrt(sums.degrees)
+    return scale[:, None] * (sums.gram if gram is None else gram) * scale
+
+
+def landmark_basis(sums: LandmarkSums, n_vectors: int | None = None) -> LandmarkBasis:
+    """Return the singular vectors of Ẑ through the eigenvectors of Ŝ, those of least cost first.
+
+    The null space of L is known beforehand: for a component C, Ŝ D^{1/2} 1_C = D^{1/2} 1_C. It is taken out,
+    so that cuts which cost nothing are told from cuts which cost little however near the eigenvalues are.
+    """
+    null, trivial = null_vectors(sums)
+    p, n_null = null.shape
+    n_more = p - n_null if n_vectors is None else min(max(n_vectors - n_null, 0), p - n_null)
+    # The null vectors move to eigenvalue -1, away from small ones, with which they would mix at 0.
+    deflated = normalize_gram(sums) - 2.0 * null @ null.T
+    whole = n_more > p // 4
+    chosen = None if whole else (p - n_more, p - 1)
+    if n_more == 0:
+        values, vectors = np.empty(0), np.empty((p, 0))
+    else:
+        values, vectors = scipy.linalg.eigh(
+            deflated, subset_by_index=chosen, driver="evd" if whole else "evr"
+        )
+    order = np.argsort(-values, kind="stable")[:n_more]
+    order = order[values[order] > RANK_TOLERANCE]
+    scaled = orient(vectors[:, order]) / np.sqrt(values[order])
+    # No cut across a component costs nothing, however little is left of it in floating point.
+    least = np.finfo(np.float64).eps
+    costs = np.concatenate([np.zeros(n_null), np.maximum(1.0 - values[order], least)])
+    return LandmarkBasis(np.hstack([null, scaled]), costs, trivial, n_null)
+
+
+def null_vectors(sums: LandmarkSums) -> tuple[FloatArray, FloatArray]:
+    """Return D^{1/2} 1_C / √|C| for every component C, largest first, and 1/√n in terms of them.
+
+    The landmarks of a component have as much degree together as it has points, since every code sums to one.
+    """
+    component = landmark_components(sums)
+    sizes = np.bincount(component, weights=sums.degrees)
+    order = np.argsort(-sizes, kind="stable")
+    place = np.empty(order.size, dtype=np.intp)
+    place[order] = np.arange(order.size)
+    null = np.zeros((component.size, order.size))
+    null[np.arange(component.size), place[component]] = np.sqrt(sums.degrees / sizes[component])
+    return null, np.sqrt(sizes[order] / sums.n_rows)
+
 
 #: Relative to the largest, an eigenvalue of the pencil nearer to zero than this is zero.
 ROUNDING = 1e-13
 
-Rule = float | str
-
-#: Beliefs have a low rank if it is at most p over this.
-LOW_RANK = 8
-
-Basis = LandmarkBasis | TridiagonalBasis
+Share = float | str
 
 
 def landmark_cuts(
     problem: ConstrainedProblem,
     n_clusters: int,
     *,
-    beta0: Rule = "usual",
+    beta0: Share = "auto",
     beta: float | None = None,
     orthogonal: bool = False,
 ) -> FeasibleCuts:
-    """Return all feasible cuts of eq. 16, those of least cost first (steps 5 to 10).
-
-    Parameters
-    ----------
-    problem : ConstrainedProblem
-        Problem 2.
-    n_clusters : int
-        k.
-    beta0 : number, "usual" or "known_share", default="usual"
-        β = β₀ γ_{k-1}, see `SCACS`.
-    beta : float, optional
-        β itself.
-    orthogonal : bool, default=False
-        See `SCACS`.
-
-    Returns
-    -------
-    FeasibleCuts
-        Its `vectors` are u, uᵀŜu = 1; satisfactions are uᵀQ̂u, to be compared with β.
-
-    Raises
-    ------
-    ConstraintError
-        If no cut is feasible.
-    SpectralError
-        If β makes eq. 16 singular. Where an iteration fails, the eigenvectors of Ŝ decide.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from sidecut import Constraints
-    >>> from sidecut.graphs import landmark_sums
-    >>> from sidecut.methods.scacs.cuts import pose_problem
-    >>> from sidecut.methods.scacs.cuts import landmark_cuts
-    >>> codes = sp.csr_array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
-    >>> sums = landmark_sums(codes)
-    >>> known = Constraints.from_labels([0, 1])
-    >>> cuts = landmark_cuts(pose_problem(sums, codes[[0, 2]], known), n_clusters=2)
-    >>> cuts.n_feasible, cuts.costs.round(3)
-    (1, array([0.333]))
-    """
-    try:
-        return _feasible_cuts(problem, n_clusters, beta0, beta, orthogonal)
-    except SpectralError:
-        if isinstance(problem.basis, LandmarkBasis):
-            raise
-        return _feasible_cuts(problem.in_eigenvectors(), n_clusters, beta0, beta, orthogonal)
-
-
-def _feasible_cuts(
-    problem: ConstrainedProblem, n_clusters: int, beta0: Rule, beta: float | None, orthogonal: bool
-) -> FeasibleCuts:
+    """Return all feasible cuts of eq. 16, those of least cost first (steps 5 to 10)."""
     known = landmark_satisfiability(problem)
     threshold = landmark_beta(known, problem, n_clusters, beta0, beta)
     _warn_if_idle(problem.gamma, threshold)
@@ -111,7 +158,7 @@ def _feasible_cuts(
     else:
         count = known.n_feasible(threshold)
     if count == 0:
-        raise ConstraintError(_nothing_feasible(known, threshold, problem.n_samples))
+        raise InfeasibleError(_nothing_feasible(known, threshold, problem.n_samples))
     return _solve(problem, threshold, count)
 
 
@@ -126,28 +173,28 @@ def landmark_satisfiability(problem: ConstrainedProblem) -> Satisfiability:
 
 
 def landmark_beta(
-    known: Satisfiability, problem: ConstrainedProblem, n_clusters: int, beta0: Rule, beta: float | None
+    known: Satisfiability, problem: ConstrainedProblem, n_clusters: int, beta0: Share, beta: float | None
 ) -> float:
     """Return β = β₀ γ_{k-1}, with γ_k where the constant vector takes one of the feasible directions.
 
     β₀ is a number, 0.1 in section 5.3 of the paper, "known_share", 0.5 + 0.4 c / n of section 5.2, or
-    "usual", c / (c + p) with c = √nnz(Q), at least 0.1.
+    "auto", c / (c + p) with c = √nnz(Q), at least 0.1.
     """
     if beta is not None:
         return float(beta)
     if known.values.size == 0:
-        raise ConstraintError(
+        raise InfeasibleError(
             "No cut can satisfy these constraints: Q̂ has no positive eigenvalue γ. Check the signs of the "
             "beliefs, and that the constrained points differ in their landmarks."
         )
     return choose_beta(("fraction", _share(beta0, problem)), known, n_clusters)
 
 
-def _share(beta0: Rule, problem: ConstrainedProblem) -> float:
+def _share(beta0: Share, problem: ConstrainedProblem) -> float:
     """Return β₀ as a number."""
     if beta0 == "known_share":
         return 0.5 + 0.4 * problem.known.n_known / problem.n_samples
-    if beta0 == "usual":
+    if beta0 == "auto":
         # A partition that satisfies everything reaches about c/p of γ, since cuts are linear in p codes: the
         # more labels there are for a landmark, the more can be asked for.
         n_labels = float(np.sqrt(problem.known.n_entries))
@@ -245,85 +292,18 @@ def _nothing_feasible(known: Satisfiability, beta: float, n_samples: int) -> str
     )
 
 
-# The constrained cut of coded points, for any part of what is known, beside the cut of their graph alone.
-
-
-#: Answers are compared on so many rows, and on all that something is known about.
-SOME_ROWS = 5_000
-
-
-class LandmarkTrial:
-    """What SCACS compares: its own cut, told more or less, and that of the graph.
-
-    Parameters
-    ----------
-    model : SCACS
-        The settings.
-    codes : RowCodes
-        The coded points.
-    constraints : Constraints
-        All that is known.
-    """
-
-    def __init__(self, model: SCACS, codes: RowCodes, constraints: Constraints) -> None:
-        self.model, self.codes = model, codes
-        self.n_rows = constraints.n_samples
-        some = np.random.RandomState(0).permutation(self.n_rows)[:SOME_ROWS]
-        self.points: IntArray = np.union1d(some, constraints.constrained_points)
-        self.some_codes = codes.take(self.points)
-        self.roots = np.sqrt(codes.sums.degrees)[:, None]
-
-    @cached_property
-    def _basis(self) -> LandmarkBasis:
-        return landmark_basis(self.codes.sums, self.model.n_clusters)
-
-    @property
-    def graph_vectors(self) -> FloatArray:
-        """The unconstrained vectors u."""
-        return self._basis.vectors[:, : self.model.n_clusters]
-
-    @cached_property
-    def graph_labels(self) -> IntArray:
-        """Labels by the unconstrained vectors."""
-        return self.label(self.graph_vectors, np.ones(self.graph_vectors.shape[1]))
-
-    def cut_graph(self) -> IntArray:
-        """Return labels by the unconstrained vectors, found once."""
-        return self.graph_labels
-
-    def complete(self, cuts: FeasibleCuts) -> tuple[FloatArray, FloatArray]:
-        """Return the vectors u of the best cuts, completed by unconstrained ones, and their weights."""
-        needed = self.model.n_clusters - 1
-        best = cuts.first(needed)
-        if best.costs.size >= needed:
-            return best.vectors, self.model.weigh(best.costs)
-        others = self._basis.without_trivial().vectors[:, :needed]
-        both = np.hstack([others, best.vectors])
-        # vᵀv = uᵀŜu and vᵀLv = uᵀ(Ŝ - Ŝ²)u for v = Ẑᵀu (eq. 7).
-        image = normalize_gram(self.codes.sums) @ both
-        gram = both.T @ image
-        completion = complete_cuts(gram, gram - image.T @ image, best.costs.size, needed)
-        vectors = np.hstack([best.vectors, completion.columns(others, best.vectors)])
-        return vectors, self.model.weigh(np.concatenate([best.costs, completion.costs]))
-
-    def label(self, vectors: FloatArray, weights: FloatArray) -> IntArray:
-        """Return labels of some rows, found by k-means among them; -1 for the others."""
-        model = self.model
-        rows = embed_codes(self.some_codes, vectors * weights / self.roots, model.unit_rows)
-        labels = np.full(self.n_rows, -1, dtype=np.intp)
-        labels[self.points] = kmeans_labels(
-            rows, model.n_clusters, n_init=model.n_init, random_state=np.random.RandomState(0)
-        )
-        return labels
-
-    def refit(self, told: Constraints) -> dict[str, IntArray] | None:
-        """Return the answer where only a part is told."""
-        if told.is_empty:
-            return None
-        try:
-            return {"kmeans": self.label(*self.complete(self.model.find_cuts(self.codes, told)))}
-        except (ConstraintError, SpectralError):
-            return None
+def complete_landmark_cuts(
+    sums: LandmarkSums, best: FeasibleCuts, n_clusters: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the vectors u of feasible cuts, completed by unconstrained ones to K - 1, and their costs."""
+    others = landmark_basis(sums, n_clusters).without_trivial().vectors[:, : n_clusters - 1]
+    both = np.hstack([others, best.vectors])
+    # vᵀv = uᵀŜu and vᵀLv = uᵀ(Ŝ - Ŝ²)u for v = Ẑᵀu (eq. 7).
+    image = normalize_gram(sums) @ both
+    gram = both.T @ image
+    completion = complete_cuts(gram, gram - image.T @ image, best.costs.size, n_clusters - 1)
+    vectors = np.hstack([best.vectors, completion.columns(others, best.vectors)])
+    return vectors, np.concatenate([best.costs, completion.costs])
 
 
 # Problem 2 of SCACS: what constraints say about cuts that are linear in the codes (steps 3 and 4).
@@ -331,47 +311,19 @@ class LandmarkTrial:
 
 @dataclass(frozen=True)
 class LandmarkBeliefs:
-    """The matrix Q̂ = F G Fᵀ.
-
-    Attributes
-    ----------
-    factor : array of shape (p, r)
-        F.
-    form : array of shape (r, r)
-        G, symmetric.
-    n_known : int
-        The number of constrained points.
-    n_entries : int
-        nnz(Q) between these points, c² where c of them are labelled.
-    """
+    """The matrix Q̂ = F G Fᵀ."""
 
     factor: FloatArray
     form: FloatArray
     n_known: int
     n_entries: int
 
-    @property
-    def is_low_rank(self) -> bool:
-        """Whether Q̂ has a low rank."""
-        n_landmarks, rank = self.factor.shape
-        return LOW_RANK * rank <= n_landmarks
-
 
 @dataclass(frozen=True)
 class ConstrainedProblem:
-    """Problem 2 in orthonormal v = Ẑᵀ T y: minimise yᵀTᵀATy subject to yᵀTᵀQ̂Ty ≥ α, yᵀy = 1.
+    """Problem 2 in orthonormal v = Ẑᵀ T y: minimise yᵀTᵀATy subject to yᵀTᵀQ̂Ty ≥ α, yᵀy = 1."""
 
-    Attributes
-    ----------
-    basis : LandmarkBasis or TridiagonalBasis
-        T, in which Ŝ is the identity and A of eq. 7 diagonal, or tridiagonal; null vectors of A first.
-    known : LandmarkBeliefs
-        Q̂.
-    sums : LandmarkSums
-        Of all points.
-    """
-
-    basis: Basis
+    basis: LandmarkBasis
     known: LandmarkBeliefs
     sums: LandmarkSums
 
@@ -411,65 +363,20 @@ class ConstrainedProblem:
         """Return the problem among v ⊥ 1 (step 9 as a condition of the problem)."""
         return replace(self, basis=self.basis.without_trivial())
 
-    def in_eigenvectors(self) -> ConstrainedProblem:
-        """Return the problem in the eigenvectors of Ŝ, which does for all beliefs and every Ŝ."""
-        return replace(self, basis=landmark_basis(self.sums))
-
-
-def build_constrained_problem(
-    basis: Basis,
-    sums: LandmarkSums,
-    codes: sp.csr_array,
-    constraints: Constraints,
-    diagonal: str = "known",
-) -> ConstrainedProblem:
-    """Return Problem 2 in a basis of one's choice.
-
-    Parameters
-    ----------
-    basis : LandmarkBasis or TridiagonalBasis
-        Of the range of Ŝ.
-    sums : LandmarkSums
-        Of all points.
-    codes : csr_array of shape (c, p)
-        Codes of the constrained points.
-    constraints : Constraints
-        Q, restricted to these points in that order.
-    diagonal : {"known", "given"}, default="known"
-        Q_ii = 1 for these points, or as it is given.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from sidecut import Constraints
-    >>> from sidecut.graphs import landmark_sums
-    >>> from sidecut.methods.scacs.cuts import build_constrained_problem
-    >>> from sidecut.methods.scacs.problem import landmark_basis
-    >>> codes = sp.csr_array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
-    >>> sums = landmark_sums(codes)
-    >>> known = Constraints.from_labels([0, 1])
-    >>> build_constrained_problem(landmark_basis(sums), sums, codes[[0, 2]], known).gamma[:1].round(3)
-    array([2.])
-    """
-    return ConstrainedProblem(basis, landmark_beliefs(sums, codes, constraints, diagonal), sums)
-
 
 def pose_problem(
     sums: LandmarkSums, codes: sp.csr_array, constraints: Constraints, diagonal: str = "known"
 ) -> ConstrainedProblem:
-    """Return Problem 2 in the basis that takes least time; see `build_constrained_problem`.
-
-    That is the tridiagonal one where Q̂ has a low rank and Ŝ is regular, as with labels of a few classes.
-    """
-    known = landmark_beliefs(sums, codes, constraints, diagonal)
-    basis: Basis | None = tridiagonal_basis(sums) if known.is_low_rank else None
-    return ConstrainedProblem(landmark_basis(sums) if basis is None else basis, known, sums)
+    """Return Problem 2."""
+    return ConstrainedProblem(
+        landmark_basis(sums), landmark_beliefs(sums, codes, constraints, diagonal), sums
+    )
 
 
 def landmark_beliefs(
     sums: LandmarkSums, codes: sp.csr_array, constraints: Constraints, diagonal: str = "known"
 ) -> LandmarkBeliefs:
-    """Return Q̂ with as few columns in F as its structure allows; see `build_constrained_problem`."""
+    """Return Q̂ with as few columns in F as its structure allows; see `pose_problem`."""
     known = constraints.with_diagonal(1.0) if diagonal == "known" else constraints
     n_known, p = codes.shape
     size = (n_known, known.n_entries())

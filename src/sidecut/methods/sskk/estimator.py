@@ -2,40 +2,299 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import Tags, check_random_state
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative, one_of, optional
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConvergenceWarning, warn
-from sidecut.graphs import Graph, GraphRecipe, warn_about_graph
+from sidecut.graphs import Graph, warn_about_graph
 from sidecut.labelling import kmeans_labels, rename_by_first_appearance, unit_rows
-from sidecut.methods.base import NONNEGATIVE, ConstrainedClusterer
-from sidecut.methods.inputs import (
-    build_graph,
-    check_data,
-    check_task,
-    is_precomputed,
-    n_points,
-)
-from sidecut.methods.safeguard import Safeguarded
-from sidecut.methods.sskk.kmeans import (
-    KernelPartition,
-    WeightedKernel,
-    farthest_first,
-    kernel_kmeans,
-    neighbourhoods,
-    seed_labels,
-)
-from sidecut.parameters import check_choice, check_not_negative, check_parameters
+from sidecut.labelling.lloyd import fill_empty
+from sidecut.methods.base import GraphClusterer, TakesConstraints, documented
+from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 from sidecut.spectral import laplacian_eigenpairs
-from sidecut.spectral.laplacian import SOLVERS
 
 __all__ = ["SSKK", "link_penalty", "link_similarities"]
+
+#: The shifts that are tried, as shares of the full one.
+SHARES = (0.0, 0.25, 0.5, 1.0)
+#: Up to this many points the smallest eigenvalue is computed from the whole matrix.
+FEW_POINTS = 50
+#: How much more than Lanczos says the full shift is, since its answer approaches -λ_min from below.
+MARGIN = 1.02
+
+#: Of more must-link neighbourhoods than this, only the largest are looked at.
+MOST_NEIGHBOURHOODS = 100
+#: The mark of a point that is in no cluster yet.
+UNKNOWN = -1
+
+
+@dataclass(frozen=True)
+class WeightedKernel:
+    """The similarities B of points, with weights w: the kernel w⁻¹ B w⁻¹ + σ w⁻¹ of weighted kernel k-means.
+
+    Weights of one give kernel k-means on B + σI; degrees as weights give the normalised cut (Dhillon, Guan &
+    Kulis, 2004).
+    """
+
+    apply: Callable[[FloatArray], FloatArray]
+    weights: FloatArray
+    magnitudes: FloatArray
+
+    @property
+    def n_points(self) -> int:
+        """The number of points."""
+        return self.weights.size
+
+    @cached_property
+    def bound(self) -> float:
+        """A shift that surely makes the kernel positive semidefinite (Gershgorin)."""
+        return float((self.magnitudes / self.weights).max())
+
+    def full_shift(self, rng: np.random.RandomState) -> float:
+        """Return the least shift σ that makes the kernel positive semidefinite, or slightly more.
+
+        It is -λ_min of w^{-1/2} B w^{-1/2} where that is positive, else 0; by Lanczos iteration with a margin
+        of two per cent, or, should that fail, Gershgorin's bound.
+        """
+        root = 1.0 / np.sqrt(self.weights)
+
+        def scaled(block: FloatArray) -> FloatArray:
+            scale = root if block.ndim == 1 else root[:, None]
+            return scale * self.apply(scale * block)
+
+        if self.n_points <= FEW_POINTS:
+            smallest = float(np.linalg.eigvalsh(scaled(np.eye(self.n_points)))[0])
+        else:
+            operator = LinearOperator((self.n_points,) * 2, matvec=scaled, matmat=scaled, dtype=np.float64)
+            try:
+                start = rng.standard_normal(self.n_points)
+                smallest = float(
+                    eigsh(operator, 1, which="SA", v0=start, tol=1e-2, return_eigenvectors=False)[0]
+                )
+            except ArpackError:
+                return self.bound
+        return min(MARGIN * max(-smallest, 0.0), self.bound)
+
+
+@dataclass(frozen=True)
+class KernelPartition:
+    """What kernel k-means arrives at."""
+
+    labels: IntArray
+    similarities: FloatArray
+    objective_trace: FloatArray
+    n_iter: int
+    converged: bool
+
+    @property
+    def objective(self) -> float:
+        """The last value of the trace."""
+        return float(self.objective_trace[-1])
+
+
+@dataclass(frozen=True)
+class _Clusters:
+    """Labels, with all that distances need to know of them."""
+
+    labels: IntArray
+    products: FloatArray
+    masses: FloatArray
+    within: FloatArray
+
+    @property
+    def objective(self) -> float:
+        return -float((self.within / self.masses).sum())
+
+    def similarities(self, weights: FloatArray) -> FloatArray:
+        """The weighted mean of similarities to each cluster, without the shift."""
+        return self.products / weights[:, None] / self.masses
+
+    def distances(self, weights: FloatArray, shift: float) -> FloatArray:
+        """Squared distances to the cluster means, but for a constant per point."""
+        similar = self.similarities(weights)
+        similar[np.arange(weights.size), self.labels] += shift / self.masses[self.labels]
+        return (self.within / self.masses + shift) / self.masses - 2.0 * similar
+
+    def as_partition(
+        self, weights: FloatArray, trace: list[float], n_iter: int, converged: bool
+    ) -> KernelPartition:
+        return KernelPartition(self.labels, self.similarities(weights), np.array(trace), n_iter, converged)
+
+
+def kernel_kmeans(
+    kernel: WeightedKernel,
+    labels: npt.ArrayLike,
+    n_clusters: int,
+    *,
+    shift: float,
+    adaptive: bool = True,
+    max_iter: int = 300,
+) -> KernelPartition:
+    """Move every point to the nearest cluster mean until none moves.
+
+    With the full shift σ the kernel is positive semidefinite, and no step raises the objective. Yet the
+    shift ties every point to the cluster it is in, and does not change the objective but by a constant. So
+    a step is first tried with less of it, and taken if the objective falls.
+    """
+    shifts = [share * shift for share in (SHARES if adaptive else SHARES[-1:])] + [kernel.bound]
+    full = len(shifts) - 2
+    now = _gather(kernel, np.asarray(labels, dtype=np.intp), n_clusters)
+    trace, level = [now.objective], 0
+    for n_iter in range(1, max_iter + 1):
+        nearest = _nearest(now, kernel.weights, shifts[level])
+        if np.array_equal(nearest, now.labels):
+            if level >= full:
+                return now.as_partition(kernel.weights, trace, n_iter, True)
+            level += 1
+            continue
+        tried = _gather(kernel, nearest, n_clusters)
+        if tried.objective < now.objective - 1e-12 * abs(now.objective):
+            now, level = tried, max(level - 1, 0)
+            trace.append(now.objective)
+        elif level == full + 1:
+            # The bound is certain: what is left is rounding.
+            return now.as_partition(kernel.weights, trace, n_iter, True)
+        else:
+            level += 1
+    return now.as_partition(kernel.weights, trace, max_iter, False)
+
+
+def _gather(kernel: WeightedKernel, labels: IntArray, n_clusters: int) -> _Clusters:
+    indicators = np.zeros((labels.size, n_clusters))
+    indicators[np.arange(labels.size), labels] = 1.0
+    products = kernel.apply(indicators)
+    own = products[np.arange(labels.size), labels]
+    return _Clusters(
+        labels,
+        products,
+        indicators.T @ kernel.weights,
+        indicators.T @ own,
+    )
+
+
+def _nearest(now: _Clusters, weights: FloatArray, shift: float) -> IntArray:
+    """Return the nearest cluster of every point; of equally near ones its own. No cluster is left empty."""
+    distances = now.distances(weights, shift)
+    points = np.arange(weights.size)
+    nearest = distances.argmin(axis=1)
+    stays = distances[points, now.labels] <= distances[points, nearest]
+    nearest = np.where(stays, now.labels, nearest)
+    return fill_empty(nearest, distances[points, nearest] * weights, now.masses.size)
+
+
+# Where semi-supervised kernel k-means starts: must-link neighbourhoods, far apart, grown along the graph.
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Clusters grown from seeds, and when each point was reached."""
+
+    labels: IntArray
+    rounds: IntArray
+    affinities: FloatArray
+
+    def farthest(self, candidates: IntArray, rng: np.random.RandomState) -> int:
+        """Return the candidate that was reached last, of several one least similar to what reached it."""
+        last = candidates[self.rounds[candidates] == self.rounds[candidates].max()]
+        least = self.affinities[last]
+        return int(rng.choice(last[least <= least.min()]))
+
+
+def neighbourhoods(constraints: Constraints) -> list[IntArray]:
+    """Return the sets of two or more points that must-links join, the largest first.
+
+    Examples
+    --------
+    >>> from sidecut import Constraints
+    >>> from sidecut.methods.sskk.estimator import neighbourhoods
+    >>> neighbourhoods(Constraints.from_pairs(6, must_link=[(0, 5), (1, 2), (2, 3)]))
+    [array([1, 2, 3]), array([0, 5])]
+    """
+    component = np.asarray(constraints.must_link_components())
+    order = np.argsort(component, kind="stable")
+    sets = np.split(order, np.flatnonzero(np.diff(component[order])) + 1)
+    return sorted((members for members in sets if len(members) > 1), key=len, reverse=True)
+
+
+def farthest_first(
+    apply: Callable[[FloatArray], FloatArray], sets: list[IntArray], n_chosen: int, n_points: int
+) -> list[IntArray]:
+    """Choose sets of points that are far from one another: the largest, then again and again the farthest."""
+    sets = sets[: max(MOST_NEIGHBOURHOODS, n_chosen)]
+    means = np.zeros((n_points, len(sets)))
+    for column, members in enumerate(sets):
+        means[members, column] = 1.0 / len(members)
+    similar = means.T @ apply(means)
+    lengths = np.diagonal(similar)
+    distances = lengths[:, None] + lengths - 2.0 * similar
+    chosen = [0]
+    while len(chosen) < min(n_chosen, len(sets)):
+        nearest = distances[:, chosen].min(axis=1)
+        nearest[chosen] = -np.inf
+        chosen.append(int(nearest.argmax()))
+    return [sets[place] for place in chosen]
+
+
+def grow(graph: Graph, seeds: IntArray, n_clusters: int) -> Growth:
+    """Let clusters grow from seeds along the edges, each point to the cluster it is most similar to.
+
+    The distance to a mean cannot tell clusters apart where a point has no affinity to any seed, as most
+    points of a sparse graph; their neighbours can.
+    """
+    labels, rounds = seeds.copy(), np.zeros(seeds.size, dtype=np.intp)
+    affinities = np.full(seeds.size, np.inf)
+    reached, n_rounds = labels != UNKNOWN, 0
+    while reached.any():
+        n_rounds += 1
+        known = np.flatnonzero(labels != UNKNOWN)
+        indicators = np.zeros((seeds.size, n_clusters))
+        indicators[known, labels[known]] = 1.0
+        means = graph.apply(indicators) / np.maximum(indicators.sum(axis=0), 1.0)
+        reached = (labels == UNKNOWN) & (means.max(axis=1) > 0)
+        labels[reached] = means[reached].argmax(axis=1)
+        affinities[reached], rounds[reached] = means[reached].max(axis=1), n_rounds
+    rounds[labels == UNKNOWN] = n_rounds
+    affinities[labels == UNKNOWN] = 0.0
+    return Growth(labels, rounds, affinities)
+
+
+def seed_labels(graph: Graph, sets: list[IntArray], n_clusters: int, rng: np.random.RandomState) -> IntArray:
+    """Return a start with `n_clusters` clusters, grown from sets of points and from lone points."""
+    seeds = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
+    for label, members in enumerate(sets):
+        seeds[members] = label
+    for label in range(len(sets), n_clusters):
+        if not (seeds == UNKNOWN).any():
+            # Must-links join all points: the clusters that are left stay empty, for the caller to fill.
+            break
+        seeds[_next_seed(graph, seeds, n_clusters, rng)] = label
+    labels = grow(graph, seeds, n_clusters).labels
+    # What no path leads to says nothing by which to choose.
+    left = np.flatnonzero(labels == UNKNOWN)
+    labels[left] = np.bincount(labels[labels != UNKNOWN], minlength=n_clusters).argmin()
+    return labels
+
+
+def _next_seed(graph: Graph, seeds: IntArray, n_clusters: int, rng: np.random.RandomState) -> int:
+    # Points without any neighbour are far from everything, and no start for a cluster if there are others.
+    free = np.flatnonzero((seeds == UNKNOWN) & (graph.degrees > 0))
+    if free.size == 0:
+        free = np.flatnonzero(seeds == UNKNOWN)
+    if (seeds == UNKNOWN).all():
+        return int(rng.choice(free))
+    return grow(graph, seeds, n_clusters).farthest(free, rng)
+
+
+STARTS = ("auto", "farthest_first", "spectral")
 
 
 def link_penalty(constraints: Constraints, n_clusters: int) -> float:
@@ -43,13 +302,6 @@ def link_penalty(constraints: Constraints, n_clusters: int) -> float:
 
     C is the sum of the strengths of all pairs, each counted once: their number where all are 1. All links
     together then weigh as much as n / k.
-
-    Examples
-    --------
-    >>> from sidecut import Constraints
-    >>> from sidecut.methods.sskk.estimator import link_penalty
-    >>> link_penalty(Constraints.from_pairs(60, must_link=[(0, 1)], cannot_link=[(2, 3), (2, 4), (2, 5)]), 3)
-    5.0
     """
     total = 0.5 * float(_strengths(constraints).sum())
     return constraints.n_samples / (n_clusters * total) if total > 0 else 0.0
@@ -64,32 +316,7 @@ def _strengths(constraints: Constraints) -> FloatArray:
 def link_similarities(
     graph: Graph, constraints: Constraints, penalty: float, weights: FloatArray
 ) -> WeightedKernel:
-    """Return S + W as similarities for weighted kernel k-means, W = penalty · Q.
-
-    Parameters
-    ----------
-    graph : Graph
-        S.
-    constraints : Constraints
-        Q, whose diagonal says nothing here.
-    penalty : float
-        What a link of unit strength adds to its similarity, or takes from it.
-    weights : array of shape (n,)
-        The weights of the points.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut import Constraints
-    >>> from sidecut.methods.sskk.estimator import link_similarities
-    >>> from sidecut.graphs import as_graph
-    >>> links = Constraints.from_pairs(3, must_link=[(0, 1)], cannot_link=[(1, 2)])
-    >>> kernel = link_similarities(as_graph(np.ones((3, 3))), links, 0.5, np.ones(3))
-    >>> kernel.apply(np.eye(3))
-    array([[1. , 1.5, 1. ],
-           [1.5, 1. , 0.5],
-           [1. , 0.5, 1. ]])
-    """
+    """Return S + W as similarities for weighted kernel k-means, W = penalty · Q."""
     beliefs = constraints.with_diagonal(0.0)
 
     def apply(block: FloatArray) -> FloatArray:
@@ -98,7 +325,9 @@ def link_similarities(
     return WeightedKernel(apply, weights, graph.degrees + penalty * _strengths(constraints))
 
 
-class SSKK(Safeguarded, ConstrainedClusterer):
+@documented
+@dataclass(eq=False, repr=False)
+class SSKK(TakesConstraints, GraphClusterer):
     """Semi-supervised kernel k-means (Kulis, Basu, Dhillon & Mooney, 2005 and 2009).
 
     Links are added to the similarities, n / (k C) for a must-link and as much off for a cannot-link, and the
@@ -125,36 +354,14 @@ class SSKK(Safeguarded, ConstrainedClusterer):
     max_iter : int, default=300
         The most steps in one run, those tried in vain included; each takes at most one product with the
         kernel.
-    affinity : str or GraphRecipe, default="knn"
-        How data become a graph, whose weights are the similarities S: "knn", "gaussian", "self_tuning",
-        "heat", "cosine", a recipe, or "precomputed".
-    n_neighbors : int, default=20
-        How many neighbours each point has in the graph of ``affinity="knn"``.
-    n_init : int, default=10
-        How many starts there are where they are left to chance; the best end is kept.
-    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
-        For a start from the normalised cut.
-    hard : bool, default=False
-        Finish with labels that satisfy all must-links and as many cannot-links as possible; `repair_` tells
-        what it took.
-    safe : bool, default=True
-        Where little is known, keep the answer without constraints if that satisfies all of it, or if what is
-        known speaks too weakly for another. False follows the constraints whatever it costs.
-    n_jobs : int or None, default=None
-        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
-        joblib or Dask. -1: all cores.
-    verbose : int or bool, default=0
-        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
-        terminal. 2: also the stages within them.
-    random_state : int, RandomState or None, default=None
-        An int makes the result reproducible.
+    {graph}
+    {constraints}
+    {all}
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
         The cluster of every point, numbered in order of first appearance.
-    judgement_ : Judgement
-        With `safe`, where little is known: which answer was kept, and why.
     embedding_ : array of shape (n_samples, n_clusters)
         The mean similarity of every point to every cluster, links included.
     objective_trace_ : array
@@ -165,10 +372,7 @@ class SSKK(Safeguarded, ConstrainedClusterer):
         What a link changes a similarity by, and σ.
     affinity_matrix_ : Graph
         S.
-    repair_ : Repair
-        With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
-    n_features_in_ : int
-        Number of features seen in fit.
+    {results}
 
     See Also
     --------
@@ -192,90 +396,52 @@ class SSKK(Safeguarded, ConstrainedClusterer):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        weighting: str = "degree",
-        penalty: float | None = None,
-        shift: str = "adaptive",
-        init: str | npt.ArrayLike = "auto",
-        max_iter: int = 300,
-        affinity: str | GraphRecipe = "knn",
-        n_neighbors: int = 20,
-        n_init: int = 10,
-        eigen_solver: str = "auto",
-        hard: bool = False,
-        safe: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weighting = weighting
-        self.penalty = penalty
-        self.shift = shift
-        self.init = init
-        self.max_iter = max_iter
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.n_init = n_init
-        self.eigen_solver = eigen_solver
-        self.hard = hard
-        self.safe = safe
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    _: KW_ONLY
+    weighting: str = "degree"
+    penalty: float | None = None
+    shift: str = "adaptive"
+    init: str | npt.ArrayLike = "auto"
+    max_iter: int = 300
+    rules: ClassVar[dict[str, Rule]] = {
+        "weighting": one_of("degree", "none"),
+        "shift": one_of("adaptive", "full"),
+        "init": lambda name, value: isinstance(value, str) and one_of(*STARTS)(name, value),
+        "max_iter": check_count,
+        "penalty": optional(check_not_negative),
+    }
 
-    _taken = ("embedding_", "objective_trace_", "n_iter_")
+    caution = 0.0
 
-    @property
-    def _is_guarded(self) -> bool:
+    def _is_guarded(self, task: Task) -> bool:
         # From a start that is given there is one answer.
-        return self.safe and isinstance(self.init, str)
+        return super()._is_guarded(task) and isinstance(self.init, str)
 
-    def _fit(self, X: Any, constraints: Constraints | None) -> None:
-        self._check_parameters()
-        data = check_data(self, X)
-        constraints = check_task(self, data, constraints)
-        start = self._given_start(n_points(data))
-        n_clusters, rng = self.n_clusters, check_random_state(self.random_state)
-        graph = build_graph(self, data)
-        warn_about_graph(graph, n_clusters)
-        self.affinity_matrix_, self._seen = graph, (data, graph)
-        self.penalty_ = link_penalty(constraints, n_clusters) if self.penalty is None else float(self.penalty)
-        kernel = link_similarities(graph, constraints, self.penalty_, self._weights(graph))
+    def _solve(self, task: Task) -> Answer:
+        graph, known, k, rng = task.graph, task.constraints, task.n_clusters, task.rng()
+        given = None if isinstance(self.init, str) else check_start(self.init, task.n_points, k)
+        warn_about_graph(graph, k)
+        penalty = link_penalty(known, k) if self.penalty is None else float(self.penalty)
+        kernel = link_similarities(graph, known, penalty, self._weights(graph))
         with stage("kernel k-means"):
-            self.shift_ = kernel.full_shift(rng)
-            starts = [start] if start is not None else self._starts(graph, kernel, constraints, rng)
-            runs = (self._run(kernel, labels) for labels in starts)
-            self._remember(min(runs, key=lambda run: run.objective))
-        self._repair(self.embedding_, constraints)
-
-    def _check_parameters(self) -> None:
-        choices = {"weighting": ("degree", "none"), "shift": ("adaptive", "full"), "eigen_solver": SOLVERS}
-        check_parameters(self, choices=choices, counts=("max_iter", "n_init"))
-        if isinstance(self.init, str):
-            check_choice("init", self.init, ("auto", "farthest_first", "spectral"))
-        if self.penalty is not None:
-            check_not_negative("penalty", self.penalty)
-
-    def _given_start(self, n_samples: int) -> IntArray | None:
-        if isinstance(self.init, str):
-            return None
-        labels = np.asarray(self.init)
-        if labels.shape != (n_samples,) or labels.dtype.kind not in "iu":
-            raise ValueError(
-                f"init has shape {labels.shape} and dtype {labels.dtype}; a start is one whole number per "
-                f"point, shape ({n_samples},)."
+            shift = kernel.full_shift(rng)
+            starts = self._starts(graph, kernel, known, rng) if given is None else [given]
+            how: dict[str, Any] = {"adaptive": self.shift == "adaptive", "max_iter": self.max_iter}
+            runs = (kernel_kmeans(kernel, labels, k, shift=shift, **how) for labels in starts)
+            best = min(runs, key=lambda run: run.objective)
+        if not best.converged:
+            warn(
+                f"points still moved in the last of max_iter={self.max_iter} steps; allow for more.",
+                ConvergenceWarning,
             )
-        missing = np.setdiff1d(np.arange(self.n_clusters), labels)
-        if missing.size or not 0 <= labels.min() <= labels.max() < self.n_clusters:
-            raise ValueError(
-                f"init has the labels {np.unique(labels).tolist()}; a start has a point in every cluster, "
-                f"0 to {self.n_clusters - 1}."
-            )
-        return labels.astype(np.intp)
+        first = np.unique(best.labels, return_index=True)[1]
+        results = {
+            "penalty_": penalty,
+            "shift_": shift,
+            "objective_trace_": best.objective_trace,
+            "n_iter_": best.n_iter,
+        }
+        rows = best.similarities[:, np.argsort(first)]
+        return Answer(rename_by_first_appearance(best.labels), rows, graph, results=results)
 
     def _weights(self, graph: Graph) -> FloatArray:
         if self.weighting == "none":
@@ -301,47 +467,26 @@ class SSKK(Safeguarded, ConstrainedClusterer):
         rows = unit_rows(pairs.vectors)
         return kmeans_labels(rows, self.n_clusters, n_init=self.n_init, random_state=rng)
 
-    def _run(self, kernel: WeightedKernel, labels: IntArray) -> KernelPartition:
-        return kernel_kmeans(
-            kernel,
-            labels,
-            self.n_clusters,
-            shift=self.shift_,
-            adaptive=self.shift == "adaptive",
-            max_iter=self.max_iter,
+
+def check_start(init: npt.ArrayLike, n_samples: int, n_clusters: int) -> IntArray:
+    """Return the labels to start from, or say why they are none."""
+    labels = np.asarray(init)
+    if labels.shape != (n_samples,) or labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"init has shape {labels.shape} and dtype {labels.dtype}; a start is one whole number per "
+            f"point, shape ({n_samples},)."
         )
-
-    def _remember(self, best: KernelPartition) -> None:
-        if not best.converged:
-            warn(
-                f"points still moved in the last of max_iter={self.max_iter} steps; allow for more.",
-                ConvergenceWarning,
-            )
-        self.objective_trace_ = best.objective_trace
-        self.n_iter_ = best.n_iter
-        _, first = np.unique(best.labels, return_index=True)
-        self.embedding_ = best.similarities[:, np.argsort(first)]
-        self.labels_ = rename_by_first_appearance(best.labels)
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that sparse data are welcome and when X is a matrix of pairs."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = is_precomputed(self)
-        tags.input_tags.positive_only = isinstance(self.affinity, str) and self.affinity in NONNEGATIVE
-        return tags
+    missing = np.setdiff1d(np.arange(n_clusters), labels)
+    if missing.size or not 0 <= labels.min() <= labels.max() < n_clusters:
+        raise ValueError(
+            f"init has the labels {np.unique(labels).tolist()}; a start has a point in every cluster, "
+            f"0 to {n_clusters - 1}."
+        )
+    return labels.astype(np.intp)
 
 
 def fill_empty_clusters(labels: IntArray, n_clusters: int, rng: np.random.RandomState) -> IntArray:
-    """Return the labels with a point in every cluster: empty ones get points of the largest, by chance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.methods.sskk.estimator import fill_empty_clusters
-    >>> np.bincount(fill_empty_clusters(np.array([0, 0, 0, 2]), 3, np.random.RandomState(0)))
-    array([2, 1, 1])
-    """
+    """Return the labels with a point in every cluster: empty ones get points of the largest, by chance."""
     labels = labels.copy()
     counts = np.bincount(labels, minlength=n_clusters)
     for empty in np.flatnonzero(counts == 0):

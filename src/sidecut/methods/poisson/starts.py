@@ -1,19 +1,14 @@
-"""Where labels are missing: small pieces of the graph, joined by what is known and by the heat they exchange.
+"""Which cluster a label names: walks from the labels as evidence about clusters that the graph suggests.
 
-Diffusion moves the boundary between two clusters. It cannot take two clusters together and cut a third in
-two, and that is what pairs know about. So the graph is cut into several times as many pieces as clusters, and
-the pieces are joined. With z the cluster of every piece a of n_a points, G_ab = <u_a, e^{-tA} u_b> the heat
-that pieces exchange and A_c = Σ G_ab over the pieces of cluster c, a grouping is worth
+One label of each class says little about where a class ends, and much about which cluster it is. A walk from
+label j, for a time t, ends in cluster c with the chance p_jc; labels themselves are left out as ends. Names
+are right with the likelihood Π_j p_{j, c_j}, so that the likeliest names are a matching of clusters to
+classes. The same likelihood takes the place of pairs where pieces of the graph are joined to clusters that
+have names:
 
-    F(z) = λ N Σ Q_ij [z_i = z_j] / Σ |Q_ij| + Σ_c g(A_c, n_c)
+    F(z) = λ N Σ_j w_j log p_{j, c_j} + Σ_c g(A_c, n_c),      p_jc = Σ_a h_ja [z_a = c],
 
-with λ = `PAIR_WEIGHT` for every fact, and for g either of
-
-    ½ A - τ log(n! / (N/k)^n)        minus the energy of labels, with the price of uneven sizes, or
-    (N / 2k) A / n                   the normalised association, which has no price of sizes.
-
-Both agree where sizes are even. F is raised by steps of one piece, from a greedy joining and from changes of
-it that join two clusters and cut a third.
+h_ja the chance that the walk of label j ends in piece a.
 """
 
 from __future__ import annotations
@@ -24,17 +19,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
 from sidecut.labelling import kmeans_labels, unit_rows
 from sidecut.labelling.labels import cluster_sums, informative_rows
-from sidecut.methods.poisson.equation import heat_filter, heat_precision
-from sidecut.methods.poisson.signed_graph import SignedGraph
-from sidecut.methods.safeguard import KnownPairs
+from sidecut.methods.poisson.anchors import Anchors
+from sidecut.methods.poisson.equation import SignedGraph, heat_filter, heat_precision
 from sidecut.spectral import laplacian_eigenpairs
 
 #: Eigenvectors for each cluster, and the most of them where clusters are fewer. All constants of this file
@@ -74,46 +69,13 @@ def join_pieces(
     eigen_solver: str,
     rng: np.random.RandomState,
 ) -> list[IntArray]:
-    """Return one or two clusterings of the graph: the best joinings of its pieces, with and without prices.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph, without links.
-    constraints : Constraints
-        What is known.
-    n_clusters : int
-        k.
-    eigen_solver : str
-        See `sidecut.spectral.laplacian_eigenpairs`.
-    rng : RandomState
-        Starts of k-means, and changes.
-
-    Returns
-    -------
-    list of arrays of shape (n,)
-        Different clusterings; none where the graph has fewer pieces than clusters.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_digits
-    >>> from sidecut.constraints import sample_pairs
-    >>> from sidecut.evaluation import adjusted_rand_index
-    >>> from sidecut.graphs import Neighbors
-    >>> from sidecut.methods.poisson.pieces import join_pieces
-    >>> X, y = load_digits(return_X_y=True)
-    >>> graph, known = Neighbors(20).build(X), sample_pairs(y, 300, random_state=0)
-    >>> labels = join_pieces(graph, known, 10, "auto", np.random.RandomState(0))[0]
-    >>> round(adjusted_rand_index(y, labels), 1)
-    0.9
-    """
-    known = KnownPairs(constraints, rng)
-    pieces, heat, _ = find_pieces(graph, n_clusters, known.n_facts, eigen_solver, rng)
+    """Return one or two clusterings of the graph: the best joinings of its pieces."""
+    n_facts = constraints.n_facts
+    pieces, heat, _ = find_pieces(graph, n_clusters, n_facts, eigen_solver, rng)
     if len(heat) < n_clusters:
         return []
     sizes = np.bincount(pieces).astype(np.float64)
-    pull = PAIR_WEIGHT * graph.n_nodes * known.n_facts * _pull(known, pieces, constraints)
+    pull = PAIR_WEIGHT * graph.n_nodes * n_facts * _pull(pieces, constraints)
     joinings = [Joining(pull, heat, sizes, n_clusters, worth) for worth in worths(graph.n_nodes, n_clusters)]
     return best_clusterings(joinings, pieces, rng)
 
@@ -186,14 +148,12 @@ def exchanged_heat(graph: Graph, pieces: IntArray) -> FloatArray:
     return 0.5 * (heat + heat.T)
 
 
-def _pull(known: KnownPairs, pieces: IntArray, constraints: Constraints) -> FloatArray:
+def _pull(pieces: IntArray, constraints: Constraints) -> FloatArray:
     """Return Σ Q_ij / Σ |Q_ij| over the known pairs between two pieces, each pair once, in both triangles."""
-    n_pieces = int(pieces.max()) + 1
-    first, second = known.points[known.first], known.points[known.second]
-    beliefs = constraints.entries(first, second)
-    pull = np.zeros((n_pieces, n_pieces))
-    np.add.at(pull, (pieces[first], pieces[second]), beliefs / np.abs(beliefs).sum())
-    return pull + pull.T
+    known, points = constraints.with_diagonal(0.0).restricted()
+    members = np.eye(int(pieces.max()) + 1)[pieces[points]]
+    strengths = known.must_part().total() - 0.5 * known.total()
+    return members.T @ known.apply(members) / (strengths or 1.0)
 
 
 def worths(n_points: int, n_clusters: int) -> tuple[Worth, Worth]:
@@ -217,21 +177,7 @@ def _association(n_points: int, n_clusters: int) -> Worth:
 
 @dataclass(frozen=True, eq=False)
 class Joining:
-    """The joining of pieces to clusters of greatest worth F, as far as steps of one piece find it.
-
-    Parameters
-    ----------
-    pull : array of shape (m, m)
-        What two pieces gain by being together, apart from the heat; symmetric.
-    heat : array of shape (m, m)
-        G.
-    sizes : array of shape (m,)
-        The points of each piece.
-    n_clusters : int
-        k, at most m.
-    worth : callable
-        g(A, n).
-    """
+    """The joining of pieces to clusters of greatest worth F, as far as steps of one piece find it."""
 
     pull: FloatArray
     heat: FloatArray
@@ -318,3 +264,112 @@ class Joining:
         changed[members[affinity[members, leaves] > affinity[members, stays]]] = gone
         changed[leaves], changed[stays] = gone, cut
         return changed
+
+
+#: How long walks from labels last.
+NAMING_TIME = 10.0
+#: The chance that a label is where it is for no reason that the graph knows.
+BY_CHANCE = 1e-3
+#: λ: what a label is worth in the joining of pieces, as a share of the heat of all points.
+LABEL_WEIGHT = 0.004
+
+
+@dataclass(frozen=True, eq=False)
+class LabelWalks:
+    """Where walks from the labels end."""
+
+    ends: FloatArray
+    cluster: IntArray
+    weight: FloatArray
+
+    def shares(self, groups: IntArray, n_groups: int) -> FloatArray:
+        """Return p of shape (n_labels, n_groups): the chance that the walk of a label ends in a group."""
+        return np.asarray(cluster_sums(self.ends, groups, n_groups)).T
+
+    def likelihood(self, labels: IntArray, n_clusters: int) -> float:
+        """Return Σ_j w_j log p_{j, c_j}."""
+        return self.likelihood_of(self.shares(labels, n_clusters)[np.arange(len(self.cluster)), self.cluster])
+
+    def likelihood_of(self, reached: FloatArray) -> float:
+        """Return the same, where the chance p_{j, c_j} of every label is known."""
+        return float(self.weight @ np.log(reached + BY_CHANCE))
+
+    def named(self, labels: IntArray, n_clusters: int) -> IntArray:
+        """Return the same clusters under their likeliest names."""
+        return likeliest_names(self, self.shares(labels, n_clusters), n_clusters)[labels]
+
+
+def walks_from_labels(signed: SignedGraph, anchors: Anchors) -> LabelWalks:
+    """Return where walks from the anchors end."""
+    starts = np.zeros((signed.n_nodes, len(anchors.points)))
+    starts[anchors.points, np.arange(len(anchors.points))] = 1.0
+    # D^{-1/2} K D^{1/2}, read from its rows.
+    ends = heat_filter(NAMING_TIME)(signed.laplacian, signed.scale[:, None] * starts)
+    ends *= np.sqrt(signed.degrees)[:, None]
+    ends[anchors.points] = 0.0
+    return LabelWalks(np.maximum(ends, 0.0), anchors.cluster, anchors.weight / anchors.weight.max())
+
+
+def likeliest_names(walks: LabelWalks, shares: FloatArray, n_clusters: int) -> IntArray:
+    """Return the name of every cluster: the matching of clusters to classes of greatest likelihood."""
+    evidence = np.zeros((n_clusters, n_clusters))
+    np.add.at(evidence, walks.cluster, walks.weight[:, None] * np.log(shares + BY_CHANCE))
+    name, found = linear_sum_assignment(evidence, maximize=True)
+    names = np.empty(n_clusters, dtype=np.intp)
+    names[found] = name
+    return names
+
+
+@dataclass(frozen=True, eq=False)
+class NamedJoining(Joining):
+    """The joining of pieces to clusters that have names, as far as steps of one piece find it."""
+
+    walks: LabelWalks
+    ends: FloatArray
+    weight: float
+
+    def value(self, cluster: IntArray) -> float:
+        """Return F of a joining."""
+        return super().value(cluster) + self.weight * self.walks.likelihood_of(self._reached(cluster))
+
+    def raised(self, cluster: IntArray) -> IntArray:
+        """Name the clusters, then move the piece that gains most by it, until none gains."""
+        members = np.eye(self.n_clusters)[cluster]
+        return super().raised(likeliest_names(self.walks, self.ends @ members, self.n_clusters)[cluster])
+
+    def gains(self, cluster: IntArray) -> FloatArray:
+        """Return what F gains if one piece moves, for every piece and cluster; -inf where one is emptied."""
+        reached = self._reached(cluster) + BY_CHANCE
+        strength = self.weight * self.walks.weight[:, None]
+        of_class = np.eye(self.n_clusters)[self.walks.cluster]
+        joined = (strength * np.log1p(self.ends / reached[:, None])).T @ of_class
+        is_left = self.walks.cluster[:, None] == cluster
+        rest = np.where(is_left, reached[:, None] - self.ends, reached[:, None])
+        left = (strength * np.log(np.maximum(rest, BY_CHANCE) / reached[:, None])).sum(axis=0)
+        told = joined + left[:, None]
+        told[np.arange(len(cluster)), cluster] = 0.0
+        return np.asarray(super().gains(cluster) + told)
+
+    def _reached(self, cluster: IntArray) -> FloatArray:
+        """Return p_{j, c_j}."""
+        return np.asarray((self.ends * (cluster == self.walks.cluster[:, None])).sum(axis=1))
+
+
+def join_named_pieces(
+    pieces: Pieces, walks: LabelWalks, n_clusters: int, rng: np.random.RandomState
+) -> list[IntArray]:
+    """Return up to two clusterings whose clusters have the names of labels, with and without price of sizes.
+
+    See `sidecut.methods.poisson.starts.join_pieces`, which takes pairs.
+    """
+    n_points, n_pieces = len(pieces.piece), len(pieces.heat)
+    if n_pieces < n_clusters:
+        return []
+    sizes = np.bincount(pieces.piece).astype(np.float64)
+    ends, weight = walks.shares(pieces.piece, n_pieces), LABEL_WEIGHT * n_points
+    pull = np.zeros_like(pieces.heat)
+    joinings = [
+        NamedJoining(pull, pieces.heat, sizes, n_clusters, worth, walks, ends, weight)
+        for worth in worths(n_points, n_clusters)
+    ]
+    return best_clusterings(joinings, pieces.piece, rng)

@@ -1,0 +1,478 @@
+"""Minimise eq. 6 itself: nodes change clusters as long as that lowers it.
+
+Where every row of Y has one positive entry, eq. 6 is a sum of one smallest eigenvalue λⱼ per cluster, of Ḡ
+within it, and all that is left to decide is which node is where. Two trial vectors bound what a move costs.
+
+When node i leaves its cluster, its entry xᵢ is taken out of v. As Ḡv = λv, the quotient of the rest is
+λ + xᵢ² (Ḡᵢᵢ - λ) / (1 - xᵢ²).
+
+To join cluster j it may have any entry, and the best quotient is the smaller eigenvalue of
+[[λⱼ, -p], [-p, Ḡᵢᵢ]] with p = -(Ḡvⱼ)ᵢ, the pull of the cluster.
+
+So a move whose gain exceeds its loss lowers eq. 6, whatever the indicators become afterwards. Many moves are
+made at once; if eq. 6 did not fall, only half of them, and so on. The bounds are pessimistic, so moves that
+almost satisfy them are tried as well: at first all at once, as long as eq. 6 falls, and at the end one at a
+time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from sidecut.checks import FloatArray, IntArray
+from sidecut.graphs import SparseGraph
+from sidecut.methods.ncsc.objective import (
+    CURVATURE_BOUND,
+    INDICATOR_SHARE,
+    Descent,
+    FixedClusters,
+    PenalizedCut,
+    best_indicators,
+    without_overlap,
+)
+
+#: Entries below this are zero: their products would underflow, and 0 / 0 is no number.
+UNDERFLOW = 1e-150
+#: Up to this many nodes the largest eigenvalue is computed densely.
+SMALL = 64
+#: Relative accuracy of the largest eigenvalue; σ is taken larger by as much, so that it is a bound.
+SIGMA_TOLERANCE = 1e-4
+
+
+class Applied(NamedTuple):
+    """What an update by eq. 11 needs to know at Y: H⁺Y, H⁻Y, and tr(YᵀGY)."""
+
+    Y: FloatArray
+    plus: FloatArray
+    minus: FloatArray
+    objective: float
+
+    @property
+    def multiplier(self) -> FloatArray:
+        """Λ = -YᵀHY."""
+        return self.Y.T @ self.minus - self.Y.T @ self.plus
+
+
+class SignedParts:
+    """H = G - (σ/d_min) D as H⁺ - H⁻ with sparse nonnegative parts (eqs. 7 to 11).
+
+    Where the weights are an explicit matrix, what an edge of W and a cannot-link on the same pair have in
+    common is taken from both, so that the parts are those of eq. 11. A graph that is only applied, or whose
+    nodes are contracted, is not looked into; there W and γ_c Qᶜ are the parts as they are, which leaves every
+    fixed point where it is.
+    """
+
+    def __init__(self, cut: PenalizedCut, sigma: float) -> None:
+        self.cut = cut
+        positive = cut.degrees[cut.degrees > 0]
+        self.shift = sigma / float(positive.min())
+        # σ = 0 where every node has nothing but a loop: there is no way to go.
+        self.step_scale = 1.0 / max(self.shift, 1.0)
+        #: The diagonal of G.
+        self.loops = cut.degrees + cut.gamma_must * cut.links.must_degrees
+        diagonal = self.loops - self.shift * cut.degrees
+        self.plus_diagonal = np.maximum(diagonal, 0.0)
+        self.minus_diagonal = np.maximum(-diagonal, 0.0)
+        self.shared = _shared_pairs(cut)
+
+    def apply(self, Y: FloatArray) -> Applied:
+        """Return H⁺Y, H⁻Y and the objective, from one product with each of W, Qᵐ and Qᶜ."""
+        cut = self.cut
+        near, (must, cannot) = cut.graph.apply(Y), cut.links.must_and_cannot(Y)
+        plus = cut.gamma_cannot * cannot
+        minus = near + cut.gamma_must * must
+        objective = float(np.sum(Y * (self.loops[:, None] * Y + plus - minus)))
+        plus += self.plus_diagonal[:, None] * Y
+        minus += self.minus_diagonal[:, None] * Y
+        if self.shared is not None:
+            common = self.shared.apply(Y)
+            plus, minus = np.maximum(plus - common, 0.0), np.maximum(minus - common, 0.0)
+        return Applied(Y, plus, minus, objective)
+
+
+def largest_eigenvalue(cut: PenalizedCut, rng: np.random.RandomState) -> float:
+    """Return σ: the largest eigenvalue of G, or slightly more."""
+    n = cut.n_nodes
+    if n <= SMALL:
+        return float(scipy.linalg.eigvalsh(cut.apply(np.eye(n)))[-1])
+    operator = LinearOperator((n, n), matvec=lambda x: cut.apply(x.reshape(-1, 1)).ravel(), dtype=np.float64)
+    start = rng.uniform(-1.0, 1.0, n)
+    top = eigsh(operator, 1, which="LA", tol=SIGMA_TOLERANCE, v0=start, return_eigenvectors=False)
+    return float(top[0]) * (1.0 + SIGMA_TOLERANCE)
+
+
+def multiplicative_step(parts: SignedParts, at: Applied) -> FloatArray:
+    """Return Y after one update by eq. 11, with Λ = -YᵀHY.
+
+    Entries below 1e-150 become zero, and an entry whose denominator is zero stays as it is: as printed, the
+    update is 0 / 0 there.
+    """
+    Lambda = at.multiplier
+    DY = parts.cut.degrees[:, None] * at.Y
+    above = at.minus + DY @ np.maximum(-Lambda, 0.0)
+    below = at.plus + DY @ np.maximum(Lambda, 0.0)
+    ratio = np.ones_like(at.Y)
+    np.divide(above, below, out=ratio, where=below > 0)
+    updated = at.Y * np.sqrt(ratio)
+    updated[updated < UNDERFLOW] = 0.0
+    return updated
+
+
+def descend_multiplicatively(
+    cut: PenalizedCut, start: FloatArray, *, tol: float, max_iter: int, rng: np.random.RandomState
+) -> Descent:
+    """Repeat eq. 11 until Y hardly moves for the size of its steps.
+
+    One update moves Y by about d_min/σ of what it would have to move, so a change below `tol` means nothing
+    unless it is measured in that unit.
+    """
+    parts = SignedParts(cut, largest_eigenvalue(cut, rng))
+    here = parts.apply(np.where(cut.degrees[:, None] > 0, start, 0.0))
+    trace = [here.objective]
+    enough = tol * parts.step_scale
+    converged = False
+    for _ in range(max_iter):
+        previous, here = here, parts.apply(multiplicative_step(parts, here))
+        trace.append(here.objective)
+        converged = bool(np.linalg.norm(here.Y - previous.Y) <= enough * np.linalg.norm(previous.Y))
+        if converged:
+            break
+    return Descent(here.Y, np.array(trace), len(trace) - 1, converged, parts.step_scale)
+
+
+def _shared_pairs(cut: PenalizedCut) -> SparseGraph | None:
+    """Return min(W, γ_c Qᶜ) entry by entry, or None where there is none or it cannot be known."""
+    # Where nothing is contracted, linked nodes and constrained points are the same, in the same order.
+    weights, points = cut.graph.matrix, cut.links.nodes
+    if weights is None or not cut.gamma_cannot or cut.is_contracted or not len(points):
+        return None
+    among = sp.coo_array(weights[points][:, points])
+    belief = cut.links.both.entries(among.row.astype(np.int64), among.col.astype(np.int64))
+    shared = np.minimum(among.data, cut.gamma_cannot * np.maximum(-belief, 0.0))
+    if not shared.any():
+        return None
+    ends = (points[among.row], points[among.col])
+    return SparseGraph(sp.csr_array((shared, ends), shape=(cut.n_nodes, cut.n_nodes)))
+
+
+#: λ_max(L̄) <= 2, and 1 is nearly always enough: W has few negative eigenvalues.
+CURVATURE = 1.0
+#: How often a price that lets a cluster vanish is raised, each time by this factor.
+RAISES, RAISE = 8, 4.0
+#: Where the start cuts nothing, overlap still has a price.
+LEAST_PRICE = 1e-3
+#: On graphs of more nodes than the first number the clusters are taken to be settled when so many steps have
+#: moved no more than this share of the nodes: what a step gains then is gained within the clusters.
+#: benchmarks/choices/shortcuts.py compares both.
+MANY_NODES, SETTLING_STEPS, SETTLED = 2_000, 10, 1e-3
+#: Added to the energy before a share of it is taken: a perfect cut has energy 0.
+LEAST_ENERGY = 1e-9
+
+
+@dataclass(frozen=True)
+class _State:
+    """V, ḠV, the cluster of every node, the energy and how many columns are not zero."""
+
+    V: FloatArray
+    image: FloatArray
+    labels: IntArray
+    energy: float
+    n_columns: int
+
+    def is_worse_than(self, other: _State) -> bool:
+        """Whether the energy is higher, or lower only because a column became zero, which costs nothing."""
+        return self.energy > other.energy or self.n_columns < other.n_columns
+
+
+class OverlapEnergy:
+    """E(φ, V) and the step that lowers it."""
+
+    def __init__(self, cut: PenalizedCut, alpha: float) -> None:
+        self.cut = cut
+        self.alpha = alpha
+        self.linked = cut.links.nodes
+        self.per_degree = cut.affinity.scale[self.linked] ** 2
+        self.ties = 2.0 * cut.gamma_must * cut.links.must_degrees[self.linked] * self.per_degree
+
+    def at(self, V: FloatArray) -> _State:
+        """Return the state of V, its columns scaled to length one, with the best φ."""
+        lengths = np.sqrt(column_products(V, V))
+        V = V / np.where(lengths > 0, lengths, 1.0)
+        image = self.cut.apply_normalized(V)
+        labels = V.argmax(axis=1)
+        largest = np.take_along_axis(V, labels[:, None], axis=1).ravel()
+        # Every column that is not zero has length one.
+        n_columns = int(np.count_nonzero(lengths))
+        overlap = n_columns - largest @ largest
+        energy = float(column_products(V, image).sum() + self.alpha * overlap)
+        return _State(V, image, labels, energy, n_columns)
+
+    def step(self, state: _State, *, safe: bool = False) -> FloatArray:
+        """Return max(v - S⁻¹(A - ρ)v, 0) for every column.
+
+        S holds the price of a cannot-link only where the column is positive at its other end: entries that
+        are zero mostly stay zero. A safe step takes the full bound, which cannot raise the energy.
+        """
+        V, rows = state.V, state.labels[:, None]
+        # In place where possible: these arrays do not fit into the cache, and each new one costs as much as
+        # what is computed.
+        slope = self.alpha * V
+        slope += state.image
+        np.put_along_axis(slope, rows, np.take_along_axis(state.image, rows, axis=1), axis=1)
+        length = column_products(V, V)
+        slope -= column_products(V, slope) / np.where(length > 0, length, 1.0) * V
+        plain = (CURVATURE_BOUND if safe else CURVATURE) + self.alpha
+        slope /= plain
+        if self.linked.size:
+            slope[self.linked] *= plain / (plain + self._link_curvature(V, safe))
+        np.subtract(V, slope, out=slope)
+        return np.maximum(slope, 0.0, out=slope)
+
+    def _link_curvature(self, V: FloatArray, safe: bool) -> FloatArray:
+        """Return what links add to S, for the linked nodes."""
+        rows = V[self.linked]
+        near = np.ones_like(rows) if safe else (rows > 0).astype(np.float64)
+        apart = self.cut.gamma_cannot * self.cut.links.apply_cannot_among(near)
+        return self.ties[:, None] + self.per_degree[:, None] * apart
+
+
+def descend(
+    energy: OverlapEnergy, start: FloatArray, *, tol: float, max_iter: int
+) -> tuple[_State, list[float], bool]:
+    """Lower the energy by steps with momentum, never raising it.
+
+    A step that raises it, or takes all of a column away, is taken again without momentum, and then with the
+    full bound on the curvature, which does neither.
+    """
+    now = before = energy.at(start)
+    trace, momentum, moved = [now.energy], 1.0, []
+    for _ in range(max_iter):
+        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
+        after = energy.at(energy.step(_ahead(now, before, (momentum - 1.0) / following)))
+        if after.is_worse_than(now) and momentum > 1.0:
+            after, following = energy.at(energy.step(now)), 1.0
+        if after.is_worse_than(now):
+            after, following = energy.at(energy.step(now, safe=True)), 1.0
+        gain, n_moved = now.energy - after.energy, int(np.count_nonzero(after.labels != now.labels))
+        if after.is_worse_than(now):
+            # Rounding: there is no way down any more.
+            return now, trace, True
+        now, before, momentum = after, now, following
+        trace.append(now.energy)
+        moved.append(n_moved)
+        enough = tol * (now.energy + LEAST_ENERGY)
+        if (gain <= enough and (n_moved == 0 or gain <= 0.1 * enough)) or _have_settled(moved, now):
+            return now, trace, True
+    return now, trace, False
+
+
+def _have_settled(moved: list[int], now: _State) -> bool:
+    """Tell whether the last steps moved next to no nodes of a large graph from cluster to cluster."""
+    n_nodes = now.labels.size
+    if n_nodes <= MANY_NODES or len(moved) < SETTLING_STEPS:
+        return False
+    return sum(moved[-SETTLING_STEPS:]) <= SETTLED * n_nodes
+
+
+def _ahead(now: _State, before: _State, by: float) -> _State:
+    """Return a state beyond this one, in the direction of the last step; Ḡ is linear, so it costs nothing."""
+    if by == 0.0:
+        return now
+    V, image = now.V - before.V, now.image - before.image
+    V *= by
+    V += now.V
+    image *= by
+    image += now.image
+    return _State(V, image, now.labels, now.energy, now.n_columns)
+
+
+def descend_projected(
+    cut: PenalizedCut, start: FloatArray, *, overlap: float | None, tol: float, max_iter: int
+) -> Descent:
+    """Minimise eq. 6 from a start by projected steps."""
+    V = np.sqrt(cut.degrees)[:, None] * start
+    alpha = usual_overlap_price(cut, start) if overlap is None else overlap
+    n_present = len(np.unique(start[cut.degrees > 0].argmax(axis=1)))
+    for _ in range(RAISES):
+        state, trace, converged = descend(OverlapEnergy(cut, alpha), V, tol=tol, max_iter=max_iter)
+        if len(np.unique(state.labels[cut.degrees > 0])) >= n_present:
+            break
+        alpha *= RAISE
+    soft = cut.affinity.scale[:, None] * state.V
+    return Descent(
+        soft,
+        np.array(trace),
+        len(trace) - 1,
+        converged,
+        overlap=alpha,
+        find_indicators=partial(indicators_without_overlap, cut, soft, tol),
+    )
+
+
+def indicators_without_overlap(cut: PenalizedCut, soft: FloatArray, tol: float) -> FloatArray:
+    """Return the Y of eq. 6 for the clusters of a Y that overlaps, to a hundredth of their tolerance."""
+    V = np.sqrt(cut.degrees)[:, None] * soft
+    return cut.affinity.scale[:, None] * without_overlap(cut, V, V.argmax(axis=1), INDICATOR_SHARE * tol)
+
+
+def usual_overlap_price(cut: PenalizedCut, start: FloatArray) -> float:
+    """Return half the mean of cut(C, rest) / vol(C) over the clusters at the start.
+
+    A price far below that makes a cluster cheaper spread over everything than where it is; one far above
+    freezes the clusters where they are.
+    """
+    Y = cut.indicators(start.argmax(axis=1), start.shape[1])
+    costs = np.sum(Y * (cut.degrees[:, None] * Y - cut.graph.apply(Y)), axis=0)
+    present = Y.any(axis=0)
+    return max(0.5 * float(costs[present].mean()), LEAST_PRICE)
+
+
+def column_products(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the inner product of every two columns of the same number."""
+    return np.asarray(np.einsum("ij,ij->j", left, right))
+
+
+#: Both bounds are pessimistic: a move that gains at least this share of its loss often lowers eq. 6.
+OPTIMISM = 0.7
+#: A move is tried where it gains this share of what it loses, and so many of them at most.
+NEAR_MISS, TRIES = 0.5, 100
+
+
+class Moves:
+    """What every node would gain by joining every other cluster, and lose by leaving its own."""
+
+    def __init__(self, cut: PenalizedCut, state: FixedClusters) -> None:
+        self.state = state
+        rows, own = np.arange(cut.n_nodes), own_weights(cut)
+        self.pulls = np.maximum(-cut.apply_normalized(state.block()), 0.0)
+        # A node does not join where it is, nor where nothing pulls; without degree it has no entry at all.
+        self.pulls[rows, state.labels] = 0.0
+        self.pulls[cut.degrees <= 0] = 0.0
+        gaps = own[:, None] - state.rates
+        self.gains = np.where(self.pulls > 0, 0.5 * (np.hypot(gaps, 2.0 * self.pulls) - gaps), 0.0)
+        share = state.entries**2
+        held = share * np.maximum(own - state.rates[state.labels], 0.0)
+        self.losses = np.full(cut.n_nodes, np.inf)
+        np.divide(held, 1.0 - share, out=self.losses, where=share < 1.0)
+
+    def worthwhile(self, caution: float = 1.0) -> tuple[IntArray, IntArray]:
+        """Return the nodes that gain more than `caution` times what they lose, most first, and where to."""
+        to = self.gains.argmax(axis=1)
+        net = self.gains[np.arange(len(to)), to] - caution * self.losses
+        nodes = np.flatnonzero(net > 0)
+        nodes = nodes[np.argsort(-net[nodes], kind="stable")]
+        return nodes, to[nodes]
+
+    def near_misses(self, least: float) -> list[tuple[IntArray, IntArray]]:
+        """Return single moves that gain more than `least` and half of what they lose, nearest first."""
+        nodes, to = np.nonzero((self.gains > least) & (self.gains > NEAR_MISS * self.losses[:, None]))
+        net = self.gains[nodes, to] - self.losses[nodes]
+        nearest = np.argsort(-net, kind="stable")[:TRIES]
+        return [(nodes[[i]], to[[i]]) for i in nearest]
+
+    def apply(self, nodes: IntArray, to: IntArray) -> tuple[IntArray, FloatArray]:
+        """Return the labels and the entries after some moves, each entry as its trial vector has it."""
+        labels, entries = self.state.labels.copy(), self.state.entries.copy()
+        labels[nodes] = to
+        entries[nodes] = self.gains[nodes, to] / self.pulls[nodes, to]
+        return labels, entries
+
+
+def own_weights(cut: PenalizedCut) -> FloatArray:
+    """Return the diagonal of Ḡ; where loops are not known, without them, which bounds it from above."""
+    weights, per_degree = cut.graph.matrix, cut.affinity.scale**2
+    loops = 0.0 if weights is None else np.asarray(weights.diagonal())
+    return np.asarray(1.0 + per_degree * (cut.gamma_must * cut.links.must_degrees - loops))
+
+
+def exchange(
+    cut: PenalizedCut, state: FixedClusters, *, tol: float, max_iter: int
+) -> tuple[FixedClusters, list[float], bool]:
+    """Move nodes, many at once, until that gains less than `tol` of the objective.
+
+    First moves that may lower the objective, as long as it does fall; then moves that are certain to.
+    """
+    trace, converged = [state.objective], False
+    for caution in (OPTIMISM, 1.0):
+        converged = False
+        while not converged and len(trace) <= max_iter:
+            after = _after_batch(cut, state, caution, tol)
+            if after is None:
+                converged = True
+                continue
+            converged = state.objective - after.objective <= tol * (after.objective + LEAST_ENERGY)
+            state = after
+            trace.append(state.objective)
+    return state, trace, converged
+
+
+def _after_batch(cut: PenalizedCut, state: FixedClusters, caution: float, tol: float) -> FixedClusters | None:
+    """Make all moves at once; where that does not help though each alone would, half of them, and so on."""
+    moves = Moves(cut, state)
+    nodes, to = moves.worthwhile(caution)
+    while len(nodes):
+        after = _make(cut, moves, nodes, to, tol)
+        if _is_better(after, state):
+            return after
+        left = len(nodes) // 2 if caution >= 1.0 else 0
+        nodes, to = nodes[:left], to[:left]
+    return None
+
+
+def after_near_miss(cut: PenalizedCut, state: FixedClusters, tol: float) -> FixedClusters | None:
+    """Return the first single move tried that gains more than `tol` of the objective, or None."""
+    enough = tol * (state.objective + LEAST_ENERGY)
+    moves = Moves(cut, state)
+    for nodes, to in moves.near_misses(enough):
+        after = _make(cut, moves, nodes, to, tol)
+        if _is_better(after, state) and state.objective - after.objective > enough:
+            return after
+    return None
+
+
+def _make(cut: PenalizedCut, moves: Moves, nodes: IntArray, to: IntArray, tol: float) -> FixedClusters:
+    labels, entries = moves.apply(nodes, to)
+    return best_indicators(cut, labels, entries, len(moves.state.rates), INDICATOR_SHARE * tol)
+
+
+def _is_better(after: FixedClusters, before: FixedClusters) -> bool:
+    """Whether the objective fell, and not because a column became zero, which costs nothing."""
+    return after.objective < before.objective and after.n_columns >= before.n_columns
+
+
+def descend_by_exchange(
+    cut: PenalizedCut, start: FloatArray, *, overlap: float | None, tol: float, max_iter: int
+) -> Descent:
+    """Minimise eq. 6 by moves of nodes, from the start and from where the projected steps lead."""
+    k = start.shape[1]
+    projected = descend_projected(cut, start, overlap=overlap, tol=tol, max_iter=max_iter)
+    begin = np.sqrt(cut.degrees)
+    states = [
+        best_indicators(cut, Y.argmax(axis=1), begin, k, INDICATOR_SHARE * tol)
+        for Y in (start, projected.soft)
+    ]
+    ends = [exchange(cut, state, tol=tol, max_iter=max_iter) for state in states]
+    state, trace, converged = min(ends, key=lambda end: (-end[0].n_columns, end[0].objective))
+    while converged and (after := after_near_miss(cut, state, tol)) is not None:
+        if len(trace) > max_iter:
+            converged = False
+            break
+        state, more, converged = exchange(cut, after, tol=tol, max_iter=max_iter - len(trace))
+        trace += more
+    if len(trace) == 1:
+        # To look for moves and find none is one iteration.
+        trace *= 2
+    Y = cut.affinity.scale[:, None] * state.block()
+    kept = projected.indicators
+    if kept.any(axis=0).sum() >= state.n_columns and cut.objective(kept) < cut.objective(Y):
+        # Moves begin at the clusters of the projected steps, not at their indicators, and may end above them.
+        end = np.full(2, cut.objective(kept))
+        return Descent(kept, end, max(projected.n_iter, 1), projected.converged)
+    return Descent(Y, np.array(trace), len(trace) - 1, converged)
