@@ -3,43 +3,43 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sidecut.arrays import FloatArray, IntArray
-from sidecut.constraints import Constraints
+from sidecut.checks import FloatArray, IntArray, Rule, check_flag, optional
+from sidecut.constraints import ConstraintFolds, Constraints, Fold
+from sidecut.constraints.folds import consistent, independent_parts
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, recipe
-from sidecut.methods import CCSR, E2CP, NCSC, NormalizedCut, PoissonMBO
-from sidecut.methods.base import ConstrainedClusterer
-from sidecut.methods.extension import is_on_neighbors, vote_of_neighbors
-from sidecut.methods.inputs import (
-    check_constraints,
-    check_data,
-    check_points,
-    is_precomputed,
-    n_points,
-    refuse_contradictions,
-)
-from sidecut.methods.safeguard import KnownPairs
-from sidecut.parameters import check_flag, check_n_clusters
+from sidecut.methods import CCSR, E2CP, NCSC, NormalizedCut
+from sidecut.methods.base import Clusterer, GraphClusterer, documented
+from sidecut.methods.cut import is_on_neighbors, vote_of_neighbors
+from sidecut.methods.inputs import check_data, check_points, is_precomputed
+from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
-from sidecut.selection.budget import make_teller, parse_budget
-from sidecut.selection.candidate import Candidate, explain, tabulate
-from sidecut.selection.consensus import Consensus
-from sidecut.selection.folds import ConstraintFolds, Fold, consistent, independent_parts
-from sidecut.selection.learned import can_learn, unshared
+from sidecut.selection.comparison import (
+    PLAIN,
+    Budget,
+    Candidate,
+    Comparison,
+    Consensus,
+    Graphs,
+    View,
+    explain,
+    make_model,
+    tabulate,
+    task_for,
+)
 from sidecut.selection.n_clusters import choose_n_clusters
-from sidecut.selection.race import PLAIN, Race
-from sidecut.selection.views import Shared, lean_by_units, list_views
+from sidecut.selection.views import CLASSIFIER, LEARNED, Believed, can_learn, lean_by_units, list_views
 
 #: Candidates run on at most so many points, all those that something is known about first.
 PILOT = 600
@@ -54,9 +54,8 @@ METHODS: dict[str, Any] = {"E2CP": E2CP(), "CCSR": CCSR()}
 #: A third one, where the folds hold out so many points that they can tell.
 THIRD: dict[str, Any] = {"NCSC": NCSC()}
 MANY = 50
-#: These vote with them, without having been tried: more voters help, more candidates do not. Only where there
-#: are so few points that a fit is quick.
-JOINERS: dict[str, Any] = {"NCSC": NCSC(), "PoissonMBO": PoissonMBO()}
+#: So many methods try every graph.
+SCOUTS = 2
 
 
 def _has_neighbors(model: AutoCut) -> bool:
@@ -69,14 +68,16 @@ def _has_neighbors(model: AutoCut) -> bool:
     )
 
 
-class AutoCut(ConstrainedClusterer):
+@documented
+@dataclass(eq=False, repr=False)
+class AutoCut(Clusterer):
     """Clustering that chooses by what is known: the graph, the method, the number of clusters.
 
     What is known is split into folds. Two methods are told one part and judged by the other, on each of two
     graphs: that of the features as given, and that of scaled features or, for words, of angles. Where 50 or
     more points are known, a third method is tried, `NCSC`; where every class has labels, and eight in the
     mean, so is a graph whose edges a classifier weighs. The best method answers, or the vote of all on a
-    graph; of at most 600 points, `NCSC` and `PoissonMBO` vote too. Of more points, a sample of 600 is tried
+    graph. Of more points, a sample of 600 is tried
     on. Where little is known the cuts of the graphs are judged by all of it; where nothing is known, the
     answer is that of `NormalizedCut`.
 
@@ -85,9 +86,6 @@ class AutoCut(ConstrainedClusterer):
     n_clusters : int or "auto", default="auto"
         The number of clusters. "auto": the classes of the labels, and the clusters that should hold a label
         and hold none; without labels, the gaps in the spectrum propose and the folds decide.
-    affinity : "auto", "precomputed", str or GraphRecipe, default="auto"
-        "auto" chooses the graph. "precomputed": X is the graph itself. Another name or a recipe: as in
-        the methods, and only the method is chosen.
     candidates : dict of str to clusterer or None, default=None
         The methods to choose among, by name; None for `E2CP` and `CCSR`, and `NCSC` where much is known. The
         first two are tried on every graph, the others on the best one. Their `n_clusters`, `affinity` and
@@ -95,19 +93,9 @@ class AutoCut(ConstrainedClusterer):
     budget : int, str or None, default=None
         What may be spent on choosing: a number of fits, or a time such as "30s" or "5min". None is fourteen
         fits on at most 600 points, twelve more where much is known, and more where `candidates` are given.
-    hard : bool, default=False
-        Satisfy all must-links and as many cannot-links as possible. The best method answers alone: a vote
-        could break what each voter keeps.
-    progress : bool or callable, default=False
-        Show what is tried. True is tqdm; or give another with its signature.
-    n_jobs : int or None, default=None
-        How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
-        joblib or Dask. -1: all cores.
-    verbose : int or bool, default=0
-        1: write the stages of the fit and their seconds to standard error, with a bar for long ones on a
-        terminal. 2: also the stages within them.
-    random_state : int, RandomState or None, default=None
-        Folds and candidates; an int makes the result reproducible.
+    {graph}
+    {constraints}
+    {all}
 
     Attributes
     ----------
@@ -122,10 +110,7 @@ class AutoCut(ConstrainedClusterer):
         ``pandas.DataFrame(model.candidates_)`` shows it.
     explanation_ : str
         What was chosen and why, in words.
-    confidence_ : array of shape (n_samples,)
-        How sure each label is, from 0 to 1: the confidence of those that voted, times the share that agrees.
-    n_features_in_ : int
-        The number of features.
+    {results}
 
     See Also
     --------
@@ -152,167 +137,129 @@ class AutoCut(ConstrainedClusterer):
     >>> known = sample_labels(y, 12, random_state=0)
     >>> model = AutoCut(n_clusters=3, random_state=0).fit(X, constraints=known)
     >>> print(f"{adjusted_rand_index(y, model.labels_, constraints=known):.2f}")
-    0.91
+    0.89
     """
 
-    n_clusters: Any
-    #: `predict` needs the data themselves.
-    _keeps_data = True
+    n_clusters: int | str = "auto"  # type: ignore[assignment]
+    _: KW_ONLY
+    affinity: str | GraphRecipe = "auto"
+    candidates: Mapping[str, Any] | None = None
+    budget: int | str | None = None
+    hard: bool = False
+    rules: ClassVar[dict[str, Rule]] = {
+        "n_clusters": lambda _, value: check_number(value),
+        "affinity": lambda _, value: check_affinity(value),
+        "candidates": optional(lambda _, value: check_candidates(value)),
+        "budget": lambda _, value: Budget(value),
+        "hard": check_flag,
+    }
 
-    def __init__(
-        self,
-        n_clusters: int | str = "auto",
-        *,
-        affinity: str | GraphRecipe = "auto",
-        candidates: Mapping[str, Any] | None = None,
-        budget: int | str | None = None,
-        hard: bool = False,
-        progress: bool | Callable[..., Any] = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.affinity = affinity
-        self.candidates = candidates
-        self.budget = budget
-        self.hard = hard
-        self.progress = progress
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    def _read(self, X: Any) -> Any:
+        return check_data(self, X)
 
-    def _fit(self, X: Any, constraints: Constraints | None) -> None:
-        self._check_parameters()
-        data = check_data(self, X)
-        is_given = self.n_clusters != "auto"
-        constraints = check_constraints(constraints, n_points(data), self.n_clusters if is_given else None)
-        refuse_contradictions(self, constraints)
-        if is_given:
-            check_n_clusters(self.n_clusters, n_points(data))
-        affinities = self._list_affinities(data)
-        if constraints.is_empty:
-            self._cut(data, affinities)
-            return
-        # The cut that votes is then the one that `NormalizedCut` makes with the same random state.
-        seed = self.random_state
-        if not isinstance(seed, int | np.integer):
-            seed = int(check_random_state(seed).randint(2**31 - 1))
-        race = self._make_race(data, constraints, affinities, seed)
-        self._finish(data, constraints, race, race.run())
+    def _solve(self, task: Task) -> Answer:
+        views = self._list_views(task.data)
+        if task.constraints.is_empty:
+            return self._cut(task, views[0])
+        pilot, graphs = draw_pilot(task), Graphs()
+        folds = make_folds(pilot.constraints, task.seed)
+        if not task.n_clusters:
+            built = [graphs(view, pilot) for view in views]
+            n_clusters = choose_n_clusters(built, pilot.constraints, folds, task.seed)
+            task, pilot = (replace(one, n_clusters=n_clusters) for one in (task, pilot))
+        comparison = Comparison(pilot, folds, graphs, Budget(self.budget), bool(self.hard))
+        teams = self._compare(comparison, views)
+        is_pilot = pilot.n_points < task.n_points
+        chosen = comparison.choose(teams, VOTERS_OF_MANY if is_pilot else VOTERS)
+        return self._finish_with(task, comparison, chosen)
 
-    def _check_parameters(self) -> None:
-        if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
-            raise ValueError(f"n_clusters={self.n_clusters!r} must be a whole number, at least 1, or 'auto'.")
-        parse_budget(self.budget)
-        check_flag("hard", self.hard)
-        if self.candidates is not None and not isinstance(self.candidates, Mapping):
-            raise TypeError(
-                f"candidates={self.candidates!r} must be a dict of names and clusterers, such as "
-                "{'E2CP': E2CP()}, or None."
-            )
-        if not isinstance(self.affinity, GraphRecipe) and self.affinity not in ("auto", "precomputed"):
-            recipe(self.affinity)
-
-    def _list_affinities(self, data: Any) -> dict[str, Any]:
-        """Return the graphs to choose among; each is built once."""
-        if isinstance(data, Graph):
-            return {"the graph given": "precomputed"}
-        if isinstance(self.affinity, str) and self.affinity == "auto":
-            return {name: Shared(view) for name, view in list_views(data).items()}
-        return {"the graph asked for": Shared(recipe(self.affinity))}
-
-    # Nothing known
-
-    def _cut(self, data: Any, affinities: dict[str, Any]) -> None:
-        """Cut the usual graph: nothing is known that could speak for another."""
-        graph, affinity = next(iter(affinities.items()))
-        n_clusters = self.n_clusters
-        if isinstance(n_clusters, str):
-            n_clusters = choose_n_clusters(data, Constraints.none(n_points(data)), [], [affinity], 0)
-        model = NormalizedCut(n_clusters, random_state=self.random_state)
-        model.affinity = affinity
-        candidate = Candidate(PLAIN, graph, model, verdict="chosen")
-        self._remember(data, [model.fit(data)], n_clusters, [candidate], [candidate])
-
-    # Something known
-
-    def _make_race(self, data: Any, constraints: Constraints, affinities: dict[str, Any], seed: int) -> Race:
-        pilot, known = draw_pilot(data, constraints, seed)
-        folds = make_folds(known, seed)
-        n_clusters = self.n_clusters
-        if isinstance(n_clusters, str):
-            n_clusters = choose_n_clusters(pilot, known, folds, [*affinities.values()], seed)
+    def _compare(self, comparison: Comparison, views: list[View]) -> list[list[Candidate]]:
+        """Try two methods on every graph, the others on the best one, and a graph that learns."""
+        methods = METHODS if self.candidates is None else dict(self.candidates)
+        scouts, others = dict([*methods.items()][:SCOUTS]), dict([*methods.items()][SCOUTS:])
+        if self.candidates is None and sum(len(fold.held_out) for fold in comparison.folds) >= MANY:
+            others = THIRD
+        # Of a small budget, most is for the methods.
+        n_views = int(max(1, min(comparison.budget.fits / 8, len(views))))
+        teams = [comparison.enter_view(view, scouts) for view in views[:n_views]]
+        best = max(teams, key=comparison.believe_in)
+        known, k = comparison.task.constraints, comparison.task.n_clusters
         is_free = isinstance(self.affinity, str) and self.affinity == "auto"
-        return Race(
-            pilot,
-            known,
-            folds,
-            n_clusters,
-            affinities,
-            self._lean(pilot, affinities),
-            self._list_methods(folds),
-            seed,
-            parse_budget(self.budget),
-            VOTERS if pilot is data else VOTERS_OF_MANY,
-            bool(self.hard),
-            make_teller(self.progress),
-            JOINERS if self.candidates is None and n_points(data) <= PILOT else {},
-            is_free and can_learn(known, n_clusters),
-        )
+        if is_free and comparison.folds and can_learn(known, k):
+            view = replace(best[0].view, name=best[0].view.name + LEARNED, learns=True)
+            alone = {} if self.hard else {CLASSIFIER: Believed()}
+            teams.append(comparison.enter_methods(view, scouts | alone))
+        best += comparison.enter_methods(best[0].view, others)
+        return teams
 
-    def _list_methods(self, folds: list[Fold]) -> Mapping[str, Any]:
-        """Return the methods to choose among: more of them where more is known."""
-        if self.candidates is not None:
-            return self.candidates
-        return METHODS | THIRD if sum(len(fold.held_out) for fold in folds) >= MANY else METHODS
+    def _list_views(self, data: Any) -> list[View]:
+        """Return the graphs to choose among, the usual one first."""
+        if isinstance(data, Graph):
+            return [View("the graph given", "precomputed")]
+        if not (isinstance(self.affinity, str) and self.affinity == "auto"):
+            return [View("the graph asked for", recipe(self.affinity))]
+        found = list_views(data)
+        leanings = lean_by_units(data, found)
+        return [View(name, how, leanings[name]) for name, how in found.items()]
 
-    def _lean(self, data: Any, affinities: dict[str, Any]) -> dict[str, float]:
-        return {} if isinstance(data, Graph) else lean_by_units(data, affinities)
+    def _cut(self, task: Task, view: View) -> Answer:
+        """Cut the usual graph: there are no constraints that favour another."""
+        graph = view.build(task)
+        n_clusters = task.n_clusters or choose_n_clusters([graph], task.constraints, [], 0)
+        candidate = Candidate(PLAIN, view, NormalizedCut(), verdict="chosen")
+        task = replace(task, graph=graph, n_clusters=n_clusters)
+        model = self._fit(candidate, task)
+        return self._describe([model], task, [candidate], [candidate])
 
-    def _finish(self, data: Any, constraints: Constraints, race: Race, chosen: list[Candidate]) -> None:
-        """Fit what was chosen on all points, told everything."""
+    def _finish_with(self, task: Task, comparison: Comparison, chosen: list[Candidate]) -> Answer:
+        """Solve the whole task by those that were chosen."""
+        view = chosen[0].view
+        task = replace(task, graph=comparison.graphs(view, task))
         models, kept = [], []
         # What one of several methods warns of is its own affair; what is wrong with the data is not.
         ignored = ConstraintWarning if len(chosen) > 1 else ()
         with _each_warning_once(ignored):
             for candidate in chosen:
-                race.tell(f"{candidate.method}, told everything")
                 try:
-                    with stage(f"{candidate.method}, told everything"):
-                        models.append(race.fit(candidate, data, constraints))
+                    with stage(f"{candidate.method}, given all constraints"):
+                        models.append(self._fit(candidate, task))
                     kept.append(candidate)
                 except Exception as error:  # another may answer
                     candidate.verdict = f"failed: {type(error).__name__}: {error}"
             if not models:
-                kept = [race.candidates[0]]
+                kept = [comparison.candidates[0]]
                 kept[0].verdict = "chosen"
-                models = [race.fit(kept[0], data, None)]
-        self._remember(data, models, race.n_clusters, race.candidates, kept)
+                models = [self._fit(kept[0], task)]
+        return self._describe(models, task, comparison.candidates, kept)
 
-    def _remember(
-        self,
-        data: Any,
-        models: list[Any],
-        n_clusters: int,
-        candidates: list[Candidate],
-        chosen: list[Candidate],
-    ) -> None:
-        shared = getattr(models[0], "affinity", None)
-        self._seen = (data, shared.build(data)) if isinstance(shared, Shared) else (None, None)
-        for model in models:
-            if hasattr(model, "affinity"):
-                model.affinity = unshared(model.affinity)
-        self.best_estimator_ = models[0]
+    def _fit(self, candidate: Candidate, task: Task, **own: Any) -> Any:
+        """Return the method of a candidate, fitted."""
+        model = make_model(candidate, task, bool(self.hard), **own)
+        if isinstance(model, GraphClusterer):
+            model.affinity = candidate.view.recipe_for(task)
+        given = task.without_constraints() if candidate.method == PLAIN else task
+        given = task_for(model, given)
+        return model._keep(given, model._finish(given, model._answer_to(given)))
+
+    def _describe(
+        self, models: list[Any], task: Task, candidates: list[Candidate], chosen: list[Candidate]
+    ) -> Answer:
+        best = models[0]
         if len(models) > 1:
-            named = [
-                (candidate.method, clone(model)) for candidate, model in zip(chosen, models, strict=True)
-            ]
-            self.best_estimator_ = Consensus(named).gather(models)
-        self.labels_ = self.best_estimator_.labels_
-        self.n_clusters_ = int(n_clusters)
-        self.candidates_ = tabulate(candidates)
-        self.explanation_ = explain(candidates, chosen, self.n_clusters_, self.n_clusters == "auto")
+            named = [(one.method, clone(model)) for one, model in zip(chosen, models, strict=True)]
+            best = Consensus(named).gather(models)
+        results = {
+            "best_estimator_": best,
+            "n_clusters_": int(task.n_clusters),
+            "candidates_": tabulate(candidates),
+            "explanation_": explain(candidates, chosen, task.n_clusters, self.n_clusters == "auto"),
+        }
+        # Not `affinity_matrix_`: those that vote may have changed the graph each in its way.
+        return Answer(best.labels_, results={**results, "graph": task.graph})
+
+    def _finish(self, task: Task, answer: Answer) -> Answer:
+        # The method that answers has satisfied the links.
+        return answer
 
     @available_if(_has_neighbors)
     def predict(self, X: Any) -> IntArray:
@@ -333,17 +280,16 @@ class AutoCut(ConstrainedClusterer):
         """
         check_is_fitted(self, "labels_")
         X = check_points(self, X, reset=False)
-        old, graph = self._seen
-        edges, twins = graph.extension.edges(old, X)
-        return vote_of_neighbors(edges, twins, self.labels_)
+        edges, twins = self._answer.results["graph"].extension.edges(self._task.data, X)
+        labels = vote_of_neighbors(edges, self.labels_)
+        return np.where(twins >= 0, self.labels_[twins], labels).astype(np.intp)
 
     def _measure_confidence(self) -> FloatArray:
         """Return how sure the chosen methods are, as far as they say so, times the share that agrees."""
         best = self.best_estimator_
         models = best.estimators_ if isinstance(best, Consensus) else [best]
         agreement = best.agreement_ if isinstance(best, Consensus) else np.ones(len(self.labels_))
-        said = [model.confidence_ for model in models if hasattr(model, "confidence_")]
-        return agreement * np.mean(said, axis=0) if said else agreement
+        return agreement * np.mean([model.confidence_ for model in models], axis=0)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that sparse data are welcome and when X is a matrix of pairs."""
@@ -354,44 +300,47 @@ class AutoCut(ConstrainedClusterer):
         return tags
 
 
-def make_folds(constraints: Constraints, seed: int) -> list[Fold]:
-    """Return the folds candidates are compared by, none where too little is known.
+def check_number(n_clusters: Any) -> None:
+    """Refuse a number of clusters that is neither a count nor "auto"."""
+    if isinstance(n_clusters, str) and n_clusters != "auto":
+        raise ValueError(f"n_clusters={n_clusters!r} must be a whole number, at least 1, or 'auto'.")
 
-    Parameters
-    ----------
-    constraints : Constraints
-        What is known.
-    seed : int
-        For the folds.
-    """
-    if constraints.is_empty or KnownPairs(constraints, np.random.RandomState(seed)).n_facts < FEW:
+
+def check_affinity(affinity: Any) -> None:
+    """Refuse an affinity that is neither "auto", nor a graph, nor a recipe."""
+    if not isinstance(affinity, GraphRecipe) and affinity not in ("auto", "precomputed"):
+        recipe(affinity)
+
+
+def check_candidates(candidates: Any) -> None:
+    """Refuse candidates that are no mapping."""
+    if not isinstance(candidates, Mapping):
+        raise TypeError(
+            f"candidates={candidates!r} must be a dict of names and clusterers, such as "
+            "{'E2CP': E2CP()}, or None."
+        )
+
+
+def make_folds(constraints: Constraints, seed: int) -> list[Fold]:
+    """Return the folds candidates are compared by, none where too little is known."""
+    if constraints.n_facts < FEW:
         return []
     return list(ConstraintFolds(N_FOLDS, random_state=seed).split(constraints))
 
 
-def draw_pilot(data: Any, constraints: Constraints, seed: int) -> tuple[Any, Constraints]:
-    """Return the points candidates run on, and what is known about them: all, or a sample of many.
+def draw_pilot(task: Task) -> Task:
+    """Return the task on the points candidates run on: all, or a sample of many.
 
-    Parameters
-    ----------
-    data : array, sparse matrix or Graph
-        The points. A graph is not sampled: it would fall to pieces.
-    constraints : Constraints
-        What is known.
-    seed : int
-        For the sample.
+    A graph is not sampled: it would fall to pieces.
     """
-    n_samples = n_points(data)
-    if n_samples <= PILOT or isinstance(data, Graph):
-        return data, constraints
-    rng = np.random.default_rng(seed)
+    if task.n_points <= PILOT or isinstance(task.data, Graph):
+        return task
+    rng = np.random.default_rng(task.seed)
     # Half of the pilot may be known points, so that there is a graph between them.
-    known = _draw_known(constraints, PILOT // 2, rng)
-    others = np.setdiff1d(np.arange(n_samples), known)
-    rows: npt.NDArray[np.intp] = np.sort(
-        np.concatenate([known, rng.choice(others, PILOT - len(known), replace=False)])
-    )
-    return data[rows], constraints.restricted_to(rows)
+    known = _draw_known(task.constraints, PILOT // 2, rng)
+    others = np.setdiff1d(np.arange(task.n_points), known)
+    rows = np.sort(np.concatenate([known, rng.choice(others, PILOT - len(known), replace=False)]))
+    return replace(task, data=task.data[rows], constraints=task.constraints.restricted_to(rows))
 
 
 @contextmanager

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints, Contraction
+from sidecut.constraints.folds import Fold, consistent
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
 from sidecut.methods import NormalizedCut
-from sidecut.selection.folds import Fold, consistent
 from sidecut.spectral import laplacian_eigenpairs
 
 #: The spectrum is asked about at most so many clusters.
@@ -33,19 +32,6 @@ def fewest_clusters(knowledge: Contraction) -> int:
 
     The largest such set is hard to find; a set that cannot be enlarged is found greedily, starting once from
     each component, those with most cannot-links first. Of labels it is exact: the classes seen.
-
-    Parameters
-    ----------
-    knowledge : Contraction
-        Components of points that belong together, and which are apart.
-
-    Examples
-    --------
-    >>> from sidecut import Constraints
-    >>> from sidecut.selection.n_clusters import fewest_clusters
-    >>> triangle = Constraints.from_pairs(9, must_link=[(0, 5)], cannot_link=[(0, 1), (1, 2), (5, 2), (2, 3)])
-    >>> fewest_clusters(triangle.contracted())
-    3
     """
     n = knowledge.n_components
     if n == 0:
@@ -76,24 +62,6 @@ def expected_classes(constraints: Constraints) -> int | None:
     Classes of which just one label is known tell of others that were missed (Chao, 1984): with f₁ classes
     seen once and f₂ seen twice, about f₁ (f₁ - 1) / (2 (f₂ + 1)) are missing. One is added where that is one
     or more: so few counts do not tell how many.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        What is known.
-
-    Returns
-    -------
-    int or None
-        None where no labels are known, or too few to tell: of one class only, or less than two for each
-        class seen.
-
-    Examples
-    --------
-    >>> from sidecut import Constraints
-    >>> from sidecut.selection.n_clusters import expected_classes
-    >>> expected_classes(Constraints.from_labels([0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, -1]))
-    6
     """
     labels = constraints.labels
     if labels is None:
@@ -111,26 +79,6 @@ def count_unseen(graphs: Sequence[Graph], labels: IntArray, seed: int) -> int:
     The graphs are cut into one, two and three clusters more than there are classes with a label. Of labels
     drawn at random, a cluster of m points has none with a chance of about exp(-m s), s the share of points
     with a label. A cluster counts if every graph shows it: two of its kind share most of their points.
-
-    Parameters
-    ----------
-    graphs : sequence of Graph
-        Graphs of the same points.
-    labels : array of shape (n_samples,)
-        Known classes from 0, -1 elsewhere.
-    seed : int
-        The random state.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import make_blobs
-    >>> from sidecut.graphs import Neighbors
-    >>> from sidecut.selection.n_clusters import count_unseen
-    >>> X, y = make_blobs(200, centers=4, random_state=5)
-    >>> labels = np.where((np.arange(200) % 10 == 0) & (y < 3), y, -1)
-    >>> count_unseen([Neighbors(10).build(X)], labels, seed=0)
-    1
     """
     n_classes, unseen = len(np.unique(labels[labels >= 0])), 0
     for more in range(1, min(MOST_UNSEEN, len(labels) - n_classes) + 1):
@@ -161,22 +109,6 @@ def propose_by_gaps(eigenvalues: FloatArray, fewest: int, n_proposals: int = 3) 
     """Return the numbers of clusters after which the spectrum has its widest gaps, the widest first.
 
     Gaps are measured relative to what lies above: (λ_{k+1} - λ_k) / λ_{k+1}.
-
-    Parameters
-    ----------
-    eigenvalues : array of shape (m,)
-        Of the normalised Laplacian, ascending.
-    fewest : int
-        The smallest number that may be proposed.
-    n_proposals : int, default=3
-        How many.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.selection.n_clusters import propose_by_gaps
-    >>> propose_by_gaps(np.array([0, 0.01, 0.02, 0.3, 0.4, 0.42]), fewest=2, n_proposals=2)
-    [3, 2]
     """
     values = np.maximum(np.asarray(eigenvalues, dtype=np.float64), 0.0)
     above = np.maximum(values[1:], np.finfo(float).tiny)
@@ -193,29 +125,13 @@ def propose_by_gaps(eigenvalues: FloatArray, fewest: int, n_proposals: int = 3) 
 # The number of clusters, decided.
 
 
-def choose_n_clusters(
-    data: Any, constraints: Constraints, folds: list[Fold], affinities: Sequence[Any], seed: int
-) -> int:
+def choose_n_clusters(graphs: Sequence[Graph], constraints: Constraints, folds: list[Fold], seed: int) -> int:
     """Return the number of clusters.
 
     Labels say it themselves where each class was met twice in the mean: classes with a label, and clusters
-    without one that every graph shows. Otherwise the spectrum of the usual graph proposes, and the proposal
-    whose unconstrained cut agrees best with what is known is taken.
-
-    Parameters
-    ----------
-    data : array, sparse matrix or Graph
-        The points.
-    constraints : Constraints
-        What is known about them.
-    folds : list of Fold
-        Splits of the constraints.
-    affinities : sequence of GraphRecipe or "precomputed"
-        The graphs, the usual one first.
-    seed : int
-        The random state.
+    without one that every graph shows. Otherwise the spectrum of the first graph proposes, and the proposal
+    whose unconstrained cut agrees best with the constraints is taken.
     """
-    graphs = [data] if isinstance(data, Graph) else [affinity.build(data) for affinity in affinities]
     by_labels = expected_classes(constraints)
     if by_labels is not None and constraints.labels is not None:
         labels = np.asarray(constraints.labels)

@@ -10,11 +10,18 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sidecut.arrays import IntArray
+from sidecut.checks import FloatArray, IntArray
+from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe, Neighbors, SparseGraph
 from sidecut.graphs.graph import Extension
+from sidecut.labelling import rename_by_first_appearance
+from sidecut.methods.base import GraphClusterer
+from sidecut.methods.task import Answer, Task
 
 #: How many neighbours a point has: the library's default. Fewer were tried too, and chosen by luck mostly.
 NEIGHBORS = 20
@@ -66,15 +73,7 @@ class Transformed(GraphRecipe):
 
 @dataclass(frozen=True)
 class TransformedExtension:
-    """What links new points to a graph of transformed ones.
-
-    Parameters
-    ----------
-    extension : Extension
-        Of the graph of transformed points.
-    transformer : scikit-learn transformer
-        Fitted on the points of the graph.
-    """
+    """What links new points to a graph of transformed ones."""
 
     extension: Extension
     transformer: Any
@@ -84,43 +83,8 @@ class TransformedExtension:
         return self.extension.edges(self.transformer.transform(X), self.transformer.transform(X_new))
 
 
-class Shared(GraphRecipe):
-    """A recipe that builds the graph of the same data once, for all estimators that hold it.
-
-    Parameters
-    ----------
-    recipe : GraphRecipe
-        How data become a graph.
-    """
-
-    def __init__(self, recipe: GraphRecipe) -> None:
-        self.recipe = recipe
-
-    def build(self, X: npt.NDArray) -> Graph:
-        """Return the graph of the points X, the same object for the same X."""
-        data, graph = self.__dict__.get("_built", (None, None))
-        if data is not X or graph is None:
-            graph = self.recipe.build(X)
-            self._built = (X, graph)
-        return graph
-
-
 def list_views(X: Any) -> dict[str, GraphRecipe]:
-    """Return the graphs to choose among, by a name in plain words, the usual one first.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        The points. Words are many and mostly absent: of sparse data the angles are looked at instead of
-        scaled features.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.selection.views import list_views
-    >>> print(*list_views(np.arange(60.0).reshape(30, 2) * [1, 9]), sep="; ")
-    20 neighbours; 20 neighbours and scaled features
-    """
+    """Return the graphs to choose among, by a name in plain words, the usual one first."""
     count = min(NEIGHBORS, X.shape[0] - 1)
     views: dict[str, GraphRecipe] = {f"{count} neighbours": Neighbors(count)}
     if sp.issparse(X):
@@ -136,13 +100,6 @@ def lean_by_units(X: Any, views: dict[str, GraphRecipe]) -> dict[str, float]:
     Features that differ greatly in spread are measured in different units, and want to be scaled; features
     of one kind, such as pixels, do not; in between nobody knows. Of sparse data, such as words, angles say
     more than distances, which are mostly lengths of texts; where all have one length, they say the same.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        The points.
-    views : dict of str to GraphRecipe
-        The graphs by name.
     """
     if sp.issparse(X):
         lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64)).ravel()
@@ -163,3 +120,98 @@ def _largest_over(X: npt.NDArray, of: Callable[[npt.NDArray], Any]) -> float:
     spread = np.std(X, axis=0, dtype=np.float64)
     spread = spread[spread > 0]
     return float(spread.max() / of(spread)) if spread.size else 1.0
+
+
+#: How the graph is called, after the name of the graph it is made from.
+LEARNED = ", weighed by a classifier"
+#: How the answer of the classifier alone is called.
+CLASSIFIER = "classifier"
+#: Labels of a class that are needed: in each fold, and in the mean.
+N_FOLDS, PER_CLASS = 3, 8
+#: No edge is lost altogether: a graph in pieces would say nothing about most of them.
+LEAST = 1e-6
+
+
+class Learned(GraphRecipe):
+    """A recipe whose edges count as far as a classifier believes that both ends are of one class.
+
+    The classifier learns from the labelled points alone: the mean of a random forest, and of a logistic
+    regression on scaled features. With p_i the chances of the classes of point i, an edge weighs
+    w_ij Σ_c p_ic p_jc. The chances of a labelled point are those of its label: one, and zeros.
+    """
+
+    def __init__(
+        self,
+        recipe: GraphRecipe,
+        labels: npt.ArrayLike,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.recipe = recipe
+        self.labels = labels
+        self.random_state = random_state
+
+    def build(self, X: npt.NDArray) -> SparseGraph:
+        """Return the graph of the points X, its edges weighed."""
+        graph = self.recipe.build(X)
+        labels = np.asarray(self.labels)
+        known = np.flatnonzero(labels >= 0)
+        classifier = make_classifier(X, self.random_state).fit(X[known], labels[known])
+        beliefs = classifier.predict_proba(X)
+        beliefs[known] = labels[known, None] == classifier.classes_
+        weights = weigh(graph.tosparse(), beliefs, beliefs)
+        extension = getattr(graph, "extension", None)
+        if extension is not None:
+            extension = LearnedExtension(extension, classifier, beliefs)
+        return SparseGraph(weights, recall=graph.recall, extension=extension)
+
+
+@dataclass(frozen=True)
+class LearnedExtension:
+    """What links new points to a graph that has learned."""
+
+    extension: Extension
+    classifier: Any
+    beliefs: FloatArray
+
+    def edges(self, X: Any, X_new: Any) -> tuple[sp.csr_array, IntArray]:
+        """Return the weights from new points to old ones, and for each new point an old one it equals."""
+        edges, twins = self.extension.edges(X, X_new)
+        return weigh(edges, self.classifier.predict_proba(X_new), self.beliefs), twins
+
+
+@dataclass(eq=False, repr=False)
+class Believed(GraphClusterer):
+    """The answer of the classifier that weighed the edges of a graph, without the graph."""
+
+    def _solve(self, task: Task) -> Answer:
+        beliefs = task.graph.extension.beliefs
+        labels = rename_by_first_appearance(beliefs.argmax(axis=1))
+        return Answer(labels, graph=task.graph, confidence=beliefs.max(axis=1))
+
+
+def make_classifier(X: Any, random_state: int | np.random.RandomState | None) -> VotingClassifier:
+    """Return the classifier, not fitted: the mean of a random forest and of a logistic regression."""
+    linear: Any = LogisticRegression(max_iter=500)
+    if not sp.issparse(X):
+        linear = make_pipeline(StandardScaler(), linear)
+    forest = RandomForestClassifier(100, random_state=random_state)
+    return VotingClassifier([("forest", forest), ("linear", linear)], voting="soft")
+
+
+def weigh(edges: sp.csr_array, sources: FloatArray, targets: FloatArray) -> sp.csr_array:
+    """Return edges times the chance that both ends are of one class, Σ_c p_ic p_jc."""
+    rows = np.repeat(np.arange(edges.shape[0]), np.diff(edges.indptr))
+    agreement = np.einsum("ec,ec->e", sources[rows], targets[edges.indices])
+    return sp.csr_array((edges.data * (agreement + LEAST), edges.indices, edges.indptr), shape=edges.shape)
+
+
+def can_learn(constraints: Constraints, n_clusters: int) -> bool:
+    """Return whether there are labels enough to learn from, and of every cluster.
+
+    A classifier cannot find a class that nobody labelled, and no fold would show that.
+    """
+    if constraints.labels is None:
+        return False
+    labels = np.asarray(constraints.labels)
+    sizes = np.unique(labels[labels >= 0], return_counts=True)[1]
+    return bool(len(sizes) == n_clusters >= 2 and sizes.min() >= N_FOLDS and sizes.mean() >= PER_CLASS)
