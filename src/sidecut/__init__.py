@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         PoissonLearning,
         PoissonMBO,
         SpectralLearning,
-        estimate_seconds,
     )
     from sidecut.selection import AutoCut
 
@@ -59,7 +58,6 @@ __all__ = [
     "PoissonMBO",
     "SpectralLearning",
     "__version__",
-    "estimate_seconds",
 ]
 
 #: What can be reached as an attribute without an import of its own.

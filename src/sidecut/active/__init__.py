@@ -6,12 +6,14 @@ choose the questions are plain functions.
 
 from sidecut.active.belief import Belief
 from sidecut.active.clustering import ActiveClustering
-from sidecut.active.controller import controller, doubtful_sets, doubts
 from sidecut.active.landscape import gaussian_kernel, graph_kernel
 from sidecut.active.oracles import BudgetSpent, Cards, CommandOracle, OracleError, ask, converse
-from sidecut.active.proposals import Proposal
 from sidecut.active.records import Answer, ClassQuestion, Naming, Outlook, Question
 from sidecut.active.strategies import (
+    Proposal,
+    controller,
+    doubtful_sets,
+    doubts,
     eigenvector_change,
     expected_change,
     merge_classes,

@@ -19,7 +19,7 @@ import scipy.linalg
 
 from sidecut.active.knowledge import Knowledge
 from sidecut.active.landscape import Landscape
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 
 #: The variance of what is known, beside the variance 1 of what is not; more where answers are not sure.
 NOISE = 0.1
@@ -40,17 +40,7 @@ NEW_SEEN, POINTS_SEEN = 1.0, 5.0
 
 @dataclass(frozen=True)
 class DoubtfulSet:
-    """Points asked about that are alike, in one class.
-
-    Attributes
-    ----------
-    grains : array of int
-        The points.
-    column : int
-        Their class.
-    wrong : float
-        The chance that all of them are of another one.
-    """
+    """Points asked about that are alike, in one class."""
 
     grains: IntArray
     column: int
@@ -59,23 +49,7 @@ class DoubtfulSet:
 
 @dataclass(frozen=True)
 class Structure:
-    """How seeds make classes, where answers may be wrong (`sidecut.active.weighing`).
-
-    Attributes
-    ----------
-    seeds : array of int
-        The grain of each seed.
-    class_of : array of int
-        The class of each seed.
-    evidence, prior : arrays of shape (n_seeds, n_seeds)
-        Log odds that two seeds are one class, from the answers and from the graph.
-    chances : array of shape (n_grains, n_seeds)
-        The chance of each seed for every grain.
-    error : float
-        The chance that an answer is wrong: the median of those given.
-    sets : tuple of DoubtfulSet
-        Sets of points that may be of another class.
-    """
+    """How seeds make classes, where answers may be wrong (`sidecut.active.weighing`)."""
 
     seeds: IntArray
     class_of: IntArray
@@ -182,17 +156,7 @@ class Belief:
 
 
 def infer(landscape: Landscape, knowledge: Knowledge, n_clusters: int | None = None) -> Belief:
-    """Return what follows from what is known.
-
-    Parameters
-    ----------
-    landscape : Landscape
-        The data.
-    knowledge : Knowledge
-        The answers.
-    n_clusters : int or None
-        No new class is expected once there are so many.
-    """
+    """Return what follows from what is known."""
     is_class = first_classes(knowledge, landscape.centers)
     kernel, trust = choose(landscape, knowledge, is_class)
     # From the classes that answers prove only: classes that are merely likely would make more of them likely.
@@ -311,15 +275,7 @@ def regress(
     trust: float,
     new_rate: float,
 ) -> Belief:
-    """Return the belief with given classes, kernel and trust.
-
-    Parameters
-    ----------
-    landscape, knowledge, is_class, kernel, trust
-        See `Belief`.
-    new_rate : float
-        The chance that a point is of no known class.
-    """
+    """Return the belief with given classes, kernel and trust."""
     classes = np.flatnonzero(is_class)
     seen = indicate(knowledge, is_class)
     prior = trust * _shares(piece_counts(landscape.pieces, seen))[landscape.pieces]
@@ -348,40 +304,14 @@ def regress(
 
 
 def as_chances(forecast: FloatArray) -> FloatArray:
-    """Return forecasts of indicators as chances: negative ones are 0, and what is left is spread evenly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.active.belief import as_chances
-    >>> as_chances(np.array([[0.6, -0.1], [0.9, 0.6]]))
-    array([[0.8, 0.2],
-           [0.6, 0.4]])
-    """
+    """Return forecasts of indicators as chances: negative ones are 0, and what is left is spread evenly."""
     chances = np.clip(forecast, 0.0, None)
     chances = chances / np.maximum(1.0, chances.sum(axis=1, keepdims=True))
     return chances + (1.0 - chances.sum(axis=1, keepdims=True)) / chances.shape[1]
 
 
 def place(chances: FloatArray, odds: FloatArray, new_rate: float) -> FloatArray:
-    """Return the chances of a point per class, and of a new class, after answers.
-
-    Parameters
-    ----------
-    chances : array of shape (n_classes,)
-        Before the answers.
-    odds : array of shape (n_classes,)
-        What answers say: log odds, 0 where nothing was said.
-    new_rate : float
-        The chance of a new class, before the answers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.active.belief import place
-    >>> place(np.array([0.6, 0.3, 0.1]), np.array([-np.inf, 0, 0]), new_rate=0.2).round(3)
-    array([0.   , 0.462, 0.154, 0.385])
-    """
+    """Return the chances of a point per class, and of a new class, after answers."""
     told = np.append(chances * (1.0 - new_rate) * np.exp(np.minimum(odds, 0.0)), new_rate)
     # With no class left and no new one expected it must be a new one all the same.
     return told / told.sum() if told.sum() > 0 else np.append(np.zeros(len(chances)), 1.0)
@@ -440,13 +370,6 @@ def regrouped(before: IntArray, after: IntArray, sizes: FloatArray) -> float:
     """Return the share of all pairs of points that are together in one labelling and not in the other.
 
     With n_ab points in cluster a of one and b of the other: (Σ n_a² + Σ n_b² - 2 Σ n_ab²) / n².
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.active.belief import regrouped
-    >>> regrouped(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), np.ones(4))
-    0.375
     """
     joint = np.zeros((before.max() + 1, after.max() + 1))
     np.add.at(joint, (before, after), sizes)

@@ -13,10 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from sidecut.active.belief import Belief, condense, infer, regrouped
-from sidecut.active.controller import controller
 from sidecut.active.knowledge import know
 from sidecut.active.landscape import Landscape, as_features, check_reliability, check_start, survey
-from sidecut.active.proposals import Proposal, Strategy
 from sidecut.active.records import (
     Answer,
     ClassQuestion,
@@ -25,20 +23,22 @@ from sidecut.active.records import (
     Question,
     Record,
     answer_to,
+    append_step,
+    append_undo,
     as_answers,
     as_constraints,
     as_fields,
     check_record,
     pairs_said,
+    read_run,
+    write_run,
 )
-from sidecut.active.storage import append_step, append_undo, read_run, write_run
-from sidecut.active.strategies import expected_change, merge_classes
+from sidecut.active.strategies import Proposal, Strategy, controller, expected_change, merge_classes
 from sidecut.active.weighing import infer_weighed
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, check_count
 from sidecut.constraints import Constraints
 from sidecut.graphs import GraphRecipe
 from sidecut.labelling import rename_by_first_appearance
-from sidecut.parameters import check_count
 
 #: The outlook looks back on so many answers.
 RECENT = 10

@@ -17,7 +17,7 @@ from scipy.special import logit
 
 from sidecut.active.landscape import Landscape
 from sidecut.active.records import Answer, answer_odds
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.exceptions import ConflictError
 
 #: Links whose log odds are beyond this (99.9 %) are not asked about again.
@@ -26,17 +26,7 @@ SETTLED = float(logit(0.999))
 
 @dataclass(frozen=True)
 class Link:
-    """What was said about two grains.
-
-    Attributes
-    ----------
-    a, b : int
-        The grains.
-    odds : float
-        Log odds of belonging together; infinite where certain.
-    of_groups : bool
-        Whether they were asked about in the name of their groups.
-    """
+    """What was said about two grains."""
 
     a: int
     b: int
@@ -46,23 +36,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Groups of grains, and how they relate.
-
-    Attributes
-    ----------
-    nodes : array of shape (n_nodes,)
-        The grains something is known about, and the centres of the pieces; ascending.
-    groups : array of shape (n_nodes,)
-        The group of each.
-    odds : array of shape (n_groups, n_groups)
-        Log odds that two groups belong together, from answers; 0 where nothing was said.
-    trust : array of shape (n_nodes,)
-        The chance that a node is in its group, as far as answers tell; 1 where certain.
-    asked : set of pairs
-        Pairs of grains that were asked about, smaller first; never asked again.
-    links : tuple of Link
-        All that was said.
-    """
+    """Groups of grains, and how they relate."""
 
     nodes: IntArray
     groups: IntArray
@@ -108,28 +82,7 @@ def join(
     asked: Iterable[tuple[int, int]],
     points: IntArray | None = None,
 ) -> Knowledge:
-    """Return the groups that certain links make, and the odds between them.
-
-    Parameters
-    ----------
-    links : iterable of Link
-        What was said.
-    centers : array of int
-        Grains that are nodes even if nothing was said about them.
-    asked : iterable of pairs
-        Pairs not to ask about again; those that were answered "unsure" too.
-    points : array of int, optional
-        The point that stands for each grain, for messages.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.active.knowledge import Link, join
-    >>> said = [Link(0, 1, np.inf), Link(1, 2, np.inf), Link(2, 5, -np.inf)]
-    >>> known = join(said, np.array([9]), [])
-    >>> known.groups, bool(known.apart[known.group_of(0), known.group_of(5)])
-    (array([0, 0, 0, 1, 2]), True)
-    """
+    """Return the groups that certain links make, and the odds between them."""
     links = tuple(links)
     nodes = np.unique([*(link.a for link in links), *(link.b for link in links), *centers]).astype(np.intp)
     ends = np.searchsorted(nodes, [(link.a, link.b) for link in links]).reshape(-1, 2)

@@ -12,12 +12,11 @@ from scipy.sparse.csgraph import dijkstra
 from sklearn.base import BaseEstimator
 from sklearn.metrics import pairwise_distances
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, check_n_clusters, check_not_negative, is_number
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, NormalizedAffinity, SparseGraph, recipe
 from sidecut.labelling import kmeans_labels, unit_rows
 from sidecut.methods.inputs import check_constraints, check_data, n_points
-from sidecut.parameters import check_n_clusters, check_not_negative, is_number
 from sidecut.spectral import laplacian_eigenpairs
 
 #: Fewest and most pieces at the start; between, the cube root of the number of points.
@@ -26,27 +25,7 @@ FEWEST_PIECES, MOST_PIECES = 4, 20
 
 @dataclass(frozen=True)
 class Landscape:
-    """The data as the questions see them.
-
-    Attributes
-    ----------
-    grains : Grains
-        Which points are asked about as one.
-    weights : sparse array of shape (n_grains, n_grains)
-        The graph of the grains.
-    features : array, sparse matrix or None
-        The features of the points that stand for the grains; None where only a graph is known.
-    kernels : tuple of arrays
-        How alike grains are: along the graph; where there are features, by them; and the mean of both.
-    pieces : array of shape (n_grains,)
-        The super-instance of every grain.
-    known : array of int
-        Grains something was known about at the start.
-    centers : array of shape (n_pieces,)
-        The grain in the middle of each piece, or the known grain nearest to it.
-    eigenvalues, eigenvectors : arrays
-        The smallest of the normalised Laplacian of the grains.
-    """
+    """The data as the questions see them."""
 
     grains: Grains
     weights: sp.csr_array
@@ -109,21 +88,7 @@ def as_features(data: Any) -> Any:
 def survey(
     graph: Graph, features: Any, known: IntArray, n_clusters: int | None, rng: np.random.RandomState
 ) -> Landscape:
-    """Compute all that is needed before the first question.
-
-    Parameters
-    ----------
-    graph : Graph
-        With an explicit matrix.
-    features : array, sparse matrix or None
-        The points.
-    known : array of int
-        Points something is known about already.
-    n_clusters : int or None
-        There are at least as many pieces.
-    rng : RandomState
-        Draws grains and starts of k-means.
-    """
+    """Compute all that is needed before the first question."""
     fine = sp.csr_array(graph.matrix)
     grains = gather_grains(fine, rng, known)
     weights = grains.coarsen(fine)
@@ -154,14 +119,7 @@ def assemble(
 
 
 def count_pieces(n_samples: int, n_grains: int, n_clusters: int | None) -> int:
-    """Return how many super-instances to start with.
-
-    Examples
-    --------
-    >>> from sidecut.active.landscape import count_pieces
-    >>> count_pieces(150, 150, None), count_pieces(70_000, 2_000, None), count_pieces(150, 150, 12)
-    (5, 20, 12)
-    """
+    """Return how many super-instances to start with."""
     n_pieces = int(np.clip(round(n_samples ** (1 / 3)), FEWEST_PIECES, MOST_PIECES))
     return min(max(n_pieces, n_clusters or 1), n_grains)
 
@@ -190,15 +148,7 @@ N_MOVES = 2
 
 @dataclass(frozen=True)
 class Grains:
-    """Groups of near points.
-
-    Attributes
-    ----------
-    grain_of : array of shape (n_samples,)
-        The grain of every point.
-    points : array of shape (n_grains,)
-        The point that stands for each grain in questions.
-    """
+    """Groups of near points."""
 
     grain_of: IntArray
     points: IntArray
@@ -222,25 +172,6 @@ def gather_grains(
 
     Points join the grain whose centre is nearest along the graph, where an edge of weight w is as long as
     log(w_max / w). Then every centre moves to the point with most weight inside its grain.
-
-    Parameters
-    ----------
-    weights : sparse array of shape (n, n)
-        Symmetric weights.
-    rng : RandomState
-        Draws the first centres.
-    known : array of int
-        Points something is known about: each is the centre of a grain of its own.
-    max_grains : int
-        Points that no centre reaches become grains in addition.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> from sidecut.active.landscape import gather_grains
-    >>> two_pairs = sp.csr_array(np.kron(np.eye(2), [[0, 1.0], [1, 0]]))
-    >>> gather_grains(two_pairs, np.random.RandomState(0), np.array([0, 2]), max_grains=2).grain_of
-    array([0, 0, 1, 1])
     """
     n = weights.shape[0]
     if n <= max_grains:
@@ -332,15 +263,6 @@ def gaussian_kernel(features: Any) -> FloatArray:
 
 
 def unit_diagonal(kernel: FloatArray) -> FloatArray:
-    """Return K_ij / √(K_ii K_jj).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.active.landscape import unit_diagonal
-    >>> unit_diagonal(np.array([[4.0, 1.0], [1.0, 1.0]]))
-    array([[1. , 0.5],
-           [0.5, 1. ]])
-    """
+    """Return K_ij / √(K_ii K_jj)."""
     roots = np.sqrt(np.diag(kernel))
     return kernel / roots[:, None] / roots[None, :]

@@ -18,8 +18,8 @@ import numpy as np
 
 from sidecut.active.clustering import ActiveClustering
 from sidecut.active.records import Naming, Question, Record
+from sidecut.checks import check_count, check_not_negative
 from sidecut.constraints import Constraints
-from sidecut.parameters import check_count, check_not_negative
 
 #: Tells of two rows of X whether they belong together: True, False, None (unsure), or the chance of it.
 Oracle = Callable[[int, int], Any]
@@ -123,14 +123,7 @@ def ask(
 
 
 def as_answer(said: Any) -> tuple[bool | None, float]:
-    """Return what an oracle said as an answer and its confidence.
-
-    Examples
-    --------
-    >>> from sidecut.active.oracles import as_answer
-    >>> as_answer(True), as_answer(0.2), as_answer(None), as_answer(0.5)
-    ((True, 1.0), (False, 0.8), (None, 1.0), (None, 1.0))
-    """
+    """Return what an oracle said as an answer and its confidence."""
     if said is None or isinstance(said, bool | np.bool_):
         return (None if said is None else bool(said)), 1.0
     if not isinstance(said, int | float | np.number) or not 0.0 <= float(said) <= 1.0:
@@ -411,14 +404,7 @@ def _show(run: ActiveClustering, cards: Cards, question: Question, screen: TextI
 
 
 def name_points(reason: str, names: Sequence[object]) -> str:
-    """Return a reason with the names of points in place of their row numbers.
-
-    Examples
-    --------
-    >>> from sidecut.active.oracles import name_points
-    >>> name_points("point 1: which group it is in is least clear", ["pen", "ink"])
-    'ink: which group it is in is least clear'
-    """
+    """Return a reason with the names of points in place of their row numbers."""
     return re.sub(r"\bpoint (\d+)", lambda row: _call(names[int(row[1])]), reason)
 
 

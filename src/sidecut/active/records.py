@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from dataclasses import fields as dataclass_fields
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import logit
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.active.landscape import Grains, Landscape, assemble
+from sidecut.checks import FloatArray, IntArray, is_number
 from sidecut.constraints import Constraints
-from sidecut.parameters import is_number
 
 #: Pairs that were given at the start, or follow from names: believed as they are, by whomever they were said.
 BELIEVED = ("given", "named")
@@ -159,17 +163,7 @@ def answer_to(question: Question, same: bool | None, confidence: float) -> Answe
 
 
 def check_record(record: Any, n_samples: int) -> Record:
-    """Return a record that speaks of rows of X; refuse any other.
-
-    Examples
-    --------
-    >>> from sidecut.active import Answer
-    >>> from sidecut.active.records import check_record
-    >>> check_record(Answer(0, 9, True), n_samples=5)
-    Traceback (most recent call last):
-    ...
-    ValueError: There is no row 9: rows are counted from 0, and X has 5 of them.
-    """
+    """Return a record that speaks of rows of X; refuse any other."""
     if not isinstance(record, Answer | Naming):
         raise ValueError(f"{record!r} is no answer; give Answer(i, j, same), or Naming(i, name).")
     for row in (record.i, record.j) if isinstance(record, Answer) else (record.i,):
@@ -191,14 +185,7 @@ def check_record(record: Any, n_samples: int) -> Record:
 
 
 def as_record(fields: dict[str, Any]) -> Record:
-    """Return the record that `asdict` made these fields of.
-
-    Examples
-    --------
-    >>> from sidecut.active.records import as_record
-    >>> as_record({"i": 4, "name": "cat"}).name
-    'cat'
-    """
+    """Return the record that `asdict` made these fields of."""
     kind = Naming if "name" in fields else Answer
     # Runs saved by an earlier version may hold fields that are no more.
     known = {field.name for field in dataclass_fields(kind)}
@@ -206,14 +193,7 @@ def as_record(fields: dict[str, Any]) -> Record:
 
 
 def as_fields(record: Record) -> dict[str, Any]:
-    """Return a record as a dictionary of plain values.
-
-    Examples
-    --------
-    >>> from sidecut.active.records import Answer, as_fields
-    >>> as_fields(Answer(0, 1, True))["same"]
-    True
-    """
+    """Return a record as a dictionary of plain values."""
     return asdict(record)
 
 
@@ -221,16 +201,7 @@ def as_fields(record: Record) -> dict[str, Any]:
 
 
 def pairs_said(records: Sequence[Record]) -> list[Answer]:
-    """Return all answers; names as pairs: a chain through each class, and one pair between any two.
-
-    Examples
-    --------
-    >>> from sidecut.active import Naming
-    >>> from sidecut.active.records import pairs_said
-    >>> said = pairs_said([Naming(3, "cat"), Naming(5, "dog"), Naming(8, "cat")])
-    >>> [(pair.i, pair.j, pair.same) for pair in said]
-    [(3, 8, True), (5, 3, False)]
-    """
+    """Return all answers; names as pairs: a chain through each class, and one pair between any two."""
     pairs = [record for record in records if isinstance(record, Answer)]
     by_name: dict[str, list[int]] = {}
     for record in records:
@@ -244,30 +215,14 @@ def pairs_said(records: Sequence[Record]) -> list[Answer]:
 
 
 def chance_right(answer: Answer, reliability: float) -> float:
-    """Return the chance that an answer is right: true and meant, or wrong twice over.
-
-    Examples
-    --------
-    >>> from sidecut.active import Answer
-    >>> from sidecut.active.records import chance_right
-    >>> round(chance_right(Answer(0, 1, True, confidence=0.8, strategy="controller"), reliability=0.9), 2)
-    0.74
-    """
+    """Return the chance that an answer is right: true and meant, or wrong twice over."""
     if answer.strategy in BELIEVED:
         return answer.confidence
     return answer.confidence * reliability + (1.0 - answer.confidence) * (1.0 - reliability)
 
 
 def answer_odds(answer: Answer, reliability: float) -> float:
-    """Return the log odds of "together" that an answer gives: log p / (1 - p) for a yes that is right with p.
-
-    Examples
-    --------
-    >>> from sidecut.active import Answer
-    >>> from sidecut.active.records import answer_odds
-    >>> round(answer_odds(Answer(0, 1, True), 0.9), 2), round(answer_odds(Answer(0, 1, False), 0.9), 2)
-    (2.2, -2.2)
-    """
+    """Return the log odds of "together" that an answer gives: log p / (1 - p) for a yes with chance p."""
     odds = float(logit(chance_right(answer, reliability)))
     return odds if answer.same else -odds
 
@@ -291,13 +246,6 @@ def as_answers(known: Constraints) -> list[Answer]:
     """Return constraints as answers: chains of must-links, and one cannot-link for any two groups.
 
     A belief of strength s below 1 is an answer with confidence (1 + |s|) / 2.
-
-    Examples
-    --------
-    >>> from sidecut.constraints import Constraints
-    >>> from sidecut.active.records import as_answers
-    >>> [(a.i, a.j, a.same) for a in as_answers(Constraints.from_labels([5, 5, 5, 7, 7, None]))]
-    [(0, 1, True), (1, 2, True), (3, 4, True), (0, 3, False)]
     """
     pairs, strengths = known.pairs, known.strengths
     confidences = np.minimum(1.0, (1.0 + np.abs(strengths)) / 2.0)
@@ -320,3 +268,145 @@ def _firm_answers(n_samples: int, pairs: IntArray, strengths: FloatArray) -> lis
     apart = np.unique(np.sort(first[component[firm.cannot_link]].reshape(-1, 2), axis=1), axis=0)
     together = [Answer(a, b, True, strategy="given") for a, b in chains]
     return together + [Answer(int(a), int(b), False, strategy="given") for a, b in apart]
+
+
+SETTINGS, ANSWERS, ARRAYS = "settings.json", "answers.jsonl", "landscape.npz"
+UNDO = {"undo": True}
+
+
+def write_run(
+    folder: Path, settings: dict[str, Any], landscape: Landscape, histories: Sequence[list[Record]]
+) -> None:
+    """Write a whole run, step by step; the settings last, since a folder without them is no run yet."""
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file; a run is kept in a folder: give another name.")
+    folder.mkdir(parents=True, exist_ok=True)
+    _replace(folder / ARRAYS, lambda path: _write_arrays(path, landscape))
+    lines = "".join(_line(_as_step(old, new)) for old, new in pairwise(histories))
+    _replace(folder / ANSWERS, lambda path: path.write_text(lines, encoding="utf-8"))
+    text = json.dumps(settings, indent=1) + "\n"
+    _replace(folder / SETTINGS, lambda path: path.write_text(text, encoding="utf-8"))
+
+
+def append_step(folder: Path, past: list[Record], history: list[Record]) -> None:
+    """Add what changed between two histories, and wait until it is on disk."""
+    _append(folder, _as_step(past, history))
+
+
+def append_undo(folder: Path) -> None:
+    """Add the withdrawal of the last step, and wait until it is on disk."""
+    _append(folder, UNDO)
+
+
+def _append(folder: Path, fields: dict[str, Any]) -> None:
+    path = folder / ANSWERS
+    size = path.stat().st_size
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(_line(fields))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        # A full disk: half a line would spoil the next one.
+        os.truncate(path, size)
+        raise
+
+
+def _as_step(past: list[Record], history: list[Record]) -> dict[str, Any]:
+    if history[: len(past)] != past:
+        return {"history": [as_fields(record) for record in history]}
+    told = [as_fields(record) for record in history[len(past) :]]
+    return told[0] if len(told) == 1 else {"told": told}
+
+
+def read_run(folder: Path) -> tuple[dict[str, Any], Landscape, list[list[Record]]]:
+    """Return settings and landscape of a run, and its answers after every step that was not taken back."""
+    if not (folder / SETTINGS).is_file():
+        raise FileNotFoundError(
+            f"{folder} holds no saved run (no {SETTINGS} in it); save one with run.save()."
+        )
+    settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    return settings, _read_arrays(folder / ARRAYS), _read_histories(folder / ANSWERS)
+
+
+def _line(fields: dict[str, Any]) -> str:
+    return json.dumps(fields) + "\n"
+
+
+def _read_histories(path: Path) -> list[list[Record]]:
+    histories: list[list[Record]] = [[]]
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        # A program was killed while it wrote the last line: without it the next line would be lost, too.
+        _replace(path, lambda part: part.write_text(whole, encoding="utf-8"))
+    for line in whole.splitlines():
+        fields = json.loads(line)
+        if fields == UNDO:
+            histories.pop()
+        else:
+            histories.append(_after(histories[-1], fields))
+    return histories
+
+
+def _after(history: list[Record], fields: dict[str, Any]) -> list[Record]:
+    if "history" in fields:
+        return [as_record(each) for each in fields["history"]]
+    return history + [as_record(each) for each in fields.get("told", [fields])]
+
+
+def _replace(path: Path, write: Any) -> None:
+    """Write beside the file, then put it in its place at once."""
+    part = path.with_name(f"part-{path.name}")
+    write(part)
+    os.replace(part, path)
+
+
+def _write_arrays(path: Path, land: Landscape) -> None:
+    arrays = {
+        "grain_of": land.grains.grain_of,
+        "points": land.grains.points,
+        "pieces": land.pieces,
+        "known": land.known,
+        "eigenvalues": land.eigenvalues,
+        "eigenvectors": land.eigenvectors,
+        **_sparse_arrays("weights", land.weights),
+    }
+    if sp.issparse(land.features):
+        arrays |= _sparse_arrays("features", sp.csr_array(land.features))
+    elif land.features is not None:
+        arrays["features"] = land.features
+    with open(path, "wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+
+
+def _sparse_arrays(name: str, matrix: sp.csr_array) -> dict[str, np.ndarray]:
+    return {
+        f"{name}_data": matrix.data,
+        f"{name}_indices": matrix.indices,
+        f"{name}_indptr": matrix.indptr,
+        f"{name}_shape": np.array(matrix.shape),
+    }
+
+
+def _read_sparse(arrays: Any, name: str) -> sp.csr_array:
+    parts = tuple(arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
+    return sp.csr_array(parts, shape=tuple(arrays[f"{name}_shape"]))
+
+
+def _read_arrays(path: Path) -> Landscape:
+    with np.load(path, allow_pickle=False) as arrays:
+        features: Any = None
+        if "features" in arrays:
+            features = arrays["features"]
+        elif "features_data" in arrays:
+            features = _read_sparse(arrays, "features")
+        return assemble(
+            Grains(arrays["grain_of"], arrays["points"]),
+            _read_sparse(arrays, "weights"),
+            features,
+            arrays["pieces"],
+            arrays["known"],
+            arrays["eigenvalues"],
+            arrays["eigenvectors"],
+        )

@@ -8,34 +8,207 @@ is the easiest pair to judge.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.special import expit
 
-from sidecut.active.belief import SURE, Belief
-from sidecut.active.knowledge import SETTLED
+from sidecut.active.belief import NOISE, SURE, Belief, Structure
+from sidecut.active.knowledge import SETTLED, connect
 from sidecut.active.landscape import middle_of_pieces
-from sidecut.active.proposals import (
-    N_CANDIDATES,
-    Proposal,
-    closest_pair,
-    compare,
-    core_pair,
-    first_comparable,
-    influence,
-    is_open,
-    largest,
-    most_alike,
-    regrouping,
-)
 from sidecut.active.records import Answer, Question
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.labelling import kmeans_labels, unit_rows
 
 if TYPE_CHECKING:
     from sidecut.active.clustering import ActiveClustering
+
+#: Points that are looked at closely in the search for the best one.
+N_CANDIDATES = 250
+#: Grains of each side that may stand for it where two groups are compared.
+N_CORE = 30
+#: Grains that may stand for a class where a point is compared with it.
+N_TYPICAL = 10
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A question about two grains, and what it is expected to bring.
+
+    Attributes
+    ----------
+    a, b : int
+        Grains.
+    gain : float
+        How many pairs of points the answer is expected to regroup.
+    expected : float
+        The chance of a yes.
+    reason : str
+        In plain words.
+    closeness : float
+        The linkage, where the question is about two classes.
+    strategy : str
+        Whose it is.
+    """
+
+    a: int
+    b: int
+    gain: float
+    expected: float
+    reason: str
+    closeness: float = 0.0
+    strategy: str = ""
+
+
+Strategy = Callable[[Belief, list[Answer], np.random.RandomState], "Proposal | None"]
+
+
+def regrouping(belief: Belief) -> FloatArray:
+    """Return (1 - p_a)|a| + Σ_{c≠a} p_c |c| for every grain; 0 where its class is known."""
+    own = belief.chances[np.arange(len(belief.labels)), belief.labels]
+    size = belief.class_sizes[belief.labels]
+    gains = (1.0 - own) * size + belief.chances @ belief.class_sizes - own * size
+    return np.where(belief.is_placed, 0.0, np.maximum(gains, 0.0))
+
+
+def influence(belief: Belief, grains: IntArray) -> FloatArray:
+    """Return m(x): how many points of the same class would follow each grain to another class."""
+    noise = NOISE if belief.structure is None else NOISE + vote_variance(belief.structure.error)
+    shares = np.clip(belief.covariances(grains), 0.0, None) / (belief.variances[grains, None] + noise)
+    same = belief.labels[grains][:, None] == belief.labels[None, :]
+    return (shares * same) @ belief.landscape.grains.sizes
+
+
+def vote_variance(error: float) -> float:
+    """Return the variance of an answer as a measurement of an indicator: ε(1 - ε) / (1 - 2ε)².
+
+    An answer v, 0 or 1, that is wrong with chance ε has the mean ε + (1 - 2ε)f where the indicator is f, so
+    that (v - ε) / (1 - 2ε) is f in the mean.
+    """
+    return error * (1.0 - error) / max(1.0 - 2.0 * error, 0.1) ** 2
+
+
+def is_open(belief: Belief, a: int, b: int) -> bool:
+    """Tell whether a pair was not asked about and does not follow from certain answers."""
+    known = belief.knowledge
+    if a == b or known.was_asked(a, b):
+        return False
+    one, other = known.group_of(a), known.group_of(b)
+    if one is None or other is None:
+        return True
+    if one == other:
+        return not known.is_certain
+    return not known.apart[one, other]
+
+
+def closest_pair(belief: Belief, some: IntArray, others: IntArray) -> tuple[int, int] | None:
+    """Return the most alike open pair between two sets of grains."""
+    alike = belief.kernel[np.ix_(some, others)]
+    for at in np.argsort(-alike, axis=None):
+        a, b = np.unravel_index(int(at), alike.shape)
+        if is_open(belief, int(some[a]), int(others[b])):
+            return int(some[a]), int(others[b])
+    return None
+
+
+def core_pair(structure: Structure, belief: Belief, one: IntArray, other: IntArray) -> tuple[int, int] | None:
+    """Return an open pair that stands for two sets of seeds: grains that are sure to be of them.
+
+    The seeds themselves come first. A wrong answer stays wrong for its pair, so that to ask again is to ask
+    about another one.
+    """
+    sides = []
+    for seeds in (one, other):
+        alike = belief.kernel[:, structure.seeds[seeds]].max(axis=1)
+        sides.append(largest(structure.chances[:, seeds].sum(axis=1) ** 4 * alike, N_CORE))
+    return first_open(belief, *sides)
+
+
+def pair_across(belief: Belief, some: IntArray, others: IntArray) -> tuple[int, int] | None:
+    """Return an open pair between two sets of grains, of those in the middle of each."""
+    sides = [each[np.argsort(-belief.kernel[np.ix_(each, each)].sum(axis=1))] for each in (some, others)]
+    return first_open(belief, *sides)
+
+
+def first_open(belief: Belief, some: IntArray, others: IntArray) -> tuple[int, int] | None:
+    """Return the first pair that may be asked about, of grains that are sorted by how well they would do."""
+    ranks = np.add.outer(np.arange(len(some)), np.arange(len(others)))
+    for at in np.argsort(ranks, axis=None, kind="stable"):
+        a, b = np.unravel_index(int(at), ranks.shape)
+        pair = int(some[a]), int(others[b])
+        if is_open(belief, *pair):
+            return pair
+    return None
+
+
+def compare(belief: Belief, x: int, reason: str) -> Proposal | None:
+    """Return the question about a grain and a class that tells most: the likeliest class that is open.
+
+    Where answers may be wrong, a class can be asked about again, by another pair; then the class is chosen
+    whose answer is least foreseen.
+    """
+    chances = belief.chances[x]
+    foreseen = -chances
+    if belief.structure is not None:
+        chances = class_chances(belief, x)
+        foreseen = np.abs(chances - 0.5)
+    gain = float(regrouping(belief)[x] * influence(belief, np.array([x]))[0])
+    for column in np.argsort(foreseen, kind="stable"):
+        pair = closest_pair(belief, np.array([x]), spokesmen(belief, int(column)))
+        if pair is not None and chances[column] > 1e-9:
+            return Proposal(*pair, gain, float(chances[column]), reason)
+    return None
+
+
+def class_chances(belief: Belief, x: int) -> FloatArray:
+    """Return the chance of each class for a grain; less than one in sum where it may be of a new one."""
+    group = belief.knowledge.group_of(x)
+    return belief.chances[x] if group not in belief.partial else belief.partial[group][:-1]
+
+
+def spokesmen(belief: Belief, column: int) -> IntArray:
+    """Return the grains that may stand for a class: those known to be of it.
+
+    Where answers may be wrong, also those that are most typical of it: a wrong answer stays wrong for its
+    pair, and there have to be others to ask about.
+    """
+    members = belief.members(column)
+    structure = belief.structure
+    if structure is None:
+        return members
+    alike = belief.kernel[:, structure.seeds[structure.class_of == column]].max(axis=1)
+    typical = largest(belief.chances[:, column] ** 4 * alike, N_TYPICAL)
+    return np.union1d(members, typical)
+
+
+def most_alike(belief: Belief, grains: IntArray) -> IntArray:
+    """Return, for some grains, the known member of their class that is most like them."""
+    partners = np.empty(len(grains), dtype=np.intp)
+    for column in np.unique(belief.labels[grains]):
+        here = np.flatnonzero(belief.labels[grains] == column)
+        members = belief.members(int(column))
+        partners[here] = members[belief.kernel[np.ix_(grains[here], members)].argmax(axis=1)]
+    return partners
+
+
+def largest(scores: FloatArray, count: int) -> IntArray:
+    """Return where the largest positive scores are, the largest first."""
+    order = np.argsort(-scores, kind="stable")[:count]
+    return order[scores[order] > 0]
+
+
+def first_comparable(belief: Belief, scores: FloatArray, why: str) -> Proposal | None:
+    """Return a question about the grain with the largest score of which one can be asked."""
+    for x in largest(scores, N_CANDIDATES):
+        proposal = compare(belief, int(x), f"point {{{x}}}: {why}")
+        if proposal is not None:
+            return proposal
+    return None
+
 
 #: A question about two classes is as likely a yes as a no where the weight between them is this share of the
 #: weight inside; in log, with a spread that lets answers move it.
@@ -115,15 +288,7 @@ def stand_for(belief: Belief, a: int, b: int) -> tuple[int, int] | None:
 
 
 def even_linkage(answers: list[Answer]) -> float:
-    """Return r₀, the linkage at which yes and no are as likely: the mode of its posterior given the answers.
-
-    Examples
-    --------
-    >>> from sidecut.active import Answer
-    >>> from sidecut.active.strategies import even_linkage
-    >>> round(even_linkage([]), 3), round(even_linkage([Answer(0, 1, False, closeness=0.3)] * 4), 3)
-    (0.1, 0.497)
-    """
+    """Return r₀, the linkage at which yes and no are as likely: the mode of its posterior."""
     grid = np.linspace(-6.0, 2.0, 81)
     score = -0.5 * ((grid - EVEN_LINKAGE) / SPREAD) ** 2
     for answer in answers:
@@ -370,3 +535,140 @@ def part_question(run: ActiveClustering, points: npt.ArrayLike) -> Question:
     i, j = land.grains.points[inside[middles]]
     reason = "you said that these are not one cluster; these two are the middles of its two halves"
     return Question(int(i), int(j), reason, strategy="part_question")
+
+
+#: So many questions' worth of kept promises every adviser starts with.
+CREDIT = 5.0
+#: The closeness of a check of an earlier answer: it is about groups, and no sign of how close they are.
+CHECK = 1e-9
+#: Sets of points that are wrong with no more than this chance are not asked about.
+WRONG = 1.0 - float(expit(SETTLED))
+
+
+def controller(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
+    """Finish with the point in hand; then ask what promises to regroup most pairs of points.
+
+    Every adviser proposes one question and says how many pairs its answer is expected to regroup. The promise
+    is multiplied by how far the adviser's promises were kept so far (`reliability`); the greatest wins.
+
+    Examples
+    --------
+    >>> from sidecut.active import ActiveClustering, controller
+    >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
+    >>> ActiveClustering(strategy=controller, random_state=0).start(X).question().reason
+    'groups of about 3 and 3 points are close; a yes makes them one'
+    """
+    proposal = go_on(belief, answers, rng)
+    if proposal is not None:
+        return replace(proposal, strategy="go_on")
+    best, promise = None, -1.0
+    for adviser in ADVISERS:
+        proposal = adviser(belief, answers, rng)
+        if proposal is None:
+            continue
+        kept = proposal.gain * reliability(adviser.__name__, answers)
+        if kept > promise:
+            best, promise = replace(proposal, strategy=adviser.__name__), kept
+    if best is not None:
+        return best
+    # Where all points seem sure, some may still be wrong: ask about those that are explained least.
+    last = split_largest(belief, answers, rng)
+    return None if last is None else replace(last, strategy="split_largest")
+
+
+def reliability(name: str, answers: list[Answer]) -> float:
+    """Return how much was regrouped after an adviser's questions, as a share of what it promised."""
+    mine = [answer for answer in answers if answer.strategy == name]
+    promised = sum(answer.gain for answer in mine)
+    if promised <= 0:
+        return 1.0
+    credit = CREDIT * promised / len(mine)
+    return (credit + sum(answer.changed for answer in mine)) / (credit + promised)
+
+
+# Ask again, where answers may be wrong.
+
+
+def doubts(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
+    """Ask again where an answer that may be wrong holds much together: another pair across the same link.
+
+    The seeds of a class hang together by a tree of the strongest evidence. Each of its links parts them in
+    two; the odds between the parts are added up. The expected number of pairs put right by asking is the
+    chance that the parts do not belong together × their sizes.
+
+    Examples
+    --------
+    >>> from sidecut.active import ActiveClustering, doubts
+    >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
+    >>> run = ActiveClustering(random_state=0).start(X).answer(True, confidence=0.6)
+    >>> run.set_params(strategy=doubts).question().reason
+    'an earlier answer that joins two groups has a chance of ...% to be wrong'
+    """
+    structure = belief.structure
+    if structure is None:
+        return None
+    masses = structure.chances.T @ belief.landscape.grains.sizes
+    best: Proposal | None = None
+    for one, other in weak_sides(structure):
+        odds = structure.odds(one, other)
+        wrong = float(expit(-odds))
+        gain = wrong * float(masses[one].sum() * masses[other].sum())
+        if odds < SETTLED and (best is None or gain > best.gain):
+            pair = core_pair(structure, belief, one, other)
+            if pair is not None:
+                reason = f"an earlier answer that joins two groups has a chance of {wrong:.0%} to be wrong"
+                best = Proposal(*pair, gain, 1.0 - wrong, reason, CHECK)
+    return best
+
+
+def doubtful_sets(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
+    """Ask about a set of alike points and the rest of their class, where all of them may be of another one.
+
+    Points that were asked about hold each other in their class, and each of them looks sure. The expected
+    number of pairs regrouped is the chance that the set is of another class × its size × that of the rest.
+
+    Examples
+    --------
+    >>> from sidecut.active import ActiveClustering, Answer, doubtful_sets
+    >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
+    >>> run = ActiveClustering(reliability=0.8, random_state=0).start(X)
+    >>> run = run.tell([Answer(i, j, True) for i, j in [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7)]])
+    >>> run.set_params(strategy=doubtful_sets).question().reason
+    'a part of a group has a chance of ...% to be of another one'
+    """
+    structure = belief.structure
+    if structure is None or not structure.sets:
+        return None
+    sizes = belief.landscape.grains.sizes
+    nearest = belief.known[belief.kernel[:, belief.known].argmax(axis=1)]
+    found = []
+    for each in structure.sets:
+        if each.wrong > WRONG:
+            mass = sizes[(belief.labels == each.column) & np.isin(nearest, each.grains)].sum()
+            found.append((each.wrong * mass * (belief.class_sizes[each.column] - mass), each))
+    for gain, each in sorted(found, key=lambda one: -one[0]):
+        pair = pair_across(belief, each.grains, np.setdiff1d(belief.members(each.column), each.grains))
+        if pair is not None:
+            reason = f"a part of a group has a chance of {each.wrong:.0%} to be of another one"
+            return Proposal(*pair, float(gain), 1.0 - each.wrong, reason, CHECK)
+    return None
+
+
+def weak_sides(structure: Structure) -> Iterator[tuple[IntArray, IntArray]]:
+    """Give the two sides of every link of the tree of strongest evidence that holds the seeds of a class."""
+    for column in range(int(structure.class_of.max()) + 1):
+        seeds = np.flatnonzero(structure.class_of == column)
+        if len(seeds) < 2:
+            continue
+        strength = structure.evidence[np.ix_(seeds, seeds)]
+        cost = strength.max() - strength + 1.0
+        tree = minimum_spanning_tree(cost).tocoo()
+        edges = np.column_stack([tree.row, tree.col])
+        for cut in range(len(edges)):
+            part = connect(len(seeds), np.delete(edges, cut, axis=0))
+            side = part == part[edges[cut, 0]]
+            yield seeds[side], seeds[~side]
+
+
+#: The strategies it listens to.
+ADVISERS = (merge_classes, expected_change, neighbourhoods, perturbation, doubts, doubtful_sets)

@@ -6,13 +6,134 @@ See `sidecut.active.weighing` for the terms and the equations.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from scipy.cluster.hierarchy import average
 from scipy.special import expit
 
-from sidecut.active.belief import as_chances
+from sidecut.active.belief import NOISE, as_chances, invert
 from sidecut.active.knowledge import Knowledge
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.active.landscape import Landscape
+from sidecut.checks import BoolArray, FloatArray, IntArray
+
+#: What the graph says about two seeds counts as log odds from the first to the second.
+LEAST_PRIOR, MOST_PRIOR = -1.5, 0.0
+#: Two pieces are as likely one class as two where the weight between them is this share of the weight inside.
+EVEN_LINKAGE = 0.1
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What does not change while answers are weighed."""
+
+    landscape: Landscape
+    nodes: IntArray
+    ballot: Ballot
+    kernel: FloatArray
+    trust: float
+    n_clusters: int | None
+
+    @cached_property
+    def pieces(self) -> IntArray:
+        """The piece of every node."""
+        return self.landscape.pieces[self.nodes]
+
+    @cached_property
+    def alike(self) -> FloatArray:
+        """The kernel among the nodes."""
+        return self.kernel[np.ix_(self.nodes, self.nodes)]
+
+    @cached_property
+    def linkage(self) -> FloatArray:
+        """The weight between two pieces as a share of the weight inside the smaller one."""
+        pieces = self.landscape.pieces
+        member = np.zeros((len(pieces), self.landscape.n_pieces))
+        member[np.arange(len(pieces)), pieces] = 1.0
+        cut = member.T @ (self.landscape.weights @ member)
+        inside = np.diag(cut)
+        return cut / np.maximum(np.minimum(inside[:, None], inside[None, :]), 1e-9)
+
+    @cached_property
+    def families(self) -> BoolArray:
+        """Sets of nodes that are alike: one row for each step in which average linkage joins two of them."""
+        n = len(self.nodes)
+        member = np.eye(2 * n - 1, n, dtype=bool)
+        if n > 1:
+            far = 1.0 - self.alike[np.triu_indices(n, 1)]
+            for step, (one, other) in enumerate(average(far)[:, :2].astype(np.intp)):
+                member[n + step] = member[one] | member[other]
+        return member[n:]
+
+    def prior(self, n_seeds: int) -> FloatArray:
+        """Return the log odds that two seeds are one class, by how strongly the graph links their pieces."""
+        known = np.log(np.maximum(self.linkage, 1e-9) / EVEN_LINKAGE)
+        prior = np.full((n_seeds, n_seeds), LEAST_PRIOR)
+        prior[: len(known), : len(known)] = np.clip(known, LEAST_PRIOR, MOST_PRIOR)
+        return prior
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What is forecast of every node from the others."""
+
+    rows: FloatArray
+    raw: FloatArray
+    inverse: FloatArray
+    slopes: FloatArray
+
+    def without(self, block: IntArray) -> FloatArray:
+        """Return the forecast of some nodes from those outside: Y - A_BB⁻¹ [A(Y - M)]_B."""
+        return self.rows[block] - np.linalg.solve(self.inverse[np.ix_(block, block)], self.slopes[block])
+
+
+def foretell(scene: Scene, rows: FloatArray, sure: FloatArray, seeds: IntArray) -> Forecast:
+    """Forecast each node from the others; a seed is what it is."""
+    inverse = invert(scene.alike, NOISE + (1.0 - sure))
+    weighted = rows * sure[:, None]
+    counts = np.zeros((scene.landscape.n_pieces, rows.shape[1]))
+    np.add.at(counts, scene.pieces, weighted)
+    others = counts[scene.pieces] - weighted
+    others /= np.maximum(others.sum(axis=1, keepdims=True), 1.0)
+    slopes = inverse @ (rows - scene.trust * others)
+    raw = rows - slopes / np.diag(inverse)[:, None]
+    raw[seeds] = np.eye(len(seeds), rows.shape[1])
+    return Forecast(rows, raw, inverse, slopes)
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What the answers make of the nodes."""
+
+    seeds: IntArray
+    class_of: IntArray
+    chances: FloatArray
+    rows: FloatArray
+    evidence: FloatArray
+    prior: FloatArray
+    forecast: Forecast
+    new_rate: float
+    score: float
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return int(self.class_of.max()) + 1
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """The likeliest class of every node; a seed is of its own."""
+        columns = self.chances[:, :-1].argmax(axis=1)
+        columns[self.seeds] = self.class_of
+        return columns
+
+    @cached_property
+    def sureness(self) -> FloatArray:
+        """The chance of the likeliest class of every node."""
+        sure = self.chances[:, :-1].max(axis=1)
+        sure[self.seeds] = 1.0
+        return sure
+
 
 #: Certain answers count as wrong with this chance, so that logarithms stay finite.
 LEAST_ERROR = 1e-5
@@ -26,19 +147,7 @@ SAME_NEW = 0.5
 
 @dataclass(frozen=True)
 class Ballot:
-    """The answers as arrays.
-
-    Attributes
-    ----------
-    ends : array of shape (n_answers, 2)
-        The two nodes of each.
-    yes : array of bool
-        What was said.
-    error : array of float
-        The chance that it is wrong.
-    of_groups : array of bool
-        Whether the two points were asked about in the name of their groups.
-    """
+    """The answers as arrays."""
 
     ends: IntArray
     yes: BoolArray
@@ -46,16 +155,7 @@ class Ballot:
     of_groups: BoolArray
 
     def log_likelihood(self, together: FloatArray) -> FloatArray:
-        """Return the log chance of each answer, where its points belong together with these chances.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sidecut.active.votes import Ballot
-        >>> no = Ballot(np.array([[0, 1]]), np.array([False]), np.array([0.1]), np.array([True]))
-        >>> np.exp(no.log_likelihood(np.array([[0.0, 0.5, 1.0]]))).round(2)
-        array([[0.9, 0.5, 0.1]])
-        """
+        """Return the log chance of each answer, where its points belong together with these chances."""
         shape = (-1,) + (1,) * (together.ndim - 1)
         error, yes = self.error.reshape(shape), self.yes.reshape(shape)
         chance = together * (1.0 - error) + (1.0 - together) * error
@@ -91,19 +191,7 @@ def spread(chances: FloatArray, raw: FloatArray, class_of: IntArray) -> FloatArr
 def propagate(
     raw: FloatArray, class_of: IntArray, ballot: Ballot, seeds: IntArray, new_rate: float
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Combine forecasts with answers by belief propagation.
-
-    Returns
-    -------
-    chances : array of shape (n_nodes, n_classes + 1)
-        Of every class, and of a new one.
-    cavities : array of shape (2, n_answers, n_classes + 1)
-        The same for both ends of each answer, as if it had not been given.
-    evidence : float
-        The log chance of all answers, by Bethe's formula: Σ_x log Σ_c b_x(c) Π m(c) - Σ log L(p), the first
-        over points x with forecasts b_x and messages m, the second over answers. It is exact where the
-        answers form a tree.
-    """
+    """Combine forecasts with answers by belief propagation."""
     base = _before_answers(raw, class_of, seeds, new_rate)
     messages = np.zeros((2, len(ballot.ends), base.shape[1]))
     for sweep in range(N_SWEEPS):
@@ -178,13 +266,6 @@ def join_seeds(evidence: FloatArray, prior: FloatArray) -> IntArray:
 
     The evidence between two sets is the sum over their seeds, the prior the mean. Without evidence for it
     nothing is joined. (Additive edge contraction: Keuper et al., 2015.)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.active.votes import join_seeds
-    >>> join_seeds(np.array([[0, 2.0, -3], [2.0, 0, 1.0], [-3, 1.0, 0]]), np.zeros((3, 3)))
-    array([0, 0, 1])
     """
     name = np.arange(len(evidence))
     odds, prior, sizes = evidence.copy(), prior.copy(), np.ones(len(evidence))

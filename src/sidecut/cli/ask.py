@@ -13,7 +13,7 @@ import pandas as pd
 from sidecut.active import ActiveClustering, Answer, Cards, converse
 from sidecut.active.oracles import name_points
 from sidecut.active.records import Record
-from sidecut.cli.errors import OK, UsageError, require
+from sidecut.cli.console import OK, UsageError, require
 from sidecut.cli.inputs import existing_file, read_points
 from sidecut.cli.options import AskOptions, command_line
 from sidecut.cli.outputs import LABEL_SUFFIXES, checked_output, label_columns, write_labels
@@ -47,18 +47,7 @@ REASONS = {
 
 
 def run(options: AskOptions) -> int:
-    """Ask about pairs of rows, and write the labels when the person stops.
-
-    Parameters
-    ----------
-    options : AskOptions
-        What was asked for.
-
-    Returns
-    -------
-    int
-        0.
-    """
+    """Ask about pairs of rows, and write the labels when the person stops."""
     output = checked_output(options.output, LABEL_SUFFIXES)
     if output == Path("-"):
         raise UsageError("-o -: the questions are on the screen already; name a file for the labels.")
@@ -159,17 +148,7 @@ def _points(options: AskOptions, frame: pd.DataFrame, shown: list[str], text: Te
 
 
 def dialogue_html(run: ActiveClustering, points: Points, command: str) -> str:
-    """Return the page of a dialogue.
-
-    Parameters
-    ----------
-    run : ActiveClustering
-        With its answers.
-    points : Points
-        For names, and the true classes where they are known.
-    command : str
-        The command line.
-    """
+    """Return the page of a dialogue."""
     names = [points.name(position) for position in range(points.n_samples)]
     scores = _scores(run, points)
     return render_page(

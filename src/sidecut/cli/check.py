@@ -11,10 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from sidecut.cli.console import collected_warnings, show_rows
-from sidecut.cli.errors import BAD_INPUT, OK, UsageError
-from sidecut.cli.inputs import existing_file, read_points
-from sidecut.cli.knowledge import conflict_words, known_constraints, read_named_constraints, unknown_values
+from sidecut.cli.console import BAD_INPUT, OK, UsageError, collected_warnings, show_rows
+from sidecut.cli.inputs import (
+    conflict_words,
+    existing_file,
+    known_constraints,
+    read_named_constraints,
+    read_points,
+    unknown_values,
+)
 from sidecut.cli.options import CheckOptions
 from sidecut.cli.preparation import Points
 from sidecut.cli.result import (
@@ -45,18 +50,7 @@ __all__ = ["run"]
 
 
 def run(options: CheckOptions) -> int:
-    """Count constraints, what follows from them, what contradicts, and what looks wrong.
-
-    Parameters
-    ----------
-    options : CheckOptions
-        What was asked for.
-
-    Returns
-    -------
-    int
-        0 if nothing contradicts, 2 otherwise.
-    """
+    """Count constraints, what follows from them, what contradicts, and what looks wrong."""
     if options.label_column is not None:
         options = _about_itself(options)
     with collected_warnings() as messages:

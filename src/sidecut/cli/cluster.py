@@ -9,11 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sidecut.cli.console import Stages, collected_warnings, duration
-from sidecut.cli.errors import OK, VIOLATED, UsageError, require
-from sidecut.cli.fitting import chosen_parameters, fit, forecast
-from sidecut.cli.inputs import read_points
-from sidecut.cli.knowledge import known_constraints, unknown_values
+from sidecut.cli.console import OK, VIOLATED, Stages, UsageError, collected_warnings, require
+from sidecut.cli.fitting import chosen_parameters, fit
+from sidecut.cli.inputs import known_constraints, read_points, unknown_values
 from sidecut.cli.methods import default_method, method_named
 from sidecut.cli.options import ClusterOptions, command_line
 from sidecut.cli.outputs import (
@@ -38,19 +36,7 @@ __all__ = ["Performance", "compute", "perform", "run"]
 
 @dataclass(frozen=True)
 class Performance:
-    """A command carried out.
-
-    Parameters
-    ----------
-    result : ClusterRun
-        What was computed.
-    files : dict of str to Path
-        What was written, by purpose.
-    messages : list of str
-        What was warned of.
-    stages : Stages
-        The stages and their times.
-    """
+    """A command carried out."""
 
     result: ClusterRun
     files: dict[str, Path]
@@ -59,36 +45,14 @@ class Performance:
 
 
 def run(options: ClusterOptions) -> int:
-    """Cluster, write what was asked for, and tell of it.
-
-    Parameters
-    ----------
-    options : ClusterOptions
-        What was asked for.
-
-    Returns
-    -------
-    int
-        Exit code.
-    """
+    """Cluster, write what was asked for, and tell of it."""
     done = perform(options)
     _tell(done, options)
     return VIOLATED if options.strict and done.result.n_hard_violations else OK
 
 
 def perform(options: ClusterOptions) -> Performance:
-    """Cluster and write what was asked for, silently.
-
-    Parameters
-    ----------
-    options : ClusterOptions
-        What was asked for.
-
-    Returns
-    -------
-    Performance
-        What was computed and written.
-    """
+    """Cluster and write what was asked for, silently."""
     files = _planned_files(options)
     stages = Stages.chosen(options.quiet, options.verbose)
     with collected_warnings() as messages:
@@ -113,20 +77,7 @@ def named_messages(messages: list[str], run: ClusterRun) -> list[str]:
 
 
 def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
-    """Do everything but writing.
-
-    Parameters
-    ----------
-    options : ClusterOptions
-        What was asked for.
-    stages : Stages
-        Told of every stage.
-
-    Returns
-    -------
-    ClusterRun
-        The fitted method and its comparison.
-    """
+    """Do everything but writing."""
     method_named(options.method or "auto")
     if options.scheduler is not None:
         from sidecut.cli.fitting import compute_on_cluster
@@ -149,7 +100,6 @@ def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
         # The automatic choice looks at scaled columns by itself, if something is known to choose by.
         warn_about_spreads(points)
     chosen, settings = chosen_parameters(options), options.set or []
-    _tell_forecast(points, constraints, method, options, stages)
     with stages.stage("clustering", f"{points.n_samples:,} points ({method})"):
         model = fit(points, constraints, method, chosen, settings)
     baseline = None
@@ -158,18 +108,6 @@ def compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
         with stages.stage("comparing", "with no constraints"):
             baseline = _fit_unconstrained(points, method, model, chosen, settings)
     return ClusterRun(points, constraints, method, model, baseline)
-
-
-def _tell_forecast(
-    points: Points, constraints: Constraints, method: str, options: ClusterOptions, stages: Stages
-) -> None:
-    """Say how long clustering will take, to whoever is watching and has many points."""
-    if not stages.is_shown:
-        return
-    seconds = forecast(points, constraints, method, chosen_parameters(options), options.set or [])
-    if seconds is not None:
-        longer = "" if constraints.is_empty or options.no_compare else ", and as long again to compare"
-        stages.note(f"clustering will take about {duration(seconds)}{longer} (Ctrl-C stops it)")
 
 
 def _method_name(options: ClusterOptions, constraints: Constraints) -> str:

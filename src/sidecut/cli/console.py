@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from difflib import get_close_matches
 from typing import Any, TextIO
 
 from rich.console import Console, RenderableType
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-__all__ = ["Stages", "collected_warnings", "duration", "show", "show_rows", "show_table"]
+__all__ = [
+    "BAD_INPUT",
+    "FAILED",
+    "OK",
+    "VIOLATED",
+    "Stages",
+    "UsageError",
+    "collected_warnings",
+    "did_you_mean",
+    "duration",
+    "require",
+    "show",
+    "show_rows",
+    "show_table",
+]
+
+OK = 0
+FAILED = 1
+BAD_INPUT = 2
+VIOLATED = 3
+
+
+class UsageError(Exception):
+    """Something the user gave cannot be used; the message says what, why, and what to do instead."""
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
+    """Ask about the known name that is most like a wrong one, capitals aside; nothing if none is like it."""
+    by_plain = {one.casefold(): one for one in known}
+    close = get_close_matches(name.casefold(), by_plain, n=1, cutoff=cutoff)
+    return f"; did you mean {by_plain[close[0]]}?" if close else ""
+
+
+def require(package: str, purpose: str) -> Any:
+    """Import an optional package, or say what it is needed for and how to install it."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        top = package.partition(".")[0]
+        message = f'{purpose} needs {top}, which is not installed: pip install "sidecut[cli]"'
+        raise UsageError(message) from error
+
 
 WIDTH_OF_FILES = 1000
 """Lines that go to a file or a pipe are not wrapped."""
@@ -30,14 +73,7 @@ def show(renderable: RenderableType) -> None:
 
 
 def show_rows(rows: Iterable[tuple[str, str]]) -> None:
-    """Print names and values in two columns.
-
-    Examples
-    --------
-    >>> show_rows([("points", "3"), ("ARI", "0.9")])
-    points  3
-    ARI     0.9
-    """
+    """Print names and values in two columns."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -47,15 +83,7 @@ def show_rows(rows: Iterable[tuple[str, str]]) -> None:
 
 
 def show_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int] = ()) -> None:
-    """Print a table without lines.
-
-    Examples
-    --------
-    >>> show_table(["", "ARI"], [("moons", "0.9"), ("digits", "0.85")], numeric=[1])
-              ARI
-    moons     0.9
-    digits   0.85
-    """
+    """Print a table without lines."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for column, head in enumerate(heads):
         table.add_column(head, justify="right" if column in numeric else "left")
@@ -65,13 +93,7 @@ def show_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Seq
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it.
-
-    Examples
-    --------
-    >>> duration(0.4), duration(41), duration(200), duration(9000)
-    ('a second', '41 seconds', '3 minutes', '2.5 hours')
-    """
+    """Return a time as people say it."""
     if seconds < 1.5:
         return "a second"
     if seconds < 100:
@@ -80,28 +102,7 @@ def duration(seconds: float) -> str:
 
 
 class Stages:
-    """Names the stages of a run and takes their time.
-
-    Parameters
-    ----------
-    is_shown : bool
-        Whether to write the stages to `stream`.
-    stream : file, optional
-        Standard error by default; standard output is for results.
-
-    Attributes
-    ----------
-    seconds : dict of str to float
-        How long each stage took.
-
-    Examples
-    --------
-    >>> stages = Stages(is_shown=False)
-    >>> with stages.stage("thinking", "of a number"):
-    ...     answer = 42
-    >>> list(stages.seconds)
-    ['thinking']
-    """
+    """Names the stages of a run and takes their time."""
 
     def __init__(self, is_shown: bool, stream: TextIO | None = None) -> None:
         self.is_shown = is_shown
@@ -154,21 +155,7 @@ class Stages:
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Collect what is warned of, each message once, instead of letting it scroll by.
-
-    Yields
-    ------
-    list of str
-        Filled when the block ends.
-
-    Examples
-    --------
-    >>> with collected_warnings() as messages:
-    ...     warnings.warn("thin ice")
-    ...     warnings.warn("thin ice")
-    >>> messages
-    ['thin ice']
-    """
+    """Collect what is warned of, each message once, instead of letting it scroll by."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

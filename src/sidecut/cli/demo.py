@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from sidecut.cli.cluster import Performance, perform
-from sidecut.cli.console import show_table
-from sidecut.cli.errors import OK
+from sidecut.cli.console import OK, show_table
 from sidecut.cli.evaluate import Score
 from sidecut.cli.options import ClusterOptions, DemoOptions, command_line
 from sidecut.cli.result import ClusterRun
@@ -23,17 +22,7 @@ __all__ = ["run"]
 
 @dataclass(frozen=True)
 class Example:
-    """A data set and how little is known about it.
-
-    Parameters
-    ----------
-    data : Dataset
-        Points and true classes.
-    n_known : int
-        How many points are labelled beforehand, drawn at random.
-    words : str
-        What it is.
-    """
+    """A data set and how little is known about it."""
 
     data: Dataset
     n_known: int
@@ -49,18 +38,7 @@ def _examples() -> list[Example]:
 
 
 def run(options: DemoOptions) -> int:
-    """Write the data, cluster it with and without a few labels, and tell what changed.
-
-    Parameters
-    ----------
-    options : DemoOptions
-        What was asked for.
-
-    Returns
-    -------
-    int
-        Exit code.
-    """
+    """Write the data, cluster it with and without a few labels, and tell what changed."""
     options.output.mkdir(parents=True, exist_ok=True)
     results = []
     for example in _examples():

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.cli.errors import OK, UsageError
-from sidecut.cli.knowledge import read_named_constraints, unknown_values
+from sidecut.cli.console import OK, UsageError
+from sidecut.cli.inputs import read_named_constraints, unknown_values
 from sidecut.cli.options import EvaluateOptions
 from sidecut.cli.outputs import read_labels
 from sidecut.cli.preparation import Points, checked_names
@@ -26,18 +26,7 @@ HARD = 1.0
 
 
 def run(options: EvaluateOptions) -> int:
-    """Print how well labels agree with the truth.
-
-    Parameters
-    ----------
-    options : EvaluateOptions
-        What was asked for.
-
-    Returns
-    -------
-    int
-        Exit code.
-    """
+    """Print how well labels agree with the truth."""
     text = TextFormat(options.header, options.encoding)
     unknown = unknown_values(options.unknown)
     labels, names = read_labels(options.labels, options.column, options.id_column, text, unknown)
@@ -103,26 +92,7 @@ MAX_LISTED = 1_000_000
 
 @dataclass(frozen=True)
 class Score:
-    """What can be said of a clustering.
-
-    Parameters
-    ----------
-    kept, total : int
-        Constraints kept and given.
-    must_kept, cannot_kept : int or None
-        The same by kind; None where there are too many constraints to list.
-    must_total, cannot_total : int
-        Constraints given, by kind.
-    ari : float or None
-        Adjusted Rand index on all points whose class is known.
-    ari_unconstrained : float or None
-        The same on the points no constraint speaks of, where nothing was given away.
-
-    Examples
-    --------
-    >>> Score(9, 10, 3, 6, 4, 6).satisfaction
-    0.9
-    """
+    """What can be said of a clustering."""
 
     kept: int
     total: int
@@ -145,19 +115,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Violation:
-    """A constraint a clustering does not keep.
-
-    Parameters
-    ----------
-    kind : str
-        ``"must-link"`` or ``"cannot-link"``.
-    first, second : int
-        Its two points.
-    strength : float
-        How strongly it was meant.
-    clusters : tuple of int
-        Where its points are instead.
-    """
+    """A constraint a clustering does not keep."""
 
     kind: str
     first: int
@@ -167,31 +125,7 @@ class Violation:
 
 
 def score(labels: NDArray[np.intp], points: Points, constraints: Constraints) -> Score:
-    """Score a clustering.
-
-    Parameters
-    ----------
-    labels : array of shape (n,)
-        Cluster of each point.
-    points : Points
-        The points, with the truth if it is known.
-    constraints : Constraints
-        What was asked for.
-
-    Returns
-    -------
-    Score
-        The score.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> points = Points(np.zeros((4, 1)), Path("p.csv"), truth=np.array([0, 0, 1, 1]))
-    >>> known = Constraints.from_pairs(4, must_link=[(0, 1)], cannot_link=[(0, 2)])
-    >>> result = score(np.array([0, 0, 0, 1]), points, known)
-    >>> result.kept, result.must_kept, result.cannot_kept, result.ari
-    (1, 1, 0, 0.0)
-    """
+    """Score a clustering."""
     free = np.ones(points.n_samples, dtype=bool)
     free[constraints.constrained_points] = False
     must_kept, cannot_kept = _kept_by_kind(labels, constraints)
@@ -226,12 +160,6 @@ def violations(labels: NDArray[np.intp], constraints: Constraints) -> list[Viola
     """List the constraints a clustering does not keep, the strongest first.
 
     Of constraints too many to list, those among a sample of the constrained points are looked at.
-
-    Examples
-    --------
-    >>> known = Constraints.from_pairs(3, must_link=[(0, 1)], cannot_link=[(0, 2)])
-    >>> [violation.kind for violation in violations(np.array([0, 1, 0]), known)]
-    ['must-link', 'cannot-link']
     """
     listed = listed_constraints(constraints)
     broken = np.flatnonzero(~listed.satisfied_by(labels))
@@ -241,26 +169,7 @@ def violations(labels: NDArray[np.intp], constraints: Constraints) -> list[Viola
 
 
 def listed_constraints(constraints: Constraints, max_pairs: int = MAX_LISTED) -> Constraints:
-    """Return constraints few enough to list: the same, or those among a sample of their points.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        What is known.
-    max_pairs : int
-        How many pairs are few enough.
-
-    Returns
-    -------
-    Constraints
-        On the same points.
-
-    Examples
-    --------
-    >>> everything = Constraints.from_labels(np.arange(100) % 2)
-    >>> listed_constraints(everything, 200).n_pairs
-    190
-    """
+    """Return constraints few enough to list: the same, or those among a sample of their points."""
     if constraints.n_pairs <= max_pairs:
         return constraints
     n_points = int(np.sqrt(2 * max_pairs))
@@ -283,13 +192,5 @@ def _violation(labels: NDArray[np.intp], pair: NDArray[np.intp], strength: float
 
 
 def hard_violations(found: list[Violation]) -> int:
-    """Count the violations of constraints meant without reserve (strength 1 or more).
-
-    Examples
-    --------
-    >>> sure = Violation("must-link", 0, 1, strength=1.0, clusters=(0, 1))
-    >>> unsure = Violation("must-link", 0, 2, strength=0.5, clusters=(0, 1))
-    >>> hard_violations([sure, unsure])
-    1
-    """
+    """Count the violations of constraints meant without reserve (strength 1 or more)."""
     return sum(abs(violation.strength) >= HARD for violation in found)

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidecut.cli.console import Stages
-from sidecut.cli.errors import UsageError
-from sidecut.cli.inputs import existing_file
-from sidecut.cli.knowledge import known_constraints, unknown_values
+from sidecut.cli.console import Stages, UsageError
+from sidecut.cli.inputs import existing_file, known_constraints, unknown_values
 from sidecut.cli.methods import METHODS, build_estimator, method_named
 from sidecut.cli.options import ClusterOptions
 from sidecut.cli.preparation import Points, Wishes, learn_preparation
@@ -31,18 +29,14 @@ from sidecut.constraints import Constraints
 from sidecut.constraints.tables import PARQUET
 from sidecut.exceptions import InfeasibleError
 from sidecut.graphs import recipe
-from sidecut.methods import estimate_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
     from dask.dataframe import DataFrame
     from distributed import Client
 
-__all__ = ["chosen_parameters", "fit", "forecast"]
+__all__ = ["chosen_parameters", "fit"]
 
-
-MANY_POINTS = 20_000
-"""So many points may take long enough to want a forecast."""
 
 LOCAL = "local"
 
@@ -102,29 +96,6 @@ def fit(
         return estimator.fit(points.X, constraints=constraints)
     except InfeasibleError as error:
         raise UsageError(_infeasible_words(error, points, estimator.n_clusters)) from error
-
-
-def forecast(
-    points: Points, constraints: Constraints, method: str, chosen: dict[str, Any], settings: list[str]
-) -> float | None:
-    """Estimate the seconds a fit will take, from fits of two samples of the points.
-
-    Parameters
-    ----------
-    points, constraints, method, chosen, settings
-        As in `fit`.
-
-    Returns
-    -------
-    float or None
-        Seconds; None where the points are few, a graph, or a sample cannot be clustered.
-    """
-    if points.is_graph or points.n_samples < MANY_POINTS:
-        return None
-    try:
-        return estimate_seconds(_make(points, method, chosen, settings), points.X, constraints=constraints)
-    except (ValueError, RuntimeError, UsageError):
-        return None
 
 
 def _make(points: Points, method: str, chosen: dict[str, Any], settings: list[str]) -> Any:
@@ -204,13 +175,7 @@ PEEKED = 100
 
 
 def refuse_unscheduled(options: ClusterOptions) -> None:
-    """Refuse options that need all points in one place.
-
-    Raises
-    ------
-    UsageError
-        Naming the option.
-    """
+    """Refuse options that need all points in one place."""
     wanted = {
         "--report": options.report,
         "--picture": options.picture,
@@ -240,22 +205,7 @@ def refuse_unscheduled(options: ClusterOptions) -> None:
 
 
 def compute_on_cluster(options: ClusterOptions, roles: ColumnRoles, stages: Stages) -> ClusterRun:
-    """Read, cluster and bring back the labels.
-
-    Parameters
-    ----------
-    options : ClusterOptions
-        What was asked for.
-    roles : ColumnRoles
-        What the columns mean.
-    stages : Stages
-        Told of every stage.
-
-    Returns
-    -------
-    ClusterRun
-        With labels, names and known classes in memory, the points themselves on the workers.
-    """
+    """Read, cluster and bring back the labels."""
     try:
         from sidecut.distributed import fit
     except ImportError as error:

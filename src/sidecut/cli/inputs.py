@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 from scipy import sparse
 
-from sidecut.cli.errors import UsageError, did_you_mean
+from sidecut.cli.console import UsageError, did_you_mean
 from sidecut.cli.preparation import Points, Preparation, Wishes, learn_scale
 from sidecut.cli.tables import (
     TABLE_SUFFIXES,
@@ -24,11 +25,22 @@ from sidecut.cli.tables import (
     read_lines,
     read_table,
 )
+from sidecut.constraints import Conflict, Constraints
+from sidecut.constraints.files import read_constraints
 from sidecut.constraints.inputs import read_labels
-from sidecut.exceptions import ConstraintError
+from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
 
-__all__ = ["ARRAY_SUFFIXES", "existing_file", "points_from_array", "read_array", "read_points"]
-
+__all__ = [
+    "ARRAY_SUFFIXES",
+    "conflict_words",
+    "existing_file",
+    "known_constraints",
+    "points_from_array",
+    "read_array",
+    "read_named_constraints",
+    "read_points",
+    "unknown_values",
+]
 
 ARRAY_SUFFIXES = (".npy", ".npz")
 NPY_SIGNATURE, ZIP_SIGNATURE = b"\x93NUMPY", b"PK"
@@ -63,35 +75,7 @@ def read_points(
     wishes: Wishes | None = None,
     text: TextFormat | None = None,
 ) -> Points:
-    """Read points from a table, an array or an edge list.
-
-    Parameters
-    ----------
-    path : Path
-        File to read.
-    kind : {"table", "array", "edges"}, optional
-        What the file is; told by its suffix if not given.
-    key : str, optional
-        Which array of an ``.npz`` file holds the points.
-    roles : ColumnRoles, optional
-        What the columns of a table mean.
-    is_graph : bool
-        Whether the file holds weights between points; an edge list always does.
-    wishes : Wishes, optional
-        What to do about text, gaps and units.
-    text : TextFormat, optional
-        How a text file is written.
-
-    Returns
-    -------
-    Points
-        The points.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be read or the options do not fit it.
-    """
+    """Read points from a table, an array or an edge list."""
     path, text, wishes = existing_file(path), text or TextFormat(), wishes or Wishes()
     kind = kind or _kind_of(path)
     if kind == "edges":
@@ -108,15 +92,7 @@ def read_points(
 
 
 def existing_file(path: Path) -> Path:
-    """Return the path if there is a file, and say so if there is none.
-
-    Examples
-    --------
-    >>> existing_file(Path("no/such/file.csv"))
-    Traceback (most recent call last):
-    ...
-    sidecut.cli.errors.UsageError: There is no file no/such/file.csv.
-    """
+    """Return the path if there is a file, and say so if there is none."""
     if path.is_dir():
         raise UsageError(f"{path} is a directory; name a file in it.")
     if not path.exists():
@@ -180,29 +156,7 @@ def _standardized(points: Points, wishes: Wishes) -> Points:
 def points_from_array(
     path: Path, key: str | None = None, roles: ColumnRoles | None = None, *, is_graph: bool = False
 ) -> Points:
-    """Read points from ``.npy``, ``.npz`` or a sparse matrix saved by SciPy.
-
-    Parameters
-    ----------
-    path : Path
-        File to read.
-    key : str, optional
-        Which array of an ``.npz`` holds the points: ``X`` by default, or the only one there is.
-    roles : ColumnRoles, optional
-        In an ``.npz`` the label, truth and id columns are arrays of that name.
-    is_graph : bool
-        Whether the array holds weights between the points.
-
-    Returns
-    -------
-    Points
-        The points.
-
-    Raises
-    ------
-    UsageError
-        If there is no such array, or it is not a table of finite numbers.
-    """
+    """Read points from ``.npy``, ``.npz`` or a sparse matrix saved by SciPy."""
     roles = ColumnRoles() if roles is None else roles
     if roles.keep or roles.drop:
         raise UsageError(f"{path} is an array without column names; --columns and --drop need a table.")
@@ -225,13 +179,7 @@ def _refuse_wrapped(beside: dict[str, Any], path: Path, roles: ColumnRoles) -> N
 
 
 def read_array(path: Path, key: str | None = None) -> Any:
-    """Read one array from an ``.npy`` or ``.npz`` file.
-
-    Raises
-    ------
-    UsageError
-        If the file is not an array or has none of that name.
-    """
+    """Read one array from an ``.npy`` or ``.npz`` file."""
     return _pick(_load(path), key, path)
 
 
@@ -302,23 +250,6 @@ def points_from_edges(path: Path, encoding: str | None = None) -> Points:
     that begin with ``#`` or ``%`` are skipped. Nodes are called by their names, in numerical order if all
     names are whole numbers and in order of appearance otherwise. An edge may be listed in both
     directions, but only with one weight.
-
-    Parameters
-    ----------
-    path : Path
-        File to read.
-    encoding : str, optional
-        UTF-8 if not given.
-
-    Returns
-    -------
-    Points
-        The nodes, `X` being the weights between them.
-
-    Raises
-    ------
-    UsageError
-        If a line is not an edge, a weight is not a nonnegative number, or an edge has two weights.
     """
     edges = _collect(path, encoding)
     names = _ordered({name: None for edge in edges for name in edge})
@@ -385,3 +316,75 @@ def _ordered(names: dict[str, None]) -> tuple[str, ...]:
     if all(name.isdecimal() for name in names):
         return tuple(sorted(names, key=int))
     return tuple(names)
+
+
+def unknown_values(given: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return what ``--unknown`` said: nothing, or values; an empty one stands for none beyond empty cells."""
+    return None if given is None else tuple(value for value in given if value)
+
+
+def known_constraints(
+    points: Points,
+    path: Path | None,
+    on_conflict: str = "raise",
+    *,
+    unknown: tuple[str, ...] | None = None,
+    encoding: str | None = None,
+) -> Constraints:
+    """Unite what a constraints file and a label column say."""
+    try:
+        known = Constraints.none(points.n_samples)
+        if points.known_labels is not None:
+            known = Constraints.from_labels(list(points.known_labels), unknown=())
+            if known.is_empty:
+                words = f"The label column of {points.source} holds no class: nothing is known from it."
+                warnings.warn(words, ConstraintWarning, stacklevel=2)
+        if path is None:
+            return known
+        more = read_named_constraints(path, points, on_conflict, unknown=unknown, encoding=encoding)
+        return known.merged_with(more, on_conflict)
+    except ConflictError as error:
+        raise UsageError(_contradiction(error.conflicts, points, path)) from error
+
+
+def read_named_constraints(
+    path: Path,
+    points: Points,
+    on_conflict: str = "raise",
+    *,
+    unknown: tuple[str, ...] | None = None,
+    encoding: str | None = None,
+) -> Constraints:
+    """Read a constraints file that calls points by name, if they have names, or by row number."""
+    existing_file(path)
+    try:
+        return read_constraints(
+            path, points.n_samples, on_conflict, names=points.names, unknown=unknown, encoding=encoding
+        )
+    except ConflictError:
+        raise
+    except ConstraintError as error:
+        hint = (
+            " Say which column holds the names with --id-column." if "called by names" in str(error) else ""
+        )
+        raise UsageError(f"{in_options(str(error))}.{hint}") from error
+
+
+def conflict_words(conflict: Conflict, points: Points) -> str:
+    """Tell a contradiction with the names of its points."""
+    first, second = (points.name(end) for end in conflict.cannot_link)
+    chain = [points.name(point) for point in conflict.chain]
+    if len(chain) > 12:
+        chain[5:-5] = [f"({len(chain) - 10} more)"]
+    return f"{first} and {second} cannot be linked, yet must-links join them: {' - '.join(chain)}"
+
+
+def _contradiction(conflicts: tuple[Conflict, ...], points: Points, path: Path | None) -> str:
+    where = "The labels contradict themselves" if path is None else f"{path} contradicts itself"
+    shown = "; ".join(conflict_words(conflict, points) for conflict in conflicts[:3])
+    check = "" if path is None else " (sidecut check lists all)"
+    return (
+        f"{where}: {shown}{check}. Correct them, or go on with --on-conflict drop "
+        "(keeps the "
+        "strongest) or --on-conflict weigh (keeps all as beliefs)."
+    )

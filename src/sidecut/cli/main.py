@@ -14,7 +14,7 @@ import typer
 
 from sidecut import __version__
 from sidecut.cli import options
-from sidecut.cli.errors import BAD_INPUT, FAILED, UsageError
+from sidecut.cli.console import BAD_INPUT, FAILED, UsageError
 
 __all__ = ["main"]
 

@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from sidecut.cli.console import show_table
-from sidecut.cli.errors import OK, UsageError, did_you_mean
+from sidecut.cli.console import OK, UsageError, did_you_mean, show_table
 from sidecut.cli.options import MethodsOptions
 from sidecut.constraints import Constraints
 
@@ -28,26 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Method:
-    """A method as a user chooses it.
-
-    Parameters
-    ----------
-    class_path : str
-        Where the estimator lives, as ``module:class``.
-    purpose : str
-        What it is good for, in one line.
-    takes : str
-        What kind of side information it uses.
-    cost : str
-        What it costs beside the graph, n points and k clusters.
-    citation : str
-        Where it comes from.
-
-    Examples
-    --------
-    >>> METHODS["normalized-cut"].load().__name__
-    'NormalizedCut'
-    """
+    """A method as a user chooses it."""
 
     class_path: str
     purpose: str
@@ -189,28 +169,7 @@ METHODS: dict[str, Method] = {
 
 
 def method_named(name: str) -> Method:
-    """Return a method by name.
-
-    Parameters
-    ----------
-    name : str
-        One of the keys of `METHODS`; underscores and capitals are forgiven.
-
-    Returns
-    -------
-    Method
-        The method.
-
-    Raises
-    ------
-    UsageError
-        If there is no such method.
-
-    Examples
-    --------
-    >>> method_named("Normalized_Cut") is METHODS["normalized-cut"]
-    True
-    """
+    """Return a method by name."""
     known = name.lower().replace("_", "-")
     if known not in METHODS:
         raise UsageError(
@@ -221,42 +180,13 @@ def method_named(name: str) -> Method:
 
 
 def default_method(constraints: Constraints, clusters: str) -> str:
-    """Return the name of the method used when none is named, by what is known (docs/which-method.md).
-
-    Examples
-    --------
-    >>> default_method(Constraints.from_labels([0, 1, -1]), "3"), default_method(Constraints.none(3), "3")
-    ('auto', 'normalized-cut')
-    >>> default_method(Constraints.none(3), "auto")
-    'auto'
-    """
+    """Return the name of the method used when none is named, by what is known (docs/which-method.md)."""
     # Where nothing is known and nothing is to be chosen, the choice would be the normalised cut anyway.
     return "normalized-cut" if constraints.is_empty and clusters != "auto" else "auto"
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """Split ``name=value``; true, false and none in any spelling, Python literals, anything else as text.
-
-    Parameters
-    ----------
-    text : str
-        What followed ``--set``.
-
-    Returns
-    -------
-    name, value
-        The parameter and its value.
-
-    Raises
-    ------
-    UsageError
-        If there is no ``=`` or no name.
-
-    Examples
-    --------
-    >>> parse_setting("n_neighbors=15"), parse_setting("affinity=knn"), parse_setting("hard=true")
-    (('n_neighbors', 15), ('affinity', 'knn'), ('hard', True))
-    """
+    """Split ``name=value``; true, false and none in any spelling, Python literals, anything else as text."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise UsageError(f"--set {text}: write it as name=value, for example --set n_neighbors=15.")
@@ -270,33 +200,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
 
 def build_estimator(estimator_class: type[Any], chosen: dict[str, Any], settings: Iterable[str] = ()) -> Any:
-    """Make an estimator from named options and ``--set`` texts.
-
-    Parameters
-    ----------
-    estimator_class : type
-        A scikit-learn estimator.
-    chosen : dict
-        Parameters from options of their own; those that are None keep the estimator's default.
-    settings : iterable of str
-        Texts ``name=value``; they come last and win.
-
-    Returns
-    -------
-    estimator
-        Not fitted.
-
-    Raises
-    ------
-    UsageError
-        If the estimator has no such parameter.
-
-    Examples
-    --------
-    >>> from sklearn.cluster import KMeans
-    >>> build_estimator(KMeans, {"n_clusters": 3, "random_state": None}, ["tol=0.1"])
-    KMeans(n_clusters=3, tol=0.1)
-    """
+    """Make an estimator from named options and ``--set`` texts."""
     wanted = {name: value for name, value in chosen.items() if value is not None}
     wanted.update(parse_setting(text) for text in settings)
     valid = sorted(estimator_class().get_params(deep=False))
@@ -313,18 +217,7 @@ def _unknown(name: str, valid: list[str], owner: str) -> str:
 
 
 def run(options: MethodsOptions) -> int:
-    """Print the table of methods.
-
-    Parameters
-    ----------
-    options : MethodsOptions
-        What was asked for.
-
-    Returns
-    -------
-    int
-        Exit code.
-    """
+    """Print the table of methods."""
     if options.json:
         print(json.dumps({name: method.as_dict() for name, method in METHODS.items()}))
         return OK

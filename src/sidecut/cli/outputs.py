@@ -12,7 +12,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.cli.errors import UsageError, require
+from sidecut.cli.console import UsageError, require
 from sidecut.cli.inputs import ARRAY_SUFFIXES, existing_file, read_array
 from sidecut.cli.preparation import Points
 from sidecut.cli.tables import JSON_LINES, TextFormat, class_codes, read_table
@@ -35,20 +35,7 @@ PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def checked_output(path: Path, suffixes: tuple[str, ...]) -> Path:
-    """Return the path if it can be written, before any time is spent on computing what goes there.
-
-    Raises
-    ------
-    UsageError
-        If the suffix is unknown or the directory is not there.
-
-    Examples
-    --------
-    >>> checked_output(Path("labels.xls"), (".csv", ".npy"))
-    Traceback (most recent call last):
-    ...
-    sidecut.cli.errors.UsageError: labels.xls: cannot write '.xls' files; use .csv or .npy.
-    """
+    """Return the path if it can be written, before any time is spent on computing what goes there."""
     if path == STANDARD_OUTPUT and suffixes == LABEL_SUFFIXES:
         return path
     if path.suffix.lower() not in suffixes:
@@ -67,25 +54,7 @@ def label_columns(
     classes: dict[int, str],
     confidence: NDArray[np.float64] | None = None,
 ) -> dict[str, Sequence[Any]]:
-    """Return the columns of an output: the points, their clusters and, where classes are known, the classes.
-
-    Parameters
-    ----------
-    points : Points
-        The points, for their names.
-    labels : array of shape (n,)
-        Cluster of each point.
-    classes : dict of int to str
-        The class of each cluster that has one; the others keep their number.
-    confidence : array of shape (n,), optional
-        How sure each label is, from 0 to 1.
-
-    Examples
-    --------
-    >>> points = Points(np.zeros((2, 1)), Path("p.csv"), names=("ann", "bob"), name_column="who")
-    >>> label_columns(points, np.array([1, 0]), {1: "cat"})
-    {'who': ['ann', 'bob'], 'label': [1, 0], 'class': ['cat', 'cluster 0']}
-    """
+    """Return the columns of an output: the points, their clusters and, where known, their classes."""
     names = range(points.n_samples) if points.names is None else points.names
     columns: dict[str, Sequence[Any]] = {points.name_column: list(names), "label": labels.tolist()}
     if classes:
@@ -96,15 +65,7 @@ def label_columns(
 
 
 def write_labels(path: Path, columns: dict[str, Sequence[Any]]) -> None:
-    """Write one row per point; an ``.npy`` holds the labels only, and ``-`` is standard output.
-
-    Parameters
-    ----------
-    path : Path
-        Where to write; the suffix chooses the format.
-    columns : dict of str to sequence
-        What `label_columns` returned.
-    """
+    """Write one row per point; an ``.npy`` holds the labels only, and ``-`` is standard output."""
     suffix = path.suffix.lower()
     if path == STANDARD_OUTPUT:
         _write_text(sys.stdout, columns, ",")
@@ -135,33 +96,7 @@ def read_labels(
     text: TextFormat | None = None,
     unknown: tuple[str, ...] | None = None,
 ) -> tuple[NDArray[np.intp], list[str] | None]:
-    """Read labels that this or another program wrote.
-
-    Parameters
-    ----------
-    path : Path
-        A table or an ``.npy`` array.
-    column : str, optional
-        Which column of a table holds the labels: ``label`` by default, or the last of at most two.
-    id_column : str, optional
-        Which column names the points; without it the order of the rows counts.
-    text : TextFormat, optional
-        How a text file is written.
-    unknown : tuple of str, optional
-        What means unknown, beyond nothing.
-
-    Returns
-    -------
-    labels : array of shape (n,)
-        Classes numbered from 0, -1 where unknown.
-    names : list of str or None
-        Names of the points, if there is an id column.
-
-    Raises
-    ------
-    UsageError
-        If the file does not say which of its columns is meant.
-    """
+    """Read labels that this or another program wrote."""
     if existing_file(path).suffix.lower() in ARRAY_SUFFIXES:
         values = read_array(path, column)
         if values.ndim != 1:

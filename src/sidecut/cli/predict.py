@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidecut import __version__
-from sidecut.cli.console import collected_warnings, show_rows
-from sidecut.cli.errors import OK, UsageError, require
+from sidecut.cli.console import OK, UsageError, collected_warnings, require, show_rows
 from sidecut.cli.inputs import ARRAY_SUFFIXES, existing_file, points_from_array
 from sidecut.cli.options import PredictOptions
 from sidecut.cli.outputs import LABEL_SUFFIXES, STANDARD_OUTPUT, checked_output, label_columns, write_labels
@@ -33,18 +32,7 @@ TRUSTED = (
 
 
 def run(options: PredictOptions) -> int:
-    """Label new points, write the labels, and tell of it.
-
-    Parameters
-    ----------
-    options : PredictOptions
-        What was asked for.
-
-    Returns
-    -------
-    int
-        Exit code.
-    """
+    """Label new points, write the labels, and tell of it."""
     output = checked_output(options.output, LABEL_SUFFIXES)
     if output.resolve() in (options.model.resolve(), options.data.resolve()):
         raise UsageError("The output would overwrite an input; choose another name with -o.")
@@ -106,21 +94,7 @@ def _tell(model: SavedModel, points: Points, labels: np.ndarray, options: Predic
 
 @dataclass(frozen=True)
 class SavedModel:
-    """What is needed to put new points into clusters.
-
-    Parameters
-    ----------
-    predictor : estimator
-        The model, or the nearest points it labelled where it cannot label others itself.
-    preparation : Preparation or None
-        How the columns of a table become features.
-    classes : dict of int to str
-        Which cluster is which class.
-    method : str
-        Name of the method.
-    n_features : int
-        Features of a point, for arrays.
-    """
+    """What is needed to put new points into clusters."""
 
     predictor: Any
     preparation: Preparation | None
@@ -130,15 +104,7 @@ class SavedModel:
 
 
 def save_model(path: Path, run: ClusterRun) -> None:
-    """Write what `load_model` reads.
-
-    Parameters
-    ----------
-    path : Path
-        Where to write.
-    run : ClusterRun
-        A run on points with features.
-    """
+    """Write what `load_model` reads."""
     prepared = run.points.preparation or Preparation(columns=())
     require("skops.io", "Saving models").dump(
         {
@@ -170,13 +136,7 @@ def _predictor(run: ClusterRun) -> Any:
 
 
 def load_model(path: Path) -> SavedModel:
-    """Read a model.
-
-    Raises
-    ------
-    UsageError
-        If the file is no model, or holds types that a model has no use for.
-    """
+    """Read a model."""
     skops = require("skops.io", "Reading models")
     try:
         strange = [name for name in skops.get_untrusted_types(file=path) if not name.startswith(TRUSTED)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.cli.errors import UsageError, require
+from sidecut.cli.console import UsageError, require
 from sidecut.exceptions import SidecutWarning, warn
 
 if TYPE_CHECKING:
@@ -30,17 +30,7 @@ _MISSING = {"NA", "N/A", "<NA>", "NULL", "NONE", "?", "-"}
 
 @dataclass(frozen=True)
 class Wishes:
-    """What to do to a table beyond reading its numbers.
-
-    Parameters
-    ----------
-    impute : bool
-        Fill missing values: the median of a number, the most frequent text.
-    encode : bool
-        Turn every text into a column of zeros and ones.
-    standardize : bool
-        Give every column mean 0 and variance 1.
-    """
+    """What to do to a table beyond reading its numbers."""
 
     impute: bool = False
     encode: bool = False
@@ -49,19 +39,7 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Preparation:
-    """How the columns of a table become features.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        The columns, in order.
-    transformer : scikit-learn transformer or None
-        Fitted; None where the columns are numbers and stay as they are.
-    exponents : array, optional
-        Powers of two by which columns are divided first, where squares would overflow.
-    scaler : scikit-learn transformer, optional
-        Fitted, applied last.
-    """
+    """How the columns of a table become features."""
 
     columns: tuple[str, ...]
     transformer: Any = None
@@ -69,13 +47,7 @@ class Preparation:
     scaler: Any = None
 
     def apply(self, frame: pd.DataFrame, source: Path) -> NDArray[np.float64]:
-        """Return the features of the rows of a table.
-
-        Raises
-        ------
-        UsageError
-            If a column is missing, or holds what cannot be used.
-        """
+        """Return the features of the rows of a table."""
         absent = [column for column in self.columns if column not in frame.columns]
         if absent:
             raise UsageError(f"{source} has no column {absent[0]!r}; it is needed as in the data before.")
@@ -107,39 +79,7 @@ class Preparation:
 def learn_preparation(
     frame: pd.DataFrame, columns: Sequence[str], source: Path, wishes: Wishes
 ) -> tuple[Preparation, NDArray[np.float64]]:
-    """Find out how columns become features, and do it.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per point.
-    columns : sequence of str
-        Columns that are features.
-    source : Path
-        Where the table came from, for messages.
-    wishes : Wishes
-        What was asked for.
-
-    Returns
-    -------
-    preparation : Preparation
-        For points that come later.
-    X : array of shape (n, d)
-        The features.
-
-    Raises
-    ------
-    UsageError
-        If there is text or a gap and nothing was said about it.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"x": [1.0, None, 3.0], "kind": ["a", "b", "a"]})
-    >>> _, X = learn_preparation(frame, ["x", "kind"], Path("t.csv"), Wishes(impute=True, encode=True))
-    >>> X.tolist()
-    [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
-    """
+    """Find out how columns become features, and do it."""
     text = text_columns(frame, columns)
     plain = Preparation(tuple(columns))
     if wishes.encode:
@@ -313,35 +253,7 @@ def quoted(name: str) -> str:
 
 @dataclass(frozen=True)
 class Points:
-    """Points read from a file.
-
-    Parameters
-    ----------
-    X : array or sparse array
-        Features of the points (n, d), or weights between them (n, n) if `is_graph`.
-    source : Path
-        The file they came from.
-    is_graph : bool
-        Whether `X` holds weights between points.
-    names : tuple of str, optional
-        Names of the points, from the id column or the nodes of an edge list.
-    name_column : str
-        What the names are called in output files.
-    columns : tuple of str, optional
-        Names of the features.
-    known_labels : tuple of str, optional
-        Classes of the points labelled beforehand, empty where unknown.
-    truth : array of shape (n,), optional
-        Classes to score against, -1 where unknown; never shown to a method.
-    preparation : Preparation, optional
-        How the features came from a table, for points that come later.
-
-    Examples
-    --------
-    >>> points = Points(np.zeros((2, 1)), Path("points.csv"), names=("ann", "bob"))
-    >>> points.n_samples, points.name(1)
-    (2, 'bob')
-    """
+    """Points read from a file."""
 
     X: Any
     source: Path
@@ -364,13 +276,7 @@ class Points:
 
 
 def warn_about_spreads(points: Points) -> None:
-    """Warn where one column spreads so much further than most that it alone decides which points are near.
-
-    Parameters
-    ----------
-    points : Points
-        Features as they go to a method.
-    """
+    """Warn where one column spreads so much further than most that it alone decides which points are near."""
     if points.is_graph or points.columns is None or len(points.columns) != points.X.shape[1]:
         return
     with np.errstate(over="ignore", invalid="ignore"):
@@ -390,17 +296,7 @@ def warn_about_spreads(points: Points) -> None:
 
 
 def checked_names(values: Sequence[Any], column: str, source: Path) -> tuple[str, ...]:
-    """Turn an id column into names, which must be there and must differ.
-
-    Examples
-    --------
-    >>> checked_names([3, 1], "id", Path("points.csv"))
-    ('3', '1')
-    >>> checked_names(["a", "a"], "id", Path("points.csv"))
-    Traceback (most recent call last):
-    ...
-    sidecut.cli.errors.UsageError: The id column 'id' of points.csv calls rows 0 and 1 both 'a'; names must...
-    """
+    """Turn an id column into names, which must be there and must differ."""
     names = tuple(str(value) for value in values)
     seen: dict[str, int] = {}
     for row, name in enumerate(names):

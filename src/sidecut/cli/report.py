@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidecut import __version__
-from sidecut.cli.errors import UsageError, require
+from sidecut.cli.console import UsageError, require
 from sidecut.cli.evaluate import MAX_LISTED, Score, listed_constraints
 from sidecut.cli.result import ClusterRun, chance_words, list_suspects
 from sidecut.cli.summary import clusters_words, counted, sentences, solver_words
@@ -43,21 +43,7 @@ DRAWN_LINKS = 80
 def write_report(
     path: Path, run: ClusterRun, command: str, messages: list[str], seconds: dict[str, float]
 ) -> None:
-    """Write the report of a run.
-
-    Parameters
-    ----------
-    path : Path
-        Where to write.
-    run : ClusterRun
-        What was computed.
-    command : str
-        The command line that did it.
-    messages : list of str
-        What was warned of.
-    seconds : dict of str to float
-        How long each stage took.
-    """
+    """Write the report of a run."""
     path.write_text(report_html(run, command, messages, seconds), encoding="utf-8")
 
 
@@ -329,18 +315,6 @@ def coordinates(run: ClusterRun) -> tuple[NDArray[np.float64], str]:
 
     Data of one or two features is shown as it is. Anything else is shown by the principal components of the
     embedding the labels were read from, or of the data where a method has none.
-
-    Parameters
-    ----------
-    run : ClusterRun
-        What was computed.
-
-    Returns
-    -------
-    points : array of shape (n, 2)
-        Coordinates.
-    words : str
-        What they are.
     """
     X = run.points.X
     if not run.points.is_graph and X.shape[1] <= 2:
@@ -353,13 +327,7 @@ def coordinates(run: ClusterRun) -> tuple[NDArray[np.float64], str]:
 
 
 def draw_points(run: ClusterRun) -> Any:
-    """Draw the clusters with their constraints, before and after if both are known.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture.
-    """
+    """Draw the clusters with their constraints, before and after if both are known."""
     require("matplotlib", "Drawing pictures")
     where, _ = coordinates(run)
     links = listed_constraints(run.constraints)
@@ -395,34 +363,13 @@ def cluster_colours(run: ClusterRun) -> list[str]:
 
 
 def draw_eigenvalues(run: ClusterRun) -> Any:
-    """Draw the eigenvalues of the graph, or those of the embedding where the graph's are not known.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture.
-    """
+    """Draw the eigenvalues of the graph, or those of the embedding where the graph's are not known."""
     require("matplotlib", "Drawing pictures")
     return plot_eigenvalues(run.spectrum or run.eigenvalues, run.n_clusters).figure
 
 
 def render(draw: Callable[[Any], Any], run: Any, theme: str = "light") -> bytes:
-    """Draw a picture in a theme and return it as PNG.
-
-    Parameters
-    ----------
-    draw : callable
-        One of the ``draw_`` functions.
-    run : object
-        What to draw.
-    theme : {"light", "dark"}
-        Colours of text and paper.
-
-    Returns
-    -------
-    bytes
-        A PNG file.
-    """
+    """Draw a picture in a theme and return it as PNG."""
     matplotlib = require("matplotlib", "Drawing pictures")
     file = io.BytesIO()
     with matplotlib.rc_context(THEMES[theme]):

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.cli.errors import UsageError
+from sidecut.cli.console import UsageError
 from sidecut.cli.evaluate import MAX_LISTED, Score, Violation, hard_violations, score, violations
-from sidecut.cli.identities import looks_like_ids
 from sidecut.cli.inputs import read_points
 from sidecut.cli.preparation import Points, Wishes, ask_about_commas
 from sidecut.cli.tables import (
@@ -20,6 +19,7 @@ from sidecut.cli.tables import (
     ColumnRoles,
     TextFormat,
     kind_suffix,
+    looks_like_ids,
     read_table,
 )
 from sidecut.constraints import Constraints
@@ -42,23 +42,7 @@ MAX_SPECTRUM_POINTS = 20_000
 
 @dataclass(frozen=True)
 class ClusterRun:
-    """Everything a run produced, for whoever tells of it.
-
-    Parameters
-    ----------
-    points : Points
-        What was clustered.
-    constraints : Constraints
-        What was known; possibly nothing.
-    method : str
-        Name of the method.
-    model : estimator
-        The fitted method.
-    baseline : estimator or None
-        The same graph cut without constraints, if that was compared.
-    spectrum : tuple of float
-        Eigenvalues of the graph that was cut, beyond those the clustering needs, to show the gap.
-    """
+    """Everything a run produced, for whoever tells of it."""
 
     points: Points
     constraints: Constraints
@@ -154,28 +138,7 @@ class ClusterRun:
 
 
 def graph_spectrum(model: Any, random_state: int | None = None) -> tuple[float, ...]:
-    """Return the smallest eigenvalues of the graph that was cut, some more than there are clusters.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted method.
-    random_state : int, optional
-        Seed of the solver's start.
-
-    Returns
-    -------
-    tuple of float
-        Eigenvalues of the normalised Laplacian, ascending; none for large graphs.
-
-    Examples
-    --------
-    >>> from sidecut import NormalizedCut
-    >>> two_triangles = np.kron(np.eye(2), np.ones((3, 3)))
-    >>> model = NormalizedCut(2, affinity="precomputed", random_state=0).fit(two_triangles)
-    >>> np.round(graph_spectrum(model, 0), 6) + 0.0
-    array([0., 0., 1., 1., 1., 1.])
-    """
+    """Return the smallest eigenvalues of the graph that was cut, some more than there are clusters."""
     graph = getattr(model, "affinity_matrix_", None)
     if graph is None or graph.n_nodes > MAX_SPECTRUM_POINTS:
         return ()
@@ -193,15 +156,7 @@ SHOWN = 10
 
 
 def list_suspects(suspects: Suspects | None, points: Points) -> list[dict[str, Any]]:
-    """Return every label or link that is more likely wrong than right, the most suspicious first.
-
-    Parameters
-    ----------
-    suspects : Suspects or None
-        The judgement; None if there was none.
-    points : Points
-        For the names of the points.
-    """
+    """Return every label or link that is more likely wrong than right, the most suspicious first."""
     if suspects is None:
         return []
     return [
@@ -216,26 +171,12 @@ def list_suspects(suspects: Suspects | None, points: Points) -> list[dict[str, A
 
 
 def chance_words(chance: float) -> str:
-    """Return a chance in percent; nothing that is only likely is said to be certain.
-
-    Examples
-    --------
-    >>> chance_words(0.914), chance_words(0.9999)
-    ('91 %', 'over 99 %')
-    """
+    """Return a chance in percent; nothing that is only likely is said to be certain."""
     return "over 99 %" if chance > 0.99 else f"{100 * chance:.0f} %"
 
 
 def tell_suspects(suspects: list[dict[str, Any]], kind: str, total: int) -> list[str]:
-    r"""Return lines that name the suspects, each with what was said and the reason.
-
-    Examples
-    --------
-    >>> found = [{"points": ["p3"], "said": "dog", "score": 0.98, "reason": "7 of the 9 nearest are cats"}]
-    >>> print("\n".join(tell_suspects(found, "label", 16)))
-    1 label of 16 looks wrong (the chance is given):
-      p3, said dog: 7 of the 9 nearest are cats (98 %)
-    """
+    r"""Return lines that name the suspects, each with what was said and the reason."""
     if not suspects:
         return [f"None of the {total:,} {kind}s looks wrong."] if total else []
     count, verb = len(suspects), "looks" if len(suspects) == 1 else "look"
@@ -248,17 +189,7 @@ def tell_suspects(suspects: list[dict[str, Any]], kind: str, total: int) -> list
 
 
 def seek_suspects(points: Points, constraints: Constraints, n_clusters: int | None) -> Suspects | None:
-    """Judge all that is known by the points; None where that is nothing, or too much.
-
-    Parameters
-    ----------
-    points : Points
-        Features, or a graph.
-    constraints : Constraints
-        What is known.
-    n_clusters : int or None
-        How many clusters there are, if that is known.
-    """
+    """Judge all that is known by the points; None where that is nothing, or too much."""
     n_links = 0 if constraints.labels is not None else constraints.n_pairs
     is_much = len(constraints.constrained_points) > MAX_JUDGED or n_links > MAX_JUDGED_LINKS
     if constraints.is_empty or is_much or points.n_samples > MAX_POINTS or min(points.X.shape) < 1:

@@ -10,8 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from sidecut.cli.console import Stages, collected_warnings, show_rows
-from sidecut.cli.errors import OK, VIOLATED, UsageError
+from sidecut.cli.console import OK, VIOLATED, Stages, UsageError, collected_warnings, show_rows
 from sidecut.cli.inputs import existing_file
 from sidecut.cli.methods import build_estimator, method_named
 from sidecut.cli.options import SegmentOptions
@@ -35,17 +34,7 @@ __all__ = ["parse_box", "run"]
 
 @dataclass(frozen=True)
 class SegmentRun:
-    """A picture that was cut.
-
-    Parameters
-    ----------
-    image : array
-        The picture.
-    result : Segmentation
-        Its segments.
-    messages : list of str
-        What was warned of.
-    """
+    """A picture that was cut."""
 
     image: NDArray
     result: Segmentation
@@ -58,18 +47,7 @@ class SegmentRun:
 
 
 def run(options: SegmentOptions) -> int:
-    """Cut a picture, write what was asked for, and tell of it.
-
-    Parameters
-    ----------
-    options : SegmentOptions
-        What was asked for.
-
-    Returns
-    -------
-    int
-        Exit code.
-    """
+    """Cut a picture, write what was asked for, and tell of it."""
     files = _planned_files(options)
     stages = Stages.chosen(options.quiet, options.verbose)
     with collected_warnings() as messages:
@@ -82,23 +60,7 @@ def run(options: SegmentOptions) -> int:
 
 
 def parse_box(text: str) -> Box:
-    """Read CLASS,ROW,COLUMN,HEIGHT,WIDTH.
-
-    Parameters
-    ----------
-    text : str
-        What followed ``--box``.
-
-    Raises
-    ------
-    UsageError
-        If it has other than five parts, or parts that are no whole numbers.
-
-    Examples
-    --------
-    >>> parse_box("sky,5,10,8,8")
-    Box(label='sky', row=5, column=10, height=8, width=8)
-    """
+    """Read CLASS,ROW,COLUMN,HEIGHT,WIDTH."""
     label, *place = (part.strip() for part in text.split(","))
     try:
         row, column, height, width = (int(part) for part in place)

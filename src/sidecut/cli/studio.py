@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from sidecut.cli.errors import OK, UsageError, require
-from sidecut.cli.inputs import existing_file, read_points
-from sidecut.cli.knowledge import read_named_constraints
+from sidecut.cli.console import OK, UsageError, require
+from sidecut.cli.inputs import existing_file, read_named_constraints, read_points
 from sidecut.cli.options import StudioOptions
 from sidecut.cli.predict import save_model
 from sidecut.cli.preparation import Points, Wishes, ask_about_commas
@@ -38,18 +37,7 @@ DIMENSIONS = 50
 
 
 def run(options: StudioOptions) -> int:
-    """Open the studio, and serve it until it is interrupted.
-
-    Parameters
-    ----------
-    options : StudioOptions
-        What was asked for.
-
-    Returns
-    -------
-    int
-        0.
-    """
+    """Open the studio, and serve it until it is interrupted."""
     try:
         from sidecut.studio.server import serve
     except ImportError as error:

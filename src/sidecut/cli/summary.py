@@ -29,13 +29,7 @@ UNSURE, MANY_UNSURE = 0.5, 0.05
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number and a noun: 1 cluster, 1,797 points.
-
-    Examples
-    --------
-    >>> counted(1, "cluster"), counted(1797, "point")
-    ('1 cluster', '1,797 points')
-    """
+    """Return a number and a noun: 1 cluster, 1,797 points."""
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
@@ -53,20 +47,7 @@ def solver_words(run: ClusterRun) -> tuple[str, str]:
 
 
 def sentences(run: ClusterRun, messages: list[str]) -> tuple[str, str, str]:
-    """Tell in plain words what was done, what the knowledge changed, and what is doubtful.
-
-    Parameters
-    ----------
-    run : ClusterRun
-        What was computed.
-    messages : list of str
-        What was warned of.
-
-    Returns
-    -------
-    tuple of three str
-        One paragraph each.
-    """
+    """Tell in plain words what was done, what the knowledge changed, and what is doubtful."""
     done = " ".join(filter(None, (_what_was_done(run), getattr(run.model, "explanation_", ""))))
     return done, _what_changed(run), _what_is_doubtful(run, messages)
 
@@ -141,14 +122,7 @@ def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
 
 
 def _first_sentence(message: str) -> str:
-    """Return the first sentence of a warning, to be put into another.
-
-    Examples
-    --------
-    >>> from sidecut.cli.summary import _first_sentence
-    >>> _first_sentence("A class has no cluster of its own: 'eight'. Look at these labels.")
-    "a class has no cluster of its own: 'eight'"
-    """
+    """Return the first sentence of a warning, to be put into another."""
     first = re.split(r"\.\s", message, maxsplit=1)[0].rstrip(".")
     is_name = len(first) > 1 and first[1].isupper()
     return first if is_name else first[:1].lower() + first[1:]
@@ -231,24 +205,7 @@ def _worse_words(run: ClusterRun) -> list[str]:
 def json_summary(
     run: ClusterRun, files: dict[str, Path], messages: list[str], seconds: dict[str, float]
 ) -> dict[str, Any]:
-    """Return one object with everything a program wants to know.
-
-    Parameters
-    ----------
-    run : ClusterRun
-        What was computed.
-    files : dict of str to Path
-        What was written, by purpose.
-    messages : list of str
-        What was warned of.
-    seconds : dict of str to float
-        How long each stage took.
-
-    Returns
-    -------
-    dict
-        Fit for ``json.dumps``.
-    """
+    """Return one object with everything a program wants to know."""
     solver, certificate = solver_words(run)
     return {
         "data": str(run.points.source),
@@ -272,19 +229,7 @@ def json_summary(
 
 
 def tell_summary(run: ClusterRun, files: dict[str, Path], messages: list[str], seconds: float) -> None:
-    """Print three sentences and a few aligned lines.
-
-    Parameters
-    ----------
-    run : ClusterRun
-        What was computed.
-    files : dict of str to Path
-        What was written, by purpose.
-    messages : list of str
-        What was warned of.
-    seconds : float
-        How long it all took.
-    """
+    """Print three sentences and a few aligned lines."""
     solver, certificate = solver_words(run)
     for sentence in sentences(run, messages):
         print(sentence)

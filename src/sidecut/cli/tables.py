@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.cli.errors import UsageError, did_you_mean, require
-from sidecut.cli.identities import ask_about_ids, is_called_id
+from sidecut.cli.console import UsageError, did_you_mean, require
 from sidecut.cli.preparation import (
     Points,
     Wishes,
@@ -50,25 +49,53 @@ __all__ = [
     "text_options",
 ]
 
+#: A column of whole numbers that is called id holds ids if more than this share of them is distinct.
+MOSTLY = 0.75
+
+
+def is_called_id(column: str) -> bool:
+    """Tell whether the heading of a column says that it holds ids."""
+    return re.fullmatch(r"(?i)(.*[_ -])?(id|ids|key|index|uid|row)", column) is not None
+
+
+def looks_like_ids(values: pd.Series, column: str) -> bool:
+    """Tell whether a column numbers the rows: by its heading, or because it counts on by one."""
+    is_saved_index = column.startswith("Unnamed: ")
+    return is_saved_index or _numbers_rows(values) or (is_called_id(column) and _is_mostly_distinct(values))
+
+
+def ask_about_ids(values: pd.Series, column: str, source: Path) -> None:
+    """Refuse a column that numbers the rows: clustered as a feature it decides the result."""
+    if not looks_like_ids(values, column):
+        return
+    if column.startswith("Unnamed: "):
+        # pandas writes its row numbers under an empty heading.
+        said = f"A column of {source} has no heading and looks like saved row numbers ({column!r})"
+    else:
+        first = ", ".join(f"{value:g}" for value in values[:3])
+        said = f"Column {column!r} of {source} looks like ids, not like a feature ({first}, ...)"
+    name = quoted(column)
+    naming = f", make it the names of the points with --id-column {name}" if can_name_points(values) else ""
+    raise UsageError(
+        f"{said}; leave it out with --drop {name}{naming}, or say that it is a feature with --feature {name}."
+    )
+
+
+def _is_mostly_distinct(values: pd.Series) -> bool:
+    return len(values) > 2 and values.dtype.kind in "iu" and values.nunique() > MOSTLY * len(values)
+
+
+def _numbers_rows(values: pd.Series) -> bool:
+    return len(values) >= 10 and values.dtype.kind in "iu" and bool((np.diff(values.to_numpy()) == 1).all())
+
+
 JSON_LINES = (".jsonl", ".ndjson")
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", *JSON_LINES, *PARQUET)
 
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """Which columns of a table mean what.
-
-    Parameters
-    ----------
-    label, truth, identity : str, optional
-        Columns with partial labels, with true classes, and with names of the points.
-    keep, drop : tuple of str
-        Columns to use as features (all the others by default), and columns to leave out.
-    features : tuple of str
-        Columns that are features although they look like ids.
-    unknown : tuple of str, optional
-        What means unknown in the columns of classes, beyond nothing.
-    """
+    """Which columns of a table mean what."""
 
     label: str | None = None
     truth: str | None = None
@@ -86,18 +113,7 @@ class ColumnRoles:
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How a text file is written.
-
-    Parameters
-    ----------
-    has_heading : bool, optional
-        Whether the first line names the columns. If not given, it does unless it is all numbers; columns
-        without names are called 0, 1, ...
-    encoding : str, optional
-        UTF-8 if not given.
-    decimal : str
-        The decimal point.
-    """
+    """How a text file is written."""
 
     has_heading: bool | None = None
     encoding: str | None = None
@@ -105,13 +121,7 @@ class TextFormat:
 
 
 def kind_suffix(path: Path) -> str:
-    """Return the suffix that tells what a file holds, compressed or not.
-
-    Examples
-    --------
-    >>> kind_suffix(Path("points.csv.gz")), kind_suffix(Path("POINTS.CSV"))
-    ('.csv', '.csv')
-    """
+    """Return the suffix that tells what a file holds, compressed or not."""
     suffix = path.suffix.lower()
     return Path(path.stem).suffix.lower() if suffix in COMPRESSED else suffix
 
@@ -127,27 +137,7 @@ def read_lines(path: Path, encoding: str | None = None) -> Iterator[str]:
 
 
 def read_table(path: Path, text: TextFormat | None = None, as_text: Sequence[str] = ()) -> pd.DataFrame:
-    """Read a CSV, TSV or Parquet file.
-
-    Parameters
-    ----------
-    path : Path
-        File to read.
-    text : TextFormat, optional
-        How a text file is written.
-    as_text : sequence of str
-        Columns that are names or classes, in which 007 is not 7.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table, with column names as text.
-
-    Raises
-    ------
-    UsageError
-        If the file is empty or not a table, or its first line could be a heading as well as a point.
-    """
+    """Read a CSV, TSV or Parquet file."""
     pandas = require("pandas", "Reading tables")
     try:
         if kind_suffix(path) in PARQUET:
@@ -188,18 +178,7 @@ def _first_broken_line(path: Path, text: TextFormat | None) -> str:
 
 
 def text_options(path: Path, text: TextFormat, as_text: Sequence[str] = ()) -> dict[str, Any]:
-    """Return what ``read_csv`` must be told of a text file, from its first line.
-
-    Parameters
-    ----------
-    path, text, as_text
-        As in `read_table`.
-
-    Returns
-    -------
-    dict
-        Keyword arguments.
-    """
+    """Return what ``read_csv`` must be told of a text file, from its first line."""
     first_line = next((line for line in read_lines(path, text.encoding) if line.strip()), "").strip("\r\n")
     # One column may have blanks in its heading; only plain text separates by them.
     separator = guess_separator(first_line, text.decimal) or (r"\s+" if kind_suffix(path) == ".txt" else ",")
@@ -259,40 +238,7 @@ def points_from_table(
     is_graph: bool = False,
     wishes: Wishes | None = None,
 ) -> Points:
-    """Turn a table into points: numbers from its feature columns, the rest by its role.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per point.
-    source : Path
-        Where it came from, for messages.
-    roles : ColumnRoles, optional
-        What the columns mean; all are features by default.
-    is_graph : bool
-        Whether the numbers are weights between the points.
-    wishes : Wishes, optional
-        What to do about text, gaps and units.
-
-    Returns
-    -------
-    Points
-        The points.
-
-    Raises
-    ------
-    UsageError
-        If a column is missing or not a number, or a value is missing.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"x": [1, 2], "y": [0.5, 1.5], "name": ["a", "b"], "seen": [None, "cat"]})
-    >>> roles = ColumnRoles(label="seen", identity="name")
-    >>> points = points_from_table(frame, Path("points.csv"), roles)
-    >>> points.X.tolist(), points.names, points.known_labels
-    ([[1.0, 0.5], [2.0, 1.5]], ('a', 'b'), ('', 'cat'))
-    """
+    """Turn a table into points: numbers from its feature columns, the rest by its role."""
     roles = ColumnRoles() if roles is None else roles
     columns = feature_columns(frame, source, roles)
     try:
@@ -347,17 +293,7 @@ def _label_options(values: pd.Series) -> str:
 
 
 def named_parts(values: dict[str, list[Any]], roles: ColumnRoles, source: Path) -> dict[str, Any]:
-    """Return what the columns that are no features say, as keywords of `Points`.
-
-    Parameters
-    ----------
-    values : dict of str to list
-        The columns.
-    roles : ColumnRoles
-        What they mean.
-    source : Path
-        Where they came from, for messages.
-    """
+    """Return what the columns that are no features say, as keywords of `Points`."""
     names, label, truth = roles.identity, roles.label, roles.truth
     return {
         "names": None if names is None else checked_names(values[names], names, source),
@@ -368,13 +304,7 @@ def named_parts(values: dict[str, list[Any]], roles: ColumnRoles, source: Path) 
 
 
 def feature_columns(frame: pd.DataFrame, source: Path, roles: ColumnRoles) -> list[str]:
-    """Return the columns that are features.
-
-    Raises
-    ------
-    UsageError
-        If a column is missing or looks like numbers of the rows, or none is left.
-    """
+    """Return the columns that are features."""
     available = list(frame.columns)
     must_exist((*roles.special, *roles.keep, *roles.drop, *roles.features), available, source)
     wanted = list(roles.keep) or [column for column in available if column not in roles.special]
@@ -401,26 +331,6 @@ def class_names(
     """Return what the classes of a label column are called; nothing where the class is unknown.
 
     Unknown are empty cells, NaN and, among numbers, -1. What may mean unknown or be a class is asked about.
-
-    Parameters
-    ----------
-    values : sequence
-        Numbers or text.
-    column : str
-        Name of the column, for messages.
-    source : Path
-        Where it came from, for messages.
-    unknown : tuple of str, optional
-        Values that mean unknown; empty if all values are classes.
-
-    Examples
-    --------
-    >>> class_names(["dog", "", None, "cat", "?"], "kind", Path("t.csv"), unknown=("?",))
-    ('dog', '', '', 'cat', '')
-    >>> class_names(["dog", "?"], "kind", Path("t.csv"))
-    Traceback (most recent call last):
-    ...
-    sidecut.cli.errors.UsageError: t.csv, column 'kind': row 1 holds '?', which may mean unknown or be...
     """
     cells = labels_from_text(["" if is_missing(value) else _written(value) for value in values])
     try:
@@ -446,15 +356,7 @@ def _written(value: Any) -> str:
 def class_codes(
     values: Sequence[Any], column: str, source: Path, unknown: tuple[str, ...] | None = None
 ) -> NDArray[np.intp]:
-    """Number the classes of a label column from 0 in sorted order, -1 where unknown; see `class_names`.
-
-    Examples
-    --------
-    >>> class_codes(["dog", "", None, "cat", float("nan"), "dog"], "kind", Path("t.csv")).tolist()
-    [1, -1, -1, 0, -1, 1]
-    >>> class_codes([-1, 7.0, 3.0], "kind", Path("t.csv")).tolist()
-    [-1, 1, 0]
-    """
+    """Number the classes of a label column from 0 in sorted order, -1 where unknown; see `class_names`."""
     names = class_names(values, column, source, unknown)
     # 2 comes before 10, and numbers before text.
     codes = {name: code for code, name in enumerate(sorted(set(names) - {""}, key=_natural))}

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from sidecut.arrays import BoolArray, IntArray
+from sidecut.checks import BoolArray, IntArray
 
 Scaling = Literal["none", "standard", "range", "tfidf"]
 
@@ -143,14 +143,7 @@ def _scaled(X: Any, how: Scaling, name: str) -> Any:
 
 
 def first_of_each(y: IntArray, count: int) -> BoolArray:
-    """Tell which points are among the first `count` of their class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> first_of_each(np.array([0, 1, 0, 0, 1]), 2)
-    array([ True,  True,  True, False,  True])
-    """
+    """Tell which points are among the first `count` of their class."""
     order = np.argsort(y, kind="stable")
     starts = np.searchsorted(y[order], y[order])
     chosen = np.empty(len(y), dtype=bool)
@@ -182,35 +175,7 @@ NAMED: dict[str, Callable[[Dataset], Dataset]] = {
 
 
 def variant(data: Dataset, which: str) -> Dataset:
-    """Return a subset of a data set by its name.
-
-    Parameters
-    ----------
-    data : Dataset
-        The whole.
-    which : str
-        One of the papers' subsets ("without-setosa", "without-class-3", "windows", "last-10"), "first-300"
-        for the first 300 points of each class, "classes-5" for the first five classes, "even-1000" for 1,000
-        points shared evenly among the classes, the first of each, or "3-8" for two classes.
-
-    Returns
-    -------
-    Dataset
-        Named ``<whole>/<which>``.
-
-    Raises
-    ------
-    ValueError
-        If there is no such subset.
-
-    Examples
-    --------
-    >>> from sidecut.datasets import make_example
-    >>> variant(make_example("iris"), "without-setosa")
-    Dataset('iris/without-setosa', 100 points, 4 features, 2 classes)
-    >>> variant(make_example("digits"), "3-8").n_classes
-    2
-    """
+    """Return a subset of a data set by its name."""
     name = f"{data.name}/{which}"
     if name in NAMED:
         part = NAMED[name](data)

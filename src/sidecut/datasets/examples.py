@@ -8,7 +8,7 @@ from scipy.sparse import coo_array, csr_array
 from sklearn.datasets import load_digits, load_iris, load_wine, make_moons
 from sklearn.preprocessing import StandardScaler
 
-from sidecut.arrays import IntArray
+from sidecut.checks import IntArray
 from sidecut.datasets.dataset import Dataset
 
 ExampleName = Literal["moons", "digits", "iris", "wine"]
@@ -193,56 +193,12 @@ def _symmetric_adjacency(pairs: IntArray, n_samples: int) -> csr_array:
 
 
 def random_pairs(n_points: int, probability: float, rng: np.random.Generator) -> IntArray:
-    """Keep each of the pairs i < j independently with the given probability.
-
-    Parameters
-    ----------
-    n_points : int
-        The number of points.
-    probability : float
-        In [0, 1].
-    rng : Generator
-        Source of the gaps.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_pairs, 2)
-        The pairs kept, each once, the smaller number first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> random_pairs(3, 1.0, np.random.default_rng(0))
-    array([[0, 1],
-           [0, 2],
-           [1, 2]])
-    """
+    """Keep each of the pairs i < j independently with the given probability."""
     return pair_at(random_positions(n_points * (n_points - 1) // 2, probability, rng))
 
 
 def random_positions(n_positions: int, probability: float, rng: np.random.Generator) -> IntArray:
-    """Keep each of 0..n_positions-1 independently with the given probability.
-
-    Parameters
-    ----------
-    n_positions : int
-        How many positions there are; they are never enumerated.
-    probability : float
-        In [0, 1].
-    rng : Generator
-        Source of the gaps.
-
-    Returns
-    -------
-    ndarray of int64
-        The positions kept, increasing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> random_positions(4, 1.0, np.random.default_rng(0))
-    array([0, 1, 2, 3])
-    """
+    """Keep each of 0..n_positions-1 independently with the given probability."""
     batches = [np.empty(0, dtype=np.int64)]
     last = -1
     while probability > 0 and last < n_positions - 1:
@@ -261,24 +217,6 @@ def pair_at(positions: IntArray) -> IntArray:
     """Turn positions in the list (0,1), (0,2), (1,2), (0,3), (1,3), (2,3), ... into pairs.
 
     The pairs with larger element j occupy positions j(j-1)/2 to j(j+1)/2 - 1.
-
-    Parameters
-    ----------
-    positions : ndarray of int64
-        Non-negative positions.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_positions, 2)
-        The pairs (i, j) with i < j.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pair_at(np.array([0, 3, 5]))
-    array([[0, 1],
-           [0, 3],
-           [2, 3]])
     """
     high = ((1 + np.sqrt(1 + 8 * positions.astype(np.float64))) / 2).astype(np.int64)
     # In large graphs the square root may be rounded up to the next whole number, never below its own.

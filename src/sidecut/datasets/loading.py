@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml, load_breast_cancer, load_digits, load_iris, load_wine
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.datasets.dataset import Dataset, variant
 from sidecut.exceptions import DatasetWarning, DataUnavailableError, warn
 
@@ -112,25 +112,7 @@ IN_DOUBLE = 10_000_000
 
 
 def read_npz(path: Path) -> tuple[Any, IntArray]:
-    """Read points and classes from a file.
-
-    Parameters
-    ----------
-    path : Path
-        A file written by ``np.savez(path, X=X, y=y)``, or by ``scipy.sparse.save_npz`` with y added.
-
-    Returns
-    -------
-    X : ndarray or csr_array of float
-        The points.
-    y : ndarray of intp
-        Their classes.
-
-    Raises
-    ------
-    DataUnavailableError
-        If there is no such file, or it does not hold X and y.
-    """
+    """Read points and classes from a file."""
     try:
         file = np.load(path, allow_pickle=False)
     except (OSError, ValueError) as error:
@@ -157,27 +139,7 @@ def _as_float(X: NDArray) -> NDArray[np.floating]:
 
 
 def fetch(number: int, *, complete: bool = False) -> tuple[FloatArray, IntArray]:
-    """Fetch points and classes from openml.org, or from what was fetched before.
-
-    Parameters
-    ----------
-    number : int
-        The data set's number there.
-    complete : bool, default=False
-        Leave out rows with missing values.
-
-    Returns
-    -------
-    X : ndarray of float64
-        The points; categories are numbered.
-    y : ndarray of intp
-        Their classes, numbered in the order of their names, as numbers if they are numbers.
-
-    Raises
-    ------
-    DataUnavailableError
-        If it cannot be fetched.
-    """
+    """Fetch points and classes from openml.org, or from what was fetched before."""
     try:
         # This parser numbers categories and needs nothing that is not installed.
         X, classes = fetch_openml(
@@ -204,27 +166,7 @@ def _number(classes: NDArray) -> IntArray:
 
 @dataclass(frozen=True)
 class Entry:
-    """One data set of the papers.
-
-    Parameters
-    ----------
-    description : str
-        One sentence.
-    shape : tuple of int
-        Points, features and classes: what any copy must have.
-    bundled : callable, optional
-        The function of scikit-learn that returns it.
-    openml : int, optional
-        Its number at openml.org.
-    checksum : str, optional
-        `Dataset.checksum` of the copy that the stored results were made with.
-    divisor : float
-        What the numbers in the file are to be divided by.
-    complete : bool
-        Leave out rows with missing values.
-    flipped : bool
-        Class 0 of the bundled copy is class 1 here.
-    """
+    """One data set of the papers."""
 
     description: str
     shape: tuple[int, int, int]

@@ -9,8 +9,7 @@
 | `redundancy.py` | `find_redundant`: links that follow from the others |
 """
 
-from sidecut.diagnostics.influence import measure_influence
-from sidecut.diagnostics.redundancy import find_redundant
+from sidecut.diagnostics.influence import find_redundant, measure_influence
 from sidecut.diagnostics.suspects import Suspects, drop_suspects, find_suspects
 
 __all__ = ["Suspects", "drop_suspects", "find_redundant", "find_suspects", "measure_influence"]

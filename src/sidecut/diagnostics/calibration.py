@@ -24,7 +24,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 
 #: How sharp the chances are: powers of the shares that are tried.
 SHARPNESS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 20.0)
@@ -56,25 +56,6 @@ def chances_of_classes(views: Sequence[Sequence[FloatArray]], classes: IntArray)
 
     In each view the chances of the classes are p ∝ shares^β. They are mixed by how well each view foretells
     what was said. The views after the first are trusted in proportion to the labels per class.
-
-    Parameters
-    ----------
-    views : sequence of sequences of arrays of shape (c, n_classes)
-        What the other labels say of each labelled point, in one or more ways. Each way may come in several
-        variants, such as widths of a kernel, of which the best is taken.
-    classes : array of shape (c,)
-        What was said.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.diagnostics.calibration import chances_of_classes
-    >>> shares = np.array([[0.9, 0.1]] * 50 + [[0.1, 0.9]] * 50)
-    >>> said = np.array([0] * 49 + [1] * 51)
-    >>> chances_of_classes([[shares]], said).round(2)[48:51]
-    array([[1.  , 0.  ],
-           [0.76, 0.24],
-           [0.  , 1.  ]])
     """
     best = [max((_sharpen(shares, classes) for shares in view), key=lambda fit: fit[0]) for view in views]
     per_class = len(classes) / best[0][1].shape[1]
@@ -93,22 +74,7 @@ def chances_of_classes(views: Sequence[Sequence[FloatArray]], classes: IntArray)
 
 
 def chance_labels_wrong(views: Sequence[Sequence[FloatArray]], classes: IntArray) -> FloatArray:
-    """Return the chance that each label is wrong: that of all other classes together.
-
-    Parameters
-    ----------
-    views, classes
-        As for `chances_of_classes`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.diagnostics.calibration import chance_labels_wrong
-    >>> shares = np.array([[0.9, 0.1]] * 50 + [[0.1, 0.9]] * 50)
-    >>> said = np.array([0] * 49 + [1] * 51)
-    >>> chance_labels_wrong([[shares]], said).round(2)[47:52]
-    array([0.  , 0.  , 0.76, 0.  , 0.  ])
-    """
+    """Return the chance that each label is wrong: that of all other classes together."""
     return 1.0 - chances_of_classes(views, classes)[np.arange(len(classes)), classes]
 
 
@@ -140,23 +106,6 @@ def chance_links_wrong(views: FloatArray, is_must: BoolArray) -> FloatArray:
     """Return the chance that each link is wrong.
 
     The chance of "together" is p = 1 / (1 + exp(-b - Σ w_v view_v)), with weights w ≥ 0, but for odd pairs.
-
-    Parameters
-    ----------
-    views : array of shape (m, n_views)
-        What speaks for "together" (positive) or "apart" (negative), each of mean size one.
-    is_must : array of bool, shape (m,)
-        What was said.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.diagnostics.calibration import chance_links_wrong
-    >>> view = np.linspace(-2, 2, 100)
-    >>> said = view > 0
-    >>> said[95] = False
-    >>> chance_links_wrong(view[:, None], said)[[5, 60, 95]].round(2)
-    array([0. , 0. , 0.8])
     """
     fits = [_fit_links(views, np.where(is_must, 1.0, -1.0), rate) for rate in ERROR_RATES]
     return max(fits, key=lambda fit: fit[0])[1]

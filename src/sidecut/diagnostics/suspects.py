@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.diagnostics.calibration import chance_links_wrong, chances_of_classes
-from sidecut.diagnostics.leave_one_out import (
+from sidecut.diagnostics.influence import (
     MOST_BY_FEATURES,
     check_amount,
     score_labels,
     score_labels_by_features,
     score_links,
+    spread_between,
 )
-from sidecut.diagnostics.spreading import spread_between
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Graph
 from sidecut.labelling import unit_rows
@@ -87,7 +87,7 @@ def find_suspects(
     """Score how likely every label or link is wrong, given the data and all other knowledge.
 
     Each label or link is left out in turn, and what the others say about it is compared with it; see
-    `sidecut.diagnostics.leave_one_out`. Labels are judged on the graph and, where there are features and not
+    `sidecut.diagnostics.influence`. Labels are judged on the graph and, where there are features and not
     too many labels, by these alone. For links, the unconstrained cut counts as well: whether it puts the
     two points into one cluster, and how near they are in its embedding. How much all this foretells is
     measured on what was said itself, and gives the chance that each is wrong; see

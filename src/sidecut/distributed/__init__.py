@@ -15,6 +15,6 @@ except ImportError as error:
     ) from error
 
 from sidecut.distributed.fitting import fit, predict
-from sidecut.distributed.keys import constraints_by_key, constraints_by_label
+from sidecut.distributed.partitions import constraints_by_key, constraints_by_label
 
 __all__ = ["constraints_by_key", "constraints_by_label", "fit", "predict"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import dask
@@ -10,48 +11,37 @@ import numpy as np
 from distributed import Client
 from sklearn.utils.validation import check_is_fitted
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, check_n_clusters, check_parameters
 from sidecut.constraints import Constraints
-from sidecut.distributed.codes import (
-    PartitionedCodes,
-    apply_rows,
-    named_labels,
-    nearest_landmarks,
-    partitioned_kmeans,
-)
 from sidecut.distributed.partitions import (
     Cluster,
+    PartitionedCodes,
     PartitionedRows,
     Partitions,
+    apply_rows,
     as_dask_array,
     current_client,
+    named_labels,
+    nearest_landmarks,
     numbers,
+    partitioned_kmeans,
     partitions,
     share,
 )
 from sidecut.graphs import LandmarkCoder, choose_landmarks
-from sidecut.graphs.coded_rows import Progress
-from sidecut.graphs.inputs import warn_about_components
+from sidecut.graphs.graph import warn_about_components
+from sidecut.graphs.landmark_codes import Progress
 from sidecut.graphs.landmarks import component_sizes
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods import LSC
-from sidecut.methods.inputs import check_constraints
-from sidecut.methods.scacs.base import WHY_MISSING, LandmarkClusterer, embed_codes, shown_by
-from sidecut.methods.scacs.lsc import refuse_constraints
-from sidecut.parameters import check_n_clusters
+from sidecut.methods.inputs import check_constraints, draw_seed
+from sidecut.methods.scacs.base import WHY_MISSING, LandmarkClusterer, embed_codes, seeds, shown_by
+from sidecut.methods.scacs.scacs import refuse_constraints
+from sidecut.methods.task import Task
 from sidecut.thread_limits import limit_threads
 
 Model = TypeVar("Model", bound=LandmarkClusterer)
-#: What a fit in memory leaves, which one on a cluster does not make.
-FITTED_IN_MEMORY = (
-    "labels_",
-    "embedding_",
-    "affinity_matrix_",
-    "repair_",
-    "feature_names_in_",
-    "_confidence",
-)
 
 
 def fit(
@@ -116,26 +106,26 @@ def fit(
     """
     _check_model(model, constraints)
     cluster = Cluster(current_client(client), shown_by(progress))
-    rows, seeds = PartitionedRows(X, cluster), model._seeds()
+    rows, seed = PartitionedRows(X, cluster), draw_seed(model.random_state)
     constraints = check_constraints(constraints, rows.n_rows)
     check_n_clusters(model.n_clusters, rows.n_rows)
-    model._forget(*FITTED_IN_MEMORY)
+    first, second = seeds(seed)
     with limit_threads():
-        chosen = choose_landmarks(rows, model.landmarks, model.n_landmarks, seeds[0])
+        chosen = choose_landmarks(rows, model.landmarks, model.n_landmarks, first)
         codes = PartitionedCodes(rows, LandmarkCoder(chosen, model.n_nearest), model.sigma)
         warn_about_components(component_sizes(codes.sums), model.n_clusters)
-        model._learn(codes, constraints)
-    _describe_features(model, rows.partitions)
-    parts = codes.embedded(model._projection, model.unit_rows)
-    # The workers need no longer hold the nearest landmarks.
-    del codes
-    centers = partitioned_kmeans(parts, rows, model.n_clusters, n_init=model.n_init, random_state=seeds[1])
-    labels, model.cluster_centers_, n_found = named_labels(parts, rows, centers)
+        task = Task(codes, None, constraints, model.n_clusters, seed)
+        found, decision = model._choose_embedder(task)
+    parts = codes.embedded(found.projection, model.unit_rows)
+    centers = partitioned_kmeans(parts, rows, model.n_clusters, n_init=model.n_init, random_state=second)
+    labels, centers, n_found = named_labels(parts, rows, centers)
     warn_if_clusters_are_missing(np.arange(n_found), model.n_clusters, "kmeans", WHY_MISSING)
     sizes = rows.sizes.tolist()
-    model.embedding_ = as_dask_array(parts, sizes, np.float64, model._projection.shape[1])
-    model.labels_ = as_dask_array(labels, sizes, np.intp)
-    return model
+    embedding = as_dask_array(parts, sizes, np.float64, found.projection.shape[1])
+    answer = model.answer(task, found, as_dask_array(labels, sizes, np.intp), centers, embedding)
+    _describe_features(model, rows.partitions)
+    # The workers need no longer hold the nearest landmarks.
+    return model._keep(replace(task, data=None), replace(answer, decision=decision))
 
 
 def predict(model: LandmarkClusterer, X: Any) -> da.Array:
@@ -174,8 +164,9 @@ def predict(model: LandmarkClusterer, X: Any) -> da.Array:
             f"{model.n_features_in_}."
         )
     _check_names(model, pieces)
-    coder = share(model._coder)
-    projection, label = share(model._projection), dask.delayed(predict_rows)
+    place = model._answer.extend
+    coder = share(place.coder)
+    projection, label = share(place.projection), dask.delayed(predict_rows)
     parts = [
         label(block, place, start, coder, model.sigma_, projection, model.unit_rows, model.cluster_centers_)
         for place, (block, start) in enumerate(zip(pieces.blocks, _starts(pieces), strict=True))
@@ -212,7 +203,7 @@ def _check_model(model: Any, constraints: Constraints | None) -> None:
             f"{type(model).__name__} cannot run on a cluster: its graph does not come apart into rows. The "
             "methods on landmarks can: SCACS, and LSC without constraints."
         )
-    model._check_parameters()
+    check_parameters(model)
     if model.hard:
         raise ValueError(
             "hard=True needs the embedding of all points in one place: use the model's fit, or hard=False."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -15,15 +15,29 @@ import dask.dataframe as dd
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import scipy.sparse as sp
 from dask.base import tokenize
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
+from dask.sizeof import sizeof
 from distributed import Client, Future, as_completed, futures_of, get_client
 
-from sidecut.arrays import IntArray
-from sidecut.graphs import RowChunks
+from sidecut.checks import FloatArray, IntArray
+from sidecut.constraints import Constraints
+from sidecut.exceptions import ConstraintError
+from sidecut.graphs import (
+    LandmarkCoder,
+    LandmarkSums,
+    NearestLandmarks,
+    RowChunks,
+    code_points,
+    landmark_sums,
+)
 from sidecut.graphs.chunks import as_rows, refuse_nonfinite, stack_chunks
-from sidecut.graphs.coded_rows import Progress
+from sidecut.graphs.landmark_codes import Progress, check_sigma, mean_distance
+from sidecut.labelling import nearest_centers
+from sidecut.labelling.lloyd import CenterSums, center_sums, reduced_kmeans
+from sidecut.methods.scacs.base import embed_codes
 
 #: So many row numbers are in memory at a time where a few of all are drawn.
 NUMBERED_AT_ONCE = 262_144
@@ -34,19 +48,7 @@ FAN_IN = 16
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions of a dask collection, as tasks.
-
-    Attributes
-    ----------
-    blocks : list of Delayed
-        Each an array, sparse matrix or data frame of some rows and all columns.
-    sizes : tuple
-        Rows of each; NaN where nobody knows yet.
-    n_features : int
-        Number of columns.
-    names : array of str, optional
-        Names of the columns of a data frame.
-    """
+    """The partitions of a dask collection, as tasks."""
 
     blocks: list[Delayed]
     sizes: tuple[float, ...]
@@ -60,22 +62,7 @@ class Partitions:
 
 
 def partitions(X: Any) -> Partitions:
-    """Return the partitions of a dask array or data frame; nothing is computed.
-
-    Raises
-    ------
-    TypeError
-        If X is something else.
-    ValueError
-        If it is not a matrix of numbers.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from sidecut.distributed.partitions import partitions
-    >>> partitions(da.ones((10, 4), chunks=(4, 2))).sizes
-    (4, 4, 2)
-    """
+    """Return the partitions of a dask array or data frame; nothing is computed."""
     if isinstance(X, dd.DataFrame):
         return _of_frame(X)
     if not isinstance(X, da.Array):
@@ -104,17 +91,7 @@ def _of_frame(frame: dd.DataFrame) -> Partitions:
 
 
 def numbers(block: Any, partition: int, start: int | None) -> Any:
-    """Return a block as finite numbers, one row per point.
-
-    Parameters
-    ----------
-    block : array, sparse matrix or data frame
-        Rows of one partition.
-    partition : int
-        Which partition, for messages.
-    start : int or None
-        The number of its first row in the whole, if it is known.
-    """
+    """Return a block as finite numbers, one row per point."""
     if isinstance(block, pd.DataFrame):
         block = block.to_numpy(dtype=np.float64, na_value=np.nan)
     rows = as_rows(block)
@@ -128,16 +105,7 @@ def numbers(block: Any, partition: int, start: int | None) -> Any:
 
 
 class PartitionedRows:
-    """Rows on a cluster, numbered through: a `RowSource` for landmarks.
-
-    Parameters
-    ----------
-    X : dask array or data frame
-        The rows.
-    cluster : Cluster
-        Where they are read. Sizes nobody knows are counted there, which reads the rows, or one column of a
-        data frame.
-    """
+    """Rows on a cluster, numbered through: a `RowSource` for landmarks."""
 
     def __init__(self, X: Any, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -215,27 +183,7 @@ def rows_of(block: Any, indices: IntArray) -> Any:
 def as_dask_array(
     parts: Sequence[Delayed], sizes: Sequence[float], dtype: Any, n_columns: int | None = None
 ) -> da.Array:
-    """Return one dask array, a block per task, empty ones included.
-
-    Parameters
-    ----------
-    parts : list of Delayed
-        Arrays of shape (size,) or (size, n_columns).
-    sizes : sequence
-        Rows of each; NaN where unknown.
-    dtype : dtype
-        Of all.
-    n_columns : int, optional
-        Number of columns of a matrix.
-
-    Examples
-    --------
-    >>> import dask, numpy as np
-    >>> from sidecut.distributed.partitions import as_dask_array
-    >>> parts = [dask.delayed(np.arange)(size) for size in (2, 0, 3)]
-    >>> as_dask_array(parts, (2, 0, 3), int).chunks
-    ((2, 0, 3),)
-    """
+    """Return one dask array, a block per task, empty ones included."""
     # da.concatenate would drop empty blocks, and labels would no longer match the partitions of X.
     name = f"rows-{tokenize([part.key for part in parts])}"
     extra = () if n_columns is None else (0,)
@@ -261,13 +209,6 @@ class Cluster:
     Every task is kept as a recipe that leads back to the source of the rows, never as bare data. So what a
     lost worker held is made again by the others, and since the sums are made partition by partition in a
     fixed order, it is the same to the last bit.
-
-    Attributes
-    ----------
-    client : Client
-        The connection to the scheduler.
-    progress : callable, optional
-        Wraps an iterable to show how far it has come, as tqdm does.
     """
 
     client: Client
@@ -297,15 +238,7 @@ class Cluster:
 
 
 def tree_sum(parts: Sequence[Delayed]) -> Delayed:
-    """Return the task that adds up parts, so many neighbours at a time.
-
-    Examples
-    --------
-    >>> import dask
-    >>> from sidecut.distributed.partitions import tree_sum
-    >>> tree_sum([dask.delayed(number) for number in range(100)]).compute(scheduler="sync")
-    4950
-    """
+    """Return the task that adds up parts, so many neighbours at a time."""
     parts = list(parts)
     while len(parts) > 1:
         parts = [add_parts(parts[start : start + FAN_IN]) for start in range(0, len(parts), FAN_IN)]
@@ -327,13 +260,7 @@ def share(value: Any) -> Delayed:
 
 
 def current_client(client: Client | None) -> Client:
-    """Return the client, or the one in use.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the client, or the one in use."""
     if client is not None:
         return client
     try:
@@ -349,3 +276,332 @@ def current_client(client: Client | None) -> Client:
 def quiet_about_size() -> Any:
     """Let landmarks of some ten megabytes travel with the tasks without a warning."""
     return dask.config.set({"distributed.admin.large-graph-warning-threshold": "200MB"})
+
+
+class PartitionedCodes:
+    """The nearest landmarks of all rows, held by the workers, and what their codes add up to.
+
+    As `CodedRows`, it has `coder`, `sigma`, `sums`, `n_rows` and `take`, so that the p x p problem is posed
+    and solved by the same code.
+    """
+
+    def __init__(self, rows: PartitionedRows, coder: LandmarkCoder, sigma: float | str = "mean") -> None:
+        sigma = check_sigma(sigma)
+        self.rows, self.n_rows = rows, rows.n_rows
+        self._n_all = coder.n_landmarks
+        cluster, nearest = rows.cluster, dask.delayed(nearest_landmarks)
+        everywhere = share(coder)
+        self._nearest = cluster.keep([nearest(everywhere, block) for block in rows.blocks], "coding")
+        self.sigma = self._width(sigma)
+        sums: LandmarkSums = cluster.total(self._each(landmark_sums))
+        self.kept = np.flatnonzero(sums.degrees > 0)
+        self.sums = sums.restricted(self.kept)
+        self.coder = coder if self.kept.size == coder.n_landmarks else coder.restricted(self.kept)
+
+    def _width(self, sigma: float | str) -> float:
+        if not isinstance(sigma, str):
+            return sigma
+        return mean_distance(self.rows.cluster.fetch([dask.delayed(mean_of)(near) for near in self._nearest]))
+
+    def _each(self, function: Any, *arguments: Any) -> list[Delayed]:
+        """Return tasks that apply a function to the codes of every partition."""
+        task = dask.delayed(apply_rows)
+        kept = getattr(self, "kept", None)
+        return [task(function, n, self.sigma, self._n_all, kept, *arguments) for n in self._nearest]
+
+    def take(self, points: IntArray) -> sp.csr_array:
+        """Return the codes of some rows, given in ascending order; only they travel."""
+        wanted = self.rows.located(points)
+        pick, task = dask.delayed(nearest_of), dask.delayed(apply_rows)
+        parts = self.rows.cluster.fetch(
+            [
+                task(pass_unchanged, pick(self._nearest[place], here), self.sigma, self._n_all, self.kept)
+                for place, here in wanted.items()
+            ]
+        )
+        return stack_chunks([sp.csr_array((0, self.kept.size)), *parts])
+
+    def embedded(self, projection: FloatArray, unit_rows: bool) -> list[Delayed]:
+        """Return the embedding of every partition, held by the workers."""
+        tasks = self._each(embed_codes, share(projection), unit_rows)
+        return self.rows.cluster.keep(tasks, "embedding")
+
+
+def nearest_landmarks(coder: LandmarkCoder, rows: Any) -> NearestLandmarks:
+    """Return the nearest landmarks of a partition, which may be empty."""
+    if rows.shape[0]:
+        return coder.nearest(rows)
+    shape = (0, coder.n_nearest)
+    return NearestLandmarks(np.empty(shape, dtype=np.int32), np.empty(shape), mean=0.0)
+
+
+def nearest_of(nearest: NearestLandmarks, indices: IntArray) -> NearestLandmarks:
+    """Return the nearest landmarks of some rows of a partition."""
+    return NearestLandmarks(nearest.indices[indices], nearest.distances[indices], mean=np.nan)
+
+
+def mean_of(nearest: NearestLandmarks) -> tuple[float, int]:
+    """Return the mean distance between the rows and all landmarks, and the number of rows."""
+    return nearest.mean, nearest.n_rows
+
+
+def apply_rows(
+    function: Any,
+    nearest: NearestLandmarks,
+    sigma: float,
+    n_landmarks: int,
+    kept: IntArray | None,
+    *arguments: Any,
+) -> Any:
+    """Return a function of the codes of a partition, over the landmarks that are kept."""
+    codes = code_points(nearest, sigma, n_landmarks)
+    if kept is not None and kept.size < n_landmarks:
+        codes = sp.csr_array(codes[:, kept])
+    return function(codes, *arguments)
+
+
+def pass_unchanged(codes: sp.csr_array) -> sp.csr_array:
+    """Return the codes themselves."""
+    return codes
+
+
+# Dask moves and spills results by their size, and would take these for a few bytes each.
+
+
+@sizeof.register(NearestLandmarks)
+def _(nearest: NearestLandmarks) -> int:
+    return int(nearest.indices.nbytes + nearest.distances.nbytes)
+
+
+@sizeof.register(LandmarkSums)
+def _(sums: LandmarkSums) -> int:
+    return int(sums.degrees.nbytes + sums.gram.nbytes)
+
+
+@sizeof.register(LandmarkCoder)
+def _(coder: LandmarkCoder) -> int:
+    # The landmarks, and the same again in the coordinates distances are measured in.
+    return 16 * coder.n_landmarks * coder.n_features
+
+
+@sizeof.register(CenterSums)
+def _(sums: CenterSums) -> int:
+    return int(sums.sums.nbytes + sums.counts.nbytes)
+
+
+# Embedding to labels on a cluster: k-means by sums over partitions, and names by first appearance.
+
+
+def partitioned_kmeans(
+    parts: Sequence[Delayed], rows: PartitionedRows, n_clusters: int, *, n_init: int, random_state: int
+) -> FloatArray:
+    """Return the centres k-means finds for an embedding held by the workers.
+
+    It is the k-means of rows in memory: the same sample is clustered on the client, with the same starts,
+    and Lloyd's steps move its centres by sums over all rows, which are made by the workers.
+    """
+    pick, add_up = dask.delayed(rows_of), dask.delayed(center_sums)
+
+    def rows_at(chosen: IntArray) -> FloatArray:
+        wanted = rows.located(chosen)
+        return np.concatenate(
+            rows.cluster.fetch([pick(parts[place], here) for place, here in wanted.items()])
+        )
+
+    def total(centers: FloatArray) -> CenterSums:
+        everywhere = share(centers)
+        return rows.cluster.total([add_up(part, everywhere) for part in parts])
+
+    return reduced_kmeans(rows_at, total, rows.n_rows, n_clusters, n_init=n_init, random_state=random_state)
+
+
+def named_labels(
+    parts: Sequence[Delayed], rows: PartitionedRows, centers: FloatArray
+) -> tuple[list[Delayed], FloatArray, int]:
+    """Return the nearest centre of every row, numbered in order of first appearance."""
+    find, appear, number = (dask.delayed(f) for f in (nearest_centers, in_order_of_appearance, rename))
+    everywhere = share(centers)
+    found = rows.cluster.keep([find(part, everywhere) for part in parts], "labels")
+    # Of what appears first in some partition, the first is what appears first in the whole.
+    appearing = in_order_of_appearance(np.concatenate(rows.cluster.fetch([appear(part) for part in found])))
+    order = np.concatenate([appearing, np.setdiff1d(np.arange(len(centers)), appearing)])
+    rank = np.argsort(order)
+    labels = rows.cluster.keep([number(part, rank) for part in found], "names")
+    return labels, centers[order], len(appearing)
+
+
+def in_order_of_appearance(found: IntArray) -> IntArray:
+    """Return the different values, the first to appear first."""
+    values, first = np.unique(found, return_index=True)
+    return values[np.argsort(first)]
+
+
+def rename(found: IntArray, rank: IntArray) -> IntArray:
+    """Return the new name of every value."""
+    return rank[found]
+
+
+#: So many offending keys are named in a message.
+NAMED = 5
+
+Pairs = Iterable[tuple[Any, Any]]
+
+
+def constraints_by_key(
+    keys: Any,
+    *,
+    must_link: Pairs = (),
+    cannot_link: Pairs = (),
+    labels: Mapping[Any, Any] | pd.Series | None = None,
+    must_weight: Any = 1.0,
+    cannot_weight: Any = 1.0,
+    on_conflict: str = "raise",
+) -> Constraints:
+    """Make constraints of what is known about rows by their keys.
+
+    Partitions are searched where they are; only the rows that something is known about come back.
+
+    Parameters
+    ----------
+    keys : dask Series or dask array of shape (n_samples,)
+        The key of every row, such as ``frame["id"]``, in the order of the rows to be clustered.
+    must_link, cannot_link : iterable of pairs of keys
+        Pairs that belong together, and pairs that do not.
+    labels : mapping or Series from keys to classes, optional
+        Known classes; -1, None and NaN say nothing.
+    must_weight, cannot_weight : float or sequence
+        How firmly the pairs are believed, see `Constraints.from_pairs`.
+    on_conflict : {"raise", "drop", "weigh"}, default="raise"
+        What to do where they contradict each other, see `Constraints.from_pairs`.
+
+    Returns
+    -------
+    Constraints
+        About the rows, numbered through all partitions. They contain every pair and label.
+
+    Raises
+    ------
+    ConstraintError
+        If a key is not there, or there more than once.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd, pandas as pd
+    >>> from sidecut.distributed import constraints_by_key
+    >>> frame = dd.from_pandas(pd.DataFrame({"id": ["d", "a", "c", "b"], "x": range(4)}), npartitions=2)
+    >>> known = constraints_by_key(frame["id"], must_link=[("a", "b")], cannot_link=[("a", "d")])
+    >>> known.pairs.tolist(), known.strengths.tolist()
+    ([[0, 1], [1, 3]], [-1.0, 1.0])
+    >>> constraints_by_key(frame["id"], must_link=[("a", "z")])
+    Traceback (most recent call last):
+    ...
+    sidecut.exceptions.ConstraintError: no row has the key 'z' (1 of 2 keys); keys are of dtype string.
+    """
+    must, cannot = _pairs(must_link, "must_link"), _pairs(cannot_link, "cannot_link")
+    classes = {} if labels is None else dict(labels.items())
+    wanted = list(dict.fromkeys([key for pair in (*must, *cannot) for key in pair] + list(classes)))
+    places, n_rows = _places(keys, wanted)
+    known = Constraints.from_pairs(
+        n_rows,
+        must_link=[(places[i], places[j]) for i, j in must],
+        cannot_link=[(places[i], places[j]) for i, j in cannot],
+        must_weight=must_weight,
+        cannot_weight=cannot_weight,
+        on_conflict=on_conflict,
+    )
+    if not classes:
+        return known
+    y = np.full(n_rows, None, dtype=object)
+    for key, name in classes.items():
+        y[places[key]] = name
+    labelled = Constraints.from_labels(y)
+    return labelled if known.is_empty else known.merged_with(labelled, on_conflict)
+
+
+def constraints_by_label(labels: Any) -> Constraints:
+    """Make constraints of a column that holds the classes of some rows.
+
+    Parameters
+    ----------
+    labels : dask Series or dask array of shape (n_samples,)
+        Classes of any kind; -1, None or NaN where unknown. Only known ones come back from the workers.
+
+    Returns
+    -------
+    Constraints
+        About the rows, numbered through all partitions.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sidecut.distributed import constraints_by_label
+    >>> constraints_by_label(da.from_array([7, -1, -1, 7, 2], chunks=2)).pairs.tolist()
+    [[0, 3], [0, 4], [3, 4]]
+    """
+    found = dask.compute(*[dask.delayed(labelled_rows)(block) for block in _blocks(labels, "labels")])
+    starts, n_rows = _starts([size for size, _, _ in found])
+    # Whatever kinds of class there are, a list of objects keeps them as they are.
+    y = np.full(n_rows, None, dtype=object)
+    for start, (_, rows, classes) in zip(starts, found, strict=True):
+        y[start + rows] = classes
+    return Constraints.from_labels(y)
+
+
+def rows_with_keys(keys: Any, wanted: list[Any]) -> tuple[int, IntArray, list[Any]]:
+    """Return the size of a partition, which of its rows have a wanted key, and these keys."""
+    series = pd.Series(np.asarray(keys)) if not isinstance(keys, pd.Series) else keys
+    rows = np.flatnonzero(series.isin(wanted).to_numpy())
+    return len(series), rows, series.iloc[rows].tolist()
+
+
+def labelled_rows(labels: Any) -> tuple[int, IntArray, npt.NDArray[np.object_]]:
+    """Return the size of a partition, which of its rows have a known class, and these classes."""
+    series = pd.Series(np.asarray(labels)) if not isinstance(labels, pd.Series) else labels
+    rows = np.flatnonzero((series.notna() & ~series.isin([-1])).to_numpy())
+    return len(series), rows, series.iloc[rows].to_numpy(dtype=object)
+
+
+def _places(keys: Any, wanted: list[Any]) -> tuple[dict[Any, int], int]:
+    """Return the row of every wanted key, and how many rows there are."""
+    find = dask.delayed(rows_with_keys)
+    found = dask.compute(*[find(block, wanted) for block in _blocks(keys, "keys")])
+    starts, n_rows = _starts([size for size, _, _ in found])
+    places: dict[Any, int] = {}
+    for start, (_, rows, names) in zip(starts, found, strict=True):
+        for row, name in zip((start + rows).tolist(), names, strict=True):
+            if name in places:
+                raise ConstraintError(
+                    f"rows {places[name]} and {row} both have the key {name!r}; keys of constrained rows "
+                    "must differ. Number the rows and use Constraints.from_pairs, or choose another key."
+                )
+            places[name] = row
+    missing = [key for key in wanted if key not in places]
+    if missing:
+        named = ", ".join(map(repr, missing[:NAMED])) + (", ..." if len(missing) > NAMED else "")
+        raise ConstraintError(
+            f"no row has the key {named} ({len(missing)} of {len(wanted)} keys); keys are of dtype "
+            f"{keys.dtype}."
+        )
+    return places, n_rows
+
+
+def _starts(sizes: list[int]) -> tuple[list[int], int]:
+    ends = np.cumsum(sizes)
+    return (ends - sizes).tolist(), int(ends[-1])
+
+
+def _blocks(column: Any, name: str) -> list[Any]:
+    if isinstance(column, dd.Series):
+        return column.to_delayed()
+    if isinstance(column, da.Array) and column.ndim == 1:
+        return list(column.to_delayed().ravel())
+    told = f"shape {column.shape}" if hasattr(column, "shape") else type(column).__name__
+    raise TypeError(f"{name} must be a dask Series or a dask array of one dimension, not {told}.")
+
+
+def _pairs(pairs: Pairs, name: str) -> list[tuple[Any, Any]]:
+    listed: list[tuple[Any, Any]] = [tuple(pair) for pair in pairs]
+    wrong = next((pair for pair in listed if len(pair) != 2), None)
+    if wrong is not None:
+        raise ConstraintError(f"{name} holds {wrong!r}; give pairs of keys.")
+    return listed

@@ -5,7 +5,7 @@ along the borders, `border`); `pixel_graph` and `Seeds` serve any estimator with
 Reading and writing files needs Pillow, nothing else here does.
 """
 
-from sidecut.images.balance import attainable_beta
+from sidecut.images.border import attainable_beta
 from sidecut.images.files import read_image, touching_discs, write_image
 from sidecut.images.marked_cut import RegionCut
 from sidecut.images.pixel_graph import color_width, pixel_graph

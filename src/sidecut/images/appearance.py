@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
-from sidecut.arrays import BoolArray, FloatArray
+from sidecut.checks import BoolArray, FloatArray
 
 #: The width of the kernel, in units of Lab (black is 0, white 100).
 WIDTH = 7.0
@@ -24,52 +24,12 @@ TEXTURE_WEIGHT = 2.0
 
 
 def texture(lightness: FloatArray) -> list[FloatArray]:
-    """Return how much the lightness varies around every pixel, at several scales.
-
-    Parameters
-    ----------
-    lightness : array of any number of dimensions
-        L of Lab, or 100 times the grey.
-
-    Returns
-    -------
-    list of arrays
-        The standard deviation under a Gaussian window, one array per scale.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.appearance import texture
-    >>> stripes = np.tile([0.0, 100.0], (20, 10))
-    >>> [round(float(scale[10, 10])) for scale in texture(stripes)]
-    [50, 50]
-    """
+    """Return how much the lightness varies around every pixel, at several scales."""
     return [_deviation(lightness, scale) for scale in TEXTURE_SCALES]
 
 
 def class_densities(looks: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the density of every class at the look of every region.
-
-    Parameters
-    ----------
-    looks : array of shape (n_regions, n_features)
-        Colour and texture.
-    weights : array of shape (n_regions, n_classes)
-        How much a region is an example of a class, 0 if it is none.
-
-    Returns
-    -------
-    array of shape (n_regions, n_classes)
-        Σ_j w_jc exp(-‖x_i - x_j‖² / (2 h²)) / Σ_j w_jc: 1 where all examples look the same as the region.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.appearance import class_densities
-    >>> class_densities(np.array([[0.0], [7.0]]), np.array([[1.0], [0.0]])).round(3)
-    array([[1.   ],
-           [0.607]])
-    """
+    """Return the density of every class at the look of every region."""
     # Single precision is twice as fast, and much finer than what looks say.
     places = (looks * (np.sqrt(0.5) / WIDTH)).astype(np.float32)
     squares = np.einsum("ij,ij->i", places, places)[:, None]
@@ -85,28 +45,6 @@ def pool_alike(densities: FloatArray, votes: FloatArray) -> FloatArray:
     Of marked regions the class is known: M_cd is how probable class d is by look on the marks of class c.
     Where M_cd is as large as M_cc, looks cannot tell the two apart, and small differences of their densities
     are chance; so class c gets the mean of the densities, weighed by (M_cd / M_cc)^4.
-
-    Parameters
-    ----------
-    densities : array of shape (n_regions, n_classes)
-        Of `class_densities`.
-    votes : array of shape (n_regions, n_classes)
-        The marks; classes count alike, however many marks they have.
-
-    Returns
-    -------
-    array of shape (n_regions, n_classes)
-        Densities.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.appearance import pool_alike
-    >>> alike, apart = np.array([[0.5, 0.5], [0.5, 0.4]]), np.array([[1.0, 0.0], [0.0, 1.0]])
-    >>> pool_alike(alike, np.eye(2)).round(2), pool_alike(apart, np.eye(2)).round(2)
-    (array([[0.5 , 0.5 ],
-           [0.45, 0.45]]), array([[1., 0.],
-           [0., 1.]]))
     """
     likely = densities + FLOOR
     likely = likely / likely.sum(axis=1, keepdims=True)
@@ -149,20 +87,7 @@ RARE_COLOR, RARE_CLASS = 1e-4, 0.02
 
 
 def color_bins(colors: npt.NDArray) -> npt.NDArray[np.uint16]:
-    """Return the bin of every colour.
-
-    Parameters
-    ----------
-    colors : array of shape (..., 1 or 3)
-        Of `as_lab`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.appearance import color_bins
-    >>> color_bins(np.array([[0.0], [50.0], [100.0]]))
-    array([ 0, 24, 47], dtype=uint16)
-    """
+    """Return the bin of every colour."""
     sizes, low, span = _bin_axes(colors.shape[-1])
     steps = np.floor((colors - low) * (np.array(sizes) / span)).astype(np.intp)
     inside = np.clip(steps, 0, np.array(sizes) - 1)
@@ -172,20 +97,7 @@ def color_bins(colors: npt.NDArray) -> npt.NDArray[np.uint16]:
 def class_palettes(
     bins: npt.NDArray[np.uint16], codes: npt.NDArray, is_sure: BoolArray, n_classes: int, n_channels: int
 ) -> FloatArray:
-    """Return the share of every bin among the pixels of each class.
-
-    Parameters
-    ----------
-    bins, codes, is_sure : arrays of the shape of a picture
-        Of every pixel, the bin of its colour, its class, and whether the class is sure.
-    n_classes, n_channels : int
-        How many there are.
-
-    Returns
-    -------
-    array of shape (n_classes, n_bins)
-        Smoothed over neighbouring bins; rows sum to 1.
-    """
+    """Return the share of every bin among the pixels of each class."""
     sizes = _bin_axes(n_channels)[0]
     n_bins = int(np.prod(sizes))
     which = codes.reshape(-1).astype(np.intp) * n_bins + bins.reshape(-1)
@@ -196,25 +108,7 @@ def class_palettes(
 
 
 def how_distinct(palettes: FloatArray) -> float:
-    """Return how well single colours tell the two classes apart that are most alike: 0 not at all, 1 in full.
-
-    Parameters
-    ----------
-    palettes : array of shape (n_classes, n_bins)
-        Of `class_palettes`.
-
-    Returns
-    -------
-    float
-        2 t - 1, t being the probability by its colour of the class that a pixel of two classes has.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.appearance import how_distinct
-    >>> how_distinct(np.eye(2)), how_distinct(np.full((2, 2), 0.5))
-    (1.0, 0.0)
-    """
+    """Return how well single colours separate the two classes that are most alike, from 0 to 1."""
     told = [
         float(((one**2 + other**2) / np.maximum(one + other, np.finfo(float).tiny)).sum()) / 2.0
         for one, other in combinations(palettes, 2)
@@ -225,27 +119,7 @@ def how_distinct(palettes: FloatArray) -> float:
 def with_colors(
     beliefs: FloatArray, palettes: FloatArray, bins: npt.NDArray[np.uint16], weight: float = 1.0
 ) -> FloatArray:
-    """Return beliefs times how common the colour of a pixel is in each class, as probabilities.
-
-    Parameters
-    ----------
-    beliefs : array of shape (n, n_classes)
-        What is known otherwise.
-    palettes : array of shape (n_classes, n_bins)
-        Of `class_palettes`.
-    bins : array of shape (n,)
-        Of the pixels.
-    weight : float
-        The power of the share: 0 if colours say nothing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.appearance import with_colors
-    >>> palettes = np.array([[0.9, 0.1], [0.1, 0.9]])
-    >>> with_colors(np.array([[0.5, 0.5]]), palettes, np.array([1])).round(2)
-    array([[0.1, 0.9]])
-    """
+    """Return beliefs times how common the colour of a pixel is in each class, as probabilities."""
     joined = (beliefs + RARE_CLASS) * (palettes[:, bins].T + RARE_COLOR) ** weight
     return joined / joined.sum(axis=1, keepdims=True)
 
@@ -269,26 +143,7 @@ _LAB = np.array([[0.0, 116.0, 0.0], [500.0, -500.0, 0.0], [0.0, 200.0, -200.0]])
 
 
 def as_lab(pixels: npt.NDArray) -> FloatArray:
-    """Return pixels in Lab, where black is 0 and white 100; grey pixels keep one channel.
-
-    Parameters
-    ----------
-    pixels : array of shape (..., 1 or 3)
-        Grey, or RGB, between 0 and 1.
-
-    Returns
-    -------
-    array of shape (..., 1 or 3)
-        100 times the grey, or L, a and b, in the precision of the pixels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.appearance import as_lab
-    >>> as_lab(np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]])).round() + 0.0
-    array([[100.,   0.,   0.],
-           [ 53.,  80.,  67.]])
-    """
+    """Return pixels in Lab, where black is 0 and white 100; grey pixels keep one channel."""
     values = np.asarray(pixels)
     if values.dtype != np.float32:
         values = values.astype(np.float64)
@@ -303,20 +158,7 @@ def as_lab(pixels: npt.NDArray) -> FloatArray:
 
 
 def in_unit_range(pixels: FloatArray) -> FloatArray:
-    """Return pixels between 0 and 1: as they are if they lie there, stretched to fit if they do not.
-
-    Parameters
-    ----------
-    pixels : array
-        Of `as_pixels`; floats and signed integers may have any range.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.appearance import in_unit_range
-    >>> in_unit_range(np.array([-1000.0, 0.0, 3000.0]))
-    array([0.  , 0.25, 1.  ])
-    """
+    """Return pixels between 0 and 1: as they are if they lie there, stretched to fit if they do not."""
     low, high = float(pixels.min()), float(pixels.max())
     if low >= 0.0 and high <= 1.0:
         return pixels

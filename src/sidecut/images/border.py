@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -10,9 +11,102 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
+from sidecut.constraints import Constraints
 from sidecut.images.appearance import as_lab
 from sidecut.spectral.problem import solve_columns
+
+#: Beliefs of unequal weight are kept pair by pair, so at most so many marked pixels take part, of a class
+#: and in all.
+MOST_OF_A_CLASS = 500
+MOST_IN_ALL = 2_000
+#: The share of what a perfect cut attains that β asks for.
+SHARE = 0.5
+
+
+def balanced_constraints(codes: IntArray) -> Constraints:
+    """Return what marks say about pairs, weighed so that every class counts alike.
+
+    With as many marks of every class this is ``Constraints.from_labels``. Otherwise a pair of marks has the
+    weight w_i w_j, where w is inverse to the number of marks of a class. Unweighed, the cut u = 1 satisfies
+    most of the beliefs as soon as one class has most of the marks, and the least cut that satisfies more
+    is a poor one: 100 marks on one of two discs and 25 on the other are enough to lose the smaller.
+    """
+    codes = _thinned(codes.ravel())
+    if _are_equal(codes):
+        return Constraints.from_labels(codes)
+    points = np.flatnonzero(codes >= 0)
+    classes = codes[points]
+    counts = np.bincount(classes)
+    weights = (points.size / np.count_nonzero(counts) / counts[classes])[:, None]
+    beliefs = np.where(classes[:, None] == classes, 1.0, -1.0) * weights * weights.T
+    rows, columns = np.repeat(points, points.size), np.tile(points, points.size)
+    shape = (codes.size, codes.size)
+    return Constraints.from_matrix(sp.csr_array((beliefs.ravel(), (rows, columns)), shape=shape))
+
+
+def most_of_a_class(n_classes: int) -> int:
+    """Return how many marks of each class take part in balanced constraints, at most."""
+    return max(1, min(MOST_OF_A_CLASS, MOST_IN_ALL // max(n_classes, 1)))
+
+
+def attainable_beta(counts: Sequence[int] | IntArray, n_pixels: int) -> tuple[str, float]:
+    """Return the rule for CSP's β: half of what a cut into flat segments attains when it keeps all marks.
+
+    A cut u = ±1 that keeps the marks of c pixels has uᵀQu = c², while λ_max vol, the bound of eq. 19, is
+    about c N: only a cut with all its weight on the marked pixels comes near it. A fixed share of that bound
+    therefore asks for spikes around the marks where N is much larger than c, and leaves the sign of all other
+    pixels to a tail that fades exponentially. With c / N times the bound, segments can be flat. Where classes
+    are balanced by weights, c is K times the harmonic mean of their numbers of marks.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        The number of marks of every class that take part.
+    n_pixels : int
+        N.
+
+    Returns
+    -------
+    ("fraction", float)
+        For ``CSP(beta=...)``. It is 0.5, the least that eq. 19 asks for, where only one class is marked: the
+        uniform cut attains c² as well then, and others have to exceed it by far.
+
+    Examples
+    --------
+    >>> from sidecut.images import attainable_beta
+    >>> attainable_beta([50, 50], 10_000)
+    ('fraction', 0.005)
+    >>> attainable_beta([25], 10_000)
+    ('fraction', 0.5)
+    """
+    marked = np.array([count for count in counts if count > 0], dtype=np.float64)
+    if not 1 <= marked.sum() <= n_pixels:
+        raise ValueError(
+            f"{int(marked.sum())} of {n_pixels} pixels are marked: at least one must be, at most all."
+        )
+    if marked.size == 1:
+        return "fraction", SHARE
+    return "fraction", float(SHARE * marked.size**2 / np.sum(1.0 / marked) / n_pixels)
+
+
+def _are_equal(codes: IntArray) -> bool:
+    counts = np.bincount(codes[codes >= 0])
+    return np.unique(counts[counts > 0]).size <= 1
+
+
+def _thinned(codes: IntArray) -> IntArray:
+    """Return the codes with at most so many marks of every class, evenly spread in reading order."""
+    thinned = np.full_like(codes, -1)
+    present = np.unique(codes[codes >= 0])
+    for code in present:
+        marks = np.flatnonzero(codes == code)
+        most = most_of_a_class(present.size)
+        if marks.size > most:
+            marks = marks[np.linspace(0, marks.size - 1, most).round().astype(np.intp)]
+        thinned[marks] = code
+    return thinned
+
 
 #: Pairs of pixels, or of ranks in a band.
 Pairs = tuple[IntArray, IntArray]
@@ -38,17 +132,7 @@ NONE = -1
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Pixels to decide, and what lies next to each of them.
-
-    Attributes
-    ----------
-    places : array of shape (n_band,)
-        The pixels, as positions in reading order, ascending.
-    pairs : list of two arrays
-        For every axis the neighbours that are both in the band, by their ranks in it, ascending.
-    rim : list of two arrays
-        For every axis and both directions, ranks of pixels, and the neighbours that are not in the band.
-    """
+    """Pixels to decide, and what lies next to each of them."""
 
     places: IntArray
     pairs: list[Pairs]
@@ -56,21 +140,7 @@ class Band:
 
     @classmethod
     def of(cls, mask: BoolArray) -> Band:
-        """Return the band of the pixels that are True.
-
-        Parameters
-        ----------
-        mask : array of bool
-            Of the shape of the picture.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sidecut.images.border import Band
-        >>> band = Band.of(np.array([[True, True, False]]))
-        >>> band.places, band.pairs[1], band.rim[3]
-        (array([0, 1]), (array([0]), array([1])), (array([1]), array([2])))
-        """
+        """Return the band of the pixels that are True."""
         places: IntArray = np.flatnonzero(mask)
         flat, last = mask.reshape(-1), mask.size - 1
         pairs: list[Pairs] = []
@@ -96,25 +166,7 @@ class Band:
 
 
 def band_around(codes: npt.NDArray, reach: int = REACH, candidates: IntArray | None = None) -> BoolArray:
-    """Tell which pixels are near a border between classes.
-
-    Parameters
-    ----------
-    codes : array of any number of dimensions
-        The class of every pixel.
-    reach : int
-        In pixels.
-    candidates : array, optional
-        Pixels in reading order, among which are all that have a neighbour of another class, if it is known:
-        few pixels of a large picture are, and to look at all takes longer than all else.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.border import band_around
-    >>> band_around(np.array([[0, 0, 0, 1, 1, 1]]), reach=1).astype(int)
-    array([[0, 1, 1, 1, 1, 0]])
-    """
+    """Tell which pixels are near a border between classes."""
     if candidates is None:
         near = touches_border(codes)
         for _ in range(reach):
@@ -140,20 +192,7 @@ def _grown(mask: BoolArray) -> BoolArray:
 
 
 def touches_border(codes: npt.NDArray) -> BoolArray:
-    """Tell which pixels have a neighbour of another class.
-
-    Parameters
-    ----------
-    codes : array of any number of dimensions
-        The class of every pixel.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.border import touches_border
-    >>> touches_border(np.array([[0, 0, 0, 1, 1, 1]])).astype(int)
-    array([[0, 0, 1, 1, 0, 0]])
-    """
+    """Tell which pixels have a neighbour of another class."""
     touches = np.zeros(codes.shape, dtype=bool)
     for axis in range(codes.ndim):
         behind, ahead = _halves(codes.ndim, axis)
@@ -175,26 +214,6 @@ def decide_pixels(
 
     A walk from a pixel over similar neighbours ends where the class is known, or, now and then, takes the
     belief where it is: (L + γ I) u = W z + γ p on the band, z being the classes around it.
-
-    Parameters
-    ----------
-    pixels : array of shape (..., n_channels)
-        The picture, between 0 and 1.
-    codes : array
-        The class of every pixel; those of the band do not matter.
-    band : Band
-        The pixels to decide.
-    beliefs : array of shape (n_band, n_classes)
-        p, in reading order.
-    belief : float
-        γ.
-    colors : array of shape (n_band, n_channels), optional
-        The pixels of the band in Lab, if they are known.
-
-    Returns
-    -------
-    array of shape (n_band, n_classes)
-        In reading order.
     """
     flat = pixels.reshape(-1, pixels.shape[-1])
     if colors is None:
@@ -258,26 +277,7 @@ def _solve(matrix: sp.csr_array, diagonal: FloatArray, right: FloatArray, start:
 
 
 def remove_specks(codes: npt.NDArray, band: Band) -> None:
-    """Give small parts that nobody marked to the class around them.
-
-    Parameters
-    ----------
-    codes : array
-        The class of every pixel; changed in place.
-    band : Band
-        The pixels that may change. A part that goes on outside it is not small, or is marked there.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.border import Band, remove_specks
-    >>> codes = np.zeros((9, 9), dtype=int)
-    >>> codes[2, 2] = codes[6, 6] = 1
-    >>> marked = np.arange(81).reshape(9, 9) == 60  # the pixel at 6, 6
-    >>> remove_specks(codes, Band.of(~marked))
-    >>> np.argwhere(codes).tolist()
-    [[6, 6]]
-    """
+    """Give small parts that nobody marked to the class around them."""
     least = max(SPECK, round(SPECK_SHARE * codes.size))
     flat = codes.reshape(-1)
     for code in np.unique(flat[band.places]):

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidecut.arrays import FloatArray, IntArray
-from sidecut.images.pixels import as_rgb
+from sidecut.checks import BoolArray, FloatArray, IntArray
+from sidecut.exceptions import ConstraintError
+from sidecut.images.pixels import as_pixels, as_rgb, white_of
 
 RGB = npt.NDArray[np.uint8]
 
@@ -25,14 +26,7 @@ FULL_COLOR = 0.98
 
 
 def segment_colors(n_segments: int) -> RGB:
-    """Return one colour per segment; after eight they repeat, lighter each time.
-
-    Examples
-    --------
-    >>> from sidecut.images.drawing import segment_colors
-    >>> segment_colors(2).tolist()
-    [[0, 114, 178], [213, 94, 0]]
-    """
+    """Return one colour per segment; after eight they repeat, lighter each time."""
     numbers = np.arange(n_segments)
     base = np.array(SEGMENT_COLORS, dtype=np.float64)[numbers % len(SEGMENT_COLORS)]
     light = 1.0 - 0.75 ** (numbers // len(SEGMENT_COLORS))
@@ -40,21 +34,7 @@ def segment_colors(n_segments: int) -> RGB:
 
 
 def class_colors(classes: tuple[Any, ...], n_segments: int) -> RGB:
-    """Return one colour per segment: that of its strokes, if classes are strokes of colour.
-
-    Parameters
-    ----------
-    classes : tuple
-        The names of the classes; strokes are named "#ff0000" and the like.
-    n_segments : int
-        At least as many as classes.
-
-    Examples
-    --------
-    >>> from sidecut.images.drawing import class_colors
-    >>> class_colors(("#00ff00", "#ff0000"), 3).tolist()
-    [[0, 255, 0], [255, 0, 0], [0, 158, 115]]
-    """
+    """Return one colour per segment: that of its strokes, if classes are strokes of colour."""
     colors = segment_colors(n_segments)
     for number, name in enumerate(classes):
         if isinstance(name, str) and re.fullmatch("#[0-9a-f]{6}", name):
@@ -70,23 +50,7 @@ def draw_overlay(
     enlarge: int,
     colors: RGB | None = None,
 ) -> RGB:
-    """Return a picture with its segments in colour, the boundaries between them in white, and the marks.
-
-    Parameters
-    ----------
-    image : array
-        The picture.
-    labels : array of shape (height, width)
-        The segment of every pixel.
-    codes : array of shape (height, width) or None
-        The class of marked pixels, -1 elsewhere.
-    opacity : float
-        Of the colours.
-    enlarge : int
-        Show every pixel as a square of so many.
-    colors : array of uint8 of shape (n_segments, 3), optional
-        By default those of `segment_colors`.
-    """
+    """Return a picture with its segments in colour, the boundaries between them in white, and the marks."""
     if not 0 <= opacity <= 1:
         raise ValueError(f"opacity={opacity!r} must lie between 0 and 1.")
     rgb = as_rgb(image)
@@ -103,17 +67,7 @@ def draw_overlay(
 
 
 def draw_heat(indicator: FloatArray, codes: IntArray | None, enlarge: int) -> RGB:
-    """Return an indicator in colours: dark blue, white at zero, dark red.
-
-    Parameters
-    ----------
-    indicator : array of shape (height, width)
-        Any real numbers.
-    codes : array of shape (height, width) or None
-        The class of marked pixels, -1 elsewhere.
-    enlarge : int
-        Show every pixel as a square of so many.
-    """
+    """Return an indicator in colours: dark blue, white at zero, dark red."""
     full = float(np.quantile(np.abs(indicator), FULL_COLOR)) or float(np.abs(indicator).max()) or 1.0
     share = np.clip(indicator / full, -1.0, 1.0)[..., None]
     # The square root lets small values show their sign, which decides the segment.
@@ -164,3 +118,64 @@ def _grown(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 def _as_bytes(rgb: FloatArray) -> RGB:
     return np.round(255.0 * np.clip(rgb, 0.0, 1.0)).astype(np.uint8)
+
+
+#: A colour is saturated if its strongest and weakest channel differ by at least this share of white.
+SATURATED = 0.4
+#: Two colours closer than this in every channel are the same: half a step of 8 bits.
+SAME = 0.5 / 255
+#: A layer pixel counts as drawn if it is at least half opaque.
+OPAQUE = 0.5
+#: More colours than this are not drawn by a person; they are blends.
+MAX_COLORS = 16
+
+
+def stroke_classes(
+    strokes: npt.ArrayLike, image: npt.ArrayLike
+) -> tuple[BoolArray, npt.NDArray[np.intp], tuple[str, ...]]:
+    """Return which pixels are marked, the class of each of them, and the colours of the classes."""
+    layer = np.asarray(strokes)
+    if layer.ndim != 3 or layer.shape[2] not in (3, 4):
+        raise ConstraintError(f"Strokes of shape {layer.shape}: expected RGB or RGBA colours.")
+    colors = as_pixels(layer)
+    is_drawn = _differs(colors, image)
+    if layer.shape[2] == 4:
+        is_drawn &= layer[..., 3] >= OPAQUE * white_of(layer.dtype)
+    is_saturated = np.ptp(colors, axis=2) >= SATURATED
+    if layer.shape[2] == 4:
+        _check_visible(colors, is_drawn, is_saturated)
+    is_known = is_drawn & is_saturated
+    bytes_ = np.round(255 * colors[is_known]).astype(np.int64)
+    packed, codes = np.unique(bytes_ @ [65536, 256, 1], return_inverse=True)
+    names = tuple(f"#{color:06x}" for color in packed)
+    _check_count(names, codes)
+    return is_known, codes, names
+
+
+def _differs(colors: npt.NDArray[np.float64], image: npt.ArrayLike) -> BoolArray:
+    return np.any(np.abs(colors - as_pixels(image)) > SAME, axis=2)
+
+
+def _check_visible(colors: npt.NDArray[np.float64], is_drawn: BoolArray, is_saturated: BoolArray) -> None:
+    """Refuse grey and white strokes on a layer with transparency: they were drawn on purpose."""
+    has_layer = not is_drawn.all()
+    pale = is_drawn & ~is_saturated & (colors.max(axis=2) > SATURATED)
+    if has_layer and pale.any():
+        row, column = np.argwhere(pale)[0]
+        color = "".join(f"{round(255 * value):02x}" for value in colors[row, column])
+        raise ConstraintError(
+            f"The stroke at row {row}, column {column} has the colour #{color}, which is too pale to tell "
+            "classes by: draw with plain colours such as #ff0000, #00ff00 and #0000ff."
+        )
+
+
+def _check_count(names: tuple[str, ...], codes: npt.NDArray[np.intp]) -> None:
+    if len(names) <= MAX_COLORS:
+        return
+    counts = np.bincount(codes)
+    most = ", ".join(f"{names[code]} ({counts[code]} pixels)" for code in np.argsort(-counts)[:3])
+    raise ConstraintError(
+        f"The strokes have {len(names)} different colours, the most frequent {most}: every colour is a "
+        f"class, and at most {MAX_COLORS} are allowed. Draw with a hard brush (no anti-aliasing) on a "
+        "transparent layer and save it as PNG, not JPEG."
+    )

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.images.drawing import segment_colors
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp")
@@ -98,15 +98,7 @@ def write_image(path: str | PathLike[str], rgb: npt.NDArray) -> None:
 
 
 def write_labels(path: str | PathLike[str], labels: IntArray) -> None:
-    """Write a label image: the labels themselves in ``.npy``, or in ``.png`` shown through a palette.
-
-    Parameters
-    ----------
-    path : path
-        Where to write.
-    labels : array of shape (height, width)
-        Numbers from 0, at most 255 for ``.png``.
-    """
+    """Write a label image: the labels themselves in ``.npy``, or in ``.png`` shown through a palette."""
     path = Path(path)
     _check_suffix(path, LABEL_SUFFIXES)
     if path.suffix.lower() == ".npy":
@@ -120,23 +112,7 @@ def write_labels(path: str | PathLike[str], labels: IntArray) -> None:
 
 
 def read_labels(path: str | PathLike[str]) -> npt.NDArray:
-    """Read a label image as `write_labels` wrote it.
-
-    Parameters
-    ----------
-    path : path
-        An ``.npy`` file, or a ``.png`` whose pixels are numbers.
-
-    Examples
-    --------
-    >>> import numpy as np, tempfile, pathlib
-    >>> from sidecut.images.files import read_labels, write_labels
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "labels.png"
-    ...     write_labels(path, np.array([[0, 1], [2, 1]]))
-    ...     read_labels(path).tolist()
-    [[0, 1], [2, 1]]
-    """
+    """Read a label image as `write_labels` wrote it."""
     if Path(path).suffix.lower() == ".npy":
         return _read_array(Path(path))
     with _pillow().open(path) as picture:

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.images.appearance import (
     FLOOR,
     SHARPNESS,
@@ -40,19 +40,7 @@ from sidecut.images.region_graph import BELIEF, RegionGraph
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """What is known at one level of a picture beside the smaller one below it.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Of the picture at this level.
-    marked, marks : arrays of shape (n_marked,)
-        The marked pixels as positions in reading order, ascending, and their classes.
-    band : array of shape (n_band,)
-        The pixels that were decided one by one, in the same way; none of them is marked.
-    probabilities : array of shape (n_band, n_classes)
-        Of the classes of these.
-    """
+    """What is known at one level of a picture beside the smaller one below it."""
 
     shape: tuple[int, ...]
     marked: IntArray
@@ -63,21 +51,7 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """Classes of pixels, at one level of a picture.
-
-    Attributes
-    ----------
-    codes : array of the shape of the level
-        The class of every pixel.
-    regions : array of the shape of the smallest level
-        The region of every pixel.
-    by_region : array of shape (n_regions, n_classes)
-        Probabilities of the classes.
-    palettes : array of shape (n_classes, n_bins) or None
-        The colours of each class; None before the smallest level was cut.
-    levels : tuple of Level
-        From the smallest to this one.
-    """
+    """Classes of pixels, at one level of a picture."""
 
     codes: npt.NDArray
     regions: IntArray
@@ -97,13 +71,7 @@ class Cut:
         return values
 
     def beliefs(self, places: tuple[IntArray, ...]) -> FloatArray:
-        """Return what is known so far of some pixels of the next larger level: `probabilities`, doubled.
-
-        Parameters
-        ----------
-        places : tuple of arrays
-            Rows and columns there (of regions, if no level was cut yet).
-        """
+        """Return what is known so far of some pixels of the next larger level: `probabilities`, doubled."""
         n_levels = len(self.levels)
         n_classes = self.by_region.shape[1]
         values = np.empty((places[0].size, n_classes))
@@ -139,17 +107,7 @@ class RegionCut:
 
 
 def cut_by_marks(graph: RegionGraph, marks: IntArray, n_classes: int) -> Cut:
-    """Return the class of every pixel, those of marked pixels being what the marks say.
-
-    Parameters
-    ----------
-    graph : RegionGraph
-        The picture.
-    marks : array of the shape of the picture
-        The class of marked pixels, from 0; -1 elsewhere.
-    n_classes : int
-        How many classes there are; each has a mark.
-    """
+    """Return the class of every pixel, those of marked pixels being what the marks say."""
     regions = graph.regions
     levels = _marks_by_level(graph, marks)
     votes = _votes(graph, levels[0], n_classes)
@@ -301,20 +259,7 @@ MARK_WEIGHT = 5.0
 
 
 def cut_regions(graph: RegionGraph, votes: FloatArray) -> FloatArray:
-    """Return the probability of every class for every region.
-
-    Parameters
-    ----------
-    graph : RegionGraph
-        The regions.
-    votes : array of shape (n_regions, n_classes)
-        How many pixels of a region are marked with each class.
-
-    Returns
-    -------
-    array of shape (n_regions, n_classes)
-        Rows sum to 1. Regions with marks of one class belong to it.
-    """
+    """Return the probability of every class for every region."""
     place = PLACE_WEIGHT * np.log(walk_to_marks(graph, votes) + DOUBT)
     place -= BARRIER_WEIGHT * lowest_barriers(graph, votes)
     problem = graph.joining.grounded(votes)
@@ -332,13 +277,6 @@ def lowest_barriers(graph: RegionGraph, votes: FloatArray) -> FloatArray:
     """Return the strength of the strongest edge on the best way from each region to a mark of each class.
 
     The best way is the one whose strongest edge is weakest: where a flood from the marks comes from.
-
-    Parameters
-    ----------
-    graph : RegionGraph
-        The regions.
-    votes : array of shape (n_regions, n_classes)
-        The marks.
     """
     barriers = np.where(votes > 0, 0.0, np.inf)
     for out, one, other, to_one, to_other in graph.tree:
@@ -353,32 +291,11 @@ def lowest_barriers(graph: RegionGraph, votes: FloatArray) -> FloatArray:
 
 
 def walk_to_marks(graph: RegionGraph, votes: FloatArray) -> FloatArray:
-    """Return the probability that a walk from each region first meets a mark of each class.
-
-    Parameters
-    ----------
-    graph : RegionGraph
-        The regions.
-    votes : array of shape (n_regions, n_classes)
-        The marks; a region marked with several classes ends the walk at each in proportion.
-    """
+    """Return the probability that a walk from each region first meets a mark of each class."""
     return np.clip(graph.walking.grounded(votes).solve(np.zeros_like(votes)), 0.0, 1.0)
 
 
 def normalize(scores: FloatArray) -> FloatArray:
-    """Return exp(scores), divided by the sums of rows.
-
-    Parameters
-    ----------
-    scores : array of shape (n, n_classes)
-        Logarithms, up to a constant per row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.marked_cut import normalize
-    >>> normalize(np.log([[1.0, 3.0]]))
-    array([[0.25, 0.75]])
-    """
+    """Return exp(scores), divided by the sums of rows."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)

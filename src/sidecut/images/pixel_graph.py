@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sidecut.arrays import FloatArray
+from sidecut.checks import FloatArray
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs import Neighbors, SparseGraph
 from sidecut.images.pixels import as_pixels
@@ -155,21 +155,7 @@ Offset = tuple[int, int]
 
 
 def offsets_within(radius: float, shape: tuple[int, int]) -> list[Offset]:
-    """Return the steps (rows, columns) from a pixel to its neighbours, in the order of reading.
-
-    Parameters
-    ----------
-    radius : float
-        Steps longer than this are left out; infinity leaves out none.
-    shape : (int, int)
-        Height and width of the picture: longer steps lead nowhere.
-
-    Examples
-    --------
-    >>> from sidecut.images.pixel_graph import offsets_within
-    >>> offsets_within(1, (9, 9))
-    [(-1, 0), (0, -1), (0, 1), (1, 0)]
-    """
+    """Return the steps (rows, columns) from a pixel to its neighbours, in the order of reading."""
     down, across = (int(min(radius, extent - 1)) for extent in shape)
     steps = ((r, c) for r in range(-down, down + 1) for c in range(-across, across + 1))
     return [(r, c) for r, c in steps if 0 < r * r + c * c <= radius * radius]
@@ -178,22 +164,7 @@ def offsets_within(radius: float, shape: tuple[int, int]) -> list[Offset]:
 def stencil_weights(
     pixels: FloatArray, radius: float, sigma_position: float, sigma_color: float
 ) -> sp.csr_array:
-    """Return the Gaussian weights between all pixels no farther apart than a radius.
-
-    Parameters
-    ----------
-    pixels : array of shape (height, width, channels)
-        The picture.
-    radius : float
-        In pixels.
-    sigma_position, sigma_color : float
-        The widths: W_ij = exp(-‖p_i - p_j‖² / (2 σ_p²) - ‖f_i - f_j‖² / (2 σ_c²)).
-
-    Raises
-    ------
-    MemoryError
-        If there would be more than half a billion weights.
-    """
+    """Return the Gaussian weights between all pixels no farther apart than a radius."""
     height, width, _ = pixels.shape
     offsets = offsets_within(radius, (height, width))
     _check_size(height * width * len(offsets), radius, (height, width))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidecut.arrays import FloatArray
+from sidecut.checks import FloatArray
 
 
 def as_pixels(image: npt.ArrayLike, *, volume: bool = False) -> FloatArray:
@@ -49,33 +49,12 @@ def as_pixels(image: npt.ArrayLike, *, volume: bool = False) -> FloatArray:
 
 
 def white_of(dtype: np.dtype[Any]) -> float:
-    """Return the value of white: the largest number of an unsigned integer type, 1 for any other.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.pixels import white_of
-    >>> white_of(np.dtype(np.uint16)), white_of(np.dtype(float))
-    (65535.0, 1.0)
-    """
+    """Return the value of white: the largest number of an unsigned integer type, 1 for any other."""
     return float(np.iinfo(dtype).max) if dtype.kind == "u" else 1.0
 
 
 def as_rgb(image: npt.ArrayLike) -> FloatArray:
-    """Return a picture as RGB between 0 and 1, to be looked at; values beyond are stretched to fit.
-
-    Parameters
-    ----------
-    image : array
-        As for `as_pixels`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.pixels import as_rgb
-    >>> as_rgb(np.array([[0.0, 300.0]]))[..., 0]
-    array([[0., 1.]])
-    """
+    """Return a picture as RGB between 0 and 1, to be looked at; values beyond are stretched to fit."""
     pixels = as_pixels(image)
     low, high = min(float(pixels.min()), 0.0), max(float(pixels.max()), 1.0)
     return np.broadcast_to((pixels - low) / (high - low), (*pixels.shape[:2], 3)).copy()

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy import ndimage
 from scipy.sparse.linalg import SuperLU, splu
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.graphs import SparseGraph
 from sidecut.images.appearance import TEXTURE_WEIGHT, as_lab, color_bins, in_unit_range, texture
 from sidecut.images.pixels import as_pixels
@@ -173,34 +173,14 @@ def region_graph(image: npt.ArrayLike, *, n_regions: int | None = None, volume: 
 
 
 def usual_number(n_pixels: int) -> int:
-    """Return how many regions a picture is divided into: one for 60 pixels, more of small pictures.
-
-    Parameters
-    ----------
-    n_pixels : int
-        Of the picture, or of its smallest level.
-
-    Examples
-    --------
-    >>> from sidecut.images.region_graph import usual_number
-    >>> [usual_number(n) for n in (400, 50_000, 154_401, 400_000)]
-    [400, 1500, 2573, 6000]
-    """
+    """Return how many regions a picture is divided into: one for 60 pixels, more of small pictures."""
     if n_pixels <= SMALL:
         return n_pixels
     return min(max(n_pixels // PIXELS_PER_REGION, LEAST_REGIONS), MOST_REGIONS)
 
 
 def factorize(matrix: sp.csc_array, *, ordered: bool = False) -> SuperLU:
-    """Return the factors of a symmetric positive definite matrix.
-
-    Parameters
-    ----------
-    matrix : sparse array
-        Compressed by columns.
-    ordered : bool
-        Whether its rows are in a good order already.
-    """
+    """Return the factors of a symmetric positive definite matrix."""
     way = "NATURAL" if ordered else "MMD_AT_PLUS_A"
     # Regions have few neighbours: columns one by one are faster than blocks of them.
     return splu(
@@ -217,13 +197,6 @@ class Elimination:
     """A matrix between regions, ready to be solved with some of them held fast.
 
     Which regions are marked is new with every stroke; the order in which they are eliminated need not be.
-
-    Parameters
-    ----------
-    matrix : sparse array of shape (n_regions, n_regions)
-        A, symmetric, positive definite where something is marked.
-    order : array of shape (n_regions,)
-        A permutation.
     """
 
     def __init__(self, matrix: sp.sparray, order: IntArray):
@@ -233,26 +206,12 @@ class Elimination:
         self.is_diagonal = self.matrix.indices == self.columns
 
     def grounded(self, votes: FloatArray) -> Grounded:
-        """Return the system in which the regions with votes have the classes of these.
-
-        Parameters
-        ----------
-        votes : array of shape (n_regions, n_classes)
-            The marks.
-        """
+        """Return the system in which the regions with votes have the classes of these."""
         return Grounded(self, votes[self.order])
 
 
 class Grounded:
-    """A system A u = r in which u is known on marked regions.
-
-    Parameters
-    ----------
-    elimination : Elimination
-        A.
-    votes : array of shape (n_regions, n_classes)
-        The marks, in the order of A: u is the share of each class there.
-    """
+    """A system A u = r in which u is known on marked regions."""
 
     def __init__(self, elimination: Elimination, votes: FloatArray):
         counts = votes.sum(axis=1, keepdims=True)
@@ -267,13 +226,7 @@ class Grounded:
         self.factors = factorize(free, ordered=True)
 
     def solve(self, right: FloatArray) -> FloatArray:
-        """Return u.
-
-        Parameters
-        ----------
-        right : array of shape (n_regions, n_classes)
-            r; what it is on marked regions does not matter.
-        """
+        """Return u."""
         given = np.where(self.is_known[:, None], self.known, right[self.order] - self.pull)
         solution = np.empty_like(right)
         solution[self.order] = self.factors.solve(given)
@@ -290,27 +243,6 @@ def take_apart(first: IntArray, second: IntArray, strengths: FloatArray, n_regio
     Every round takes out leaves and regions with two neighbours, no two of them side by side. The two
     neighbours are then linked by an edge as strong as the stronger one of the two that are gone. A leaf has
     its one neighbour twice.
-
-    Parameters
-    ----------
-    first, second : arrays of shape (n_edges,)
-        The edges of the tree.
-    strengths : array of shape (n_edges,)
-        How strong each is.
-    n_regions : int
-        How many regions there are.
-
-    Returns
-    -------
-    list of tuples
-        In every round the regions, one neighbour, the other, and the strengths of the edges to both.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.region_graph import take_apart
-    >>> sum(len(out[0]) for out in take_apart(np.array([0, 1]), np.array([1, 2]), np.array([5.0, 7.0]), 3))
-    2
     """
     rounds: list[TreeRound] = []
     rank = np.random.default_rng(0).permutation(n_regions)
@@ -360,25 +292,7 @@ def _strengths(regions: Regions, texture: FloatArray) -> FloatArray:
 
 
 def look_around(weights: sp.csr_array, looks: FloatArray, n_rounds: int) -> FloatArray:
-    """Return looks of which every region took half from its neighbours, so many times.
-
-    Parameters
-    ----------
-    weights : sparse array of shape (n_regions, n_regions)
-        How much regions take from each other.
-    looks : array of shape (n_regions, n_features)
-        What each looks like.
-    n_rounds : int
-        How often.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import scipy.sparse as sp
-    >>> from sidecut.images.region_graph import look_around
-    >>> look_around(sp.csr_array(np.ones((2, 2)) - np.eye(2)), np.array([[0.0], [4.0]]), 1).ravel()
-    array([2., 2.])
-    """
+    """Return looks of which every region took half from its neighbours, so many times."""
     degrees = weights.sum(axis=1)
     shares = sp.diags_array(0.5 / np.maximum(degrees, np.finfo(float).tiny)) @ weights
     # A region without neighbours keeps its look.
@@ -389,15 +303,7 @@ def look_around(weights: sp.csr_array, looks: FloatArray, n_rounds: int) -> Floa
 
 
 def adjacency(regions: Regions, values: FloatArray) -> sp.csr_array:
-    """Return a value per border as a symmetric matrix between regions.
-
-    Parameters
-    ----------
-    regions : Regions
-        Of a picture.
-    values : array of shape (n_borders,)
-        One per border.
-    """
+    """Return a value per border as a symmetric matrix between regions."""
     shape = (regions.n_regions, regions.n_regions)
     half = sp.coo_array((values, (regions.first, regions.second)), shape=shape)
     return (half + half.T).tocsr()
@@ -421,20 +327,7 @@ def _pyramid(pixels: npt.NDArray[np.float32]) -> list[npt.NDArray[np.float32]]:
 
 
 def halve(pixels: npt.NDArray) -> npt.NDArray:
-    """Return a picture at half its size: the mean of 2 x 2 pixels; a last odd row or column is repeated.
-
-    Parameters
-    ----------
-    pixels : array of shape (..., n_channels)
-        A picture or a volume; axes of one pixel stay.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.region_graph import halve
-    >>> halve(np.array([[0.0, 2.0, 5.0], [4.0, 6.0, 5.0]])[..., None])[..., 0]
-    array([[3., 5.]])
-    """
+    """Return a picture at half its size: the mean of 2 x 2 pixels; a last odd row or column is repeated."""
     for axis in range(pixels.ndim - 1):
         size = pixels.shape[axis]
         if size > 1:

@@ -14,28 +14,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """Regions of a picture and the borders between them.
-
-    Attributes
-    ----------
-    numbers : array of the shape of the picture
-        The region of every pixel, from 0.
-    sizes : array of shape (n_regions,)
-        Their pixels.
-    means : array of shape (n_regions, n_channels)
-        The mean of each channel.
-    first, second : arrays of shape (n_borders,)
-        The two regions of each border.
-    lengths : array of shape (n_borders,)
-        How many pairs of adjacent pixels lie across it.
-    steps : array of shape (n_borders,)
-        How much these pairs differ, on average.
-    """
+    """Regions of a picture and the borders between them."""
 
     numbers: IntArray
     sizes: FloatArray
@@ -51,51 +35,17 @@ class Regions:
         return self.sizes.size
 
     def average(self, values: npt.NDArray) -> FloatArray:
-        """Return the mean of something over the pixels of each region.
-
-        Parameters
-        ----------
-        values : array of the shape of the picture
-            A number per pixel.
-        """
+        """Return the mean of something over the pixels of each region."""
         return np.bincount(self.numbers.ravel(), values.ravel(), self.n_regions) / self.sizes
 
     def count(self, chosen: npt.NDArray[np.bool_]) -> FloatArray:
-        """Return how many of the chosen pixels each region has.
-
-        Parameters
-        ----------
-        chosen : array of bool of the shape of the picture
-            Which pixels count.
-        """
+        """Return how many of the chosen pixels each region has."""
         inside = self.numbers[chosen]
         return np.bincount(inside, minlength=self.n_regions).astype(np.float64)
 
 
 def find_regions(pixels: FloatArray, n_regions: int) -> Regions:
-    """Merge the pixels of a picture or a volume until so many regions are left.
-
-    Parameters
-    ----------
-    pixels : array of shape (..., n_channels)
-        Colours, in any number of dimensions.
-    n_regions : int
-        How many regions to stop at; a picture of fewer pixels is left as it is.
-
-    Returns
-    -------
-    Regions
-        Each of them connected.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.regions import find_regions
-    >>> picture = np.array([[0.0, 0.1, 5.0], [0.1, 0.0, 5.1]])[..., None]
-    >>> find_regions(picture, 2).numbers
-    array([[0, 0, 1],
-           [0, 0, 1]])
-    """
+    """Merge the pixels of a picture or a volume until so many regions are left."""
     regions = _single_pixels(pixels)
     while regions.n_regions > max(n_regions, 1):
         regions = _joined(regions, _cheapest_borders(regions, n_regions))
@@ -103,19 +53,7 @@ def find_regions(pixels: FloatArray, n_regions: int) -> Regions:
 
 
 def neighbor_pairs(shape: tuple[int, ...]) -> tuple[IntArray, IntArray]:
-    """Return the pairs of adjacent pixels, as positions in reading order.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the picture or volume.
-
-    Examples
-    --------
-    >>> from sidecut.images.regions import neighbor_pairs
-    >>> neighbor_pairs((2, 2))
-    (array([0, 1, 0, 2]), array([2, 3, 1, 3]))
-    """
+    """Return the pairs of adjacent pixels, as positions in reading order."""
     places = np.arange(np.prod(shape)).reshape(shape)
     ahead = [np.delete(places, 0, axis=axis).ravel() for axis in range(len(shape))]
     behind = [np.delete(places, -1, axis=axis).ravel() for axis in range(len(shape))]

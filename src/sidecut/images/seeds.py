@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sidecut.arrays import IntArray
+from sidecut.checks import IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
-from sidecut.images.balance import balanced_constraints
-from sidecut.images.strokes import stroke_classes
+from sidecut.images.border import balanced_constraints
+from sidecut.images.drawing import stroke_classes
 
 UNKNOWN = -1
 #: Label images whose numbers are smaller than this are counted.
@@ -246,24 +246,7 @@ class Seeds:
 
 
 def as_seeds(scribbles: Any, boxes: Iterable[Any] | None, image: npt.ArrayLike) -> Seeds | None:
-    """Return the seeds a user gave in any form, or None if there are none.
-
-    Parameters
-    ----------
-    scribbles : Seeds, label image or strokes of colour, optional
-        Told apart by their shape.
-    boxes : iterable of boxes, optional
-        Together with scribbles or without.
-    image : array
-        The picture.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.seeds import as_seeds
-    >>> as_seeds(np.array([[0, 1], [2, 2]]), None, np.zeros((2, 2)))
-    Seeds(2 x 2, 1: 1, 2: 2)
-    """
+    """Return the seeds a user gave in any form, or None if there are none."""
     drawn = None if scribbles is None else _read_scribbles(scribbles, image)
     if boxes is None:
         return drawn
@@ -277,20 +260,6 @@ def is_volume(scribbles: Any, image: npt.ArrayLike) -> bool:
 
     Strokes of colour have three axes as well, the last of 3 or 4 channels. A volume of so few columns is
     told from them by a fourth axis, ``image[..., None]``.
-
-    Parameters
-    ----------
-    scribbles : Seeds, label image or strokes of colour, or None
-        The marks.
-    image : array
-        The picture.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.seeds import is_volume
-    >>> is_volume(np.zeros((8, 9, 9), int), np.zeros((8, 9, 9))), is_volume(None, np.zeros((9, 9, 3)))
-    (True, False)
     """
     if isinstance(scribbles, Seeds):
         return scribbles.codes.ndim == 3

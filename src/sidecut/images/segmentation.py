@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import SparseGraph
 from sidecut.images.drawing import class_colors, draw_heat, draw_overlay

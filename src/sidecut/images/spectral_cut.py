@@ -11,31 +11,18 @@ from scipy.ndimage import binary_erosion, label
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import SparseGraph
-from sidecut.images.balance import attainable_beta, most_of_a_class
+from sidecut.images.border import attainable_beta, most_of_a_class
 from sidecut.images.seeds import Seeds
-from sidecut.labelling import LabellingMethod
 from sidecut.methods import CSP, NormalizedCut
 
 
 @dataclass(frozen=True, eq=False)
 class SpectralCut:
-    """What a method made of the graph of the pixels.
-
-    Attributes
-    ----------
-    codes : array of shape (height, width)
-        The segment of every pixel; segment k holds most marks of class k.
-    indicator : array of shape (height, width) or None
-        The relaxed indicator, if the method has one.
-    constraints : Constraints
-        What the method was told.
-    model : estimator
-        The method, fitted.
-    """
+    """What a method made of the graph of the pixels."""
 
     codes: IntArray
     indicator: FloatArray | None
@@ -53,21 +40,7 @@ def cut_pixel_graph(
     balance: bool | None = None,
     random_state: int | np.random.RandomState | None = 0,
 ) -> SpectralCut:
-    """Return the segments a method finds in the graph of the pixels.
-
-    Parameters
-    ----------
-    graph : SparseGraph
-        Of `pixel_graph`.
-    shape : tuple of int
-        Height and width.
-    seeds : Seeds or None
-        The marks.
-    n_segments : int
-        K.
-    method, balance, random_state
-        As for `segment`.
-    """
+    """Return the segments a method finds in the graph of the pixels."""
     if graph.n_nodes != shape[0] * shape[1]:
         raise ValueError(
             f"graph has {graph.n_nodes} nodes, the image {shape[0]} x {shape[1]} pixels: they do not belong "
@@ -106,25 +79,6 @@ def mark_other_segments(segments: IntArray, marks: IntArray, n_classes: int) -> 
     Only pixels at least two away from the border of a segment, and from any mark, are taken. Parts of a
     segment that hold a mark of some class may belong to that class, so they are taken only if there are no
     others.
-
-    Parameters
-    ----------
-    segments : array of shape (height, width)
-        The segment of every pixel; those from `n_classes` on have no class.
-    marks : array of the same shape
-        The class of every marked pixel, -1 elsewhere.
-    n_classes : int
-        How many classes are marked.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.spectral_cut import mark_other_segments
-    >>> segments = np.repeat([[0, 2, 1]], 5, axis=0).repeat(5, axis=1)
-    >>> marks = np.full((5, 15), -1)
-    >>> marks[2, 0], marks[2, 14] = 0, 1
-    >>> mark_other_segments(segments, marks, n_classes=2)[2]
-    array([ 0, -1, -1, -1, -1, -1, -1,  2, -1, -1, -1, -1, -1, -1,  1])
     """
     marks = marks.copy()
     is_marked = marks >= 0
@@ -177,20 +131,6 @@ def usual_radius(image: npt.ArrayLike, seeds: Seeds | None) -> float:
 
     Without marks the eigenvalues of a large picture crowd near zero, and only an exact factorisation tells
     them apart in reasonable time; it is affordable where few pixels are linked.
-
-    Parameters
-    ----------
-    image : array
-        The picture.
-    seeds : Seeds or None
-        The marks.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.images.spectral_cut import usual_radius
-    >>> usual_radius(np.zeros((32, 48)), None), usual_radius(np.zeros((321, 481)), None)
-    (5.0, 2.0)
     """
     height, width = np.shape(image)[:2]
     return 2.0 if seeds is None and height * width > LARGE else 5.0
@@ -199,27 +139,9 @@ def usual_radius(image: npt.ArrayLike, seeds: Seeds | None) -> float:
 def usual_method(
     seeds: Seeds | None, n_segments: int, random_state: int | np.random.RandomState | None = 0
 ) -> CSP | NormalizedCut:
-    """Return the method `segment` uses when none is given.
-
-    Parameters
-    ----------
-    seeds : Seeds or None
-        The marks: with any, CSP with β from `attainable_beta`, or with its usual β where there are to be more
-        segments than classes; without, the normalised cut.
-    n_segments : int
-        K.
-    random_state : int, RandomState or None, default=0
-        For the method.
-
-    Examples
-    --------
-    >>> from sidecut.images.spectral_cut import usual_method
-    >>> usual_method(None, 2)
-    NormalizedCut(labelling='sign', n_clusters=2, random_state=0)
-    """
+    """Return the method `segment` uses when none is given."""
     if seeds is None:
-        labelling: LabellingMethod = "sign" if n_segments == 2 else "kmeans"
-        return NormalizedCut(n_segments, labelling=labelling, random_state=random_state)
+        return NormalizedCut(n_segments, random_state=random_state)
     if n_segments > max(len(seeds.classes), 2):
         # A β near its bound leaves only the cuts between classes, and none for the other segments.
         return CSP(n_segments, tol=TOLERANCE, random_state=random_state)
@@ -229,26 +151,7 @@ def usual_method(
 
 
 def number_of_segments(n_segments: int | None, seeds: Seeds | None) -> int:
-    """Return how many segments there are to be: as many as asked for, or as there are classes, at least two.
-
-    Parameters
-    ----------
-    n_segments : int or None
-        What was asked for.
-    seeds : Seeds or None
-        The marks.
-
-    Raises
-    ------
-    ConstraintError
-        If nothing is marked, or more classes than segments.
-
-    Examples
-    --------
-    >>> from sidecut.images.spectral_cut import number_of_segments
-    >>> number_of_segments(None, None)
-    2
-    """
+    """Return how many segments are wanted: the number asked for, or that of the classes, at least two."""
     n_classes = 0 if seeds is None else len(seeds.classes)
     if seeds is not None and n_classes == 0:
         raise ConstraintError(

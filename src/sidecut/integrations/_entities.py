@@ -12,7 +12,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 
 #: Sweeps of single moves; few parts need more than two.
 MAX_SWEEPS = 20

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.constraints.inputs import UNKNOWN, read_labels
 

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray, to_native
+from sidecut.checks import BoolArray, FloatArray, IntArray, to_native
 from sidecut.constraints import Constraints
 from sidecut.constraints.inputs import read_labels
 from sidecut.exceptions import ConstraintError
@@ -83,7 +83,7 @@ class TopicClusterer(ClusterMixin, BaseEstimator):
     >>> partial = np.where(np.arange(150) % 10 == 0, y, -1)
     >>> model = TopicClusterer(random_state=0).fit(X, y=partial)
     >>> round(float(np.mean(model.labels_ == y)), 2)
-    0.9
+    0.91
 
     A correction is kept, however often the model is fitted:
 

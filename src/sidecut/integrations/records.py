@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.arrays import FloatArray, IntArray, to_native
+from sidecut.checks import FloatArray, IntArray, to_native
 from sidecut.constraints import Constraints
 from sidecut.constraints.links import number_by_appearance
 from sidecut.exceptions import ConflictError, ConstraintError

@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from sidecut.arrays import BoolArray, FloatArray, IntArray, to_native
+from sidecut.checks import BoolArray, FloatArray, IntArray, to_native
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, Neighbors, as_graph
 from sidecut.integrations._streams import Landmarks, keep_numbers
@@ -186,28 +186,7 @@ class SpeakerClusterer:
         max_clusters: int | None = None,
         **others: Any,
     ) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Cluster the speakers of all chunks, as a clustering of pyannote.audio's pipeline is called.
-
-        Parameters
-        ----------
-        embeddings : array of shape (n_chunks, n_speakers, dimension)
-            A vector for each speaker of each chunk, NaN where there is none.
-        segmentations : SlidingWindowFeature of shape (n_chunks, n_frames, n_speakers), optional
-            Who is active when. Speakers who are hardly heard alone are not clustered but go to the nearest.
-        num_clusters, min_clusters, max_clusters : int, optional
-            The number of speakers, or its bounds. 1 and infinity count as not given.
-        **others
-            What else the pipeline hands over is not used.
-
-        Returns
-        -------
-        hard_clusters : array of shape (n_chunks, n_speakers)
-            The cluster of each; no two of a chunk are the same. -2 where there is no speaker.
-        soft_clusters : array of shape (n_chunks, n_speakers, n_clusters)
-            2 minus the cosine distance to each centroid.
-        centroids : array of shape (n_clusters, dimension)
-            The mean of each cluster.
-        """
+        """Cluster the speakers of all chunks, as a clustering of pyannote.audio's pipeline is called."""
         voices = np.asarray(to_native(embeddings), dtype=np.float64)
         is_there = np.asarray(np.isfinite(voices).all(axis=2))
         clear: BoolArray = is_there & _heard_alone(segmentations, is_there)

@@ -5,13 +5,11 @@ it is given or on a figure of its own, and returns the axes.
 """
 
 from sidecut.plots.canvas import align_clusters
-from sidecut.plots.dialogue import plot_dialogue
+from sidecut.plots.curves import plot_dialogue, plot_reliability
 from sidecut.plots.eigenvalues import plot_candidates, plot_eigenvalues, plot_indicator
 from sidecut.plots.embedding import plot_before_after, plot_embedding, project_for_picture
 from sidecut.plots.links import plot_propagated, plot_propagated_links
-from sidecut.plots.matrices import plot_affinity, plot_distances, plot_equivalent_kernel
-from sidecut.plots.numerical_range import plot_numerical_range
-from sidecut.plots.reliability import plot_reliability
+from sidecut.plots.matrices import plot_affinity, plot_distances, plot_equivalent_kernel, plot_numerical_range
 
 __all__ = [
     "align_clusters",

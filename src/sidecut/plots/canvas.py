@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
-from sidecut.arrays import IntArray
+from sidecut.checks import IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,23 +27,7 @@ __all__ = [
 
 
 def require_matplotlib() -> Any:
-    """Import matplotlib, or say how to get it.
-
-    Returns
-    -------
-    module
-        The matplotlib package.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-
-    Examples
-    --------
-    >>> require_matplotlib().__name__
-    'matplotlib'
-    """
+    """Import matplotlib, or say how to get it."""
     try:
         import matplotlib
     except ImportError as error:
@@ -57,21 +41,6 @@ def new_figure(width: float = 6.0, height: float = 5.0) -> Figure:
 
     It is not registered with pyplot, so nothing has to be closed and nothing leaks; save it with
     ``figure.savefig(path)``, or let a notebook show it by ending a cell with it.
-
-    Parameters
-    ----------
-    width, height : float
-        Size in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        An empty figure.
-
-    Examples
-    --------
-    >>> new_figure(4, 3).get_size_inches().tolist()
-    [4.0, 3.0]
     """
     require_matplotlib()
     from matplotlib.figure import Figure
@@ -80,26 +49,7 @@ def new_figure(width: float = 6.0, height: float = 5.0) -> Figure:
 
 
 def axes_or_new(ax: Axes | None, width: float = 6.0, height: float = 5.0) -> Axes:
-    """Return the axes given, or new ones on a figure of their own.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes or None
-        Axes to draw on.
-    width, height : float
-        Size in inches of the new figure, if one is made.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Axes to draw on.
-
-    Examples
-    --------
-    >>> ax = axes_or_new(None)
-    >>> axes_or_new(ax) is ax
-    True
-    """
+    """Return the axes given, or new ones on a figure of their own."""
     require_matplotlib()
     return new_figure(width, height).add_subplot() if ax is None else ax
 
@@ -123,18 +73,6 @@ def ink() -> str:
     """Return the colour text is written in at the moment: matplotlib's ``text.color``.
 
     Lines that must be seen on light and on dark paper use it instead of black.
-
-    Returns
-    -------
-    str
-        A matplotlib colour.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> with matplotlib.rc_context({"text.color": "white"}):
-    ...     ink()
-    'white'
     """
     from matplotlib import rcParams
 
@@ -146,23 +84,6 @@ def cluster_styles(n_clusters: int) -> list[tuple[str, str]]:
 
     Colours change first; when they are used up the marker changes, so that shape tells apart what
     colour no longer can.
-
-    Parameters
-    ----------
-    n_clusters : int
-        How many clusters there are.
-
-    Returns
-    -------
-    list of (colour, marker)
-        One style per cluster.
-
-    Examples
-    --------
-    >>> cluster_styles(2)
-    [('#0072B2', 'o'), ('#E69F00', 'o')]
-    >>> len(set(cluster_styles(70)))
-    70
     """
     n_colours, n_markers = len(_COLOURS), len(_MARKERS)
     return [(_COLOURS[c % n_colours], _MARKERS[c // n_colours % n_markers]) for c in range(n_clusters)]

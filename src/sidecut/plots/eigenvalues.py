@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sidecut.arrays import FloatArray
+from sidecut.checks import FloatArray
 from sidecut.plots.canvas import axes_or_new, cluster_styles, ink
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.decomposition import PCA
 
-from sidecut.arrays import FloatArray, IntArray, to_points
+from sidecut.checks import FloatArray, IntArray, to_points
 from sidecut.plots.canvas import align_clusters, axes_or_new, cluster_styles, ink, new_figure
 from sidecut.plots.links import MAX_LINKS, are_labels, draw_known_labels, draw_links, group_links
 

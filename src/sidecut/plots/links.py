@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.evaluation import best_matching
 from sidecut.plots.canvas import CANNOT, ink
 
@@ -45,24 +45,7 @@ MAX_PROPAGATED_POINTS = 600
 
 
 class LinkGroup(NamedTuple):
-    """The links of one kind that fared alike.
-
-    Attributes
-    ----------
-    kind : str
-        ``"must-link"`` or ``"cannot-link"``.
-    violated : bool
-        Whether the labels violate these links.
-    pairs : array of shape (m, 2)
-        The links to draw.
-    total : int
-        How many there are; more than m when only a sample is drawn.
-
-    Examples
-    --------
-    >>> LinkGroup("must-link", True, np.array([[0, 1]]), 30).caption
-    'must-link violated (1 of 30 drawn)'
-    """
+    """The links of one kind that fared alike."""
 
     kind: str
     violated: bool
@@ -80,30 +63,7 @@ class LinkGroup(NamedTuple):
 def group_links(
     constraints: Constraints, labels: NDArray | None = None, max_links: int = MAX_LINKS
 ) -> list[LinkGroup]:
-    """Sort links by kind and fate, and thin them to what a picture can carry.
-
-    Parameters
-    ----------
-    constraints : Constraints
-        What is known about pairs of points.
-    labels : array of shape (n,), optional
-        Clusters that decide which links are violated; without them none is.
-    max_links : int
-        Draw at most this many. Violated links come first and may take up to half, the rest is shared
-        in proportion.
-
-    Returns
-    -------
-    list of LinkGroup
-        Non-empty groups, the violated ones last so that they are drawn on top.
-
-    Examples
-    --------
-    >>> from sidecut.constraints import Constraints
-    >>> known = Constraints.from_pairs(4, must_link=[(0, 1)], cannot_link=[(1, 2), (2, 3)])
-    >>> [group.caption for group in group_links(known, np.array([0, 0, 0, 1]))]
-    ['must-link (1)', 'cannot-link (1)', 'cannot-link violated (1)']
-    """
+    """Sort links by kind and fate, and thin them to what a picture can carry."""
     pairs, must = np.asarray(constraints.pairs), np.asarray(constraints.strengths) > 0
     violated = np.zeros(len(pairs), dtype=bool)
     if labels is not None and len(pairs):
@@ -138,30 +98,7 @@ def _sample(chosen: IntArray, share: float) -> IntArray:
 
 
 def draw_links(ax: Axes, points: FloatArray, groups: list[LinkGroup]) -> list[Any]:
-    """Draw groups of links between points.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where to draw.
-    points : array of shape (n, 2)
-        Coordinates of the points.
-    groups : list of LinkGroup
-        What to draw; see `group_links`.
-
-    Returns
-    -------
-    list of matplotlib.collections.LineCollection
-        One collection per group, labelled for the legend.
-
-    Examples
-    --------
-    >>> from sidecut.plots.canvas import axes_or_new
-    >>> group = LinkGroup("must-link", False, np.array([[0, 1]]), 1)
-    >>> [lines] = draw_links(axes_or_new(None), np.array([[0., 0.], [1., 2.]]), [group])
-    >>> lines.get_segments()[0].tolist()
-    [[0.0, 0.0], [1.0, 2.0]]
-    """
+    """Draw groups of links between points."""
     from matplotlib.collections import LineCollection
 
     # The more lines, the fainter: a hundred strong ones would hide the points.
@@ -187,14 +124,7 @@ def draw_links(ax: Axes, points: FloatArray, groups: list[LinkGroup]) -> list[An
 
 
 def are_labels(constraints: Constraints) -> bool:
-    """Tell whether the constraints are labels of some points and nothing else.
-
-    Examples
-    --------
-    >>> from sidecut.constraints import Constraints
-    >>> are_labels(Constraints.from_labels([0, 1, -1])), are_labels(Constraints.from_pairs(3, [(0, 1)]))
-    (True, False)
-    """
+    """Tell whether the constraints are labels of some points and nothing else."""
     if constraints.labels is None:
         return False
     n_labelled = int(np.count_nonzero(constraints.labels >= 0))
@@ -202,20 +132,7 @@ def are_labels(constraints: Constraints) -> bool:
 
 
 def misplaced(known: IntArray, clusters: IntArray) -> IntArray:
-    """Return the labelled points that lie in the cluster of another class.
-
-    Parameters
-    ----------
-    known : array of shape (n,)
-        Known classes, -1 for unknown.
-    clusters : array of shape (n,)
-        The clustering; clusters and classes are matched one to one as well as they can be.
-
-    Examples
-    --------
-    >>> misplaced(np.array([0, 0, 0, 1, -1]), np.array([1, 1, 0, 0, 0]))
-    array([2])
-    """
+    """Return the labelled points that lie in the cluster of another class."""
     points = np.flatnonzero(known >= 0)
     matching = best_matching(known[points], clusters[points])
     expected = np.array([matching.get(cluster, -1) for cluster in clusters[points].tolist()])
@@ -225,24 +142,7 @@ def misplaced(known: IntArray, clusters: IntArray) -> IntArray:
 def draw_known_labels(
     ax: Axes, points: FloatArray, constraints: Constraints, clusters: IntArray
 ) -> list[Any]:
-    """Ring the labelled points, and cross out those in the cluster of another class.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where to draw.
-    points : array of shape (n, 2)
-        Coordinates.
-    constraints : Constraints
-        Labels, see `are_labels`.
-    clusters : array of shape (n,)
-        The clustering.
-
-    Returns
-    -------
-    list
-        The artists, for a legend.
-    """
+    """Ring the labelled points, and cross out those in the cluster of another class."""
     known = np.asarray(constraints.labels)
     labelled = np.flatnonzero(known >= 0)
     wrong = misplaced(known, clusters)

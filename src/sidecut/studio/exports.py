@@ -41,19 +41,7 @@ COLORS = (
 
 
 def export_file(session: Session, what: str) -> File:
-    """Return a file by what it holds: "labels", "constraints", "model" or "report".
-
-    Examples
-    --------
-    >>> import base64
-    >>> from sidecut.studio import Session
-    >>> from sidecut.studio.exports import export_file
-    >>> session = Session([[0.0], [0.2], [0.4], [5.0], [5.2]]).link(0, 3, False)
-    >>> print(base64.b64decode(export_file(session, "constraints")["data"]).decode())
-    # sidecut constraints n_samples=5
-    i,j,strength
-    0,3,-1.0
-    """
+    """Return a file by what it holds: "labels", "constraints", "model" or "report"."""
     makers: dict[str, Callable[[Session], tuple[str, str, bytes]]] = {
         "labels": _labels,
         "constraints": _constraints,

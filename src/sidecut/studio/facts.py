@@ -112,16 +112,7 @@ class Statement:
 
 
 def statements(history: Sequence[Record], only_certain: bool = True) -> list[Statement]:
-    """Return what was said about pairs: answers, all or the certain ones, and what follows from names.
-
-    Examples
-    --------
-    >>> from sidecut.active import Answer, Naming
-    >>> from sidecut.studio.facts import statements
-    >>> said = statements([Answer(0, 1, True), Naming(0, "a"), Naming(5, "b")])
-    >>> [(s.i, s.j, s.same, s.positions) for s in said]
-    [(0, 1, True, (0,)), (5, 0, False, (1, 2))]
-    """
+    """Return what was said about pairs: answers, all or the certain ones, and what follows from names."""
     found = [
         Statement(record.i, record.j, record.same, (position,))
         for position, record in enumerate(history)
@@ -141,19 +132,7 @@ def statements(history: Sequence[Record], only_certain: bool = True) -> list[Sta
 def explain_contradiction(
     run: ActiveClustering, history: Sequence[Record], n_old: int, items: Items
 ) -> Contradiction:
-    """Return the chain that contradicts itself in a history the run refused.
-
-    Parameters
-    ----------
-    run : ActiveClustering
-        Which refused it.
-    history : sequence of Answer and Naming
-        What was refused.
-    n_old : int
-        So many of it were said before.
-    items : Items
-        What the points are called.
-    """
+    """Return the chain that contradicts itself in a history the run refused."""
     grain = run.landscape_.grains.grain_of
     said = statements(history)
     inside = next((s for s in said if not s.same and grain[s.i] == grain[s.j]), None)

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from sidecut.arrays import FloatArray
+from sidecut.checks import FloatArray
 from sidecut.studio.messages import Card, Face, Field, Pair, Words
 
 #: Numbers that differ by so many standard deviations of their column count as wholly different.
@@ -135,40 +135,19 @@ class Items:
 
 
 def is_number_column(values: Sequence[Any]) -> bool:
-    """Tell whether all values are numbers.
-
-    Examples
-    --------
-    >>> from sidecut.studio.items import is_number_column
-    >>> is_number_column([1, 2.5]), is_number_column(["a", 1])
-    (True, False)
-    """
+    """Tell whether all values are numbers."""
     return np.asarray(values).dtype.kind in "fiu"
 
 
 def written(value: Any) -> str:
-    """Return a value as people write it.
-
-    Examples
-    --------
-    >>> from sidecut.studio.items import written
-    >>> written(0.1 + 0.2), written("a"), written(3.0)
-    ('0.3', 'a', '3')
-    """
+    """Return a value as people write it."""
     if isinstance(value, float | np.floating):
         return f"{float(value):.6g}"
     return str(value)
 
 
 def compare_texts(one: str, other: str) -> tuple[list[Words], list[Words]]:
-    """Return two texts in pieces, those that the other does not have marked.
-
-    Examples
-    --------
-    >>> from sidecut.studio.items import compare_texts
-    >>> [piece["words"] for piece in compare_texts("the red car", "the blue car")[1] if piece["differs"]]
-    ['blue']
-    """
+    """Return two texts in pieces, those that the other does not have marked."""
     a, b = _words(one), _words(other)
     left: list[Words] = []
     right: list[Words] = []

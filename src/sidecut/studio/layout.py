@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.manifold import TSNE
 
 from sidecut.active.landscape import Landscape
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.graphs import Graph
 from sidecut.labelling import unit_rows
 
@@ -26,15 +26,6 @@ def place_points(landscape: Landscape, graph: Graph, random_state: int = 0) -> F
 
     The grains are placed by t-SNE, by their features or else by their spectral coordinates. Where grains have
     more than one point, each point goes to the mean place of the grains of its neighbours in the graph.
-
-    Parameters
-    ----------
-    landscape : Landscape
-        Of the run.
-    graph : Graph
-        The graph of the points.
-    random_state : int
-        For t-SNE, and for points that would hide each other.
     """
     places = _place_grains(_coordinates(landscape), random_state)
     grain = landscape.grains.grain_of
@@ -44,15 +35,7 @@ def place_points(landscape: Landscape, graph: Graph, random_state: int = 0) -> F
 
 
 def fit_square(places: FloatArray, keep_shape: bool = True) -> FloatArray:
-    """Move and scale places into [-1, 1]²; both axes alike, unless they are different columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.studio.layout import fit_square
-    >>> fit_square(np.array([[0.0, 0.0], [4.0, 2.0]])).tolist()
-    [[-1.0, -0.5], [1.0, 0.5]]
-    """
+    """Move and scale places into [-1, 1]²; both axes alike, unless they are different columns."""
     low, high = places.min(axis=0), places.max(axis=0)
     spans = np.where(high > low, high - low, 1.0)
     return 2.0 * (places - (low + high) / 2) / (spans.max() if keep_shape else spans)
@@ -101,24 +84,7 @@ def first_colors(labels: IntArray) -> IntArray:
 
 
 def carry_colors(before: IntArray, colors: IntArray, after: IntArray) -> IntArray:
-    """Return colours for new clusters: each takes that of the old one it shares most points with, if free.
-
-    Parameters
-    ----------
-    before : array of shape (n,)
-        The old clusters.
-    colors : array of shape (n_old,)
-        Their colours.
-    after : array of shape (n,)
-        The new clusters.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.studio.layout import carry_colors
-    >>> carry_colors(np.array([0, 0, 0, 1]), np.array([5, 2]), np.array([0, 1, 1, 2]))
-    array([0, 5, 2])
-    """
+    """Return colours for new clusters: each takes that of the old one it shares most points with, if free."""
     shared = np.zeros((len(colors), int(after.max()) + 1), dtype=np.intp)
     np.add.at(shared, (before, after), 1)
     new = np.full(shared.shape[1], -1, dtype=np.intp)

@@ -227,14 +227,7 @@ class Painting(TypedDict):
 
 
 def pack(values: Any, kind: str) -> Array:
-    """Return numbers as a message.
-
-    Examples
-    --------
-    >>> from sidecut.studio.messages import pack, unpack
-    >>> unpack(pack([1, 2, 300], "u2")).tolist()
-    [1, 2, 300]
-    """
+    """Return numbers as a message."""
     array = np.ascontiguousarray(values, dtype=f"<{kind}")
     return Array(kind=kind, data=base64.b64encode(array.tobytes()).decode("ascii"))
 

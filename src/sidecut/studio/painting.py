@@ -137,13 +137,7 @@ class Painter:
 
 
 class PaintHandler:
-    """What the page may ask of a painter.
-
-    Parameters
-    ----------
-    painter : Painter
-        The painter.
-    """
+    """What the page may ask of a painter."""
 
     def __init__(self, painter: Painter) -> None:
         self.painter, self._lock = painter, Lock()

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 import scipy.sparse as sp
 
-from sidecut.arrays import FloatArray
+from sidecut.checks import FloatArray
 
 SETTINGS, PLACES, LOCK = "studio.json", "places.npy", "studio.lock"
 
@@ -21,30 +21,7 @@ class ProjectBusyError(OSError):
 
 
 class Project:
-    """A folder that only one session holds at a time.
-
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there.
-
-    Raises
-    ------
-    ProjectBusyError
-        If another session has it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from sidecut.studio.project import Project
-    >>> folder = tempfile.mkdtemp()
-    >>> project = Project(folder)
-    >>> Project(folder)
-    Traceback (most recent call last):
-    ...
-    sidecut.studio.project.ProjectBusyError: ... is open in another studio; close that one, ...
-    >>> project.close()
-    """
+    """A folder that only one session holds at a time."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -105,15 +82,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def fingerprint(X: Any) -> str:
-    """Return a few letters that tell data apart.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.studio.project import fingerprint
-    >>> fingerprint(np.zeros(3)) == fingerprint(np.ones(3))
-    False
-    """
+    """Return a few letters that tell data apart."""
     matrix = getattr(X, "matrix", X)
     if sp.issparse(matrix):
         sparse = sp.csr_array(matrix)

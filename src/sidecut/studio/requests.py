@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from sidecut.active import Question
-from sidecut.arrays import IntArray
+from sidecut.checks import IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import SidecutWarning
 from sidecut.selection import AutoCut
@@ -45,14 +45,7 @@ class StaleError(ValueError):
 
 
 def reply_to(verbs: dict[str, Callable[..., Any]], request: Any) -> dict[str, Any]:
-    """Return what a verb replies, or why it refused.
-
-    Examples
-    --------
-    >>> from sidecut.studio.requests import reply_to
-    >>> reply_to({"add": lambda a, b: a + b}, {"do": "add", "a": 1})["error"]["words"]
-    "The request 'add' lacks something or has too much: ...
-    """
+    """Return what a verb replies, or why it refused."""
     if not isinstance(request, dict) or not isinstance(request.get("do"), str):
         return {"error": Refusal(words="A request is an object with the verb in 'do'.")}
     arguments = {name: value for name, value in request.items() if name != "do"}
@@ -73,15 +66,7 @@ def reply_to(verbs: dict[str, Callable[..., Any]], request: Any) -> dict[str, An
 
 
 class SessionHandler:
-    """What the page may ask of a session.
-
-    Parameters
-    ----------
-    session : Session
-        The session.
-    write_model : callable, optional
-        Returns a model as a file, for exports; by default the run itself is the model.
-    """
+    """What the page may ask of a session."""
 
     def __init__(self, session: Session, write_model: Callable[[Session], File] | None = None) -> None:
         self.session, self._write_model = session, write_model
@@ -295,14 +280,7 @@ class SessionHandler:
 
 
 def as_column(name: str, values: Any) -> Column:
-    """Return a column to colour by: numbers as they are, all else as categories.
-
-    Examples
-    --------
-    >>> from sidecut.studio.requests import as_column
-    >>> as_column("kind", ["b", "a", "b"])["categories"]
-    ['a', 'b']
-    """
+    """Return a column to colour by: numbers as they are, all else as categories."""
     if is_number_column(values):
         numbers = np.asarray(values, dtype=float)
         finite = numbers[np.isfinite(numbers)]
@@ -319,30 +297,7 @@ def as_column(name: str, values: Any) -> Column:
 
 
 def second_opinion(session: Session, known: Constraints, labels: IntArray) -> Opinion:
-    """Return the clusters AutoCut finds with the same knowledge, and its reasons.
-
-    Parameters
-    ----------
-    session : Session
-        With the data.
-    known : Constraints
-        What was said, at the time of the question.
-    labels : array of int
-        The clusters at that time.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sidecut.studio import Session
-    >>> from sidecut.studio.requests import second_opinion
-    >>> X, y = load_iris(return_X_y=True)
-    >>> session = Session(X)
-    >>> for _ in range(20):
-    ...     session = session.answer(bool(y[session.question().i] == y[session.question().j]))
-    >>> run = session.run
-    >>> second_opinion(session, run.constraints_, run.labels_)["agreement"] > 0.8
-    True
-    """
+    """Return the clusters AutoCut finds with the same knowledge, and its reasons."""
     model = AutoCut(
         int(labels.max()) + 1,
         affinity="precomputed" if session.setup.is_graph else "auto",

@@ -53,17 +53,7 @@ class Handler(Protocol):
 
 
 def make_app(handler: Handler, port: int, token: str) -> Guard:
-    """Return the application: ``/token/`` is the page, ``/token/api`` takes requests.
-
-    Parameters
-    ----------
-    handler : SessionHandler or PaintHandler
-        Replies to requests.
-    port : int
-        The server's port, which requests must name.
-    token : str
-        What every address starts with.
-    """
+    """Return the application: ``/token/`` is the page, ``/token/api`` takes requests."""
 
     async def api(request: Request) -> Response:
         if request.headers.get("content-type", "").partition(";")[0] != "application/json":
@@ -90,21 +80,7 @@ def serve(
     open_browser: bool = True,
     tell: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Serve until interrupted.
-
-    Parameters
-    ----------
-    handler : SessionHandler or PaintHandler
-        Replies to requests.
-    port : int
-        0 takes a free one.
-    token : str, optional
-        What the address starts with; random by default.
-    open_browser : bool
-        Whether to open the page.
-    tell : callable
-        Is told the address.
-    """
+    """Serve until interrupted."""
     token = token or new_token()
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -131,17 +107,7 @@ def new_token() -> str:
 
 
 class Guard:
-    """Lets requests of the server's own page through, and adds the headers that keep the page to itself.
-
-    Parameters
-    ----------
-    app : ASGI application
-        What is guarded.
-    port : int
-        The server's port.
-    token : str
-        What every address starts with.
-    """
+    """Lets requests of the server's own page through, and adds the headers that keep the page to itself."""
 
     def __init__(self, app: ASGIApp, port: int, token: str) -> None:
         self.app, self.token = app, token
@@ -164,18 +130,7 @@ class Guard:
         await app(scope, receive, send_with_headers)
 
     def refusal(self, headers: Headers, path: str) -> str | None:
-        """Return why a request is refused, or None if it is not.
-
-        Examples
-        --------
-        >>> from starlette.datastructures import Headers
-        >>> from sidecut.studio.server import Guard
-        >>> guard = Guard(None, 8000, "secret")
-        >>> guard.refusal(Headers({"host": "evil.example"}), "/secret/")
-        'This server is called 127.0.0.1 only.'
-        >>> guard.refusal(Headers({"host": "127.0.0.1:8000"}), "/secret/") is None
-        True
-        """
+        """Return why a request is refused, or None if it is not."""
         if headers.get("host") not in self.hosts:
             return "This server is called 127.0.0.1 only."
         origin = headers.get("origin")

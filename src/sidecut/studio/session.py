@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from sidecut.active import ActiveClustering, Answer, Naming, Question, part_question
 from sidecut.active.records import Record, as_answers
-from sidecut.arrays import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError
 from sidecut.graphs import Graph, GraphRecipe, as_graph, recipe
@@ -401,16 +401,7 @@ def cluster_names(run: ActiveClustering) -> list[str]:
 
 
 def members(run: ActiveClustering, cluster: int, shown: int = SHOWN) -> Members:
-    """Return some members of a cluster, of the points that stand for others in questions.
-
-    Examples
-    --------
-    >>> from sidecut.active import ActiveClustering
-    >>> from sidecut.studio.session import members
-    >>> run = ActiveClustering(n_neighbors=2, random_state=0).start([[0.0], [0.2], [0.4], [5.0], [5.2]])
-    >>> sorted(members(run, int(run.labels_[4])).typical.tolist())
-    [3, 4]
-    """
+    """Return some members of a cluster, of the points that stand for others in questions."""
     land = run.landscape_
     here = np.flatnonzero(run.labels_[land.grains.points] == cluster)
     points = land.grains.points[here]

@@ -21,13 +21,6 @@ def bundle(name: str = "notebook") -> str:
 
     Modules come before those that import them, without their imports and exports. Names must differ between
     modules.
-
-    Examples
-    --------
-    >>> from sidecut.studio.widget import bundle
-    >>> text = bundle("transport")
-    >>> "class Refused" in text, "export" in text
-    (True, False)
     """
     sources: dict[str, str] = {}
     _collect(name, sources)

@@ -1,10 +1,19 @@
 """What each command can be told: one dataclass per command, from which its options and its help are made."""
 
-from sidecut.cli.options.clustering import ClusterOptions, DemoOptions, MethodsOptions, PredictOptions
-from sidecut.cli.options.judging import CheckOptions, EvaluateOptions
-from sidecut.cli.options.pictures import SegmentOptions
-from sidecut.cli.options.questions import AskOptions, StudioOptions
-from sidecut.cli.options.spelling import command_line
+from sidecut.cli.options.clustering import (
+    ClusterOptions,
+    DemoOptions,
+    MethodsOptions,
+    PredictOptions,
+    command_line,
+)
+from sidecut.cli.options.questions import (
+    AskOptions,
+    CheckOptions,
+    EvaluateOptions,
+    SegmentOptions,
+    StudioOptions,
+)
 
 __all__ = [
     "AskOptions",

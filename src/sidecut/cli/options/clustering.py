@@ -2,29 +2,90 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from sidecut.cli.options.repeated import (
-    INPUT,
-    KNOWLEDGE,
-    METHOD,
-    OUTPUT,
-    Debug,
-    Decimal,
-    Encoding,
-    Header,
-    Json,
-    OnConflict,
-    Quiet,
-    Seed,
-    Settings,
-    Unknown,
-    Verbose,
-)
+
+def command_line(name: str, options: Any) -> str:
+    """Return the command line that says what `options` say, defaults left out."""
+    words = ["sidecut", name]
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if value != field.default:
+            words += _words(field.name, value, is_argument="typer.Argument" in str(field.type))
+    return shlex.join(words)
+
+
+def _words(name: str, value: Any, is_argument: bool) -> Iterator[str]:
+    flag = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        yield flag if value else f"--no-{flag[2:]}"
+        return
+    for one in value if isinstance(value, list) else [value]:
+        if not is_argument:
+            yield flag
+        yield str(one)
+
+
+INPUT, KNOWLEDGE, METHOD, OUTPUT = "What is clustered", "What is known", "Method", "What is written"
+
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line names the columns (default: unless it is all numbers).",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+OnConflict = Annotated[
+    Literal["raise", "drop", "weigh"],
+    typer.Option(
+        help="Contradictions: refuse them, drop the weaker links, or keep all as beliefs.",
+        rich_help_panel=KNOWLEDGE,
+    ),
+]
+Unknown = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="VALUE",
+        help="A value that means unknown among classes, as often as needed; '' if all but empty are classes.",
+        rich_help_panel=KNOWLEDGE,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of text files (default: utf-8).", rich_help_panel=INPUT),
+]
+Decimal = Annotated[
+    str, typer.Option(metavar="SIGN", help="The decimal point of numbers.", rich_help_panel=INPUT)
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of everything random.", rich_help_panel=METHOD)]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Any other parameter of the method.", rich_help_panel=METHOD
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option("--json", help="Print one JSON object instead of the summary.", rich_help_panel=OUTPUT),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress and no summary.", rich_help_panel=OUTPUT)
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Show progress even when not at a terminal.", rich_help_panel=OUTPUT
+    ),
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 @dataclass(frozen=True, kw_only=True)
