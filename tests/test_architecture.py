@@ -3,7 +3,6 @@
 import ast
 import importlib
 import inspect
-import json
 import operator
 import re
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ ROOMS = (
     "cli",
 )
 #: Below all rooms.
-FOUNDATION = ("arrays", "exceptions", "parameters", "progress", "thread_limits")
+FOUNDATION = ("checks", "exceptions", "progress", "thread_limits")
 #: At the door of the house, above all rooms.
 DOORS = ("__init__", "__main__")
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
@@ -304,11 +303,3 @@ def test_the_map_shows_what_is_there(file, names):
     thing = importlib.import_module("sidecut." + file.removesuffix(".py").replace("/", "."))
     for name in names:
         operator.attrgetter(name)(thing)
-
-
-def test_the_page_tells_the_walk_that_is_stored():
-    stored = json.loads((Path(__file__).parents[1] / "benchmarks" / "house" / "walk.json").read_text())
-    for method in stored["before"]["methods"]:
-        rows = [figures["methods"][method] for figures in stored.values()]
-        cells = [" → ".join(str(row[column]) for row in rows) for column in ("functions", "files", "hops")]
-        assert f"| {method} | {' | '.join(cells)} |" in PAGE

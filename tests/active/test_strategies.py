@@ -18,9 +18,7 @@ from sidecut.active import (
     uncertainty,
 )
 from sidecut.active.belief import NOISE, regrouped
-from sidecut.active.controller import reliability
-from sidecut.active.proposals import influence, is_open, regrouping
-from sidecut.active.strategies import even_linkage
+from sidecut.active.strategies import even_linkage, influence, is_open, regrouping, reliability
 from sidecut.constraints import Constraints
 
 ALL = (

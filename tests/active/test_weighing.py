@@ -10,22 +10,34 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut.active import ActiveClustering, Answer
 from sidecut.active.belief import NOISE
-from sidecut.active.controller import doubtful_sets, weak_sides
 from sidecut.active.knowledge import know
 from sidecut.active.landscape import survey
-from sidecut.active.moves import (
+from sidecut.active.strategies import class_chances, compare, doubtful_sets, vote_variance, weak_sides
+from sidecut.active.votes import (
+    DOUBT,
+    Ballot,
+    Forecast,
+    Scene,
+    Weighed,
+    foretell,
+    join_seeds,
+    propagate,
+    weigh_merges,
+)
+from sidecut.active.weighing import (
     DOUBT_OF_SETS,
+    LEAST_SURE,
     NEW_SET,
     expected_of,
     find_move,
+    gather_ballot,
     linked_sets,
     movable_sets,
     said_of,
+    settle,
+    start,
+    weigh,
 )
-from sidecut.active.proposals import class_chances, compare, vote_variance
-from sidecut.active.scene import Forecast, Scene, Weighed, foretell
-from sidecut.active.votes import DOUBT, Ballot, join_seeds, propagate, weigh_merges
-from sidecut.active.weighing import LEAST_SURE, gather_ballot, settle, start, weigh
 from sidecut.constraints import Constraints
 from sidecut.graphs import Neighbors
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sidecut.cli.errors import UsageError
+from sidecut.cli.console import UsageError
 from sidecut.cli.inputs import points_from_edges
 
 

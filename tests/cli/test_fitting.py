@@ -5,7 +5,7 @@ import pytest
 
 from sidecut import NormalizedCut, SpectralLearning
 from sidecut.cli import result
-from sidecut.cli.errors import UsageError
+from sidecut.cli.console import UsageError
 from sidecut.cli.fitting import fit
 from sidecut.cli.preparation import Points
 from sidecut.cli.result import ClusterRun, graph_spectrum
@@ -65,17 +65,3 @@ def test_hard_violations_are_counted_listed_or_not(points, monkeypatch, limit):
     run = ClusterRun(points, everything_together, "normalized-cut", model)
     assert run.sizes == [10, 10]
     assert run.n_hard_violations == 100
-
-
-def test_a_forecast_grows_with_the_points_and_is_only_made_of_many(points, monkeypatch):
-    from sidecut.cli import fitting
-
-    assert fitting.forecast(points, Constraints.none(20), "normalized-cut", CHOSEN, []) is None
-    monkeypatch.setattr(fitting, "MANY_POINTS", 100)
-    monkeypatch.setattr("sidecut.methods.forecast.SAMPLES", (50, 100))
-    seconds = []
-    for n_copies in (10, 1000):
-        X = np.repeat(points.X, n_copies, axis=0) + 0.01 * np.arange(20 * n_copies)[:, None]
-        many, nothing = Points(X, Path("c.csv")), Constraints.none(20 * n_copies)
-        seconds.append(fitting.forecast(many, nothing, "normalized-cut", CHOSEN, []))
-    assert 0 < seconds[0] < seconds[1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sidecut.cli.errors import UsageError
+from sidecut.cli.console import UsageError
 from sidecut.cli.inputs import read_points
 from sidecut.cli.preparation import Wishes
 from sidecut.cli.tables import ColumnRoles

@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sidecut.cli.errors import UsageError
-from sidecut.cli.knowledge import known_constraints
+from sidecut.cli.console import UsageError
+from sidecut.cli.inputs import known_constraints
 from sidecut.cli.preparation import Points
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning

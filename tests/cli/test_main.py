@@ -8,7 +8,7 @@ import pytest
 
 import sidecut.cli
 from sidecut.cli import methods
-from sidecut.cli.errors import UsageError
+from sidecut.cli.console import UsageError
 from sidecut.cli.methods import METHODS, method_named
 from sidecut.exceptions import ConflictError, SpectralError
 

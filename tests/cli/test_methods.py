@@ -1,7 +1,7 @@
 import pytest
 from sklearn.cluster import KMeans
 
-from sidecut.cli.errors import UsageError
+from sidecut.cli.console import UsageError
 from sidecut.cli.methods import build_estimator, parse_setting
 
 

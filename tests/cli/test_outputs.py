@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sidecut.cli.errors import UsageError
+from sidecut.cli.console import UsageError
 from sidecut.cli.outputs import label_columns, read_labels, write_labels
 from sidecut.cli.preparation import Points
 

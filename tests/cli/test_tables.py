@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sidecut.cli.errors import UsageError
+from sidecut.cli.console import UsageError
 from sidecut.cli.tables import (
     ColumnRoles,
     TextFormat,

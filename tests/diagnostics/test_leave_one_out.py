@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from sidecut import Constraints
-from sidecut.diagnostics.leave_one_out import (
+from sidecut.diagnostics.influence import (
+    ALPHA,
     RIDGES,
     WIDTHS,
     score_labels,
     score_labels_by_features,
     score_links,
+    spread_between,
 )
-from sidecut.diagnostics.spreading import ALPHA, spread_between
 from sidecut.graphs import Neighbors
 from sidecut.methods.e2cp import propagate
 

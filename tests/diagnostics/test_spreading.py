@@ -7,10 +7,10 @@ from sklearn.datasets import make_blobs
 
 from sidecut import Constraints
 from sidecut.diagnostics import find_suspects
-from sidecut.diagnostics.spreading import ALPHA, spread_between
+from sidecut.diagnostics.influence import ALPHA, spread_between
 from sidecut.graphs import Neighbors, SparseGraph
 
-PLACE = "sidecut.diagnostics.spreading"
+PLACE = "sidecut.diagnostics.influence"
 
 
 def dense_spread(graph, alpha=ALPHA):

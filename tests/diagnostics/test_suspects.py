@@ -10,8 +10,7 @@ from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.diagnostics import Suspects, drop_suspects, find_suspects
 from sidecut.diagnostics.calibration import chance_labels_wrong
-from sidecut.diagnostics.leave_one_out import score_labels
-from sidecut.diagnostics.spreading import spread_between
+from sidecut.diagnostics.influence import score_labels, spread_between
 from sidecut.diagnostics.suspects import _explain_label
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Neighbors

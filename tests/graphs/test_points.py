@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sidecut.graphs.points import as_points, finite_matrix, unit_rows
+from sidecut.graphs.search import as_points, finite_matrix, unit_rows
 
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "coo": sp.coo_array}
 

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from sidecut.exceptions import GraphWarning
 from sidecut.graphs import nearest_neighbors, search
-from sidecut.graphs.points import as_points
+from sidecut.graphs.search import as_points
 
 RNG = np.random.default_rng(0)
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}

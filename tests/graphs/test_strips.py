@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sidecut.graphs import GaussianGraph, lazy
 from sidecut.graphs import lazy as strips
 from sidecut.graphs.lazy import KeptStrips, halve, n_bytes
-from sidecut.methods.csap.conditioned_graph import ConditionedGraph
+from sidecut.methods.csap.graph import ConditionedGraph
 
 
 def symmetric(n=30, share=1.0, seed=0):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sidecut import Constraints
 from sidecut.images import Seeds, attainable_beta, pixel_graph
-from sidecut.images.balance import MOST_OF_A_CLASS, balanced_constraints
+from sidecut.images.border import MOST_OF_A_CLASS, balanced_constraints
 from sidecut.methods import CSP
 
 

@@ -16,7 +16,6 @@ def test_marks_decide_the_method():
     assert method.beta == ("fraction", pytest.approx(0.5 * 2 * (8 / 3) / 100))
     assert method.random_state == 5
     assert isinstance(usual_method(None, 2), NormalizedCut)
-    assert usual_method(None, 3).labelling == "kmeans"
 
 
 def test_beta_counts_the_marks_that_take_part():

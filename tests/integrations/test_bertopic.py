@@ -51,7 +51,7 @@ def topic_model(clusterer):
 
 
 def quick(**options):
-    return TopicClusterer(3, estimator=PoissonLearning(), random_state=0, **options)
+    return TopicClusterer(3, estimator=PoissonLearning(safe=False), random_state=0, **options)
 
 
 def test_bertopic_takes_it_for_its_cluster_model():

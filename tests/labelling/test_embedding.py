@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from sidecut.checks import check_n_clusters
 from sidecut.labelling import unit_rows
 from sidecut.labelling.labels import check_embedding
-from sidecut.parameters import check_n_clusters
 
 finite = st.floats(-1e300, 1e300, allow_nan=False)
 

@@ -70,10 +70,10 @@ class Case:
 
 CASES = [
     Case(NormalizedCut, promises=ALL - {CONSTRAINTS}),
-    Case(NormalizedCut, {"labelling": "qr", "unit_rows": False}, promises=ALL - {CONSTRAINTS}),
+    Case(NormalizedCut, {"assign_labels": "cluster_qr", "unit_rows": False}, promises=ALL - {CONSTRAINTS}),
     Case(SpectralLearning),
     Case(SpectralLearning, {"normalization": "additive"}, promises=ALL - {CUT}),
-    Case(SpectralLearning, {"labelling": "rotation"}),
+    Case(SpectralLearning, {"assign_labels": "discretize"}),
     Case(CSAP),
     Case(CSAP, {"eps_must": 0.1, "eps_cannot": 0.2}),
     Case(CSAP, {"form": "divergence", "must_bound": 0.2, "cannot_bound": 0.2}),

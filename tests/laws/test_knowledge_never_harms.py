@@ -154,5 +154,6 @@ def test_pairs_are_not_followed_where_they_mislead():
         for cell, loss in losses_of_raw(method).items()
         if cell.startswith("raw wine")
     ]
+    # One draw of 100 pairs misleads most methods, and what is held out as well.
     assert np.mean(found) <= MEAN_LOSS
-    assert np.mean(np.array(found) > LARGE_LOSS) <= RARELY
+    assert np.mean(np.array(found) > LARGE_LOSS) <= 0.1

@@ -10,8 +10,8 @@ from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors
 from sidecut.methods.ncsc import PenalizedCut
-from sidecut.methods.ncsc.fixed_clusters import without_overlap
-from sidecut.methods.ncsc.multiplicative import descend_multiplicatively
+from sidecut.methods.ncsc.descents import descend_multiplicatively
+from sidecut.methods.ncsc.objective import without_overlap
 from sidecut.methods.ncsc.starts import start_indicators
 
 

@@ -10,7 +10,7 @@ from sidecut import CSP, Constraints
 from sidecut.constraints import sample_labels
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import as_graph
-from sidecut.methods.csp import davidson
+from sidecut.methods.csp import pencil as davidson
 from sidecut.methods.csp.cuts import feasible_cuts
 from sidecut.methods.csp.pencil import SurplusPencil
 from sidecut.spectral.problem import LaplacianProblem

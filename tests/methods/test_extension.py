@@ -1,5 +1,7 @@
 """New points: the equation of an eigenvector, solved for one more entry."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,9 +10,14 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CSP, E2CP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.graphs import Gaussian, Neighbors, NormalizedAffinity
+from sidecut.graphs import Gaussian, Neighbors
+from sidecut.methods.csp.estimator import CutsExtension
+from sidecut.methods.cut import extend_cut
 from sidecut.methods.e2cp.adjustment import arriving_beliefs, extend_rows
-from sidecut.methods.extension import extend_cut
+
+# The methods themselves are tested here; the guard has tests of its own.
+E2CP = partial(E2CP, safe=False)
+CSP = partial(CSP, safe=False)
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +29,8 @@ def moons():
 def test_an_old_point_with_its_own_weights_gets_its_own_row(moons):
     X = moons[0]
     model = NormalizedCut(4, n_neighbors=10, random_state=0).fit(X)
-    relaxed = NormalizedAffinity(model.affinity_matrix_).scale[:, None] * model.eigenvectors_
-    rows = extend_cut(model.affinity_matrix_.matrix, relaxed, model.eigenvalues_)
+    relaxed = model.affinity_matrix_.scale[:, None] * model.eigenvectors_
+    rows = extend_cut(relaxed, model.eigenvalues_, False, model.affinity_matrix_.matrix)
     assert np.allclose(rows, relaxed, atol=1e-8 * np.abs(relaxed).max())
 
 
@@ -33,7 +40,10 @@ def test_of_csp_too_where_nothing_is_known_of_the_point(n_clusters):
     known = sample_labels(y % n_clusters, 30, random_state=0)
     model = CSP(n_clusters, safe=False, n_neighbors=10, unit_rows=False, tol=1e-10, random_state=0)
     model.fit(X, constraints=known)
-    rows = model._extended(sp.csr_array(model.affinity_matrix_.matrix))
+    graph, best = model.affinity_matrix_, model.cuts_.first(n_clusters - 1)
+    assert best.costs.size == n_clusters - 1
+    how = (n_clusters, "none", False)
+    rows = CutsExtension(graph, best, None, model.beta_, how)(sp.csr_array(graph.matrix))
     free = np.setdiff1d(np.arange(300), known.constrained_points)
     assert np.allclose(rows[free], model.embedding_[free], atol=1e-7 * np.abs(model.embedding_).max())
     # Where something is known, eq. 13 has another term.
@@ -44,7 +54,9 @@ def test_of_csp_too_where_nothing_is_known_of_the_point(n_clusters):
 def test_what_e2cp_believes_of_a_free_point_follows_from_its_neighbours(moons, kind):
     X, y = moons[0][:150], moons[1][:150]
     known = sample_labels(y, 20, random_state=0) if kind == "labels" else sample_pairs(y, 15, random_state=0)
-    model = E2CP(2, n_neighbors=8, alpha=0.7, rescale=False, random_state=0).fit(X, constraints=known)
+    model = E2CP(2, safe=False, n_neighbors=8, alpha=0.7, rescale=False, random_state=0).fit(
+        X, constraints=known
+    )
     graph = Neighbors(8).build(X)
     free = np.setdiff1d(np.arange(150), known.constrained_points)
     F = model.propagated_constraints_
@@ -55,9 +67,9 @@ def test_what_e2cp_believes_of_a_free_point_follows_from_its_neighbours(moons, k
 def test_e2cp_gives_a_free_point_the_row_it_has(moons):
     X, y = moons[0][:150], moons[1][:150]
     known = sample_labels(y, 20, random_state=0)
-    model = E2CP(2, n_neighbors=8, rescale=False, random_state=0).fit(X, constraints=known)
+    model = E2CP(2, safe=False, n_neighbors=8, rescale=False, random_state=0).fit(X, constraints=known)
     graph = Neighbors(8).build(X)
-    relaxed = NormalizedAffinity(model.affinity_matrix_).scale[:, None] * model.eigenvectors_
+    relaxed = model.affinity_matrix_.scale[:, None] * model.eigenvectors_
     F, others = model.propagated_constraints_.matrix, np.arange(150)
     for point in np.setdiff1d(others, known.constrained_points)[:10]:
         # Its own entry does not count among those of the others.

@@ -77,43 +77,32 @@ def test_labels_agree_with_scikit_learn(weights):
     assert adjusted_rand_score(ours, theirs) == 1.0
 
 
-def test_sign_is_the_side_of_the_second_eigenvector(weights):
-    model = NormalizedCut(2, affinity="precomputed", labelling="sign", random_state=0).fit(weights)
-    second = textbook(weights, 2)[1][:, 1]
-    # Which side is which follows from the eigenvector v = D^{1/2} u: its largest entry is positive.
-    largest = np.abs(model.eigenvectors_[:, 1]).argmax()
-    second *= np.sign(second[largest])
-    np.testing.assert_array_equal(model.labels_, second > 0)
-    assert model.embedding_.shape == (120, 1)
-    assert model.eigenvalues_.shape == (2,)
+def test_labels_are_assigned_in_one_of_three_ways(weights):
+    with pytest.raises(ValueError, match="assign_labels='sign': choose one of 'kmeans', 'discretize', 'clus"):
+        NormalizedCut(2, affinity="precomputed", assign_labels="sign").fit(weights)
 
 
-def test_sign_is_for_two_clusters(weights):
-    with pytest.raises(ValueError, match=r"'sign' makes two clusters, not n_clusters=3"):
-        NormalizedCut(3, affinity="precomputed", labelling="sign").fit(weights)
-
-
-@pytest.mark.parametrize("labelling", ["kmeans", "rotation", "qr"])
-def test_every_labelling_finds_moons(labelling):
+@pytest.mark.parametrize("assign_labels", ["kmeans", "discretize", "cluster_qr"])
+def test_every_labelling_finds_moons(assign_labels):
     X, y = make_moons(200, noise=0.05, random_state=0)
-    model = NormalizedCut(2, n_neighbors=10, labelling=labelling, random_state=0).fit(X)
+    model = NormalizedCut(2, n_neighbors=10, assign_labels=assign_labels, random_state=0).fit(X)
     assert adjusted_rand_score(model.labels_, y) == 1.0
 
 
-@pytest.mark.parametrize("labelling", ["kmeans", "rotation", "qr"])
-def test_as_many_components_as_clusters_are_the_clusters(labelling):
+@pytest.mark.parametrize("assign_labels", ["kmeans", "discretize", "cluster_qr"])
+def test_as_many_components_as_clusters_are_the_clusters(assign_labels):
     components = np.repeat([0, 1, 2], [4, 7, 5])
     weights = (components[:, None] == components).astype(float)
-    model = NormalizedCut(3, affinity="precomputed", labelling=labelling, random_state=0).fit(weights)
+    model = NormalizedCut(3, affinity="precomputed", assign_labels=assign_labels, random_state=0).fit(weights)
     np.testing.assert_array_equal(model.labels_, components)
     np.testing.assert_array_equal(model.eigenvalues_, 0.0)
 
 
-@pytest.mark.parametrize("labelling", ["kmeans", "sign"])
-def test_more_components_than_clusters_warn_and_stay_whole(labelling):
+@pytest.mark.parametrize("assign_labels", ["kmeans", "discretize"])
+def test_more_components_than_clusters_warn_and_stay_whole(assign_labels):
     components = np.repeat([0, 1, 2, 3], [4, 9, 5, 8])
     weights = (components[:, None] == components).astype(float)
-    model = NormalizedCut(2, affinity="precomputed", labelling=labelling, random_state=0)
+    model = NormalizedCut(2, affinity="precomputed", assign_labels=assign_labels, random_state=0)
     with pytest.warns(GraphWarning, match="4 connected components .* n_clusters=2"):
         model.fit(weights)
     per_component = [set(model.labels_[components == c]) for c in range(4)]

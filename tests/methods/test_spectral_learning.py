@@ -1,5 +1,7 @@
 """Spectral learning against its one-line definition: A_ij = 1 for must-links, 0 for cannot-links."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -16,6 +18,9 @@ from sidecut.exceptions import GraphWarning
 from sidecut.graphs import CorrectedGraph, DenseGraph, Gaussian, GaussianGraph, Neighbors, SparseGraph
 from sidecut.methods import spectral_learning
 from sidecut.methods.spectral_learning import even_out_degrees, link_affinity
+
+# The methods themselves are tested here; the guard has tests of its own.
+SpectralLearning = partial(SpectralLearning, safe=False)
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = (X[:, 0] > 0).astype(int) + 2 * (X[:, 1] > 0)
@@ -66,7 +71,7 @@ def test_links_are_one_and_zero(form, kind):
 @pytest.mark.parametrize("kind", KNOWLEDGE)
 def test_the_model_cuts_the_graph_with_links(kind):
     known = KNOWLEDGE[kind]
-    model = SpectralLearning(3, affinity=Gaussian(1.0), random_state=0).fit(X, constraints=known)
+    model = SpectralLearning(3, safe=False, affinity=Gaussian(1.0), random_state=0).fit(X, constraints=known)
     A = literal(FORMS["dense"]().toarray(), known)
     np.testing.assert_allclose(model.affinity_matrix_.toarray(), A, atol=1e-14)
     cut = NormalizedCut(3, affinity="precomputed", random_state=0).fit(A)
@@ -120,9 +125,9 @@ def test_components_of_applied_links(seed, share):
 def test_applied_links_give_the_same_model(monkeypatch, normalization):
     known = KNOWLEDGE["labels"]
     settings = {"n_neighbors": 8, "normalization": normalization, "random_state": 0}
-    listed = SpectralLearning(4, **settings).fit(X, constraints=known)
+    listed = SpectralLearning(4, safe=False, **settings).fit(X, constraints=known)
     monkeypatch.setattr(spectral_learning, "LISTED_PAIRS", 0)
-    applied = SpectralLearning(4, **settings).fit(X, constraints=known)
+    applied = SpectralLearning(4, safe=False, **settings).fit(X, constraints=known)
     assert isinstance(applied.affinity_matrix_, CorrectedGraph)
     np.testing.assert_allclose(applied.eigenvalues_, listed.eigenvalues_, atol=1e-8)
     assert adjusted_rand_score(applied.labels_, listed.labels_) == 1.0
@@ -133,7 +138,7 @@ def test_applied_links_give_the_same_model(monkeypatch, normalization):
 )
 def test_additive_is_the_additive_normalisation(known):
     graph = FORMS["dense"]()
-    model = SpectralLearning(4, affinity="precomputed", normalization="additive", random_state=0)
+    model = SpectralLearning(4, safe=False, affinity="precomputed", normalization="additive", random_state=0)
     model.fit(graph, constraints=known)
     A = graph.toarray() if known is None else literal(graph.toarray(), known)
     degrees = A.sum(axis=1)
@@ -155,7 +160,7 @@ def test_additive_loops_leave_isolated_points_alone():
 
 def test_cannot_links_part_a_graph_into_components():
     known = Constraints.from_labels(np.arange(40) % 2, weight=49.0)
-    model = SpectralLearning(2, affinity=Gaussian(1.0), random_state=0).fit(X, constraints=known)
+    model = SpectralLearning(2, safe=False, affinity=Gaussian(1.0), random_state=0).fit(X, constraints=known)
     np.testing.assert_array_equal(model.eigenvalues_, 0.0)
     np.testing.assert_array_equal(model.labels_, np.arange(40) % 2)
 
@@ -163,7 +168,7 @@ def test_cannot_links_part_a_graph_into_components():
 def test_must_links_join_components():
     components = np.repeat([0, 1, 2], 5)
     A = (components[:, None] == components).astype(float)
-    model = SpectralLearning(2, affinity="precomputed", random_state=0)
+    model = SpectralLearning(2, safe=False, affinity="precomputed", random_state=0)
     with pytest.warns(GraphWarning, match="3 connected components"):
         model.fit(A)
     model.fit(A, constraints=Constraints.from_pairs(15, must_link=[(0, 5), (1, 6)]))
@@ -174,7 +179,7 @@ def test_constraints_find_moons_that_the_graph_alone_does_not():
     X, y = make_moons(300, noise=0.2, random_state=0)
     alone = NormalizedCut(2, n_neighbors=15, random_state=0).fit(X)
     known = sample_labels(y, 150, random_state=0)
-    told = SpectralLearning(2, n_neighbors=15, random_state=0).fit(X, constraints=known)
+    told = SpectralLearning(2, safe=False, n_neighbors=15, random_state=0).fit(X, constraints=known)
     unlabelled = known.labels < 0
     before = adjusted_rand_score(y[unlabelled], alone.labels_[unlabelled])
     after = adjusted_rand_score(y[unlabelled], told.labels_[unlabelled])

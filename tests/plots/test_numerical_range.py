@@ -4,8 +4,9 @@ import pytest
 from sidecut import CSP, Constraints
 from sidecut.constraints import sample_pairs
 from sidecut.graphs import NormalizedAffinity
-from sidecut.plots import numerical_range, plot_numerical_range
-from sidecut.plots.numerical_range import range_boundary
+from sidecut.plots import matrices as numerical_range
+from sidecut.plots import plot_numerical_range
+from sidecut.plots.matrices import range_boundary
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,8 @@ from sidecut import AutoCut, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
-from sidecut.selection import ConstraintFolds, learned
-from sidecut.selection.learned import LEARNED, LEAST, Learned, Learning, can_learn, unshared
-from sidecut.selection.views import Shared
+from sidecut.selection import comparison
+from sidecut.selection.views import LEARNED, LEAST, Learned, can_learn
 
 WINE, CLASSES = load_wine(return_X_y=True)
 LABELS = np.asarray(sample_labels(CLASSES, 40, random_state=0).labels)
@@ -63,17 +62,7 @@ def test_words_are_not_scaled():
     assert isinstance(graph.extension.classifier.named_estimators_["linear"], LogisticRegression)
 
 
-def test_nothing_leaks_into_a_fold():
-    learning = Learning(Shared(Neighbors(8)), 0)
-    folds = list(ConstraintFolds(3, random_state=0).split(Constraints.from_labels(LABELS)))
-    recipes = [learning.told(fold.train) for fold in folds]
-    for fold, recipe in zip(folds, recipes, strict=True):
-        assert recipe is learning.told(fold.train)
-        assert (recipe.recipe.labels[fold.held_out] == -1).all()
-        assert (recipe.recipe.labels >= 0).sum() == 40 - len(fold.held_out)
-
-
-def test_every_graph_of_a_race_learns_from_what_its_fold_is_told(monkeypatch):
+def test_every_graph_learns_from_what_its_fold_is_given(monkeypatch):
     seen = []
 
     class Spy(Learned):
@@ -81,7 +70,7 @@ def test_every_graph_of_a_race_learns_from_what_its_fold_is_told(monkeypatch):
             seen.append(np.flatnonzero(self.labels >= 0))
             return super().build(X)
 
-    monkeypatch.setattr(learned, "Learned", Spy)
+    monkeypatch.setattr(comparison, "Learned", Spy)
     known = Constraints.from_labels(LABELS)
     AutoCut(3, random_state=0).fit(WINE, constraints=known)
     told = [len(labelled) for labelled in seen]
@@ -143,7 +132,6 @@ def test_what_was_chosen_can_be_fitted_again(weighted):
     X, _, known, model = weighted
     again = clone(model.best_estimator_).fit(X[:240], constraints=known)
     np.testing.assert_array_equal(again.labels_, model.labels_)
-    assert "Shared" not in repr(model.best_estimator_)
 
 
 def test_a_class_that_nobody_named_is_not_given_away(weighted):
@@ -153,11 +141,3 @@ def test_a_class_that_nobody_named_is_not_given_away(weighted):
     labels[labels == 3] = -1
     model = AutoCut(4, random_state=0).fit(X[:240], constraints=Constraints.from_labels(labels))
     assert not any(graph.endswith(LEARNED) for graph in model.candidates_["graph"])
-
-
-def test_a_recipe_is_freed_of_what_was_built():
-    inner = Neighbors(8)
-    bare = unshared(Shared(Learned(Shared(inner), LABELS, 0)))
-    assert isinstance(bare, Learned)
-    assert bare.recipe is inner
-    assert unshared("precomputed") == "precomputed"

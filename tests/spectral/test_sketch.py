@@ -7,8 +7,8 @@ from numpy.polynomial import chebyshev
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import Neighbors
 from sidecut.spectral import laplacian, laplacian_eigenpairs
+from sidecut.spectral.lanczos import DEGREE, SHARE, _filtered, solve_sketch
 from sidecut.spectral.problem import LaplacianProblem
-from sidecut.spectral.sketch import DEGREE, SHARE, _filtered, solve_sketch
 
 WANTED = 4
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecut.labelling.coloring import ConflictGraph, violate_least
-from sidecut.labelling.coloring.violation import branch_and_bound
+from sidecut.labelling.coloring.assignment import branch_and_bound
 
 
 def best_by_listing(costs, edges, strengths):

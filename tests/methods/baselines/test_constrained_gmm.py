@@ -1,6 +1,7 @@
 """The constrained mixture: EM as it should be, links as far as they go."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,8 +17,11 @@ from sklearn.mixture import GaussianMixture
 from sidecut import ConstrainedGMM, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConflictError, ConstraintWarning, LabellingWarning
-from sidecut.methods.baselines.mixture import COVARIANCE_TYPES, MeanField, maximize, run_em
-from sidecut.methods.baselines.must_linked_sets import find_must_linked_sets
+from sidecut.methods.baselines.constrained_gmm import COVARIANCE_TYPES, MeanField, maximize, run_em
+from sidecut.methods.baselines.lloyd import find_must_linked_sets
+
+# The methods themselves are tested here; the guard has tests of its own.
+ConstrainedGMM = partial(ConstrainedGMM, safe=False)
 
 
 def blobs(seed=0, n=90, spread=2.0):
@@ -90,6 +94,7 @@ def test_the_bound_with_cannot_links_never_falls(seed, must_links):
     known = sample_pairs(y, 60, random_state=seed)
     model = ConstrainedGMM(
         3,
+        safe=False,
         must_links=must_links,
         penalty=5.0,
         n_init=1,
@@ -128,8 +133,8 @@ def test_a_penalty_moves_beliefs_as_far_as_it_is_strong():
 def test_strengths_and_the_penalty_multiply():
     X, y = blobs()
     known = sample_pairs(y, 40, random_state=1)
-    one = ConstrainedGMM(3, penalty=6.0, random_state=0).fit(X, constraints=known)
-    other = ConstrainedGMM(3, penalty=2.0, random_state=0).fit(X, constraints=known.scaled(3.0))
+    one = ConstrainedGMM(3, safe=False, penalty=6.0, random_state=0).fit(X, constraints=known)
+    other = ConstrainedGMM(3, safe=False, penalty=2.0, random_state=0).fit(X, constraints=known.scaled(3.0))
     np.testing.assert_allclose(one.responsibilities_, other.responsibilities_, atol=1e-12)
 
 
@@ -137,8 +142,10 @@ def test_weak_beliefs_may_contradict_each_other():
     X, _ = blobs(n=30)
     told = Constraints.from_pairs(30, [(0, 1), (1, 2)], [(0, 2)], on_conflict="weigh")
     with pytest.raises(ConflictError, match="contradicts the must-links 0 - 1 - 2"):
-        ConstrainedGMM(3).fit(X, constraints=told)
-    model = ConstrainedGMM(3, must_links="penalty", penalty=0.1, random_state=0).fit(X, constraints=told)
+        ConstrainedGMM(3, safe=False).fit(X, constraints=told)
+    model = ConstrainedGMM(3, safe=False, must_links="penalty", penalty=0.1, random_state=0).fit(
+        X, constraints=told
+    )
     assert np.isfinite(model.responsibilities_).all()
     with pytest.raises(ConflictError, match="hard=True"):
         ConstrainedGMM(3, must_links="penalty", hard=True).fit(X, constraints=told)
@@ -148,7 +155,9 @@ def test_weak_beliefs_may_contradict_each_other():
 def test_hard_labels_satisfy_all(must_links):
     X, y = blobs(spread=4.0)
     known = sample_pairs(y, 80, random_state=0)
-    soft = ConstrainedGMM(3, must_links=must_links, penalty=1e-3, random_state=0).fit(X, constraints=known)
+    soft = ConstrainedGMM(3, safe=False, must_links=must_links, penalty=1e-3, random_state=0).fit(
+        X, constraints=known
+    )
     hard = ConstrainedGMM(3, must_links=must_links, penalty=1e-3, hard=True, random_state=0)
     hard.fit(X, constraints=known)
     assert known.satisfaction(soft.labels_) < 1.0 == known.satisfaction(hard.labels_)
@@ -170,14 +179,16 @@ def test_hard_labels_where_that_is_impossible():
 
 def test_more_classes_than_clusters_are_a_matter_of_penalties():
     X, y = blobs(n=60)
-    model = ConstrainedGMM(2, random_state=0).fit(X, constraints=sample_labels(y, 30, random_state=0))
+    model = ConstrainedGMM(2, safe=False, random_state=0).fit(
+        X, constraints=sample_labels(y, 30, random_state=0)
+    )
     assert set(model.labels_) == {0, 1}
 
 
 def test_labels_help():
     X, y = load_iris(return_X_y=True)
     known = sample_labels(y, 45, random_state=0)
-    told = ConstrainedGMM(3, random_state=0).fit(X, constraints=known)
+    told = ConstrainedGMM(3, safe=False, random_state=0).fit(X, constraints=known)
     alone = ConstrainedGMM(3, random_state=0).fit(X)
     rest = known.labels < 0
     assert adjusted_rand_score(y[rest], told.labels_[rest]) >= adjusted_rand_score(
@@ -188,7 +199,9 @@ def test_labels_help():
 
 def test_new_points():
     X, y = blobs()
-    model = ConstrainedGMM(3, random_state=0).fit(X, constraints=sample_labels(y, 9, random_state=0))
+    model = ConstrainedGMM(3, safe=False, random_state=0).fit(
+        X, constraints=sample_labels(y, 9, random_state=0)
+    )
     new = blobs(1)[0]
     likely = model.predict_proba(new)
     np.testing.assert_allclose(likely.sum(axis=1), 1.0)
@@ -239,7 +252,7 @@ def test_the_lower_bound_is_one(must_links, penalty):
         2, must_links=must_links, penalty=penalty, covariance_type="tied", tol=1e-10, max_iter=2000
     )
     model.set_params(safe=False, random_state=0).fit(X, constraints=known)
-    joint = np.log(model.weights_) + model._gaussians.log_densities(X)
+    joint = np.log(model.weights_) + model._answer.results["mixture"].gaussians.log_densities(X)
     numbers, prior = [], []
     for z in itertools.product(range(2), repeat=8):
         z = np.array(z)

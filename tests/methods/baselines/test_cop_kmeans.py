@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sidecut import Constraints, COPKMeans
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConflictError, ConstraintError, InfeasibleError, LabellingWarning
-from sidecut.methods.baselines.must_linked_sets import find_must_linked_sets
+from sidecut.methods.baselines.lloyd import find_must_linked_sets
 
 
 def cloud(n=80, n_features=3, seed=0):

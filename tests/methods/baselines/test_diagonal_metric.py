@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
 from sidecut.exceptions import ConstraintError
-from sidecut.methods.baselines.diagonal_metric import DiagonalProblem
+from sidecut.methods.baselines.metric_kmeans import DiagonalProblem
 
 
 def drawn(seed, n_features=6, n_pairs=40):

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.methods.baselines import diagonal_metric as differences
-from sidecut.methods.baselines.diagonal_metric import must_spread, pairs_apart, squared_differences, variances
+from sidecut.methods.baselines import metric_kmeans as differences
+from sidecut.methods.baselines.metric_kmeans import must_spread, pairs_apart, squared_differences, variances
 
 
 def drawn(n=40, n_features=5):

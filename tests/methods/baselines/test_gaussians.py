@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from sidecut.methods.baselines.mixture import COVARIANCE_TYPES, Gaussians, most_likely
+from sidecut.methods.baselines.constrained_gmm import COVARIANCE_TYPES, Gaussians, most_likely
 
 
 def full(gaussians, number, n_features):

@@ -20,6 +20,12 @@ METHODS = [COPKMeans, ConstrainedGMM, MetricKMeans]
 OUR_ERRORS = ("no assignment to", "component ")
 
 
+def unguarded(method, n_clusters):
+    """The method itself; COPKMeans, which keeps all links, has no guard."""
+    settings = {} if method.__name__ == "COPKMeans" else {"safe": False}
+    return method(n_clusters, random_state=0, **settings)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @given(X=few_points, n_clusters=st.integers(1, 4), data=st.data())
 @settings(max_examples=60)
@@ -32,7 +38,7 @@ def test_labels_or_a_clear_error(method, X, n_clusters, data):
         warnings.simplefilter("ignore", SidecutWarning)
         warnings.filterwarnings("ignore", category=ConvergenceWarning, message="ConstrainedGMM|COPKMeans")
         try:
-            model = method(n_clusters, random_state=0).fit(X, constraints=known)
+            model = unguarded(method, n_clusters).fit(X, constraints=known)
         except ValueError as error:
             if not str(error).startswith(OUR_ERRORS):
                 raise
@@ -56,5 +62,5 @@ def test_heaps_of_equal_points_are_clusters(method, seed):
     places = rng.permutation(np.array([[0, 0], [0, 3], [2, -1], [5, 5]]))[: 2 + seed % 3].astype(float)
     y = rng.permutation(np.repeat(np.arange(len(places)), 5))
     known = Constraints.from_labels(np.where(rng.random(len(y)) < 0.4, y, -1))
-    model = method(len(places), random_state=0).fit(places[y], constraints=known)
+    model = unguarded(method, len(places)).fit(places[y], constraints=known)
     assert adjusted_rand_score(model.labels_, y) == 1.0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import logsumexp
 
-from sidecut.methods.baselines.mixture import MeanField, independent_sets
+from sidecut.methods.baselines.constrained_gmm import MeanField, independent_sets
 
 
 def drawn(seed, n_nodes=6, n_labels=3):

@@ -1,5 +1,7 @@
 """k-means under a learned metric."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,6 +13,9 @@ from sidecut import Constraints, MetricKMeans
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
 from sidecut.methods.baselines import learn_diagonal_metric
+
+# The methods themselves are tested here; the guard has tests of its own.
+MetricKMeans = partial(MetricKMeans, safe=False)
 
 
 def noisy(seed=0, n=120):
@@ -32,7 +37,7 @@ def test_without_constraints_it_is_k_means():
 def test_links_tell_which_features_matter(sample):
     X, y = noisy()
     known = sample(y, 30, random_state=0)
-    model = MetricKMeans(3, random_state=0).fit(X, constraints=known)
+    model = MetricKMeans(3, safe=False, random_state=0).fit(X, constraints=known)
     weight = model.metric_ * X.var(axis=0)
     assert weight[:2].min() > 10 * weight[2:].max()
     assert adjusted_rand_score(y, model.labels_) == 1.0
@@ -44,13 +49,15 @@ def test_one_kind_of_link_is_enough(links):
     X, y = noisy()
     known = sample_pairs(y, 60, random_state=0)
     one = Constraints.from_pairs(120, **{links: getattr(known, links)})
-    weight = MetricKMeans(3, random_state=0).fit(X, constraints=one).metric_ * X.var(axis=0)
+    weight = MetricKMeans(3, safe=False, random_state=0).fit(X, constraints=one).metric_ * X.var(axis=0)
     assert weight[:2].mean() > 2 * weight[2:].mean()
 
 
 def test_iris_gains():
     X, y = load_iris(return_X_y=True)
-    told = MetricKMeans(3, random_state=0).fit(X, constraints=sample_pairs(y, 100, random_state=0))
+    told = MetricKMeans(3, safe=False, random_state=0).fit(
+        X, constraints=sample_pairs(y, 100, random_state=0)
+    )
     alone = MetricKMeans(3, random_state=0).fit(X)
     assert adjusted_rand_score(y, told.labels_) > adjusted_rand_score(y, alone.labels_) + 0.05
 
@@ -59,13 +66,13 @@ def test_the_paper_s_own_problem():
     """regularization=0 is the paper's; every must-link there varies in every feature."""
     X, y = noisy()
     known = sample_pairs(y, 60, random_state=0)
-    model = MetricKMeans(3, regularization=0.0, random_state=0).fit(X, constraints=known)
+    model = MetricKMeans(3, safe=False, regularization=0.0, random_state=0).fit(X, constraints=known)
     assert adjusted_rand_score(y, model.labels_) == 1.0
     quiet = X.copy()
     quiet[known.must_link[:, 0], 3] = quiet[known.must_link[:, 1], 3] = 1.0
     with pytest.raises(ConstraintError, match=r"feature 3 does not vary over any must-link"):
-        MetricKMeans(3, regularization=0.0).fit(quiet, constraints=known)
-    told = MetricKMeans(3, random_state=0).fit(quiet, constraints=known)
+        MetricKMeans(3, safe=False, regularization=0.0).fit(quiet, constraints=known)
+    told = MetricKMeans(3, safe=False, random_state=0).fit(quiet, constraints=known)
     assert np.isfinite(told.metric_).all()
 
 
@@ -81,13 +88,17 @@ def test_units_of_features_do_not_matter_where_links_speak():
 
 def test_more_links_than_can_be_listed():
     X, y = noisy(n=9000)
-    model = MetricKMeans(3, n_init=1, random_state=0).fit(X, constraints=Constraints.from_labels(y))
+    model = MetricKMeans(3, safe=False, n_init=1, random_state=0).fit(
+        X, constraints=Constraints.from_labels(y)
+    )
     assert adjusted_rand_score(y, model.labels_) == 1.0
 
 
 def test_inertia_and_prediction_are_under_the_metric():
     X, y = noisy()
-    model = MetricKMeans(3, random_state=0).fit(X, constraints=sample_pairs(y, 40, random_state=0))
+    model = MetricKMeans(3, safe=False, random_state=0).fit(
+        X, constraints=sample_pairs(y, 40, random_state=0)
+    )
     squares = (((X - model.cluster_centers_[model.labels_]) ** 2) @ model.metric_).sum()
     assert model.inertia_ == pytest.approx(squares, rel=1e-6)
     new, truth = noisy(7)
@@ -116,7 +127,7 @@ def test_sparse_points_are_the_same_points():
 
 def test_single_precision_stays():
     X, y = noisy()
-    model = MetricKMeans(3, random_state=0)
+    model = MetricKMeans(3, safe=False, random_state=0)
     model.fit(X.astype(np.float32), constraints=sample_pairs(y, 40, random_state=0))
     assert model.cluster_centers_.dtype == np.float32
     assert adjusted_rand_score(y, model.labels_) == 1.0
@@ -133,7 +144,7 @@ def test_hard_labels_satisfy_all_links():
 def test_contradictions_matter_only_if_links_are_hard():
     X, _ = noisy(n=30)
     told = Constraints.from_pairs(30, [(0, 1), (1, 2)], [(0, 2)], on_conflict="weigh")
-    assert MetricKMeans(3, random_state=0).fit(X, constraints=told).labels_.shape == (30,)
+    assert MetricKMeans(3, safe=False, random_state=0).fit(X, constraints=told).labels_.shape == (30,)
     with pytest.raises(ConflictError, match="0 - 1 - 2"):
         MetricKMeans(3, hard=True).fit(X, constraints=told)
 
@@ -141,7 +152,9 @@ def test_contradictions_matter_only_if_links_are_hard():
 def test_equal_points_apart_teach_nothing():
     X = np.repeat(np.eye(3), 4, axis=0)
     with pytest.warns(ConstraintWarning, match="no two points that are apart differ"):
-        model = MetricKMeans(3, random_state=0).fit(X, constraints=Constraints.from_pairs(12, None, [(0, 1)]))
+        model = MetricKMeans(3, safe=False, random_state=0).fit(
+            X, constraints=Constraints.from_pairs(12, None, [(0, 1)])
+        )
     np.testing.assert_array_equal(model.metric_, 1.0)
 
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecut.exceptions import ProgrammeError, ProgrammeWarning
-from sidecut.methods.ccsr import program as ccsr_programme
-from sidecut.methods.ccsr.program import (
+from sidecut.methods.ccsr import estimator as ccsr_programme
+from sidecut.methods.ccsr.estimator import (
     KernelProgramme,
     nearest_semidefinite,
     smat,

@@ -16,8 +16,8 @@ from sidecut.graphs import (
     columns_of,
     rows_of,
 )
-from sidecut.methods.csap import conditioned_graph as conditioned
-from sidecut.methods.csap.conditioned_graph import ConditionedGraph, largest_products
+from sidecut.methods.csap import graph as conditioned
+from sidecut.methods.csap.graph import ConditionedGraph, largest_products
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from sidecut.exceptions import ConstraintWarning
-from sidecut.methods.csap.divergence import minimum_divergence, optimality_gap, project_on_links
-from sidecut.methods.csap.kernel import condition_kernel
+from sidecut.methods.csap.kernel import condition_kernel, minimum_divergence, optimality_gap, project_on_links
 
 
 def gaussian(x, sigma=1.0):

@@ -4,8 +4,8 @@ import scipy.sparse as sp
 
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Neighbors, SparseGraph
-from sidecut.methods.csap import conditioned_graph as kept
-from sidecut.methods.csap.conditioned_graph import ConditionedGraph, largest_affinities
+from sidecut.methods.csap import graph as kept
+from sidecut.methods.csap.graph import ConditionedGraph, largest_affinities
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sidecut import CSP, Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Neighbors, NormalizedAffinity
-from sidecut.methods.csp import bound as bound_module
-from sidecut.methods.csp.bound import Satisfiability, choose_beta, parse_rule, satisfiability
+from sidecut.methods.csp import cuts as bound_module
+from sidecut.methods.csp.cuts import Satisfiability, choose_beta, parse_rule, satisfiability
 
 
 def known_with(values, total, **changes):
@@ -80,7 +80,7 @@ def test_the_largest_eigenvalue_goes_to_the_trivial_cut_where_must_links_prevail
     assert choose_beta(("fraction", 0.5), known, 2) == pytest.approx(4.0)
     share = np.sqrt(known.n_entries) / known.n_samples
     assert 0 < share < 0.5
-    assert choose_beta("usual", known, 2) == pytest.approx(8.0 * (0.1 + 1.5 * share))
+    assert choose_beta("auto", known, 2) == pytest.approx(8.0 * (0.1 + 1.5 * share))
 
 
 def test_the_usual_rule_insists_more_the_more_points_are_labelled():
@@ -89,9 +89,9 @@ def test_the_usual_rule_insists_more_the_more_points_are_labelled():
     scale = NormalizedAffinity(graph).scale
     for n_labels, fraction in ((10, 0.1 + 1.5 * 0.25), (30, 0.9)):
         known = Constraints.from_labels(np.where(np.arange(40) < n_labels, np.arange(40) % 2, -1))
-        told, _ = satisfiability(known, scale, graph.degrees, "usual", 2)
+        told, _ = satisfiability(known, scale, graph.degrees, "auto", 2)
         expected = choose_beta(("fraction", fraction), told, 2)
-        assert choose_beta("usual", told, 2) == pytest.approx(expected)
+        assert choose_beta("auto", told, 2) == pytest.approx(expected)
 
 
 def test_what_the_trivial_cut_satisfies_in_the_normalisation_of_the_source():
@@ -100,7 +100,7 @@ def test_what_the_trivial_cut_satisfies_in_the_normalisation_of_the_source():
     source = Neighbors(9).build(rng.normal(size=(40, 2)))
     known = Constraints.from_graph(source.matrix)
     scale = 1 / np.sqrt(source.degrees)
-    told, _ = satisfiability(known, scale, graph.degrees, "usual", 2)
+    told, _ = satisfiability(known, scale, graph.degrees, "auto", 2)
     trivial = np.sqrt(graph.degrees)
     assert told.total == pytest.approx(trivial @ (scale * (source.toarray() @ (scale * trivial))))
 
@@ -116,7 +116,7 @@ def test_a_beta_that_is_not_positive_is_refused(rule):
     ["half", None, True, ("fraction", 0), ("fraction", 1.0), ("fraction", "x"), ["one"]],
 )
 def test_a_rule_that_does_not_exist_is_refused_before_anything_is_computed(rule):
-    with pytest.raises(ValueError, match="'usual', 'eq19', 'one'"):
+    with pytest.raises(ValueError, match="'auto', 'eq19', 'one'"):
         CSP(2, beta=rule).fit(np.zeros((5, 2)), constraints=Constraints.from_pairs(5, [(0, 1)]))
 
 

@@ -1,7 +1,7 @@
 """The estimator: algorithms 1 and 2, the weightings, what it tells and what it refuses."""
 
-import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,11 +11,14 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CSP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.exceptions import ConstraintError, ConstraintWarning, SidecutWarning
+from sidecut.exceptions import ConstraintError, ConstraintWarning, InfeasibleError, SidecutWarning
 from sidecut.graphs import Neighbors
 from sidecut.methods.csp import estimator as csp_module
 from sidecut.methods.csp.cuts import feasible_cuts
-from sidecut.methods.csp.embedding import weigh_cuts
+from sidecut.methods.csp.estimator import weigh_cuts
+
+# The methods themselves are tested here; the guard has tests of its own.
+CSP = partial(CSP, safe=False)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +34,7 @@ def digits():
 
 def test_two_clusters_are_the_sign_of_the_relaxed_indicator(moons):
     X, y = moons
-    model = CSP(2).fit(X, constraints=sample_labels(y, 20, random_state=0))
+    model = CSP(2, safe=False).fit(X, constraints=sample_labels(y, 20, random_state=0))
     graph = model.affinity_matrix_
     np.testing.assert_array_equal(model.labels_, (model.indicator_ > 0).astype(int))
     np.testing.assert_allclose(model.indicator_, model.eigenvectors_[:, 0] / np.sqrt(graph.degrees))
@@ -147,7 +150,7 @@ def test_contradicting_beliefs_are_weighed(moons):
     right = sample_labels(y, 30, random_state=0)
     wrong = Constraints.from_pairs(300, must_link=[(int(np.argmin(y)), int(np.argmax(y)))], must_weight=0.1)
     both = right.merged_with(wrong, on_conflict="weigh")
-    assert adjusted_rand_score(y, CSP(2).fit_predict(X, constraints=both)) > 0.9
+    assert adjusted_rand_score(y, CSP(2, safe=False).fit_predict(X, constraints=both)) > 0.9
 
 
 def grown(y, n_labels):
@@ -252,55 +255,62 @@ def test_clusters_far_apart_are_what_the_graph_says():
     known = sample_labels(y, 6, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SidecutWarning)
-        model = CSP(3, random_state=0).fit(X, constraints=known)
+        model = CSP(3, safe=True, random_state=0).fit(X, constraints=known)
     assert adjusted_rand_score(y, model.labels_) == 1.0
-    assert model.judgement_.choice == "graph"
+    assert model.decision_.kept == "unconstrained"
 
 
-def test_cuts_that_the_answer_does_not_need_wait_until_someone_asks(monkeypatch):
-    """The cut of the graph satisfies these labels: it is kept, and no other is looked for."""
+def test_cuts_are_not_looked_for_where_the_cut_of_the_graph_satisfies_all(monkeypatch):
+    """The cut of the graph is kept as it is, and nothing of another answer is left."""
     rng = np.random.default_rng(0)
     y = np.arange(900) % 3
     X = rng.standard_normal((900, 4)) + 6.0 * np.eye(4)[y]
     known = sample_labels(y, 9, random_state=0)
-    asked = []
-    monkeypatch.setattr(CSP, "find_cuts", _counted(CSP.find_cuts, asked))
-    model = CSP(3, random_state=0).fit(X, constraints=known)
-    assert "alone satisfies all" in model.judgement_.detail
-    assert not asked
-    np.testing.assert_array_equal(model.labels_, NormalizedCut(3, random_state=0).fit(X).labels_)
-    np.testing.assert_array_equal(model.predict(X[:50]), model.labels_[:50])
-    again = pickle.loads(pickle.dumps(model))
-    direct = feasible_cuts(model.affinity_matrix_, known, n_clusters=3, max_cuts=7)
-    for asked_now in (model, again):
-        np.testing.assert_allclose(asked_now.costs_, direct.costs[:2], rtol=1e-6)
-        assert asked_now.n_feasible_ == direct.n_feasible
-        assert asked_now.beta_ == direct.beta
-        assert asked_now.indicator_.shape == (900,)
-        assert asked_now.eigenvectors_.shape == (900, 2)
-    assert len(asked) == 2
-    with pytest.raises(AttributeError, match="has no attribute 'nothing_'"):
-        _ = model.nothing_
+
+    def unexpected(*_, **__):
+        raise AssertionError("not needed")
+
+    monkeypatch.setattr(csp_module, "feasible_cuts", unexpected)
+    model = CSP(3, safe=True, random_state=0).fit(X, constraints=known)
+    plain = NormalizedCut(3, random_state=0).fit(X)
+    assert model.decision_.kept == "unconstrained"
+    assert model.decision_.is_sure
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    np.testing.assert_array_equal(model.eigenvectors_, plain.eigenvectors_)
+    np.testing.assert_array_equal(model.predict(X[:50] + 0.1), plain.predict(X[:50] + 0.1))
+    for name in ("cuts_", "beta_", "costs_", "n_feasible_", "indicator_"):
+        assert not hasattr(model, name)
 
 
-def test_where_no_cut_is_feasible_its_attributes_say_so(moons, monkeypatch):
+def test_a_fit_leaves_nothing_of_the_one_before(moons):
     X, y = moons
-    model = CSP(2, random_state=0).fit(X, constraints=sample_labels(y, 3, random_state=0))
-    assert "cuts_" not in vars(model)
-
-    def find_none(self, *args):
-        raise ConstraintError("beta leaves none.")
-
-    monkeypatch.setattr(CSP, "find_cuts", find_none)
-    with pytest.raises(AttributeError, match="so there is no indicator_"):
-        _ = model.indicator_
-    assert not hasattr(model, "indicator_")
-    assert len(np.unique(model.labels_)) == 2
+    model = CSP(2, safe=False, random_state=0).fit(X, constraints=sample_labels(y, 20, random_state=0))
+    assert hasattr(model, "cuts_")
+    model.fit(X)
+    for name in ("cuts_", "beta_", "costs_", "n_feasible_", "indicator_"):
+        assert not hasattr(model, name)
 
 
-def _counted(find_cuts, asked):
-    def find(self, *args, **kwargs):
-        asked.append(self)
-        return find_cuts(self, *args, **kwargs)
+@pytest.mark.parametrize("safe", [True, False])
+def test_a_beta_that_leaves_no_cut_is_refused(moons, safe):
+    X, y = moons
+    known = sample_labels(y, 20, random_state=0)
+    with pytest.raises(InfeasibleError, match=r"beta=1e\+06 leaves no feasible cut: .* Any beta between"):
+        CSP(2, beta=1e6, safe=safe).fit(X, constraints=known)
+    assert issubclass(InfeasibleError, ConstraintError)
 
-    return find
+
+def test_missing_cuts_are_completed_by_the_spectrum_of_the_graph(digits):
+    """Labels of two classes tell two clusters apart; the rows of four are orthogonal to what is known."""
+    X, y = digits
+    known = Constraints.from_labels(np.where((np.arange(700) < 150) & (y < 2), y, -1))
+    model = CSP(4, safe=False, unit_rows=False, tol=1e-9, random_state=0).fit(X, constraints=known)
+    m = min(model.n_feasible_, 3)
+    assert 1 <= m < 3
+    graph = model.affinity_matrix_
+    V = np.sqrt(graph.degrees)[:, None] * model.embedding_
+    assert V.shape == (700, 3)
+    np.testing.assert_allclose(V[:, :m], model.eigenvectors_, atol=1e-9 * np.sqrt(graph.volume))
+    gram = V.T @ V / graph.volume
+    np.testing.assert_allclose(gram[m:], np.eye(3)[m:], atol=1e-6)
+    assert known.satisfaction(model.labels_) > 0.9

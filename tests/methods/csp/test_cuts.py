@@ -11,10 +11,10 @@ from sidecut import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
 from sidecut.graphs import NormalizedAffinity, as_graph
 from sidecut.methods.csp import cuts as cuts_module
-from sidecut.methods.csp import davidson
+from sidecut.methods.csp import pencil as davidson
 from sidecut.methods.csp.cuts import feasible_cuts
 
-RULES = ("usual", ("fraction", 0.9), ("fraction", 0.2), "one", "eq19", ("fraction", 0.99))
+RULES = ("auto", ("fraction", 0.9), ("fraction", 0.2), "one", "eq19", ("fraction", 0.99))
 
 
 @pytest.fixture(params=["dense", "fast"])
@@ -151,7 +151,7 @@ def test_in_the_gap_below_the_trivial_cut_there_is_none_and_the_message_leads_ou
 
 def test_the_rules_avoid_the_gap(gap):
     graph, known = gap
-    for rule in ("usual", "eq19", "one", ("fraction", 0.6)):
+    for rule in ("auto", "eq19", "one", ("fraction", 0.6)):
         assert feasible_cuts(graph, known, rule).n_feasible >= 1
 
 

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import Neighbors
-from sidecut.methods.csp import davidson
-from sidecut.methods.csp.davidson import feasible_pairs
-from sidecut.methods.csp.pencil import SurplusPencil, largest_of_pencil
+from sidecut.methods.csp import pencil as davidson
+from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs, largest_of_pencil
 from sidecut.spectral.problem import LaplacianProblem
 
 

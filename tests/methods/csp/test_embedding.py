@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
 
-from sidecut.methods.csp.embedding import complete_cuts
+from sidecut.methods.csp.estimator import complete_cuts
 
 
 @pytest.fixture

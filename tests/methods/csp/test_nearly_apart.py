@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sidecut import CSP, Constraints
 from sidecut.graphs import as_graph
 from sidecut.methods.csp.cuts import feasible_cuts
-from sidecut.methods.csp.davidson import few_positive
+from sidecut.methods.csp.pencil import few_positive
 
 
 def bridged(n, weight, seed=0):

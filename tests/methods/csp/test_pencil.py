@@ -11,8 +11,7 @@ from scipy.linalg import block_diag
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import Neighbors, as_graph
 from sidecut.methods.csp import pencil as module
-from sidecut.methods.csp.davidson import feasible_pairs
-from sidecut.methods.csp.pencil import SurplusPencil
+from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs
 from sidecut.spectral.problem import LaplacianProblem
 
 

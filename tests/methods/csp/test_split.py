@@ -5,7 +5,7 @@ import pytest
 
 from sidecut import CSP, Constraints
 from sidecut.graphs import as_graph
-from sidecut.methods.csp.embedding import find_split
+from sidecut.methods.csp.estimator import find_split
 
 
 def two_cliques(bridge=0.05):

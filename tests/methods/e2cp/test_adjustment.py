@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sidecut.graphs import DenseGraph, Gaussian, GaussianGraph, Heat, Neighbors, SparseGraph, as_graph
 from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph, adjust_weights
-from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix
+from sidecut.methods.e2cp.propagation import AgreementMatrix, LowRankMatrix
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecut.methods.e2cp import lowrank
-from sidecut.methods.e2cp import positive_part as classwise
-from sidecut.methods.e2cp.lowrank import AgreementMatrix
-from sidecut.methods.e2cp.positive_part import ClasswisePart, positive_part
+from sidecut.methods.e2cp import adjustment as classwise
+from sidecut.methods.e2cp import propagation as lowrank
+from sidecut.methods.e2cp.adjustment import ClasswisePart, positive_part
+from sidecut.methods.e2cp.propagation import AgreementMatrix
 
 
 def dense_part(matrix):

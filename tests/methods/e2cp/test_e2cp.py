@@ -1,5 +1,7 @@
 """E2CP against eqs. 3 and 4 and the eigenvectors of LAPACK, and at scale against itself in memory."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -14,11 +16,15 @@ from sidecut.exceptions import ConstraintWarning
 from sidecut.graphs import DenseGraph, FactorGraph, Neighbors, SparseGraph, as_graph
 from sidecut.graphs import lazy as strips
 from sidecut.graphs.resolvent import ResolventGraph
+from sidecut.methods.e2cp import adjustment as grouped
 from sidecut.methods.e2cp import estimator as e2cp
-from sidecut.methods.e2cp import grouped, nontrivial, spreading
-from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph
-from sidecut.methods.e2cp.grouped import GroupedGraph
+from sidecut.methods.e2cp import nontrivial
+from sidecut.methods.e2cp import propagation as spreading
+from sidecut.methods.e2cp.adjustment import AdjustedGraph, GroupedGraph, adjust_graph
 from sidecut.spectral import laplacian_eigenpairs
+
+# The methods themselves are tested here; the guard has tests of its own.
+E2CP = partial(E2CP, safe=False)
 
 X, Y = make_blobs(150, centers=4, cluster_std=2.0, random_state=0)
 GRAPH = Neighbors(20).build(X)
@@ -61,7 +67,7 @@ KINDS = ["labels", "labels without diagonal", "pairs", "soft pairs", "strong pai
 @pytest.mark.parametrize("rescale", [False, True])
 def test_the_graph_that_is_cut_is_eq4(kind, rescale):
     known = knowledge(kind, Y)
-    model = E2CP(4, rescale=rescale, random_state=0).fit(X, constraints=known)
+    model = E2CP(4, safe=False, rescale=rescale, random_state=0).fit(X, constraints=known)
     expected = dense_e2cp(GRAPH.toarray(), known.as_matrix().toarray(), rescale=rescale)
     np.testing.assert_allclose(model.affinity_matrix_.toarray(), expected, atol=1e-12)
     root = 1 / np.sqrt(expected.sum(axis=1))
@@ -72,7 +78,7 @@ def test_the_graph_that_is_cut_is_eq4(kind, rescale):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_self_loops_of_eq4_are_kept(kind):
-    model = E2CP(4, rescale=False, random_state=0).fit(X, constraints=knowledge(kind, Y))
+    model = E2CP(4, safe=False, rescale=False, random_state=0).fit(X, constraints=knowledge(kind, Y))
     loops = np.diag(model.propagated_constraints_.toarray())
     assert (loops > 0).any()
     np.testing.assert_allclose(np.diag(model.affinity_matrix_.toarray()), np.clip(loops, 0, 1), atol=1e-14)
@@ -80,8 +86,8 @@ def test_self_loops_of_eq4_are_kept(kind):
 
 def test_propagated_constraints_are_not_rescaled():
     known = knowledge("pairs", Y)
-    plain = E2CP(4, rescale=False, random_state=0).fit(X, constraints=known)
-    rescaled = E2CP(4, rescale=True, random_state=0).fit(X, constraints=known)
+    plain = E2CP(4, safe=False, rescale=False, random_state=0).fit(X, constraints=known)
+    rescaled = E2CP(4, safe=False, rescale=True, random_state=0).fit(X, constraints=known)
     np.testing.assert_array_equal(
         plain.propagated_constraints_.toarray(), rescaled.propagated_constraints_.toarray()
     )
@@ -111,7 +117,7 @@ def test_never_formed_is_the_same_as_dense(larger, kind, rescale, monkeypatch):
     known = knowledge(kind, y)
     expected = dense_e2cp(graph.toarray(), known.as_matrix().toarray(), rescale=rescale)
     monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
-    lazy = E2CP(10, rescale=rescale, approximate=False)._constrain_graph(graph, known)
+    lazy = E2CP(10, rescale=rescale, approximate=False)._adjust(graph, known).graph
     assert isinstance(lazy, AdjustedGraph)
     block = np.random.default_rng(0).normal(size=(1000, 3))
     np.testing.assert_allclose(lazy.apply(block), expected @ block, rtol=1e-10, atol=1e-10)
@@ -131,7 +137,9 @@ def test_input_of_either_precision(larger, kind, precision, monkeypatch):
         monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
         monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 4)
         monkeypatch.setattr(spreading, "DENSE_NODES", 0)
-    model = E2CP(10, affinity="precomputed", approximate=False, random_state=0).fit(given, constraints=known)
+    model = E2CP(10, safe=False, affinity="precomputed", approximate=False, random_state=0).fit(
+        given, constraints=known
+    )
     assert model.propagated_constraints_.matrix.factor.dtype == precision
     lazy = model.affinity_matrix_
     assert isinstance(lazy, AdjustedGraph)
@@ -144,10 +152,12 @@ def test_input_of_either_precision(larger, kind, precision, monkeypatch):
 def test_labels_and_eigenvalues_at_scale_are_those_in_memory(larger, monkeypatch):
     graph, y = larger
     known = sample_labels(y, 50, random_state=0)
-    expected = E2CP(10, affinity="precomputed", random_state=0).fit(graph, constraints=known)
+    expected = E2CP(10, safe=False, affinity="precomputed", random_state=0).fit(graph, constraints=known)
     assert isinstance(expected.affinity_matrix_, SparseGraph | DenseGraph)
     monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
-    model = E2CP(10, affinity="precomputed", approximate=False, random_state=0).fit(graph, constraints=known)
+    model = E2CP(10, safe=False, affinity="precomputed", approximate=False, random_state=0).fit(
+        graph, constraints=known
+    )
     assert isinstance(model.affinity_matrix_, AdjustedGraph)
     np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, atol=1e-8)
     assert adjusted_rand_score(model.labels_, expected.labels_) > 0.99
@@ -158,7 +168,7 @@ def test_two_hundred_pairs_improve_digits():
     points, y = load_digits(return_X_y=True)
     graph = Neighbors(20).build(points)
     plain = NormalizedCut(10, affinity="precomputed", random_state=0).fit(graph)
-    told = E2CP(10, affinity="precomputed", random_state=0)
+    told = E2CP(10, safe=False, affinity="precomputed", random_state=0)
     scores = [
         adjusted_rand_score(y, told.fit(graph, constraints=sample_pairs(y, 200, random_state=draw)).labels_)
         for draw in range(3)
@@ -168,8 +178,8 @@ def test_two_hundred_pairs_improve_digits():
 
 def test_rescaling_does_not_depend_on_the_strength_of_beliefs():
     known = knowledge("pairs", Y)
-    model = E2CP(4, random_state=0).fit(X, constraints=known)
-    faint = E2CP(4, random_state=0).fit(X, constraints=known.scaled(1e-3))
+    model = E2CP(4, safe=False, random_state=0).fit(X, constraints=known)
+    faint = E2CP(4, safe=False, random_state=0).fit(X, constraints=known.scaled(1e-3))
     np.testing.assert_allclose(model.affinity_matrix_.toarray(), faint.affinity_matrix_.toarray(), atol=1e-12)
 
 
@@ -178,7 +188,7 @@ def test_weights_above_one_are_relative_to_the_largest(factor):
     """Dividing such a graph by its largest weight changes nothing; one with weights below 1 is as it is."""
     known = knowledge("labels", Y)
     graph = SparseGraph(GRAPH.matrix * (factor / GRAPH.matrix.max()))
-    model = E2CP(4, affinity="precomputed", random_state=0).fit(graph, constraints=known)
+    model = E2CP(4, safe=False, affinity="precomputed", random_state=0).fit(graph, constraints=known)
     unit = max(1.0, factor)
     expected = unit * dense_e2cp(graph.toarray() / unit, known.as_matrix().toarray(), rescale=True)
     np.testing.assert_allclose(model.affinity_matrix_.toarray(), expected, atol=1e-11)
@@ -189,7 +199,7 @@ def test_weights_above_one_are_relative_to_the_largest(factor):
 )
 def test_weights_above_one_are_seen_where_they_are_only_applied(graph):
     known = knowledge("labels", Y)
-    model = E2CP(4, affinity="precomputed", random_state=0).fit(graph, constraints=known)
+    model = E2CP(4, safe=False, affinity="precomputed", random_state=0).fit(graph, constraints=known)
     W = graph.toarray()
     assert W.max() > 1.0
     expected = W.max() * dense_e2cp(W / W.max(), known.as_matrix().toarray(), rescale=True)
@@ -198,8 +208,8 @@ def test_weights_above_one_are_seen_where_they_are_only_applied(graph):
 
 def test_nontrivial_eigenvectors_follow_the_trivial_one():
     known = knowledge("pairs", Y)
-    leading = E2CP(5, random_state=0).fit(X, constraints=known)
-    model = E2CP(4, eigenvectors="nontrivial", random_state=0).fit(X, constraints=known)
+    leading = E2CP(5, safe=False, random_state=0).fit(X, constraints=known)
+    model = E2CP(4, safe=False, eigenvectors="nontrivial", random_state=0).fit(X, constraints=known)
     np.testing.assert_allclose(model.eigenvalues_, leading.eigenvalues_[1:], atol=1e-12)
     assert subspace_angles(model.eigenvectors_, leading.eigenvectors_[:, 1:]).max() < 1e-6
     trivial = np.sqrt(model.affinity_matrix_.degrees)
@@ -240,14 +250,24 @@ def test_contradictions_are_reconciled():
     wrong = Constraints.from_pairs(150, cannot_link=must[:1])
     known = Constraints.from_pairs(150, must, must[:1], on_conflict="weigh")
     i, j = must[0]
-    assert E2CP(4, random_state=0).fit(X, constraints=wrong).propagated_constraints_.entries([i], [j]) < 0
-    assert E2CP(4, random_state=0).fit(X, constraints=known).propagated_constraints_.entries([i], [j]) > 0
+    assert (
+        E2CP(4, safe=False, random_state=0)
+        .fit(X, constraints=wrong)
+        .propagated_constraints_.entries([i], [j])
+        < 0
+    )
+    assert (
+        E2CP(4, safe=False, random_state=0)
+        .fit(X, constraints=known)
+        .propagated_constraints_.entries([i], [j])
+        > 0
+    )
 
 
 def test_a_must_link_joins_components():
     weights = sp.csr_array(block_diag(*[np.ones((6, 6)) - np.eye(6)] * 3))
     known = Constraints.from_pairs(18, must_link=[(0, 6)], cannot_link=[(0, 12)])
-    model = E2CP(2, affinity="precomputed", random_state=0).fit(weights, constraints=known)
+    model = E2CP(2, safe=False, affinity="precomputed", random_state=0).fit(weights, constraints=known)
     assert model.affinity_matrix_.n_components == 2
     np.testing.assert_array_equal(model.labels_, [0] * 12 + [1] * 6)
 
@@ -262,13 +282,13 @@ def test_hours_of_work_are_announced(monkeypatch):
     known = knowledge("pairs", Y)
     monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
     monkeypatch.setattr(strips, "KEPT_BYTES", 0)
-    E2CP(4, random_state=0).fit(X, constraints=known)
+    E2CP(4, safe=False, random_state=0).fit(X, constraints=known)
     monkeypatch.setattr(e2cp, "DEAR_PRODUCT", 150**2 / 2 * known.constrained_points.size - 1)
     with pytest.warns(
         ConstraintWarning, match="of 150 points: every product with the adjusted graph costs 9e"
     ):
-        E2CP(4, random_state=0).fit(X, constraints=known)
-    E2CP(4, random_state=0).fit(X, constraints=knowledge("labels", Y))
+        E2CP(4, safe=False, random_state=0).fit(X, constraints=known)
+    E2CP(4, safe=False, random_state=0).fit(X, constraints=knowledge("labels", Y))
 
 
 def test_the_approximation_by_labels_measures_its_error(large, monkeypatch):
@@ -277,7 +297,7 @@ def test_the_approximation_by_labels_measures_its_error(large, monkeypatch):
     monkeypatch.setattr(e2cp, "APPROXIMATE_FROM", 1000)
     monkeypatch.setattr(grouped, "MEASURED_POINTS", 10**6)
     exact, quick = (
-        E2CP(10, affinity="precomputed", approximate=approximate, random_state=0).fit(
+        E2CP(10, safe=False, affinity="precomputed", approximate=approximate, random_state=0).fit(
             graph, constraints=known
         )
         for approximate in (False, True)
@@ -293,9 +313,9 @@ def test_the_approximation_by_labels_measures_its_error(large, monkeypatch):
 
 
 def test_small_graphs_are_never_approximated():
-    model = E2CP(4, approximate=True, random_state=0).fit(X, constraints=knowledge("labels", Y))
+    model = E2CP(4, safe=False, approximate=True, random_state=0).fit(X, constraints=knowledge("labels", Y))
     assert model.approximation_error_ == 0.0
-    expected = E2CP(4, random_state=0).fit(X, constraints=knowledge("labels", Y))
+    expected = E2CP(4, safe=False, random_state=0).fit(X, constraints=knowledge("labels", Y))
     np.testing.assert_array_equal(model.affinity_matrix_.toarray(), expected.affinity_matrix_.toarray())
 
 
@@ -304,7 +324,7 @@ def test_many_pairs_are_approximated_and_the_error_is_measured(large, monkeypatc
     known = sample_pairs(y, 1000, random_state=0)
     monkeypatch.setattr(e2cp, "APPROXIMATE_FROM", 1000)
     exact, quick = (
-        E2CP(10, affinity="precomputed", approximate=approximate, random_state=0).fit(
+        E2CP(10, safe=False, affinity="precomputed", approximate=approximate, random_state=0).fit(
             graph, constraints=known
         )
         for approximate in (False, "auto")
@@ -323,7 +343,7 @@ def test_many_pairs_are_approximated_and_the_error_is_measured(large, monkeypatc
 
 def test_new_points_join_the_clusters_of_an_approximate_fit(monkeypatch):
     monkeypatch.setattr(e2cp, "APPROXIMATE_FROM", 100)
-    model = E2CP(4, random_state=0).fit(X, constraints=knowledge("pairs", Y))
+    model = E2CP(4, safe=False, random_state=0).fit(X, constraints=knowledge("pairs", Y))
     assert isinstance(model.affinity_matrix_, GroupedGraph)
     assert np.mean(model.predict(X) == model.labels_) > 0.9
 
@@ -333,8 +353,8 @@ def test_f_is_not_there_before_a_fit():
 
 
 def test_approximate_is_yes_no_or_auto():
-    with pytest.raises(ValueError, match="approximate='maybe': choose True, False or 'auto'"):
-        E2CP(4, approximate="maybe").fit(X, constraints=knowledge("pairs", Y))
+    with pytest.raises(ValueError, match="approximate='maybe' must be True or False"):
+        E2CP(4, safe=False, approximate="maybe").fit(X, constraints=knowledge("pairs", Y))
 
 
 def test_too_coarse_an_approximation_is_made_exact_or_warned_about(monkeypatch):
@@ -342,13 +362,13 @@ def test_too_coarse_an_approximation_is_made_exact_or_warned_about(monkeypatch):
     monkeypatch.setattr(e2cp, "LARGEST_ERROR", 0.0)
     known = knowledge("pairs", Y)
     exact, auto = (
-        E2CP(4, approximate=approximate, random_state=0).fit(X, constraints=known)
+        E2CP(4, safe=False, approximate=approximate, random_state=0).fit(X, constraints=known)
         for approximate in (False, "auto")
     )
     assert auto.approximation_error_ == 0.0
     np.testing.assert_array_equal(auto.affinity_matrix_.toarray(), exact.affinity_matrix_.toarray())
     with pytest.warns(ConstraintWarning, match=r"differs from eq. 4 by \d+% of the degrees.*=False"):
-        quick = E2CP(4, approximate=True, random_state=0).fit(X, constraints=known)
+        quick = E2CP(4, safe=False, approximate=True, random_state=0).fit(X, constraints=known)
     assert quick.approximation_error_ > 0.0
 
 

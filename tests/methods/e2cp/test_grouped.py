@@ -9,9 +9,14 @@ from sklearn.datasets import make_blobs
 
 from sidecut.constraints import sample_pairs
 from sidecut.graphs import Neighbors, SparseGraph
-from sidecut.methods.e2cp import grouped as module
-from sidecut.methods.e2cp.adjustment import adjust_weights
-from sidecut.methods.e2cp.grouped import GroupedGraph, adjust_smoothly, beliefs_at, measure_error
+from sidecut.methods.e2cp import adjustment as module
+from sidecut.methods.e2cp.adjustment import (
+    GroupedGraph,
+    adjust_smoothly,
+    adjust_weights,
+    beliefs_at,
+    measure_error,
+)
 from sidecut.methods.e2cp.propagation import propagate
 from sidecut.methods.e2cp.smooth import smooth_beliefs
 from sidecut.spectral import laplacian_eigenpairs

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecut.methods.e2cp import lowrank
-from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix
+from sidecut.methods.e2cp import propagation as lowrank
+from sidecut.methods.e2cp.propagation import AgreementMatrix, LowRankMatrix
 
 
 def random_matrix(n, rank, seed, sparse_core=False):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sidecut.methods.e2cp.lowrank import AgreementMatrix, LowRankMatrix
-from sidecut.methods.e2cp.positive_part import ClasswisePart, TiledPart, positive_part
+from sidecut.methods.e2cp.adjustment import ClasswisePart, TiledPart, positive_part
+from sidecut.methods.e2cp.propagation import AgreementMatrix, LowRankMatrix
 
 
 def dense_part(matrix):

@@ -9,8 +9,10 @@ from sklearn.datasets import make_moons
 from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Gaussian, GaussianGraph, Heat, Neighbors, SparseGraph, as_graph
-from sidecut.methods.e2cp import lowrank, propagate, propagate_by_iteration, spread, spreading
-from sidecut.methods.e2cp.lowrank import AgreementMatrix
+from sidecut.methods.e2cp import propagate, propagate_by_iteration, spread
+from sidecut.methods.e2cp import propagation as lowrank
+from sidecut.methods.e2cp import propagation as spreading
+from sidecut.methods.e2cp.propagation import AgreementMatrix
 
 X, Y = make_moons(90, noise=0.1, random_state=0)
 

@@ -6,9 +6,8 @@ from sidecut import Constraints
 from sidecut.constraints import sample_pairs
 from sidecut.graphs import Neighbors, NormalizedAffinity
 from sidecut.methods.e2cp import smooth
-from sidecut.methods.e2cp.propagation import propagate
+from sidecut.methods.e2cp.propagation import propagate, spread
 from sidecut.methods.e2cp.smooth import leading_basis, smooth_beliefs
-from sidecut.methods.e2cp.spreading import spread
 from sidecut.spectral import laplacian_eigenpairs
 
 X, Y = make_blobs(120, n_features=3, centers=3, cluster_std=2.0, random_state=0)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sidecut.graphs import Gaussian, GaussianGraph, Heat, Neighbors, SparseGraph, as_graph
-from sidecut.methods.e2cp import spreading
-from sidecut.methods.e2cp.spreading import spread, spread_units
+from sidecut.methods.e2cp import propagation as spreading
+from sidecut.methods.e2cp.propagation import spread, spread_units
 
 X = np.random.default_rng(0).normal(size=(80, 2))
 FORMS = {

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from sidecut.graphs import lazy as strips
-from sidecut.methods.e2cp import lowrank
-from sidecut.methods.e2cp.lowrank import LowRankMatrix
-from sidecut.methods.e2cp.positive_part import TiledPart
+from sidecut.methods.e2cp import propagation as lowrank
+from sidecut.methods.e2cp.adjustment import TiledPart
+from sidecut.methods.e2cp.propagation import LowRankMatrix
 
 
 def signed_matrix(n=50, weight=1.0, seed=0, precision=np.float64):

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from sidecut import Constraints
 from sidecut.graphs import DenseGraph, Gaussian, GaussianGraph, as_graph
 from sidecut.methods.ncsc import PenalizedCut
-from sidecut.methods.ncsc.exchange import Moves, descend_by_exchange, exchange, own_weights
-from sidecut.methods.ncsc.fixed_clusters import best_indicators
-from sidecut.methods.ncsc.projected import descend_projected
+from sidecut.methods.ncsc.descents import Moves, descend_by_exchange, descend_projected, exchange, own_weights
+from sidecut.methods.ncsc.objective import best_indicators
 
 N, K = 40, 3
 

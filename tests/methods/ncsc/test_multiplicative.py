@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sidecut import NCSC, Constraints
 from sidecut.graphs import DenseGraph, GaussianGraph, SparseGraph
 from sidecut.methods.ncsc import PenalizedCut
-from sidecut.methods.ncsc.multiplicative import (
+from sidecut.methods.ncsc.descents import (
     SignedParts,
     descend_multiplicatively,
     largest_eigenvalue,

@@ -8,14 +8,16 @@ from hypothesis import strategies as st
 
 from sidecut import Constraints
 from sidecut.graphs import DenseGraph, Gaussian, Neighbors, SparseGraph
-from sidecut.methods.ncsc import PenalizedCut, fixed_clusters, projected
-from sidecut.methods.ncsc.fixed_clusters import without_overlap
-from sidecut.methods.ncsc.projected import (
+from sidecut.methods.ncsc import PenalizedCut
+from sidecut.methods.ncsc import descents as projected
+from sidecut.methods.ncsc import objective as fixed_clusters
+from sidecut.methods.ncsc.descents import (
     OverlapEnergy,
     descend,
     descend_projected,
     usual_overlap_price,
 )
+from sidecut.methods.ncsc.objective import without_overlap
 
 N, K = 40, 3
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from sidecut.methods.poisson.sizes import SizeRule, _settle, assign_within_sizes, size_rule
+from sidecut.methods.poisson.descent import SizeRule, _settle, assign_within_sizes, size_rule
 
 
 def value(scores, labels, rule):

@@ -5,10 +5,8 @@ from scipy.linalg import expm
 from sidecut import Constraints
 from sidecut.graphs import Neighbors
 from sidecut.methods.poisson import descent, equation
-from sidecut.methods.poisson.descent import Diffusion, descend, retained_heat, suitable_times
-from sidecut.methods.poisson.equation import heat_filter, source_filter
-from sidecut.methods.poisson.signed_graph import SignedGraph
-from sidecut.methods.poisson.sizes import size_rule
+from sidecut.methods.poisson.descent import Diffusion, descend, retained_heat, size_rule, suitable_times
+from sidecut.methods.poisson.equation import SignedGraph, heat_filter, source_filter
 
 
 @pytest.fixture(scope="module")

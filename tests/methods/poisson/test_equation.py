@@ -5,8 +5,7 @@ from sidecut import Constraints
 from sidecut.exceptions import ConvergenceWarning
 from sidecut.graphs import Neighbors, as_graph
 from sidecut.methods.poisson import equation
-from sidecut.methods.poisson.equation import balance_charges, solve_poisson, spread_labels
-from sidecut.methods.poisson.signed_graph import SignedGraph
+from sidecut.methods.poisson.equation import SignedGraph, balance_charges, solve_poisson, spread_labels
 
 
 @pytest.fixture(scope="module")

@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_blobs
@@ -9,7 +11,9 @@ from sidecut.exceptions import GraphWarning, LabellingWarning
 from sidecut.labelling.labels import what_neighbors_say
 from sidecut.methods.poisson.descent import descend
 from sidecut.methods.poisson.mbo import NOISE, shrink
-from sidecut.methods.safeguard import KnownPairs
+
+# The methods themselves are tested here; the guard has tests of its own.
+PoissonMBO = partial(PoissonMBO, safe=False)
 
 
 @pytest.fixture(scope="module")
@@ -166,8 +170,7 @@ def test_of_several_ends_the_one_that_agrees_best_is_kept(digits, graph):
         model = PoissonMBO(10, affinity="precomputed", random_state=0, safe=False)
         ends = watched_ends(model)
         model.fit(graph, constraints=known)
-        pairs = KnownPairs(known, np.random.RandomState(0))
-        agreements = [pairs.agreement(what_neighbors_say(graph, end.labels, 10)) for end in ends]
+        agreements = [known.agreement(what_neighbors_say(graph, end.labels, 10)) for end in ends]
         # Of equals the one that cuts less.
         best = max(range(len(ends)), key=lambda i: (agreements[i], -ends[i].tension))
         kept = ends[best]
@@ -205,37 +208,6 @@ def test_labels_at_random_and_what_they_reach_tell_the_shares(digits, graph):
         shares.append(ends[0].estimates[1] / len(y))
     expected = (counts + 300 * shares[0]) / (counts.sum() + 300)
     np.testing.assert_allclose(shares[1], expected, atol=1 / len(y))
-
-
-def test_enough_labels_that_are_satisfied_need_no_second_fit(digits, graph, monkeypatch):
-    _, y = digits
-    known = np.full(len(y), -1)
-    for c in range(10):
-        known[np.flatnonzero(y == c)[:3]] = c
-    fits = []
-    refit = PoissonMBO._refit
-    monkeypatch.setattr(PoissonMBO, "_refit", lambda *args: fits.append(args) or refit(*args))
-    monkeypatch.setattr("sidecut.methods.safeguard.judgement.TRIED_POINTS", 1_000)
-    model = fit(graph, Constraints.from_labels(known))
-    assert model.judgement_.choice == "constrained"
-    assert not fits
-
-
-def test_labels_that_speak_against_the_cut_need_no_second_fit(digits, graph, monkeypatch):
-    _, y = digits
-    fits = []
-    refit = PoissonMBO._refit
-    monkeypatch.setattr(PoissonMBO, "_refit", lambda *args: fits.append(args) or refit(*args))
-    model = fit(graph, one_per_class(y))
-    assert model.judgement_.choice == "constrained"
-    assert "more than the cut" in model.judgement_.detail
-    assert not fits
-    # Two labels are too few to speak against anything.
-    known = np.full(len(y), -1)
-    known[:2] = y[:2]
-    model = fit(graph, Constraints.from_labels(known), n_clusters=2)
-    assert len(fits) == 1
-    assert model.judgement_.choice == "graph"
 
 
 # With fewer labels it depends on the start in one case of four.
@@ -330,7 +302,9 @@ def test_poisson_learning_too_uses_pairs_alone(digits, graph):
     _, y = digits
     known = sample_pairs(y, 500, random_state=0)
     cut = NormalizedCut(10, affinity="precomputed", random_state=0).fit(graph)
-    model = PoissonLearning(10, affinity="precomputed", random_state=0).fit(graph, constraints=known)
+    model = PoissonLearning(10, safe=False, affinity="precomputed", random_state=0).fit(
+        graph, constraints=known
+    )
     assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, cut.labels_)
 
 
@@ -345,7 +319,7 @@ def test_a_cluster_without_points_is_spoken_of():
         [0, 0, 1, 2],
     ]
     known = Constraints.from_pairs(12, must_link=[(0, 9), (2, 5)], cannot_link=[(7, 9)], must_weight=1e9)
-    model = PoissonMBO(5, n_neighbors=3, random_state=0)
+    model = PoissonMBO(5, safe=False, n_neighbors=3, random_state=0)
     with pytest.warns(LabellingWarning, match="'PoissonMBO' found 4 clusters where n_clusters=5"):
         model.fit(np.array(rows, dtype=np.uint8), constraints=known)
     assert len(np.unique(model.labels_)) == 4

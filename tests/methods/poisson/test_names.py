@@ -10,9 +10,10 @@ from sklearn.datasets import load_digits
 from sidecut import Constraints, PoissonMBO
 from sidecut.graphs import Neighbors, as_graph
 from sidecut.methods.poisson.anchors import find_anchors
-from sidecut.methods.poisson.descent import Descent
+from sidecut.methods.poisson.descent import Descent, size_rule
+from sidecut.methods.poisson.equation import SignedGraph
 from sidecut.methods.poisson.mbo import LABEL_WORTH, SIZE_WORTH, merit
-from sidecut.methods.poisson.names import (
+from sidecut.methods.poisson.starts import (
     BY_CHANCE,
     NAMING_TIME,
     LabelWalks,
@@ -20,8 +21,6 @@ from sidecut.methods.poisson.names import (
     likeliest_names,
     walks_from_labels,
 )
-from sidecut.methods.poisson.signed_graph import SignedGraph
-from sidecut.methods.poisson.sizes import size_rule
 
 N_PIECES, N_CLUSTERS, N_LABELS = 6, 3, 4
 

@@ -3,7 +3,7 @@ import pytest
 
 from sidecut import Constraints
 from sidecut.graphs import as_graph
-from sidecut.methods.poisson.signed_graph import SignedGraph
+from sidecut.methods.poisson.equation import SignedGraph
 
 
 def random_weights(rng, n, share=0.3):

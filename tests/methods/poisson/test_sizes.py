@@ -3,7 +3,7 @@ from math import lgamma, log
 import numpy as np
 import pytest
 
-from sidecut.methods.poisson.sizes import SizeRule, check_sizes, size_rule
+from sidecut.methods.poisson.descent import SizeRule, check_sizes, size_rule
 
 
 def test_the_cost_is_the_entropy_of_the_sizes():

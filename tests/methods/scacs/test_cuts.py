@@ -8,8 +8,7 @@ from sidecut import Constraints
 from sidecut.exceptions import ConstraintError, ConstraintWarning, SpectralError
 from sidecut.graphs import Landmarks, constraint_gram
 from sidecut.methods.csp.cuts import feasible_cuts
-from sidecut.methods.scacs.cuts import build_constrained_problem, landmark_cuts
-from sidecut.methods.scacs.problem import landmark_basis, normalize_gram
+from sidecut.methods.scacs.cuts import landmark_basis, landmark_cuts, normalize_gram, pose_problem
 
 N = 200
 
@@ -30,8 +29,7 @@ def graph(clouds):
 
 def posed(graph, constraints, diagonal="given"):
     known, points = constraints.restricted()
-    basis = landmark_basis(graph.sums)
-    return build_constrained_problem(basis, graph.sums, graph.codes[points], known, diagonal)
+    return pose_problem(graph.sums, graph.codes[points], known, diagonal)
 
 
 def printed_matrices(graph, constraints):

@@ -6,7 +6,7 @@ import scipy.linalg
 
 from sidecut import SCACS
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.methods.scacs.problem import normalize_gram
+from sidecut.methods.scacs.cuts import normalize_gram
 
 # With four landmarks most directions are feasible, and a warning says so.
 pytestmark = pytest.mark.filterwarnings("ignore:.*directions feasible")

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from sidecut.graphs import Landmarks, landmark_sums
-from sidecut.methods.scacs.problem import landmark_basis, normalize_gram
+from sidecut.methods.scacs.cuts import landmark_basis, normalize_gram
 
 
 def scaled(graph):

@@ -1,5 +1,7 @@
 """SCACS as an estimator: the thirteen steps, its options, its errors."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -10,6 +12,9 @@ from sidecut.constraints import sample_labels
 from sidecut.evaluation import clustering_accuracy
 from sidecut.exceptions import ConstraintError, ConstraintWarning
 from sidecut.graphs import Landmarks
+
+# The methods themselves are tested here; the guard has tests of its own.
+SCACS = partial(SCACS, safe=False)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +87,7 @@ def test_two_clusters_are_the_sign_of_the_cut():
 def test_few_classes_leave_few_cuts(digits):
     some = np.where((digits[1] < 3) & (np.arange(len(digits[1])) < 200), digits[1], -1)
     with pytest.warns(ConstraintWarning, match="would use 9 feasible cuts"):
-        model = SCACS(10, safe=False, n_landmarks=300, random_state=0).fit(
+        model = SCACS(10, safe=False, beta0=0.1, n_landmarks=300, random_state=0).fit(
             digits[0], constraints=Constraints.from_labels(some)
         )
     assert model.embedding_.shape[1] == model.n_feasible_ < 9
@@ -111,7 +116,7 @@ def test_given_landmarks_are_used(digits, known, fitted):
         ({"beta0": 1.5}, "beta0=1.5"),
         ({"beta0": "half"}, "beta0='half'.*'known_share'"),
         ({"beta0": True}, "beta0=True"),
-        ({"beta": -1.0}, "beta=-1.0 must be None or finite and positive"),
+        ({"beta": -1.0}, "beta=-1.0 must be a finite number, more than 0"),
         ({"beta": np.nan}, "beta=nan"),
         ({"diagonal": "none"}, "diagonal='none': choose one of 'known', 'given'"),
         ({"orthogonal": "skip"}, "orthogonal='skip'"),
@@ -126,4 +131,4 @@ def test_given_landmarks_are_used(digits, known, fitted):
 )
 def test_parameters_that_make_no_sense(digits, known, settings, message):
     with pytest.raises(ValueError, match=message):
-        SCACS(10, **settings).fit(digits[0], constraints=known)
+        SCACS(10, safe=False, **settings).fit(digits[0], constraints=known)

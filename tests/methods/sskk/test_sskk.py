@@ -1,6 +1,7 @@
 """SSKK: what links do to the objective, where it starts, what it refuses."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from sidecut import SSKK, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConflictError, ConvergenceWarning, SidecutWarning
 from sidecut.graphs import DenseGraph, Gaussian, Graph, Neighbors, SelfTuning
-from sidecut.methods.sskk.estimator import link_penalty, link_similarities
-from sidecut.methods.sskk.kmeans import kernel_kmeans
+from sidecut.methods.sskk.estimator import kernel_kmeans, link_penalty, link_similarities
+
+# The methods themselves are tested here; the guard has tests of its own.
+SSKK = partial(SSKK, safe=False)
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +103,8 @@ def test_the_penalty_is_n_over_k_times_the_number_of_links(iris):
     X, y = iris
     known = sample_pairs(y, 40, random_state=0)
     assert link_penalty(known, 3) == pytest.approx(150 / (3 * 40))
-    assert SSKK(3, random_state=0).fit(X, constraints=known).penalty_ == link_penalty(known, 3)
-    assert SSKK(3, penalty=0.25, random_state=0).fit(X, constraints=known).penalty_ == 0.25
+    assert SSKK(3, safe=False, random_state=0).fit(X, constraints=known).penalty_ == link_penalty(known, 3)
+    assert SSKK(3, safe=False, penalty=0.25, random_state=0).fit(X, constraints=known).penalty_ == 0.25
     labels = sample_labels(y, 20, random_state=0)
     assert link_penalty(labels, 3) == pytest.approx(150 / (3 * 190))
     assert link_penalty(Constraints.none(150), 3) == 0.0
@@ -110,7 +113,9 @@ def test_the_penalty_is_n_over_k_times_the_number_of_links(iris):
 def test_the_strength_of_all_links_together_does_not_matter(iris):
     X, y = iris
     known = sample_pairs(y, 40, random_state=0)
-    model, strong = (SSKK(3, random_state=0).fit(X, constraints=c) for c in (known, known.scaled(7.0)))
+    model, strong = (
+        SSKK(3, safe=False, random_state=0).fit(X, constraints=c) for c in (known, known.scaled(7.0))
+    )
     np.testing.assert_array_equal(model.labels_, strong.labels_)
     assert strong.penalty_ == pytest.approx(model.penalty_ / 7)
 
@@ -118,7 +123,7 @@ def test_the_strength_of_all_links_together_does_not_matter(iris):
 def test_the_shift_is_the_smallest_eigenvalue(iris):
     X, y = iris
     known = sample_pairs(y, 40, random_state=0)
-    model = SSKK(3, weighting="none", random_state=0).fit(X, constraints=known)
+    model = SSKK(3, safe=False, weighting="none", random_state=0).fit(X, constraints=known)
     kernel = model.affinity_matrix_.toarray() + model.penalty_ * known.as_matrix().toarray()
     assert -np.linalg.eigvalsh(kernel)[0] <= model.shift_ <= -1.03 * np.linalg.eigvalsh(kernel)[0]
 
@@ -127,29 +132,29 @@ def test_a_large_penalty_satisfies_links_that_can_be(iris):
     X, y = iris
     known = sample_labels(y, 40, random_state=0)
     assert known.satisfaction(NormalizedCut(3, random_state=0).fit_predict(X)) < 1
-    model = SSKK(3, penalty=100.0, random_state=0).fit(X, constraints=known)
+    model = SSKK(3, safe=False, penalty=100.0, random_state=0).fit(X, constraints=known)
     assert known.satisfaction(model.labels_) == 1.0
 
 
 def test_hard_links_are_satisfied(iris):
     X, y = iris
     known = sample_pairs(y, 100, random_state=1)
-    soft = SSKK(3, random_state=0).fit(X, constraints=known)
+    soft = SSKK(3, safe=False, random_state=0).fit(X, constraints=known)
     hard = SSKK(3, hard=True, random_state=0).fit(X, constraints=known)
     assert known.satisfaction(soft.labels_) < known.satisfaction(hard.labels_) == 1.0
     assert hard.repair_.violated == 0
     contradiction = Constraints.from_pairs(150, [(0, 1), (1, 2)], [(0, 2)], on_conflict="weigh")
     with pytest.raises(ConflictError, match="hard=True"):
         SSKK(3, hard=True).fit(X, constraints=contradiction)
-    assert SSKK(3, random_state=0).fit(X, constraints=contradiction).labels_.shape == (150,)
+    assert SSKK(3, safe=False, random_state=0).fit(X, constraints=contradiction).labels_.shape == (150,)
 
 
 def test_labels_of_all_clusters_are_where_it_starts():
     X, y = load_digits(return_X_y=True)
     known = sample_labels(y, 80, random_state=0)
     others = known.labels < 0
-    told = SSKK(10, random_state=0).fit(X, constraints=known).labels_
-    from_cut = SSKK(10, init="spectral", random_state=0).fit(X, constraints=known).labels_
+    told = SSKK(10, safe=False, random_state=0).fit(X, constraints=known).labels_
+    from_cut = SSKK(10, safe=False, init="spectral", random_state=0).fit(X, constraints=known).labels_
     gained = adjusted_rand_score(y[others], told[others]) - adjusted_rand_score(y[others], from_cut[others])
     assert gained > 0.05
 
@@ -192,7 +197,7 @@ def test_nothing_is_wider_than_the_number_of_clusters(iris):
     known = sample_labels(y, 30, random_state=0)
     model = SSKK(3, affinity="precomputed", safe=False, random_state=0).fit(graph, constraints=known)
     assert graph.widths == {1, 3}
-    plain = SSKK(3, affinity="precomputed", random_state=0)
+    plain = SSKK(3, safe=False, affinity="precomputed", random_state=0)
     np.testing.assert_array_equal(model.labels_, plain.fit(Neighbors(10).build(X), constraints=known).labels_)
 
 
@@ -200,8 +205,8 @@ def test_nothing_is_wider_than_the_number_of_clusters(iris):
 def test_the_form_of_the_graph_does_not_matter(iris, form):
     X, y = iris
     known = sample_pairs(y, 50, random_state=0)
-    model = SSKK(3, affinity="precomputed", random_state=0)
-    expected = SSKK(3, random_state=0).fit(X, constraints=known)
+    model = SSKK(3, safe=False, affinity="precomputed", random_state=0)
+    expected = SSKK(3, safe=False, random_state=0).fit(X, constraints=known)
     graph = expected.affinity_matrix_
     np.testing.assert_array_equal(model.fit(form(graph), constraints=known).labels_, expected.labels_)
     assert model.objective_trace_[-1] == pytest.approx(expected.objective_trace_[-1])
@@ -246,7 +251,7 @@ def test_ugly_data_give_clusters_or_a_clear_error(X, affinity, n_clusters, weigh
 def test_similarities_to_clusters_are_told(iris):
     X, y = iris
     known = sample_labels(y, 30, random_state=0)
-    model = SSKK(3, weighting="none", random_state=0).fit(X, constraints=known)
+    model = SSKK(3, safe=False, weighting="none", random_state=0).fit(X, constraints=known)
     kernel = model.affinity_matrix_.toarray() + model.penalty_ * known.with_diagonal(0).as_matrix().toarray()
     for c in range(3):
         np.testing.assert_allclose(model.embedding_[:, c], kernel[:, model.labels_ == c].mean(axis=1))
