@@ -22,7 +22,7 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.datasets import make_example
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
-from sidecut.methods.csap import prior
+from sidecut.methods.csap import graph as prior
 
 RESULTS = Path(__file__).parent / "results"
 N_DRAWS = 4

@@ -69,8 +69,9 @@ def main() -> None:
             chosen = CSP(**common).fit(graph, constraints=known)
             row = {"data": name, "pairs": told, "graph": adjusted_rand_index(y, plain.labels_)}
             row |= {"usual": adjusted_rand_index(y, usual.labels_)}
-            row |= {"chosen": adjusted_rand_index(y, chosen.labels_), "times": chosen.beta_ / usual.beta_}
-            row["kept"] = chosen.judgement_.choice
+            times = getattr(chosen, "beta_", np.nan) / getattr(usual, "beta_", np.nan)
+            row |= {"chosen": adjusted_rand_index(y, chosen.labels_), "times": times}
+            row["kept"] = chosen.decision_.kept
             table.append(row)
             print(pd.DataFrame([row]).round(3).to_string(index=False, header=False), flush=True)
     RESULTS.mkdir(exist_ok=True)

@@ -32,7 +32,7 @@ from benchmarks.machine import facts
 from sidecut import CSP
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors
-from sidecut.methods.csp import davidson as solvers
+from sidecut.methods.csp import pencil as solvers
 from sidecut.methods.csp.pencil import SurplusPencil, largest_of_pencil, symmetric
 from sidecut.spectral.problem import solve_columns
 

@@ -29,7 +29,7 @@ from sidecut.datasets import make_example
 from sidecut.evaluation import clustering_accuracy
 from sidecut.graphs import Graph, Neighbors
 from sidecut.methods.ncsc import PenalizedCut
-from sidecut.methods.ncsc.fixed_clusters import best_indicators
+from sidecut.methods.ncsc.objective import best_indicators
 
 RESULTS = Path(__file__).parent / "results"
 N_DRAWS = 3

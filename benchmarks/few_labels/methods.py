@@ -11,7 +11,7 @@ from sklearn.cluster import SpectralClustering
 
 from benchmarks.few_labels.work import Work
 from sidecut import CCSR, CSAP, CSP, E2CP, NCSC, NormalizedCut, PoissonLearning, PoissonMBO
-from sidecut.methods.e2cp.spreading import spread
+from sidecut.methods.e2cp.propagation import spread
 
 Method = Callable[[Work], np.ndarray]
 

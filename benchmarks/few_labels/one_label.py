@@ -19,10 +19,10 @@ import pandas as pd
 
 from benchmarks.few_labels.work import Work, labels_per_class, neighbor_graph, thin_out
 from sidecut import PoissonMBO
-from sidecut.methods.poisson.descent import Diffusion, one_hot
+from sidecut.methods.poisson.descent import Diffusion, one_hot, size_rule
 from sidecut.methods.poisson.mbo import NAMED, First, merit
-from sidecut.methods.poisson.names import walks_from_labels
-from sidecut.methods.poisson.sizes import size_rule
+from sidecut.methods.poisson.starts import walks_from_labels
+from sidecut.methods.task import Task
 
 RESULTS = Path(__file__).parent / "one_label.csv"
 FIRST_DRAW = 200
@@ -35,7 +35,7 @@ def rows(work: Work, told: bool) -> Iterator[dict]:
     classes = work.classes_in_order()
     sizes = np.bincount(work.truth)[classes] if told else None
     model = PoissonMBO(n_clusters, affinity="precomputed", sizes=sizes, random_state=0)
-    signed, anchors = model._pose(work.graph, work.constraints)
+    signed, anchors = model._pose(Task(None, work.graph, work.constraints, n_clusters, 0))
     sources = anchors.indicator(n_points, n_clusters)
     rule = size_rule(sizes, n_points, n_clusters, 1.0)
     rng = np.random.RandomState(0)

@@ -23,12 +23,11 @@ from benchmarks.few_labels.work import Work, neighbor_graph, random_pairs
 from sidecut import CSAP, E2CP, NCSC, NormalizedCut, PoissonMBO
 from sidecut.labelling.labels import what_neighbors_say
 from sidecut.methods.poisson.anchors import find_anchors
-from sidecut.methods.poisson.descent import Diffusion, one_hot
+from sidecut.methods.poisson.descent import Diffusion, one_hot, size_rule
+from sidecut.methods.poisson.equation import SignedGraph
 from sidecut.methods.poisson.mbo import NAMED, First
-from sidecut.methods.poisson.pieces import join_pieces
-from sidecut.methods.poisson.signed_graph import SignedGraph
-from sidecut.methods.poisson.sizes import size_rule
-from sidecut.methods.safeguard import KnownPairs
+from sidecut.methods.poisson.starts import join_pieces
+from sidecut.methods.task import Task
 
 RESULTS = Path(__file__).parent / "starts.csv"
 FIRST_DRAW = 100
@@ -55,9 +54,8 @@ def rows(work: Work) -> Iterator[dict]:
     """Yield where the descent ends from every start."""
     n_points, n_clusters = len(work.truth), work.n_clusters
     model = PoissonMBO(n_clusters, affinity="precomputed", random_state=0)
-    signed, _ = model._pose(work.graph, work.constraints)
+    signed, _ = model._pose(Task(None, work.graph, work.constraints, n_clusters, 0))
     rule = size_rule(None, n_points, n_clusters, 1.0)
-    known = KnownPairs(work.constraints, np.random.RandomState(0))
     for name, labels in starts(work, signed).items():
         sizes = np.bincount(labels, minlength=n_clusters)
         scores = NAMED * one_hot(labels, n_clusters)
@@ -69,7 +67,7 @@ def rows(work: Work) -> Iterator[dict]:
             "after": work.accuracy(name_clusters(end.labels, work)),
             "energy": end.tension / n_points,
             "satisfied": work.constraints.satisfaction(end.labels),
-            "neighbours": known.agreement(said),
+            "neighbours": work.constraints.agreement(said),
         }
 
 

@@ -17,6 +17,7 @@ from benchmarks.papers.experiment import Contender, Experiment
 from benchmarks.papers.second_graph import rows_of_languages
 from benchmarks.papers.side_information import draw as draw_constraints
 from benchmarks.papers.side_information import held_out
+from benchmarks.papers.signs import BY_SIGN, SignCut
 from benchmarks.papers.synthetic import MADE
 from sidecut import Constraints, NormalizedCut
 from sidecut.datasets import Dataset, load
@@ -75,8 +76,7 @@ def unconstrained_labels(recipe: GraphRecipe, data_key: tuple) -> np.ndarray:
 
     def cut() -> np.ndarray:
         k = points(*data_key).n_classes
-        labelling = "sign" if k == 2 else "kmeans"
-        model = NormalizedCut(k, affinity="precomputed", labelling=labelling, random_state=0)
+        model = (SignCut if k == 2 else NormalizedCut)(k, affinity="precomputed", random_state=0)
         return model.fit(graph_of(recipe, data_key)).labels_
 
     return _baselines.recall((repr(recipe), *data_key), cut)
@@ -165,8 +165,10 @@ class Trial:
     def _model(self, settings: dict, known: Constraints | None) -> tuple[Any, Any]:
         """Return the model and what to fit; work that other settings and sizes share is not done again."""
         method = getattr(sidecut, self.contender.method)
-        has = signature(method).parameters
         arguments = {"n_clusters": self.data.n_classes, "random_state": self.draw, **settings}
+        if arguments.pop("labelling", None) == "sign":
+            method = BY_SIGN[self.contender.method]
+        has = signature(method).parameters
         if "n_jobs" in has:
             arguments["n_jobs"] = 1
         if "safe" in has:

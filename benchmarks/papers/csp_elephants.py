@@ -25,8 +25,9 @@ import pandas as pd
 from PIL import Image
 
 from benchmarks.machine import facts
+from benchmarks.papers.signs import SignCut
 from benchmarks.papers.tables import merge
-from sidecut import CSP, NormalizedCut
+from sidecut import CSP
 from sidecut.graphs import SparseGraph
 from sidecut.images import Segmentation, as_pixels, pixel_graph, segment, write_image
 
@@ -87,9 +88,7 @@ def methods(scene: Scene, graph: str, task: str) -> dict[str, Any]:
     is_reduced = scene.name == "reduced"
     if task == "unconstrained":
         # Minutes at full size and radius 5: eigenvalues crowd near zero, and no factorisation is affordable.
-        return (
-            {"normalised cut": NormalizedCut(labelling="sign")} if is_reduced or graph == "radius 2" else {}
-        )
+        return {"normalised cut": SignCut()} if is_reduced or graph == "radius 2" else {}
     literal = {"CSP, eq. 19": CSP(beta="eq19", tol=1e-5, random_state=0)}
     return {"CSP, attainable beta": None, **(literal if is_reduced else {})}
 

@@ -19,8 +19,9 @@ from scipy.linalg import eigh, eigvalsh
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.papers.csp import MOONS
+from benchmarks.papers.signs import SignCut
 from benchmarks.papers.synthetic import MADE
-from sidecut import CSP, Constraints, NormalizedCut
+from sidecut import CSP, Constraints
 from sidecut.constraints import sample_pairs
 
 RESULTS = Path(__file__).parent / "results"
@@ -37,7 +38,7 @@ def toy() -> pd.DataFrame:
     volume, known = A.sum(), Constraints.from_matrix(np.outer(SIDES, SIDES).astype(float))
     scale = 1 / np.sqrt(A.sum(axis=1))
     eigenvalues = np.unique(eigvalsh(np.outer(scale * SIDES, scale * SIDES)).round(4) + 0.0)
-    cut = NormalizedCut(2, affinity="precomputed", labelling="sign").fit(A)
+    cut = SignCut(2, affinity="precomputed").fit(A)
     indicators = {"none": cut.eigenvectors_[:, 1] * scale}
     for words, beta in {"vol": volume, "2 vol": 2 * volume}.items():
         indicators[words] = CSP(2, affinity="precomputed", beta=beta).fit(A, constraints=known).indicator_
@@ -62,7 +63,7 @@ def cuts(sample: int) -> dict[str, float]:
     # The first is the trivial cut.
     U = scale[:, None] * V[:, 1:]
     satisfied = np.einsum("ij,ij->j", U, known.apply(U))
-    unconstrained = NormalizedCut(2, affinity="precomputed", labelling="sign").fit(graph)
+    unconstrained = SignCut(2, affinity="precomputed").fit(graph)
     return {
         "sample": sample,
         "below the threshold": float((satisfied < model.beta_ / graph.degrees.sum()).mean()),

@@ -25,8 +25,7 @@ from benchmarks.speed.timing import seconds
 from sidecut import CSAP, Constraints
 from sidecut.constraints import sample_pairs
 from sidecut.graphs import DenseGraph, Gaussian
-from sidecut.methods.csap.graph import NoisyLinks, condition_graph
-from sidecut.methods.csap.prior import make_prior
+from sidecut.methods.csap.graph import NoisyLinks, condition_graph, make_prior
 
 RESULTS = Path(__file__).parent / "results"
 EPS = 1e-5

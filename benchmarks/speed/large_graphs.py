@@ -3,9 +3,10 @@
     python -m benchmarks.speed.large_graphs [--nodes 200000 500000 1000000 2000000]
 
 Every graph has ten blocks, and every node draws ten edges, half of them within its block; 100 labels are
-known. The cut of the graph satisfies them all, so that CSP keeps it; with safe=False it follows them. Each
-fit has a process of its own, so that its peak of memory is its own. A hundred products of the graph with a
-vector are timed beside the fits: nobody can grow more slowly than these.
+known. The unconstrained cut satisfies all labels, and the guard of CSP keeps it; the row is that of
+NormalizedCut in all but name, and the page says so. With safe=False CSP follows the labels. Each fit has a
+process of its own, so that its peak of memory is its own. A hundred products of the graph with a vector are
+timed beside the fits: no method can grow more slowly than these.
 """
 
 from __future__ import annotations

@@ -34,9 +34,8 @@ from sidecut.constraints import sample_labels
 from sidecut.evaluation import clustering_accuracy
 from sidecut.graphs import Neighbors, SparseGraph
 from sidecut.methods.ncsc import PenalizedCut
-from sidecut.methods.ncsc.multiplicative import SignedParts, multiplicative_step
-from sidecut.methods.ncsc.penalties import mean_degree
-from sidecut.methods.ncsc.projected import OverlapEnergy
+from sidecut.methods.ncsc.descents import OverlapEnergy, SignedParts, multiplicative_step
+from sidecut.methods.ncsc.starts import mean_degree
 
 RESULTS = Path(__file__).parent / "results"
 K = 10
