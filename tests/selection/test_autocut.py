@@ -399,7 +399,7 @@ def test_another_graph_is_not_taken_by_luck():
 
 @pytest.mark.parametrize("sample", [sample_labels, sample_pairs])
 def test_knowing_more_than_nothing_costs_next_to_nothing(sample):
-    """The law of tests/laws for AutoCut: against the cut of the usual graph."""
+    """The contract of tests/contracts for AutoCut: against the cut of the usual graph."""
     losses = []
     sets = [
         load_iris(return_X_y=True),

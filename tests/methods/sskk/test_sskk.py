@@ -212,7 +212,7 @@ def test_the_form_of_the_graph_does_not_matter(iris, form):
     assert model.objective_trace_[-1] == pytest.approx(expected.objective_trace_[-1])
 
 
-#: Duplicates, components, constant features and points far away, as in the laws.
+#: Duplicates, components, constant features and points far away, as in tests/contracts.
 ugly_points = hnp.arrays(
     np.float64,
     st.tuples(st.integers(6, 16), st.integers(1, 3)),

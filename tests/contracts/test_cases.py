@@ -1,4 +1,4 @@
-"""No estimator escapes the laws."""
+"""Every estimator is under contract."""
 
 import inspect
 
@@ -15,7 +15,7 @@ def test_every_estimator_is_judged(cases):
         if inspect.isclass(thing) and issubclass(thing, BaseEstimator) and hasattr(thing, "fit")
     }
     missing = estimators - {case.estimator for case in cases}
-    assert not missing, f"not in CASES of tests/laws/conftest.py: {sorted(map(str, missing))}"
+    assert not missing, f"not in CASES of tests/contracts/conftest.py: {sorted(map(str, missing))}"
 
 
 def test_cases_differ(cases):

@@ -1,6 +1,6 @@
 """Correct knowledge, however little, costs no estimator much against its own unconstrained form.
 
-`test_knowledge_never_harms` holds CSP and SCACS to a stricter law. The whole measurement for the estimators
+`test_knowledge_never_harms` holds CSP and SCACS to a stricter contract. The whole measurement for the estimators
 here is `python -m benchmarks.choices.harm`, with its result beside it.
 """
 
@@ -26,7 +26,7 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.exceptions import SidecutWarning
 
-#: Add an estimator here, and the law holds for it.
+#: Add an estimator here, and the contract holds for it.
 ESTIMATORS = [CSAP, NCSC, LCSC, CCSR, SpectralLearning, SSKK, COPKMeans, ConstrainedGMM, MetricKMeans]
 KNOWLEDGE = [(sample_labels, 2), (sample_labels, 10), (sample_pairs, 1), (sample_pairs, 20)]
 N_DRAWS = 3

@@ -1,4 +1,4 @@
-"""The estimators the laws are about. A new estimator is one line in CASES."""
+"""The estimators under contract. A new estimator is one line in CASES."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +28,7 @@ from sidecut import (
     SpectralLearning,
 )
 
-#: What an estimator may promise beyond the laws that hold for all.
+#: What an estimator may promise beyond the contracts of all methods.
 CONSTRAINTS = "uses constraints"
 GRAPH = "cuts a graph of any form, and shows its eigenvalues"
 CUT = "is the normalised cut where nothing is known"
@@ -41,7 +41,7 @@ ALL = frozenset({CONSTRAINTS, GRAPH, CUT, ANY_K, ANY_DATA, EMBEDDING, SPARSE})
 
 @dataclass(frozen=True)
 class Case:
-    """An estimator with some settings, and the laws it promises to obey."""
+    """An estimator with some settings, and the contracts it keeps."""
 
     estimator: type
     settings: dict[str, Any] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Correct knowledge, however little, costs next to nothing on the points it does not speak of.
 
-A method belongs in SAFE with its own unconstrained form. The law is about the mean over draws and about the
+A method belongs in SAFE with its own unconstrained form. The contract is about the mean over draws and about the
 worst of them.
 """
 
@@ -21,7 +21,7 @@ from sidecut.exceptions import SidecutWarning
 #: What correct knowledge may cost in the mean, and in all but one draw of fifty.
 MEAN_LOSS, LARGE_LOSS, RARELY = 0.02, 0.05, 1 / 50
 
-#: Methods that keep the law, with their unconstrained forms.
+#: Methods under this contract, with their unconstrained forms.
 SAFE = {
     "CSP": (lambda k: CSP(k, random_state=0), lambda k: NormalizedCut(k, random_state=0)),
     "SCACS": (
@@ -60,7 +60,7 @@ SAFE["LCSC"] = with_itself("LCSC", cannot_links="ignore")
 
 
 def test_every_method_is_here():
-    """Every estimator that takes constraints keeps the law; AutoCut chooses among them (tests/selection)."""
+    """Every estimator that takes constraints is under it; AutoCut chooses among them (tests/selection)."""
     unconstrained = {"NormalizedCut", "LSC", "AutoCut"}
     estimators = {
         name for name in sidecut.__all__ if hasattr(getattr(sidecut, name), "fit_predict")
