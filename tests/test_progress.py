@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from sidecut.progress import Listener, advance, counted, stage, tell
+from sidecut.progress import Progress, advance, show_progress, stage, track
 
 
 class Clock:
@@ -26,7 +26,7 @@ class Terminal(io.StringIO):
 
 def test_stages_are_written_when_they_end_with_their_own_seconds():
     clock, stream = Clock(), io.StringIO()
-    listener = Listener(2, stream, clock)
+    listener = Progress(2, stream, clock)
     with listener.stage("graph"):
         clock.now += 1
         with listener.stage("neighbours"):
@@ -36,7 +36,7 @@ def test_stages_are_written_when_they_end_with_their_own_seconds():
 
 def test_deeper_stages_are_left_out_at_level_one():
     clock, stream = Clock(), io.StringIO()
-    listener = Listener(1, stream, clock)
+    listener = Progress(1, stream, clock)
     with listener.stage("graph"), listener.stage("neighbours"):
         clock.now += 2
     assert stream.getvalue() == "  graph ... 2.00 s\n"
@@ -44,14 +44,14 @@ def test_deeper_stages_are_left_out_at_level_one():
 
 def test_a_stage_that_takes_no_time_is_not_worth_a_line():
     stream = io.StringIO()
-    with Listener(1, stream, Clock()).stage("graph"):
+    with Progress(1, stream, Clock()).stage("graph"):
         pass
     assert stream.getvalue() == ""
 
 
 def test_a_stage_that_fails_is_closed():
     clock, stream = Clock(), io.StringIO()
-    listener = Listener(1, stream, clock)
+    listener = Progress(1, stream, clock)
     with pytest.raises(RuntimeError), listener.stage("graph"):
         raise RuntimeError
     with listener.stage("labels"):
@@ -61,7 +61,7 @@ def test_a_stage_that_fails_is_closed():
 
 def test_a_terminal_has_a_bar_and_what_is_left():
     clock, stream = Clock(), Terminal()
-    listener = Listener(1, stream, clock)
+    listener = Progress(1, stream, clock)
     with listener.stage("graph"):
         clock.now += 6
         listener.advance(1, 4)
@@ -71,7 +71,7 @@ def test_a_terminal_has_a_bar_and_what_is_left():
 
 def test_a_file_has_a_line_every_ten_seconds_at_most():
     clock, stream = Clock(), io.StringIO()
-    listener = Listener(1, stream, clock)
+    listener = Progress(1, stream, clock)
     with listener.stage("graph"):
         for done in range(1, 9):
             clock.now += 3
@@ -82,7 +82,7 @@ def test_a_file_has_a_line_every_ten_seconds_at_most():
 
 def test_a_bar_within_hidden_stages_belongs_to_the_one_that_is_seen():
     clock, stream = Clock(), io.StringIO()
-    listener = Listener(1, stream, clock)
+    listener = Progress(1, stream, clock)
     with listener.stage("graph"), listener.stage("neighbours"):
         clock.now += 20
         listener.advance(1, 2)
@@ -90,19 +90,19 @@ def test_a_bar_within_hidden_stages_belongs_to_the_one_that_is_seen():
 
 
 def test_without_a_listener_nothing_is_written(capsys):
-    with tell(0, "CSP:"), stage("graph"):
+    with show_progress(0, "CSP:"), stage("graph"):
         advance(1, 2)
-        assert list(counted("ab", 2)) == ["a", "b"]
+        assert list(track("ab", 2)) == ["a", "b"]
     assert capsys.readouterr() == ("", "")
 
 
 def test_a_fit_within_a_fit_has_no_title(capsys):
-    with tell(True, "AutoCut:"), tell(2, "CSP:"):
+    with show_progress(True, "AutoCut:"), show_progress(2, "CSP:"):
         pass
     assert capsys.readouterr().err == "AutoCut:\n"
 
 
 @pytest.mark.parametrize("verbose", ["yes", -1, 0.5, None])
 def test_what_verbose_cannot_be(verbose):
-    with pytest.raises(ValueError, match="verbose="), tell(verbose, "CSP:"):
+    with pytest.raises(ValueError, match="verbose="), show_progress(verbose, "CSP:"):
         pass

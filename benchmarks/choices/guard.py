@@ -102,7 +102,7 @@ def measure(method: str, name: str, X: np.ndarray, y: np.ndarray, done: set) -> 
             "method": method,
             "data": name,
             "kind": kind,
-            "facts": known.n_facts,
+            "facts": known.n_independent_pairs,
             "clusters": k,
             "points": len(y),
             "before": known.agreement(plain.labels),

@@ -24,11 +24,11 @@ from scipy import sparse
 import sidecut
 from benchmarks.machine import commit
 from sidecut import Constraints
-from sidecut.exceptions import ProgrammeError, SidecutWarning, SpectralError
+from sidecut.exceptions import SidecutWarning, SolverError, SpectralError
 
 RESULT = Path(__file__).parent / "fits.json"
 #: Kinds of errors that the documentation names: bad values, bad types, solvers that fail.
-DOCUMENTED = (ValueError, TypeError, SpectralError, ProgrammeError)
+DOCUMENTED = (ValueError, TypeError, SpectralError, SolverError)
 ON_POINTS = ("COPKMeans", "ConstrainedGMM", "MetricKMeans", "LSC", "SCACS")
 ON_GRAPHS = (
     *("CSP", "E2CP", "CSAP", "NCSC", "LCSC", "CCSR", "SSKK", "SpectralLearning"),

@@ -23,11 +23,11 @@ from sidecut import Constraints, NormalizedCut
 from sidecut.datasets import Dataset, load
 from sidecut.datasets.dataset import Scaling
 from sidecut.evaluation import evaluate
-from sidecut.exceptions import ProgrammeError, SpectralError
+from sidecut.exceptions import SolverError, SpectralError
 from sidecut.graphs import DenseGraph, Graph, GraphRecipe
 
 #: What a method may say instead of an answer; anything else is a fault of the harness and is not caught.
-FAILURES = (ValueError, SpectralError, ProgrammeError, np.linalg.LinAlgError, MemoryError)
+FAILURES = (ValueError, SpectralError, SolverError, np.linalg.LinAlgError, MemoryError)
 #: How many data sets, graphs and models a process remembers.
 REMEMBERED = 4
 #: Up to so many nodes a graph that is only applied, such as the heat kernel, is made a matrix once for all.

@@ -31,7 +31,7 @@ class LabellingWarning(SidecutWarning):
     """Labels came out, but not as many clusters as were asked for."""
 
 
-class ProgrammeWarning(SidecutWarning):
+class SolverWarning(SidecutWarning):
     """A semidefinite programme was solved, but less exactly than asked for."""
 
 
@@ -42,7 +42,7 @@ class ConvergenceWarning(SidecutWarning, sklearn.exceptions.ConvergenceWarning):
     """
 
 
-class KnowledgeWarning(SidecutWarning):
+class IgnoredInputWarning(SidecutWarning):
     """Something that looks like knowledge was given where it is not read."""
 
 
@@ -54,7 +54,7 @@ class SpectralError(RuntimeError):
     """No solver reached the eigenvectors asked for."""
 
 
-class ProgrammeError(RuntimeError):
+class SolverError(RuntimeError):
     """A semidefinite programme could not be solved."""
 
 

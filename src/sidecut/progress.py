@@ -21,7 +21,7 @@ SHORT = 0.005
 LONG = 120
 
 
-class Listener:
+class Progress:
     """Writes the stages of a fit as they end; on a terminal also the one that goes on, with a bar."""
 
     def __init__(
@@ -96,11 +96,11 @@ def seconds_in_words(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2f} s"
 
 
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+_listener: ContextVar[Progress | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def tell(verbose: Any, title: str) -> Iterator[None]:
+def show_progress(verbose: Any, title: str) -> Iterator[None]:
     """Have the stages of what happens inside written, if `verbose` asks for it.
 
     What is fitted within a fit is part of its stages, whatever its own `verbose` is.
@@ -109,7 +109,7 @@ def tell(verbose: Any, title: str) -> Iterator[None]:
     if level == 0 or _listener.get() is not None:
         yield
         return
-    listener = Listener(level)
+    listener = Progress(level)
     listener.title(title)
     token = _listener.set(listener)
     try:
@@ -143,7 +143,7 @@ def advance(done: int, total: int) -> None:
         listener.advance(done, total)
 
 
-def counted(parts: Iterable[Any], total: int) -> Iterator[Any]:
+def track(parts: Iterable[Any], total: int) -> Iterator[Any]:
     """Pass parts of the work on, and say after each how much is done."""
     for done, part in enumerate(parts, start=1):
         advance(done, total)

@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs
 
 import sidecut
 from sidecut import Constraints
-from sidecut.exceptions import ConstraintError, KnowledgeWarning
+from sidecut.exceptions import ConstraintError, IgnoredInputWarning
 
 X, TRUTH = make_blobs(40, centers=3, random_state=0)
 ESTIMATORS = [name for name in sidecut.__all__ if hasattr(getattr(sidecut, name), "fit")]
@@ -29,7 +29,7 @@ def test_constraints_by_position_are_refused(name, call):
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("call", ["fit", "fit_predict"])
 def test_partial_labels_in_y_are_told_the_way(name, call):
-    with pytest.warns(KnowledgeWarning, match=r"Constraints\.from_labels\(y\)"):
+    with pytest.warns(IgnoredInputWarning, match=r"Constraints\.from_labels\(y\)"):
         getattr(make(name), call)(X, PARTIAL)
 
 
@@ -53,4 +53,4 @@ def test_what_counts_as_partial_labels(y, partial):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         check_y(y)
-    assert [entry.category for entry in caught] == [KnowledgeWarning] * partial
+    assert [entry.category for entry in caught] == [IgnoredInputWarning] * partial

@@ -10,7 +10,7 @@ X = RNG.normal(size=(23, 3))
 
 @pytest.fixture(params=[1, 3 * 23 * 8, 10**9], ids=["one row", "three rows", "all rows"])
 def tile_bytes(request, monkeypatch):
-    monkeypatch.setattr("sidecut.graphs.lazy.TILE_BYTES", request.param)
+    monkeypatch.setattr("sidecut.graphs.graph.TILE_BYTES", request.param)
 
 
 @pytest.mark.usefixtures("tile_bytes")

@@ -57,7 +57,7 @@ def test_the_worst_asymmetry_is_named(form, block_bytes, pair):
     weights[i, j] += 2.0
     weights[5 if i != 5 else 4, 0] += 0.0 if 0 in pair else 0.1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sidecut.graphs.graph.SYMMETRY_BYTES", block_bytes)
+        patch.setattr("sidecut.graphs.graph.TILE_BYTES", block_bytes)
         with pytest.raises(
             ValueError, match=rf"affinity\[({i}, {j}|{j}, {i})\].* differ by 2: .*\(A \+ A\.T\)"
         ):

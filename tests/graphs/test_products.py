@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecut.graphs import SparseProduct
-from sidecut.graphs import threads as products
+from sidecut.graphs import graph as products
 
 
 def literal(matrix, block):
@@ -82,11 +82,11 @@ def test_another_order_of_the_nodes_does_not_change_a_bit(monkeypatch, n_threads
     near = np.abs(place[:, None] - place[None, :]) <= 3
     matrix = sp.csr_array(np.where(near, rng.standard_normal((300, 300)), 0.0))
     product = SparseProduct(matrix, n_threads=n_threads)
-    block = rng.standard_normal((300, products.WIDE))
+    block = rng.standard_normal((300, 6))
     for _ in range(3):
         np.testing.assert_array_equal(product(block), matrix @ block)
         block = product(block)
-    assert product._near is not None
+    assert product._reordered is not None
 
 
 def test_a_nearer_order_is_found_where_there_is_one():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sidecut.graphs import GaussianGraph, lazy
+from sidecut.graphs import GaussianGraph
 from sidecut.graphs import lazy as strips
 from sidecut.graphs.lazy import KeptStrips, halve, n_bytes
 from sidecut.methods.csap.graph import ConditionedGraph
@@ -69,7 +69,7 @@ def test_few_entries_are_kept_sparse():
 
 
 def test_a_conditioned_graph_is_made_once(monkeypatch):
-    monkeypatch.setattr(lazy, "TILE_BYTES", 8 * 40 * 7)
+    monkeypatch.setattr("sidecut.graphs.graph.TILE_BYTES", 8 * 40 * 7)
     rng = np.random.default_rng(0)
     base = GaussianGraph(rng.normal(size=(40, 2)), 1.0, self_loops=True)
     graph = ConditionedGraph(base, 0.3 * rng.uniform(size=(40, 2)), rng.normal(size=(40, 3)))

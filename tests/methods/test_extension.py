@@ -90,12 +90,12 @@ def test_the_edges_are_those_of_a_graph_with_the_new_point_in_it(weights, symmet
     X = np.abs(np.random.default_rng(0).normal(size=(40, 3)))
     how = Neighbors(6, weights=weights, sigma=1.0, symmetrize=symmetrize)
     old, new = X[:-1], X[-1:]
-    edges, twins = how.build(old).extension.edges(old, new)
+    edges, exact_matches = how.build(old).extension.edges(old, new)
     whole = how.build(X).toarray()[-1, :-1]
     asked = edges.indices
     assert asked.size == 6
     assert np.allclose(edges.toarray()[0, asked], whole[asked])
-    assert twins.tolist() == [-1]
+    assert exact_matches.tolist() == [-1]
 
 
 def test_self_tuning_scales_are_those_of_the_old_graph():
@@ -161,8 +161,8 @@ def test_equal_points_are_known_in_any_form(weights, old_form, new_form):
     rng = np.random.default_rng(0)
     X = rng.random((60, 30)) * (rng.random((60, 30)) < 0.5)
     graph = Neighbors(8, weights=weights).build(old_form(X))
-    _, twins = graph.extension.edges(old_form(X), new_form(X))
-    assert np.array_equal(twins, np.arange(60))
+    _, exact_matches = graph.extension.edges(old_form(X), new_form(X))
+    assert np.array_equal(exact_matches, np.arange(60))
 
 
 def test_new_points_need_not_be_stored_as_the_old_ones_are(moons):

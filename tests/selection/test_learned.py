@@ -47,12 +47,12 @@ def test_new_points_are_linked_by_what_the_classifier_believes_of_them():
     recipe = Learned(Neighbors(8), LABELS, random_state=0)
     graph = recipe.build(WINE)
     new = WINE[:5] + 1e-3
-    edges, twins = graph.extension.edges(WINE, new)
+    edges, exact_matches = graph.extension.edges(WINE, new)
     plain, _ = Neighbors(8).build(WINE).extension.edges(WINE, new)
     classifier = graph.extension.classifier
     agreement = classifier.predict_proba(new) @ beliefs_by_hand().T
     np.testing.assert_allclose(edges.toarray(), plain.toarray() * agreement, atol=2 * LEAST)
-    assert (twins == -1).all()
+    assert (exact_matches == -1).all()
 
 
 def test_words_are_not_scaled():

@@ -203,7 +203,7 @@ def test_what_was_missed_is_looked_for_there_too(split, monkeypatch):
 
 def test_a_split_that_is_not_the_graph_is_an_error(split, monkeypatch):
     graph = split[0]
-    wrong = graph.split._replace(levels=np.array([0.02, -0.3]))
+    wrong = graph.split._replace(core=np.array([0.02, -0.3]))
     monkeypatch.setattr(graph, "split", wrong)
     with pytest.raises(SpectralError, match="residual"):
         solve_factorized(LaplacianProblem(graph), 2, 2, np.random.RandomState(0))

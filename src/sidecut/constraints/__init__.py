@@ -1,6 +1,6 @@
 """What the user knows: which samples belong together, which do not, and what follows from it."""
 
-from sidecut.constraints.closure import Contraction
+from sidecut.constraints.closure import Components
 from sidecut.constraints.conflicts import Conflict
 from sidecut.constraints.files import read_constraints, write_constraints
 from sidecut.constraints.folds import ConstraintFolds, Fold
@@ -9,10 +9,10 @@ from sidecut.constraints.spectrum import Spectrum
 from sidecut.constraints.value import Constraints
 
 __all__ = [
+    "Components",
     "Conflict",
     "ConstraintFolds",
     "Constraints",
-    "Contraction",
     "Fold",
     "Spectrum",
     "read_constraints",

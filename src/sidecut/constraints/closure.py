@@ -90,7 +90,7 @@ def find_contradicted_relations(groups: Groups, component: IntArray) -> IntArray
     return pairs[component[pairs[:, 0]] == component[pairs[:, 1]]]
 
 
-def crowds(groups: Groups, component: IntArray) -> list[IntArray]:
+def conflicting_groups(groups: Groups, component: IntArray) -> list[IntArray]:
     """The sets of two or more exclusive groups that share a component: all of each set should be apart."""
     exclusive = np.flatnonzero(groups.exclusive)
     _, place, counts = np.unique(component[exclusive], return_inverse=True, return_counts=True)
@@ -111,7 +111,9 @@ def count_conflicts(knowledge: Knowledge) -> int:
     count = int(find_contradicted_links(knowledge, component).sum())
     for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
         count += len(find_contradicted_relations(groups, component[nodes]))
-        count += sum(len(crowd) * (len(crowd) - 1) // 2 for crowd in crowds(groups, component[nodes]))
+        count += sum(
+            len(crowd) * (len(crowd) - 1) // 2 for crowd in conflicting_groups(groups, component[nodes])
+        )
     return count
 
 
@@ -178,7 +180,7 @@ def _all_pairs(clique: IntArray) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Contraction:
+class Components:
     """The components that must-links join, and the cannot-links between them.
 
     Parameters
@@ -191,17 +193,17 @@ class Contraction:
         Pairs of components that are apart, each once, the smaller number first.
     strengths : ndarray of shape (r,)
         The total strength of the cannot-links between the two.
-    witnesses : ndarray of shape (r, 2)
+    example_pairs : ndarray of shape (r, 2)
         For each of them a pair of points that was said to be apart.
 
     Examples
     --------
     >>> from sidecut import Constraints
     >>> links = Constraints.from_pairs(6, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 4), (2, 4)])
-    >>> seen = links.contracted()
+    >>> seen = links.components
     >>> seen.points.tolist(), seen.component.tolist()
     ([0, 1, 2, 4], [0, 0, 0, 1])
-    >>> seen.apart.tolist(), seen.strengths.tolist(), seen.witnesses.tolist()
+    >>> seen.apart.tolist(), seen.strengths.tolist(), seen.example_pairs.tolist()
     ([[0, 1]], [2.0], [[0, 4]])
     """
 
@@ -209,7 +211,7 @@ class Contraction:
     component: IntArray
     apart: IntArray
     strengths: FloatArray
-    witnesses: IntArray
+    example_pairs: IntArray
 
     @property
     def n_components(self) -> int:
@@ -225,7 +227,7 @@ class Contraction:
         return np.asarray(indicator @ values)
 
 
-def contract(knowledge: Knowledge) -> Contraction:
+def contract(knowledge: Knowledge) -> Components:
     """Contract knowledge without contradictions; the pairs of groups are never listed."""
     node_component = must_link_components(knowledge)
     points = _find_informed_points(knowledge)
@@ -248,12 +250,12 @@ def _first_points(groups: Groups) -> IntArray:
 
 def _gather(
     points: IntArray, component: IntArray, of_node: IntArray, ends: IntArray, strengths: FloatArray
-) -> Contraction:
+) -> Components:
     """Add up the cannot-links between the same two components."""
     between = np.sort(of_node[ends], axis=1)
     apart, first, place = np.unique(between, axis=0, return_index=True, return_inverse=True)
     total = np.bincount(place.reshape(-1), weights=strengths, minlength=len(apart)).astype(np.float64)
-    return Contraction(points, component, apart, total, ends[first])
+    return Components(points, component, apart, total, ends[first])
 
 
 # How many clusters the constraints need at least.
@@ -287,7 +289,7 @@ def warn_about_too_few_clusters(constraints: Constraints, n_clusters: int) -> No
 
 def too_few_clusters(constraints: Constraints, n_clusters: int, names: object = None) -> str:
     """Say in a sentence why so many clusters are too few; nothing if they are enough."""
-    if constraints.most_apart <= n_clusters or not _may_need_more(constraints, n_clusters):
+    if constraints.clique_bound <= n_clusters or not _may_need_more(constraints, n_clusters):
         return ""
     apart = points_apart(constraints)
     if len(apart) <= n_clusters:

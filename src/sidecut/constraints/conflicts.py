@@ -15,8 +15,8 @@ from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints.closure import (
     Knowledge,
     close,
+    conflicting_groups,
     count_conflicts,
-    crowds,
     find_contradicted_links,
     find_contradicted_relations,
     must_link_components,
@@ -123,7 +123,7 @@ def _contradicted_statements(knowledge: Knowledge, component: IntArray) -> Itera
         yield int(i), int(j), float(strength)
     for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
         listed = find_contradicted_relations(groups, component[nodes]).tolist()
-        crowded = (combinations(crowd.tolist(), 2) for crowd in crowds(groups, component[nodes]))
+        crowded = (combinations(crowd.tolist(), 2) for crowd in conflicting_groups(groups, component[nodes]))
         for g, h in chain(listed, chain.from_iterable(crowded)):
             yield int(nodes[g]), int(nodes[h]), groups.weight
 
@@ -232,7 +232,7 @@ def _torn_components(knowledge: Knowledge, component: IntArray) -> BoolArray:
     torn[component[knowledge.cannot.pairs[find_contradicted_links(knowledge, component), 0]]] = True
     for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
         torn[component[nodes[find_contradicted_relations(groups, component[nodes])[:, 0]]]] = True
-        for crowd in crowds(groups, component[nodes]):
+        for crowd in conflicting_groups(groups, component[nodes]):
             torn[component[nodes[crowd[0]]]] = True
     return torn
 

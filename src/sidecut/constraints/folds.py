@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from sidecut.checks import IntArray, check_count
-from sidecut.constraints.closure import Contraction
+from sidecut.constraints.closure import Components
 from sidecut.constraints.satisfaction import PairCounts, count_pairs
 from sidecut.constraints.value import Constraints
 from sidecut.exceptions import ConstraintWarning
@@ -30,13 +30,13 @@ class Fold:
         What a method may be told: nothing in it is about a held-out point.
     held_out : array of shape (h,)
         The points nothing was told about.
-    knowledge : Contraction
+    knowledge : Components
         All that follows from all that is known.
     """
 
     train: Constraints
     held_out: IntArray
-    knowledge: Contraction
+    knowledge: Components
 
     @cached_property
     def _told(self) -> npt.NDArray[np.bool_]:
@@ -104,7 +104,7 @@ class ConstraintFolds:
         Fold
             In every fold something is held out and something is told.
         """
-        knowledge = consistent(constraints).contracted()
+        knowledge = consistent(constraints).components
         fold_of = deal(knowledge, check_count("n_splits", self.n_splits), self.random_state)
         points = knowledge.points
         for number in range(int(fold_of.max(initial=-1)) + 1):
@@ -125,11 +125,11 @@ class ConstraintFolds:
 
 def hold_everything_out(constraints: Constraints) -> list[Fold]:
     """Return one split that holds out all that is known: for answers that are told nothing."""
-    knowledge = consistent(constraints).contracted()
+    knowledge = consistent(constraints).components
     return [Fold(Constraints.none(constraints.n_samples), knowledge.points, knowledge)]
 
 
-def deal(knowledge: Contraction, n_splits: int, random_state: int | np.random.RandomState | None) -> IntArray:
+def deal(knowledge: Components, n_splits: int, random_state: int | np.random.RandomState | None) -> IntArray:
     """Return the fold of each point that something is known about."""
     rng = check_random_state(random_state)
     part = independent_parts(knowledge)[knowledge.component]
@@ -152,12 +152,12 @@ def deal(knowledge: Contraction, n_splits: int, random_state: int | np.random.Ra
     return fold_of
 
 
-def independent_parts(knowledge: Contraction) -> IntArray:
+def independent_parts(knowledge: Components) -> IntArray:
     """Return for each component the number of the set of components that cannot-links join it to."""
     return connected_components(_apart(knowledge), directed=False)[1].astype(np.intp)
 
 
-def _apart(knowledge: Contraction) -> sparse.csr_array:
+def _apart(knowledge: Components) -> sparse.csr_array:
     """Return the symmetric matrix that is one where two components are known to be apart."""
     n = knowledge.n_components
     ends = np.concatenate([knowledge.apart, knowledge.apart[:, ::-1]])

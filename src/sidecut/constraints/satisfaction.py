@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
-from sidecut.constraints.closure import Contraction
+from sidecut.constraints.closure import Components
 from sidecut.constraints.links import Groups
 
 
@@ -159,7 +159,7 @@ def _apart_in_one_cluster(groups: Groups, table: sparse.csr_array) -> float:
     return (clique + listed) / 2
 
 
-def count_pairs(knowledge: Contraction, labels: ArrayLike, counted: BoolArray) -> PairCounts:
+def count_pairs(knowledge: Components, labels: ArrayLike, counted: BoolArray) -> PairCounts:
     """Count known pairs, all that follows included, among some of the known points."""
     points, component = knowledge.points[counted], knowledge.component[counted]
     _, cluster = np.unique(np.asarray(labels)[points], return_inverse=True)

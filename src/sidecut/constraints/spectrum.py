@@ -20,7 +20,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints.links import Groups, read_only
 from sidecut.exceptions import ConstraintError, SpectralError
-from sidecut.thread_limits import limit_threads
+from sidecut.threads import limit_threads
 
 MAX_DENSE = 4000
 #: Where fewer than one in so many eigenvalues is asked for, blocks of up to so many points are solved whole.

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints.closure import (
-    Contraction,
+    Components,
     Knowledge,
     close,
     contract,
@@ -208,7 +208,7 @@ class ConstraintMatrix:
         return self.n_entries() == 0
 
     @property
-    def most_apart(self) -> int:
+    def clique_bound(self) -> int:
         """No more points than this are all apart from one another: the groups, and the points with links."""
         n_groups = 0 if self._groups is None else self._groups.n_groups
         return n_groups + int(np.count_nonzero(np.diff(self._links.indptr)))
@@ -633,7 +633,8 @@ class Constraints(ConstraintMatrix):
         """
         return read_only(must_link_components(self._knowledge())[: self._n_samples].copy())
 
-    def contracted(self) -> Contraction:
+    @cached_property
+    def components(self) -> Components:
         """Return the must-link components as nodes, and the cannot-links between them as edges.
 
         Raises
@@ -643,7 +644,7 @@ class Constraints(ConstraintMatrix):
 
         Examples
         --------
-        >>> Constraints.from_labels([0, 0, -1, 1, 2]).contracted().apart.tolist()
+        >>> Constraints.from_labels([0, 0, -1, 1, 2]).components.apart.tolist()
         [[0, 1], [0, 2], [1, 2]]
         """
         knowledge = self._knowledge()
@@ -777,12 +778,12 @@ class Constraints(ConstraintMatrix):
         return tally(self._links, self._groups, clusters).beyond_chance(clusters)
 
     @cached_property
-    def n_facts(self) -> int:
+    def n_independent_pairs(self) -> int:
         """Number of pairs that do not follow from others: one less than labels, as many as scattered pairs.
 
         Examples
         --------
-        >>> Constraints.from_labels([0, 0, 1, 1, None]).n_facts
+        >>> Constraints.from_labels([0, 0, 1, 1, None]).n_independent_pairs
         3
         """
         parts = related_parts(self._knowledge())[self.constrained_points]

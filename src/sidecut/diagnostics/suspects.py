@@ -287,7 +287,7 @@ def _of_mean_size_one(view: FloatArray) -> FloatArray:
 
 def _guess_clusters(constraints: Constraints) -> int:
     """Return how many sets are seen to be apart from each other, found greedily; at least two."""
-    contracted = constraints.without_conflicts().contracted()
+    contracted = constraints.without_conflicts().components
     apart: dict[int, set[int]] = {}
     for one, other in contracted.apart.tolist():
         apart.setdefault(one, set()).add(other)

@@ -30,7 +30,7 @@ from sidecut.distributed.partitions import (
 )
 from sidecut.graphs import LandmarkCoder, choose_landmarks
 from sidecut.graphs.graph import warn_about_components
-from sidecut.graphs.landmark_codes import Progress
+from sidecut.graphs.landmark_codes import ProgressBar
 from sidecut.graphs.landmarks import component_sizes
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.labels import warn_if_clusters_are_missing
@@ -39,7 +39,7 @@ from sidecut.methods.inputs import check_constraints, draw_seed
 from sidecut.methods.scacs.base import WHY_MISSING, LandmarkClusterer, embed_codes, seeds, shown_by
 from sidecut.methods.scacs.scacs import refuse_constraints
 from sidecut.methods.task import Task
-from sidecut.thread_limits import limit_threads
+from sidecut.threads import limit_threads
 
 Model = TypeVar("Model", bound=LandmarkClusterer)
 
@@ -50,7 +50,7 @@ def fit(
     *,
     constraints: Constraints | None = None,
     client: Client | None = None,
-    progress: Progress | bool | None = None,
+    progress: ProgressBar | bool | None = None,
 ) -> Model:
     """Cluster rows on a Dask cluster.
 

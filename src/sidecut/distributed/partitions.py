@@ -34,7 +34,7 @@ from sidecut.graphs import (
     landmark_sums,
 )
 from sidecut.graphs.chunks import as_rows, refuse_nonfinite, stack_chunks
-from sidecut.graphs.landmark_codes import Progress, check_sigma, mean_distance
+from sidecut.graphs.landmark_codes import ProgressBar, check_sigma, mean_distance
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.lloyd import CenterSums, center_sums, reduced_kmeans
 from sidecut.methods.scacs.base import embed_codes
@@ -212,7 +212,7 @@ class Cluster:
     """
 
     client: Client
-    progress: Progress | None = None
+    progress: ProgressBar | None = None
 
     def keep(self, tasks: Sequence[Delayed], what: str) -> list[Delayed]:
         """Let the workers compute tasks and hold the results, as long as they are referred to here."""

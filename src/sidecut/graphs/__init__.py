@@ -10,6 +10,7 @@ from sidecut.graphs.graph import (
     Graph,
     NormalizedAffinity,
     SparseGraph,
+    SparseProduct,
     as_graph,
     warn_about_graph,
 )
@@ -45,7 +46,6 @@ from sidecut.graphs.recipes import (
 )
 from sidecut.graphs.resolvent import JoinedResolventGraph, Resolvent, ResolventGraph
 from sidecut.graphs.search import NearestNeighborLists, local_scales, nearest_neighbors
-from sidecut.graphs.threads import SparseProduct
 
 __all__ = [
     "CodedRows",

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from sidecut.graphs.threads import count_jobs, count_threads
+from sidecut.threads import count_jobs, count_threads
 
 #: Rows in a chunk. Sums over chunks depend on it in their last digits.
 CHUNK_ROWS = 8_192

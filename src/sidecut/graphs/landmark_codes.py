@@ -341,7 +341,7 @@ def _smallest(values: FloatArray, count: int) -> IntArray:
 
 
 #: Wraps an iterable to show how far it has come, as tqdm does.
-Progress = Callable[..., Iterable[Any]]
+ProgressBar = Callable[..., Iterable[Any]]
 
 
 class RowCodes(Protocol):
@@ -458,7 +458,7 @@ def code_rows(
     *,
     sigma: float | str = "mean",
     spool: SpooledNearest | None = None,
-    progress: Progress | None = None,
+    progress: ProgressBar | None = None,
     n_jobs: int | None = None,
 ) -> CodedRows:
     """Code rows over landmarks in a single pass over them.

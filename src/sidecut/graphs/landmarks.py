@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from sidecut.checks import FloatArray, IntArray, check_count
 from sidecut.graphs.chunks import Chunk, RowChunks, RowSource, each_chunk, refuse_nonfinite
-from sidecut.graphs.graph import Graph
+from sidecut.graphs.graph import Graph, SparseProduct
 from sidecut.graphs.landmark_codes import (
     LandmarkCoder,
     LandmarkSums,
@@ -23,8 +23,7 @@ from sidecut.graphs.landmark_codes import (
 )
 from sidecut.graphs.recipes import GraphRecipe
 from sidecut.graphs.search import finite_matrix
-from sidecut.graphs.threads import SparseProduct
-from sidecut.thread_limits import limit_threads
+from sidecut.threads import limit_threads
 
 #: The rules look at this many rows per landmark; more change the landmarks little and cost much.
 SAMPLED_PER_LANDMARK = 10

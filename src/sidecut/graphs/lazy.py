@@ -15,21 +15,11 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import FloatArray, IntArray
-from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, drop_isolated
-from sidecut.graphs.threads import count_threads
-from sidecut.thread_limits import limit_threads
+from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, drop_isolated, tile_rows
+from sidecut.threads import count_threads, limit_threads
 
-#: One tile of weights takes about this many bytes.
-TILE_BYTES = 64 * 2**20
 #: A degree below this share of the sum it is the difference of is rounding error.
 ROUNDING = 1e-13
-
-
-def tile_rows(n_nodes: int) -> Iterator[slice]:
-    """Yield slices of rows that cover a graph, each a tile of about 64 MB."""
-    height = max(1, TILE_BYTES // (8 * max(n_nodes, 1)))
-    for start in range(0, n_nodes, height):
-        yield slice(start, min(start + height, n_nodes))
 
 
 class TiledGraph(Graph):

@@ -64,8 +64,8 @@ class NeighborExtension:
         m, k = indices.shape
         shape = (m, self.reach.size)
         edges = sp.csr_array((weight.ravel(), indices.ravel(), np.arange(0, m * k + 1, k)), shape=shape)
-        twins = np.where(distances[:, 0] <= 0, indices[:, 0], -1)
-        return edges, twins
+        exact_matches = np.where(distances[:, 0] <= 0, indices[:, 0], -1)
+        return edges, exact_matches
 
     def _nearest(self, X: Any, X_new: Any) -> tuple[FloatArray, IntArray]:
         metric = "cosine" if self.weights == "cosine" else "euclidean"

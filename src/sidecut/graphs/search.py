@@ -16,9 +16,8 @@ from sidecut.checks import FloatArray, IntArray, to_points
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs.cells import DISTANCES_HELD, CellSearch, SingleProducts, calibrate
 from sidecut.graphs.chunks import each_chunk
-from sidecut.graphs.threads import count_threads
-from sidecut.progress import counted
-from sidecut.thread_limits import limit_threads
+from sidecut.progress import track
+from sidecut.threads import count_threads, limit_threads
 
 #: Below this share of ‖x‖² + ‖y‖² the expansion ‖x‖² - 2xᵀy + ‖y‖² has lost its digits to cancellation.
 CLOSE = 1e-6
@@ -452,7 +451,7 @@ def _in_cells(space: _Space, search: CellSearch, k: int) -> tuple[npt.NDArray, F
 
     with limit_threads(1):
         runs = list(search.candidates())
-        unfinished = np.concatenate([*counted(each_chunk(compare, runs), len(runs))])
+        unfinished = np.concatenate([*track(each_chunk(compare, runs), len(runs))])
     if unfinished.size:
         # Their cells held too few points.
         indices[unfinished], distances[unfinished] = _nearest(space, k, unfinished)

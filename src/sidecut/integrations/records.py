@@ -188,7 +188,7 @@ def _weigh(
         weights,
         counts,
         float(_log_odds(np.array([absent]))[0]),
-        node[np.asarray(known.contracted().witnesses).reshape(-1, 2)],
+        node[np.asarray(known.components.example_pairs).reshape(-1, 2)],
         _sources_of(ids, node, n_nodes, one_per_source),
     )
     return evidence, node

@@ -270,7 +270,7 @@ class SpeakerClusterer:
             )
         most = min(int(most), n)
         # People who are heard together, or known by name, are so many at least.
-        return min(max(int(least), fewest_clusters(known.contracted())), most), most
+        return min(max(int(least), fewest_clusters(known.components)), most), most
 
     def _divide(
         self, points: FloatArray, known: Constraints, bounds: tuple[int, int]

@@ -24,7 +24,7 @@ from sidecut.labelling.labels import (
     warn_if_clusters_are_missing,
 )
 from sidecut.labelling.labels import unit_rows as to_unit_rows
-from sidecut.thread_limits import limit_threads
+from sidecut.threads import limit_threads
 
 
 def rotation_labels(

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import FloatArray, IntArray
-from sidecut.constraints import Constraints, Contraction
+from sidecut.constraints import Components, Constraints
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.labelling.coloring import ConflictGraph, violate_least
 
@@ -122,7 +122,7 @@ def satisfy_links(
     """
     labels = np.asarray(labels)
     centres = _centres(rows, labels, n_clusters)
-    links = constraints.contracted()
+    links = constraints.components
     distances = _squared_distances(rows[links.points], centres)
     before = float(np.square(rows - centres[labels]).sum())
     return repair_labels(labels, constraints, distances, before)
@@ -144,7 +144,7 @@ def repair_labels(
     constraints : Constraints
         The links.
     costs : ndarray of shape (c, n_clusters)
-        What each cluster costs each of the points of ``constraints.contracted()``.
+        What each cluster costs each of the points of ``constraints.components``.
     cost_before : float
         What the labels cost.
     measure : str, default="sum of squares"
@@ -170,7 +170,7 @@ def repair_labels(
     >>> print(repair)
     1 label changed; the price grew by 2 from 7; all links are satisfied
     """
-    links = constraints.contracted()
+    links = constraints.components
     n_clusters = costs.shape[1]
     apart = ConflictGraph(links.n_components, links.apart)
     unsettled = _find_unsettled(labels, links, apart)
@@ -191,14 +191,14 @@ def repair_labels(
         violated_before=_count_violated(constraints, labels),
         violated=_count_violated(constraints, repaired),
         is_least=compromise.is_least,
-        core=links.witnesses[np.isin(links.apart, unsettled[compromise.blame]).all(axis=1)],
+        core=links.example_pairs[np.isin(links.apart, unsettled[compromise.blame]).all(axis=1)],
         measure=measure,
     )
     _warn_about_rest(repair, n_clusters)
     return repaired, repair
 
 
-def _find_unsettled(labels: IntArray, links: Contraction, apart: ConflictGraph) -> IntArray:
+def _find_unsettled(labels: IntArray, links: Components, apart: ConflictGraph) -> IntArray:
     """Return the components that a violated link reaches, be it over a chain of cannot-links.
 
     The others keep their labels, even where they would cost less in another cluster: labels that were not

@@ -15,15 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_flag, one_of
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
-from sidecut.graphs.threads import use_threads
 from sidecut.labelling import Repair, measure_confidence, satisfy_links
 from sidecut.methods.cut import LABELLINGS, is_on_neighbors, vote_of_neighbors
 from sidecut.methods.guard import guard
 from sidecut.methods.inputs import build_graph, check_data, check_points, is_precomputed, read_task
 from sidecut.methods.task import Answer, Decision, Task
-from sidecut.progress import tell
+from sidecut.progress import show_progress
 from sidecut.spectral import Eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
+from sidecut.threads import use_threads
 
 #: The affinities for which X must not be negative: weights of a graph, and word counts.
 NONNEGATIVE = ("precomputed", "cosine")
@@ -137,7 +137,7 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
         self
             With `labels_`, `confidence_` and the method's own results.
         """
-        with use_threads(self.n_jobs), tell(self.verbose, f"{type(self).__name__}:"):
+        with use_threads(self.n_jobs), show_progress(self.verbose, f"{type(self).__name__}:"):
             task = read_task(self, X, y, constraints)
             answer = self._finish(task, self._answer_to(task))
         return self._keep(task, answer)
@@ -308,10 +308,10 @@ class GraphClusterer(Clusterer):
         """
         check_is_fitted(self, "labels_")
         X = check_points(self, X, reset=False)
-        edges, twins = self._task.graph.extension.edges(self._task.data, X)
+        edges, exact_matches = self._task.graph.extension.edges(self._task.data, X)
         extend = self._answer.extend
         labels = vote_of_neighbors(edges, self.labels_) if extend is None else extend(edges)
-        return np.where(twins >= 0, self.labels_[twins], labels).astype(np.intp)
+        return np.where(exact_matches >= 0, self.labels_[exact_matches], labels).astype(np.intp)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that sparse data are welcome and when X is a matrix of pairs."""

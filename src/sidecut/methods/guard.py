@@ -69,8 +69,9 @@ def guard(task: Task, solve: Solve, caution: float = 1.0) -> Answer:
     if caution == 0 and task.n_points > MANY_POINTS:
         return _follow(answer, change)
     fewest = FEWEST if known.n_must_link and known.n_cannot_link else FEWEST_OF_ONE_KIND
-    if known.n_facts < fewest:
-        reason = f"{change} That rests on {known.n_facts} independent labels or links; {fewest} are needed."
+    if known.n_independent_pairs < fewest:
+        n_pairs = known.n_independent_pairs
+        reason = f"{change} That rests on {n_pairs} independent labels or links; {fewest} are needed."
         return _keep_unsure(plain, heard, known, reason)
     with stage("held-out constraints"), warnings.catch_warnings(action="ignore", category=SidecutWarning):
         is_better, reason = ask_held_out(task.given(known, plain=plain, start=answer), solve, caution)
@@ -85,7 +86,7 @@ def draw_sample(task: Task) -> IntArray:
 
 def is_enough(known: Constraints, n_clusters: int) -> bool:
     """Tell whether there are so many constraints that nothing need be held out."""
-    return known.n_facts >= max(ENOUGH, ENOUGH_PER_CLUSTER * n_clusters)
+    return known.n_independent_pairs >= max(ENOUGH, ENOUGH_PER_CLUSTER * n_clusters)
 
 
 def ask_held_out(task: Task, solve: Solve, caution: float) -> tuple[bool, str]:
@@ -95,7 +96,7 @@ def ask_held_out(task: Task, solve: Solve, caution: float) -> tuple[bool, str]:
         reason = f"Of held-out pairs, {won} are right only with the other constraints, {lost} only without."
         # A sign test: the root is the standard deviation of the difference if neither answer is better.
         return won - lost > np.sqrt(won + lost), reason
-    gain, needed = held_out_gain(task, solve), caution * GAIN / np.sqrt(task.constraints.n_facts)
+    gain, needed = held_out_gain(task, solve), caution * GAIN / np.sqrt(task.constraints.n_independent_pairs)
     return gain > needed, f"Agreement with held-out labels gains {gain:.3f}; it must gain {needed:.3f}."
 
 

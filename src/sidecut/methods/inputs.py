@@ -20,7 +20,7 @@ from sidecut.constraints.closure import warn_about_too_few_clusters
 from sidecut.exceptions import (
     ConflictError,
     ConstraintError,
-    KnowledgeWarning,
+    IgnoredInputWarning,
     LabellingWarning,
     ParameterWarning,
     SidecutWarning,
@@ -71,7 +71,7 @@ def check_y(y: Any) -> None:
         warn(
             "y has unknown entries (-1, None or NaN), so it looks like partial labels; y is not read. Write "
             "fit(X, constraints=Constraints.from_labels(y)) to use them.",
-            KnowledgeWarning,
+            IgnoredInputWarning,
         )
 
 
@@ -228,7 +228,7 @@ def check_constraints(constraints: Constraints | None, n_samples: int, n_cluster
     if constraints is None:
         return Constraints.none(n_samples)
     constraints.check_matches(n_samples)
-    if isinstance(n_clusters, Integral) and constraints.most_apart > n_clusters:
+    if isinstance(n_clusters, Integral) and constraints.clique_bound > n_clusters:
         warn_about_too_few_clusters(constraints, int(n_clusters))
     return constraints
 

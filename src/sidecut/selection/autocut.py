@@ -280,9 +280,9 @@ class AutoCut(Clusterer):
         """
         check_is_fitted(self, "labels_")
         X = check_points(self, X, reset=False)
-        edges, twins = self._answer.results["graph"].extension.edges(self._task.data, X)
+        edges, exact_matches = self._answer.results["graph"].extension.edges(self._task.data, X)
         labels = vote_of_neighbors(edges, self.labels_)
-        return np.where(twins >= 0, self.labels_[twins], labels).astype(np.intp)
+        return np.where(exact_matches >= 0, self.labels_[exact_matches], labels).astype(np.intp)
 
     def _measure_confidence(self) -> FloatArray:
         """Return how sure the chosen methods are, as far as they say so, times the share that agrees."""
@@ -323,7 +323,7 @@ def check_candidates(candidates: Any) -> None:
 
 def make_folds(constraints: Constraints, seed: int) -> list[Fold]:
     """Return the folds candidates are compared by, none where too little is known."""
-    if constraints.n_facts < FEW:
+    if constraints.n_independent_pairs < FEW:
         return []
     return list(ConstraintFolds(N_FOLDS, random_state=seed).split(constraints))
 
@@ -356,7 +356,7 @@ def _each_warning_once(ignored: type[Warning] | tuple[type[Warning], ...]) -> It
 
 def _draw_known(constraints: Constraints, count: int, rng: np.random.Generator) -> IntArray:
     """Return some of the known points; sets that do not speak of each other are kept whole."""
-    knowledge = consistent(constraints).contracted()
+    knowledge = consistent(constraints).components
     part = independent_parts(knowledge)[knowledge.component]
     turn = rng.permutation(part.max(initial=0) + 1)[part] + rng.random(len(part))
     return knowledge.points[np.argsort(turn)[:count]]

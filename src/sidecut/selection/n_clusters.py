@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
-from sidecut.constraints import Constraints, Contraction
+from sidecut.constraints import Components, Constraints
 from sidecut.constraints.folds import Fold, consistent
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
@@ -27,7 +27,7 @@ SAME = 0.8
 MOST_UNSEEN = 3
 
 
-def fewest_clusters(knowledge: Contraction) -> int:
+def fewest_clusters(knowledge: Components) -> int:
     """Return how many clusters there are at least: components that are all apart from one another.
 
     The largest such set is hard to find; a set that cannot be enlarged is found greedily, starting once from
@@ -142,7 +142,7 @@ def choose_n_clusters(graphs: Sequence[Graph], constraints: Constraints, folds: 
 
 
 def _choose_by_spectrum(graph: Graph, constraints: Constraints, folds: list[Fold], seed: int) -> int:
-    fewest = fewest_clusters(consistent(constraints).contracted())
+    fewest = fewest_clusters(consistent(constraints).components)
     n_values = min(max(MOST, 2 * fewest) + 1, graph.n_nodes)
     values = laplacian_eigenpairs(graph, n_values, random_state=seed).values
     proposals = propose_by_gaps(values, fewest)

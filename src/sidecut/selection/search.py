@@ -70,7 +70,7 @@ def score_pairs(
     >>> score_pairs(known, [0, 0, 0, 1, 1], "balanced_accuracy")
     0.5
     """
-    knowledge = consistent(constraints).contracted()
+    knowledge = consistent(constraints).components
     everything = np.ones(len(knowledge.points), dtype=bool)
     return as_score(scoring)(count_pairs(knowledge, labels, everything))
 

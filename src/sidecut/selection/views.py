@@ -175,8 +175,8 @@ class LearnedExtension:
 
     def edges(self, X: Any, X_new: Any) -> tuple[sp.csr_array, IntArray]:
         """Return the weights from new points to old ones, and for each new point an old one it equals."""
-        edges, twins = self.extension.edges(X, X_new)
-        return weigh(edges, self.classifier.predict_proba(X_new), self.beliefs), twins
+        edges, exact_matches = self.extension.edges(X, X_new)
+        return weigh(edges, self.classifier.predict_proba(X_new), self.beliefs), exact_matches
 
 
 @dataclass(eq=False, repr=False)

@@ -220,7 +220,7 @@ def _factorize_shifted(problem: LaplacianProblem) -> SuperLU | UpdatedFactor:
     shifted = sp.csc_array((1.0 + SHIFT) * sp.eye_array(problem.n) - sp.csc_array(problem.sparse_part))
     if problem.split is None:
         return factorize(shifted)
-    return UpdatedFactor(shifted, problem.split.factor, problem.split.levels)
+    return UpdatedFactor(shifted, problem.split.factor, problem.split.core)
 
 
 def _solve_error(problem: LaplacianProblem, inverse: Inverse) -> float:

@@ -14,7 +14,7 @@ from sidecut.spectral.factorization import FactorForecast, forecast
 from sidecut.spectral.inverse import solve_factorized, solve_factorized_roughly, solve_iterated
 from sidecut.spectral.lanczos import PRODUCT_BUDGET, solve_lanczos, solve_roughly, solve_sketch
 from sidecut.spectral.problem import Eigenpairs, LaplacianProblem, solve_dense
-from sidecut.thread_limits import limit_threads
+from sidecut.threads import limit_threads
 
 #: Up to this many nodes the whole spectrum is computed.
 DENSE_NODES = 800

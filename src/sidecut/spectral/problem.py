@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sidecut.checks import FloatArray, IntArray
 from sidecut.graphs import Graph
 from sidecut.graphs.graph import SplitWeights
-from sidecut.thread_limits import limit_threads
+from sidecut.threads import limit_threads
 
 #: (block, columns) -> A_j @ block_j for those columns j of the right-hand sides that are not solved yet.
 ApplyColumns = Callable[[FloatArray, IntArray], FloatArray]
@@ -83,7 +83,7 @@ class LaplacianProblem:
         scale = self.affinity.scale
         scaling = sp.diags_array(scale)
         sparse = sp.csr_array(scaling @ weights.sparse @ scaling)
-        return SplitWeights(sparse, scale[:, None] * weights.factor, weights.levels)
+        return SplitWeights(sparse, scale[:, None] * weights.factor, weights.core)
 
     @property
     def sparse_part(self) -> sp.csr_array | None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecut.exceptions import ProgrammeError, ProgrammeWarning
+from sidecut.exceptions import SolverError, SolverWarning
 from sidecut.methods.ccsr import estimator as ccsr_programme
 from sidecut.methods.ccsr.estimator import (
     KernelProgramme,
@@ -141,14 +141,14 @@ def test_nearest_semidefinite_matrix():
 
 def test_a_solver_that_gives_up_is_an_error():
     hopeless = KernelProgramme(np.zeros((1, 1)), np.array([1.0]), 0.0)  # -2 M has no minimum
-    with pytest.raises(ProgrammeError, match=r"a matrix of 1 rows ended as \w+ after \d+ steps; use fewer"):
+    with pytest.raises(SolverError, match=r"a matrix of 1 rows ended as \w+ after \d+ steps; use fewer"):
         hopeless.solve()
 
 
 def test_an_inexact_answer_is_a_warning(monkeypatch):
     monkeypatch.setattr(ccsr_programme, "STATIONARITY_TOLERANCE", -1.0)
     programme = random_programme(np.random.default_rng(0), 2)
-    with pytest.warns(ProgrammeWarning, match="projected gradient of .*: its answer may be inexact"):
+    with pytest.warns(SolverWarning, match="projected gradient of .*: its answer may be inexact"):
         programme.solve()
 
 

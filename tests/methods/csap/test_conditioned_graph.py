@@ -56,7 +56,7 @@ def test_every_form_is_the_definition(form, rivals):
 
 @pytest.mark.parametrize("tile_bytes", [1, 7 * 30 * 8, 10**9], ids=["one row", "seven rows", "all rows"])
 def test_tiles_of_any_height(monkeypatch, tile_bytes):
-    monkeypatch.setattr("sidecut.graphs.lazy.TILE_BYTES", tile_bytes)
+    monkeypatch.setattr("sidecut.graphs.graph.TILE_BYTES", tile_bytes)
     expected = literal(W, FACTOR, RIVALS)
     lazy = ConditionedGraph(FORMS["tiled"], FACTOR, RIVALS)
     dense = lazy.materialized().matrix

@@ -195,7 +195,7 @@ def test_links_reach_no_further_than_the_graph_does():
 
 
 def test_points_too_many_for_memory(monkeypatch):
-    monkeypatch.setattr("sidecut.graphs.lazy.TILE_BYTES", 5 * 36 * 8)
+    monkeypatch.setattr("sidecut.graphs.graph.TILE_BYTES", 5 * 36 * 8)
     lazy = GaussianGraph(X, 0.7, self_loops=True)
     for algorithm in "AB":
         model = CSAP(3, safe=False, algorithm=algorithm, affinity="precomputed", random_state=0)

@@ -31,7 +31,7 @@ from sidecut.methods.baselines.lloyd import (
 )
 from sidecut.methods.inputs import check_points
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import counted, stage
+from sidecut.progress import stage, track
 
 #: The search for a start that respects all cannot-links gives up after so many steps.
 START_STEPS = 10_000
@@ -369,7 +369,7 @@ class ConstrainedGMM(TakesConstraints, PointClusterer):
         warn_about_few_sets(sets, k)
         starts = first_beliefs(X, sets, k, self.n_init, task.rng())
         with stage("mixture"):
-            fits = [self._run(X, sets, field, beliefs) for beliefs in counted(starts, self.n_init)]
+            fits = [self._run(X, sets, field, beliefs) for beliefs in track(starts, self.n_init)]
         best = max(fits, key=lambda mixture: mixture.bounds[-1])
         if not best.converged:
             warn(
@@ -454,7 +454,7 @@ def _likely_repair(
     X: FloatArray, mixture: Mixture, labels: IntArray, constraints: Constraints
 ) -> tuple[IntArray, Repair]:
     """Change labels of linked points to the most likely ones under which the links hold."""
-    links = constraints.contracted()
+    links = constraints.components
     # A chunklet is one draw of a label: its points have an equal part in the price of the share.
     part = 1.0 / np.bincount(links.component)[links.component]
     shares = part[:, None] * log_shares(mixture.weights)

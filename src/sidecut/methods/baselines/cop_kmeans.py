@@ -31,7 +31,7 @@ from sidecut.methods.baselines.lloyd import (
 )
 from sidecut.methods.inputs import check_points
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import counted, stage
+from sidecut.progress import stage, track
 
 
 @documented
@@ -137,9 +137,7 @@ class COPKMeans(PointClusterer):
         starts = [given - offset] if given is not None else self._first_centres(points, k, task.rng())
         tol = self.tol * _mean_variance(X)
         with stage("k-means"):
-            runs = [
-                run_lloyd(points, centres, self.max_iter, tol) for centres in counted(starts, self.n_init)
-            ]
+            runs = [run_lloyd(points, centres, self.max_iter, tol) for centres in track(starts, self.n_init)]
         return self._describe(X, sets, offset, best_run(runs))
 
     def predict(self, X: Any) -> IntArray:

@@ -28,7 +28,7 @@ class MustLinkedSets:
     linked: IntArray
     graph: ConflictGraph
     strengths: FloatArray
-    witnesses: IntArray
+    example_pairs: IntArray
 
     @property
     def n_sets(self) -> int:
@@ -61,7 +61,7 @@ class MustLinkedSets:
 
     def _infeasible(self, blame: IntArray, n_clusters: int) -> InfeasibleError:
         among = np.isin(self.graph.edges, blame).all(axis=1)
-        pairs = self.witnesses[among]
+        pairs = self.example_pairs[among]
         shown = ", ".join(f"({i}, {j})" for i, j in pairs[:10].tolist())
         more = f" and {len(pairs) - 10} more" if len(pairs) > 10 else ""
         together = "" if self.n_sets == len(self.of_point) else " (points joined by must-links count as one)"
@@ -78,7 +78,7 @@ class MustLinkedSets:
 
 def find_must_linked_sets(constraints: Constraints) -> MustLinkedSets:
     """Return the sets that constraints make of the points."""
-    seen = constraints.contracted()
+    seen = constraints.components
     of_point = constraints.must_link_components()
     set_of = np.empty(seen.n_components, dtype=np.int64)
     set_of[seen.component] = of_point[seen.points]
@@ -90,7 +90,7 @@ def find_must_linked_sets(constraints: Constraints) -> MustLinkedSets:
         linked.astype(np.int64),
         ConflictGraph(len(linked), edges),
         seen.strengths,
-        seen.witnesses,
+        seen.example_pairs,
     )
 
 

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative, optional
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ProgrammeError, ProgrammeWarning, warn
+from sidecut.exceptions import SolverError, SolverWarning, warn
 from sidecut.graphs import warn_about_graph
 from sidecut.labelling import assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer, TakesConstraints, documented
@@ -112,7 +112,7 @@ class KernelProgramme:
             return self._solve_by_gradients()
         answer = self._run_solver()
         if str(answer.status) not in ("Solved", "AlmostSolved"):
-            raise ProgrammeError(
+            raise SolverError(
                 f"the semidefinite programme for a matrix of {self.size} rows ended as {answer.status} after "
                 f"{answer.iterations} steps; use fewer eigenvectors, or a larger ridge."
             )
@@ -127,7 +127,7 @@ class KernelProgramme:
                 f"the semidefinite programme for a matrix of {self.size} rows ended as {status} with "
                 f"a projected gradient of {stationarity:.1e}: its answer may be inexact. Use fewer "
                 "eigenvectors, or a larger ridge.",
-                ProgrammeWarning,
+                SolverWarning,
             )
         return ProgrammeSolution(matrix, self.objective(matrix), stationarity, status, n_iterations)
 

@@ -15,7 +15,7 @@ from sidecut.exceptions import ConstraintError, ConstraintWarning, InfeasibleErr
 from sidecut.graphs import Graph
 from sidecut.methods.csp.pencil import PencilOnBasis, SurplusPencil, feasible_pairs, scale_beliefs
 from sidecut.spectral.problem import Certificate, Eigenpairs, LaplacianProblem, orient
-from sidecut.thread_limits import limit_threads
+from sidecut.threads import limit_threads
 
 Bound = float | str | tuple[str, float]
 

@@ -21,10 +21,10 @@ from sidecut.constraints import Constraints
 from sidecut.graphs import lazy
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, SparseProduct, SplitWeights, drop_isolated
 from sidecut.graphs.lazy import KeptStrips, KeptTiledGraph, TiledGraph, halve, rows_of
-from sidecut.graphs.threads import count_threads
 from sidecut.methods.cut import LARGEST_EIGENVALUE
 from sidecut.methods.e2cp.propagation import AgreementMatrix, LowRankMatrix, slices, spread
 from sidecut.methods.e2cp.smooth import SmoothBeliefs
+from sidecut.threads import count_threads
 
 PositivePart = Callable[[FloatArray], FloatArray]
 

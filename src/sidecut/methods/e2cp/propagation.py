@@ -17,9 +17,8 @@ from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, NormalizedAffinity
 from sidecut.graphs.graph import DENSE_LIMIT
-from sidecut.graphs.threads import count_threads
 from sidecut.spectral.problem import solve_columns
-from sidecut.thread_limits import limit_threads
+from sidecut.threads import count_threads, limit_threads
 
 #: Tiles are squares of this side: 8 MB, which stay in the cache while they are made, clipped and multiplied.
 TILE_SIDE = 1_024

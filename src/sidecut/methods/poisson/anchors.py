@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from sidecut.checks import FloatArray, IntArray
-from sidecut.constraints import Constraints, Contraction
+from sidecut.constraints import Components, Constraints
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.labelling import unit_rows
 from sidecut.methods.poisson.equation import SignedGraph, contract_beliefs, heat_filter
@@ -74,7 +74,7 @@ def find_anchors(constraints: Constraints, n_clusters: int) -> Anchors:
     return _anchors_of(sets, chosen, constraints)
 
 
-def _sets_apart(sets: Contraction, constraints: Constraints, n_clusters: int) -> list[int]:
+def _sets_apart(sets: Components, constraints: Constraints, n_clusters: int) -> list[int]:
     """Return sets that are pairwise apart, labels first, at most one more than there are clusters."""
     sizes = np.bincount(sets.component, minlength=sets.n_components)
     ends = np.concatenate([sets.apart, sets.apart[:, ::-1]])
@@ -96,7 +96,7 @@ def _sets_apart(sets: Contraction, constraints: Constraints, n_clusters: int) ->
     return chosen
 
 
-def _anchors_of(sets: Contraction, chosen: list[int], constraints: Constraints) -> Anchors:
+def _anchors_of(sets: Components, chosen: list[int], constraints: Constraints) -> Anchors:
     # A set's number counts from its first point, so clusters are numbered as the points meet them.
     number = np.full(sets.n_components, -1, dtype=np.int64)
     number[np.sort(np.array(chosen, dtype=np.intp))] = np.arange(len(chosen))

@@ -21,7 +21,7 @@ from numpy.polynomial import chebyshev
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import FloatArray, IntArray
-from sidecut.constraints import Constraints, Contraction
+from sidecut.constraints import Components, Constraints
 from sidecut.exceptions import ConstraintWarning, ConvergenceWarning, warn
 from sidecut.graphs import Graph, NormalizedAffinity, SparseProduct
 from sidecut.spectral.inverse import solve_shifted
@@ -180,18 +180,18 @@ def _links_between(constraints: Constraints | None, anchors: IntArray | None) ->
     order = np.argsort(sets.component, kind="stable")
     chain = np.column_stack([sets.points[order][:-1], sets.points[order][1:]])
     chain = chain[np.diff(sets.component[order]) == 0]
-    ends = np.concatenate([chain, sets.witnesses])
-    signs = np.concatenate([np.ones(len(chain)), -np.ones(len(sets.witnesses))])
+    ends = np.concatenate([chain, sets.example_pairs])
+    signs = np.concatenate([np.ones(len(chain)), -np.ones(len(sets.example_pairs))])
     kept = ~(told[ends].all(axis=1))
     return ends[kept], signs[kept]
 
 
-def contract_beliefs(constraints: Constraints) -> Contraction:
+def contract_beliefs(constraints: Constraints) -> Components:
     """Return must-linked sets and which are apart; of contradicting links the stronger count."""
     with warnings.catch_warnings():
         # Beliefs may contradict each other; all of them stay in the energy.
         warnings.simplefilter("ignore", ConstraintWarning)
-        return constraints.without_conflicts().contracted()
+        return constraints.without_conflicts().components
 
 
 #: Steps of conjugate gradients. A step more than there are nodes is never needed in exact arithmetic.

@@ -70,7 +70,7 @@ def join_pieces(
     rng: np.random.RandomState,
 ) -> list[IntArray]:
     """Return one or two clusterings of the graph: the best joinings of its pieces."""
-    n_facts = constraints.n_facts
+    n_facts = constraints.n_independent_pairs
     pieces, heat, _ = find_pieces(graph, n_clusters, n_facts, eigen_solver, rng)
     if len(heat) < n_clusters:
         return []

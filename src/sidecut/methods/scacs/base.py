@@ -41,7 +41,7 @@ from sidecut.graphs import (
     warn_about_graph,
 )
 from sidecut.graphs.graph import warn_about_components
-from sidecut.graphs.landmark_codes import Progress, check_sigma
+from sidecut.graphs.landmark_codes import ProgressBar, check_sigma
 from sidecut.graphs.landmarks import RULES, component_sizes
 from sidecut.labelling import chunked_kmeans, kmeans_labels, nearest_centers, rename_by_first_appearance
 from sidecut.labelling.labels import warn_if_clusters_are_missing
@@ -58,7 +58,7 @@ from sidecut.methods.inputs import (
 from sidecut.methods.task import Answer, Decision, Task
 from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs
-from sidecut.thread_limits import limit_threads
+from sidecut.threads import limit_threads
 
 #: Why there may be fewer clusters than were asked for, and what to do about it.
 WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"
@@ -126,7 +126,7 @@ class LandmarkClusterer(Clusterer):
         rows: RowChunks,
         seed: int,
         spool: SpooledNearest | None = None,
-        progress: Progress | None = None,
+        progress: ProgressBar | None = None,
     ) -> CodedRows:
         """Choose landmarks and code all rows over them (steps 2 and 3)."""
         searched = rows if progress is None else rows.shown(progress, "landmarks")
@@ -205,7 +205,7 @@ class LandmarkClusterer(Clusterer):
         source: Any,
         *,
         constraints: Constraints | None = None,
-        progress: Progress | bool | None = None,
+        progress: ProgressBar | bool | None = None,
         scratch: str | None = None,
     ) -> Self:
         """Cluster rows that do not fit in memory.
@@ -287,7 +287,7 @@ def embed_codes(codes: sp.csr_array, projection: FloatArray, unit_rows: bool) ->
     return rows / lengths[:, None]
 
 
-def shown_by(progress: Progress | bool | None) -> Progress | None:
+def shown_by(progress: ProgressBar | bool | None) -> ProgressBar | None:
     """Return what shows progress: tqdm for True, nothing for None and False."""
     if progress is True:
         try:
