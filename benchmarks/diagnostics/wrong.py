@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from sidecut import CSP, E2CP, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.diagnostics import Suspects, drop_suspects, find_suspects
-from sidecut.diagnostics.suspects import WORTH_DROPPING
+from sidecut.diagnostics.suspects import DROP_ABOVE
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Graph
 
@@ -117,7 +117,7 @@ def flip_links(case: Case, right: Constraints, share: float, rng: Any) -> tuple[
 
 def find(case: Case, told: Constraints, wrong: set[Any], suspects: Suspects) -> dict[str, Any]:
     """Return how well the wrong ones are found."""
-    bad, gone = _are_wrong(suspects, wrong), suspects.scores > WORTH_DROPPING[suspects.kind]
+    bad, gone = _are_wrong(suspects, wrong), suspects.scores > DROP_ABOVE[suspects.kind]
     row = {
         "auc": area(bad, suspects.scores),
         "n": len(bad),

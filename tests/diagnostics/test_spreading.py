@@ -46,8 +46,7 @@ def test_blocks_of_columns_are_those_of_the_inverse(monkeypatch):
     "make", [lambda: Neighbors(8).build(clouds()[0]), two_parts_and_a_lonely_node], ids=["clouds", "parts"]
 )
 def test_with_eigenvectors_set_apart_it_is_the_same(make, alpha, monkeypatch):
-    monkeypatch.setattr(f"{PLACE}.MANY", 0)
-    monkeypatch.setattr(f"{PLACE}.SET_APART", 6)
+    monkeypatch.setattr(f"{PLACE}.MIN_DEFLATED_ENTRIES", 0)
     graph = make()
     points = np.sort(np.random.default_rng(1).choice(graph.n_nodes, 70, replace=False))
     between, given = spread_between(graph, points, alpha)
@@ -67,7 +66,7 @@ def test_suspects_do_not_depend_on_the_way(monkeypatch):
         len(y), must_link=pairs[same], cannot_link=pairs[~same], on_conflict="weigh"
     )
     slow = find_suspects(X, known, n_clusters=4)
-    monkeypatch.setattr(f"{PLACE}.MANY", 0)
+    monkeypatch.setattr(f"{PLACE}.MIN_DEFLATED_ENTRIES", 0)
     fast = find_suspects(X, known, n_clusters=4)
     order = [np.lexsort(found.points.T) for found in (slow, fast)]
     np.testing.assert_allclose(slow.scores[order[0]], fast.scores[order[1]], atol=1e-4)

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.diagnostics import Suspects, drop_suspects, find_suspects
-from sidecut.diagnostics.calibration import chance_labels_wrong
+from sidecut.diagnostics.calibration import chances_of_classes
 from sidecut.diagnostics.influence import score_labels, spread_between
 from sidecut.diagnostics.suspects import _explain_label
 from sidecut.exceptions import ConstraintError
@@ -59,7 +59,7 @@ def test_a_reason_never_speaks_for_what_it_calls_wrong():
     classes, names = np.array([0, 0, 0, 1]), ["cat", "dog"]
     assert _explain_label(0, between, classes, names) == "2 of the 3 labelled points nearest to it are 'cat'"
     said = _explain_label(0, between, classes, names, "dog")
-    assert said.startswith("taken together the other labels speak for 'dog', though 2 of the 3")
+    assert said.startswith("all other labels together predict 'dog', although 2 of the 3")
     said = _explain_label(3, between, classes, names, "cat")
     assert said == "all 3 labelled points nearest to it are 'cat'"
 
@@ -127,14 +127,15 @@ def test_a_graph_will_do(wine):
     found = find_suspects(graph, known, affinity="precomputed")
     between, given = spread_between(graph, known.constrained_points)
     classes = known.labels[known.constrained_points]
-    scores = chance_labels_wrong([[score_labels(between, given, classes)]], classes)
+    chances = chances_of_classes([[score_labels(between, given, classes)]], classes)
+    scores = 1.0 - chances[np.arange(len(classes)), classes]
     np.testing.assert_allclose(found.scores, np.sort(scores)[::-1])
     np.testing.assert_array_equal(np.sort(found.points), known.constrained_points)
 
 
 def test_refusals(wine):
     X, y = wine
-    with pytest.raises(ConstraintError, match="nothing is known"):
+    with pytest.raises(ConstraintError, match="no constraints"):
         find_suspects(X, Constraints.none(len(y)))
     with pytest.raises(ConstraintError, match="samples"):
         find_suspects(X, Constraints.from_labels([0, 1]))

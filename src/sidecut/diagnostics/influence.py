@@ -1,4 +1,8 @@
-"""How much each link matters: what would change in all that is believed if it were not there."""
+"""Leave-one-out scores of labels and links, and how much each link matters.
+
+P = (1 - α)(I - α Ā)⁻¹ spreads labels and links over the graph, as in E2CP. A score of a label or link is what
+the others spread to it; to leave one out is to leave one term out of a sum, so no refit is needed.
+"""
 
 from __future__ import annotations
 
@@ -19,28 +23,43 @@ from sidecut.methods.e2cp.propagation import spread, spread_units
 from sidecut.methods.inputs import build_graph, check_data
 from sidecut.spectral import laplacian_eigenpairs
 
-#: An array in single precision.
-SingleArray = npt.NDArray[np.floating[Any]]
-#: How far knowledge spreads: α of E2CP, nearer to one than its default, since one label must be judged by
-#: others that may be far away. Set on iris, wine, breast cancer and digits.
+#: α: nearer to one than the default of E2CP, since one label must be judged by others that may be far away.
+#: Set on iris, wine, breast cancer and digits.
 ALPHA = 0.95
-#: So many columns of P are made at a time; only their rows at the known points are kept.
+#: Columns of P computed at a time; only their rows at the constrained points are kept.
 COLUMNS_AT_ONCE = 256
-#: From so many numbers on, nodes times points, eigenvectors are set apart and single precision is enough.
-MANY = 20_000_000
-#: So many eigenvectors are set apart.
-SET_APART = 30
-#: So many columns at once stay in the cache of a processor.
-COLUMNS_IN_CACHE = 32
-#: The error of a column relative to its length.
-TOLERANCE = 1e-6
+#: From this many entries of P on, nodes times points, eigenvectors are deflated and single precision is used.
+MIN_DEFLATED_ENTRIES = 20_000_000
+#: Widths of the Gaussian kernel, in units of the median squared distance, and ridges λ that are tried.
+WIDTHS, RIDGES = (0.25, 0.5, 1.0, 2.0), (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+#: Constrained points at most: P between them is a square matrix, 3 GB.
+MAX_POINTS = 20_000
+
+
+def read_problem(
+    X: Any, constraints: Constraints, affinity: Any, n_neighbors: int
+) -> tuple[Any, Graph, IntArray]:
+    """Return the checked data, their graph and the constrained points."""
+    if constraints.is_empty:
+        raise ConstraintError("There are no constraints to judge: give labels or links.")
+    cut = NormalizedCut(2, affinity=affinity, n_neighbors=n_neighbors)
+    data = check_data(cut, X)
+    graph = build_graph(cut, data)
+    constraints.check_matches(graph.n_nodes)
+    points = constraints.constrained_points
+    if len(points) > MAX_POINTS:
+        raise ConstraintError(
+            f"The constraints name {len(points):,} points; at most {MAX_POINTS:,} can be judged at a time. "
+            "Judge a part: constraints.restricted_to(rows) and the same rows of X."
+        )
+    return data, graph, points
 
 
 def spread_between(graph: Graph, points: IntArray, alpha: float = ALPHA) -> tuple[FloatArray, FloatArray]:
-    """Return P between some points, and how much each of them gives to all points."""
-    # P is symmetric, so its column sums are what a block of ones becomes.
+    """Return P between some points, and the sum of the column of P of each."""
+    # P is symmetric, so its column sums are P applied to ones.
     given = spread(graph, np.ones(graph.n_nodes), alpha)[points]
-    if sp.issparse(graph.matrix) and graph.n_nodes * len(points) >= MANY:
+    if sp.issparse(graph.matrix) and graph.n_nodes * len(points) >= MIN_DEFLATED_ENTRIES:
         return _between_many(graph, points, alpha), given
     between = np.empty((len(points), len(points)))
     for start in range(0, len(points), COLUMNS_AT_ONCE):
@@ -50,38 +69,37 @@ def spread_between(graph: Graph, points: IntArray, alpha: float = ALPHA) -> tupl
 
 
 def _between_many(graph: Graph, points: IntArray, alpha: float) -> FloatArray:
-    """Return P between some points, by eigenvectors and by an iteration on what they leave."""
-    pairs = laplacian_eigenpairs(graph, min(SET_APART, graph.n_nodes), random_state=0)
+    """Return P between some points: exactly on 30 eigenvectors, by an iteration on their complement."""
+    pairs = laplacian_eigenpairs(graph, min(30, graph.n_nodes), random_state=0)
     inside = pairs.vectors[points]
     between = (inside * ((1.0 - alpha) / (1.0 - alpha + alpha * pairs.values))) @ inside.T
     affinity = sp.csr_array(graph.normalized.matrix, dtype=np.float32)
     vectors = pairs.vectors.astype(np.float32)
-    # No eigenvalue of Ā that is left lies above the last one that was set apart.
+    # The largest eigenvalue of Ā on the complement.
     largest = 1.0 - float(pairs.values[-1])
 
-    def solve(part: slice) -> SingleArray:
+    def solve(part: slice) -> npt.NDArray:
         rest: npt.NDArray = -vectors @ vectors[points[part]].T
         rest[points[part], np.arange(rest.shape[1])] += 1.0
         return _iterate(affinity, np.float32(1.0 - alpha) * rest, alpha, largest)[points]
 
-    parts = [
-        slice(a, min(a + COLUMNS_IN_CACHE, len(points))) for a in range(0, len(points), COLUMNS_IN_CACHE)
-    ]
+    # 32 columns stay in the cache of a processor.
+    parts = [slice(a, min(a + 32, len(points))) for a in range(0, len(points), 32)]
     for part, block in zip(parts, each_chunk(solve, parts), strict=True):
         between[:, part] += block
-    # P = (1 - α) Σ αᵗ Āᵗ has no negative entry; rounding alone could make one.
+    # P = (1 - α) Σ αᵗ Āᵗ has no negative entries but for rounding.
     return np.maximum(0.5 * (between + between.T), 0.0)
 
 
 def _iterate(affinity: sp.csr_array, block: npt.NDArray, alpha: float, largest: float) -> npt.NDArray:
-    """Solve (I - α Ā) X = B by Chebyshev's iteration, where B has no part above the eigenvalue `largest`.
+    """Solve (I - α Ā) X = B by Chebyshev's iteration, for B orthogonal to eigenvalues above `largest`.
 
-    The eigenvalues that matter lie between 1 - α largest and 1 + α. With their middle d and half their
+    The remaining eigenvalues lie between 1 - α largest and 1 + α. With their middle d and half their
     width c, the error falls by d/c + √((d/c)² - 1) in every step (Saad, Iterative methods, section 12.3.1).
     """
     middle, half = 1.0 + 0.5 * alpha * (1.0 - largest), 0.5 * alpha * (1.0 + largest)
     ratio = middle / half
-    n_steps = int(np.ceil(np.log(2.0 / TOLERANCE) / np.arccosh(ratio)))
+    n_steps = int(np.ceil(np.log(2.0 / 1e-6) / np.arccosh(ratio)))
     step = block / np.float32(middle)
     solution, rest, weight = np.zeros_like(block), block.copy(), 1.0 / ratio
     for _ in range(n_steps):
@@ -92,30 +110,11 @@ def _iterate(affinity: sp.csr_array, block: npt.NDArray, alpha: float, largest: 
     return solution
 
 
-#: Widths of the Gaussian kernel, in units of the median squared distance, and ridges λ that are tried.
-WIDTHS, RIDGES = (0.25, 0.5, 1.0, 2.0), (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-#: What is foretold becomes shares by the softmax of so many times it.
-GAIN = 4.0
-#: Of more labelled points than this the features are not looked at: the time grows with the cube.
-MOST_BY_FEATURES = 2_000
-#: So many points may be known at most: P between them is a square matrix of this many rows, 3 GB.
-MOST_POINTS = 20_000
-
-
-def check_amount(points: IntArray) -> None:
-    """Refuse knowledge about more points than a square matrix has room for."""
-    if len(points) > MOST_POINTS:
-        raise ConstraintError(
-            f"something is known about {len(points):,} points; at most {MOST_POINTS:,} are judged at a time. "
-            "Judge a part: constraints.restricted_to(rows) and the same rows of X."
-        )
-
-
 def score_labels(between: FloatArray, given: FloatArray, classes: IntArray) -> FloatArray:
-    """Return what the other labels say of every labelled point: one share per class, rows adding up to one.
+    """Return the shares of the classes at every labelled point, spread from the other labels.
 
-    Each class is divided by all that its other labels give to the graph, so that a class with many labels has
-    no advantage. Of the only label of its class the others foretell nothing: all classes are alike.
+    Each class is divided by the total that its other labels spread, so a class with many labels has no
+    advantage. At the only label of a class all shares are equal: the others predict nothing.
     """
     members = np.eye(int(classes.max()) + 1)[classes]
     others = between - np.diag(np.diag(between))
@@ -128,10 +127,10 @@ def score_labels(between: FloatArray, given: FloatArray, classes: IntArray) -> F
 
 
 def score_labels_by_features(rows: Any, classes: IntArray) -> list[FloatArray]:
-    """Return what the other labels say of every labelled point by its features alone, for several settings.
+    """Return the shares of the classes at every labelled point, predicted from the features of the others.
 
-    This is ridge regression of the classes with a Gaussian kernel, y = (K + 1)(K + 1 + λI)⁻¹ Y. With
-    H = (K + 1 + λI)⁻¹, what a fit without point i foretells of it is Y_i - (H Y)_i / H_ii, exactly.
+    One array for each width and ridge of a ridge regression with a Gaussian kernel, y = (K + 1) H Y with
+    H = (K + 1 + λI)⁻¹. The prediction of a fit without point i is Y_i - (H Y)_i / H_ii, exactly.
     """
     members = np.eye(int(classes.max()) + 1)[classes]
     squared = euclidean_distances(rows, squared=True)
@@ -142,15 +141,15 @@ def score_labels_by_features(rows: Any, classes: IntArray) -> list[FloatArray]:
         values, vectors = np.linalg.eigh(np.exp(-squared / (width * unit)) + 1.0)
         for ridge in RIDGES:
             inverse = (vectors / (np.maximum(values, 0.0) + ridge)) @ vectors.T
-            foretold = members - (inverse @ members) / np.diag(inverse)[:, None]
-            found.append(softmax(GAIN * foretold, axis=1))
+            predicted = members - (inverse @ members) / np.diag(inverse)[:, None]
+            found.append(softmax(4.0 * predicted, axis=1))
     return found
 
 
 def score_links(between: FloatArray, first: IntArray, second: IntArray, strengths: FloatArray) -> FloatArray:
-    """Return the belief that other links spread to every linked pair: positive for together.
+    """Return what the other links spread to every linked pair: positive for together.
 
-    Each is divided by the largest that links of strength one could spread there, |P_i| |P_j|.
+    Each is divided by |P_i| |P_j|, the most that links of strength one could spread there.
     """
     ends = np.concatenate([first, second]), np.concatenate([second, first])
     known = sp.csr_array((np.concatenate([strengths, strengths]), ends), shape=between.shape)
@@ -162,15 +161,15 @@ def score_links(between: FloatArray, first: IntArray, second: IntArray, strength
 
 
 def find_redundant(constraints: Constraints) -> BoolArray:
-    """Tell for each pair of `constraints.pairs` whether it follows from the pairs before it.
+    """Mark the pairs of `constraints.pairs` that follow from the pairs before them.
 
-    A must-link is redundant if its ends are joined already; a cannot-link if the sets its ends belong to are
-    apart already. What is left, the others, says all that the constraints say.
+    A must-link is redundant if earlier must-links join its ends; a cannot-link if an earlier one separates
+    the must-linked sets of its ends. The other pairs imply all constraints.
 
     Parameters
     ----------
     constraints : Constraints
-        What is known.
+        The labels or links.
 
     Returns
     -------
@@ -187,7 +186,7 @@ def find_redundant(constraints: Constraints) -> BoolArray:
     """
     pairs, is_must = constraints.pairs, constraints.strengths > 0
     redundant = np.zeros(len(pairs), dtype=bool)
-    redundant[is_must] = _find_closing_edges(pairs[is_must], constraints.n_samples)
+    redundant[is_must] = _closing_edges(pairs[is_must], constraints.n_samples)
     sets = constraints.must_link_components()
     between = np.sort(sets[pairs[~is_must]], axis=1)
     first = np.unique(between, axis=0, return_index=True)[1]
@@ -197,8 +196,8 @@ def find_redundant(constraints: Constraints) -> BoolArray:
     return redundant
 
 
-def _find_closing_edges(pairs: IntArray, n_samples: int) -> BoolArray:
-    """Tell which edges join points that earlier edges have joined."""
+def _closing_edges(pairs: IntArray, n_samples: int) -> BoolArray:
+    """Mark the edges whose ends earlier edges join."""
     root = np.arange(n_samples)
 
     def find(point: int) -> int:
@@ -218,19 +217,19 @@ def _find_closing_edges(pairs: IntArray, n_samples: int) -> BoolArray:
 def measure_influence(
     X: Any, constraints: Constraints, *, affinity: Any = "knn", n_neighbors: int = 20
 ) -> FloatArray:
-    """Return how much each pair of `constraints.pairs` matters, as a share of all that the pairs say.
+    """Return the influence of each pair of `constraints.pairs` on the propagated constraints.
 
-    The belief that comes to all pairs of points is F = P Z P (eq. 3 of E2CP). Without the link (i, j) of
-    strength q it is less by q (P_i P_jᵀ + P_j P_iᵀ), where P_i is a column of P. What is returned is the
-    length of that over the length of F; it is exact, since F is linear in Z. It is above one where links
-    cancel. See `find_redundant` for what follows from other links by logic alone.
+    The propagated constraints are F = P Z P (eq. 3 of E2CP). The link (i, j) of strength q adds
+    q (P_i P_jᵀ + P_j P_iᵀ) to F, where P_i is a column of P. Its influence is the norm of that term over the
+    norm of F. It is exact, since F is linear in Z, and above one where links cancel. See `find_redundant` for
+    links that follow from others by logic alone.
 
     Parameters
     ----------
     X : array, sparse matrix or data frame; with affinity="precomputed" the graph itself
         The data.
     constraints : Constraints
-        What is known; labels count by the pairs they make.
+        The links; labels count by the pairs they make.
     affinity, n_neighbors : as for the estimators
         How data become a graph.
 
@@ -249,26 +248,14 @@ def measure_influence(
     >>> measure_influence(path, known, affinity="precomputed").round(2)
     array([2.6 , 1.79])
     """
-    if constraints.is_empty:
-        raise ConstraintError("nothing is known, so nothing matters: give labels or links.")
-    cut = NormalizedCut(2, affinity=affinity, n_neighbors=n_neighbors)
-    graph = build_graph(cut, check_data(cut, X))
-    constraints.check_matches(graph.n_nodes)
-    points = constraints.constrained_points
-    check_amount(points)
+    _, graph, points = read_problem(X, constraints, affinity, n_neighbors)
     columns = spread_units(graph, points, np.arange(len(points)), ALPHA)
     first, second = np.searchsorted(points, constraints.pairs).T
-    return share_of_belief(columns.T @ columns, first, second, constraints.strengths)
-
-
-def share_of_belief(gram: FloatArray, first: IntArray, second: IntArray, strengths: FloatArray) -> FloatArray:
-    """Return ‖q (P_i P_jᵀ + P_j P_iᵀ)‖ / ‖P Z P‖ for every link, from the products P_iᵀP_j.
-
-    The square of the first is 2 q² (‖P_i‖² ‖P_j‖² + (P_iᵀP_j)²), that of the second tr(Z G Z G).
-    """
-    known = np.zeros_like(gram)
-    known[first, second] = known[second, first] = strengths
-    spread = known @ gram
+    gram, strengths = columns.T @ columns, constraints.strengths
+    links = np.zeros_like(gram)
+    links[first, second] = links[second, first] = strengths
+    # ‖F‖² = tr(Z G Z G) with G = PᵀP; a link's term has the square 2 q² (‖P_i‖² ‖P_j‖² + (P_iᵀP_j)²).
+    spread = links @ gram
     total = np.einsum("ij,ji->", spread, spread)
     squares = np.diag(gram)
     own = 2.0 * strengths**2 * (squares[first] * squares[second] + gram[first, second] ** 2)

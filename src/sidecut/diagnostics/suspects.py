@@ -1,4 +1,4 @@
-"""Labels and links that are likely to be wrong, with the reason, and what is left without them."""
+"""Labels and links that are likely to be wrong, with the reason, and the constraints without them."""
 
 from __future__ import annotations
 
@@ -7,30 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from sidecut.checks import BoolArray, FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.diagnostics.calibration import chance_links_wrong, chances_of_classes
 from sidecut.diagnostics.influence import (
-    MOST_BY_FEATURES,
-    check_amount,
+    read_problem,
     score_labels,
     score_labels_by_features,
     score_links,
     spread_between,
 )
-from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Graph
 from sidecut.labelling import unit_rows
 from sidecut.methods import NormalizedCut
-from sidecut.methods.inputs import build_graph, check_data
 
 #: Above this chance a label or link is more likely wrong than right.
-DOUBTFUL = 0.5
-#: Above this chance a label or link is better left out. To keep a wrong label costs about three times what a
-#: right one is worth, on the sets where constants were set; a wrong link costs about as much.
-WORTH_DROPPING = {"label": 0.25, "link": DOUBTFUL}
-#: How many of the nearest labelled points a reason counts.
-COUNTED = 9
+MIN_DOUBTFUL_CHANCE = 0.5
+#: Above this chance a label or link is dropped. To keep a wrong label costs about three times what a right
+#: one is worth, on the sets where constants were set; a wrong link costs about as much.
+DROP_ABOVE = {"label": 0.25, "link": MIN_DOUBTFUL_CHANCE}
 
 
 @dataclass(frozen=True)
@@ -44,9 +39,9 @@ class Suspects:
     points : array of shape (m,) or (m, 2)
         The labelled points, or the two ends of every link.
     said : tuple of length m
-        What the user said: the class of every point, or "together" and "apart".
+        The given class of every point, or "together" and "apart".
     scores : array of shape (m,)
-        The chance that it is wrong, by the graph and all other knowledge.
+        The chance that it is wrong, given the graph and the other labels or links.
     reasons : tuple of str
         Why, in words.
     instead : tuple of length m
@@ -62,8 +57,8 @@ class Suspects:
 
     @property
     def doubtful(self) -> IntArray:
-        """The places of those more likely wrong than right, the most suspicious first."""
-        return np.flatnonzero(self.scores > DOUBTFUL)
+        """The positions of those more likely wrong than right, the most suspicious first."""
+        return np.flatnonzero(self.scores > MIN_DOUBTFUL_CHANCE)
 
     def __str__(self) -> str:
         if not self.doubtful.size:
@@ -84,24 +79,23 @@ def find_suspects(
     n_neighbors: int = 20,
     random_state: int | np.random.RandomState | None = 0,
 ) -> Suspects:
-    """Score how likely every label or link is wrong, given the data and all other knowledge.
+    """Estimate the chance that each label or link is wrong, from the data and the others.
 
-    Each label or link is left out in turn, and what the others say about it is compared with it; see
-    `sidecut.diagnostics.influence`. Labels are judged on the graph and, where there are features and not
-    too many labels, by these alone. For links, the unconstrained cut counts as well: whether it puts the
-    two points into one cluster, and how near they are in its embedding. How much all this foretells is
-    measured on what was said itself, and gives the chance that each is wrong; see
-    `sidecut.diagnostics.calibration`.
+    Each label or link is left out in turn and predicted from the others (`sidecut.diagnostics.influence`).
+    Labels are predicted over the graph and, with features and at most 2,000 labels, by the features alone.
+    Links are predicted from other links, and from the labels and the embedding of the unconstrained cut. How
+    well such predictions agree with all given labels or links decides the chance that each is wrong
+    (`sidecut.diagnostics.calibration`).
 
     Parameters
     ----------
     X : array, sparse matrix or data frame; with affinity="precomputed" the graph itself
         The data, as for an estimator.
     constraints : Constraints
-        What is known: labels, or links.
+        The labels or links to judge.
     n_clusters : int, optional
-        For links: how many clusters the unconstrained cut makes. By default as many as sets of points are
-        known to be apart, and at least two.
+        For links: the number of clusters of the unconstrained cut. By default the number of must-linked sets
+        that cannot-links keep apart from each other, and at least two.
     affinity, n_neighbors : as for the estimators
         How data become a graph.
     random_state : int, RandomState or None, default=0
@@ -126,12 +120,7 @@ def find_suspects(
     >>> int(suspects.points[0]) == wrong, bool(suspects.scores[0] > 0.8)
     (True, True)
     """
-    if constraints.is_empty:
-        raise ConstraintError("nothing is known, so nothing can be suspicious: give labels or links.")
-    data, graph = _build_graph(X, affinity, n_neighbors)
-    constraints.check_matches(graph.n_nodes)
-    points = constraints.constrained_points
-    check_amount(points)
+    data, graph, points = read_problem(X, constraints, affinity, n_neighbors)
     between, given = spread_between(graph, points)
     if constraints.labels is not None:
         return _judge_labels(data, constraints, points, between, given)
@@ -143,17 +132,17 @@ def drop_suspects(
 ) -> Constraints:
     """Return the constraints without the labels or links whose chance of being wrong is above a threshold.
 
-    A wrong label does more harm than a right one does good, so labels go that are wrong with a chance of one
-    in four; links go that are more likely wrong than right.
+    A wrong label does more harm than a right one does good. So by default labels are dropped above a chance
+    of 0.25, and links above 0.5.
 
     Parameters
     ----------
     constraints : Constraints
-        What was judged.
+        The constraints that were judged.
     suspects : Suspects
-        The judgement.
+        The result of `find_suspects`.
     threshold : float, optional
-        Higher keeps more. By default 0.25 for labels and 0.5 for links.
+        A higher one keeps more. By default 0.25 for labels and 0.5 for links.
 
     Examples
     --------
@@ -165,12 +154,13 @@ def drop_suspects(
     >>> drop_suspects(known, doubts).labels.tolist()
     [0, -1, 1, -1]
     """
-    least = WORTH_DROPPING[suspects.kind] if threshold is None else threshold
+    least = DROP_ABOVE[suspects.kind] if threshold is None else threshold
     dropped = suspects.points[suspects.scores > least]
     if suspects.kind == "label":
         kept = np.setdiff1d(constraints.constrained_points, dropped)
         return constraints.among(kept) if kept.size else Constraints.none(constraints.n_samples)
-    keep = ~_is_among(constraints.pairs, dropped)
+    gone = {tuple(sorted(pair)) for pair in dropped.tolist()}
+    keep = np.array([tuple(sorted(pair)) not in gone for pair in constraints.pairs.tolist()], dtype=bool)
     pairs, strengths = constraints.pairs[keep], constraints.strengths[keep]
     is_must = strengths > 0
     return Constraints.from_pairs(
@@ -182,59 +172,36 @@ def drop_suspects(
     )
 
 
-def _is_among(pairs: IntArray, dropped: IntArray) -> BoolArray:
-    gone = {tuple(sorted(pair)) for pair in dropped.tolist()}
-    return np.array([tuple(sorted(pair)) in gone for pair in pairs.tolist()], dtype=bool)
-
-
-def _build_graph(X: Any, affinity: Any, n_neighbors: int) -> tuple[Any, Graph]:
-    """Return the data as they were let in, and their graph."""
-    cut = NormalizedCut(2, affinity=affinity, n_neighbors=n_neighbors)
-    data = check_data(cut, X)
-    return data, build_graph(cut, data)
-
-
 def _judge_labels(
     data: Any, constraints: Constraints, points: IntArray, between: FloatArray, given: FloatArray
 ) -> Suspects:
-    labels = constraints.labels
+    labels, known = constraints.labels, constraints.known_classes
     assert labels is not None
-    classes = np.unique(labels[points], return_inverse=True)[1]
-    names = _name_classes(constraints, points, classes)
+    numbers, first, classes = np.unique(labels[points], return_index=True, return_inverse=True)
+    names = list(numbers) if known is None else [known[points[place]] for place in first]
     views = [[score_labels(between, given, classes)]]
-    if not isinstance(data, Graph) and len(points) <= MOST_BY_FEATURES:
+    if not isinstance(data, Graph) and len(points) <= 2_000:  # The time grows with the cube.
         views.append(score_labels_by_features(data[points], classes))
     chances, here = chances_of_classes(views, classes), np.arange(len(classes))
     scores = 1.0 - chances[here, classes]
     chances[here, classes] = -1.0
     instead = np.argmax(chances, axis=1)
     order = np.argsort(-scores, kind="stable")
-    reasons = [
-        _explain_label(
-            place, between, classes, names, names[instead[place]] if scores[place] > DOUBTFUL else None
-        )
-        for place in order
-    ]
-    said, other = ([names[number[place]] for place in order] for number in (classes, instead))
-    return Suspects("label", points[order], tuple(said), scores[order], tuple(reasons), tuple(other))
-
-
-def _name_classes(constraints: Constraints, points: IntArray, classes: IntArray) -> list[Any]:
-    """Return the user's name of every class, or its number."""
-    known = constraints.known_classes
-    values = constraints.labels if known is None else known
-    assert values is not None
-    first = np.unique(classes, return_index=True)[1]
-    return [values[points[place]] for place in first]
+    reasons = []
+    for place in order:
+        other = names[instead[place]] if scores[place] > MIN_DOUBTFUL_CHANCE else None
+        reasons.append(_explain_label(place, between, classes, names, other))
+    said, others = ([names[number[place]] for place in order] for number in (classes, instead))
+    return Suspects("label", points[order], tuple(said), scores[order], tuple(reasons), tuple(others))
 
 
 def _explain_label(
     place: int, between: FloatArray, classes: IntArray, names: list[Any], instead: Any = None
 ) -> str:
-    """Count the classes near a label; where most agree with it, say what else speaks against it."""
+    """Count the classes of the nine nearest labels; if they agree, name the likelier class."""
     weights = between[place].copy()
     weights[place] = 0.0
-    nearest = np.argsort(-weights, kind="stable")[: min(COUNTED, len(weights) - 1)]
+    nearest = np.argsort(-weights, kind="stable")[: min(9, len(weights) - 1)]
     nearest = nearest[weights[nearest] > 0]
     if nearest.size == 0:
         return "no other labelled point is connected to it"
@@ -245,7 +212,7 @@ def _explain_label(
     share = "all" if counts[most] == nearest.size else f"{counts[most]} of the"
     counted = f"{share} {nearest.size} labelled points nearest to it are {names[most]!r}"
     if instead is not None and most == classes[place]:
-        return f"taken together the other labels speak for {instead!r}, though {counted}"
+        return f"all other labels together predict {instead!r}, although {counted}"
     return counted
 
 
@@ -260,11 +227,13 @@ def _judge_links(
     pairs, strengths = constraints.pairs, constraints.strengths
     first, second = np.searchsorted(points, pairs).T
     belief = score_links(between, first, second, strengths)
-    cut = _cut_without_knowledge(graph, constraints, n_clusters, random_state)
+    k = n_clusters if n_clusters is not None else _guess_clusters(constraints)
+    cut = NormalizedCut(min(k, graph.n_nodes), affinity="precomputed", random_state=random_state).fit(graph)
     same = np.where(cut.labels_[pairs[:, 0]] == cut.labels_[pairs[:, 1]], 1.0, -1.0)
     rows = unit_rows(cut.embedding_)
     near = np.einsum("ij,ij->i", rows[pairs[:, 0]], rows[pairs[:, 1]])
-    views = np.column_stack([_of_mean_size_one(view) for view in (belief, same, near)])
+    views = np.column_stack([belief, same, near])
+    views /= np.maximum(np.abs(views).mean(axis=0), np.finfo(float).tiny)
     scores = chance_links_wrong(views, strengths > 0)
     order = np.argsort(-scores, kind="stable")
     said = tuple("together" if strengths[place] > 0 else "apart" for place in order)
@@ -273,23 +242,10 @@ def _judge_links(
     return Suspects("link", pairs[order], said, scores[order], reasons, instead)
 
 
-def _cut_without_knowledge(
-    graph: Graph, constraints: Constraints, n_clusters: int | None, random_state: Any
-) -> NormalizedCut:
-    k = n_clusters if n_clusters is not None else _guess_clusters(constraints)
-    model = NormalizedCut(min(k, graph.n_nodes), affinity="precomputed", random_state=random_state)
-    return model.fit(graph)
-
-
-def _of_mean_size_one(view: FloatArray) -> FloatArray:
-    return view / max(float(np.mean(np.abs(view))), np.finfo(float).tiny)
-
-
 def _guess_clusters(constraints: Constraints) -> int:
-    """Return how many sets are seen to be apart from each other, found greedily; at least two."""
-    contracted = constraints.without_conflicts().components
+    """Return the size of a clique of must-linked sets that are apart, found greedily; at least two."""
     apart: dict[int, set[int]] = {}
-    for one, other in contracted.apart.tolist():
+    for one, other in constraints.without_conflicts().components.apart.tolist():
         apart.setdefault(one, set()).add(other)
         apart.setdefault(other, set()).add(one)
     clique: list[int] = []
