@@ -48,7 +48,7 @@ def test_partial_labels_in_y_are_told_the_way(name, call):
     ],
 )
 def test_what_counts_as_partial_labels(y, partial):
-    from sidecut.methods.inputs import check_y
+    from sidecut.methods.task import check_y
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -409,10 +409,10 @@ def test_knowing_more_than_nothing_costs_next_to_nothing(sample):
     for data, y in sets:
         k = len(np.unique(y))
         plain = NormalizedCut(k, random_state=0).fit(data).labels_
-        for count in (3, 12):
-            known = sample(y, count, random_state=count)
+        for count, seed in ((3, 3), (12, 12), (12, 112), (12, 212)):
+            known = sample(y, count, random_state=seed)
             found = AutoCut(k, random_state=0).fit(data, constraints=known).labels_
             before, after = (adjusted_rand_index(y, labels, constraints=known) for labels in (plain, found))
             losses.append(before - after)
-    assert np.mean(losses) <= 0.02
-    assert np.max(losses) <= 0.025
+    assert np.mean(losses) < 0
+    assert np.sum(np.array(losses) > 0.05) <= 1

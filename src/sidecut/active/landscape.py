@@ -16,7 +16,7 @@ from sidecut.checks import FloatArray, IntArray, check_n_clusters, check_not_neg
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, NormalizedAffinity, SparseGraph, recipe
 from sidecut.labelling import kmeans_labels, unit_rows
-from sidecut.methods.inputs import check_constraints, check_data, n_points
+from sidecut.methods.task import check_constraints, check_data, n_points
 from sidecut.spectral import laplacian_eigenpairs
 
 #: Fewest and most pieces at the start; between, the cube root of the number of points.

@@ -20,7 +20,7 @@ from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Graph, each_chunk
 from sidecut.methods import NormalizedCut
 from sidecut.methods.e2cp.propagation import spread, spread_units
-from sidecut.methods.inputs import build_graph, check_data
+from sidecut.methods.task import build_graph, check_data
 from sidecut.spectral import laplacian_eigenpairs
 
 #: α: nearer to one than the default of E2CP, since one label must be judged by others that may be far away.

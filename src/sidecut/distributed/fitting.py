@@ -35,10 +35,9 @@ from sidecut.graphs.landmarks import component_sizes
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods import LSC
-from sidecut.methods.inputs import check_constraints, draw_seed
 from sidecut.methods.scacs.base import WHY_MISSING, LandmarkClusterer, embed_codes, seeds, shown_by
 from sidecut.methods.scacs.scacs import refuse_constraints
-from sidecut.methods.task import Task
+from sidecut.methods.task import Task, check_constraints, draw_seed
 from sidecut.threads import limit_threads
 
 Model = TypeVar("Model", bound=LandmarkClusterer)

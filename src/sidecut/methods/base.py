@@ -18,8 +18,15 @@ from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import Repair, measure_confidence, satisfy_links
 from sidecut.methods.cut import LABELLINGS, is_on_neighbors, vote_of_neighbors
 from sidecut.methods.guard import guard
-from sidecut.methods.inputs import build_graph, check_data, check_points, is_precomputed, read_task
-from sidecut.methods.task import Answer, Decision, Task
+from sidecut.methods.task import (
+    Answer,
+    Decision,
+    Task,
+    build_graph,
+    check_points,
+    is_precomputed,
+    read_task,
+)
 from sidecut.progress import show_progress
 from sidecut.spectral import Eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
@@ -116,6 +123,8 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
     hard = False
     safe = False
     warm_start = False
+    #: What `check_points` lets in beside floating-point numbers.
+    accepts: ClassVar[dict[str, Any]] = {}
     #: How much the guard needs to follow constraints: 0 follows all that change anything, see `guard`.
     caution = 1.0
 
@@ -149,12 +158,8 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
     def _solve(self, task: Task) -> Answer:
         """Return the clusters: the method itself. It reads its parameters and changes nothing on `self`."""
 
-    @abstractmethod
-    def _read(self, X: Any) -> Any:
-        """Return the points, or the graph, as they were checked."""
-
     def _build(self, data: Any, seed: int) -> tuple[Any, Graph | None]:
-        """Return the data and the graph the method works on, made of what `_read` returned."""
+        """Return the data and the graph the method works on, made of points or a graph that were checked."""
         return data, None
 
     def _is_guarded(self, task: Task) -> bool:
@@ -276,9 +281,6 @@ class GraphClusterer(Clusterer):
     eigen_solver: str = "auto"
     rules: ClassVar[dict[str, Rule]] = {"n_init": check_count, "eigen_solver": one_of(*SOLVERS)}
 
-    def _read(self, X: Any) -> Any:
-        return check_data(self, X)
-
     def _build(self, data: Any, seed: int) -> tuple[Any, Graph | None]:
         return (None if isinstance(data, Graph) else data), build_graph(self, data)
 
@@ -344,8 +346,3 @@ class CutClusterer(SpectralClusterer):
 @dataclass(eq=False, repr=False)
 class PointClusterer(Clusterer):
     """The base of the methods on points themselves."""
-
-    accepts: ClassVar[dict[str, Any]] = {}
-
-    def _read(self, X: Any) -> Any:
-        return check_points(self, X, **self.accepts)

@@ -1,15 +1,37 @@
-"""What a method is given, and what it gives back: `_solve(task) -> Answer`."""
+"""What a method is given and what it gives back, `_solve(task) -> Answer`, and how a fit reads its task."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from inspect import signature
+from numbers import Integral
+from typing import Any, TypeVar
 
+import joblib
 import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
 
-from sidecut.checks import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, check_n_clusters, check_parameters, to_native, to_points
 from sidecut.constraints import Constraints
+from sidecut.constraints.closure import warn_about_too_few_clusters
+from sidecut.exceptions import (
+    ConflictError,
+    ConstraintError,
+    IgnoredInputWarning,
+    LabellingWarning,
+    ParameterWarning,
+    SidecutWarning,
+    warn,
+)
+from sidecut.graphs import Graph, as_graph, recipe
+from sidecut.progress import stage
+
+Made = TypeVar("Made")
+FLOATS = (np.float64, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,3 +143,251 @@ class Decision:
 
     def __str__(self) -> str:
         return self.reason
+
+
+def read_task(estimator: Any, X: Any, y: Any, constraints: Constraints | None) -> Task:
+    """Return what an estimator is asked to do; refuse what makes no sense before anything is computed."""
+    check_parameters(estimator)
+    check_y(y)
+    refuse_other_than_constraints(constraints)
+    found = check_data(estimator, X)
+    n_samples = n_points(found)
+    constraints = check_constraints(constraints, n_samples, estimator.n_clusters)
+    if estimator.hard:
+        refuse_contradictions(constraints)
+    # AutoCut finds the number of clusters itself.
+    n_clusters = 0 if estimator.n_clusters == "auto" else check_n_clusters(estimator.n_clusters, n_samples)
+    warn_about_duplicates(found, n_clusters)
+    seed = draw_seed(estimator.random_state)
+    data, graph = estimator._build(found, seed)
+    start = getattr(estimator, "_answer", None) if estimator.warm_start else None
+    if start is not None and len(start.labels) != n_samples:
+        start = None
+    return Task(data, graph, constraints, n_clusters, seed, start)
+
+
+def draw_seed(random_state: int | np.random.RandomState | None) -> int:
+    """Return the seed that is given, or one that is drawn."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def check_y(y: Any) -> None:
+    """Refuse constraints given as y, and warn about partial labels there: a clusterer does not read y."""
+    if isinstance(y, Constraints):
+        raise ConstraintError(
+            "constraints were given by position, as y, which is not read: write fit(X, constraints=...)."
+        )
+    if _are_partial_labels(y):
+        warn(
+            "y has unknown entries (-1, None or NaN), so it looks like partial labels; y is not read. Write "
+            "fit(X, constraints=Constraints.from_labels(y)) to use them.",
+            IgnoredInputWarning,
+        )
+
+
+def _are_partial_labels(y: Any) -> bool:
+    """Tell whether y has classes and unknown entries."""
+    y = to_native(y)
+    if y is None or np.ndim(y) != 1:
+        return False
+    labels = np.asarray(y)
+    if labels.dtype.kind in "if":
+        return _has_unknown(labels.astype(float))
+    if labels.dtype.kind != "O":
+        return False
+    unknown = np.array([value is None or str(value) in ("nan", "NaT", "<NA>") for value in labels])
+    return bool(unknown.any() and not unknown.all())
+
+
+def _has_unknown(numbers: FloatArray) -> bool:
+    """Tell partial class numbers from all others; -1 and 1 alone are two classes."""
+    unknown = np.isnan(numbers) | (numbers == -1)
+    known = numbers[~unknown]
+    is_two_classes = not np.isnan(numbers).any() and set(np.unique(known)) == {1.0}
+    is_classes = known.size > 0 and bool(np.all((known >= 0) & (known == np.round(known))))
+    return bool(unknown.any() and is_classes and not is_two_classes)
+
+
+def check_data(estimator: Any, X: Any) -> Any:
+    """Return the points X as an array or sparse matrix, or the graph X where it is one."""
+    if not is_precomputed(estimator):
+        return check_points(estimator, X, **estimator.accepts)
+    X = to_native(X)
+    is_matrix = not isinstance(X, Graph) and (hasattr(X, "shape") or isinstance(X, list | tuple))
+    if is_matrix:
+        X = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+    graph = as_graph(X)
+    if not is_matrix:
+        estimator.n_features_in_ = graph.n_nodes
+    return graph
+
+
+def check_points(
+    estimator: BaseEstimator, X: Any, *, reset: bool = True, dtype: Any = FLOATS, accept_sparse: Any = "csr"
+) -> Any:
+    """Return points as finite numbers whose squares neither overflow nor vanish."""
+    at_least = {"ensure_min_samples": 2} if reset else {}
+    X = validate_data(
+        estimator,
+        to_points(X),
+        reset=reset,
+        accept_sparse=accept_sparse,
+        dtype=dtype,
+        ensure_all_finite=False,
+        **at_least,
+    )
+    refuse_gaps(X)
+    if X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"X holds {X.dtype}, not numbers: text and categories must become numbers first, for example by "
+            "sklearn.preprocessing.OneHotEncoder, or be left out."
+        )
+    if reset:
+        estimator._exponent = _find_scale(X)
+    return X * 2.0**-estimator._exponent if estimator._exponent else X
+
+
+def refuse_gaps(X: Any) -> None:
+    """Refuse points with values that are missing or infinite, and say where the first one is."""
+    entries = X.data if sp.issparse(X) else X
+    if entries.dtype.kind != "f" or np.isfinite(entries).all():
+        return
+    places = sp.coo_array(X)
+    bad = ~np.isfinite(places.data)
+    row, column = min(zip(places.row[bad].tolist(), places.col[bad].tolist(), strict=True))
+    n_rows, is_missing = len(np.unique(places.row[bad])), bool(np.isnan(entries).any())
+    way_out = "Fill the gaps, for example by sklearn.impute.SimpleImputer," if is_missing else "Replace them,"
+    raise ValueError(
+        f"X contains {'NaN' if is_missing else 'infinity'} in {n_rows} of {X.shape[0]} rows, "
+        f"the first at row {row}, column {column}. {way_out} or leave these rows or columns out."
+    )
+
+
+def _find_scale(X: Any) -> int:
+    """Return by which power of two to divide points whose squares overflow or vanish; most need none."""
+    if X.dtype.kind != "f":
+        return 0
+    entries = X.data if sp.issparse(X) else X
+    largest, limits = float(np.abs(entries).max(initial=0.0)), np.finfo(X.dtype)
+    if largest == 0 or 1e4 * np.sqrt(limits.tiny) < largest < 1e-4 * np.sqrt(limits.max):
+        return 0
+    # Within what is a number itself: 2**1024 is none.
+    exponent = int(np.clip(np.frexp(largest)[1], -1000, 1000))
+    warn(
+        f"The largest value of X is {largest:.3g}, whose square is beyond {X.dtype}: X was divided by "
+        f"2**{exponent}. Labels are not affected; centres and widths are those of the scaled X.",
+        SidecutWarning,
+    )
+    return exponent
+
+
+def build_graph(estimator: BaseEstimator, data: Any) -> Graph:
+    """Return the graph an estimator is to cut, from what `check_data` let in."""
+    warn_about_unused_neighbors(estimator)
+    if isinstance(data, Graph):
+        return data
+    how = recipe(estimator.affinity, estimator.n_neighbors)
+    with stage("graph"):
+        return make_once(estimator, (type(how), how.get_params()), data, lambda: how.build(data))
+
+
+def warn_about_unused_neighbors(estimator: BaseEstimator) -> None:
+    """Warn where `n_neighbors` was chosen though the affinity does not look at it."""
+    default = signature(type(estimator)).parameters["n_neighbors"].default
+    is_used = isinstance(estimator.affinity, str) and estimator.affinity in ("knn", "nearest_neighbors")
+    if is_used or estimator.n_neighbors == default:
+        return
+    named = estimator.affinity if isinstance(estimator.affinity, str) else type(estimator.affinity).__name__
+    warn(
+        f"n_neighbors={estimator.n_neighbors} has no effect with affinity={named!r}: it is for 'knn'. Leave "
+        "it out, or set it in the recipe, as in affinity=Neighbors(15).",
+        ParameterWarning,
+    )
+
+
+def make_once(estimator: BaseEstimator, settings: tuple, data: Any, make: Callable[[], Made]) -> Made:
+    """Return what is made of data; with `warm_start`, what an earlier fit made of them."""
+    if not estimator.warm_start:
+        estimator._made = (None, None)
+        return make()
+    # joblib tells apart the same values in another memory layout. Processors have instructions for SHA-1.
+    points = data if sp.issparse(data) else np.ascontiguousarray(data)
+    fingerprint = (joblib.hash(settings), joblib.hash(points, hash_name="sha1"))
+    made: tuple[Any, Any] = getattr(estimator, "_made", (None, None))
+    if made[0] != fingerprint:
+        made = estimator._made = (fingerprint, make())
+    return made[1]
+
+
+def is_precomputed(estimator: Any) -> bool:
+    """Tell whether X is the graph itself."""
+    affinity = getattr(estimator, "affinity", None)
+    return isinstance(affinity, str) and affinity == "precomputed"
+
+
+def n_points(data: Any) -> int:
+    """Return how many points there are in what `check_data` let in."""
+    return data.n_nodes if isinstance(data, Graph) else int(data.shape[0])
+
+
+def check_constraints(constraints: Constraints | None, n_samples: int, n_clusters: Any = None) -> Constraints:
+    """Return the constraints, or empty ones for None; refuse those made for other data.
+
+    Where `n_clusters` is given, warn if it is less than the constraints need.
+    """
+    refuse_other_than_constraints(constraints)
+    if constraints is None:
+        return Constraints.none(n_samples)
+    constraints.check_matches(n_samples)
+    if isinstance(n_clusters, Integral) and constraints.clique_bound > n_clusters:
+        warn_about_too_few_clusters(constraints, int(n_clusters))
+    return constraints
+
+
+def refuse_other_than_constraints(constraints: Any) -> None:
+    """Refuse what is neither None nor a Constraints value; the data need not be known for it."""
+    if constraints is not None and not isinstance(constraints, Constraints):
+        raise ConstraintError(
+            f"constraints is a {type(constraints).__name__}; pairs become constraints by "
+            "Constraints.from_pairs(n_samples, must_link=..., cannot_link=...), labels by "
+            "Constraints.from_labels(y)."
+        )
+
+
+def warn_about_duplicates(data: Any, n_clusters: int) -> None:
+    """Warn where equal points must be separated to make `n_clusters` clusters.
+
+    Eigenvectors separate equal points by rounding alone, yet k-means finds clusters in that.
+    """
+    n_distinct = n_clusters if isinstance(data, Graph) else _count_distinct(data, n_clusters)
+    if n_distinct < n_clusters:
+        warn(
+            f"n_clusters={n_clusters} is more than the number of different points in X, {n_distinct}: equal "
+            f"points are told apart by chance. Choose n_clusters <= {n_distinct}.",
+            LabellingWarning,
+        )
+
+
+def _count_distinct(points: Any, enough: int) -> int:
+    """Count different rows, but no further than `enough`: in most data the first few rows suffice."""
+    seen: set[bytes] = set()
+    for row in range(points.shape[0]):
+        dense = points[[row]].toarray() if sp.issparse(points) else points[row]
+        # Adding zero turns -0.0 into 0.0, which is equal but has other bytes.
+        seen.add((dense + 0.0).tobytes())
+        if len(seen) >= enough:
+            break
+    return len(seen)
+
+
+def refuse_contradictions(constraints: Constraints) -> None:
+    """Refuse links that no labels satisfy."""
+    conflicts = constraints.conflicts(max_chains=1)
+    if conflicts:
+        raise ConflictError(
+            f"hard=True, but {conflicts[0]} ({constraints.n_conflicts} such in all): no labels satisfy both. "
+            "Correct them, call constraints.without_conflicts(), or use hard=False.",
+            conflicts,
+        )

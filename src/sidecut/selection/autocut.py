@@ -22,8 +22,7 @@ from sidecut.graphs import Graph, GraphRecipe, recipe
 from sidecut.methods import CCSR, E2CP, NCSC, NormalizedCut
 from sidecut.methods.base import Clusterer, GraphClusterer, documented
 from sidecut.methods.cut import is_on_neighbors, vote_of_neighbors
-from sidecut.methods.inputs import check_data, check_points, is_precomputed
-from sidecut.methods.task import Answer, Task
+from sidecut.methods.task import Answer, Task, check_points, is_precomputed
 from sidecut.progress import stage
 from sidecut.selection.comparison import (
     PLAIN,
@@ -154,9 +153,6 @@ class AutoCut(Clusterer):
         "hard": check_flag,
     }
 
-    def _read(self, X: Any) -> Any:
-        return check_data(self, X)
-
     def _solve(self, task: Task) -> Answer:
         views = self._list_views(task.data)
         if task.constraints.is_empty:
@@ -239,7 +235,9 @@ class AutoCut(Clusterer):
             model.affinity = candidate.view.recipe_for(task)
         given = task.without_constraints() if candidate.method == PLAIN else task
         given = task_for(model, given)
-        return model._keep(given, model._finish(given, model._answer_to(given)))
+        # Held-out pairs have judged a candidate that was compared; the guard judges the others.
+        answer = model._solve(given) if candidate.counts else model._answer_to(given)
+        return model._keep(given, model._finish(given, answer))
 
     def _describe(
         self, models: list[Any], task: Task, candidates: list[Candidate], chosen: list[Candidate]

@@ -27,7 +27,7 @@ from sidecut.graphs import Graph
 from sidecut.labelling import rename_by_first_appearance
 from sidecut.methods import NormalizedCut
 from sidecut.methods.base import GraphClusterer
-from sidecut.methods.task import Task
+from sidecut.methods.task import Task, check_data
 from sidecut.progress import stage
 from sidecut.selection.views import Learned
 
@@ -452,7 +452,7 @@ def task_for(model: Any, task: Task) -> Task:
     """Return a task in the form a method takes: a graph as it is, points, or codes made of points."""
     if isinstance(model, GraphClusterer):
         return task
-    data, graph = model._build(model._read(task.data), task.seed)
+    data, graph = model._build(check_data(model, task.data), task.seed)
     return replace(task, data=data, graph=graph)
 
 

@@ -29,8 +29,7 @@ from sidecut.methods.baselines.lloyd import (
     spread_centres,
     warn_about_few_sets,
 )
-from sidecut.methods.inputs import check_points
-from sidecut.methods.task import Answer, Task
+from sidecut.methods.task import Answer, Task, check_points
 from sidecut.progress import stage, track
 
 #: The search for a start that respects all cannot-links gives up after so many steps.

@@ -23,8 +23,7 @@ from sidecut.exceptions import ConstraintError, ConstraintWarning, ConvergenceWa
 from sidecut.labelling import measure_confidence
 from sidecut.methods.base import PointClusterer, TakesConstraints, documented
 from sidecut.methods.baselines.lloyd import dense_rows
-from sidecut.methods.inputs import check_points
-from sidecut.methods.task import Answer, Task
+from sidecut.methods.task import Answer, Task, check_points
 from sidecut.progress import stage
 
 #: Squared lengths of cannot-links are smoothed by this, relative to their mean, where the root has no slope.

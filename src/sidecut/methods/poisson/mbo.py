@@ -166,9 +166,9 @@ class PoissonMBO(PoissonClusterer):
         n_anchored = find_anchors(task.constraints, task.n_clusters).n_anchored
         return super()._is_guarded(task) and is_free and n_anchored < task.n_clusters
 
-    def _read(self, X: Any) -> Any:
+    def _build(self, data: Any, seed: int) -> tuple[Any, Graph | None]:
         check_sizes(self.sizes, self.n_clusters)
-        return super()._read(X)
+        return super()._build(data, seed)
 
     def _solve(self, task: Task) -> Answer:
         signed, anchors = self._pose(task)

@@ -48,14 +48,16 @@ from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.labelling.lloyd import Each
 from sidecut.methods.base import Clusterer
 from sidecut.methods.guard import draw_sample, guard
-from sidecut.methods.inputs import (
+from sidecut.methods.task import (
+    Answer,
+    Decision,
+    Task,
     check_constraints,
     check_points,
     draw_seed,
     make_once,
     refuse_other_than_constraints,
 )
-from sidecut.methods.task import Answer, Decision, Task
 from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs
 from sidecut.threads import limit_threads
@@ -107,8 +109,7 @@ class LandmarkClusterer(Clusterer):
         "landmarks": lambda _, value: check_landmarks(value),
     }
 
-    def _read(self, X: Any) -> Any:
-        return check_points(self, X, dtype="numeric")
+    accepts: ClassVar[dict[str, Any]] = {"dtype": "numeric"}
 
     def _build(self, data: Any, seed: int) -> tuple[Any, Graph | None]:
         # Codes of given points depend on the seed only where it was given.
