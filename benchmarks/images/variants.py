@@ -37,16 +37,16 @@ VARIANTS: dict[str, list[tuple[str, str, float]]] = {
     "base": [],
     "regions of 45 pixels": [
         ("region_graph", "PIXELS_PER_REGION", 45),
-        ("region_graph", "MOST_REGIONS", 8_000),
+        ("region_graph", "MAX_REGIONS", 8_000),
     ],
     "regions of 30 pixels": [
         ("region_graph", "PIXELS_PER_REGION", 30),
-        ("region_graph", "MOST_REGIONS", 12_000),
+        ("region_graph", "MAX_REGIONS", 12_000),
     ],
     "looks count half": [("marked_cut", "LOOK_WEIGHT", 1.0)],
     "looks do not count": [("marked_cut", "LOOK_WEIGHT", 0.0)],
     "barriers count 2.5 times": [("marked_cut", "BARRIER_WEIGHT", 1.5)],
-    "pixels: colours count 3 times": [("marked_cut", "COLOR_BELIEF", 1.0)],
+    "pixels: colours count 3 times": [("marked_cut", "COLOR_PRIOR_WEIGHT", 1.0)],
 }
 
 

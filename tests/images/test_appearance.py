@@ -29,7 +29,7 @@ def test_densities_are_kernel_averages():
 def test_of_many_examples_an_even_part_is_taken(monkeypatch):
     looks, weights = np.linspace(0, 50, 200)[:, None], np.ones((200, 1))
     whole = class_densities(looks, weights)
-    monkeypatch.setattr(appearance, "MOST_EXAMPLES", 200)
+    monkeypatch.setattr(appearance, "MAX_EXAMPLES", 200)
     np.testing.assert_allclose(whole, class_densities(looks, weights), atol=0.01)
 
 

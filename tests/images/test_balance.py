@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sidecut import Constraints
 from sidecut.images import Seeds, attainable_beta, pixel_graph
-from sidecut.images.border import MOST_OF_A_CLASS, balanced_constraints
+from sidecut.images.seeds import MAX_MARKS, balanced_constraints
 from sidecut.methods import CSP
 
 
@@ -31,19 +31,19 @@ def test_the_uniform_cut_satisfies_nothing_of_two_balanced_classes():
 
 
 def test_large_marks_are_thinned_evenly():
-    codes = np.zeros(4 * MOST_OF_A_CLASS, dtype=int)
+    codes = np.zeros(4 * MAX_MARKS, dtype=int)
     codes[-10:] = 1
     constraints = balanced_constraints(codes)
     points = np.unique(constraints.pairs)
-    assert points.size == MOST_OF_A_CLASS + 10
+    assert points.size == MAX_MARKS + 10
     gaps = np.diff(points[points < codes.size - 10])
     assert set(gaps) <= {3, 4}
 
 
 def test_two_large_marks_are_thinned_to_labels():
-    codes = np.repeat([0, 1], [MOST_OF_A_CLASS + 1, 3 * MOST_OF_A_CLASS])
+    codes = np.repeat([0, 1], [MAX_MARKS + 1, 3 * MAX_MARKS])
     constraints = balanced_constraints(codes)
-    assert constraints.n_cannot_link == MOST_OF_A_CLASS**2
+    assert constraints.n_cannot_link == MAX_MARKS**2
     assert set(np.unique(constraints.strengths)) == {-1.0, 1.0}
 
 

@@ -66,10 +66,10 @@ def test_pixels_are_decided_by_the_grounded_laplacian(shape, monkeypatch):
     squares = {(a, b): ((colors[a] - colors[b]) ** 2).sum() for a, b in touching}
     mean = np.mean(list(squares.values()))
     inner = [place for place in places if band[place]]
-    matrix = np.diag(np.full(len(inner), border.BELIEF))
-    right = border.BELIEF * beliefs.copy()
+    matrix = np.diag(np.full(len(inner), border.PIXEL_PRIOR_WEIGHT))
+    right = border.PIXEL_PRIOR_WEIGHT * beliefs.copy()
     for (a, b), square in squares.items():
-        weight = np.exp(-border.DECAY * square / mean) + 1e-6
+        weight = np.exp(-0.5 * square / mean) + 1e-6
         for here, there in ((a, b), (b, a)):
             if band[here]:
                 row = inner.index(here)
@@ -119,6 +119,6 @@ def test_no_small_part_is_left_within_the_band(shape, seed):
     for code in (0, 1):
         parts = ndimage.label(codes == code)[0]
         sizes, goes_on = np.bincount(parts.ravel()), np.unique(parts[~band])
-        small = np.flatnonzero(sizes < border.SPECK)
+        small = np.flatnonzero(sizes < 12)
         # The second class is looked at last; what it gives away can only make parts of the first larger.
         assert np.isin(small[small > 0], goes_on).all()

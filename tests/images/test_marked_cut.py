@@ -8,7 +8,7 @@ from scipy import ndimage
 
 from sidecut.exceptions import ConstraintError
 from sidecut.images import region_graph, segment, touching_discs
-from sidecut.images.border import REACH_AFTER, band_around
+from sidecut.images.border import band_around
 from sidecut.images.marked_cut import Cut, Level, _one_level_up, cut_by_marks
 from sidecut.images.region_graph import halve
 
@@ -90,7 +90,7 @@ def test_more_marks_on_the_same_graph_are_as_good_as_a_fresh_start(discs):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_second_cut_is_what_a_fresh_one_is(monkeypatch, shape, seed):
     """Strokes are added one by one, on a picture that is cut from coarse to fine; every bit is the same."""
-    monkeypatch.setattr(region_module, "LARGE", 3_000)
+    monkeypatch.setattr(region_module, "MAX_PIXELS", 3_000)
     rng = np.random.default_rng(seed)
     smooth = ndimage.gaussian_filter(rng.normal(size=shape), 4)
     image, marks = smooth / smooth.std() + 0.3 * rng.normal(size=shape), np.zeros(shape, dtype=np.uint8)
@@ -120,7 +120,7 @@ def test_borders_of_a_level_are_found_from_the_smaller_one(shape):
         literal = literal.repeat(2, axis=axis).take(range(size), axis=axis)
     literal.reshape(-1)[marked] = marks
     np.testing.assert_array_equal(codes, literal)
-    np.testing.assert_array_equal(near, band_around(literal, REACH_AFTER))
+    np.testing.assert_array_equal(near, band_around(literal, 1))
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int64, np.float64])
@@ -153,7 +153,7 @@ def test_what_regions_cannot_do_is_said(discs):
 
 @pytest.mark.parametrize("shape", [(180, 271), (181, 270)])
 def test_large_pictures_are_cut_from_coarse_to_fine(monkeypatch, shape):
-    monkeypatch.setattr(region_module, "LARGE", 4_000)
+    monkeypatch.setattr(region_module, "MAX_PIXELS", 4_000)
     image, truth = touching_discs(*shape, random_state=0)
     marks = marks_on(truth, 60)
     result = segment(image, marks)
@@ -169,7 +169,7 @@ def test_large_pictures_are_cut_from_coarse_to_fine(monkeypatch, shape):
 @pytest.mark.parametrize("shape", [(61, 90), (9, 30, 43)])
 def test_what_is_known_of_a_pixel_is_what_the_smaller_level_says(monkeypatch, shape):
     """Cut.beliefs looks a few pixels up; Cut.probabilities, doubled, has them all."""
-    monkeypatch.setattr(region_module, "LARGE", 400)
+    monkeypatch.setattr(region_module, "MAX_PIXELS", 400)
     rng = np.random.default_rng(0)
     graph = region_graph(rng.random(shape), n_regions=40, volume=len(shape) == 3)
     marks = np.where(rng.random(shape) < 0.02, rng.integers(0, 3, shape), -1)
@@ -180,7 +180,7 @@ def test_what_is_known_of_a_pixel_is_what_the_smaller_level_says(monkeypatch, sh
         there = cut.levels[n_levels].shape
         places = tuple(rng.integers(0, size, 200) for size in there)
         literal = smaller.probabilities[tuple(axis // 2 for axis in places)]
-        np.testing.assert_allclose(smaller.beliefs(places), literal, rtol=1e-6)
+        np.testing.assert_allclose(smaller.priors(places), literal, rtol=1e-6)
     np.testing.assert_array_equal(cut.probabilities.argmax(axis=-1), cut.codes)
     np.testing.assert_allclose(cut.probabilities.sum(axis=-1), 1.0, rtol=1e-5)
 
@@ -205,7 +205,7 @@ def test_volumes_are_cut_as_pictures_are(channels):
 
 
 def test_a_volume_can_be_large(monkeypatch):
-    monkeypatch.setattr(region_module, "LARGE", 1_000)
+    monkeypatch.setattr(region_module, "MAX_PIXELS", 1_000)
     volume = np.zeros((9, 20, 21))
     volume[:, :, 10:] = 1.0
     marks = np.zeros(volume.shape, dtype=int)

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import softmax
 
 from sidecut.images import region_graph
 from sidecut.images.appearance import TEXTURE_WEIGHT
-from sidecut.images.marked_cut import cut_regions, lowest_barriers, normalize, walk_to_marks
+from sidecut.images.marked_cut import cut_regions, lowest_barriers, walk_to_marks
 from sidecut.images.region_graph import Elimination
 
 
@@ -54,7 +55,7 @@ def test_the_walk_is_an_absorbing_markov_chain(graph, votes):
 def test_beliefs_join_at_the_least_energy(graph, votes):
     """The solution is the minimum of Σ w_ij (u_i - u_j)² / 2 + Σ g_i (u_i - p_i)² with marks held fast."""
     rng = np.random.default_rng(1)
-    beliefs, pull = normalize(rng.normal(size=(25, 3))), 0.1 + rng.random(25)
+    beliefs, pull = softmax(rng.normal(size=(25, 3)), axis=1), 0.1 + rng.random(25)
     weights = graph.weights(1.0, 1.0).toarray()
     laplacian = np.diag(weights.sum(axis=1)) - weights
     matrix = Elimination(sp.csr_array(laplacian + np.diag(pull)), rng.permutation(25))

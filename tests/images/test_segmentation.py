@@ -126,7 +126,7 @@ def test_a_graph_made_before_gives_the_same_segments(discs, boxes):
 
 def test_large_pictures_without_marks_are_linked_less(monkeypatch, discs, boxes):
     image, _ = discs
-    monkeypatch.setattr("sidecut.images.spectral_cut.LARGE", image.size - 1)
+    monkeypatch.setattr("sidecut.images.spectral_cut.MAX_PIXELS", image.size - 1)
     assert segment(image).graph.n_edges == pixel_graph(image, radius=2).n_edges
     assert segment(image, radius=3).graph.n_edges == pixel_graph(image, radius=3).n_edges
     assert segment(image, boxes=boxes, balance=True).graph.n_edges == pixel_graph(image).n_edges

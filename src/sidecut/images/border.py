@@ -1,8 +1,7 @@
-"""Exact pixels along a border: regions may be wrong by a few of them, and large pictures by a few more."""
+"""Exact pixels along a border: the border of a region, or of a smaller picture, is off by a few pixels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -12,122 +11,18 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
-from sidecut.constraints import Constraints
 from sidecut.images.appearance import as_lab
 from sidecut.spectral.problem import solve_columns
-
-#: Beliefs of unequal weight are kept pair by pair, so at most so many marked pixels take part, of a class
-#: and in all.
-MOST_OF_A_CLASS = 500
-MOST_IN_ALL = 2_000
-#: The share of what a perfect cut attains that β asks for.
-SHARE = 0.5
-
-
-def balanced_constraints(codes: IntArray) -> Constraints:
-    """Return what marks say about pairs, weighed so that every class counts alike.
-
-    With as many marks of every class this is ``Constraints.from_labels``. Otherwise a pair of marks has the
-    weight w_i w_j, where w is inverse to the number of marks of a class. Unweighed, the cut u = 1 satisfies
-    most of the beliefs as soon as one class has most of the marks, and the least cut that satisfies more
-    is a poor one: 100 marks on one of two discs and 25 on the other are enough to lose the smaller.
-    """
-    codes = _thinned(codes.ravel())
-    if _are_equal(codes):
-        return Constraints.from_labels(codes)
-    points = np.flatnonzero(codes >= 0)
-    classes = codes[points]
-    counts = np.bincount(classes)
-    weights = (points.size / np.count_nonzero(counts) / counts[classes])[:, None]
-    beliefs = np.where(classes[:, None] == classes, 1.0, -1.0) * weights * weights.T
-    rows, columns = np.repeat(points, points.size), np.tile(points, points.size)
-    shape = (codes.size, codes.size)
-    return Constraints.from_matrix(sp.csr_array((beliefs.ravel(), (rows, columns)), shape=shape))
-
-
-def most_of_a_class(n_classes: int) -> int:
-    """Return how many marks of each class take part in balanced constraints, at most."""
-    return max(1, min(MOST_OF_A_CLASS, MOST_IN_ALL // max(n_classes, 1)))
-
-
-def attainable_beta(counts: Sequence[int] | IntArray, n_pixels: int) -> tuple[str, float]:
-    """Return the rule for CSP's β: half of what a cut into flat segments attains when it keeps all marks.
-
-    A cut u = ±1 that keeps the marks of c pixels has uᵀQu = c², while λ_max vol, the bound of eq. 19, is
-    about c N: only a cut with all its weight on the marked pixels comes near it. A fixed share of that bound
-    therefore asks for spikes around the marks where N is much larger than c, and leaves the sign of all other
-    pixels to a tail that fades exponentially. With c / N times the bound, segments can be flat. Where classes
-    are balanced by weights, c is K times the harmonic mean of their numbers of marks.
-
-    Parameters
-    ----------
-    counts : sequence of int
-        The number of marks of every class that take part.
-    n_pixels : int
-        N.
-
-    Returns
-    -------
-    ("fraction", float)
-        For ``CSP(beta=...)``. It is 0.5, the least that eq. 19 asks for, where only one class is marked: the
-        uniform cut attains c² as well then, and others have to exceed it by far.
-
-    Examples
-    --------
-    >>> from sidecut.images import attainable_beta
-    >>> attainable_beta([50, 50], 10_000)
-    ('fraction', 0.005)
-    >>> attainable_beta([25], 10_000)
-    ('fraction', 0.5)
-    """
-    marked = np.array([count for count in counts if count > 0], dtype=np.float64)
-    if not 1 <= marked.sum() <= n_pixels:
-        raise ValueError(
-            f"{int(marked.sum())} of {n_pixels} pixels are marked: at least one must be, at most all."
-        )
-    if marked.size == 1:
-        return "fraction", SHARE
-    return "fraction", float(SHARE * marked.size**2 / np.sum(1.0 / marked) / n_pixels)
-
-
-def _are_equal(codes: IntArray) -> bool:
-    counts = np.bincount(codes[codes >= 0])
-    return np.unique(counts[counts > 0]).size <= 1
-
-
-def _thinned(codes: IntArray) -> IntArray:
-    """Return the codes with at most so many marks of every class, evenly spread in reading order."""
-    thinned = np.full_like(codes, -1)
-    present = np.unique(codes[codes >= 0])
-    for code in present:
-        marks = np.flatnonzero(codes == code)
-        most = most_of_a_class(present.size)
-        if marks.size > most:
-            marks = marks[np.linspace(0, marks.size - 1, most).round().astype(np.intp)]
-        thinned[marks] = code
-    return thinned
-
 
 #: Pairs of pixels, or of ranks in a band.
 Pairs = tuple[IntArray, IntArray]
 
-#: Pixels so near to a border are decided again. In a picture that was cut at half its size before, fewer
-#: are enough: that cut is wrong by a pixel, which is two here, and those at the border are in the band.
-REACH = 4
-REACH_AFTER = 1
-#: Weights between pixels: exp(-s²/2) of the step s in units of the average step in the band.
-DECAY = 0.5
-#: How much beliefs count beside the four neighbours of a pixel: the second is added where single colours tell
-#: classes apart.
-BELIEF = 0.02
-COLOR_BELIEF = 0.3
+#: How much the probabilities a pixel starts with count beside its four neighbours. The second is added where
+#: single colours separate the classes.
+PIXEL_PRIOR_WEIGHT = 0.02
+COLOR_PRIOR_WEIGHT = 0.3
 #: Relative residual of the walk; labels do not change below it.
 TOLERANCE = 1e-3
-#: Parts smaller than this share of the picture, and of this many pixels at least, need a mark to stay.
-SPECK_SHARE = 1e-4
-SPECK = 12
-#: In place of a class or a pixel that is not there.
-NONE = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +40,8 @@ class Band:
         flat, last = mask.reshape(-1), mask.size - 1
         pairs: list[Pairs] = []
         rim: list[Pairs] = []
-        for step, size, where in zip(_steps(mask.shape), mask.shape, _axes(places, mask.shape), strict=True):
+        axes = np.unravel_index(places, mask.shape)
+        for step, size, where in zip(_steps(mask.shape), mask.shape, axes, strict=True):
             has_ahead, has_behind = where < size - 1, where > 0
             is_inner = flat[np.minimum(places + step, last)]
             first = np.flatnonzero(has_ahead & is_inner)
@@ -159,21 +55,16 @@ class Band:
                 rim.append((here, places[here] + by))
         return cls(places, pairs, rim)
 
-    @property
-    def n_pixels(self) -> int:
-        """How many pixels are in the band."""
-        return self.places.size
 
-
-def band_around(codes: npt.NDArray, reach: int = REACH, candidates: IntArray | None = None) -> BoolArray:
-    """Tell which pixels are near a border between classes."""
+def band_around(codes: npt.NDArray, reach: int = 4, candidates: IntArray | None = None) -> BoolArray:
+    """Return which pixels are within `reach` of a border between classes, given those that may be at one."""
     if candidates is None:
         near = touches_border(codes)
         for _ in range(reach):
             near = _grown(near)
         return near
     near = np.zeros(codes.shape, dtype=bool)
-    axes = _axes(_at_border(codes, candidates), codes.shape)
+    axes = np.unravel_index(_at_border(codes, candidates), codes.shape)
     for move in product(range(-reach, reach + 1), repeat=codes.ndim):
         if sum(map(abs, move)) <= reach:
             moved = zip(axes, move, codes.shape, strict=True)
@@ -192,7 +83,7 @@ def _grown(mask: BoolArray) -> BoolArray:
 
 
 def touches_border(codes: npt.NDArray) -> BoolArray:
-    """Tell which pixels have a neighbour of another class."""
+    """Return which pixels have a neighbour of another class."""
     touches = np.zeros(codes.shape, dtype=bool)
     for axis in range(codes.ndim):
         behind, ahead = _halves(codes.ndim, axis)
@@ -206,26 +97,26 @@ def decide_pixels(
     pixels: npt.NDArray,
     codes: npt.NDArray,
     band: Band,
-    beliefs: FloatArray,
-    belief: float = BELIEF,
+    priors: FloatArray,
+    weight: float = PIXEL_PRIOR_WEIGHT,
     colors: npt.NDArray | None = None,
 ) -> FloatArray:
     """Return the probabilities of the classes for the pixels of a band, all others being known.
 
-    A walk from a pixel over similar neighbours ends where the class is known, or, now and then, takes the
-    belief where it is: (L + γ I) u = W z + γ p on the band, z being the classes around it.
+    A walk from a pixel over similar neighbours ends where the class is known, or, at a rate γ, where it is,
+    with the prior p there: (L + γ I) u = W z + γ p on the band, z being the classes around it.
     """
     flat = pixels.reshape(-1, pixels.shape[-1])
     if colors is None:
         colors = as_lab(flat[band.places])
     inner, outer = _weights(colors, [as_lab(flat[there]) for _, there in band.rim], band)
-    pull, n_classes = np.zeros(beliefs.size), beliefs.shape[1]
+    pull, n_classes = np.zeros(priors.size), priors.shape[1]
     for (here, there), weights in zip(band.rim, outer, strict=True):
-        pull += np.bincount(here * n_classes + codes.reshape(-1)[there], weights, beliefs.size)
-    right = pull.reshape(beliefs.shape)
-    matrix, diagonal = _system(band, inner, right.sum(axis=1) + belief)
-    right += belief * beliefs
-    return _solve(matrix, diagonal, right, beliefs)
+        pull += np.bincount(here * n_classes + codes.reshape(-1)[there], weights, priors.size)
+    right = pull.reshape(priors.shape)
+    matrix, diagonal = _system(band, inner, right.sum(axis=1) + weight)
+    right += weight * priors
+    return _solve(matrix, diagonal, right, priors)
 
 
 def _weights(
@@ -236,7 +127,8 @@ def _weights(
     outer = [_squares(colors[here], there) for (here, _), there in zip(band.rim, outside, strict=True)]
     steps = [*inner, *outer]
     mean = sum(float(step.sum()) for step in steps) / max(sum(step.size for step in steps), 1) or 1.0
-    weights = [np.exp(step * (-DECAY / mean)) + 1e-6 for step in steps]
+    # exp(-s²/2) of the step s in units of the average step; the last term keeps the band connected.
+    weights = [np.exp(step * (-0.5 / mean)) + 1e-6 for step in steps]
     return weights[: len(inner)], weights[len(inner) :]
 
 
@@ -247,16 +139,16 @@ def _squares(one: npt.NDArray, other: npt.NDArray) -> FloatArray:
 
 def _system(band: Band, inner: list[FloatArray], grounded: FloatArray) -> tuple[sp.csr_array, FloatArray]:
     """Return the Laplacian of the band, grounded, and its diagonal."""
-    n_axes, n_pixels = len(band.pairs), band.n_pixels
+    n_axes, n_pixels = len(band.pairs), band.places.size
     entries = np.zeros((2 * n_axes + 1, n_pixels))
-    columns = np.full(entries.shape, NONE, dtype=np.int32)
+    columns = np.full(entries.shape, -1, dtype=np.int32)
     for axis, ((first, second), weights) in enumerate(zip(band.pairs, inner, strict=True)):
-        # Rows are in order: what is before the pixel, itself, and what comes after it.
+        # Columns in ascending order: the pixels before this one, itself, and those after it.
         columns[axis, second], entries[axis, second] = first, -weights
         columns[-1 - axis, first], entries[-1 - axis, first] = second, -weights
     diagonal = grounded - entries.sum(axis=0)
     columns[n_axes], entries[n_axes] = np.arange(n_pixels), diagonal
-    is_entry = (columns != NONE).T
+    is_entry = (columns >= 0).T
     starts = np.concatenate([[0], np.cumsum(np.count_nonzero(is_entry, axis=1))]).astype(np.int32)
     matrix = sp.csr_array((entries.T[is_entry], columns.T[is_entry], starts), shape=(n_pixels, n_pixels))
     return matrix, diagonal
@@ -277,8 +169,9 @@ def _solve(matrix: sp.csr_array, diagonal: FloatArray, right: FloatArray, start:
 
 
 def remove_specks(codes: npt.NDArray, band: Band) -> None:
-    """Give small parts that nobody marked to the class around them."""
-    least = max(SPECK, round(SPECK_SHARE * codes.size))
+    """Give small parts without a mark to the class around them."""
+    # Of fewer than 12 pixels, and of less than 1/10,000 of a large picture.
+    least = max(12, round(1e-4 * codes.size))
     flat = codes.reshape(-1)
     for code in np.unique(flat[band.places]):
         parts, is_speck = _specks(flat, band, least)
@@ -287,7 +180,7 @@ def remove_specks(codes: npt.NDArray, band: Band) -> None:
         lost = np.flatnonzero(is_speck[parts] & (flat[band.places] == code))
         if lost.size:
             around = _classes_around(flat, codes.shape, band.places[lost], parts[lost])
-            lost = lost[around[parts[lost]] != NONE]
+            lost = lost[around[parts[lost]] >= 0]
             flat[band.places[lost]] = around[parts[lost]]
 
 
@@ -312,7 +205,7 @@ def _parts(codes: npt.NDArray, band: Band) -> IntArray:
     for first, second in others:
         is_same = codes[first] == codes[second]
         one, other = runs[first[is_same]], runs[second[is_same]]
-        # Pixels of the same two runs say the same.
+        # Two runs that touch along several pixels are linked once.
         is_new = np.ones(one.size, dtype=bool)
         is_new[1:] = (one[1:] != one[:-1]) | (other[1:] != other[:-1])
         firsts.append(one[is_new])
@@ -327,7 +220,7 @@ def _classes_around(flat: npt.NDArray, shape: tuple[int, ...], places: IntArray,
     """Return the class that most pixels around each part have, given the pixels of some, -1 elsewhere."""
     n_parts, n_classes = int(parts.max()) + 1, int(flat.max()) + 1
     votes = np.zeros(n_parts * n_classes, dtype=np.intp)
-    for step, size, where in zip(_steps(shape), shape, _axes(places, shape), strict=True):
+    for step, size, where in zip(_steps(shape), shape, np.unravel_index(places, shape), strict=True):
         for has_neighbor, by in ((where > 0, -step), (where < size - 1, step)):
             here, there = places[has_neighbor], flat[places[has_neighbor] + by]
             is_rim = there != flat[here]
@@ -335,23 +228,18 @@ def _classes_around(flat: npt.NDArray, shape: tuple[int, ...], places: IntArray,
                 parts[has_neighbor][is_rim] * n_classes + there[is_rim], minlength=votes.size
             )
     table = votes.reshape(n_parts, n_classes)
-    return np.where(table.any(axis=1), table.argmax(axis=1), NONE)
+    return np.where(table.any(axis=1), table.argmax(axis=1), -1)
 
 
 def _at_border(codes: npt.NDArray, candidates: IntArray) -> IntArray:
     """Return those of some pixels that have a neighbour of another class."""
     flat, differs = codes.reshape(-1), np.zeros(candidates.size, dtype=bool)
     here, last = flat[candidates], codes.size - 1
-    axes = _axes(candidates, codes.shape)
+    axes = np.unravel_index(candidates, codes.shape)
     for where, size, step in zip(axes, codes.shape, _steps(codes.shape), strict=True):
         differs |= (where > 0) & (flat[np.maximum(candidates - step, 0)] != here)
         differs |= (where < size - 1) & (flat[np.minimum(candidates + step, last)] != here)
     return candidates[differs]
-
-
-def _axes(places: IntArray, shape: tuple[int, ...]) -> list[IntArray]:
-    """Return row, column and so on of pixels."""
-    return list(np.unravel_index(places, shape))
 
 
 def _steps(shape: tuple[int, ...]) -> list[int]:

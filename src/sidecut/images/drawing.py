@@ -1,4 +1,4 @@
-"""Segments and indicators as pictures, in plain arrays of RGB."""
+"""Segments and indicators as arrays of RGB, and strokes of colour read from them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.ndimage import binary_dilation
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.exceptions import ConstraintError
@@ -21,8 +22,10 @@ SEGMENT_COLORS = (
     *((204, 121, 167), (86, 180, 233), (230, 159, 0), (60, 60, 60)),
 )
 _BLUE, _RED = np.array([0.02, 0.22, 0.58]), np.array([0.70, 0.05, 0.10])
-#: Values beyond this quantile of the absolute indicator are shown in full colour.
-FULL_COLOR = 0.98
+#: A colour is saturated if its strongest and weakest channel differ by at least this share of white.
+MIN_SATURATION = 0.4
+#: More colours than this are not drawn by a person; they are blends.
+MAX_COLORS = 16
 
 
 def segment_colors(n_segments: int) -> RGB:
@@ -58,17 +61,20 @@ def draw_overlay(
         raise ValueError(f"The image has {rgb.shape[:2]} pixels, the segmentation {labels.shape}.")
     if colors is None:
         colors = segment_colors(int(labels.max()) + 1)
-    # Colours on grey: the hue tells the segment, the lightness the picture.
+    # Colours on grey: the hue shows the segment, the lightness the picture.
     grey = rgb.mean(axis=2, keepdims=True)
     mixed = (1.0 - opacity) * (0.5 * rgb + 0.5 * grey) + opacity * colors[labels] / 255.0
     mixed, labels = _enlarged(mixed, enlarge), _enlarged(labels, enlarge)
-    mixed[_borders(labels)] = 1.0
+    # White where the pixel to the right, or below, has another label.
+    mixed[:-1][labels[:-1] != labels[1:]] = 1.0
+    mixed[:, :-1][labels[:, :-1] != labels[:, 1:]] = 1.0
     return _as_bytes(_with_marks(mixed, codes, enlarge, colors))
 
 
 def draw_heat(indicator: FloatArray, codes: IntArray | None, enlarge: int) -> RGB:
     """Return an indicator in colours: dark blue, white at zero, dark red."""
-    full = float(np.quantile(np.abs(indicator), FULL_COLOR)) or float(np.abs(indicator).max()) or 1.0
+    # The largest 2 % are shown in full colour.
+    full = float(np.quantile(np.abs(indicator), 0.98)) or float(np.abs(indicator).max()) or 1.0
     share = np.clip(indicator / full, -1.0, 1.0)[..., None]
     # The square root lets small values show their sign, which decides the segment.
     strength = np.sqrt(np.abs(share))
@@ -82,14 +88,6 @@ def _enlarged(values: npt.NDArray, enlarge: int) -> npt.NDArray:
     return np.repeat(np.repeat(values, enlarge, axis=0), enlarge, axis=1)
 
 
-def _borders(labels: IntArray) -> npt.NDArray[np.bool_]:
-    """Tell which pixels have another label to their right or below."""
-    border = np.zeros(labels.shape, dtype=bool)
-    border[:-1] |= labels[:-1] != labels[1:]
-    border[:, :-1] |= labels[:, :-1] != labels[:, 1:]
-    return border
-
-
 def _with_marks(
     rgb: FloatArray, codes: IntArray | None, enlarge: int, colors: RGB | None = None
 ) -> FloatArray:
@@ -100,34 +98,14 @@ def _with_marks(
     inside = marks >= 0
     if colors is None or len(colors) <= codes.max():
         colors = segment_colors(int(codes.max()) + 1)
-    rgb[_grown(inside) & ~inside] = 1.0
+    rgb[binary_dilation(inside) & ~inside] = 1.0
     rgb[inside] = colors[marks[inside]] / 255.0
-    rgb[inside & _grown(~inside)] = 0.0
+    rgb[inside & binary_dilation(~inside)] = 0.0
     return rgb
-
-
-def _grown(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return a mask with the four neighbours of its pixels."""
-    grown = mask.copy()
-    grown[1:] |= mask[:-1]
-    grown[:-1] |= mask[1:]
-    grown[:, 1:] |= mask[:, :-1]
-    grown[:, :-1] |= mask[:, 1:]
-    return grown
 
 
 def _as_bytes(rgb: FloatArray) -> RGB:
     return np.round(255.0 * np.clip(rgb, 0.0, 1.0)).astype(np.uint8)
-
-
-#: A colour is saturated if its strongest and weakest channel differ by at least this share of white.
-SATURATED = 0.4
-#: Two colours closer than this in every channel are the same: half a step of 8 bits.
-SAME = 0.5 / 255
-#: A layer pixel counts as drawn if it is at least half opaque.
-OPAQUE = 0.5
-#: More colours than this are not drawn by a person; they are blends.
-MAX_COLORS = 16
 
 
 def stroke_classes(
@@ -138,44 +116,35 @@ def stroke_classes(
     if layer.ndim != 3 or layer.shape[2] not in (3, 4):
         raise ConstraintError(f"Strokes of shape {layer.shape}: expected RGB or RGBA colours.")
     colors = as_pixels(layer)
-    is_drawn = _differs(colors, image)
+    # Two colours are the same if no channel differs by more than half a step of 8 bits.
+    is_drawn: BoolArray = np.any(np.abs(colors - as_pixels(image)) > 0.5 / 255, axis=2)
+    is_saturated = np.ptp(colors, axis=2) >= MIN_SATURATION
     if layer.shape[2] == 4:
-        is_drawn &= layer[..., 3] >= OPAQUE * white_of(layer.dtype)
-    is_saturated = np.ptp(colors, axis=2) >= SATURATED
-    if layer.shape[2] == 4:
+        is_drawn &= layer[..., 3] >= 0.5 * white_of(layer.dtype)
         _check_visible(colors, is_drawn, is_saturated)
     is_known = is_drawn & is_saturated
     bytes_ = np.round(255 * colors[is_known]).astype(np.int64)
     packed, codes = np.unique(bytes_ @ [65536, 256, 1], return_inverse=True)
     names = tuple(f"#{color:06x}" for color in packed)
-    _check_count(names, codes)
+    if len(names) > MAX_COLORS:
+        counts = np.bincount(codes)
+        most = ", ".join(f"{names[code]} ({counts[code]} pixels)" for code in np.argsort(-counts)[:3])
+        raise ConstraintError(
+            f"The strokes have {len(names)} different colours, the most frequent {most}: every colour is a "
+            f"class, and at most {MAX_COLORS} are allowed. Draw with a hard brush (no anti-aliasing) on a "
+            "transparent layer and save it as PNG, not JPEG."
+        )
     return is_known, codes, names
-
-
-def _differs(colors: npt.NDArray[np.float64], image: npt.ArrayLike) -> BoolArray:
-    return np.any(np.abs(colors - as_pixels(image)) > SAME, axis=2)
 
 
 def _check_visible(colors: npt.NDArray[np.float64], is_drawn: BoolArray, is_saturated: BoolArray) -> None:
     """Refuse grey and white strokes on a layer with transparency: they were drawn on purpose."""
     has_layer = not is_drawn.all()
-    pale = is_drawn & ~is_saturated & (colors.max(axis=2) > SATURATED)
+    pale = is_drawn & ~is_saturated & (colors.max(axis=2) > MIN_SATURATION)
     if has_layer and pale.any():
         row, column = np.argwhere(pale)[0]
         color = "".join(f"{round(255 * value):02x}" for value in colors[row, column])
         raise ConstraintError(
-            f"The stroke at row {row}, column {column} has the colour #{color}, which is too pale to tell "
-            "classes by: draw with plain colours such as #ff0000, #00ff00 and #0000ff."
+            f"The stroke at row {row}, column {column} has the colour #{color}, which is too pale to "
+            "distinguish classes: draw with plain colours such as #ff0000, #00ff00 and #0000ff."
         )
-
-
-def _check_count(names: tuple[str, ...], codes: npt.NDArray[np.intp]) -> None:
-    if len(names) <= MAX_COLORS:
-        return
-    counts = np.bincount(codes)
-    most = ", ".join(f"{names[code]} ({counts[code]} pixels)" for code in np.argsort(-counts)[:3])
-    raise ConstraintError(
-        f"The strokes have {len(names)} different colours, the most frequent {most}: every colour is a "
-        f"class, and at most {MAX_COLORS} are allowed. Draw with a hard brush (no anti-aliasing) on a "
-        "transparent layer and save it as PNG, not JPEG."
-    )

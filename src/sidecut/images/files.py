@@ -57,7 +57,10 @@ def read_image(path: str | PathLike[str]) -> npt.NDArray:
     pillow = _pillow()
     try:
         with pillow.open(path) as picture:
-            return _as_array(picture)
+            if picture.mode not in _PLAIN_MODES:
+                has_alpha = "transparency" in picture.info or picture.mode.endswith("A")
+                picture = picture.convert("RGBA" if has_alpha else "L" if picture.mode == "1" else "RGB")
+            return np.asarray(picture)
     except pillow.UnidentifiedImageError as error:
         raise ValueError(f"{path} is not an image that can be read; save it as PNG or JPEG.") from error
 
@@ -119,13 +122,6 @@ def read_labels(path: str | PathLike[str]) -> npt.NDArray:
         return np.asarray(picture)
 
 
-def _as_array(picture: Any) -> npt.NDArray:
-    if picture.mode not in _PLAIN_MODES:
-        has_alpha = "transparency" in picture.info or picture.mode.endswith("A")
-        picture = picture.convert("RGBA" if has_alpha else "L" if picture.mode == "1" else "RGB")
-    return np.asarray(picture)
-
-
 def _read_array(path: Path) -> npt.NDArray:
     try:
         return np.load(path, allow_pickle=False)
@@ -148,9 +144,6 @@ def _pillow() -> Any:
         raise ImportError(message) from error
 
 
-# A picture to try things on: two discs that no unsupervised cut would tell apart.
-
-
 def touching_discs(
     height: int = 48,
     width: int = 72,
@@ -160,8 +153,8 @@ def touching_discs(
 ) -> tuple[FloatArray, IntArray]:
     """Make a picture of two dark discs that touch, on a background that grows brighter, with noise.
 
-    The discs have the same grey and a common border: like two animals side by side, they can be told apart
-    only by someone who knows that they are two.
+    The discs have the same grey and a common border, so only marks can separate them, like two animals side
+    by side.
 
     Parameters
     ----------

@@ -1,7 +1,18 @@
 """A picture cut by marks: regions first, then the pixels along the borders, from coarse to fine.
 
 Most pixels of a large picture are far from any border and have the class of their region. Only the others
-are looked at one by one, and probabilities of all pixels are made when they are asked for.
+are decided one by one, and probabilities of all pixels are computed on first access.
+
+The class of a region depends on three things (`cut_regions`):
+
+1. Place. A random walk over the regions that hardly ever crosses a strong edge ends at a mark of class c with
+   probability q_c: L q = 0 on regions without marks (Grady, 2006). On the best way to a mark of class c the
+   strongest edge has strength s_c.
+2. Look. Marks give the density d_c of colour and texture of each class.
+3. Neighbours. All three give a prior, p_c ∝ (q_c + ε)^a exp(-e s_c) (d_c + δ)^b, which is smoothed on the
+   graph: u minimises Σ_ij w_ij (u_i - u_j)² / 2 + γ Σ_i n_i (u_i - p_i)², n_i the pixels of region i.
+
+Then regions with a clear class are further examples of it, and steps 2 and 3 are repeated.
 """
 
 from __future__ import annotations
@@ -12,6 +23,7 @@ from itertools import product
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.images.appearance import (
@@ -25,22 +37,26 @@ from sidecut.images.appearance import (
     pool_alike,
     with_colors,
 )
-from sidecut.images.border import BELIEF as BELIEF_OF_PIXELS
 from sidecut.images.border import (
-    COLOR_BELIEF,
-    REACH_AFTER,
+    COLOR_PRIOR_WEIGHT,
+    PIXEL_PRIOR_WEIGHT,
     Band,
     band_around,
     decide_pixels,
     remove_specks,
     touches_border,
 )
-from sidecut.images.region_graph import BELIEF, RegionGraph
+from sidecut.images.region_graph import REGION_PRIOR_WEIGHT, RegionGraph
+
+#: a, e and b of step 3.
+PLACE_WEIGHT = 0.5
+BARRIER_WEIGHT = 0.6
+LOOK_WEIGHT = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """What is known at one level of a picture beside the smaller one below it."""
+    """Marks and decided pixels at one level of a picture; all others have the class of the smaller level."""
 
     shape: tuple[int, ...]
     marked: IntArray
@@ -70,13 +86,13 @@ class Cut:
             flat[level.marked] = np.eye(values.shape[-1])[level.marks]
         return values
 
-    def beliefs(self, places: tuple[IntArray, ...]) -> FloatArray:
-        """Return what is known so far of some pixels of the next larger level: `probabilities`, doubled."""
+    def priors(self, places: tuple[IntArray, ...]) -> FloatArray:
+        """Return `probabilities`, doubled, at some pixels of the next larger level."""
         n_levels = len(self.levels)
         n_classes = self.by_region.shape[1]
         values = np.empty((places[0].size, n_classes))
         unknown = np.arange(places[0].size)
-        # The largest level that knows a pixel is right, and that is almost always the last.
+        # The largest level with a value for a pixel is right, and that is almost always the last.
         for halvings, level in enumerate(reversed(self.levels), start=1):
             here = np.ravel_multi_index(tuple(axis[unknown] >> halvings for axis in places), level.shape)
             for known, what in ((level.band, level.probabilities), (level.marked, level.marks)):
@@ -99,7 +115,7 @@ class RegionCut:
     n_clusters : int
         How many classes there are.
     n_regions : int
-        How many regions there were to be told apart.
+        How many regions the picture was divided into.
     """
 
     n_clusters: int
@@ -107,7 +123,7 @@ class RegionCut:
 
 
 def cut_by_marks(graph: RegionGraph, marks: IntArray, n_classes: int) -> Cut:
-    """Return the class of every pixel, those of marked pixels being what the marks say."""
+    """Return the class of every pixel; marked pixels keep the class of their mark."""
     regions = graph.regions
     levels = _marks_by_level(graph, marks)
     votes = _votes(graph, levels[0], n_classes)
@@ -137,20 +153,24 @@ def _exact(
         near |= undecided
     near.reshape(-1)[marked] = False
     flat, band = codes.reshape(-1), Band.of(near)
-    probabilities = coarse.beliefs(np.unravel_index(band.places, shape))
+    probabilities = coarse.priors(np.unravel_index(band.places, shape))
     palettes = coarse.palettes
     if palettes is None:
         palettes = class_palettes(graph.bins, codes, ~near, probabilities.shape[1], pixels.shape[-1])
-    if band.n_pixels:
+    if band.places.size:
         colors = as_lab(pixels.reshape(-1, pixels.shape[-1])[band.places])
-        # Colours count as far as they tell the classes apart.
+        # Colours count as far as they separate the classes.
         distinct = how_distinct(palettes)
-        beliefs = with_colors(probabilities, palettes, color_bins(colors), distinct)
-        belief = BELIEF_OF_PIXELS + COLOR_BELIEF * distinct**SHARPNESS
-        probabilities = decide_pixels(pixels, codes, band, beliefs, belief, colors)
-        flat[band.places] = probabilities.argmax(axis=1)
+        priors = with_colors(probabilities, palettes, color_bins(colors), distinct)
+        weight = PIXEL_PRIOR_WEIGHT + COLOR_PRIOR_WEIGHT * distinct**SHARPNESS
+        probabilities = decide_pixels(pixels, codes, band, priors, weight, colors)
+        most = probabilities.argmax(axis=1)
+        flat[band.places] = most
         remove_specks(codes, band)
-        _agree(probabilities, flat[band.places])
+        # Where a speck was removed, its class and the new one swap their probabilities.
+        changed = np.flatnonzero(most != flat[band.places])
+        new, old = (changed, flat[band.places[changed]]), (changed, most[changed])
+        probabilities[new], probabilities[old] = probabilities[old], probabilities[new]
     level = Level(shape, marked, marks, band.places, probabilities)
     return Cut(codes, coarse.regions, coarse.by_region, palettes, (*coarse.levels, level))
 
@@ -174,7 +194,8 @@ def _one_level_up(
     for move in product((-1, 0, 1), repeat=len(shape)):
         moved = zip(lost, move, touches.shape, strict=True)
         touches[tuple((where + by).clip(0, size - 1) for where, by, size in moved)] = True
-    return codes, band_around(codes, REACH_AFTER, _children(touches, shape))
+    # The smaller level is off by one pixel, which is two here; those at the border are in the band anyway.
+    return codes, band_around(codes, 1, _children(touches, shape))
 
 
 def _children(cells: BoolArray, shape: tuple[int, ...]) -> IntArray:
@@ -186,14 +207,6 @@ def _children(cells: BoolArray, shape: tuple[int, ...]) -> IntArray:
         fits = np.logical_and.reduce([axis < size for axis, size in zip(places, shape, strict=True)])
         found.append(np.ravel_multi_index(tuple(axis[fits] for axis in places), shape))
     return np.concatenate(found)
-
-
-def _agree(probabilities: FloatArray, codes: IntArray) -> None:
-    """Let the chosen class be the most probable where specks were removed, by a swap."""
-    most = probabilities.argmax(axis=1)
-    where = np.flatnonzero(most != codes)
-    chosen, likely = (where, codes[where]), (where, most[where])
-    probabilities[chosen], probabilities[likely] = probabilities[likely], probabilities[chosen]
 
 
 def _votes(graph: RegionGraph, known: tuple[IntArray, IntArray], n_classes: int) -> FloatArray:
@@ -236,40 +249,20 @@ def _doubled(values: npt.NDArray, shape: tuple[int, ...]) -> npt.NDArray:
     return values
 
 
-# Which class a region belongs to: where it lies, what it looks like, and what its neighbours are.
-#
-# 1. Place. A random walk over the regions that hardly ever crosses a strong edge ends at a mark of class c
-# with probability q_c: L q = 0 on regions without marks (Grady, 2006). And on the best way to a mark of class
-# c the strongest edge has strength s_c. 2. Look. Marks give the density d_c of colour and texture of each
-# class. 3. All are beliefs, p_c ∝ (q_c + ε)^a exp(-e s_c) (d_c + δ)^b, and join on the graph: u minimises
-# Σ_ij w_ij (u_i - u_j)² / 2 + γ Σ_i n_i (u_i - p_i)², n_i the pixels of region i. 4. Regions that are sure by
-# now are examples of their class, and steps 2 and 3 are done again.
-
-
-#: ε, a, e and b of step 3.
-DOUBT = 1e-3
-PLACE_WEIGHT = 0.5
-BARRIER_WEIGHT = 0.6
-LOOK_WEIGHT = 2.0
-#: Rounds of steps 2 and 3; a region takes part in the next if it is as sure as this.
-ROUNDS = 3
-SURE = 0.8
-#: A marked pixel counts as many pixels of sure regions.
-MARK_WEIGHT = 5.0
-
-
 def cut_regions(graph: RegionGraph, votes: FloatArray) -> FloatArray:
     """Return the probability of every class for every region."""
-    place = PLACE_WEIGHT * np.log(walk_to_marks(graph, votes) + DOUBT)
+    sizes = graph.regions.sizes[:, None]
+    place = PLACE_WEIGHT * np.log(walk_to_marks(graph, votes) + 1e-3)
     place -= BARRIER_WEIGHT * lowest_barriers(graph, votes)
     problem = graph.joining.grounded(votes)
     examples = votes
-    for _ in range(ROUNDS):
+    for _ in range(3):
         densities = pool_alike(class_densities(graph.looks, examples), votes)
-        beliefs = normalize(place + LOOK_WEIGHT * np.log(densities + FLOOR))
-        probabilities = problem.solve(BELIEF * graph.regions.sizes[:, None] * beliefs)
-        sure = np.where(probabilities > SURE, probabilities, 0.0)
-        examples = MARK_WEIGHT * votes + graph.regions.sizes[:, None] * sure
+        priors = softmax(place + LOOK_WEIGHT * np.log(densities + FLOOR), axis=1)
+        probabilities = problem.solve(REGION_PRIOR_WEIGHT * sizes * priors)
+        # Regions of a clear class are examples, too; a marked pixel counts as five of theirs.
+        sure = np.where(probabilities > 0.8, probabilities, 0.0)
+        examples = 5.0 * votes + sizes * sure
     return probabilities
 
 
@@ -293,9 +286,3 @@ def lowest_barriers(graph: RegionGraph, votes: FloatArray) -> FloatArray:
 def walk_to_marks(graph: RegionGraph, votes: FloatArray) -> FloatArray:
     """Return the probability that a walk from each region first meets a mark of each class."""
     return np.clip(graph.walking.grounded(votes).solve(np.zeros_like(votes)), 0.0, 1.0)
-
-
-def normalize(scores: FloatArray) -> FloatArray:
-    """Return exp(scores), divided by the sums of rows."""
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sidecut.checks import FloatArray
+from sidecut.checks import FloatArray, check_positive
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs import Neighbors, SparseGraph
 from sidecut.images.pixels import as_pixels
 
-#: σ_c is at least this share of the contrast of the whole picture, so that flat regions do not fall apart.
-LEAST_SHARE_OF_CONTRAST = 0.2
-#: σ_p relative to the radius, as Shi and Malik (2000) chose it: 4 for a radius of 5.
-POSITION_SHARE = 0.8
+#: More edges than this are refused: their weights alone would take 8 GB.
+MAX_ENTRIES = 500_000_000
+
+Offset = tuple[int, int]
 
 
 def pixel_graph(
@@ -38,14 +36,14 @@ def pixel_graph(
     image : array of shape (height, width) or (height, width, channels)
         Grey or colour, see `as_pixels`.
     radius : float, default=5.0
-        Pixels at most so far apart are linked; ``numpy.inf`` links all, for small pictures. Time and memory
+        Pixels at most this far apart are linked; ``numpy.inf`` links all, for small pictures. Time and memory
         grow with its square.
     n_neighbors : int, optional
-        Link instead every pixel with so many of its nearest in position and colour together, each in units of
-        its σ; a one-sided edge has half its weight. Far pixels of the same colour can then be neighbours.
+        Link instead every pixel with its `n_neighbors` nearest in position and colour together, each in units
+        of its σ; a one-sided edge has half its weight. Far pixels of the same colour can then be neighbours.
     sigma_position : float, optional
         σ_p in pixels: 0.8 times the radius by default, and for `n_neighbors` 0.8 times the radius of a disc
-        of so many pixels.
+        of `n_neighbors` pixels.
     sigma_color : float, optional
         σ_c in units of the picture (white is 1 for unsigned integers): by default `color_width(image)`.
 
@@ -73,25 +71,37 @@ def pixel_graph(
     height, width, _ = pixels.shape
     if height * width < 2:
         raise ValueError("An image of a single pixel cannot be cut; give one of at least two.")
-    sigma_color = color_width(image) if sigma_color is None else _positive(sigma_color, "sigma_color")
+    if sigma_color is None:
+        sigma_color = color_width(image)
     reach = _reach(radius, n_neighbors)
     if sigma_position is None:
-        # All pixels linked: half the extent of the picture takes the place of the radius.
-        sigma_position = POSITION_SHARE * min(reach, max(height, width) / 2)
-    sigma_position = _positive(sigma_position, "sigma_position")
+        # 4 for a radius of 5 (Shi & Malik, 2000). If all pixels are linked, half the extent of the picture
+        # takes the place of the radius.
+        sigma_position = 0.8 * min(reach, max(height, width) / 2)
+    check_positive("sigma_color", sigma_color)
+    check_positive("sigma_position", sigma_position)
     if n_neighbors is not None:
-        return _nearest(pixels, n_neighbors, sigma_position, sigma_color)
+        positions = np.moveaxis(np.mgrid[:height, :width], 0, -1) / sigma_position
+        features = np.concatenate([positions, pixels / sigma_color], axis=2)
+        recipe = Neighbors(n_neighbors, weights="gaussian", sigma=1.0)
+        return recipe.build(features.reshape(height * width, features.shape[2]))
     weights = stencil_weights(pixels, reach, sigma_position, sigma_color)
-    _warn_of_lost(int(np.count_nonzero(weights.data == 0)), weights.nnz, sigma_position, sigma_color)
+    n_lost = int(np.count_nonzero(weights.data == 0))
+    if n_lost:
+        warn(
+            f"{n_lost} of {weights.nnz} weights underflow to zero with sigma_position={sigma_position:.3g} "
+            f"and sigma_color={sigma_color:.3g}: pixels may fall out of the graph. Use larger widths.",
+            GraphWarning,
+        )
     return SparseGraph(weights)
 
 
 def color_width(image: npt.ArrayLike) -> float:
     """Return σ_c for a picture: how much adjacent pixels differ on average.
 
-    That is what texture and noise amount to, so edges between objects stand out from it. It is at least a
-    fifth of the standard deviation of the whole picture, which keeps smooth pictures from falling apart, and
-    1 for a picture of one colour, where it does not matter.
+    This is the size of texture and noise, so edges between objects stand out from it. It is at least a
+    fifth of the standard deviation of the whole picture, which keeps smooth pictures connected, and 1 for a
+    picture of one colour, where it does not matter.
 
     Parameters
     ----------
@@ -109,16 +119,7 @@ def color_width(image: npt.ArrayLike) -> float:
     gaps = [np.linalg.norm(np.diff(pixels, axis=axis), axis=2).ravel() for axis in (0, 1)]
     contrast = float(np.sqrt(pixels.var(axis=(0, 1)).sum()))
     texture = float(np.concatenate(gaps).mean()) if pixels[..., 0].size > 1 else 0.0
-    return max(texture, LEAST_SHARE_OF_CONTRAST * contrast) or 1.0
-
-
-def _nearest(pixels: FloatArray, n_neighbors: int, sigma_position: float, sigma_color: float) -> SparseGraph:
-    height, width, n_channels = pixels.shape
-    rows, columns = np.mgrid[:height, :width]
-    positions = np.stack([rows, columns], axis=2) / sigma_position
-    features = np.concatenate([positions, pixels / sigma_color], axis=2)
-    recipe = Neighbors(n_neighbors, weights="gaussian", sigma=1.0)
-    return recipe.build(features.reshape(height * width, 2 + n_channels))
+    return max(texture, 0.2 * contrast) or 1.0
 
 
 def _reach(radius: float, n_neighbors: int | None) -> float:
@@ -128,30 +129,6 @@ def _reach(radius: float, n_neighbors: int | None) -> float:
     if not radius >= 1:
         raise ValueError(f"radius={radius!r} must be at least 1: adjacent pixels are one pixel apart.")
     return float(radius)
-
-
-def _positive(sigma: float, name: str) -> float:
-    if not (np.isfinite(sigma) and sigma > 0):
-        raise ValueError(f"{name}={sigma!r} must be a positive number.")
-    return float(sigma)
-
-
-def _warn_of_lost(n_lost: int, n_weights: int, sigma_position: float, sigma_color: float) -> None:
-    if n_lost:
-        warn(
-            f"{n_lost} of {n_weights} weights underflow to zero with sigma_position={sigma_position:.3g} and "
-            f"sigma_color={sigma_color:.3g}: pixels may fall out of the graph. Use larger widths.",
-            GraphWarning,
-        )
-
-
-# Edges between pixels at most a radius apart: the same offsets everywhere, so nothing is searched.
-
-
-#: More edges than this are refused: their weights alone would take 8 GB.
-MAX_ENTRIES = 500_000_000
-
-Offset = tuple[int, int]
 
 
 def offsets_within(radius: float, shape: tuple[int, int]) -> list[Offset]:
@@ -167,33 +144,30 @@ def stencil_weights(
     """Return the Gaussian weights between all pixels no farther apart than a radius."""
     height, width, _ = pixels.shape
     offsets = offsets_within(radius, (height, width))
-    _check_size(height * width * len(offsets), radius, (height, width))
+    n_entries = height * width * len(offsets)
+    if n_entries > MAX_ENTRIES:
+        raise MemoryError(
+            f"radius={radius:g} on an image of {height} x {width} pixels would need {n_entries:,} "
+            f"weights, {9 * n_entries / 1e9:.0f} GB or more. Use a smaller radius, or a smaller image."
+        )
     slots = {offset: slot for slot, offset in enumerate(offsets)}
     weights = np.zeros((height, width, len(offsets)))
     exists = np.zeros((height, width, len(offsets)), dtype=bool)
-    for (down, across), here, there in _forward_edges(offsets, (height, width)):
+    for down, across in offsets:
+        if (down, across) < (0, 0):
+            # Every edge has two directions; the forward one gives the weight of both.
+            continue
+        left, right = max(0, -across), width - max(0, across)
+        here = (slice(0, height - down), slice(left, right))
+        there = (slice(down, height), slice(left + across, right + across))
         gap = pixels[here] - pixels[there]
         near = (down * down + across * across) / (2.0 * sigma_position**2)
-        # Widths divide before squares are taken: neither square need be a finite number.
+        # Widths divide before squares are taken, so that neither square overflows.
         edge = np.exp(-near - 0.5 * ((gap / sigma_color) ** 2).sum(axis=2))
         for pixel, slot in ((here, slots[down, across]), (there, slots[-down, -across])):
             weights[(*pixel, slot)] = edge
             exists[(*pixel, slot)] = True
     return _compressed(weights, exists, offsets)
-
-
-def _forward_edges(
-    offsets: list[Offset], shape: tuple[int, int]
-) -> Iterator[tuple[Offset, tuple[slice, slice], tuple[slice, slice]]]:
-    """Yield each step that goes forward, the pixels it can be made from, and those it leads to."""
-    height, width = shape
-    for down, across in offsets:
-        if (down, across) < (0, 0):
-            continue
-        left, right = max(0, -across), width - max(0, across)
-        here = (slice(0, height - down), slice(left, right))
-        there = (slice(down, height), slice(left + across, right + across))
-        yield (down, across), here, there
 
 
 def _compressed(weights: FloatArray, exists: npt.NDArray[np.bool_], offsets: list[Offset]) -> sp.csr_array:
@@ -206,11 +180,3 @@ def _compressed(weights: FloatArray, exists: npt.NDArray[np.bool_], offsets: lis
     steps = np.array([down * width + across for down, across in offsets], dtype=kind)
     columns = (np.arange(n_pixels, dtype=kind)[:, None] + steps)[is_edge]
     return sp.csr_array((weights[exists], columns, starts.astype(kind)), shape=(n_pixels, n_pixels))
-
-
-def _check_size(n_entries: int, radius: float, shape: tuple[int, int]) -> None:
-    if n_entries > MAX_ENTRIES:
-        raise MemoryError(
-            f"radius={radius:g} on an image of {shape[0]} x {shape[1]} pixels would need {n_entries:,} "
-            f"weights, {9 * n_entries / 1e9:.0f} GB or more. Use a smaller radius, or a smaller image."
-        )

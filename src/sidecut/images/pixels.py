@@ -1,4 +1,4 @@
-"""What a picture is to the maths: rows, columns and channels of finite floating-point numbers."""
+"""A picture as rows, columns and channels of finite floating-point numbers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,14 @@ def as_pixels(image: npt.ArrayLike, *, volume: bool = False) -> FloatArray:
     values = np.asarray(image)
     n_axes = 3 if volume else 2
     _check_shape(values.shape, n_axes)
-    _check_numbers(values)
+    if values.dtype.kind not in "buif":
+        raise ValueError(f"An image of {values.dtype} values: expected real numbers.")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        where = tuple(int(index) for index in np.argwhere(~np.isfinite(values))[0])
+        raise ValueError(
+            f"image[{', '.join(map(str, where))}] = {values[where]}: every pixel must be a finite number. "
+            "Replace missing pixels first, for example by the mean of their neighbours."
+        )
     pixels = values[..., None] if values.ndim == n_axes else values
     if pixels.shape[-1] in (2, 4):
         pixels = pixels[..., :-1]
@@ -66,19 +73,8 @@ def _check_shape(shape: tuple[int, ...], n_axes: int) -> None:
         axes = "height, width" if n_axes == 2 else "depth, height, width"
         raise ValueError(
             f"An image of shape {shape}: expected ({axes}) for grey or ({axes}, channels) with "
-            "at most 4 channels, the last axis being the colours. Volumes are told by a label image of the "
-            "same shape."
+            "at most 4 channels, the last axis being the colours. A volume needs a label image of the same "
+            "shape."
         )
     if 0 in shape:
         raise ValueError(f"An image of shape {shape} has no pixels.")
-
-
-def _check_numbers(values: npt.NDArray) -> None:
-    if values.dtype.kind not in "buif":
-        raise ValueError(f"An image of {values.dtype} values: expected real numbers.")
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        where = tuple(int(index) for index in np.argwhere(~np.isfinite(values))[0])
-        raise ValueError(
-            f"image[{', '.join(map(str, where))}] = {values[where]}: every pixel must be a finite number. "
-            "Replace missing pixels first, for example by the mean of their neighbours."
-        )

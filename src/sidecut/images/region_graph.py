@@ -1,6 +1,6 @@
-"""A picture made ready to be cut: its regions, what they look like, and how strong their edges are.
+"""The regions of a picture, their looks, and the strength of the edges between them.
 
-All that does not depend on marks is here, so that more marks on the same picture cost little.
+Nothing here depends on marks, so more marks on the same picture cost little.
 """
 
 from __future__ import annotations
@@ -20,27 +20,17 @@ from sidecut.images.appearance import TEXTURE_WEIGHT, as_lab, color_bins, in_uni
 from sidecut.images.pixels import as_pixels
 from sidecut.images.regions import Regions, find_regions
 
-#: Regions have so many pixels on average, and there are so many of them at least and at most.
+#: Regions have this many pixels on average; there are at least 1,500 of them and at most MAX_REGIONS. In a
+#: picture of no more pixels than MAX_REGIONS, every pixel is a region.
 PIXELS_PER_REGION = 60
-LEAST_REGIONS = 1_500
-MOST_REGIONS = 6_000
-#: In pictures of fewer pixels than this every pixel is a region.
-SMALL = 6_000
+MAX_REGIONS = 6_000
 #: A picture with more pixels than this is cut at half its size first, and again, until it has fewer.
-LARGE = 400_000
-#: Noise is smoothed with this width, in pixels, before pixels are merged.
-SMOOTHING = 0.5
-#: The spread of colours is at least this, in units of Lab: pictures of little contrast are enhanced.
-LEAST_SPREAD = 8.0
-#: How much a step across an edge costs a walk: weights fall by exp(-4 s²) with its strength s.
-PATH_DECAY = 4.0
-#: γ, how much a belief counts beside the neighbours, per pixel of a region.
-BELIEF = 0.03
-#: What an edge is made of, and how much each part counts: the step from pixel to pixel, the gaps of hue and
-#: texture between the two regions, and those of colour and texture between what lies around them.
-STEP, HUE, TEXTURE, COLOR_AROUND, TEXTURE_AROUND = 0.25, 0.6, 0.5, 1.1, 0.25
-#: How often a region takes half of its look from its neighbours, to know what lies around it.
-ROUNDS_AROUND = 12
+MAX_PIXELS = 400_000
+#: γ, how much the prior of a region counts beside its neighbours, per pixel.
+REGION_PRIOR_WEIGHT = 0.03
+
+#: Regions that are taken out of a tree at once, two neighbours of each, and the edges to these.
+TreeRound = tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +48,7 @@ class RegionGraph:
     bins : array of the shape of the smallest level
         The bin of the colour of every pixel, see `color_bins`.
     strengths : array of shape (n_borders,)
-        How strong the edge along each border is; 1 is what the picture has on average (root mean square).
+        The strength of the edge along each border, divided by the root mean square over the picture.
     """
 
     levels: list[npt.NDArray[np.float32]]
@@ -79,20 +69,20 @@ class RegionGraph:
 
     @cached_property
     def joining(self) -> Elimination:
-        """L of the weights with decay 1 and power 1, over which beliefs join, and γ n on its diagonal."""
+        """L of the weights with decay 1 and power 1, over which priors are smoothed, plus γ n."""
         laplacian = sp.csgraph.laplacian(self.weights(1.0, 1.0))
-        return Elimination(laplacian + sp.diags_array(BELIEF * self.regions.sizes), self._order)
+        return Elimination(laplacian + sp.diags_array(REGION_PRIOR_WEIGHT * self.regions.sizes), self._order)
 
     @cached_property
     def walking(self) -> Elimination:
         """L of the weights for walks that hardly ever cross a strong edge."""
-        return Elimination(sp.csgraph.laplacian(self.weights(PATH_DECAY, 2.0)), self._order)
+        return Elimination(sp.csgraph.laplacian(self.weights(4.0, 2.0)), self._order)
 
     @cached_property
     def _order(self) -> IntArray:
         """An order of the regions in which little is filled in when they are eliminated."""
         matrix = sp.csgraph.laplacian(self.weights(1.0, 1.0)) + sp.eye_array(self.regions.n_regions)
-        return np.argsort(factorize(matrix.tocsc()).perm_c)
+        return np.argsort(_factorize(matrix.tocsc(), "MMD_AT_PLUS_A").perm_c)
 
     @cached_property
     def tree(self) -> list[TreeRound]:
@@ -100,7 +90,7 @@ class RegionGraph:
 
         On the way between two regions along this tree the strongest edge is as weak as it can be.
         """
-        # An edge of no strength is an edge, too.
+        # An edge of strength zero would not be stored.
         edges = adjacency(self.regions, self.strengths + np.finfo(np.float32).tiny)
         # SciPy 1.15 knows no trees of graphs with indices of 64 bits.
         short = edges.data, edges.indices.astype(np.int32), edges.indptr.astype(np.int32)
@@ -114,12 +104,12 @@ class RegionGraph:
         Parameters
         ----------
         decay : float
-            How much edges part.
+            How fast weights fall with the strength of the edge.
         power : float
-            2 tells weak edges from strong ones more sharply than 1.
+            2 separates weak edges from strong ones more sharply than 1.
         """
         regions = self.regions
-        # The least weight keeps the graph connected where edges are so strong that weights vanish.
+        # The last term keeps the graph connected where strong edges make weights vanish.
         return adjacency(regions, regions.lengths * np.exp(-decay * self.strengths**power) + 1e-9)
 
     def graph(self, decay: float = 1.0, power: float = 1.0) -> SparseGraph:
@@ -141,7 +131,8 @@ def region_graph(image: npt.ArrayLike, *, n_regions: int | None = None, volume: 
     image : array of shape (height, width) or (height, width, channels)
         Grey or colour, see `as_pixels`.
     n_regions : int, optional
-        See `usual_number`.
+        By default every pixel of a small picture, and otherwise one region for 60 pixels, at least 1,500 and
+        at most 6,000.
     volume : bool, default=False
         Take the picture as a volume of shape (depth, height, width), with or without channels.
 
@@ -157,35 +148,35 @@ def region_graph(image: npt.ArrayLike, *, n_regions: int | None = None, volume: 
     >>> region_graph(image).regions.n_regions
     3456
     """
-    levels = _pyramid(in_unit_range(as_pixels(image, volume=volume)).astype(np.float32))
+    levels: list[npt.NDArray] = [in_unit_range(as_pixels(image, volume=volume)).astype(np.float32)]
+    while levels[-1][..., 0].size > MAX_PIXELS:
+        levels.append(halve(levels[-1]))
     colors = as_lab(levels[-1].astype(np.float64))
     spread = float(np.sqrt(colors.reshape(-1, colors.shape[-1]).var(axis=0).sum()))
-    gain = max(1.0, LEAST_SPREAD / spread) if spread > 0 else 1.0
     bins = color_bins(colors)
-    colors *= gain
-    widths = (*(SMOOTHING for _ in colors.shape[:-1]), 0.0)
-    smooth = ndimage.gaussian_filter(colors, widths)
-    n_pixels = colors[..., 0].size
-    regions = find_regions(smooth, usual_number(n_pixels) if n_regions is None else n_regions)
+    if spread > 0:
+        # Pictures of little contrast are enhanced to a spread of 8 in units of Lab.
+        colors *= max(1.0, 8.0 / spread)
+    # Noise is smoothed before pixels are merged.
+    smooth = ndimage.gaussian_filter(colors, (*(0.5 for _ in colors.shape[:-1]), 0.0))
+    regions = find_regions(smooth, _usual_number(colors[..., 0].size) if n_regions is None else n_regions)
     rough = np.stack([regions.average(scale) for scale in texture(colors[..., 0])], axis=1)
     looks = np.hstack([regions.means, TEXTURE_WEIGHT * rough])
     return RegionGraph(levels, regions, looks, bins, _strengths(regions, rough))
 
 
-def usual_number(n_pixels: int) -> int:
-    """Return how many regions a picture is divided into: one for 60 pixels, more of small pictures."""
-    if n_pixels <= SMALL:
+def _usual_number(n_pixels: int) -> int:
+    if n_pixels <= MAX_REGIONS:
         return n_pixels
-    return min(max(n_pixels // PIXELS_PER_REGION, LEAST_REGIONS), MOST_REGIONS)
+    return min(max(n_pixels // PIXELS_PER_REGION, 1_500), MAX_REGIONS)
 
 
-def factorize(matrix: sp.csc_array, *, ordered: bool = False) -> SuperLU:
+def _factorize(matrix: sp.csc_array, order: str) -> SuperLU:
     """Return the factors of a symmetric positive definite matrix."""
-    way = "NATURAL" if ordered else "MMD_AT_PLUS_A"
     # Regions have few neighbours: columns one by one are faster than blocks of them.
     return splu(
         matrix,
-        permc_spec=way,
+        permc_spec=order,
         diag_pivot_thresh=0.0,
         relax=1,
         panel_size=1,
@@ -194,9 +185,9 @@ def factorize(matrix: sp.csc_array, *, ordered: bool = False) -> SuperLU:
 
 
 class Elimination:
-    """A matrix between regions, ready to be solved with some of them held fast.
+    """A matrix between regions, to be solved with some of them held fixed.
 
-    Which regions are marked is new with every stroke; the order in which they are eliminated need not be.
+    The marked regions change with every stroke; the order of elimination does not.
     """
 
     def __init__(self, matrix: sp.sparray, order: IntArray):
@@ -223,7 +214,7 @@ class Grounded:
         is_known = self.is_known[matrix.indices] | self.is_known[elimination.columns]
         values = np.where(is_known, elimination.is_diagonal, matrix.data)
         free = sp.csc_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
-        self.factors = factorize(free, ordered=True)
+        self.factors = _factorize(free, "NATURAL")
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Return u."""
@@ -233,12 +224,8 @@ class Grounded:
         return solution
 
 
-#: Regions that are taken out of a tree at once, two neighbours of each, and the edges to these.
-TreeRound = tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray]
-
-
 def take_apart(first: IntArray, second: IntArray, strengths: FloatArray, n_regions: int) -> list[TreeRound]:
-    """Take a tree apart in few rounds, so that what spreads along it can be found in as many.
+    """Take a tree apart in few rounds, so that values spread along it in as many.
 
     Every round takes out leaves and regions with two neighbours, no two of them side by side. The two
     neighbours are then linked by an edge as strong as the stronger one of the two that are gone. A leaf has
@@ -267,37 +254,32 @@ def take_apart(first: IntArray, second: IntArray, strengths: FloatArray, n_regio
     return rounds
 
 
-def _around(regions: Regions, texture: FloatArray) -> FloatArray:
-    """Return colour and texture averaged over neighbours, and theirs, across weak edges."""
-    looks = np.hstack([regions.means, texture])
-    plain = _relative(regions, 0.5 * _gaps(regions, looks) + 0.5 * regions.steps)
-    return look_around(adjacency(regions, regions.lengths * np.exp(-plain)), looks, ROUNDS_AROUND)
-
-
 def _strengths(regions: Regions, texture: FloatArray) -> FloatArray:
     """Return how strong the edge along every border is, relative to the picture.
 
-    A texture has many edges between small regions and none between what lies around them, so both count.
+    A texture has many edges between small regions and none between their surroundings, so both count.
     """
     color, n_channels = regions.means, regions.means.shape[1]
-    around = _around(regions, texture)
+    around = _surroundings(regions, np.hstack([color, texture]))
     parts: list[tuple[float, FloatArray]] = [
-        (STEP, regions.steps),
-        (HUE, _gaps(regions, color[:, 1:] if n_channels > 1 else color)),
-        (TEXTURE, _gaps(regions, texture)),
-        (COLOR_AROUND, _gaps(regions, around[:, :n_channels])),
-        (TEXTURE_AROUND, _gaps(regions, around[:, n_channels:])),
+        (0.25, regions.steps),
+        (0.6, _gaps(regions, color[:, 1:] if n_channels > 1 else color)),
+        (0.5, _gaps(regions, texture)),
+        (1.1, _gaps(regions, around[:, :n_channels])),
+        (0.25, _gaps(regions, around[:, n_channels:])),
     ]
     return _relative(regions, np.sum([weight * _relative(regions, part) for weight, part in parts], axis=0))
 
 
-def look_around(weights: sp.csr_array, looks: FloatArray, n_rounds: int) -> FloatArray:
-    """Return looks of which every region took half from its neighbours, so many times."""
+def _surroundings(regions: Regions, looks: FloatArray) -> FloatArray:
+    """Return looks averaged over neighbours across weak edges: 12 times, half of each is its neighbours'."""
+    plain = _relative(regions, 0.5 * _gaps(regions, looks) + 0.5 * regions.steps)
+    weights = adjacency(regions, regions.lengths * np.exp(-plain))
     degrees = weights.sum(axis=1)
     shares = sp.diags_array(0.5 / np.maximum(degrees, np.finfo(float).tiny)) @ weights
     # A region without neighbours keeps its look.
     kept = np.where(degrees > 0, 0.5, 1.0)[:, None]
-    for _ in range(n_rounds):
+    for _ in range(12):
         looks = kept * looks + shares @ looks
     return looks
 
@@ -317,13 +299,6 @@ def _relative(regions: Regions, values: FloatArray) -> FloatArray:
     """Return values of borders divided by their root mean square over the picture."""
     square = np.sum(regions.lengths * values**2) / max(regions.lengths.sum(), 1.0)
     return values / (np.sqrt(square) or 1.0)
-
-
-def _pyramid(pixels: npt.NDArray[np.float32]) -> list[npt.NDArray[np.float32]]:
-    levels = [pixels]
-    while levels[-1][..., 0].size > LARGE:
-        levels.append(halve(levels[-1]))
-    return levels
 
 
 def halve(pixels: npt.NDArray) -> npt.NDArray:

@@ -1,4 +1,4 @@
-"""Regions: neighbouring pixels of one colour taken together, so that a cut need not look at each of them.
+"""Regions: neighbouring pixels of one colour taken together, so that a cut is of regions, not of pixels.
 
 Every round each region joins the neighbour it is most like (Borůvka's rounds, as in the superpixel hierarchy
 of Wei et al., 2018), by Ward's price: how much the squared distances of pixels from the mean of their region
@@ -38,34 +38,24 @@ class Regions:
         """Return the mean of something over the pixels of each region."""
         return np.bincount(self.numbers.ravel(), values.ravel(), self.n_regions) / self.sizes
 
-    def count(self, chosen: npt.NDArray[np.bool_]) -> FloatArray:
-        """Return how many of the chosen pixels each region has."""
-        inside = self.numbers[chosen]
-        return np.bincount(inside, minlength=self.n_regions).astype(np.float64)
-
 
 def find_regions(pixels: FloatArray, n_regions: int) -> Regions:
-    """Merge the pixels of a picture or a volume until so many regions are left."""
+    """Merge the pixels of a picture or a volume until `n_regions` are left."""
     regions = _single_pixels(pixels)
     while regions.n_regions > max(n_regions, 1):
         regions = _joined(regions, _cheapest_borders(regions, n_regions))
     return regions
 
 
-def neighbor_pairs(shape: tuple[int, ...]) -> tuple[IntArray, IntArray]:
-    """Return the pairs of adjacent pixels, as positions in reading order."""
-    places = np.arange(np.prod(shape)).reshape(shape)
-    ahead = [np.delete(places, 0, axis=axis).ravel() for axis in range(len(shape))]
-    behind = [np.delete(places, -1, axis=axis).ravel() for axis in range(len(shape))]
-    return np.concatenate(behind), np.concatenate(ahead)
-
-
 def _single_pixels(pixels: FloatArray) -> Regions:
+    """Return every pixel as a region; adjacent pixels have a border of length 1."""
     shape = pixels.shape[:-1]
     colors = pixels.reshape(-1, pixels.shape[-1])
-    first, second = neighbor_pairs(shape)
-    steps = np.linalg.norm(colors[first] - colors[second], axis=1)
     numbers = np.arange(colors.shape[0]).reshape(shape)
+    axes = range(len(shape))
+    first = np.concatenate([np.delete(numbers, -1, axis=axis).ravel() for axis in axes])
+    second = np.concatenate([np.delete(numbers, 0, axis=axis).ravel() for axis in axes])
+    steps = np.linalg.norm(colors[first] - colors[second], axis=1)
     return Regions(numbers, np.ones(numbers.size), colors, first, second, np.ones(first.size), steps)
 
 
@@ -98,19 +88,12 @@ def _joined(regions: Regions, given_up: IntArray) -> Regions:
     n_left, new = connected_components(sp.coo_array(links, shape=shape), directed=False)
     sizes: FloatArray = np.bincount(new, regions.sizes, n_left).astype(np.float64)
     sums = [np.bincount(new, regions.sizes * channel, n_left) for channel in regions.means.T]
-    new = new.astype(np.intp)
-    first, second, lengths, steps = _borders_between(regions, new, n_left)
     means = np.stack(sums, axis=1) / sizes[:, None]
-    return Regions(new[regions.numbers], sizes, means, first, second, lengths, steps)
-
-
-def _borders_between(
-    regions: Regions, new: IntArray, n_left: int
-) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    new = new.astype(np.intp)
     first, second = new[regions.first], new[regions.second]
     is_left = first != second
     low, high = np.minimum(first, second)[is_left], np.maximum(first, second)[is_left]
     pairs, which = np.unique(low * n_left + high, return_inverse=True)
     lengths: FloatArray = np.bincount(which, regions.lengths[is_left]).astype(np.float64)
     steps = np.bincount(which, (regions.lengths * regions.steps)[is_left]) / lengths
-    return pairs // n_left, pairs % n_left, lengths, steps
+    return Regions(new[regions.numbers], sizes, means, pairs // n_left, pairs % n_left, lengths, steps)

@@ -1,4 +1,4 @@
-"""What a person marks on a picture: pixels of known class, from boxes, label images or strokes of colour."""
+"""Marks on a picture: pixels of known class, from boxes, label images or strokes of colour."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from sidecut.checks import IntArray
 from sidecut.constraints import Constraints
+from sidecut.constraints.inputs import UNKNOWN
 from sidecut.exceptions import ConstraintError
-from sidecut.images.border import balanced_constraints
 from sidecut.images.drawing import stroke_classes
 
-UNKNOWN = -1
-#: Label images whose numbers are smaller than this are counted.
-SMALL_NUMBERS = 1_000
+#: Balanced constraints are stored pair by pair, so at most this many marks of a class take part, and in all
+#: four times as many.
+MAX_MARKS = 500
 
 
 class Box(NamedTuple):
@@ -55,7 +56,7 @@ class Seeds:
         The number of the class of each pixel, its position in `classes`; -1 where it is unknown. Integers
         of few bits.
     classes : tuple
-        What the classes are called: labels, or colours such as "#ff0000".
+        The names of the classes: labels, or colours such as "#ff0000".
     is_label_image : bool
         Whether the marks came as a label image, so that its numbers are those of the result, too.
     label_type : type of integers
@@ -221,45 +222,97 @@ class Seeds:
         classes = _in_order(set(names.values()))
         number = {str(name): code for code, name in enumerate(classes)}
         mine, theirs = (_renumbered(seeds, number) for seeds in (self, other))
-        _check_agreement(mine, theirs, classes)
+        clash = (mine != UNKNOWN) & (theirs != UNKNOWN) & (mine != theirs)
+        if clash.any():
+            place = tuple(int(index) for index in np.argwhere(clash)[0])
+            raise ConstraintError(
+                f"{np.count_nonzero(clash)} pixels are marked with two classes, the first at row "
+                f"{place[-2]}, column {place[-1]}: {classes[mine[place]]!r} by the scribbles, "
+                f"{classes[theirs[place]]!r} by a box. A pixel has one class; take one of the marks away."
+            )
         is_label_image = self.is_label_image and all(isinstance(name, int) and name > 0 for name in classes)
         fits = is_label_image and max(classes) <= np.iinfo(np.dtype(self.label_type)).max
         kind = self.label_type if fits else np.intp
         return Seeds(np.maximum(mine, theirs), classes, is_label_image, kind)
 
     def constraints(self, *, balanced: bool = False) -> Constraints:
-        """Return what the marks say about pairs of pixels.
+        """Return the constraints between marked pixels.
 
         Parameters
         ----------
         balanced : bool, default=False
-            Weigh the pairs so that every class counts alike, see `balanced_constraints`. Otherwise all pairs
-            count alike, and memory is proportional to the marked pixels, not to their pairs.
+            Weight the pairs so that every class counts alike, however many of its pixels are marked.
+            Otherwise all pairs count alike, and memory is proportional to the marked pixels, not to their
+            pairs.
         """
         codes = self.codes.astype(np.intp)
         return balanced_constraints(codes) if balanced else Constraints.from_labels(codes.ravel())
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name}: {count}" for name, count in zip(self.classes, self.counts, strict=True))
+        counts = ", ".join(f"{name}: {count}" for name, count in zip(self.classes, self.counts, strict=True))
         size = " x ".join(map(str, self.codes.shape))
-        return f"Seeds({size}, {said or 'nothing marked'})"
+        return f"Seeds({size}, {counts or 'nothing marked'})"
+
+
+def balanced_constraints(codes: IntArray) -> Constraints:
+    """Return the constraints between marks, weighted so that every class counts alike.
+
+    A pair of marks has the weight w_i w_j, where w is inverse to the number of marks of a class. Unweighted,
+    the cut u = 1 satisfies most of Q as soon as one class has most of the marks, and the least cut that
+    satisfies more is a poor one: 100 marks on one of two discs and 25 on the other are enough to lose the
+    smaller. With equally many marks of every class this is ``Constraints.from_labels``.
+    """
+    codes = _thinned(codes.ravel())
+    points = np.flatnonzero(codes >= 0)
+    classes = codes[points]
+    counts = np.bincount(classes)
+    if np.unique(counts[counts > 0]).size <= 1:
+        return Constraints.from_labels(codes)
+    weights = (points.size / np.count_nonzero(counts) / counts[classes])[:, None]
+    strengths = np.where(classes[:, None] == classes, 1.0, -1.0) * weights * weights.T
+    rows, columns = np.repeat(points, points.size), np.tile(points, points.size)
+    shape = (codes.size, codes.size)
+    return Constraints.from_matrix(sp.csr_array((strengths.ravel(), (rows, columns)), shape=shape))
+
+
+def max_marks(n_classes: int) -> int:
+    """Return how many marks of each class take part in balanced constraints, at most."""
+    return max(1, min(MAX_MARKS, 4 * MAX_MARKS // max(n_classes, 1)))
+
+
+def _thinned(codes: IntArray) -> IntArray:
+    """Return the codes with at most `max_marks` marks of every class, evenly spread in reading order."""
+    thinned = np.full_like(codes, UNKNOWN)
+    present = np.unique(codes[codes >= 0])
+    for code in present:
+        marks, most = np.flatnonzero(codes == code), max_marks(present.size)
+        if marks.size > most:
+            marks = marks[np.linspace(0, marks.size - 1, most).round().astype(np.intp)]
+        thinned[marks] = code
+    return thinned
 
 
 def as_seeds(scribbles: Any, boxes: Iterable[Any] | None, image: npt.ArrayLike) -> Seeds | None:
-    """Return the seeds a user gave in any form, or None if there are none."""
-    drawn = None if scribbles is None else _read_scribbles(scribbles, image)
+    """Return the seeds from scribbles in any form and from boxes, or None if there are neither."""
+    drawn: Seeds | None = None
+    shape = np.shape(image)[: 3 if is_volume(scribbles, image) else 2]
+    if isinstance(scribbles, Seeds):
+        _check_same_size(scribbles.codes.shape, shape)
+        drawn = scribbles
+    elif scribbles is not None:
+        is_colored = np.ndim(scribbles) == 3 and len(shape) == 2
+        drawn = Seeds.from_strokes(scribbles, image) if is_colored else Seeds.from_labels(scribbles, shape)
     if boxes is None:
         return drawn
-    shape = np.shape(image)[:2]
-    marked = Seeds.from_boxes(boxes, (shape[0], shape[1]))
+    marked = Seeds.from_boxes(boxes, np.shape(image)[:2])
     return marked if drawn is None else drawn.joined(marked)
 
 
 def is_volume(scribbles: Any, image: npt.ArrayLike) -> bool:
-    """Tell whether marks are those of a volume: a label image with three axes, or seeds of three.
+    """Return whether marks are of a volume: a label image with three axes, or seeds of three.
 
-    Strokes of colour have three axes as well, the last of 3 or 4 channels. A volume of so few columns is
-    told from them by a fourth axis, ``image[..., None]``.
+    Strokes of colour have three axes as well, the last of 3 or 4 channels. A volume of 3 or 4 columns needs a
+    fourth axis, ``image[..., None]``, to be distinguished from them.
     """
     if isinstance(scribbles, Seeds):
         return scribbles.codes.ndim == 3
@@ -268,31 +321,10 @@ def is_volume(scribbles: Any, image: npt.ArrayLike) -> bool:
     return np.ndim(image) == 4 or np.shape(scribbles)[2] not in (3, 4)
 
 
-def _read_scribbles(scribbles: Any, image: npt.ArrayLike) -> Seeds:
-    shape = np.shape(image)[: 3 if is_volume(scribbles, image) else 2]
-    if isinstance(scribbles, Seeds):
-        _check_same_size(scribbles.codes.shape, shape)
-        return scribbles
-    if np.ndim(scribbles) == 3 and len(shape) == 2:
-        return Seeds.from_strokes(scribbles, image)
-    return Seeds.from_labels(scribbles, shape)
-
-
 def _renumbered(seeds: Seeds, number: dict[str, int]) -> IntArray:
     kind = np.min_scalar_type(-max(len(number), 1))
     lookup = np.array([*(number[str(name)] for name in seeds.classes), UNKNOWN], dtype=kind)
     return lookup[seeds.codes]
-
-
-def _check_agreement(mine: IntArray, theirs: IntArray, classes: tuple[Any, ...]) -> None:
-    clash = (mine != UNKNOWN) & (theirs != UNKNOWN) & (mine != theirs)
-    if clash.any():
-        place = tuple(int(index) for index in np.argwhere(clash)[0])
-        raise ConstraintError(
-            f"{np.count_nonzero(clash)} pixels are marked with two classes, the first at row "
-            f"{place[-2]}, column {place[-1]}: {classes[mine[place]]!r} by the scribbles, "
-            f"{classes[theirs[place]]!r} by a box. A pixel has one class; take one of the marks away."
-        )
 
 
 def _checked_box(box: Any, shape: tuple[int, ...]) -> Box:
@@ -323,8 +355,8 @@ def _in_order(labels: set[Any]) -> tuple[Any, ...]:
 
 def _numbered(values: npt.NDArray) -> tuple[IntArray, IntArray]:
     """Return the numbers that occur, in order, and which of them each value is."""
-    if values.size and values.max() < SMALL_NUMBERS:
-        # Counting is faster than sorting, and marks are many.
+    if values.size and values.max() <= values.size:
+        # Counting is faster than sorting, and needs no more memory here.
         numbers = values.astype(np.intp, copy=False)
         counts = np.bincount(numbers)
         return np.flatnonzero(counts), (np.cumsum(counts > 0) - 1)[numbers]

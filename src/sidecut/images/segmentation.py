@@ -36,7 +36,7 @@ class Segmentation:
     Attributes
     ----------
     cut : Cut or SpectralCut
-        What there is to know of it: by regions, or on the graph of the pixels.
+        The cut itself: by regions, or on the graph of the pixels.
     graph : RegionGraph or SparseGraph
         The graph of the regions, or of the pixels.
     seeds : Seeds or None
@@ -73,7 +73,7 @@ class Segmentation:
 
     @cached_property
     def constraints(self) -> Constraints:
-        """What the marks say about pairs of pixels."""
+        """The constraints between marked pixels."""
         if isinstance(self.cut, SpectralCut):
             return self.cut.constraints
         return Constraints.none(self.codes.size) if self.seeds is None else self.seeds.constraints()
@@ -88,7 +88,7 @@ class Segmentation:
         if n_more:
             numbers = np.concatenate([numbers, int(numbers.max()) + 1 + np.arange(n_more)])
         if int(numbers[-1]) - int(numbers[0]) == numbers.size - 1:
-            # Numbers without a gap, as they mostly are, need not be looked up for every pixel.
+            # Numbers without a gap need no lookup for every pixel.
             return np.add(self.cut.codes, numbers[0], dtype=numbers.dtype, casting="unsafe")
         return numbers[self.cut.codes]
 
@@ -123,7 +123,7 @@ class Segmentation:
         opacity : float, default=0.4
             Of the colours, between 0 (the picture alone) and 1 (colours alone).
         enlarge : int, default=1
-            Show every pixel as a square of so many, for small pictures.
+            Side of the square that shows a pixel, for small pictures.
         show_seeds : bool, default=True
             Show the marks.
 
@@ -144,7 +144,7 @@ class Segmentation:
         Parameters
         ----------
         enlarge : int, default=1
-            Show every pixel as a square of so many.
+            Side of the square that shows a pixel.
         show_seeds : bool, default=True
             Outline the marks.
 
@@ -160,8 +160,8 @@ class Segmentation:
         """
         if self.indicator is None:
             raise ValueError(
-                f"{type(self.model).__name__} has no indicator of {self.model.n_clusters} segments: it tells "
-                "two apart. `probabilities` has one value per class."
+                f"{type(self.model).__name__} has no indicator of {self.model.n_clusters} segments: an "
+                "indicator separates two. `probabilities` has one value per class."
             )
         codes = self.seeds.codes if self.seeds is not None and show_seeds else None
         return draw_heat(self.indicator, codes, enlarge)
@@ -194,20 +194,20 @@ def segment(
     sigma_color: float | None = None,
     random_state: int | np.random.RandomState | None = 0,
 ) -> Segmentation:
-    """Cut a picture into segments that keep what was marked on it.
+    """Cut a picture into segments that keep the marks on it.
 
     With marks of two classes or more, the picture is cut by regions and then by the pixels along the borders,
-    see `region_cut`, and every marked pixel ends in its class. Where more segments are asked for than classes
-    are marked, the graph of pixels finds the others first; then they are cut as if they had been marked, too.
-    A method, a graph of pixels or any parameter of `pixel_graph` asks for a cut of the graph of pixels
-    instead, as the papers do it, which may lose marks; so do pictures without marks, or with marks of one
-    class.
+    see `RegionCut`, and every marked pixel ends in its class. If `n_segments` exceeds the number of marked
+    classes, the graph of pixels finds the other segments first; then they are cut as if they were marked.
+
+    With a method, a graph of pixels, any parameter of `pixel_graph`, no marks, or marks of one class, the
+    graph of pixels is cut instead, as in the papers, which may lose marks.
 
     Parameters
     ----------
     image : array of shape (height, width) or (height, width, channels)
-        Grey or colour, of floats or integers. A volume (depth, height, width), with channels or without, is
-        told by a label image of its shape.
+        Grey or colour, of floats or integers. A volume (depth, height, width), with channels or without,
+        needs a label image of its shape.
     scribbles : array or Seeds, optional
         A label image (height, width), 0 where unknown; or strokes of plain colours (height, width, 3 or 4).
     boxes : iterable of (label, row, column, height, width), optional
@@ -222,10 +222,10 @@ def segment(
         For a method: let every class count alike, however many of its pixels are marked, see
         `Seeds.constraints`. By default for CSP only: other methods take labels as facts.
     graph : RegionGraph or SparseGraph, optional
-        The graph of the same picture, if it exists already, such as ``first.graph`` of an earlier result:
-        cutting again with more marks then takes a fraction of the time.
+        The graph of the same picture, such as ``first.graph`` of an earlier result: cutting again with more
+        marks then takes a fraction of the time.
     radius : float, optional
-        See `pixel_graph`; by default `usual_radius`.
+        See `pixel_graph`; by default 5, and 2 for pictures of more than 40,000 pixels without marks.
     n_neighbors, sigma_position, sigma_color : optional
         See `pixel_graph`.
     random_state : int, RandomState or None, default=0
@@ -244,7 +244,7 @@ def segment(
 
     Examples
     --------
-    Two discs of the same grey that touch: a box on each tells them apart.
+    Two discs of the same grey that touch; marks on each separate them.
 
     >>> from sidecut.images import segment, touching_discs
     >>> image, truth = touching_discs(random_state=0)
@@ -258,8 +258,8 @@ def segment(
     """
     seeds = as_seeds(scribbles, boxes, image)
     n_segments = number_of_segments(n_segments, seeds)
-    wishes = (method, radius, n_neighbors, sigma_position, sigma_color, balance)
-    wants_pixels = any(wish is not None for wish in wishes) or isinstance(graph, SparseGraph)
+    for_pixels = (method, radius, n_neighbors, sigma_position, sigma_color, balance)
+    wants_pixels = any(option is not None for option in for_pixels) or isinstance(graph, SparseGraph)
     if seeds is not None and not wants_pixels and len(seeds.classes) >= 2:
         if len(seeds.classes) == n_segments:
             return _segment_regions(image, seeds, graph, is_volume(seeds, image))
@@ -268,7 +268,7 @@ def segment(
     if isinstance(graph, RegionGraph) or is_volume(seeds, image):
         raise ValueError(
             "A graph of regions, or a volume, is cut by marks of two classes or more, into as many segments, "
-            "and by no other method: leave out method, balance, n_segments and what describes pixel graphs."
+            "and by no other method: leave out method, balance, n_segments and parameters of pixel graphs."
         )
     if graph is None:
         graph = pixel_graph(
@@ -299,9 +299,8 @@ def _segment_regions(image: npt.ArrayLike, seeds: Seeds, graph: Any, volume: boo
             f"{' x '.join(map(str, seeds.codes.shape))}: they do not belong together."
         )
     n_classes = len(seeds.classes)
-    cut = cut_by_marks(graph, seeds.codes, n_classes)
     model = RegionCut(n_classes, graph.regions.n_regions)
-    return Segmentation(cut, graph, seeds, model)
+    return Segmentation(cut_by_marks(graph, seeds.codes, n_classes), graph, seeds, model)
 
 
 def _segment_beyond_marks(
@@ -312,8 +311,8 @@ def _segment_beyond_marks(
 ) -> Segmentation:
     """Cut a picture into more segments than were marked, and keep every mark.
 
-    A cut of the graph of pixels finds the other segments but may lose marks. What it finds counts as marks of
-    these, and regions are cut by all marks.
+    A cut of the graph of pixels finds the other segments but may lose marks. Its pixels become marks of these
+    segments, and regions are cut by all marks.
     """
     pixels = pixel_graph(image, radius=usual_radius(image, seeds))
     found = cut_pixel_graph(pixels, np.shape(image)[:2], seeds, n_segments, random_state=random_state)

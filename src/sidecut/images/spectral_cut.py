@@ -1,7 +1,8 @@
-"""A picture cut as a graph of pixels by one of the methods: CSP as in its paper, or any other."""
+"""A picture cut as a graph of pixels by one of the methods, and what `segment` chooses by default."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +16,16 @@ from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import SparseGraph
-from sidecut.images.border import attainable_beta, most_of_a_class
-from sidecut.images.seeds import Seeds
+from sidecut.images.seeds import Seeds, max_marks
 from sidecut.methods import CSP, NormalizedCut
+
+#: Pictures with more pixels than this are linked less where nothing is marked.
+MAX_PIXELS = 40_000
 
 
 @dataclass(frozen=True, eq=False)
 class SpectralCut:
-    """What a method made of the graph of the pixels."""
+    """The segments that a method found in the graph of the pixels."""
 
     codes: IntArray
     indicator: FloatArray | None
@@ -54,10 +57,7 @@ def cut_pixel_graph(
     model.fit(graph, constraints=constraints)
     names = _names_by_marks(model.labels_, seeds, n_segments)
     codes = names[model.labels_].reshape(shape)
-    indicator = _indicator(model, graph)
-    if indicator is not None:
-        indicator = _positive_in_one(indicator.reshape(shape), codes)
-    return SpectralCut(codes, indicator, constraints, model)
+    return SpectralCut(codes, _indicator(model, graph, codes), constraints, model)
 
 
 def _names_by_marks(labels: npt.NDArray, seeds: Seeds | None, n_segments: int) -> IntArray:
@@ -100,58 +100,87 @@ def _inner_pixels(mask: BoolArray) -> BoolArray:
     return mask
 
 
-def _indicator(model: Any, graph: SparseGraph) -> FloatArray | None:
-    if hasattr(model, "indicator_"):
-        return np.asarray(model.indicator_)
+def _indicator(model: Any, graph: SparseGraph, codes: IntArray) -> FloatArray | None:
+    """Return u of the method or of its second eigenvector, larger in segment 1 than elsewhere."""
     vectors = getattr(model, "eigenvectors_", None)
-    if vectors is None or vectors.shape[1] < 2:
+    if hasattr(model, "indicator_"):
+        indicator = np.asarray(model.indicator_).reshape(codes.shape)
+    elif vectors is None or vectors.shape[1] < 2:
         return None
-    return graph.scale * vectors[:, 1]
-
-
-def _positive_in_one(indicator: FloatArray, labels: IntArray) -> FloatArray:
-    """Return the indicator with the sign that makes it larger in segment 1 than elsewhere."""
-    inside = labels == 1
-    if inside.all() or not inside.any():
-        return indicator
-    return indicator if indicator[inside].mean() >= indicator[~inside].mean() else -indicator
-
-
-# What `segment` chooses where nothing is said: how far pixels are linked, the method, how many segments.
-
-
-#: Relative residual of the cut: its sign does not change below this, and pixels are many.
-TOLERANCE = 1e-5
-#: Pictures with more pixels than this are linked less where nothing is marked.
-LARGE = 40_000
+    else:
+        indicator = (graph.scale * vectors[:, 1]).reshape(codes.shape)
+    inside = codes == 1
+    is_positive = inside.all() or not inside.any() or indicator[inside].mean() >= indicator[~inside].mean()
+    return indicator if is_positive else -indicator
 
 
 def usual_radius(image: npt.ArrayLike, seeds: Seeds | None) -> float:
-    """Return the radius `segment` uses when none is given: 5, and 2 for large pictures without marks.
+    """Return the default radius of `segment`: 5, and 2 for large pictures without marks.
 
-    Without marks the eigenvalues of a large picture crowd near zero, and only an exact factorisation tells
-    them apart in reasonable time; it is affordable where few pixels are linked.
+    Without marks the eigenvalues of a large picture crowd near zero. Only an exact factorisation separates
+    them in reasonable time, and it is affordable where few pixels are linked.
     """
     height, width = np.shape(image)[:2]
-    return 2.0 if seeds is None and height * width > LARGE else 5.0
+    return 2.0 if seeds is None and height * width > MAX_PIXELS else 5.0
 
 
 def usual_method(
     seeds: Seeds | None, n_segments: int, random_state: int | np.random.RandomState | None = 0
 ) -> CSP | NormalizedCut:
-    """Return the method `segment` uses when none is given."""
+    """Return the default method of `segment` on a graph of pixels."""
     if seeds is None:
         return NormalizedCut(n_segments, random_state=random_state)
-    if n_segments > max(len(seeds.classes), 2):
-        # A β near its bound leaves only the cuts between classes, and none for the other segments.
-        return CSP(n_segments, tol=TOLERANCE, random_state=random_state)
-    counts = np.minimum(seeds.counts, most_of_a_class(len(seeds.classes)))
-    beta = attainable_beta(counts, seeds.codes.size)
-    return CSP(n_segments, beta=beta, tol=TOLERANCE, random_state=random_state)
+    # The sign of the cut does not change below this residual, and pixels are many.
+    method = CSP(n_segments, tol=1e-5, random_state=random_state)
+    if n_segments <= max(len(seeds.classes), 2):
+        counts = np.minimum(seeds.counts, max_marks(len(seeds.classes)))
+        # With more segments than classes, this β would leave the cuts between classes and no others.
+        method.beta = attainable_beta(counts, seeds.codes.size)
+    return method
+
+
+def attainable_beta(counts: Sequence[int] | IntArray, n_pixels: int) -> tuple[str, float]:
+    """Return the rule for CSP's β: half the satisfaction of a cut into flat segments that keeps all marks.
+
+    A cut u = ±1 that keeps the marks of c pixels has uᵀQu = c², while λ_max vol, the bound of eq. 19, is
+    about c N: only a cut with all its weight on the marked pixels comes near it. A fixed share of that bound
+    therefore asks for spikes around the marks where N is much larger than c, and leaves the sign of all other
+    pixels to an exponentially small tail. With c / N times the bound, segments can be flat. Where classes are
+    balanced by weights, c is K times the harmonic mean of their numbers of marks.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        The number of marks of every class that take part.
+    n_pixels : int
+        N.
+
+    Returns
+    -------
+    ("fraction", float)
+        For ``CSP(beta=...)``. It is 0.5, the least that eq. 19 asks for, where only one class is marked: the
+        uniform cut attains c² as well then, and others have to exceed it by far.
+
+    Examples
+    --------
+    >>> from sidecut.images import attainable_beta
+    >>> attainable_beta([50, 50], 10_000)
+    ('fraction', 0.005)
+    >>> attainable_beta([25], 10_000)
+    ('fraction', 0.5)
+    """
+    marked = np.array([count for count in counts if count > 0], dtype=np.float64)
+    if not 1 <= marked.sum() <= n_pixels:
+        raise ValueError(
+            f"{int(marked.sum())} of {n_pixels} pixels are marked: at least one must be, at most all."
+        )
+    if marked.size == 1:
+        return "fraction", 0.5
+    return "fraction", float(0.5 * marked.size**2 / np.sum(1.0 / marked) / n_pixels)
 
 
 def number_of_segments(n_segments: int | None, seeds: Seeds | None) -> int:
-    """Return how many segments are wanted: the number asked for, or that of the classes, at least two."""
+    """Return the number of segments: the one given, or the number of classes, at least two."""
     n_classes = 0 if seeds is None else len(seeds.classes)
     if seeds is not None and n_classes == 0:
         raise ConstraintError(
