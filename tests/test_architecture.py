@@ -165,7 +165,7 @@ def test_an_import_from_a_later_room_is_found(line, fault):
     [
         "from sidecut.graphs import Graph",
         "from sidecut.exceptions import SpectralError",
-        "from sidecut.spectral.problem import solve_dense",
+        "from sidecut.spectral.laplacian import solve_dense",
         "from .dense import solve_dense",
         "from ..graphs import Graph",
         "from sidecut import __version__",

@@ -34,7 +34,7 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors
 from sidecut.methods.csp import pencil as solvers
 from sidecut.methods.csp.pencil import SurplusPencil, largest_of_pencil, symmetric
-from sidecut.spectral.problem import solve_columns
+from sidecut.spectral.conjugate_gradients import solve_columns
 
 STORED = Path(__file__).parent / "results" / "csp_solver.json"
 MAX_ITERATIONS = 300

@@ -13,7 +13,7 @@ from sidecut.graphs import as_graph
 from sidecut.methods.csp import pencil as davidson
 from sidecut.methods.csp.cuts import feasible_cuts
 from sidecut.methods.csp.pencil import SurplusPencil
-from sidecut.spectral.problem import LaplacianProblem
+from sidecut.spectral.laplacian import LaplacianProblem
 
 
 @pytest.fixture(params=["dense", "fast"])

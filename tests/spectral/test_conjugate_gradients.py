@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecut.graphs import Neighbors
-from sidecut.spectral.problem import LaplacianProblem, solve_columns
+from sidecut.spectral.conjugate_gradients import solve_columns
+from sidecut.spectral.laplacian import LaplacianProblem
 
 
 def _shift_by(apply, shifts, b):

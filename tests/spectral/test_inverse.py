@@ -13,7 +13,7 @@ from sidecut.spectral.inverse import (
     solve_factorized_roughly,
     solve_iterated,
 )
-from sidecut.spectral.problem import LaplacianProblem
+from sidecut.spectral.laplacian import LaplacianProblem
 
 WANTED = 4
 SOLVERS = [solve_factorized, solve_iterated]

@@ -5,7 +5,7 @@ from sidecut.exceptions import SpectralError
 from sidecut.graphs import SparseGraph
 from sidecut.spectral import lanczos, laplacian, laplacian_eigenpairs
 from sidecut.spectral.lanczos import certify_by_random_start, solve_lanczos, solve_roughly
-from sidecut.spectral.problem import LaplacianProblem
+from sidecut.spectral.laplacian import LaplacianProblem
 
 WANTED = 4
 
@@ -103,7 +103,7 @@ def test_the_whole_spectrum_is_never_rough(clusters):
 
 def test_where_lanczos_is_chosen_it_is_rough_when_that_is_enough(monkeypatch, clusters):
     monkeypatch.setattr(laplacian, "DENSE_NODES", 10)
-    monkeypatch.setattr(laplacian, "CHEAP_IN_PRODUCTS", 0)
+    monkeypatch.setattr(laplacian, "MAX_FACTOR_PRODUCTS", 0)
     graph = clusters[0].graph
     rough = laplacian_eigenpairs(graph, 5, accuracy="rough", random_state=0)
     assert rough.solver == "Lanczos (ARPACK), rough"

@@ -202,7 +202,7 @@ def test_blocks_on_weak_bridges(solver, textbook):
 
 
 def test_blocks_too_dear_to_factorise(textbook, monkeypatch):
-    monkeypatch.setattr(front_door, "FACTOR_WORK", 0.0)
+    monkeypatch.setattr(front_door, "MAX_FACTOR_WORK", 0.0)
     monkeypatch.setattr(front_door, "LAST_RESORT_NODES", 0)
     monkeypatch.setattr(front_door, "solve_lanczos", textbook.failing("no Lanczos"))
     adjacency, _ = stochastic_block_graph([500] * 4, 0.03, 0.0, random_state=0)
@@ -218,7 +218,7 @@ def test_blocks_too_dear_to_factorise(textbook, monkeypatch):
 
 
 def test_multigrid_on_a_grid_too_dear_to_factorise(textbook, monkeypatch):
-    monkeypatch.setattr(front_door, "FACTOR_WORK", 0.0)
+    monkeypatch.setattr(front_door, "MAX_FACTOR_WORK", 0.0)
     monkeypatch.setattr(front_door, "LAST_RESORT_NODES", 0)
     graph = SparseGraph(textbook.grid(400, 20))
     pairs = laplacian_eigenpairs(graph, 4, random_state=0)

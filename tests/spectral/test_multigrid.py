@@ -6,7 +6,7 @@ import sidecut.spectral.inverse
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import SparseGraph
 from sidecut.spectral.inverse import LaplacianInverse, multigrid_preconditioner
-from sidecut.spectral.problem import LaplacianProblem
+from sidecut.spectral.laplacian import LaplacianProblem
 
 GRAPHS = {
     "strip": lambda t: t.grid(400, 8),
@@ -32,8 +32,8 @@ def test_multigrid_is_for_graphs_where_gradients_are_slow(textbook):
         LaplacianInverse(LaplacianProblem(SparseGraph(GRAPHS[name](textbook))), 1e-8)
         for name in ("strip", "expander")
     )
-    assert strip.preconditioning == "multigrid"
-    assert expander.preconditioning == "conjugate gradients"
+    assert strip.acceleration == "multigrid"
+    assert expander.acceleration == "conjugate gradients"
 
 
 def test_the_cycle_is_symmetric_and_definite(textbook):
@@ -50,7 +50,7 @@ def test_building_it_draws_no_random_numbers(textbook):
     np.random.seed(3)  # noqa: NPY002
     before = np.random.get_state()  # noqa: NPY002
     inverse = LaplacianInverse(LaplacianProblem(SparseGraph(textbook.grid(400, 8))), 1e-8)
-    assert inverse.preconditioning == "multigrid"
+    assert inverse.acceleration == "multigrid"
     after = np.random.get_state()  # noqa: NPY002
     assert before[2] == after[2]
     np.testing.assert_array_equal(before[1], after[1])

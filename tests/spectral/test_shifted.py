@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecut.graphs import Neighbors
-from sidecut.spectral.inverse import solve_shifted
-from sidecut.spectral.problem import LaplacianProblem
+from sidecut.spectral.conjugate_gradients import solve_shifted
+from sidecut.spectral.laplacian import LaplacianProblem
 
 
 @settings(max_examples=30, deadline=None)

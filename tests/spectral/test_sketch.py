@@ -7,8 +7,8 @@ from numpy.polynomial import chebyshev
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import Neighbors
 from sidecut.spectral import laplacian, laplacian_eigenpairs
-from sidecut.spectral.lanczos import DEGREE, SHARE, _filtered, solve_sketch
-from sidecut.spectral.problem import LaplacianProblem
+from sidecut.spectral.lanczos import DEGREE, MAX_RESIDUAL, _filtered, solve_sketch
+from sidecut.spectral.laplacian import LaplacianProblem
 
 WANTED = 4
 
@@ -41,7 +41,7 @@ def test_a_sketch_spans_nearly_the_same_and_claims_nothing(clusters, seed):
     pairs = solve_sketch(problem, WANTED, 2, np.random.RandomState(seed))
     assert (pairs.certificate.method, pairs.certificate.complete) == ("none", False)
     assert pairs.vectors.shape == (problem.n, WANTED)
-    assert pairs.residuals.max() <= SHARE * pairs.values[-1]
+    assert pairs.residuals.max() <= MAX_RESIDUAL * pairs.values[-1]
     cosines = np.linalg.svd(vectors[:, 1 : WANTED + 1].T @ pairs.vectors, compute_uv=False)
     assert cosines.min() > 0.97
     np.testing.assert_allclose(pairs.values, values[1 : WANTED + 1], rtol=0.05)
@@ -58,14 +58,14 @@ def test_where_eigenvalues_are_near_zero_it_gives_up_and_another_solver_answers(
     line = Neighbors(4).build(np.arange(1_200.0)[:, None])
     with pytest.raises(SpectralError, match="Chebyshev filter"):
         solve_sketch(LaplacianProblem(line), WANTED, 2, np.random.RandomState(0))
-    monkeypatch.setattr(laplacian, "CHEAP_IN_PRODUCTS", 0)
+    monkeypatch.setattr(laplacian, "MAX_FACTOR_PRODUCTS", 0)
     pairs = laplacian_eigenpairs(line, WANTED + 1, accuracy="sketch", random_state=0)
     assert pairs.solver == "Lanczos (ARPACK), rough"
 
 
 def test_a_sketch_is_made_only_where_it_is_asked_for(monkeypatch, clusters):
     monkeypatch.setattr(laplacian, "DENSE_NODES", 10)
-    monkeypatch.setattr(laplacian, "CHEAP_IN_PRODUCTS", 0)
+    monkeypatch.setattr(laplacian, "MAX_FACTOR_PRODUCTS", 0)
     graph = clusters[0].graph
     assert "Chebyshev" in laplacian_eigenpairs(graph, 5, accuracy="sketch", random_state=0).solver
     assert "Chebyshev" not in laplacian_eigenpairs(graph, 5, accuracy="rough", random_state=0).solver

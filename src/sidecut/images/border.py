@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.images.appearance import as_lab
-from sidecut.spectral.problem import solve_columns
+from sidecut.spectral.conjugate_gradients import solve_columns
 
 #: Pairs of pixels, or of ranks in a band.
 Pairs = tuple[IntArray, IntArray]

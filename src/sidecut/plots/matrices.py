@@ -18,7 +18,7 @@ from sidecut.graphs.graph import Graph
 from sidecut.methods.csap.kernel import equivalent_kernel
 from sidecut.plots.canvas import CANNOT, axes_or_new, cluster_styles, ink
 from sidecut.spectral import laplacian_eigenpairs
-from sidecut.spectral.problem import LaplacianProblem
+from sidecut.spectral.laplacian import LaplacianProblem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@
 eigenvector was missed, and says how sure it is.
 """
 
+from sidecut.spectral.certificate import Certificate, Eigenpairs
 from sidecut.spectral.laplacian import laplacian_eigenpairs
-from sidecut.spectral.problem import Certificate, Eigenpairs
 
 __all__ = ["Certificate", "Eigenpairs", "laplacian_eigenpairs"]

@@ -12,23 +12,10 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from sidecut.checks import FloatArray
 
-#: Pieces of the graph are factorised to see how fill-in grows: at least three, the first of this size, each
-#: twice the last, and more of them while one costs less than so many products with the matrix.
-FIRST_PROBE = 250
-PROBE_EFFORT = 20.0
-#: Steps of inverse iteration that show how far a count of eigenvalues can be trusted, and how many times its
-#: error the nearest eigenvalue must be away.
-INVERSE_STEPS = 4
-ERROR_MARGIN = 30.0
-#: Fill per row as a share of (widest front)² / n: measured on random regular graphs.
-SEPARATOR_FILL = 0.6
-#: The pieces have no far side to couple with, so they understate the fill of the whole.
-FORECAST_MARGIN = 1.5
-
 
 @dataclass(frozen=True)
 class FactorForecast:
-    """What a sparse factorisation of a matrix is expected to cost."""
+    """The expected cost of a sparse factorisation: entries per row, bytes, multiplications."""
 
     fill: float
     memory: float
@@ -45,17 +32,25 @@ def forecast(matrix: sp.csr_array) -> FactorForecast:
     """
     n = matrix.shape[0]
     pattern = sp.csr_array(matrix)
-    order = breadth_first_order(pattern, _middle_of(pattern), directed=False, return_predecessors=False)
+    # From the node of largest degree in the largest component, which lies away from dangling ends.
+    component = connected_components(pattern, directed=False)[1]
+    is_largest = component == np.bincount(component).argmax()
+    middle = int(np.argmax(np.where(is_largest, np.diff(pattern.indptr), -1)))
+    order = breadth_first_order(pattern, middle, directed=False, return_predecessors=False)
     sizes, fills = _probe(pattern, order)
-    exponent = _growth(sizes[-3:], fills[-3:])
+    # The exponent p of fill ∝ n^p, by least squares on logarithms of the last three pieces.
+    exponent = 0.0
+    if len(sizes) > 1:
+        exponent = float(np.clip(np.polyfit(np.log(sizes[-3:]), np.log(fills[-3:]), 1)[0], 0.0, 1.0))
     reach = max(order.size / sizes[-1], 1.0)
-    from_pieces = FORECAST_MARGIN * fills[-1] * reach**exponent
+    # The pieces have no far side to couple with, so they understate the fill of the whole.
+    from_pieces = 1.5 * fills[-1] * reach**exponent
     fill = min(max(from_pieces, _separator_fill(pattern, order)), n / 2)
     return FactorForecast(fill=fill, memory=24.0 * n * fill, work=work_of(n, fill))
 
 
 def factorize(matrix: sp.csc_array) -> SuperLU:
-    """Factorise a sparse symmetric matrix without pivoting, so that A = L D Lᵀ in SuperLU's clothes."""
+    """Factorise a sparse symmetric matrix without pivoting: A = L D Lᵀ, stored as SuperLU stores L U."""
     return splu(
         matrix,
         permc_spec="MMD_AT_PLUS_A",
@@ -79,13 +74,12 @@ class UpdatedFactor:
         return image + self._images @ lu_solve(self._small, self._columns.T @ image)
 
 
-def count_below(matrix: sp.csc_array, shift: float, metric: sp.csc_array | None = None) -> int | None:
-    """Count the eigenvalues of A, or of a definite pencil (A, B), below a shift, by Sylvester's inertia.
+def count_below(matrix: sp.csc_array, shift: float) -> int | None:
+    """Count the eigenvalues of A below a shift, by Sylvester's inertia; None if rounding forbids it.
 
-    A - τB = L D Lᵀ has as many negative pivots as the pencil has eigenvalues below τ.
+    A - τI = L D Lᵀ has as many negative pivots as A has eigenvalues below τ.
     """
-    n = matrix.shape[0]
-    shifted = sp.csc_array(matrix - shift * (metric if metric is not None else sp.eye_array(n)))
+    shifted = sp.csc_array(matrix - shift * sp.eye_array(matrix.shape[0]))
     try:
         factor = factorize(shifted)
     except RuntimeError:
@@ -95,11 +89,6 @@ def count_below(matrix: sp.csc_array, shift: float, metric: sp.csc_array | None 
     return int(np.count_nonzero(factor.U.diagonal() < 0))
 
 
-def is_positive_definite(factor: SuperLU) -> bool:
-    """Say whether the matrix that `factorize` took is positive definite: all its pivots are positive."""
-    return np.array_equal(factor.perm_r, factor.perm_c) and bool(np.all(factor.U.diagonal() > 0))
-
-
 def _is_accurate(factor: SuperLU, matrix: sp.csc_array) -> bool:
     """Check that the error of the factors cannot have moved an eigenvalue of the matrix across zero.
 
@@ -107,8 +96,8 @@ def _is_accurate(factor: SuperLU, matrix: sp.csc_array) -> bool:
     nearest zero: on the last vector they show how near those are, and how large E is there.
     """
     scale = float(abs(matrix).sum(axis=1).max())
-    vector = np.cos(np.arange(matrix.shape[0]) * 0.7390851332151607)
-    for _ in range(INVERSE_STEPS):
+    vector = rough_vector(matrix.shape[0])
+    for _ in range(4):
         vector /= np.linalg.norm(vector)
         image = factor.solve(vector)
         size = float(np.linalg.norm(image))
@@ -116,19 +105,24 @@ def _is_accurate(factor: SuperLU, matrix: sp.csc_array) -> bool:
             return False
         error = float(np.linalg.norm(matrix @ image - vector)) / size
         vector = image
-    return 1.0 / size > ERROR_MARGIN * max(error, np.finfo(np.float64).eps * scale)
+    # The nearest eigenvalue must be thirty times the error away.
+    return 1.0 / size > 30.0 * max(error, np.finfo(np.float64).eps * scale)
 
 
 def _probe(pattern: sp.csr_array, order: np.ndarray) -> tuple[list[int], list[float]]:
-    """Return sizes and fills of growing balls, stopping while it is still cheap."""
+    """Return the sizes of growing balls and their fill per row, until the next one would take too long."""
     sizes, fills = [], []
-    size = min(FIRST_PROBE, order.size)
+    size = min(250, order.size)
     while True:
         sizes.append(size)
-        fills.append(_ball_fill(pattern, np.sort(order[:size])))
+        nodes = np.sort(order[:size])
+        piece = abs(pattern[nodes][:, nodes])
+        dominant = sp.diags_array(np.asarray(piece.sum(axis=1)).ravel() + 1.0)
+        fills.append(factorize(sp.csc_array(dominant - piece)).nnz / (2.0 * size))
         size *= 2
-        is_dear = work_of(size, 2 * fills[-1]) > PROBE_EFFORT * pattern.nnz
-        if size > order.size // 2 or (is_dear and len(sizes) >= 3):
+        # At least three pieces, and more of them while one costs less than twenty products.
+        is_costly = work_of(size, 2 * fills[-1]) > 20.0 * pattern.nnz
+        if size > order.size // 2 or (is_costly and len(sizes) >= 3):
             return sizes, fills
 
 
@@ -137,18 +131,9 @@ def work_of(n: int, fill: float) -> float:
     return n * fill**2 + 150.0 * n * fill
 
 
-def _middle_of(pattern: sp.csr_array) -> int:
-    """Return the node of largest degree in the largest component: it lies away from dangling ends."""
-    component = connected_components(pattern, directed=False)[1]
-    largest = np.bincount(component).argmax()
-    return int(np.argmax(np.where(component == largest, np.diff(pattern.indptr), -1)))
-
-
-def _ball_fill(pattern: sp.csr_array, nodes: np.ndarray) -> float:
-    piece = abs(pattern[nodes][:, nodes])
-    dominant = sp.diags_array(np.asarray(piece.sum(axis=1)).ravel() + 1.0)
-    factor = factorize(sp.csc_array(dominant - piece))
-    return factor.nnz / (2.0 * nodes.size)
+def rough_vector(n: int) -> FloatArray:
+    """Return a vector with a part in every eigenvector, as a random one has, but the same every time."""
+    return np.cos(np.arange(n) * 0.7390851332151607)
 
 
 def _separator_fill(pattern: sp.csr_array, order: np.ndarray) -> float:
@@ -167,27 +152,8 @@ def _separator_fill(pattern: sp.csr_array, order: np.ndarray) -> float:
     )
     # A graph with few more edges than a tree fills in no more than those, however wide it branches.
     independent_cycles = max(rows.nnz / 2 - order.size + 1, 0.0)
-    return float(min(SEPARATOR_FILL * np.cumsum(front).max() ** 2 / order.size, 2.0 + independent_cycles))
-
-
-def _growth(sizes: list[int], fills: list[float]) -> float:
-    """Return the exponent p of fill ∝ n^p, by least squares on logarithms."""
-    if len(sizes) < 2:
-        return 0.0
-    x, y = np.log(sizes), np.log(fills)
-    slope: FloatArray = np.polyfit(x, y, 1)
-    return float(np.clip(slope[0], 0.0, 1.0))
-
-
-# Where to put a shift so that a count of eigenvalues below it says most.
-
-#: Eigenvalues closer than this, relative to the last one asked for, are taken to coincide.
-COINCIDENCE = 1e-6
-#: Where in the gap the shift is put. Not in the middle: where the spectrum is symmetric that would often be
-#: 1, where the diagonal of L̄ - 1 and with it every pivot is zero.
-PLACE = 0.45
-#: Where no gap follows the wanted values, the shift is put this close before the value they share.
-CLOSE = 1e-3
+    # The factor 0.6 was measured on random regular graphs.
+    return float(min(0.6 * np.cumsum(front).max() ** 2 / order.size, 2.0 + independent_cycles))
 
 
 def separating_shift(
@@ -198,15 +164,16 @@ def separating_shift(
     Where the last wanted value coincides with all that follow it, the problem does not single it out: the
     shift is put right before that value.
     """
-    resolution = max(COINCIDENCE * abs(values[wanted - 1]), 4 * error)
+    resolution = max(1e-6 * abs(values[wanted - 1]), 4 * error)
     gaps = np.diff(values)
     past = gaps[wanted - 1 :]
     if past.size and past.max() > resolution:
         below = wanted + int(np.argmax(past))
-        return below, float((1 - PLACE) * values[below - 1] + PLACE * values[below])
+        # Not in the middle: in a symmetric spectrum that is often 1, where every pivot of L̄ - 1 is zero.
+        return below, float(0.55 * values[below - 1] + 0.45 * values[below])
     apart = np.flatnonzero(gaps[: wanted - 1] > resolution)
     below = int(apart[-1]) + 1 if apart.size else 0
     lower = values[below - 1] if below else bottom
     # The shared value may be zero up to rounding; the others say what is close to it.
-    scale = max(abs(values[below]), CLOSE * float(np.abs(values).max())) or 1.0
-    return below, float(values[below] - min(CLOSE * scale, 0.5 * (values[below] - lower)))
+    scale = max(abs(values[below]), 1e-3 * float(np.abs(values).max())) or 1.0
+    return below, float(values[below] - min(1e-3 * scale, 0.5 * (values[below] - lower)))

@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from sidecut.checks import FloatArray
 from sidecut.exceptions import SpectralError
-from sidecut.spectral.certificate import NEARLY, bound_complement, random_start_certificate
-from sidecut.spectral.problem import Certificate, Eigenpairs, LaplacianProblem, RitzPairs, orient
+from sidecut.spectral.certificate import (
+    MIN_COVERAGE,
+    NOT_CERTIFIED,
+    Certificate,
+    Eigenpairs,
+    RitzPairs,
+    bound_complement,
+    random_start_certificate,
+)
 
-#: The degree of the filter, and how often it is applied at most.
-DEGREE, ROUNDS = 10, 4
-#: The first filter damps what of Ā lies in [-1, 1/2]; the next ones what the block shows to be unwanted.
-FIRST_EDGE = 0.5
-#: Vectors are good enough when their residuals are this part of the last eigenvalue. The first ones are far
-#: better then; the last ones mix with those that come next, which the graph hardly tells from them.
-SHARE = 0.3
+if TYPE_CHECKING:
+    from sidecut.spectral.laplacian import LaplacianProblem
+
+#: The degree of the Chebyshev filter.
+DEGREE = 10
+#: The largest residuals of a sketch, as a share of the last eigenvalue. The first vectors are far better; the
+#: last ones mix with the vectors that follow, whose eigenvalues are close.
+MAX_RESIDUAL = 0.3
+#: Relative accuracy of ARPACK; eigenvalues of L̄ lie in [0, 2].
+TOLERANCE = 1e-7
+#: From this many nodes on a product in single precision takes a third of the time, since the graph does not
+#: fit into the cache. It leaves residuals of 3e-6, which the certificate takes into account.
+SINGLE_NODES = 500_000
+#: Products with the graph that may be spent before another solver is tried.
+PRODUCT_BUDGET = 1_000
+#: Since SciPy 1.17 one can give the generator from which ARPACK draws a vector when a Krylov space closes.
+TAKES_RNG = "rng" in inspect.signature(eigsh).parameters
 
 
 def solve_sketch(
@@ -33,48 +51,35 @@ def solve_sketch(
     is less than half of the time of Lanczos where thirty vectors are wanted.
     """
     block = rng.standard_normal((problem.n, wanted + max(4, wanted // 4)))
-    edge = FIRST_EDGE
-    for _ in range(ROUNDS):
+    # The first filter damps [-1, 1/2]; the next ones all below the Ritz values of the block.
+    edge, n_rounds = 0.5, 4
+    for _ in range(n_rounds):
         pairs = problem.refine(_filtered(problem, problem.project(block), edge))
-        if pairs.residuals[:wanted].max() <= SHARE * pairs.values[wanted - 1]:
-            detail = "Not certified: only the space that these vectors span is near that of the eigenvectors."
+        if pairs.residuals[:wanted].max() <= MAX_RESIDUAL * pairs.values[wanted - 1]:
+            values, vectors, residuals = pairs
             return Eigenpairs(
-                pairs.values[:wanted],
-                orient(pairs.vectors[:, :wanted]),
-                pairs.residuals[:wanted],
+                values[:wanted],
+                vectors[:, :wanted],
+                residuals[:wanted],
                 "Chebyshev filter, sketch",
-                Certificate("none", 0.0, 1.0, False, detail),
+                NOT_CERTIFIED,
             )
         block, edge = pairs.vectors, max(0.0, 1.0 - float(pairs.values[-1]))
-    raise SpectralError(f"A Chebyshev filter of degree {DEGREE} did not converge in {ROUNDS} rounds.")
+    raise SpectralError(f"A Chebyshev filter of degree {DEGREE} did not converge in {n_rounds} rounds.")
 
 
 def _filtered(problem: LaplacianProblem, block: FloatArray, edge: float) -> FloatArray:
     """Return T_d((Ā - c) / e) @ block, with [-1, edge] = [c - e, c + e], by the three-term recurrence.
 
-    In single precision: rounding adds to a column a ten-millionth of what is largest in it, and that is less
-    than what the filter lets through.
+    In single precision: rounding adds to a column a ten-millionth of its largest entry, which is less than
+    the filter lets through.
     """
     center, half = 0.5 * (edge - 1.0), 0.5 * (edge + 1.0)
     before: Any = block.astype(np.float32)
-    now: Any = (problem.apply_affinity(before) - center * before) / half
+    now: Any = (problem.affinity.apply(before) - center * before) / half
     for _ in range(DEGREE - 1):
-        before, now = now, (2.0 / half) * (problem.apply_affinity(now) - center * now) - before
+        before, now = now, (2.0 / half) * (problem.affinity.apply(now) - center * now) - before
     return np.asarray(now, dtype=np.float64)
-
-
-#: Residuals are driven below this; eigenvalues of L̄ lie in [0, 2].
-TOLERANCE = 1e-7
-#: The same for eigenvectors that are only a start: k-means does not see the difference.
-ROUGH_TOLERANCE = 1e-3
-#: Graphs of so many nodes do not fit into the cache of a processor, and a product with numbers of half the
-#: length takes a third of the time. Single precision leaves residuals of 3e-6; the certificate counts them
-#: in, and k-means does not see the difference.
-SINGLE_NODES, SINGLE_TOLERANCE = 500_000, 1e-6
-#: Products with the graph that may be spent before another solver is tried.
-PRODUCT_BUDGET = 1_000
-#: Products that may be spent on the certificate.
-CERTIFICATE_BUDGET = 600
 
 
 def solve_lanczos(
@@ -89,18 +94,18 @@ def solve_lanczos(
     The guards may lie in the bulk of the spectrum, where nothing converges; so they are left out at first,
     and asked for only where the gap behind the wanted values is too narrow for the certificate.
     """
-    if problem.n >= SINGLE_NODES:
-        found = _krylov_eigenvectors(
-            problem, wanted, rng, budget, tolerance=SINGLE_TOLERANCE, precision=np.float32
-        )
-    else:
-        found = _krylov_eigenvectors(problem, wanted, rng, budget)
+    is_large = problem.n >= SINGLE_NODES
+    tolerance, precision = (1e-6, np.float32) if is_large else (TOLERANCE, np.float64)
+    found = _krylov_eigenvectors(problem, wanted, rng, budget, tolerance=tolerance, precision=precision)
     pairs = problem.refine(found)
-    certificate = certify_by_random_start(problem, pairs, wanted, rng, nearly=1.0)
+    certificate = certify_by_random_start(problem, pairs, wanted, rng, coverage=1.0)
     if not certificate.complete:
-        pairs = _guard(problem, pairs, wanted + guards, rng, budget)
+        if guards:
+            with suppress(SpectralError):
+                more = _krylov_eigenvectors(problem, wanted + guards, rng, budget, pairs.vectors)
+                pairs = problem.refine(more)
         certificate = certify_by_random_start(problem, pairs, wanted, rng)
-    return Eigenpairs(pairs.values, orient(pairs.vectors), pairs.residuals, "Lanczos (ARPACK)", certificate)
+    return Eigenpairs(*pairs, "Lanczos (ARPACK)", certificate)
 
 
 def solve_roughly(
@@ -110,15 +115,8 @@ def solve_roughly(
 
     Single precision is enough for them, and most of the time goes into moving numbers.
     """
-    found = _krylov_eigenvectors(
-        problem, wanted, rng, PRODUCT_BUDGET, tolerance=ROUGH_TOLERANCE, precision=np.float32
-    )
-    pairs = problem.refine(found)
-    detail = "Not certified: these eigenvectors are only where a descent starts."
-    certificate = Certificate("none", 0.0, 1.0, False, detail)
-    return Eigenpairs(
-        pairs.values, orient(pairs.vectors), pairs.residuals, "Lanczos (ARPACK), rough", certificate
-    )
+    found = _krylov_eigenvectors(problem, wanted, rng, PRODUCT_BUDGET, tolerance=1e-3, precision=np.float32)
+    return Eigenpairs(*problem.refine(found), "Lanczos (ARPACK), rough", NOT_CERTIFIED)
 
 
 def certify_by_random_start(
@@ -126,34 +124,22 @@ def certify_by_random_start(
     pairs: RitzPairs,
     wanted: int,
     rng: np.random.RandomState,
-    budget: int = CERTIFICATE_BUDGET,
-    nearly: float = NEARLY,
+    budget: int = 600,
+    coverage: float = MIN_COVERAGE,
 ) -> Certificate:
     """Bound the eigenvalues of L̄ that may hide outside the null space and the pairs that were found."""
     last = float(pairs.values[wanted - 1])
     bound = bound_complement(
-        problem.apply_affinity,
+        problem.affinity.apply,
         problem.without(pairs.vectors),
         rng.standard_normal(problem.n),
         threshold=1.0 - last,
-        acceptable=1.0 - nearly * last,
+        acceptable=1.0 - coverage * last,
         max_steps=min(budget, problem.n),
         known=1.0,
         residual=float(np.linalg.norm(pairs.residuals)),
     )
     return random_start_certificate(bound, 1.0 - bound.upper, 1.0 - bound.lower, last)
-
-
-def _guard(
-    problem: LaplacianProblem, pairs: RitzPairs, count: int, rng: np.random.RandomState, budget: int
-) -> RitzPairs:
-    """Return `count` pairs, starting from those that were found; or these, if the others do not converge."""
-    if count == pairs.values.size:
-        return pairs
-    try:
-        return problem.refine(_krylov_eigenvectors(problem, count, rng, budget, pairs.vectors))
-    except SpectralError:
-        return pairs
 
 
 def _krylov_eigenvectors(
@@ -169,7 +155,7 @@ def _krylov_eigenvectors(
     null, null_rows = problem.null.astype(precision), problem.null_rows.astype(precision)
     operator = LinearOperator(
         (problem.n, problem.n),
-        matvec=lambda v: problem.apply_affinity(v) - 3.0 * (null @ (null_rows @ v)),
+        matvec=lambda v: problem.affinity.apply(v) - 3.0 * (null @ (null_rows @ v)),
         dtype=precision,
     )
     start = problem.project(rng.standard_normal(problem.n))
@@ -177,12 +163,6 @@ def _krylov_eigenvectors(
         start = start / np.linalg.norm(start) + found.sum(axis=1)
     start = start.astype(precision)
     return largest_eigenvectors(operator, count, start, rng, tolerance=tolerance, max_products=budget)
-
-
-# One way to call ARPACK: reproducible, with its failures turned into SpectralError.
-
-#: Since SciPy 1.17 one can give the generator from which ARPACK draws a vector when a Krylov space closes.
-TAKES_RNG = "rng" in inspect.signature(eigsh).parameters
 
 
 def largest_eigenvectors(
@@ -196,7 +176,7 @@ def largest_eigenvectors(
     width: int | None = None,
     **pencil: LinearOperator,
 ) -> FloatArray:
-    """Return eigenvectors of the `count` largest eigenvalues of a symmetric operator, in no certain order."""
+    """Return eigenvectors of the `count` largest eigenvalues of a symmetric operator, in any order."""
     n = operator.shape[0]
     width = min(n, max(2 * count + 1, count + 20) if width is None else width)
     options: dict[str, Any] = dict(pencil)

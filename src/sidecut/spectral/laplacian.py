@@ -1,40 +1,131 @@
-"""The front door for normalised Laplacians: choose a solver, certify its answer, fall back, never guess."""
+"""The eigenvectors of normalised Laplacians: the problem, the choice of a solver, and the acceptance rule."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 
 import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from sidecut.checks import FloatArray
 from sidecut.exceptions import SpectralError, SpectralWarning, warn
 from sidecut.graphs import Graph
-from sidecut.spectral.certificate import NEARLY
-from sidecut.spectral.factorization import FactorForecast, forecast
+from sidecut.graphs.graph import SplitWeights
+from sidecut.spectral.certificate import (
+    MIN_COVERAGE,
+    NOT_CERTIFIED,
+    ROUNDING,
+    Certificate,
+    Eigenpairs,
+    RitzPairs,
+)
+from sidecut.spectral.factorization import forecast
 from sidecut.spectral.inverse import solve_factorized, solve_factorized_roughly, solve_iterated
 from sidecut.spectral.lanczos import PRODUCT_BUDGET, solve_lanczos, solve_roughly, solve_sketch
-from sidecut.spectral.problem import Eigenpairs, LaplacianProblem, solve_dense
 from sidecut.threads import limit_threads
 
 #: Up to this many nodes the whole spectrum is computed.
 DENSE_NODES = 800
 #: As a last resort the whole spectrum of a graph this large is computed, in a few minutes.
 LAST_RESORT_NODES = 8_000
-#: A factorisation may take this many bytes and this many multiplications.
-FACTOR_MEMORY = 4e9
-FACTOR_WORK = 1e11
-#: Graphs of up to so many nodes are first given so many products: where clusters stand out that is enough,
-#: and takes a fraction of the time of a factorisation.
-SMALL_NODES, SHORT_BUDGET = 4_000, 100
-#: A factorisation that costs no more than this many products with the graph is tried first.
-CHEAP_IN_PRODUCTS = 2_500
+#: The most multiplications that a factorisation may take.
+MAX_FACTOR_WORK = 1e11
+#: A factorisation that costs no more than this many products with the graph is tried before Lanczos.
+MAX_FACTOR_PRODUCTS = 2_500
+#: Up to this many nodes a short run of Lanczos comes even before that: with a clear gap it is faster.
+SMALL_NODES = 4_000
 
 SOLVERS = ("auto", "dense", "lanczos", "factorized", "iterated")
 ACCURACIES = ("certified", "rough", "sketch")
 
-Attempt = Callable[[LaplacianProblem, int, int, np.random.RandomState], Eigenpairs]
-#: Solvers for those who are content with less.
-UNCERTIFIED: tuple[Attempt, ...] = (solve_factorized_roughly, solve_roughly, solve_sketch)
+Attempt = Callable[["LaplacianProblem", int, int, np.random.RandomState], Eigenpairs]
+
+
+class LaplacianProblem:
+    """Find the smallest eigenvalues of L̄ = I - Ā outside its null space.
+
+    The null space is spanned by D^{1/2} 1_C, one vector per connected component C, and is known exactly.
+    Solvers work on its complement only, so no zero eigenvalue can be lost or invented.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.affinity = graph.normalized
+        self.null = self.affinity.null_vectors
+        #: Its transpose, made once: a solver projects hundreds of times.
+        self.null_rows = sp.csr_array(self.null.T)
+        self.n, self.n_null = self.null.shape
+
+    def apply_laplacian(self, block: FloatArray) -> FloatArray:
+        """Return L̄ @ block."""
+        return block - self.affinity.apply(block)
+
+    def project(self, block: FloatArray) -> FloatArray:
+        """Remove the null space from a vector or a block."""
+        return block - self.null @ (self.null_rows @ block)
+
+    def null_pairs(self, n_vectors: int) -> Eigenpairs:
+        """Return the eigenpairs of eigenvalue 0: the components of largest volume, at most `n_vectors`."""
+        component = self.graph.components
+        members = component >= 0
+        volumes = np.bincount(component[members], weights=self.graph.degrees[members])
+        largest = np.argsort(-volumes, kind="stable")[:n_vectors]
+        vectors = self.null[:, largest].toarray()
+        residuals = np.linalg.norm(self.apply_laplacian(vectors), axis=0)
+        detail = f"The graph has {self.n_null} connected components; each has eigenvalue 0, exactly."
+        certificate = Certificate("components", 0.0, 0.0, True, detail)
+        return Eigenpairs(np.zeros(largest.size), vectors, residuals, "connected components", certificate)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether L̄ exists as a sparse matrix."""
+        return sp.issparse(self.graph.matrix)
+
+    @cached_property
+    def laplacian(self) -> sp.csc_array:
+        """L̄ as a sparse matrix."""
+        return sp.csc_array(sp.eye_array(self.n) - sp.csc_array(self.affinity.matrix))
+
+    @cached_property
+    def split(self) -> SplitWeights | None:
+        """Ā as a sparse matrix plus one of low rank, where the graph is not sparse but known as such."""
+        weights = None if self.is_sparse else self.graph.split
+        if weights is None:
+            return None
+        scale = self.affinity.scale
+        scaling = sp.diags_array(scale)
+        sparse = sp.csr_array(scaling @ weights.sparse @ scaling)
+        return SplitWeights(sparse, scale[:, None] * weights.factor, weights.core)
+
+    @property
+    def sparse_part(self) -> sp.csr_array | None:
+        """The part of Ā that can be factorised: all of it, all but a matrix of low rank, or nothing."""
+        if self.is_sparse:
+            return self.affinity.matrix
+        return None if self.split is None else self.split.sparse
+
+    def refine(self, basis: FloatArray) -> RitzPairs:
+        """Return the Ritz values, vectors and residual norms of L̄ on a basis (Rayleigh-Ritz)."""
+        basis, _ = np.linalg.qr(self.project(basis))
+        image = self.apply_laplacian(basis)
+        small = basis.T @ image
+        values, rotation = np.linalg.eigh(0.5 * (small + small.T))
+        vectors = basis @ rotation
+        residuals = np.linalg.norm(image @ rotation - vectors * values, axis=0)
+        # L̄ has no negative eigenvalue; rounding alone could show one.
+        return RitzPairs(np.maximum(values, 0.0), vectors, residuals)
+
+    def without(self, vectors: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """Return the map that removes the null space and some orthonormal vectors from a vector."""
+
+        def project(vector: FloatArray) -> FloatArray:
+            vector = self.project(vector)
+            return vector - vectors @ (vectors.T @ vector)
+
+        return project
 
 
 def laplacian_eigenpairs(
@@ -107,7 +198,14 @@ def laplacian_eigenpairs(
     # Sparse products do not use BLAS threads, and for the thin blocks beside them the threads only get in
     # each other's way: on a busy machine two were seen to be ten times slower than one.
     with limit_threads(1 if problem.is_sparse else None, only_blas=True):
-        return _join(null, _find_first_certified(problem, missing, solver, rng, accuracy))
+        rest = _find_first_certified(problem, missing, solver, rng, accuracy)
+    return Eigenpairs(
+        values=np.concatenate([null.values, rest.values[:missing]]),
+        vectors=orient(np.hstack([null.vectors, rest.vectors[:, :missing]])),
+        residuals=np.concatenate([null.residuals, rest.residuals[:missing]]),
+        solver=rest.solver,
+        certificate=rest.certificate,
+    )
 
 
 def _find_first_certified(
@@ -115,126 +213,131 @@ def _find_first_certified(
 ) -> Eigenpairs:
     """Try solvers in turn until one returns an answer that is certified, or need not be."""
     guards = min(2, problem.n - problem.n_null - wanted)
-    best: Eigenpairs | None = None
-    failures = []
+    answers, failures = [], []
     for attempt in _attempts(problem, wanted + guards, solver, accuracy):
         try:
             pairs = attempt(problem, wanted, guards, rng)
         except SpectralError as error:
             failures.append(str(error))
             continue
-        if attempt in UNCERTIFIED or _is_covered(pairs, wanted):
-            return pairs.first(wanted)
-        best = _better(best, pairs)
-    if best is None:
+        if pairs.certificate is NOT_CERTIFIED or _is_covered(pairs, wanted):
+            return pairs
+        answers.append(pairs)
+    if not answers:
         raise SpectralError(
             " ".join(failures) + " Use solver='auto', or a better connected graph (more neighbours, a larger "
             "sigma)."
         )
+    # Answers that are not known to miss an eigenvector come first, then the one that reaches furthest.
+    best = max(
+        answers,
+        key=lambda pairs: (pairs.certificate.failure_probability < 1.0, pairs.certificate.certified_below),
+    )
     warn(
         f"The eigenvectors could not be certified. {best.certificate} Solver: {best.solver}. The graph may "
         "be cut differently by a missed eigenvector; more neighbours or a larger sigma widen the gap.",
         SpectralWarning,
     )
-    return best.first(wanted)
+    return best
 
 
 def _attempts(problem: LaplacianProblem, count: int, solver: str, accuracy: str) -> Iterator[Attempt]:
     """Yield solvers in the order in which to try them."""
     named: dict[str, Attempt] = {
-        "dense": _dense,
+        "dense": solve_dense,
         "lanczos": solve_lanczos,
         "factorized": solve_factorized,
         "iterated": solve_iterated,
     }
     # An iteration that is to find every eigenvector has nothing to leave out.
     if count + problem.n_null >= problem.n:
-        solver = "dense"
-    if solver != "auto":
+        yield solve_dense
+    elif solver != "auto":
         yield named[solver]
-        return
-    if problem.n <= DENSE_NODES or 3 * count >= problem.n:
-        yield _dense
-        return
-    part = problem.sparse_part
-    cost = None if part is None else forecast(part)
-    if _is_cheap(cost, problem):
-        yield from _attempts_by_factors(problem, accuracy)
+    elif problem.n <= DENSE_NODES or 3 * count >= problem.n:
+        yield solve_dense
+    else:
+        yield from _ladder(problem, accuracy)
+
+
+def _ladder(problem: LaplacianProblem, accuracy: str) -> Iterator[Attempt]:
+    """Yield the solvers for a large graph, those that are expected to be fast and certain first."""
+    is_feasible = is_cheap = False
+    if problem.sparse_part is not None:
+        cost = forecast(problem.sparse_part)
+        product = problem.sparse_part.nnz + (0 if problem.split is None else 2 * problem.split.factor.size)
+        # Four gigabytes for the factors.
+        is_feasible = cost.memory <= 4e9 and cost.work <= MAX_FACTOR_WORK
+        is_cheap = is_feasible and cost.work <= MAX_FACTOR_PRODUCTS * product
+    if is_cheap:
+        if accuracy != "certified":
+            yield solve_factorized_roughly
+        if problem.n <= SMALL_NODES:
+            yield partial(solve_lanczos, budget=100)
+        yield solve_factorized
     if accuracy == "sketch":
         yield solve_sketch
     if accuracy != "certified":
         yield solve_roughly
     yield solve_lanczos
-    if cost is not None and not _is_cheap(cost, problem) and _is_feasible(cost):
+    if is_feasible and not is_cheap:
         yield solve_factorized
     if problem.n <= LAST_RESORT_NODES:
-        yield _dense
+        yield solve_dense
     yield solve_iterated
-    yield _patient_lanczos
-
-
-def _attempts_by_factors(problem: LaplacianProblem, accuracy: str) -> Iterator[Attempt]:
-    if accuracy != "certified":
-        yield solve_factorized_roughly
-    if problem.n <= SMALL_NODES:
-        yield _short_lanczos
-    yield solve_factorized
-
-
-def _dense(problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState) -> Eigenpairs:
-    return solve_dense(problem, wanted + guards)
-
-
-def _short_lanczos(
-    problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
-) -> Eigenpairs:
-    return solve_lanczos(problem, wanted, guards, rng, budget=SHORT_BUDGET)
-
-
-def _patient_lanczos(
-    problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
-) -> Eigenpairs:
-    return solve_lanczos(problem, wanted, guards, rng, budget=20 * PRODUCT_BUDGET)
-
-
-def _is_cheap(cost: FactorForecast | None, problem: LaplacianProblem) -> bool:
-    if cost is None or not _is_feasible(cost):
-        return False
-    return cost.work <= CHEAP_IN_PRODUCTS * problem.product_cost
-
-
-def _is_feasible(cost: FactorForecast) -> bool:
-    return cost.memory <= FACTOR_MEMORY and cost.work <= FACTOR_WORK
+    yield partial(solve_lanczos, budget=20 * PRODUCT_BUDGET)
 
 
 def _is_covered(pairs: Eigenpairs, wanted: int) -> bool:
     """Accept a certificate that covers all wanted eigenvalues, or all but some that are nearly the last.
 
-    Where the last eigenvalues all but coincide with those that follow, no certificate can tell them apart,
-    and it would mean little: the graph itself does not single them out. The certificate says how far
-    it reaches. An eigenvalue that is known to be missed is never accepted.
+    Where the last eigenvalues all but coincide with those that follow, no certificate can separate them: the
+    graph itself does not single them out. The certificate says how far it reaches. An eigenvalue that is
+    known to be missed is never accepted.
     """
     certificate = pairs.certificate
     if certificate.failure_probability >= 1.0:
         return False
-    return certificate.complete or certificate.certified_below >= NEARLY * pairs.values[wanted - 1]
+    return certificate.complete or certificate.certified_below >= MIN_COVERAGE * pairs.values[wanted - 1]
 
 
-def _better(one: Eigenpairs | None, other: Eigenpairs) -> Eigenpairs:
-    """Return the answer whose certificate reaches further."""
-    return other if one is None or _reach(other) > _reach(one) else one
+def solve_dense(
+    problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
+) -> Eigenpairs:
+    """Return the smallest eigenpairs of L̄ outside its null space, by LAPACK.
+
+    The null space is moved to the far end of the spectrum first (L̄ + 3 N Nᵀ), so that the eigenvectors that
+    come back are orthogonal to it by construction.
+    """
+    count = wanted + guards
+    laplacian = problem.apply_laplacian(np.eye(problem.n))
+    null = problem.null.toarray()
+    laplacian += 3.0 * (null @ null.T)
+    has_more = count < problem.n - problem.n_null
+    with limit_threads():
+        values, basis = scipy.linalg.eigh(laplacian, subset_by_index=(0, count - 1 + has_more))
+    pairs = problem.refine(basis[:, :count])
+    following = float(values[count]) if has_more else np.inf
+    return Eigenpairs(*pairs, "dense (LAPACK)", full_decomposition(pairs.values, following))
 
 
-def _reach(pairs: Eigenpairs) -> tuple[bool, float]:
-    """Return what answers without a full certificate are ranked by: none known to be missed comes first."""
-    return pairs.certificate.failure_probability < 1.0, pairs.certificate.certified_below
+def full_decomposition(values: FloatArray, following: float = np.inf) -> Certificate:
+    """Return the certificate of a full decomposition; `following` is the eigenvalue after those found."""
+    last = float(values[-1])
+    detail = f"All {values.size} eigenvectors are certain: the whole spectrum was computed."
+    if following - last <= ROUNDING:
+        detail = (
+            f"All {values.size} eigenvalues are certain: the whole spectrum was computed. But the last, "
+            f"{last:.3g}, and the one after it differ by less than {ROUNDING:g}: the vector of "
+            "either has as good a claim."
+        )
+    return Certificate("full decomposition", last, 0.0, True, detail)
 
 
-def _join(null: Eigenpairs, rest: Eigenpairs) -> Eigenpairs:
-    return Eigenpairs(
-        values=np.concatenate([null.values, rest.values]),
-        vectors=np.hstack([null.vectors, rest.vectors]),
-        residuals=np.concatenate([null.residuals, rest.residuals]),
-        solver=rest.solver,
-        certificate=rest.certificate,
-    )
+def orient(vectors: FloatArray) -> FloatArray:
+    """Flip every column so that its entry of largest magnitude is positive."""
+    if vectors.size == 0:
+        return vectors
+    largest = np.abs(vectors).argmax(axis=0)
+    signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
+    return vectors * np.where(signs == 0, 1.0, signs)

@@ -10,7 +10,7 @@ from sidecut.exceptions import SpectralError
 from sidecut.graphs import Neighbors
 from sidecut.methods.csp import pencil as davidson
 from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs, largest_of_pencil
-from sidecut.spectral.problem import LaplacianProblem
+from sidecut.spectral.laplacian import LaplacianProblem
 
 
 @settings(max_examples=25, deadline=None)

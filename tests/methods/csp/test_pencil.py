@@ -12,7 +12,7 @@ from sidecut.exceptions import SpectralError
 from sidecut.graphs import Neighbors, as_graph
 from sidecut.methods.csp import pencil as module
 from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs
-from sidecut.spectral.problem import LaplacianProblem
+from sidecut.spectral.laplacian import LaplacianProblem
 
 
 def random_pencil(seed, n_pieces=1, b=0.2):

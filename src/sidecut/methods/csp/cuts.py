@@ -14,7 +14,8 @@ from sidecut.constraints import Constraints, Spectrum
 from sidecut.exceptions import ConstraintError, ConstraintWarning, InfeasibleError, SpectralError, warn
 from sidecut.graphs import Graph
 from sidecut.methods.csp.pencil import PencilOnBasis, SurplusPencil, feasible_pairs, scale_beliefs
-from sidecut.spectral.problem import Certificate, Eigenpairs, LaplacianProblem, orient
+from sidecut.spectral.certificate import Certificate, Eigenpairs
+from sidecut.spectral.laplacian import LaplacianProblem, orient
 from sidecut.threads import limit_threads
 
 Bound = float | str | tuple[str, float]

@@ -25,7 +25,8 @@ from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import Graph
-from sidecut.spectral.problem import LaplacianProblem, solve_columns
+from sidecut.spectral.conjugate_gradients import solve_columns
+from sidecut.spectral.laplacian import LaplacianProblem
 
 #: Below this a cut costs nothing but rounding: residuals of eq. 13 are told relative to no less.
 CHEAP = 1e-8

@@ -17,7 +17,7 @@ from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, NormalizedAffinity
 from sidecut.graphs.graph import DENSE_LIMIT
-from sidecut.spectral.problem import solve_columns
+from sidecut.spectral.conjugate_gradients import solve_columns
 from sidecut.threads import count_threads, limit_threads
 
 #: Tiles are squares of this side: 8 MB, which stay in the cache while they are made, clipped and multiplied.

@@ -25,8 +25,8 @@ from sidecut.exceptions import SpectralError, SpectralWarning
 from sidecut.graphs import Graph
 from sidecut.methods.e2cp.propagation import LowRankMatrix, spread
 from sidecut.spectral import laplacian_eigenpairs
+from sidecut.spectral.conjugate_gradients import column_dots
 from sidecut.spectral.lanczos import largest_eigenvectors
-from sidecut.spectral.problem import column_dots
 
 #: B is computed to this residual, below what the rest of F makes up.
 TOLERANCE = 3e-3

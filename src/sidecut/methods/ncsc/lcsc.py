@@ -18,7 +18,7 @@ from sidecut.methods.cut import LABELLINGS, cut
 from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
-from sidecut.spectral.problem import orient
+from sidecut.spectral.laplacian import orient
 
 __all__ = ["LCSC", "solve_joined"]
 

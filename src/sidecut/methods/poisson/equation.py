@@ -24,8 +24,7 @@ from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Components, Constraints
 from sidecut.exceptions import ConstraintWarning, ConvergenceWarning, warn
 from sidecut.graphs import Graph, NormalizedAffinity, SparseProduct
-from sidecut.spectral.inverse import solve_shifted
-from sidecut.spectral.problem import solve_columns
+from sidecut.spectral.conjugate_gradients import solve_columns, solve_shifted
 
 
 class PairBeliefs:

@@ -17,7 +17,7 @@ from sidecut.graphs import LandmarkSums, constraint_gram, landmark_components
 from sidecut.methods.csp.cuts import LEAST_SHARE, FeasibleCuts, Satisfiability, choose_beta
 from sidecut.methods.csp.estimator import complete_cuts
 from sidecut.methods.csp.pencil import symmetric
-from sidecut.spectral.problem import orient
+from sidecut.spectral.laplacian import orient
 
 #: Directions in which Ŝ is smaller than this are outside its range: v = Ẑᵀu would be nothing but rounding.
 RANK_TOLERANCE = 1e-10

@@ -25,7 +25,7 @@ from sidecut.methods.scacs.cuts import (
 )
 from sidecut.methods.task import Task
 from sidecut.spectral import Eigenpairs
-from sidecut.spectral.problem import full_decomposition
+from sidecut.spectral.laplacian import full_decomposition
 
 
 @documented
@@ -113,7 +113,7 @@ def embed_unconstrained(sums: LandmarkSums, n_clusters: int) -> Embedder:
     gram = normalize_gram(sums)
     left = vectors * (1.0 - costs) - gram @ vectors
     residuals = np.sqrt(np.maximum(np.einsum("ij,ij->j", left, gram @ left), 0.0))
-    certificate = full_decomposition(costs.size, float(costs[-1]))
+    certificate = full_decomposition(costs)
     solution = Eigenpairs(costs, vectors, residuals, basis.solver, certificate)
     return Embedder(project(vectors, np.ones(costs.size), sums), solution, {})
 
