@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from sidecut.constraints import Constraints
-from sidecut.constraints.links import split_signs, strongest, symmetric_matrix
+from sidecut.constraints.groups import split_signs, strongest, symmetric_matrix
 from sidecut.exceptions import ConstraintError
 
 

@@ -143,7 +143,7 @@ def test_wrong_limits_are_refused(name, value):
 
 
 def test_leading_vectors_that_are_wanted_roughly_are_found_in_single_precision(monkeypatch):
-    monkeypatch.setattr(spectrum_module, "DENSE_FOR_FEW", 10)
+    monkeypatch.setattr(spectrum_module, "MAX_DENSE_FOR_FEW", 10)
     rng = np.random.default_rng(0)
     pairs = rng.choice(400, size=(300, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]

@@ -11,31 +11,28 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
-from sidecut.checks import BoolArray, FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray
 from sidecut.constraints.closure import (
-    Knowledge,
+    Statements,
     close,
     conflicting_groups,
+    contradicted_links,
+    contradicted_relations,
     count_conflicts,
-    find_contradicted_links,
-    find_contradicted_relations,
-    must_link_components,
-    must_link_graph,
-    says_apart,
 )
-from sidecut.constraints.links import (
+from sidecut.constraints.groups import (
     Groups,
     Links,
     canonical,
     replace_diagonal,
     split_signs,
+    strongest,
     symmetric_matrix,
-    union,
 )
 from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn
 
-ON_CONFLICT = ("raise", "drop", "weigh")
 REMEDY = "correct them, or pass on_conflict='drop' (keep the strongest) or 'weigh' (keep all as beliefs)"
+NO_LINKS = Links(np.empty((0, 2), dtype=np.int64), np.empty(0))
 
 Parts = tuple[sparse.csr_array, Groups | None]
 
@@ -71,98 +68,56 @@ class Conflict:
         return f"cannot_link {self.cannot_link} contradicts the must-links {' - '.join(shown)}"
 
 
-def check_on_conflict(on_conflict: str) -> str:
-    """Return the choice, or say which there are."""
-    if on_conflict not in ON_CONFLICT:
-        raise ConstraintError(f"on_conflict = {on_conflict!r}: choose 'raise', 'drop' or 'weigh'")
-    return on_conflict
-
-
-def find_conflicts(knowledge: Knowledge, max_chains: int | None = 10) -> tuple[Conflict, ...]:
+def find_conflicts(stated: Statements, max_chains: int | None = 10) -> tuple[Conflict, ...]:
     """Prove contradictions, each with a shortest chain of must-links."""
-    if not says_apart(knowledge):
+    if not stated.has_apart:
         return ()
-    graph = must_link_graph(knowledge)
-    component = must_link_components(knowledge)
-    statements = islice(_contradicted_statements(knowledge, component), max_chains)
-    return tuple(_prove(graph, knowledge.n_samples, *statement) for statement in statements)
+    return tuple(_prove(stated, *found) for found in islice(_contradictions(stated), max_chains))
 
 
-def refuse_conflicts(knowledge: Knowledge, remedy: str = REMEDY) -> None:
-    """Raise ConflictError, with proofs, if the knowledge contradicts itself."""
-    count = count_conflicts(knowledge)
+def refuse_conflicts(stated: Statements, remedy: str = REMEDY) -> None:
+    """Raise ConflictError, with proofs, if the statements contradict each other."""
+    count = count_conflicts(stated)
     if count:
-        conflicts = find_conflicts(knowledge)
+        conflicts = find_conflicts(stated)
         in_all = "1 conflict" if count == 1 else f"{count} conflicts"
         raise ConflictError(f"{conflicts[0]} ({in_all} in all); {remedy}", conflicts)
 
 
-def drop_conflicts(knowledge: Knowledge) -> tuple[Links, Links]:
-    """Keep the strongest links that do not contradict each other, and warn of those dropped.
-
-    Links are accepted from the strongest to the weakest unless they contradict what is already accepted; of
-    equal links must-links go first, then those with the smaller indices. Groups come before all links.
-    """
-    refuse_conflicts(
-        Knowledge(knowledge.n_samples, _NONE, _NONE, knowledge.groups), "correct the labels themselves"
-    )
-    if not count_conflicts(knowledge):
-        return knowledge.must, knowledge.cannot
-    must_kept, cannot_kept = accept_strongest(knowledge)
-    _warn_dropped(knowledge, must_kept, cannot_kept)
-    return knowledge.must.kept(must_kept), knowledge.cannot.kept(cannot_kept)
-
-
-_NONE = Links(np.empty((0, 2), dtype=np.int64), np.empty(0))
-
-
-def _contradicted_statements(knowledge: Knowledge, component: IntArray) -> Iterator[tuple[int, int, float]]:
-    """Yield the two nodes said to be apart, and how strongly."""
-    bad = find_contradicted_links(knowledge, component)
-    for (i, j), strength in zip(knowledge.cannot.pairs[bad], knowledge.cannot.strengths[bad], strict=True):
-        yield int(i), int(j), float(strength)
-    for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
-        listed = find_contradicted_relations(groups, component[nodes]).tolist()
-        crowded = (combinations(crowd.tolist(), 2) for crowd in conflicting_groups(groups, component[nodes]))
-        for g, h in chain(listed, chain.from_iterable(crowded)):
+def _contradictions(stated: Statements) -> Iterator[tuple[int, int, float]]:
+    """Yield two nodes of `must_link_graph` stated to be apart, yet connected, and how strongly."""
+    bad = stated.cannot.kept(contradicted_links(stated))
+    for (i, j), strength in zip(bad.pairs.tolist(), bad.strengths.tolist(), strict=True):
+        yield i, j, strength
+    for groups, nodes in zip(stated.groups, stated.group_nodes, strict=True):
+        component = stated.component[nodes]
+        shared = (combinations(some.tolist(), 2) for some in conflicting_groups(groups, component))
+        listed = contradicted_relations(groups, component).tolist()
+        for g, h in chain(listed, chain.from_iterable(shared)):
             yield int(nodes[g]), int(nodes[h]), groups.weight
 
 
-def _prove(graph: sparse.csr_array, n_samples: int, start: int, end: int, strength: float) -> Conflict:
+def _prove(stated: Statements, start: int, end: int, strength: float) -> Conflict:
+    graph = stated.must_link_graph
     _, previous = dijkstra(graph, directed=False, indices=start, return_predecessors=True)
     path = [end]
     while path[-1] != start:
         path.append(int(previous[path[-1]]))
     # Nodes beyond the points stand for groups: between two points of a group, or before the first point.
-    points = tuple(node for node in reversed(path) if node < n_samples)
+    points = tuple(node for node in reversed(path) if node < stated.n_samples)
     return Conflict((points[0], points[-1]), points, strength)
 
 
-def _warn_dropped(knowledge: Knowledge, must_kept: np.ndarray, cannot_kept: np.ndarray) -> None:
-    dropped = [("must_link", pair) for pair in knowledge.must.pairs[~must_kept].tolist()]
-    dropped += [("cannot_link", pair) for pair in knowledge.cannot.pairs[~cannot_kept].tolist()]
-    shown = ", ".join(f"{kind} ({i}, {j})" for kind, (i, j) in dropped[:5])
-    more = f" and {len(dropped) - 5} more" if len(dropped) > 5 else ""
-    n_links = len(knowledge.must) + len(knowledge.cannot)
-    warn(
-        f"dropped {len(dropped)} of {n_links} links that contradict stronger ones: {shown}{more}",
-        ConstraintWarning,
-    )
-
-
-# Which links to keep when they cannot all hold: the strongest, greedily.
-
-
-class Alliances:
-    """Points joined into alliances, some of which are enemies: union-find without recursion."""
+class LinkedSets:
+    """Sets of nodes, some of which must stay apart: union-find without recursion."""
 
     def __init__(self) -> None:
         self._parent: dict[int, int] = {}
-        self._enemies: defaultdict[int, set[int]] = defaultdict(set)
+        self._apart: defaultdict[int, set[int]] = defaultdict(set)
         self._exclusive: set[int] = set()
 
-    def leader(self, node: int) -> int:
-        """Return the node that stands for the alliance of `node`."""
+    def root(self, node: int) -> int:
+        """Return the node that stands for the set of `node`."""
         parent = self._parent
         parent.setdefault(node, node)
         while parent[node] != node:
@@ -171,100 +126,111 @@ class Alliances:
         return node
 
     def join(self, first: int, second: int) -> bool:
-        """Make two nodes allies, unless they are enemies."""
-        a, b = self.leader(first), self.leader(second)
-        if b in self._enemies[a] or (a != b and a in self._exclusive and b in self._exclusive):
+        """Unite the sets of two nodes, unless they must stay apart."""
+        a, b = self.root(first), self.root(second)
+        if b in self._apart[a] or (a != b and a in self._exclusive and b in self._exclusive):
             return False
         if a != b:
-            if len(self._enemies[a]) < len(self._enemies[b]):
+            if len(self._apart[a]) < len(self._apart[b]):
                 a, b = b, a
             self._parent[b] = a
-            self._inherit_enemies(a, b)
+            if b in self._exclusive:
+                self._exclusive.add(a)
+            for other in self._apart.pop(b):
+                self._apart[other].discard(b)
+                self._apart[other].add(a)
+                self._apart[a].add(other)
         return True
 
-    def part(self, first: int, second: int) -> bool:
-        """Make two nodes enemies, unless they are allies."""
-        a, b = self.leader(first), self.leader(second)
+    def separate(self, first: int, second: int) -> bool:
+        """Keep the sets of two nodes apart from now on, unless they are one set."""
+        a, b = self.root(first), self.root(second)
         if a == b:
             return False
-        self._enemies[a].add(b)
-        self._enemies[b].add(a)
+        self._apart[a].add(b)
+        self._apart[b].add(a)
         return True
 
     def make_exclusive(self, node: int) -> None:
-        """Make the alliance of `node` an enemy of all others made exclusive, without listing them."""
-        self._exclusive.add(self.leader(node))
-
-    def _inherit_enemies(self, heir: int, gone: int) -> None:
-        if gone in self._exclusive:
-            self._exclusive.add(heir)
-        for enemy in self._enemies.pop(gone):
-            self._enemies[enemy].discard(gone)
-            self._enemies[enemy].add(heir)
-            self._enemies[heir].add(enemy)
+        """Keep the set of `node` apart from all other exclusive sets, without listing them."""
+        self._exclusive.add(self.root(node))
 
 
-def accept_strongest(knowledge: Knowledge) -> tuple[BoolArray, BoolArray]:
+def accept_strongest(stated: Statements) -> tuple[BoolArray, BoolArray]:
     """Accept links from the strongest to the weakest unless they contradict those accepted before."""
-    component = must_link_components(knowledge)
-    torn = _torn_components(knowledge, component)
+    component = stated.component
     # A link outside the components that hold a contradiction can contradict nothing.
-    must_doubtful = np.flatnonzero(torn[component[knowledge.must.pairs[:, 0]]])
-    cannot_doubtful = np.flatnonzero(find_contradicted_links(knowledge, component))
-    alliances = _alliances_of_groups(knowledge, component, torn)
+    doubtful = np.zeros(int(component.max()) + 1, dtype=bool)
+    doubtful[component[stated.cannot.pairs[contradicted_links(stated), 0]]] = True
+    for groups, nodes in zip(stated.groups, stated.group_nodes, strict=True):
+        of_group = component[nodes]
+        doubtful[of_group[contradicted_relations(groups, of_group)[:, 0]]] = True
+        doubtful[of_group[[some[0] for some in conflicting_groups(groups, of_group)]]] = True
+    must = np.flatnonzero(doubtful[component[stated.must.pairs[:, 0]]])
+    cannot = np.flatnonzero(contradicted_links(stated))
+    sets = _sets_of_groups(stated, doubtful)
 
-    must_kept, cannot_kept = np.ones(len(knowledge.must), bool), np.ones(len(knowledge.cannot), bool)
-    strengths = np.concatenate(
-        [knowledge.must.strengths[must_doubtful], knowledge.cannot.strengths[cannot_doubtful]]
-    )
+    must_kept, cannot_kept = np.ones(len(stated.must), bool), np.ones(len(stated.cannot), bool)
+    strengths = np.concatenate([stated.must.strengths[must], stated.cannot.strengths[cannot]])
     for position in np.argsort(-strengths, kind="stable").tolist():
-        if position < len(must_doubtful):
-            link = must_doubtful[position]
-            must_kept[link] = alliances.join(*knowledge.must.pairs[link].tolist())
+        if position < len(must):
+            link = must[position]
+            must_kept[link] = sets.join(*stated.must.pairs[link].tolist())
         else:
-            link = cannot_doubtful[position - len(must_doubtful)]
-            cannot_kept[link] = alliances.part(*knowledge.cannot.pairs[link].tolist())
+            link = cannot[position - len(must)]
+            cannot_kept[link] = sets.separate(*stated.cannot.pairs[link].tolist())
     return must_kept, cannot_kept
 
 
-def _torn_components(knowledge: Knowledge, component: IntArray) -> BoolArray:
-    torn = np.zeros(int(component.max()) + 1, dtype=bool)
-    torn[component[knowledge.cannot.pairs[find_contradicted_links(knowledge, component), 0]]] = True
-    for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
-        torn[component[nodes[find_contradicted_relations(groups, component[nodes])[:, 0]]]] = True
-        for crowd in conflicting_groups(groups, component[nodes]):
-            torn[component[nodes[crowd[0]]]] = True
-    return torn
-
-
-def _alliances_of_groups(knowledge: Knowledge, component: IntArray, torn: BoolArray) -> Alliances:
-    alliances = Alliances()
-    for groups, nodes in zip(knowledge.groups, knowledge.group_nodes(), strict=True):
-        inside = torn[component[groups.points]]
+def _sets_of_groups(stated: Statements, doubtful: BoolArray) -> LinkedSets:
+    """Return the groups within doubtful components as sets: groups are accepted before all links."""
+    sets = LinkedSets()
+    for groups, nodes in zip(stated.groups, stated.group_nodes, strict=True):
+        inside = doubtful[stated.component[groups.points]]
         for point, node in zip(groups.points[inside], nodes[groups.group[inside]], strict=True):
-            alliances.join(int(point), int(node))
-        for first, second in nodes[find_contradicted_relations(groups, component[nodes])].tolist():
-            alliances.part(first, second)
-        for node in nodes[groups.exclusive & torn[component[nodes]]].tolist():
-            alliances.make_exclusive(node)
-    return alliances
+            sets.join(int(point), int(node))
+        component = stated.component[nodes]
+        for first, second in nodes[contradicted_relations(groups, component)].tolist():
+            sets.separate(first, second)
+        for node in nodes[groups.exclusive & doubtful[component]].tolist():
+            sets.make_exclusive(node)
+    return sets
 
 
-# One matrix from many statements, and one value from two.
+def drop_conflicts(stated: Statements) -> tuple[Links, Links]:
+    """Keep the strongest links that do not contradict each other, and warn of those dropped.
 
-
-def settle(knowledge: Knowledge, on_conflict: str) -> sparse.csr_array:
-    """Turn links into a symmetric matrix, dealing with contradictions as asked."""
-    must, cannot = knowledge.must, knowledge.cannot
-    if check_on_conflict(on_conflict) == "raise":
-        refuse_conflicts(knowledge)
-    elif on_conflict == "drop":
-        must, cannot = drop_conflicts(knowledge)
-    return symmetric_matrix(
-        knowledge.n_samples,
-        np.concatenate([must.pairs, cannot.pairs]),
-        np.concatenate([must.strengths, -cannot.strengths]),
+    Links are accepted from the strongest to the weakest unless they contradict what is already accepted; of
+    equal links must-links go first, then those with the smaller indices. Groups come before all links.
+    """
+    labels = Statements(stated.n_samples, NO_LINKS, NO_LINKS, stated.groups)
+    refuse_conflicts(labels, "correct the labels themselves")
+    if not count_conflicts(stated):
+        return stated.must, stated.cannot
+    must_kept, cannot_kept = accept_strongest(stated)
+    dropped = [f"must_link ({i}, {j})" for i, j in stated.must.pairs[~must_kept].tolist()]
+    dropped += [f"cannot_link ({i}, {j})" for i, j in stated.cannot.pairs[~cannot_kept].tolist()]
+    more = f" and {len(dropped) - 5} more" if len(dropped) > 5 else ""
+    warn(
+        f"dropped {len(dropped)} of {len(stated.must) + len(stated.cannot)} links that contradict stronger "
+        f"ones: {', '.join(dropped[:5])}{more}",
+        ConstraintWarning,
     )
+    return stated.must.kept(must_kept), stated.cannot.kept(cannot_kept)
+
+
+def as_matrix(stated: Statements, on_conflict: str) -> sparse.csr_array:
+    """Turn links into a symmetric matrix, and deal with contradictions as `on_conflict` says."""
+    must, cannot = stated.must, stated.cannot
+    if on_conflict not in ("raise", "drop", "weigh"):
+        raise ConstraintError(f"on_conflict = {on_conflict!r}: choose 'raise', 'drop' or 'weigh'")
+    if on_conflict == "raise":
+        refuse_conflicts(stated)
+    elif on_conflict == "drop":
+        must, cannot = drop_conflicts(stated)
+    pairs = np.concatenate([must.pairs, cannot.pairs])
+    values = np.concatenate([must.strengths, -cannot.strengths])
+    return symmetric_matrix(stated.n_samples, pairs, values)
 
 
 def merge(first: Parts, second: Parts, on_conflict: str) -> Parts:
@@ -273,22 +239,28 @@ def merge(first: Parts, second: Parts, on_conflict: str) -> Parts:
     An entry known to both keeps its greater strength; with "weigh" the links of both add.
     """
     n_samples = first[0].shape[0]
-    groups = merge_groups(n_samples, first[1], second[1])
-    if check_on_conflict(on_conflict) == "weigh":
+    groups = _merge_groups(n_samples, first[1], second[1])
+    if on_conflict == "weigh":
         return canonical(first[0] + second[0]), groups
-    (must, cannot), (more_must, more_cannot) = _full_links(*first), _full_links(*second)
-    together = () if groups is None else (groups,)
-    links = settle(
-        Knowledge(n_samples, union(must, more_must), union(cannot, more_cannot), together), on_conflict
+    kinds = zip(_full_links(*first), _full_links(*second), strict=True)
+    must, cannot = (
+        strongest(np.concatenate([a.pairs, b.pairs]), np.concatenate([a.strengths, b.strengths]))
+        for a, b in kinds
     )
-    diagonal = _stronger(_diagonal(*first), _diagonal(*second))
+    links = as_matrix(Statements(n_samples, must, cannot, () if groups is None else (groups,)), on_conflict)
+    own, others = _diagonal(*first), _diagonal(*second)
+    diagonal = np.where(np.abs(own) >= np.abs(others), own, others)
     if groups is None:
         return replace_diagonal(links, diagonal), None
+    # Groups and links add: where a link is stronger than its groups, it holds the difference.
+    coo = links.tocoo()
+    known = groups.entry(coo.row, coo.col)
+    coo.data = np.where(np.abs(coo.data) > np.abs(known), coo.data - known, 0.0)
     diagonal[groups.points] -= groups.diagonal
-    return replace_diagonal(_beyond_groups(links, groups), diagonal), groups
+    return replace_diagonal(canonical(coo), diagonal), groups
 
 
-def merge_groups(n_samples: int, first: Groups | None, second: Groups | None) -> Groups | None:
+def _merge_groups(n_samples: int, first: Groups | None, second: Groups | None) -> Groups | None:
     """Unite two sets of groups: groups that share a point become one group."""
     if first is None or second is None or first.key == second.key:
         return second if first is None else first
@@ -298,10 +270,9 @@ def merge_groups(n_samples: int, first: Groups | None, second: Groups | None) ->
             f"weight {second.weight} (diagonal {second.diagonal}): bring them to one strength with scaled() "
             "or with_diagonal(), or close both with closed()"
         )
-    nothing, _ = split_signs(sparse.csr_array((n_samples, n_samples)))
-    knowledge = Knowledge(n_samples, nothing, nothing, (first, second))
-    refuse_conflicts(knowledge, "correct the labels: on_conflict decides about links, not about labels")
-    return close(knowledge, first.weight, first.diagonal)
+    stated = Statements(n_samples, NO_LINKS, NO_LINKS, (first, second))
+    refuse_conflicts(stated, "correct the labels: on_conflict decides about links, not about labels")
+    return close(stated, first.weight, first.diagonal)
 
 
 def _full_links(links: sparse.csr_array, groups: Groups | None) -> tuple[Links, Links]:
@@ -309,21 +280,9 @@ def _full_links(links: sparse.csr_array, groups: Groups | None) -> tuple[Links, 
     if groups is None:
         return split_signs(links)
     coo = links.tocoo()
-    known = _known(coo, groups)
+    known = groups.entry(coo.row, coo.col)
     coo.data = np.where(known * coo.data > 0, coo.data + known, coo.data)
     return split_signs(sparse.csr_array(coo))
-
-
-def _beyond_groups(links: sparse.csr_array, groups: Groups) -> sparse.csr_array:
-    """What must be added to the groups so that each pair has the greater of its two strengths."""
-    coo = links.tocoo()
-    known = _known(coo, groups)
-    coo.data = np.where(np.abs(coo.data) > np.abs(known), coo.data - known, 0.0)
-    return canonical(coo)
-
-
-def _known(coo: sparse.coo_array, groups: Groups) -> FloatArray:
-    return groups.entry(coo.row.astype(np.int64), coo.col.astype(np.int64))
 
 
 def _diagonal(links: sparse.csr_array, groups: Groups | None) -> FloatArray:
@@ -331,7 +290,3 @@ def _diagonal(links: sparse.csr_array, groups: Groups | None) -> FloatArray:
     if groups is not None:
         diagonal[groups.points] += groups.diagonal
     return diagonal
-
-
-def _stronger(first: FloatArray, second: FloatArray) -> FloatArray:
-    return np.where(np.abs(first) >= np.abs(second), first, second)

@@ -23,17 +23,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sidecut.checks import FloatArray, IntArray
-from sidecut.constraints.closure import Knowledge
-from sidecut.constraints.conflicts import merge, settle
+from sidecut.checks import IntArray
+from sidecut.constraints.closure import Statements
+from sidecut.constraints.conflicts import as_matrix, merge
+from sidecut.constraints.groups import Groups, make_groups, replace_diagonal, strongest, upper_entries
 from sidecut.constraints.inputs import UNKNOWN, check_n_samples, check_positive, labels_from_text, read_labels
-from sidecut.constraints.links import Groups, make_groups, replace_diagonal, strongest
 from sidecut.constraints.tables import Table, read_tables
 from sidecut.constraints.value import Classes, Constraints
 from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn
-
-#: The class number of each labelled sample, and the number of each class.
-Labels = tuple[dict[int, int], dict[str, int]]
 
 SIGNATURE = "# sidecut constraints"
 
@@ -122,7 +119,8 @@ def read_constraints(
     """
     positions = None if names is None else {name: number for number, name in enumerate(names)}
     comments, tables = read_tables(Path(path), positions, encoding)
-    said = _read_signature(comments)
+    signature = next((line for line in comments if line.startswith(SIGNATURE)), "")
+    said = dict(item.split("=", 1) for item in signature.split() if "=" in item)
     n = _n_samples(path, n_samples, said, tables)
     if not said and not any(table.rows for table in tables):
         warn(
@@ -140,8 +138,11 @@ def read_constraints(
 def _lines(constraints: Constraints) -> Iterator[str]:
     groups = constraints._groups
     names = None if groups is None else _group_names(groups, constraints._classes)
-    signature = "" if groups is None else _group_signature(groups) + (" classes=named" if names else "")
-    yield f"{SIGNATURE} n_samples={constraints.n_samples}{signature}"
+    signature = f"{SIGNATURE} n_samples={constraints.n_samples}"
+    if groups is not None:
+        signature += f" weight={groups.weight!r} diagonal={groups.diagonal!r}"
+        signature += ("" if groups.exclusive.all() else " apart=listed") + (" classes=named" if names else "")
+    yield signature
     if groups is not None:
         yield from _group_lines(groups, names or list(map(str, range(groups.n_groups))))
     upper = sparse.triu(constraints._links, format="csr").tocoo()
@@ -151,30 +152,20 @@ def _lines(constraints: Constraints) -> Iterator[str]:
             yield f"{i},{j},{strength!r}"
 
 
-def _group_signature(groups: Groups) -> str:
-    listed = "" if groups.exclusive.all() else " apart=listed"
-    return f" weight={groups.weight!r} diagonal={groups.diagonal!r}{listed}"
-
-
 def _group_names(groups: Groups, classes: Classes | None) -> list[str] | None:
     """Return the class each group is called by, as a cell of text; None where groups are no classes."""
     if classes is None or not np.array_equal(classes.points, groups.points):
         return None
     both = sorted(set(zip(groups.group.tolist(), classes.codes.tolist(), strict=True)))
     names = [str(classes.names[code]) for _, code in both]
-    if len(both) != groups.n_groups or len(set(names)) != len(names) or not all(map(_is_cell, names)):
+    # Names that would not be read back from a text file as they were written are left out.
+    are_cells = all(
+        labels_from_text([name]) == [name] and name.isprintable() and not name.startswith("#")
+        for name in names
+    )
+    if len(both) != groups.n_groups or len(set(names)) != len(names) or not are_cells:
         return None
-    return [_quote(name) for name in names]
-
-
-def _is_cell(name: str) -> bool:
-    """Tell whether a name is read back from a text file as it was written."""
-    return labels_from_text([name]) == [name] and name.isprintable() and not name.startswith("#")
-
-
-def _quote(name: str) -> str:
-    """Put a name in quotes where it holds what separates cells."""
-    return '"' + name.replace('"', '""') + '"' if set(name) & set(',;\t"|') else name
+    return ['"' + name.replace('"', '""') + '"' if set(name) & set(',;\t"|') else name for name in names]
 
 
 def _group_lines(groups: Groups, names: list[str]) -> Iterator[str]:
@@ -185,16 +176,8 @@ def _group_lines(groups: Groups, names: list[str]) -> Iterator[str]:
         yield "exclusive_label"
         yield from (names[group] for group in np.flatnonzero(groups.exclusive).tolist())
         yield "label_a,label_b"
-        apart = sparse.triu(groups.apart, format="csr").tocoo()
-        for first, second in zip(apart.row.tolist(), apart.col.tolist(), strict=True):
+        for first, second in upper_entries(groups.apart)[0].tolist():
             yield f"{names[first]},{names[second]}"
-
-
-def _read_signature(comments: list[str]) -> dict[str, str]:
-    for comment in comments:
-        if comment.startswith(SIGNATURE):
-            return dict(item.split("=", 1) for item in comment.split() if "=" in item)
-    return {}
 
 
 def _n_samples(
@@ -208,7 +191,11 @@ def _n_samples(
                 f"{path} is about {said['n_samples']} samples, not {n_samples}: read it without n_samples "
                 "and use restricted_to(...), or correct its first line"
             )
-        return _signed_n_samples(path, said["n_samples"])
+        if not said["n_samples"].isdigit() or int(said["n_samples"]) == 0:
+            raise ConstraintError(
+                f"{path}: n_samples={said['n_samples']} in its comment must be a whole number of at least 1"
+            )
+        return int(said["n_samples"])
     if n_samples is not None:
         return n_samples
     largest = [table.points.max() for table in tables if "i" in table]
@@ -217,61 +204,44 @@ def _n_samples(
     return int(max(largest)) + 1
 
 
-def _signed_n_samples(path: str | os.PathLike[str], text: str) -> int:
-    if not text.isdigit() or int(text) == 0:
-        raise ConstraintError(f"{path}: n_samples={text} in its comment must be a whole number of at least 1")
-    return int(text)
-
-
 def _assemble(
     n: int, tables: list[Table], said: dict[str, str], on_conflict: str, unknown: Any
 ) -> Constraints:
     # In a file that was written by `write_constraints` every label is a class, "?" too.
-    labels = _read_labels(tables, () if said else unknown)
-    groups = _read_groups(tables, said, labels)
-    pairs, strengths = _read_pairs(tables)
+    classes = _read_labels(tables, () if said else unknown)
+    groups = _read_groups(tables, said, classes)
+    linked = [table for table in tables if "j" in table]
+    pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *(table.points for table in linked)])
+    strengths = np.concatenate([np.empty(0), *(table.signed_strengths() for table in linked)])
     own = pairs[:, 0] == pairs[:, 1]
     must, cannot = ~own & (strengths > 0), ~own & (strengths < 0)
-    knowledge = Knowledge(
+    stated = Statements(
         n,
         strongest(pairs[must], strengths[must]),
         strongest(pairs[cannot], -strengths[cannot]),
         () if groups is None else (groups,),
     )
-    links = settle(knowledge, on_conflict)
+    links = as_matrix(stated, on_conflict)
     if not said:
         # Written by hand: a pair that both a link and the labels know is one pair, not two to be added.
         links, _ = merge((links, None), (sparse.csr_array((n, n)), groups), on_conflict)
     diagonal = np.array(links.diagonal())
     diagonal[pairs[own, 0]] = strengths[own]
-    return Constraints(
-        n,
-        replace_diagonal(links, diagonal),
-        groups,
-        _classes(labels) if not said or "classes" in said else None,
-    )
+    named = classes if not said or "classes" in said else None
+    return Constraints(n, replace_diagonal(links, diagonal), groups, named)
 
 
-def _read_pairs(tables: list[Table]) -> tuple[IntArray, FloatArray]:
-    linked = [table for table in tables if "j" in table]
-    pairs = [np.empty((0, 2), dtype=np.int64), *(table.points for table in linked)]
-    strengths = [np.empty(0), *(table.signed_strengths() for table in linked)]
-    return np.concatenate(pairs), np.concatenate(strengths)
-
-
-def _read_groups(tables: list[Table], said: dict[str, str], labels: Labels) -> Groups | None:
-    label_of, number_of = labels
-    if not label_of:
+def _read_groups(tables: list[Table], said: dict[str, str], classes: Classes | None) -> Groups | None:
+    if classes is None:
         return None
-    points = np.array(sorted(label_of), dtype=np.int64)
-    group = np.array([label_of[point] for point in points.tolist()], dtype=np.int64)
+    number_of = {name: number for number, name in enumerate(classes.names)}
     exclusive = np.full(len(number_of), said.get("apart") != "listed")
     exclusive[_label_numbers(tables, "exclusive_label", number_of)] = True
     ends = [_label_numbers(tables, name, number_of) for name in ("label_a", "label_b")]
     weight = check_positive(said.get("weight", "1"), "weight")
     return make_groups(
-        points,
-        group,
+        classes.points,
+        classes.codes,
         exclusive=exclusive,
         apart=np.column_stack(ends),
         weight=weight,
@@ -279,16 +249,8 @@ def _read_groups(tables: list[Table], said: dict[str, str], labels: Labels) -> G
     )
 
 
-def _classes(labels: Labels) -> Classes | None:
-    label_of, number_of = labels
-    if not label_of:
-        return None
-    points, codes = np.array(sorted(label_of.items()), dtype=np.int64).T
-    return Classes(points, codes, tuple(number_of))
-
-
-def _read_labels(tables: list[Table], unknown: Any) -> Labels:
-    """Return the class number of each labelled sample, and the number of each class."""
+def _read_labels(tables: list[Table], unknown: Any) -> Classes | None:
+    """Return the classes of the labelled samples."""
     label_of: dict[int, int] = {}
     number_of: dict[str, int] = {}
     for table in tables:
@@ -302,7 +264,10 @@ def _read_labels(tables: list[Table], unknown: Any) -> Labels:
                 if label_of.setdefault(point, number) != number:
                     who = table.cells["i"][row]
                     table.refuse(row, f"sample {who} has label {cell!r} here and another one above")
-    return label_of, number_of
+    if not label_of:
+        return None
+    points, codes = np.array(sorted(label_of.items()), dtype=np.int64).T
+    return Classes(points, codes, tuple(number_of))
 
 
 def _label_numbers(tables: list[Table], name: str, number_of: dict[str, int]) -> IntArray:

@@ -1,72 +1,64 @@
-"""Folds over what is known: some points are held out, and nothing about them is told."""
+"""Folds over constraints: some points are held out, and no training constraint is about them."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from sidecut.checks import IntArray, check_count
 from sidecut.constraints.closure import Components
-from sidecut.constraints.satisfaction import PairCounts, count_pairs
+from sidecut.constraints.groups import PairCounts
 from sidecut.constraints.value import Constraints
 from sidecut.exceptions import ConstraintWarning
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """One split of what is known.
+    """One split of constraints.
 
     Parameters
     ----------
     train : Constraints
-        What a method may be told: nothing in it is about a held-out point.
+        The training constraints: none of them is about a held-out point.
     held_out : array of shape (h,)
-        The points nothing was told about.
+        The held-out points.
     knowledge : Components
-        All that follows from all that is known.
+        All that follows from all constraints.
     """
 
     train: Constraints
     held_out: IntArray
     knowledge: Components
 
-    @cached_property
-    def _told(self) -> npt.NDArray[np.bool_]:
-        return ~np.isin(self.knowledge.points, self.held_out)
-
     def count(self, labels: npt.ArrayLike) -> PairCounts:
         """Count how many pairs with a held-out point a clustering gets right.
 
-        The other point of a pair may be held out or not: where a point has been told about, that says
-        nothing about the held-out one.
+        The other point of a pair may be held out or not: a training constraint on it says nothing about the
+        held-out one.
 
         Parameters
         ----------
         labels : array-like of shape (n_samples,)
             The cluster of each sample.
         """
-        everything = np.ones(len(self.knowledge.points), dtype=bool)
-        return count_pairs(self.knowledge, labels, everything) - count_pairs(
-            self.knowledge, labels, self._told
-        )
+        in_training = ~np.isin(self.knowledge.points, self.held_out)
+        return self.knowledge.count_pairs(labels) - self.knowledge.count_pairs(labels, in_training)
 
 
 class ConstraintFolds:
     """Splits of constraints for cross-validation, made so that nothing leaks.
 
-    Constraints are closed first, then *points* are held out: a method is told what is known among the other
-    points, and judged by all pairs that have a held-out point. Folds over pairs would leak: of three pairs
-    among three points, two give away the third. Where what is known falls into small sets that do not speak
-    of each other, as random pairs do, whole sets are held out, and no pair is lost to the split; points with
-    labels are dealt out class by class.
+    Constraints are closed first, then *points* are held out: a method is given the constraints among the
+    other points, and scored by all pairs that have a held-out point. Folds over pairs would leak: of three
+    pairs among three points, two give away the third. Where constraints form small independent sets, as
+    random pairs do, whole sets are held out, and no pair is lost to the split; points with labels are dealt
+    out class by class.
 
     Parameters
     ----------
@@ -97,12 +89,12 @@ class ConstraintFolds:
         Parameters
         ----------
         constraints : Constraints
-            What is known. Where it contradicts itself, the weaker side does not count.
+            Where they contradict each other, the weaker ones do not count.
 
         Yields
         ------
         Fold
-            In every fold something is held out and something is told.
+            Neither its held-out points nor its training points are empty.
         """
         knowledge = consistent(constraints).components
         fold_of = deal(knowledge, check_count("n_splits", self.n_splits), self.random_state)
@@ -118,19 +110,19 @@ class ConstraintFolds:
         Parameters
         ----------
         constraints : Constraints
-            What is known.
+            As for `split`.
         """
         return sum(1 for _ in self.split(constraints))
 
 
 def hold_everything_out(constraints: Constraints) -> list[Fold]:
-    """Return one split that holds out all that is known: for answers that are told nothing."""
+    """Return one split that holds out all constraints, for answers that use none."""
     knowledge = consistent(constraints).components
     return [Fold(Constraints.none(constraints.n_samples), knowledge.points, knowledge)]
 
 
 def deal(knowledge: Components, n_splits: int, random_state: int | np.random.RandomState | None) -> IntArray:
-    """Return the fold of each point that something is known about."""
+    """Return the fold of each constrained point."""
     rng = check_random_state(random_state)
     part = independent_parts(knowledge)[knowledge.component]
     sizes = np.bincount(part, minlength=1)
@@ -154,25 +146,13 @@ def deal(knowledge: Components, n_splits: int, random_state: int | np.random.Ran
 
 def independent_parts(knowledge: Components) -> IntArray:
     """Return for each component the number of the set of components that cannot-links join it to."""
-    return connected_components(_apart(knowledge), directed=False)[1].astype(np.intp)
-
-
-def _apart(knowledge: Components) -> sparse.csr_array:
-    """Return the symmetric matrix that is one where two components are known to be apart."""
-    n = knowledge.n_components
-    ends = np.concatenate([knowledge.apart, knowledge.apart[:, ::-1]])
-    links = sparse.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()
-    links.data[:] = 1.0
-    return links
-
-
-# What is known, in the form that folds and scores need.
+    return connected_components(knowledge.apart_matrix, directed=False)[1].astype(np.intp)
 
 
 def consistent(constraints: Constraints) -> Constraints:
     """Return the constraints without those that contradict stronger ones.
 
-    No warning: only what is scored is left out. The method is told everything, and has its own say.
+    No warning: only the score leaves them out, the method gets all constraints.
     """
     if not constraints.n_conflicts:
         return constraints

@@ -10,59 +10,38 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sidecut.checks import BoolArray, FloatArray, IntArray, to_native
-from sidecut.constraints.links import Links, canonical, number_by_appearance, strongest
+from sidecut.constraints.groups import Links, canonical, number_by_appearance, strongest
 from sidecut.exceptions import ConstraintError, ConstraintWarning, warn
 
 UNKNOWN = -1
 #: Text that may mean unknown as well as a class, whatever its case.
 ASKED_ABOUT = frozenset(
-    (
-        "?",
-        "-",
-        "-1",
-        "-1.0",
-        "nan",
-        "none",
-        "null",
-        "na",
-        "n/a",
-        "<na>",
-        "nat",
-        "unknown",
-        "unlabeled",
-        "unlabelled",
-    )
+    "? - -1 -1.0 nan none null na n/a <na> nat unknown unlabeled unlabelled".split()  # noqa: SIM905
 )
-
-
-ROUNDING = 1e-10
-
-
-def encode_labels(y: Any, name: str = "y") -> IntArray:
-    """Number the classes of partial labels by first appearance."""
-    return read_labels(y, name)[0]
 
 
 def read_labels(y: Any, name: str = "y", unknown: Any = None) -> tuple[IntArray, tuple[Any, ...]]:
     """Number the classes of partial labels by first appearance, and keep their names.
 
-    Unknown are None, NaN, NaT, pandas.NA, masked entries, the empty text and the number -1. What may mean
-    unknown or be a class ("?", "unknown", "nan", "-1" as text, the largest number of an unsigned type, which
-    is what -1 becomes there) is asked about.
+    Unknown are None, NaN, NaT, pandas.NA, masked entries, the empty text and the number -1. A value that may
+    mean unknown or be a class ("?", "unknown", "nan", "-1" as text, the largest number of an unsigned type,
+    which -1 becomes there) is refused unless `unknown` says what it means.
     """
-    labels, is_unknown = _one_per_sample(y, name), _masked(y)
+    labels = _one_per_sample(y, name)
+    is_unknown = np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else np.zeros(len(y), dtype=bool)
+    is_one = isinstance(unknown, str | bytes) or not isinstance(unknown, Iterable)
+    meaning_unknown = () if unknown is None else (unknown,) if is_one else tuple(unknown)
     codes = np.full(len(labels), UNKNOWN, dtype=np.int64)
     if labels.dtype.kind in "iufb":
-        # The usual case, and perhaps of millions: all at once.
-        is_unknown |= (labels != labels) | (labels == UNKNOWN) | np.isin(labels, _values(unknown))
+        is_unknown |= (labels != labels) | (labels == UNKNOWN) | np.isin(labels, meaning_unknown)
         known = labels[~is_unknown]
         codes[~is_unknown] = numbers = number_by_appearance(known)
         values = known[np.unique(numbers, return_index=True)[1]].tolist()
     else:
-        values, codes[~is_unknown] = _number_objects(labels[~is_unknown], name, _values(unknown))
+        values, codes[~is_unknown] = _number_objects(labels[~is_unknown], name, meaning_unknown)
     if unknown is None:
         for number, value in enumerate(values):
-            _ask_about(value, labels.dtype, name, int(np.argmax(codes == number)))
+            _refuse_unclear(value, labels.dtype, name, int(np.argmax(codes == number)))
     _warn_about_spellings(values)
     return codes, tuple(values)
 
@@ -70,7 +49,7 @@ def read_labels(y: Any, name: str = "y", unknown: Any = None) -> tuple[IntArray,
 def labels_from_text(cells: Sequence[str]) -> list[str | None]:
     """Return labels read from a text file, None for empty cells and, where all are numbers, for -1."""
     stripped = [cell.strip() for cell in cells]
-    numeric = all(_is_number(cell) for cell in stripped if cell)
+    numeric = all(is_number_text(cell) for cell in stripped if cell)
     return [None if not cell or (numeric and float(cell) == UNKNOWN) else cell for cell in stripped]
 
 
@@ -111,19 +90,7 @@ def _one_per_sample(y: Any, name: str) -> NDArray[Any]:
     return labels
 
 
-def _masked(y: Any) -> BoolArray:
-    return np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else np.zeros(len(y), dtype=bool)
-
-
-def _values(unknown: Any) -> tuple[Any, ...]:
-    if unknown is None:
-        return ()
-    if isinstance(unknown, str | bytes) or not isinstance(unknown, Iterable):
-        return (unknown,)
-    return tuple(unknown)
-
-
-def _ask_about(value: Any, dtype: np.dtype, name: str, position: int) -> None:
+def _refuse_unclear(value: Any, dtype: np.dtype, name: str, position: int) -> None:
     """Refuse a value that may mean unknown as well as a class."""
     if isinstance(value, str) and value.strip().lower() in ASKED_ABOUT:
         said = f"{name}[{position}] = {str(value)!r} is text"
@@ -164,14 +131,12 @@ def is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
-def _is_number(cell: str) -> bool:
+def is_number_text(cell: str) -> bool:
+    """Return whether a cell of text is a finite number."""
     try:
         return np.isfinite(float(cell))
     except ValueError:
         return False
-
-
-# Rows, scales, pairs and weights.
 
 
 def check_rows(indices: Any, n_samples: int) -> IntArray:
@@ -279,23 +244,20 @@ def _as_two_columns(pairs: Any, name: str) -> NDArray[Any]:
     if pairs is None:
         return np.empty((0, 2), dtype=np.int64)
     if not hasattr(pairs, "__array__"):
-        pairs = _rows(pairs, name)
+        if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
+            raise ConstraintError(f"{name} = {pairs!r}: give pairs (i, j), an array of shape (m, 2)")
+        pairs = list(pairs)
+        for position, row in enumerate(pairs):
+            if not hasattr(row, "__len__") or isinstance(row, str) or len(row) != 2:
+                raise ConstraintError(
+                    f"{name}[{position}] = {row!r}: each link is a pair (i, j) of two points"
+                )
     array = np.asarray(pairs)
     if array.size == 0 and array.ndim <= 2:
         return np.empty((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
         raise ConstraintError(f"{name} has shape {array.shape}: give pairs (i, j), an array of shape (m, 2)")
     return array
-
-
-def _rows(pairs: Any, name: str) -> list[Any]:
-    if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
-        raise ConstraintError(f"{name} = {pairs!r}: give pairs (i, j), an array of shape (m, 2)")
-    rows = list(pairs)
-    for position, row in enumerate(rows):
-        if not hasattr(row, "__len__") or isinstance(row, str) or len(row) != 2:
-            raise ConstraintError(f"{name}[{position}] = {row!r}: each link is a pair (i, j) of two points")
-    return rows
 
 
 def _exact_integers(raw: NDArray[Any], name: str) -> IntArray:
@@ -305,7 +267,7 @@ def _exact_integers(raw: NDArray[Any], name: str) -> IntArray:
         _refuse_first(raw, np.array(wrong), name, rule)
         return raw.astype(np.int64)
     if raw.dtype.kind != "f":
-        raise ConstraintError(f"{name}[0] = {_shown(raw[0])}: {rule}, not {raw.dtype.name}")
+        _refuse_first(raw, np.ones(len(raw), dtype=bool), name, f"{rule}, not {raw.dtype.name}")
     with np.errstate(invalid="ignore"):
         _refuse_first(raw, ((raw != np.round(raw)) | ~np.isfinite(raw)).any(axis=1), name, rule)
     return raw.astype(np.int64)
@@ -314,14 +276,8 @@ def _exact_integers(raw: NDArray[Any], name: str) -> IntArray:
 def _refuse_first(raw: NDArray[Any], bad: BoolArray, name: str, rule: str) -> None:
     if bad.any():
         position = int(np.flatnonzero(bad)[0])
-        raise ConstraintError(f"{name}[{position}] = {_shown(raw[position])}: {rule}")
-
-
-def _shown(row: NDArray[Any]) -> str:
-    return f"({row[0]}, {row[1]})"
-
-
-# Matrices of beliefs and second graphs.
+        i, j = raw[position]
+        raise ConstraintError(f"{name}[{position}] = ({i}, {j}): {rule}")
 
 
 def check_belief_matrix(matrix: Any, name: str = "Q") -> sparse.csr_array:
@@ -333,7 +289,13 @@ def check_belief_matrix(matrix: Any, name: str = "Q") -> sparse.csr_array:
     if array.dtype.kind not in "biuf":
         raise ConstraintError(f"{name} holds {array.dtype.name} values: beliefs must be real numbers")
     result = canonical(array)
-    _refuse_not_finite(result, name)
+    coo = result.tocoo()
+    bad = np.flatnonzero(~np.isfinite(coo.data))
+    if len(bad):
+        row, column = coo.row[bad[0]], coo.col[bad[0]]
+        raise ConstraintError(
+            f"{name}[{row}, {column}] = {coo.data[bad[0]]}: beliefs must be finite; put 0 where unknown"
+        )
     return _symmetric(result, name)
 
 
@@ -357,22 +319,12 @@ def check_graph(graph: Any, name: str = "A") -> sparse.csr_array:
     return matrix
 
 
-def _refuse_not_finite(matrix: sparse.csr_array, name: str) -> None:
-    coo = matrix.tocoo()
-    bad = np.flatnonzero(~np.isfinite(coo.data))
-    if len(bad):
-        row, column = coo.row[bad[0]], coo.col[bad[0]]
-        raise ConstraintError(
-            f"{name}[{row}, {column}] = {coo.data[bad[0]]}: beliefs must be finite; put 0 where unknown"
-        )
-
-
 def _symmetric(matrix: sparse.csr_array, name: str) -> sparse.csr_array:
     difference = sparse.coo_array(matrix - matrix.T)
     if difference.nnz == 0 or not np.any(difference.data):
         return matrix
     worst = int(np.argmax(np.abs(difference.data)))
-    if np.abs(difference.data[worst]) > ROUNDING * np.abs(matrix.data).max():
+    if np.abs(difference.data[worst]) > 1e-10 * np.abs(matrix.data).max():
         i, j = int(difference.row[worst]), int(difference.col[worst])
         raise ConstraintError(
             f"{name}[{i}, {j}] = {matrix[i, j]} but {name}[{j}, {i}] = {matrix[j, i]}: "

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sidecut.checks import IntArray
-from sidecut.constraints.inputs import UNKNOWN, encode_clustering, encode_labels
+from sidecut.constraints.inputs import UNKNOWN, encode_clustering, read_labels
 from sidecut.constraints.value import Constraints
 from sidecut.exceptions import ConstraintError
 
@@ -29,7 +29,7 @@ def sample_pairs(
     random_state: RandomState = None,
     on_conflict: str = "weigh",
 ) -> Constraints:
-    """Draw pairs of samples and tell whether they share a label.
+    """Draw pairs of samples; those with one label become must-links, the others cannot-links.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def sample_pairs(
     balanced : bool
         Draw half of them among pairs with one label and half (the greater half) among the others.
     noise : float
-        Probability with which each relation is told wrongly.
+        Probability with which each relation is reversed.
     random_state : int, Generator, RandomState or None
         Source of randomness; an int makes the draw repeatable.
     on_conflict : {"weigh", "raise", "drop"}
@@ -61,7 +61,7 @@ def sample_pairs(
     >>> sample_pairs([0, 0, 1, 1, 2, 2], 4, balanced=True, random_state=0)
     Constraints(n_samples=6, 2 must-links, 2 cannot-links)
     """
-    codes, rng = encode_labels(y), _generator(random_state)
+    codes, rng = read_labels(y)[0], _generator(random_state)
     known = np.flatnonzero(codes != UNKNOWN)
     order = known[np.argsort(codes[known], kind="stable")]
     n_pairs = _check_count(n_pairs, len(order) * (len(order) - 1) // 2, "pairs")
@@ -73,7 +73,7 @@ def sample_pairs(
         pairs = np.concatenate([together, apart.draw(n_pairs - n_pairs // 2, rng, "pairs with two labels")])
     else:
         pairs = _PairRanges(order, place + 1, np.full(len(order), len(order))).draw(n_pairs, rng, "pairs")
-    return _tell(codes, pairs, noise, rng, on_conflict)
+    return _make_constraints(codes, pairs, noise, rng, on_conflict)
 
 
 def sample_wrong_pairs(
@@ -85,7 +85,7 @@ def sample_wrong_pairs(
     random_state: RandomState = None,
     on_conflict: str = "weigh",
 ) -> Constraints:
-    """Draw pairs that a clustering got wrong, and tell what is right (CSP, section 7.3).
+    """Draw pairs that a clustering got wrong, with their true relation (CSP, section 7.3).
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def sample_wrong_pairs(
     >>> c.must_link.tolist(), c.cannot_link.tolist()
     ([[0, 1]], [[1, 2]])
     """
-    codes, rng = encode_labels(y), _generator(random_state)
+    codes, rng = read_labels(y)[0], _generator(random_state)
     clusters = encode_clustering(labels, len(codes))
     known = np.flatnonzero(codes != UNKNOWN)
     split, joined = _within(known, codes, clusters), _within(known, clusters, codes)
@@ -117,7 +117,7 @@ def sample_wrong_pairs(
     pairs = np.concatenate(
         [split.pairs(chosen[chosen < split.total]), joined.pairs(chosen[chosen >= split.total] - split.total)]
     )
-    return _tell(codes, pairs, noise, rng, on_conflict)
+    return _make_constraints(codes, pairs, noise, rng, on_conflict)
 
 
 def sample_labels(
@@ -128,7 +128,7 @@ def sample_labels(
     noise: float = 0.0,
     random_state: RandomState = None,
 ) -> Constraints:
-    """Draw samples and tell their labels.
+    """Draw samples and keep their labels.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def sample_labels(
     >>> sample_labels([0, 0, 0, 0, 1, 1], 3, stratified=True, random_state=0)
     Constraints(n_samples=6, 1 must-link, 2 cannot-links)
     """
-    codes, rng = encode_labels(y), _generator(random_state)
+    codes, rng = read_labels(y)[0], _generator(random_state)
     known = np.flatnonzero(codes != UNKNOWN)
     n_labels = _check_count(n_labels, len(known), "labelled samples")
     if stratified:
@@ -163,9 +163,16 @@ def sample_labels(
         chosen = np.concatenate(draws).astype(np.int64)
     else:
         chosen = rng.choice(known, n_labels, replace=False)
-    told = np.full(len(codes), UNKNOWN, dtype=np.int64)
-    told[chosen] = _other_classes(codes[chosen], int(codes.max()) + 1, noise, rng)
-    return Constraints.from_labels(told)
+    given = codes[chosen]
+    wrong = rng.random(len(given)) < _check_noise(noise)
+    n_classes = int(codes.max()) + 1
+    if n_classes >= 2:
+        # A wrong label is any other class, all equally likely.
+        step = rng.integers(1, n_classes, size=len(given))
+        given = np.where(wrong, (given + step) % n_classes, given)
+    labels = np.full(len(codes), UNKNOWN, dtype=np.int64)
+    labels[chosen] = given
+    return Constraints.from_labels(labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,21 +240,12 @@ def _check_noise(noise: float) -> float:
     return noise
 
 
-def _tell(
+def _make_constraints(
     codes: IntArray, pairs: IntArray, noise: float, rng: np.random.Generator, on_conflict: str
 ) -> Constraints:
     together = codes[pairs[:, 0]] == codes[pairs[:, 1]]
     together ^= rng.random(len(pairs)) < _check_noise(noise)
     return Constraints.from_pairs(len(codes), pairs[together], pairs[~together], on_conflict=on_conflict)
-
-
-def _other_classes(codes: IntArray, n_classes: int, noise: float, rng: np.random.Generator) -> IntArray:
-    """Replace each class with probability `noise` by another one, all others equally likely."""
-    wrong = rng.random(len(codes)) < _check_noise(noise)
-    if n_classes < 2:
-        return codes
-    step = rng.integers(1, n_classes, size=len(codes))
-    return np.where(wrong, (codes + step) % n_classes, codes)
 
 
 def _quotas(sizes: IntArray, n_labels: int) -> IntArray:

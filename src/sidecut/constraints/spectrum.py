@@ -18,17 +18,14 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
-from sidecut.constraints.links import Groups, read_only
+from sidecut.constraints.groups import Groups, read_only
 from sidecut.exceptions import ConstraintError, SpectralError
 from sidecut.threads import limit_threads
 
+#: Blocks with at most this many points are solved by LAPACK.
 MAX_DENSE = 4000
-#: Where fewer than one in so many eigenvalues is asked for, blocks of up to so many points are solved whole.
-FEW = 10
-DENSE_FOR_FEW = 600
-#: Eigenvalues of no more than this relative accuracy are computed in single precision.
-SINGLE_PRECISION = 1e-3
-BATCH_ENTRIES = 4_000_000
+#: The same where less than a tenth of the eigenvalues is wanted.
+MAX_DENSE_FOR_FEW = 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +78,7 @@ class _Reduced:
         if self.factor is None or self.groups is None:
             return self.links.nnz
         counts = np.diff(self.factor.tocsc().indptr).astype(np.int64)
-        return self.links.nnz + int((counts * counts).sum()) + 2 * self.groups.n_apart(counts)
+        return self.links.nnz + int((counts * counts).sum()) + 2 * self.groups.n_cannot_link(counts)
 
     def matrix(self) -> sparse.csr_array:
         if self.factor is None or self.groups is None:
@@ -108,9 +105,8 @@ def scaled_spectrum(
 ) -> Spectrum:
     """Solve S Q S v = λ v."""
     reduced = _reduce(links, groups, scale, points)
-    # A few eigenvalues of a large block are found sooner without the others.
-    is_few = n_largest is not None and FEW * n_largest < reduced.size
-    largest = DENSE_FOR_FEW if is_few else MAX_DENSE
+    is_few = n_largest is not None and 10 * n_largest < reduced.size
+    largest = MAX_DENSE_FOR_FEW if is_few else MAX_DENSE
     if reduced.size == 0:
         values, vectors = np.empty(0), sparse.csc_array((0, 0))
     elif reduced.n_entries() <= MAX_DENSE**2 and _largest_block(matrix := reduced.matrix()) <= largest:
@@ -214,7 +210,8 @@ def _stacks(matrix: sparse.csr_array) -> Iterator[tuple[IntArray, FloatArray]]:
     ends = np.searchsorted(block[row], np.arange(n_blocks + 1))
     for m in np.unique(sizes):
         same = np.flatnonzero(sizes == m)
-        per_batch = max(1, BATCH_ENTRIES // int(m) ** 2)
+        # Stacks of 32 MB.
+        per_batch = max(1, 4_000_000 // int(m) ** 2)
         for batch in (same[i : i + per_batch] for i in range(0, len(same), per_batch)):
             entries = _ranges(ends[batch], ends[batch + 1])
             number = np.repeat(np.arange(len(batch)), ends[batch + 1] - ends[batch])
@@ -250,8 +247,8 @@ def _iterate(
             f"{MAX_DENSE} whose full spectrum is computed: pass n_largest to positive_spectrum to get "
             "only the leading eigenvectors"
         )
-    # Most of the time goes into moving vectors; those that are only wanted roughly are half as long.
-    precision = np.float32 if tolerance >= SINGLE_PRECISION else np.float64
+    # Most of the time goes into moving vectors; a rough answer in single precision moves half the bytes.
+    precision = np.float32 if tolerance >= 1e-3 else np.float64
     operator: Any = LinearOperator((reduced.size, reduced.size), matvec=reduced.apply, dtype=precision)
     start = np.random.default_rng(0).standard_normal(reduced.size).astype(precision)
     try:

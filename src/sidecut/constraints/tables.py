@@ -17,25 +17,9 @@ from typing import NoReturn
 import numpy as np
 
 from sidecut.checks import FloatArray, IntArray
+from sidecut.constraints.inputs import is_number_text
 from sidecut.exceptions import ConstraintError
 
-COLUMN_NAMES = {
-    "i": "i",
-    "index": "i",
-    "point": "i",
-    "j": "j",
-    "strength": "strength",
-    "kind": "kind",
-    "type": "kind",
-    "link": "kind",
-    "same": "same",
-    "weight": "weight",
-    "label": "label",
-    "class": "label",
-    "label_a": "label_a",
-    "label_b": "label_b",
-    "exclusive_label": "exclusive_label",
-}
 HEADERS = (
     "i,j,strength",
     "i,j,kind",
@@ -45,6 +29,14 @@ HEADERS = (
     "label_a,label_b",
     "exclusive_label",
 )
+#: The columns by the words that may head them.
+COLUMN_NAMES = {name: name for header in HEADERS for name in header.split(",")} | {
+    "index": "i",
+    "point": "i",
+    "type": "kind",
+    "link": "kind",
+    "class": "label",
+}
 #: What may stand under ``kind``, and what it means.
 SIGNS = {
     **dict.fromkeys(("must-link", "must_link", "must", "ml", "together", "1", "+1"), 1.0),
@@ -103,25 +95,20 @@ class Table:
     def integers(self, name: str) -> IntArray:
         """Return a column of sample numbers, looked up where samples have names; "3.0" is a number."""
         if self.positions is not None:
-            return np.array(
-                [self._position(row, cell) for row, cell in enumerate(self.cells[name])], np.int64
-            )
+            for row, cell in enumerate(self.cells[name]):
+                if cell not in self.positions:
+                    examples = ", ".join(repr(known) for known in list(self.positions)[:3])
+                    self.refuse(row, f"no sample is called {cell!r}; names look like {examples}")
+            return np.array([self.positions[cell] for cell in self.cells[name]], np.int64)
         rule = "is not a whole number: samples are counted from 0, or called by names that must be given"
-        values = self._converted(name, _whole, rule)
-        if len(bad := np.flatnonzero(~np.isfinite(values))):
+        values = self._numbers(name, rule)
+        if len(bad := np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))):
             self.refuse(int(bad[0]), f"{name} {self.cells[name][bad[0]]!r} {rule}")
         return values.astype(np.int64)
 
-    def _position(self, row: int, cell: str) -> int:
-        assert self.positions is not None
-        if cell not in self.positions:
-            examples = ", ".join(repr(known) for known in list(self.positions)[:3])
-            self.refuse(row, f"no sample is called {cell!r}; names look like {examples}")
-        return self.positions[cell]
-
     def floats(self, name: str) -> FloatArray:
         """Return a column of finite numbers other than 0."""
-        values = self._converted(name, float, "is not a number")
+        values = self._numbers(name, "is not a number")
         bad = np.flatnonzero(~np.isfinite(values) | (values == 0))
         if len(bad):
             self.refuse(
@@ -168,11 +155,11 @@ class Table:
             self.refuse(int(bad[0]), f"{name} {self.cells[name][bad[0]]!r} is neither {rule}")
         return signs
 
-    def _converted(self, name: str, convert: Callable[[str], float], complaint: str) -> FloatArray:
+    def _numbers(self, name: str, complaint: str) -> FloatArray:
         values = np.empty(len(self.rows))
         for row, cell in enumerate(self.cells[name]):
             try:
-                values[row] = convert(cell)
+                values[row] = float(cell)
             except ValueError:
                 self.refuse(row, f"{name} {cell!r} {complaint}")
         return values
@@ -190,7 +177,11 @@ def open_text(path: Path, encoding: str | None = None) -> Iterator[str]:
             f"{path} is not text in {encoding.removesuffix('-sig')} (byte {error.object[error.start]:#x} at "
             f"{error.start})"
         )
-        if kind := _binary_kind(error.object):
+        content = error.object
+        # UTF-16 has a zero beside every plain letter, and begins with a mark of its own.
+        is_binary = 0 in content[:1000] and not content.startswith((b"\xff\xfe", b"\xfe\xff"))
+        begins = (kind for start, kind in BINARY.items() if content.startswith(start))
+        if kind := next(begins, "binary data" if is_binary else ""):
             raise ConstraintError(f"{said}: it looks like {kind}; save the table as CSV.") from error
         raise ConstraintError(
             f"{said}: name its encoding, for example latin-1 or utf-16, or save it as UTF-8"
@@ -203,14 +194,6 @@ def open_text(path: Path, encoding: str | None = None) -> Iterator[str]:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ConstraintError(f"{path} is not a whole compressed file ({error})") from error
-
-
-def _binary_kind(content: bytes) -> str:
-    """Say what bytes are that are no text, by how they begin; nothing where they may be text after all."""
-    begins = (kind for start, kind in BINARY.items() if content.startswith(start))
-    # UTF-16 has a zero beside every plain letter, and begins with a mark of its own.
-    is_utf_16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    return next(begins, "binary data" if 0 in content[:1000] and not is_utf_16 else "")
 
 
 def guess_separator(line: str, decimal: str = ".") -> str | None:
@@ -245,12 +228,14 @@ def read_tables(
         )
     if separator == ";":
         # Where semicolons separate, a comma in a number is a decimal comma.
-        rows = [[_decimal_point(cell) for cell in row] for row in rows]
+        rows = [
+            [
+                cell.replace(",", ".") if cell.replace(",", "", 1).lstrip("+-").isdecimal() else cell
+                for cell in row
+            ]
+            for row in rows
+        ]
     return comments, list(_tables(path, rows, numbers, positions))
-
-
-def _decimal_point(cell: str) -> str:
-    return cell.replace(",", ".") if cell.replace(",", "", 1).lstrip("+-").isdecimal() else cell
 
 
 def _parquet_rows(path: Path) -> list[Row]:
@@ -274,12 +259,18 @@ def _parquet_rows(path: Path) -> list[Row]:
 def _tables(
     path: Path, rows: list[Row], numbers: list[int], positions: Mapping[str, int] | None
 ) -> Iterator[Table]:
-    heads = [k for k, row in enumerate(rows) if _is_header(row) or (k == 0 and _ends_like_header(row))]
+    heads = [k for k, row in enumerate(rows) if _is_header(row)]
+    # A first line such as "person,label" or "from,to,strength" is a header, too.
+    last_words = ("strength", "kind", "weight", "same", "label", "class")
+    if rows and 0 not in heads and 2 <= len(rows[0]) <= 4 and rows[0][-1].lower() in last_words:
+        heads = [0, *heads]
     if rows and (not heads or heads[0] > 0):
         end = heads[0] if heads else len(rows)
         yield Table(path, _guess(path, rows[:end], numbers[0]), rows[:end], numbers[:end], positions)
     for head, end in pairwise([*heads, len(rows)]):
-        names = _column_names(rows[head])
+        # People head the first columns with whatever their points are called: name, city, node, ...
+        ends = [] if _is_header(rows[head]) else ["i"] if len(rows[head]) == 2 else ["i", "j"]
+        names = ends + [COLUMN_NAMES.get(cell.lower(), cell) for cell in rows[head][len(ends) :]]
         if sorted(names) not in [sorted(header.split(",")) for header in HEADERS]:
             raise ConstraintError(
                 f"{path}, line {numbers[head]}: header {','.join(rows[head])!r} is none of "
@@ -292,43 +283,15 @@ def _is_header(row: Row) -> bool:
     return all(cell.lower() in COLUMN_NAMES for cell in row)
 
 
-def _ends_like_header(row: Row) -> bool:
-    """Whether a first line such as "person,label" or "from,to,strength" is a header."""
-    return 2 <= len(row) <= 4 and row[-1].lower() in ("strength", "kind", "weight", "same", "label", "class")
-
-
-def _column_names(row: Row) -> list[str]:
-    if _is_header(row):
-        return [COLUMN_NAMES[cell.lower()] for cell in row]
-    # People head the first columns with whatever their points are called: name, city, node, ...
-    ends = ["i"] if len(row) == 2 else ["i", "j"]
-    return [*ends, *(COLUMN_NAMES.get(cell.lower(), cell) for cell in row[len(ends) :])]
-
-
 def _guess(path: Path, rows: list[Row], number: int) -> list[str]:
     """Name the columns of a table without header."""
-    if len(rows[0]) == 3 and (rows[0][2].lower() in SIGNS or _is_number(rows[0][2])):
+    if len(rows[0]) == 3 and (rows[0][2].lower() in SIGNS or is_number_text(rows[0][2])):
         kinds = all(row[-1].lower() in SIGNS for row in rows)
         return ["i", "j", "kind" if kinds else "strength"]
     meant = ""
-    if len(rows[0]) == 2 and not any(_is_number(cell) for cell in rows[0]):
+    if len(rows[0]) == 2 and not any(is_number_text(cell) for cell in rows[0]):
         meant = f" (here {rows[0][0]},label if the second column holds classes)"
     raise ConstraintError(
         f"{path}, line {number}: {','.join(rows[0])!r} is neither a known header nor i,j,strength; begin the "
         f"file with one of the headers {'; '.join(HEADERS[:5])}{meant}"
     )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _whole(cell: str) -> float:
-    value = float(cell)
-    if not value.is_integer():
-        raise ValueError(cell)
-    return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,14 +13,26 @@ from scipy import sparse
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints.closure import (
     Components,
-    Knowledge,
+    Statements,
     close,
-    contract,
     count_conflicts,
-    must_link_components,
+    find_components,
     related_parts,
 )
-from sidecut.constraints.conflicts import Conflict, find_conflicts, merge, refuse_conflicts, settle
+from sidecut.constraints.conflicts import Conflict, as_matrix, find_conflicts, merge, refuse_conflicts
+from sidecut.constraints.groups import (
+    MAX_LISTED_PAIRS,
+    Groups,
+    PairCounts,
+    canonical,
+    count_links,
+    make_groups,
+    read_only,
+    replace_diagonal,
+    satisfied_pairs,
+    split_signs,
+    upper_entries,
+)
 from sidecut.constraints.inputs import (
     UNKNOWN,
     check_belief_matrix,
@@ -33,17 +45,6 @@ from sidecut.constraints.inputs import (
     read_labels,
     read_links,
 )
-from sidecut.constraints.links import (
-    Groups,
-    canonical,
-    make_groups,
-    must_part,
-    read_only,
-    replace_diagonal,
-    split_signs,
-    symmetric_matrix,
-)
-from sidecut.constraints.satisfaction import PairCounts, satisfied_pairs, tally
 from sidecut.constraints.spectrum import Spectrum, factor, scaled_spectrum
 from sidecut.exceptions import ConstraintError, ConstraintWarning, warn
 
@@ -59,87 +60,40 @@ class Classes:
     def restricted_to(self, rows: IntArray) -> Classes | None:
         """Return the same for some rows, renumbered."""
         place = {int(row): number for number, row in enumerate(rows)}
-        kept = [
-            (place[p], c)
-            for p, c in zip(self.points.tolist(), self.codes.tolist(), strict=True)
-            if p in place
-        ]
+        known = zip(self.points.tolist(), self.codes.tolist(), strict=True)
+        kept = sorted((place[point], code) for point, code in known if point in place)
         if not kept:
             return None
-        points, codes = np.array(sorted(kept), dtype=np.int64).T
+        points, codes = np.array(kept, dtype=np.int64).T
         return Classes(points, codes, self.names)
 
-    def merged_with(self, other: Classes | None) -> Classes:
-        """Return the points of both; what is called by both keeps the name it has here."""
-        if other is None:
-            return self
+    def merged_with(self, other: Classes) -> Classes:
+        """Return the points of both; a point that both name keeps the name it has here."""
         number = {name: code for code, name in enumerate(dict.fromkeys((*self.names, *other.names)))}
         known = {p: number[other.names[c]] for p, c in zip(other.points.tolist(), other.codes, strict=True)}
         known |= {p: number[self.names[c]] for p, c in zip(self.points.tolist(), self.codes, strict=True)}
         points, codes = np.array(sorted(known.items()), dtype=np.int64).T
         return Classes(points, codes, tuple(number))
 
-    def of_samples(self, n_samples: int) -> NDArray[np.object_]:
-        """Return the name of the class of each sample, None where it has none."""
-        found: NDArray[np.object_] = np.full(n_samples, None, dtype=object)
-        names = np.empty(len(self.names), dtype=object)
-        names[:] = self.names
-        found[self.points] = names[self.codes]
-        return found
 
+class Constraints:
+    """Which samples belong together and which do not, as far as is known.
 
-def merge_classes(first: Classes | None, second: Classes | None) -> Classes | None:
-    """Unite what two sets of constraints know of names."""
-    return second if first is None else first.merged_with(second)
+    Make one with `from_pairs`, `from_labels`, `from_matrix`, `from_graph` or `none`. The value is immutable,
+    hashable, and knows its `n_samples`; two are equal when they hold the same statements in the same form.
 
-
-def name_clusters(
-    labels: NDArray[Any], classes: Classes | None, n_clusters: int | None = None
-) -> dict[int, Any]:
-    """Tell which cluster is which class: the one most of its known points are of."""
-    if classes is None:
-        return {}
-    clusters, place = np.unique(labels[classes.points], return_inverse=True)
-    counts = np.zeros((len(clusters), len(classes.names)), dtype=np.int64)
-    np.add.at(counts, (place, classes.codes), 1)
-    claims = {int(c): classes.names[counts[row].argmax()] for row, c in enumerate(clusters)}
-    if n_clusters is None or n_clusters >= np.count_nonzero(counts.any(axis=0)):
-        _warn_about_shared(counts, clusters, classes.names, set(claims.values()))
-    return claims
-
-
-def _warn_about_shared(
-    counts: IntArray, clusters: IntArray, names: tuple[Any, ...], claimed: set[Any]
-) -> None:
-    totals = counts.sum(axis=0)
-    lost = [code for code, name in enumerate(names) if totals[code] and name not in claimed]
-    if not lost:
-        return
-    told = []
-    for code in lost[:3]:
-        row = int(counts[:, code].argmax())
-        told.append(
-            f"{names[code]!r} shares cluster {clusters[row]} with {names[counts[row].argmax()]!r} "
-            f"({counts[row, code]} of its {totals[code]} known points are there)"
-        )
-    more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
-    one = len(lost) == 1
-    who = "A class has no cluster of its own" if one else f"{len(lost)} classes have no cluster of their own"
-    warn(
-        f"{who}: {'; '.join(told)}{more}. Look at these labels, ask for more clusters or try another method.",
-        ConstraintWarning,
-    )
-
-
-MAX_LISTED_PAIRS = 20_000_000
-
-
-class ConstraintMatrix:
-    """A real symmetric matrix Q: a sparse part plus groups, neither ever changed nor made dense.
-
+    Constraints are a real symmetric matrix Q: a sparse part plus groups, which is never made dense.
     ``Q[i, j] > 0`` is the belief that i and j belong together, ``< 0`` that they do not, 0 that nothing is
     known (CSP, section 4.1). The value has no length, shape or items, so that nothing can slice it like the
     rows of X.
+
+    Examples
+    --------
+    >>> from sidecut.constraints import Constraints
+    >>> Constraints.from_pairs(5, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 4)])
+    Constraints(n_samples=5, 2 must-links, 1 cannot-link)
+    >>> Constraints.from_labels(["cat", "cat", None, "dog"])
+    Constraints(n_samples=4, 1 must-link, 2 cannot-links)
     """
 
     __array_ufunc__ = None  # arrays must not broadcast over it
@@ -153,23 +107,21 @@ class ConstraintMatrix:
     ) -> None:
         self.__dict__.update(_n_samples=n_samples, _links=canonical(links), _groups=groups, _classes=classes)
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"constraints are immutable: cannot set {name!r}")
+    def __setattr__(self, name: str, *value: object) -> NoReturn:
+        raise AttributeError(f"constraints are immutable: cannot {'set' if value else 'delete'} {name!r}")
 
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"constraints are immutable: cannot delete {name!r}")
+    __delattr__ = __setattr__
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._n_samples, self._links, self._groups, self._classes)
+        return Constraints, (self._n_samples, self._links, self._groups, self._classes)
 
-    def __copy__(self) -> ConstraintMatrix:
+    def __copy__(self, *memo: object) -> Constraints:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> ConstraintMatrix:
-        return self
+    __deepcopy__ = __copy__
 
     def __eq__(self, other: object) -> bool:
-        return self._key() == other._key() if isinstance(other, ConstraintMatrix) else NotImplemented
+        return self._key() == other._key() if isinstance(other, Constraints) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -178,6 +130,151 @@ class ConstraintMatrix:
         structure = (array.astype(np.int64).tobytes() for array in (self._links.indptr, self._links.indices))
         groups = None if self._groups is None else self._groups.key
         return (self._n_samples, *structure, self._links.data.tobytes(), groups)
+
+    def __repr__(self) -> str:
+        counts = [(self.n_must_link, "must-link"), (self.n_cannot_link, "cannot-link")]
+        said = ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in counts)
+        return f"Constraints(n_samples={self.n_samples}, {said})"
+
+    @classmethod
+    def from_pairs(
+        cls,
+        n_samples: int,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+        must_weight: ArrayLike = 1.0,
+        cannot_weight: ArrayLike = 1.0,
+        on_conflict: str = "raise",
+    ) -> Constraints:
+        """Constraints from pairs of samples; a pair given more than once keeps its greatest weight.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of rows of X.
+        must_link, cannot_link : array-like of shape (m, 2), optional
+            Pairs that belong together, and pairs that do not; (i, j) and (j, i) are the same pair.
+        must_weight, cannot_weight : float or array-like of shape (m,)
+            How firmly each is believed: positive, one for all or one per pair.
+        on_conflict : {"raise", "drop", "weigh"}
+            What to do when a cannot-link contradicts a chain of must-links. "raise" refuses. "drop" accepts
+            links from the strongest to the weakest (of equals, must-links first, then smaller indices), drops
+            those that contradict what is accepted, and warns. "weigh" keeps all as beliefs; opposite
+            strengths of one pair add.
+
+        Returns
+        -------
+        Constraints
+            With a zero diagonal.
+
+        Raises
+        ------
+        ConstraintError
+            Naming a pair or weight that makes no sense.
+        ConflictError
+            Showing the chain of must-links that contradicts a cannot-link.
+
+        Examples
+        --------
+        >>> c = Constraints.from_pairs(6, must_link=[(0, 1), (1, 0)], cannot_link=[(0, 5)], cannot_weight=2.0)
+        >>> c.pairs.tolist(), c.strengths.tolist()
+        ([[0, 1], [0, 5]], [1.0, -2.0])
+        """
+        n = check_n_samples(n_samples)
+        must = read_links(must_link, must_weight, "must_link", "must_weight", n)
+        cannot = read_links(cannot_link, cannot_weight, "cannot_link", "cannot_weight", n)
+        return cls(n, as_matrix(Statements(n, must, cannot), on_conflict), None)
+
+    @classmethod
+    def from_labels(cls, y: ArrayLike, weight: float = 1.0, unknown: Any = None) -> Constraints:
+        """Constraints from the labels of some samples: same label together, different labels apart.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Labels of any kind. Unknown are None, NaN, NaT, pandas.NA, masked entries, empty text and the
+            number -1.
+        weight : float
+            How firmly they are believed.
+        unknown : value or collection of values, optional
+            Further values that mean unknown. Text such as "?" or "unknown" is refused unless it is named
+            here, or unless an empty collection says that all values are classes.
+
+        Returns
+        -------
+        Constraints
+            In memory proportional to the number of labels, with `weight` on the diagonal of labelled samples.
+
+        Examples
+        --------
+        >>> Constraints.from_labels([1, 1, -1, 2]).as_matrix().toarray()
+        array([[ 1.,  1.,  0., -1.],
+               [ 1.,  1.,  0., -1.],
+               [ 0.,  0.,  0.,  0.],
+               [-1., -1.,  0.,  1.]])
+        """
+        codes, names = read_labels(y, "y", unknown)
+        weight = check_positive(weight, "weight")
+        points = np.flatnonzero(codes != UNKNOWN)
+        groups = make_groups(points, codes[points], weight=weight) if len(points) else None
+        classes = Classes(points, codes[points], names) if len(points) else None
+        return cls(len(codes), sparse.csr_array((len(codes),) * 2), groups, classes)
+
+    @classmethod
+    def from_matrix(cls, Q: Any) -> Constraints:
+        """Constraints from degrees of belief; the diagonal is kept as given (CSP, section 4.1).
+
+        Parameters
+        ----------
+        Q : array-like or sparse matrix of shape (n_samples, n_samples)
+            Real and symmetric: positive for together, negative for apart, 0 for unknown.
+
+        Returns
+        -------
+        Constraints
+            Beliefs may contradict each other; `conflicts` tells.
+
+        Examples
+        --------
+        >>> Constraints.from_matrix([[0, 0.5], [0.5, 0]]).strengths
+        array([0.5])
+        """
+        matrix = check_belief_matrix(Q, "Q")
+        return cls(matrix.shape[0], matrix, None)
+
+    @classmethod
+    def from_graph(cls, A: Any) -> Constraints:
+        """Constraints from a second graph on the same samples, as soft must-links (CSP, eq. 17).
+
+        Parameters
+        ----------
+        A : array-like, sparse matrix, tensor, networkx or igraph graph
+            Nonnegative symmetric weights; the nodes of a graph are samples in the order listed.
+
+        Returns
+        -------
+        Constraints
+            With the diagonal as given.
+
+        Examples
+        --------
+        >>> Constraints.from_graph([[0, 3, 0], [3, 0, 1], [0, 1, 0]])
+        Constraints(n_samples=3, 2 must-links, 0 cannot-links)
+        """
+        matrix = check_graph(A, "A")
+        return cls(matrix.shape[0], matrix, None)
+
+    @classmethod
+    def none(cls, n_samples: int) -> Constraints:
+        """Nothing known about `n_samples` samples.
+
+        Examples
+        --------
+        >>> Constraints.none(3).is_empty
+        True
+        """
+        n = check_n_samples(n_samples)
+        return cls(n, sparse.csr_array((n, n)), None)
 
     @property
     def n_samples(self) -> int:
@@ -232,7 +329,13 @@ class ConstraintMatrix:
     @property
     def known_classes(self) -> NDArray[np.object_] | None:
         """What the class of each sample is called, None where unknown; None if no labels were given."""
-        return None if self._classes is None else read_only(self._classes.of_samples(self._n_samples))
+        if self._classes is None:
+            return None
+        named: NDArray[np.object_] = np.full(self._n_samples, None, dtype=object)
+        names = np.empty(len(self._classes.names), dtype=object)
+        names[:] = self._classes.names
+        named[self._classes.points] = names[self._classes.codes]
+        return read_only(named)
 
     @property
     def pairs(self) -> IntArray:
@@ -298,8 +401,7 @@ class ConstraintMatrix:
         largest = float(np.abs(links.data[links.row != links.col]).max(initial=0.0))
         return largest if self._groups is None else max(largest, self._groups.weight)
 
-    def __matmul__(self, X: ArrayLike) -> FloatArray:
-        return self.apply(X)
+    __matmul__ = apply
 
     def quadratic(self, X: ArrayLike) -> FloatArray:
         """Return xᵀ Q x for each column x: how well each agrees with the beliefs (CSP, section 4.1)."""
@@ -328,40 +430,55 @@ class ConstraintMatrix:
                 "or use restricted_to(...) with the rows kept"
             )
 
-    def scaled(self, factor: float) -> Self:
+    def scaled(self, factor: float) -> Constraints:
         """Return the same beliefs, `factor` times as strong (`factor` > 0)."""
         factor = check_positive(factor, "factor")
-        groups = None if self._groups is None else self._groups.scaled(factor)
-        return type(self)(self._n_samples, canonical(self._links * factor), groups, self._classes)
+        groups = self._groups
+        if groups is not None:
+            groups = replace(groups, weight=groups.weight * factor, diagonal=groups.diagonal * factor)
+        return Constraints(self._n_samples, self._links * factor, groups, self._classes)
 
-    def with_diagonal(self, value: float) -> Self:
+    def with_diagonal(self, value: float) -> Constraints:
         """Return the same beliefs with `value` on the diagonal of constrained points."""
         if not np.isfinite(value):
             raise ConstraintError(f"value = {value!r}: the diagonal must be finite")
         diagonal = np.zeros(self._n_samples)
         diagonal[self.constrained_points] = value
         if self._groups is None:
-            return type(self)(self._n_samples, replace_diagonal(self._links, diagonal), None)
+            return Constraints(self._n_samples, replace_diagonal(self._links, diagonal), None)
         diagonal[self._groups.points] = 0.0
-        groups = self._groups.with_diagonal(value)
-        return type(self)(self._n_samples, replace_diagonal(self._links, diagonal), groups, self._classes)
+        groups = replace(self._groups, diagonal=float(value))
+        return Constraints(self._n_samples, replace_diagonal(self._links, diagonal), groups, self._classes)
 
-    def must_part(self) -> Self:
+    def must_part(self) -> Constraints:
         """Return the beliefs that pairs belong together alone, with the same diagonal.
 
         What is left, ``self @ X - self.must_part() @ X``, are the beliefs that pairs are apart, so that
         methods that treat the two differently need not list either.
         """
-        return type(self)(self._n_samples, *must_part(self._links, self._groups), self._classes)
+        links, groups = self._links.tocoo(), self._groups
+        known = np.zeros(links.nnz)
+        if groups is not None:
+            known = groups.entry(links.row, links.col)
+            groups = make_groups(
+                groups.points,
+                groups.group,
+                exclusive=np.zeros(groups.n_groups, dtype=bool),
+                weight=groups.weight,
+                diagonal=groups.diagonal,
+            )
+        positive = np.maximum(links.data + known, 0.0) - np.maximum(known, 0.0)
+        links.data = np.where(links.row == links.col, links.data, positive)
+        return Constraints(self._n_samples, links, groups, self._classes)
 
-    def restricted_to(self, indices: ArrayLike) -> Self:
+    def restricted_to(self, indices: ArrayLike) -> Constraints:
         """Return the constraints among some rows, for ``X[indices]``."""
         rows = check_rows(indices, self._n_samples)
         classes = None if self._classes is None else self._classes.restricted_to(rows)
         groups = None if self._groups is None else self._groups.selected(rows)
-        return type(self)(len(rows), self._links[rows][:, rows], groups, classes)
+        return Constraints(len(rows), self._links[rows][:, rows], groups, classes)
 
-    def among(self, indices: ArrayLike) -> Self:
+    def among(self, indices: ArrayLike) -> Constraints:
         """Return what is known among some rows, for the same X: about the other rows nothing is known."""
         rows = np.sort(check_rows(indices, self._n_samples))
         kept = np.zeros(self._n_samples)
@@ -369,9 +486,9 @@ class ConstraintMatrix:
         only = sparse.diags_array(kept, format="csr")
         groups = None if self._groups is None else self._groups.selected(rows)
         groups = None if groups is None else replace(groups, points=rows[groups.points])
-        return type(self)(self._n_samples, only @ self._links @ only, groups)
+        return Constraints(self._n_samples, only @ self._links @ only, groups)
 
-    def restricted(self) -> tuple[Self, IntArray]:
+    def restricted(self) -> tuple[Constraints, IntArray]:
         """Return the constraints on the constrained points alone, and those points."""
         points = self.constrained_points
         if len(points) == 0:
@@ -380,7 +497,7 @@ class ConstraintMatrix:
             )
         return self.restricted_to(points), points
 
-    def permuted(self, order: ArrayLike) -> Self:
+    def permuted(self, order: ArrayLike) -> Constraints:
         """Return the constraints for ``X[order]``, all rows in another order."""
         rows = check_rows(order, self._n_samples)
         if len(rows) != self._n_samples:
@@ -427,178 +544,12 @@ class ConstraintMatrix:
 
     def _list_pairs(self) -> tuple[IntArray, FloatArray]:
         """All pairs and their strengths, in one pass over the matrix."""
-        upper = sparse.triu(self.as_matrix(), k=1, format="csr").tocoo()
-        return read_only(np.column_stack([upper.row, upper.col]).astype(np.int64)), read_only(upper.data)
+        pairs, strengths = upper_entries(sparse.triu(self.as_matrix(), k=1, format="csr"))
+        return read_only(pairs), read_only(strengths)
 
     @cached_property
     def _counts(self) -> PairCounts:
-        return tally(self._links, self._groups, np.zeros(self._n_samples, dtype=np.int64))
-
-
-NO_PAIRS = np.empty((0, 2), dtype=np.int64)
-
-
-class Constraints(ConstraintMatrix):
-    """Which samples belong together and which do not, as far as is known.
-
-    Make one with `from_pairs`, `from_labels`, `from_matrix`, `from_graph` or `none`. The value is immutable,
-    hashable, and knows its `n_samples`; two are equal when they hold the same knowledge in the same form.
-
-    Examples
-    --------
-    >>> from sidecut.constraints import Constraints
-    >>> Constraints.from_pairs(5, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 4)])
-    Constraints(n_samples=5, 2 must-links, 1 cannot-link)
-    >>> Constraints.from_labels(["cat", "cat", None, "dog"])
-    Constraints(n_samples=4, 1 must-link, 2 cannot-links)
-    """
-
-    @classmethod
-    def from_pairs(
-        cls,
-        n_samples: int,
-        must_link: ArrayLike | None = None,
-        cannot_link: ArrayLike | None = None,
-        must_weight: ArrayLike = 1.0,
-        cannot_weight: ArrayLike = 1.0,
-        on_conflict: str = "raise",
-    ) -> Constraints:
-        """Constraints from pairs of samples; a pair given more than once keeps its greatest weight.
-
-        Parameters
-        ----------
-        n_samples : int
-            Number of rows of X.
-        must_link, cannot_link : array-like of shape (m, 2), optional
-            Pairs that belong together, and pairs that do not; (i, j) and (j, i) are the same pair.
-        must_weight, cannot_weight : float or array-like of shape (m,)
-            How firmly each is believed: positive, one for all or one per pair.
-        on_conflict : {"raise", "drop", "weigh"}
-            What to do when a cannot-link contradicts a chain of must-links. "raise" refuses. "drop" accepts
-            links from the strongest to the weakest (of equals, must-links first, then smaller indices), drops
-            those that contradict what is accepted, and warns. "weigh" keeps all as beliefs; opposite
-            strengths of one pair add.
-
-        Returns
-        -------
-        Constraints
-            With a zero diagonal.
-
-        Raises
-        ------
-        ConstraintError
-            Naming a pair or weight that makes no sense.
-        ConflictError
-            Showing the chain of must-links that contradicts a cannot-link.
-
-        Examples
-        --------
-        >>> c = Constraints.from_pairs(6, must_link=[(0, 1), (1, 0)], cannot_link=[(0, 5)], cannot_weight=2.0)
-        >>> c.pairs.tolist(), c.strengths.tolist()
-        ([[0, 1], [0, 5]], [1.0, -2.0])
-        """
-        n = check_n_samples(n_samples)
-        must = read_links(must_link, must_weight, "must_link", "must_weight", n)
-        cannot = read_links(cannot_link, cannot_weight, "cannot_link", "cannot_weight", n)
-        return cls(n, settle(Knowledge(n, must, cannot), on_conflict), None)
-
-    @classmethod
-    def from_labels(cls, y: ArrayLike, weight: float = 1.0, unknown: Any = None) -> Constraints:
-        """Constraints from the labels of some samples: same label together, different labels apart.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_samples,)
-            Labels of any kind. Unknown are None, NaN, NaT, pandas.NA, masked entries, empty text and the
-            number -1.
-        weight : float
-            How firmly they are believed.
-        unknown : value or collection of values, optional
-            Further values that mean unknown. Text such as "?" or "unknown" is refused unless it is named
-            here, or unless an empty collection says that all values are classes.
-
-        Returns
-        -------
-        Constraints
-            In memory proportional to the number of labels, with `weight` on the diagonal of labelled samples.
-
-        Examples
-        --------
-        >>> Constraints.from_labels([1, 1, -1, 2]).as_matrix().toarray()
-        array([[ 1.,  1.,  0., -1.],
-               [ 1.,  1.,  0., -1.],
-               [ 0.,  0.,  0.,  0.],
-               [-1., -1.,  0.,  1.]])
-        """
-        codes, names = read_labels(y, "y", unknown)
-        weight = check_positive(weight, "weight")
-        points = np.flatnonzero(codes != UNKNOWN)
-        groups = make_groups(points, codes[points], weight=weight) if len(points) else None
-        classes = Classes(points, codes[points], names) if len(points) else None
-        return cls(len(codes), symmetric_matrix(len(codes), NO_PAIRS, np.empty(0)), groups, classes)
-
-    @classmethod
-    def from_matrix(cls, Q: Any) -> Constraints:
-        """Constraints from degrees of belief; the diagonal is kept as given (CSP, section 4.1).
-
-        Parameters
-        ----------
-        Q : array-like or sparse matrix of shape (n_samples, n_samples)
-            Real and symmetric: positive for together, negative for apart, 0 for unknown.
-
-        Returns
-        -------
-        Constraints
-            Beliefs may contradict each other; `conflicts` tells.
-
-        Examples
-        --------
-        >>> Constraints.from_matrix([[0, 0.5], [0.5, 0]]).strengths
-        array([0.5])
-        """
-        matrix = check_belief_matrix(Q, "Q")
-        return cls(matrix.shape[0], matrix, None)
-
-    @classmethod
-    def from_graph(cls, A: Any) -> Constraints:
-        """Constraints from a second graph on the same samples, as soft must-links (CSP, eq. 17).
-
-        Parameters
-        ----------
-        A : array-like, sparse matrix, tensor, networkx or igraph graph
-            Nonnegative symmetric weights; the nodes of a graph are samples in the order listed.
-
-        Returns
-        -------
-        Constraints
-            With the diagonal as given.
-
-        Examples
-        --------
-        >>> Constraints.from_graph([[0, 3, 0], [3, 0, 1], [0, 1, 0]])
-        Constraints(n_samples=3, 2 must-links, 0 cannot-links)
-        """
-        matrix = check_graph(A, "A")
-        return cls(matrix.shape[0], matrix, None)
-
-    @classmethod
-    def none(cls, n_samples: int) -> Constraints:
-        """Nothing known about `n_samples` samples.
-
-        Examples
-        --------
-        >>> Constraints.none(3).is_empty
-        True
-        """
-        n = check_n_samples(n_samples)
-        return cls(n, symmetric_matrix(n, NO_PAIRS, np.empty(0)), None)
-
-    def __repr__(self) -> str:
-        counts = [(self.n_must_link, "must-link"), (self.n_cannot_link, "cannot-link")]
-        said = ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in counts)
-        return f"Constraints(n_samples={self.n_samples}, {said})"
-
-    # What follows
+        return count_links(self._links, self._groups, np.zeros(self._n_samples, dtype=np.int64))
 
     def closed(self) -> Constraints:
         """Return all that follows by transitivity, as facts of strength 1.
@@ -618,10 +569,9 @@ class Constraints(ConstraintMatrix):
         >>> c.closed()
         Constraints(n_samples=4, 3 must-links, 3 cannot-links)
         """
-        knowledge = self._knowledge()
-        refuse_conflicts(knowledge, "call without_conflicts() first, or correct them")
-        nothing = symmetric_matrix(self._n_samples, NO_PAIRS, np.empty(0))
-        return Constraints(self._n_samples, nothing, close(knowledge), self._classes)
+        refuse_conflicts(self._statements, "call without_conflicts() first, or correct them")
+        nothing = sparse.csr_array((self._n_samples,) * 2)
+        return Constraints(self._n_samples, nothing, close(self._statements), self._classes)
 
     def must_link_components(self) -> IntArray:
         """Return for each sample the number of the set of samples that must-links join it to, from 0.
@@ -631,7 +581,7 @@ class Constraints(ConstraintMatrix):
         >>> Constraints.from_pairs(4, must_link=[(0, 2)]).must_link_components()
         array([0, 1, 0, 2])
         """
-        return read_only(must_link_components(self._knowledge())[: self._n_samples].copy())
+        return read_only(self._statements.component[: self._n_samples].copy())
 
     @cached_property
     def components(self) -> Components:
@@ -647,14 +597,13 @@ class Constraints(ConstraintMatrix):
         >>> Constraints.from_labels([0, 0, -1, 1, 2]).components.apart.tolist()
         [[0, 1], [0, 2], [1, 2]]
         """
-        knowledge = self._knowledge()
-        refuse_conflicts(knowledge, "call without_conflicts() first, or correct them")
-        return contract(knowledge)
+        refuse_conflicts(self._statements, "call without_conflicts() first, or correct them")
+        return find_components(self._statements)
 
     @cached_property
     def n_conflicts(self) -> int:
         """Number of cannot-links (or relations between two groups) that must-links contradict."""
-        return count_conflicts(self._knowledge())
+        return count_conflicts(self._statements)
 
     def conflicts(self, max_chains: int | None = 10) -> tuple[Conflict, ...]:
         """Return contradictions, each proved by a shortest chain of must-links.
@@ -670,7 +619,7 @@ class Constraints(ConstraintMatrix):
         >>> print(*c.conflicts())
         cannot_link (0, 2) contradicts the must-links 0 - 1 - 2
         """
-        return find_conflicts(self._knowledge(), max_chains)
+        return find_conflicts(self._statements, max_chains)
 
     def without_conflicts(self) -> Constraints:
         """Drop the weakest links until nothing contradicts, as ``on_conflict="drop"`` does, and warn of them.
@@ -683,11 +632,9 @@ class Constraints(ConstraintMatrix):
         ...     c.without_conflicts().pairs.tolist()
         [[0, 2], [1, 2]]
         """
-        kept = settle(self._knowledge(), "drop")
+        kept = as_matrix(self._statements, "drop")
         links = replace_diagonal(kept, self._links.diagonal())
         return Constraints(self._n_samples, links, self._groups, self._classes)
-
-    # Combining
 
     def merged_with(self, other: Constraints, on_conflict: str = "raise") -> Constraints:
         """Return what both know; also written ``self | other``.
@@ -715,12 +662,13 @@ class Constraints(ConstraintMatrix):
                 f"{other._n_samples}: both must be about the same rows of X"
             )
         merged = merge((self._links, self._groups), (other._links, other._groups), on_conflict)
-        return Constraints(self._n_samples, *merged, merge_classes(self._classes, other._classes))
+        classes = self._classes or other._classes
+        if self._classes is not None and other._classes is not None:
+            classes = self._classes.merged_with(other._classes)
+        return Constraints(self._n_samples, *merged, classes)
 
     def __or__(self, other: object) -> Constraints:
         return self.merged_with(other) if isinstance(other, Constraints) else NotImplemented
-
-    # Against a clustering
 
     def satisfied_by(self, labels: ArrayLike) -> BoolArray:
         """Tell for each of the `pairs` whether a clustering respects it.
@@ -755,7 +703,7 @@ class Constraints(ConstraintMatrix):
             Between 0 and 1; 1 when there are no pairs, since none is violated.
         """
         clusters = encode_clustering(labels, self._n_samples)
-        return tally(self._links, self._groups, clusters, weighted).share
+        return count_links(self._links, self._groups, clusters, weighted).share
 
     def agreement(self, labels: ArrayLike) -> float:
         """Return how far a clustering agrees with the pairs beyond chance: 1 for all pairs, 0 for chance.
@@ -775,7 +723,7 @@ class Constraints(ConstraintMatrix):
         (1.0, -0.5)
         """
         clusters = encode_clustering(labels, self._n_samples)
-        return tally(self._links, self._groups, clusters).beyond_chance(clusters)
+        return count_links(self._links, self._groups, clusters).beyond_chance(clusters)
 
     @cached_property
     def n_independent_pairs(self) -> int:
@@ -786,7 +734,7 @@ class Constraints(ConstraintMatrix):
         >>> Constraints.from_labels([0, 0, 1, 1, None]).n_independent_pairs
         3
         """
-        parts = related_parts(self._knowledge())[self.constrained_points]
+        parts = related_parts(self._statements)[self.constrained_points]
         return len(parts) - np.unique(parts).size
 
     def name_clusters(self, labels: ArrayLike, n_clusters: int | None = None) -> dict[int, Any]:
@@ -809,12 +757,45 @@ class Constraints(ConstraintMatrix):
         >>> Constraints.from_labels(["cat", "cat", None, "dog"]).name_clusters([2, 2, 0, 1])
         {1: 'dog', 2: 'cat'}
         """
-        return name_clusters(np.asarray(labels), self._classes, n_clusters)
+        classes = self._classes
+        if classes is None:
+            return {}
+        clusters, place = np.unique(np.asarray(labels)[classes.points], return_inverse=True)
+        counts = np.zeros((len(clusters), len(classes.names)), dtype=np.int64)
+        np.add.at(counts, (place, classes.codes), 1)
+        named = {int(c): classes.names[counts[row].argmax()] for row, c in enumerate(clusters)}
+        if n_clusters is None or n_clusters >= np.count_nonzero(counts.any(axis=0)):
+            _warn_about_shared(counts, clusters, classes.names, set(named.values()))
+        return named
 
     def violations(self, labels: ArrayLike) -> IntArray:
         """Return the pairs a clustering violates, shape (m, 2)."""
         return read_only(self.pairs[~self.satisfied_by(labels)])
 
-    def _knowledge(self) -> Knowledge:
+    @cached_property
+    def _statements(self) -> Statements:
         must, cannot = split_signs(self._links)
-        return Knowledge(self._n_samples, must, cannot, () if self._groups is None else (self._groups,))
+        return Statements(self._n_samples, must, cannot, () if self._groups is None else (self._groups,))
+
+
+def _warn_about_shared(
+    counts: IntArray, clusters: IntArray, names: tuple[Any, ...], claimed: set[Any]
+) -> None:
+    totals = counts.sum(axis=0)
+    lost = [code for code, name in enumerate(names) if totals[code] and name not in claimed]
+    if not lost:
+        return
+    told = []
+    for code in lost[:3]:
+        row = int(counts[:, code].argmax())
+        told.append(
+            f"{names[code]!r} shares cluster {clusters[row]} with {names[counts[row].argmax()]!r} "
+            f"({counts[row, code]} of its {totals[code]} known points are there)"
+        )
+    more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
+    one = len(lost) == 1
+    who = "A class has no cluster of its own" if one else f"{len(lost)} classes have no cluster of their own"
+    warn(
+        f"{who}: {'; '.join(told)}{more}. Look at these labels, ask for more clusters or try another method.",
+        ConstraintWarning,
+    )

@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, r
 
 from sidecut.checks import IntArray
 from sidecut.constraints import Constraints
-from sidecut.constraints.inputs import encode_labels
+from sidecut.constraints.inputs import read_labels
 
 
 def rand_index(labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constraints | None = None) -> float:
@@ -268,7 +268,7 @@ def encode_scored(
     labels_true: ArrayLike, labels: ArrayLike, constraints: Constraints | None = None
 ) -> tuple[IntArray, IntArray]:
     """Number the classes and the clusters of the points that are to be scored."""
-    classes, clusters = encode_labels(labels_true, "labels_true"), encode_labels(labels, "labels")
+    classes, clusters = read_labels(labels_true, "labels_true")[0], read_labels(labels, "labels")[0]
     if len(classes) != len(clusters):
         raise ValueError(
             f"labels_true has {len(classes)} entries and labels has {len(clusters)};"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sidecut.checks import FloatArray, IntArray, to_native
 from sidecut.constraints import Constraints
-from sidecut.constraints.links import number_by_appearance
+from sidecut.constraints.groups import number_by_appearance
 from sidecut.exceptions import ConflictError, ConstraintError
 from sidecut.integrations._entities import Evidence, find_clusters, measure_confidence
 

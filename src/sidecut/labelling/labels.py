@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
 from sidecut.checks import BoolArray, FloatArray, IntArray, to_points
-from sidecut.constraints.links import number_by_appearance
+from sidecut.constraints.groups import number_by_appearance
 from sidecut.exceptions import LabellingWarning, warn
 from sidecut.graphs import Graph
 

@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut.checks import IntArray
 from sidecut.constraints import ConstraintFolds, Constraints, Fold
-from sidecut.constraints.satisfaction import PairCounts
+from sidecut.constraints.groups import PairCounts
 from sidecut.exceptions import ConstraintWarning, InfeasibleError, SidecutWarning, SpectralError, warn
 from sidecut.methods.task import Answer, Decision, Task
 from sidecut.progress import stage

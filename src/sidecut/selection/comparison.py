@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidecut.checks import IntArray, check_count, check_parameters
 from sidecut.constraints import Constraints, Fold
 from sidecut.constraints.folds import hold_everything_out
-from sidecut.constraints.satisfaction import PairCounts
+from sidecut.constraints.groups import PairCounts
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
 from sidecut.labelling import rename_by_first_appearance

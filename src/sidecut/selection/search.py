@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 
 from sidecut.constraints import Constraints
 from sidecut.constraints.folds import ConstraintFolds, Fold, consistent
-from sidecut.constraints.satisfaction import PairCounts, count_pairs
+from sidecut.constraints.groups import PairCounts
 from sidecut.exceptions import ConstraintError, SidecutWarning, warn
 
 #: Names of scores of pairs, each fair to must-links and cannot-links however many there are of either.
@@ -70,9 +70,7 @@ def score_pairs(
     >>> score_pairs(known, [0, 0, 0, 1, 1], "balanced_accuracy")
     0.5
     """
-    knowledge = consistent(constraints).components
-    everything = np.ones(len(knowledge.points), dtype=bool)
-    return as_score(scoring)(count_pairs(knowledge, labels, everything))
+    return as_score(scoring)(consistent(constraints).components.count_pairs(labels))
 
 
 class ConstraintScorer:
