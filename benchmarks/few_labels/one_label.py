@@ -19,8 +19,8 @@ import pandas as pd
 
 from benchmarks.few_labels.work import Work, labels_per_class, neighbor_graph, thin_out
 from sidecut import PoissonMBO
-from sidecut.methods.poisson.descent import Diffusion, one_hot, size_rule
-from sidecut.methods.poisson.mbo import NAMED, First, merit
+from sidecut.methods.poisson.descent import Diffusion
+from sidecut.methods.poisson.mbo import FIXED_SCORE, Start, score_start
 from sidecut.methods.poisson.starts import walks_from_labels
 from sidecut.methods.task import Task
 
@@ -35,25 +35,25 @@ def rows(work: Work, told: bool) -> Iterator[dict]:
     classes = work.classes_in_order()
     sizes = np.bincount(work.truth)[classes] if told else None
     model = PoissonMBO(n_clusters, affinity="precomputed", sizes=sizes, random_state=0)
-    signed, anchors = model._pose(Task(None, work.graph, work.constraints, n_clusters, 0))
-    sources = anchors.indicator(n_points, n_clusters)
-    rule = size_rule(sizes, n_points, n_clusters, 1.0)
+    signed, seeds = model._pose(Task(None, work.graph, work.constraints, n_clusters, 0))
+    sources = seeds.indicator(n_points, n_clusters)
+    rule = model._size_rule(n_points)
     rng = np.random.RandomState(0)
-    walks, diffusion = walks_from_labels(signed, anchors), Diffusion(signed, sources)
-    scores, reached = model._first_scores(signed, anchors, work.constraints, rule, rng)[0]
+    walks, diffusion = walks_from_labels(signed, seeds), Diffusion(signed, sources)
+    scores, reached = model._spread_start(signed, seeds)
     expected = model._expected(rule, sources, reached)
     tried = model._try_starts(diffusion, walks, scores, expected, rng)
     for name, path in zip(STARTS, tried, strict=False):
-        start = First(NAMED * one_hot(path.labels, n_clusters), reached)
+        start = Start(FIXED_SCORE * np.eye(n_clusters)[path.labels], reached)
         end = model._descend(diffusion, [start], rule)[0]
         if not told:
-            end = model._once_more(diffusion, end, rule, True)
+            end = model._descend_again(diffusion, end, rule, True)
         yield {
             "start": name,
             "accuracy": work.accuracy(classes[end.labels]),
-            "energy": path.tension / n_points,
+            "energy": path.energy_without_sizes / n_points,
             "likelihood": walks.likelihood(path.labels, n_clusters),
-            "merit": merit(path, expected, walks),
+            "merit": score_start(path, expected, walks),
         }
 
 

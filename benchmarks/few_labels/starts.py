@@ -22,10 +22,10 @@ from benchmarks.few_labels.methods import name_clusters
 from benchmarks.few_labels.work import Work, neighbor_graph, random_pairs
 from sidecut import CSAP, E2CP, NCSC, NormalizedCut, PoissonMBO
 from sidecut.labelling.labels import what_neighbors_say
-from sidecut.methods.poisson.anchors import find_anchors
-from sidecut.methods.poisson.descent import Diffusion, one_hot, size_rule
+from sidecut.methods.poisson.descent import Diffusion, size_rule
 from sidecut.methods.poisson.equation import SignedGraph
-from sidecut.methods.poisson.mbo import NAMED, First
+from sidecut.methods.poisson.mbo import FIXED_SCORE, Start
+from sidecut.methods.poisson.seeds import find_seeds
 from sidecut.methods.poisson.starts import join_pieces
 from sidecut.methods.task import Task
 
@@ -40,7 +40,7 @@ def starts(work: Work, signed: SignedGraph) -> dict[str, np.ndarray]:
     model = PoissonMBO(n_clusters, affinity="precomputed", random_state=0)
     found = {
         "cut": NormalizedCut(n_clusters, affinity="precomputed", random_state=0).fit(work.graph).labels_,
-        "signed cut": model._first_clusters(signed, find_anchors(work.constraints, n_clusters), rng),
+        "signed cut": model._first_clusters(signed, find_seeds(work.constraints, n_clusters), rng),
     }
     for estimator in (E2CP, NCSC, CSAP):
         model = estimator(n_clusters, affinity="precomputed", random_state=0)
@@ -55,17 +55,17 @@ def rows(work: Work) -> Iterator[dict]:
     n_points, n_clusters = len(work.truth), work.n_clusters
     model = PoissonMBO(n_clusters, affinity="precomputed", random_state=0)
     signed, _ = model._pose(Task(None, work.graph, work.constraints, n_clusters, 0))
-    rule = size_rule(None, n_points, n_clusters, 1.0)
+    rule = size_rule(None, n_points, n_clusters, model.size_penalty)
     for name, labels in starts(work, signed).items():
         sizes = np.bincount(labels, minlength=n_clusters)
-        scores = NAMED * one_hot(labels, n_clusters)
-        end = model._descend(Diffusion(signed, np.zeros_like(scores)), [First(scores, sizes)], rule)[0]
+        scores = FIXED_SCORE * np.eye(n_clusters)[labels]
+        end = model._descend(Diffusion(signed, np.zeros_like(scores)), [Start(scores, sizes)], rule)[0]
         said = what_neighbors_say(work.graph, end.labels, n_clusters)
         yield {
             "start": name,
             "before": work.accuracy(name_clusters(labels, work)),
             "after": work.accuracy(name_clusters(end.labels, work)),
-            "energy": end.tension / n_points,
+            "energy": end.energy_without_sizes / n_points,
             "satisfied": work.constraints.satisfaction(end.labels),
             "neighbours": work.constraints.agreement(said),
         }

@@ -1,10 +1,11 @@
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from sidecut.methods.poisson.descent import SizeRule, _settle, assign_within_sizes, size_rule
+from sidecut.methods.poisson.descent import SizeRule, assign_all, assign_within_sizes, size_rule
 
 
 def value(scores, labels, rule):
@@ -54,17 +55,17 @@ def test_nobody_prefers_anything():
     np.testing.assert_array_equal(np.bincount(labels), [40, 10, 50])
 
 
-def test_prices_explain_the_labels():
+def test_multipliers_explain_the_labels():
     rng = np.random.default_rng(5)
     scores = rng.random((500, 4)) + np.array([0.6, 0.3, 0.0, 0.0])
     rule = size_rule(None, 500, 4, 0.2)
-    labels, prices = assign_within_sizes(scores, rule)
-    net = scores - prices
+    labels, multipliers = assign_within_sizes(scores, rule)
+    net = scores - multipliers
     np.testing.assert_allclose(net[np.arange(500), labels], net.max(axis=1), atol=1e-2)
     counts = np.bincount(labels, minlength=4)
     for cluster in range(4):
-        assert rule.price(cluster, counts[cluster]) <= prices[cluster] + 1e-2
-        assert prices[cluster] <= rule.price(cluster, counts[cluster] + 1) + 1e-2
+        assert rule.marginal_cost(cluster, counts[cluster]) <= multipliers[cluster] + 1e-2
+        assert multipliers[cluster] <= rule.marginal_cost(cluster, counts[cluster] + 1) + 1e-2
 
 
 def test_a_stronger_penalty_makes_sizes_more_even():
@@ -79,16 +80,18 @@ def test_a_stronger_penalty_makes_sizes_more_even():
 
 @pytest.mark.parametrize("sizes", [None, [900, 700, 300, 100], [[800, 2000], [0, 600], [0, 600], [0, 600]]])
 @pytest.mark.parametrize("start", [None, np.array([0.3, -0.2, 0.0, 0.5])])
-def test_points_that_are_not_contested_are_not_forgotten(sizes, start):
-    """From old prices only some points are looked at; the answer is the one of all points."""
+def test_points_away_from_boundaries_are_not_forgotten(sizes, start):
+    """From old multipliers only some points are looked at; the answer is the one of all points."""
     rng = np.random.default_rng(7)
     scores = rng.random((2000, 4)) + np.array([0.5, 0.2, 0.0, 0.0])
     rule = size_rule(sizes, 2000, 4, 0.3)
     labels, _ = assign_within_sizes(scores, rule, start)
-    everyone, _ = _settle(scores, rule, np.zeros(4))
+    everyone, _ = assign_all(scores, rule, np.zeros(4))
     assert value(scores, labels, rule) == pytest.approx(value(scores, everyone, rule), abs=1e-6)
 
 
-def test_prices_of_further_members():
+def test_marginal_costs_of_further_members():
     rule = size_rule(None, 10, 2, 0.5)
-    np.testing.assert_array_equal(rule.beyond(np.array([3, 2])).prices(0), rule.prices(0)[3:8])
+    np.testing.assert_array_equal(
+        replace(rule, offset=np.array([3, 2])).marginal_costs(0), rule.marginal_costs(0)[3:8]
+    )

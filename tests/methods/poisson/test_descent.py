@@ -5,8 +5,8 @@ from scipy.linalg import expm
 from sidecut import Constraints
 from sidecut.graphs import Neighbors
 from sidecut.methods.poisson import descent, equation
-from sidecut.methods.poisson.descent import Diffusion, descend, retained_heat, size_rule, suitable_times
-from sidecut.methods.poisson.equation import SignedGraph, heat_filter, source_filter
+from sidecut.methods.poisson.descent import Diffusion, descend, retained_share, size_rule, suitable_times
+from sidecut.methods.poisson.equation import SignedGraph, diffusion_filter, source_filter
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_the_energy_is_what_the_page_says(posed, sizes):
     signed, sources, labels = posed
     rule = size_rule(sizes, 150, 4, 0.2)
     path = descend(Diffusion(signed, sources), [labels], [rule], (4.0,), 40, 0.0)[0]
-    heat, unit = heat_filter(4.0), np.eye(150)
+    heat, unit = diffusion_filter(4.0), np.eye(150)
     K = heat(signed.laplacian, unit) + heat.error * unit
     np.testing.assert_allclose(K, expm(-4.0 * signed.laplacian(unit)), atol=3e-3)
     assert np.linalg.eigvalsh(K).min() > -1e-12
@@ -56,7 +56,7 @@ def test_the_energy_is_what_the_page_says(posed, sizes):
     scaled = size_rule(sizes, 150, 4, path.penalties[0])
     received = source_filter(4.0)(signed.laplacian, unit) @ sources
     expected = -0.5 * (u * (K @ u)).sum() - (received * u).sum()
-    assert path.tension == pytest.approx(expected)
+    assert path.energy_without_sizes == pytest.approx(expected)
     expected += scaled.cost(np.bincount(path.labels, minlength=4))
     assert path.energies[0][-1] == pytest.approx(expected)
 
@@ -77,14 +77,14 @@ def test_scores_explain_the_labels(posed):
     assert np.mean(path.scores.argmax(axis=1) == path.labels) > 0.97
 
 
-def test_times_are_shortened_where_heat_goes_everywhere():
+def test_times_are_shortened_where_labels_diffuse_everywhere():
     full = SignedGraph(Neighbors(59, weights="binary").build(np.random.default_rng(0).random((60, 2))))
     full = Diffusion(full, np.zeros((60, 2)))
     labels = np.arange(60) % 2
-    assert retained_heat(full, [labels], 30.0) == [pytest.approx(0.0, abs=1e-3)]
+    assert retained_share(full.diffused(30.0, [labels])[0], labels) == pytest.approx(0.0, abs=1e-3)
     times = suitable_times(full, [labels], (30.0, 3.0))
     assert times[0] == pytest.approx(10 * times[1])
-    assert retained_heat(full, [labels], times[0])[0] > 0.3
+    assert retained_share(full.diffused(times[0], [labels])[0], labels) > 0.3
 
 
 def test_descents_side_by_side_end_where_each_ends_alone(posed):
@@ -99,31 +99,33 @@ def test_descents_side_by_side_end_where_each_ends_alone(posed):
         assert [len(energies) for energies in path.energies] == [len(energies) for energies in alone.energies]
 
 
-def test_warmth_is_that_of_each_clustering_however_many_flow_together(posed, monkeypatch):
+def test_diffusion_is_that_of_each_clustering_however_many_flow_together(posed, monkeypatch):
     signed, sources, labels = posed
     starts = [np.random.default_rng(seed).permutation(labels) for seed in range(5)]
-    heat = heat_filter(6.0)
+    heat = diffusion_filter(6.0)
     for columns in (1, 8, 64):
-        monkeypatch.setattr(descent, "MOST_COLUMNS", columns)
-        found = Diffusion(signed, sources).warmth(6.0, [*starts, starts[0]])
-        for start, warmth in zip([*starts, starts[0]], found, strict=True):
+        monkeypatch.setattr(descent, "MAX_COLUMNS", columns)
+        found = Diffusion(signed, sources).diffused(6.0, [*starts, starts[0]])
+        for start, diffused in zip([*starts, starts[0]], found, strict=True):
             members = np.eye(4)[start]
             expected = heat(signed.laplacian, members) + heat.error * members
-            np.testing.assert_allclose(warmth, expected, atol=1e-12)
+            np.testing.assert_allclose(diffused, expected, atol=1e-12)
 
 
 def test_what_was_computed_is_not_computed_again(posed, monkeypatch):
     signed, sources, labels = posed
     asked = []
-    monkeypatch.setattr(descent, "heat_filter", lambda time: asked.append(time) or heat_filter(time))
+    monkeypatch.setattr(
+        descent, "diffusion_filter", lambda time: asked.append(time) or diffusion_filter(time)
+    )
     monkeypatch.setattr(descent, "source_filter", lambda time: asked.append(-time) or source_filter(time))
     diffusion = Diffusion(signed, sources)
     for time in (6.0, 2.0):
-        first, received = diffusion.warmth(time, [labels])[0], diffusion.received(time)
-        assert diffusion.warmth(time, [labels.copy()])[0] is first
+        first, received = diffusion.diffused(time, [labels])[0], diffusion.received(time)
+        assert diffusion.diffused(time, [labels.copy()])[0] is first
         assert diffusion.received(time) is received
     assert asked == [6.0, -6.0, 2.0, -2.0]
-    diffusion.warmth(6.0, [1 - labels // 2])
+    diffusion.diffused(6.0, [1 - labels // 2])
     assert len(asked) == 5
 
 

@@ -76,9 +76,7 @@ def test_every_component_is_solved_by_itself():
 
 def test_too_few_steps_are_told(ring, monkeypatch):
     monkeypatch.setattr(equation, "MAX_STEPS", 3)
-    with pytest.warns(
-        ConvergenceWarning, match=r"residual of .* in the Poisson equation, asked for 1\.0e-08"
-    ):
+    with pytest.warns(ConvergenceWarning, match=r"residual of .* in the Poisson equation; tol=1\.0e-08"):
         solve_poisson(SignedGraph(ring), one_label_each(700, [0, 350], 2), 1e-8)
 
 

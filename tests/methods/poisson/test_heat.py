@@ -3,7 +3,7 @@ import pytest
 from scipy.integrate import quad_vec
 from scipy.linalg import expm
 
-from sidecut.methods.poisson.equation import heat_filter, source_filter
+from sidecut.methods.poisson.equation import diffusion_filter, source_filter
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def laplacian():
 
 @pytest.mark.parametrize("time", [0.0, 0.5, 3.0, 30.0, 300.0])
 def test_heat_is_the_exponential(laplacian, time):
-    found = heat_filter(time, 1e-7)(lambda block: laplacian @ block, np.eye(8))
+    found = diffusion_filter(time, 1e-7)(lambda block: laplacian @ block, np.eye(8))
     np.testing.assert_allclose(found, expm(-time * laplacian), atol=1e-6)
 
 
@@ -31,7 +31,7 @@ def test_sources_are_the_integral_of_heat(laplacian, time):
 @pytest.mark.parametrize("time", [1.0, 10.0, 100.0])
 def test_the_error_is_bounded(time):
     values = np.linspace(0.0, 2.0, 2001)
-    heat = heat_filter(time, 1e-3)
+    heat = diffusion_filter(time, 1e-3)
     found = heat(lambda block: values[:, None] * block, np.ones((2001, 1)))[:, 0]
     error = np.abs(found - np.exp(-time * values)).max()
     assert error <= heat.error

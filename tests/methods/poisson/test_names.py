@@ -1,6 +1,7 @@
 """Walks from labels, the likeliest names of clusters, and pieces joined to clusters with names."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,16 +10,14 @@ from sklearn.datasets import load_digits
 
 from sidecut import Constraints, PoissonMBO
 from sidecut.graphs import Neighbors, as_graph
-from sidecut.methods.poisson.anchors import find_anchors
-from sidecut.methods.poisson.descent import Descent, size_rule
+from sidecut.methods.poisson.descent import EnergyPath, size_rule
 from sidecut.methods.poisson.equation import SignedGraph
-from sidecut.methods.poisson.mbo import LABEL_WORTH, SIZE_WORTH, merit
+from sidecut.methods.poisson.mbo import LABEL_WEIGHT, SIZE_WEIGHT, score_start
+from sidecut.methods.poisson.seeds import WALK_TIME, find_seeds
 from sidecut.methods.poisson.starts import (
-    BY_CHANCE,
-    NAMING_TIME,
+    MIN_WALK_CHANCE,
     LabelWalks,
     NamedJoining,
-    likeliest_names,
     walks_from_labels,
 )
 
@@ -43,14 +42,14 @@ def walks():
 @pytest.fixture
 def joining(walks):
     rng = np.random.RandomState(2)
-    heat, sizes = rng.rand(N_PIECES, N_PIECES), rng.randint(2, 9, N_PIECES).astype(float)
+    exchange, sizes = rng.rand(N_PIECES, N_PIECES), rng.randint(2, 9, N_PIECES).astype(float)
     ends = walks.shares(np.arange(30) % N_PIECES, N_PIECES)
 
-    def worth(heat, size):
-        return heat / np.maximum(size, 1.0)
+    def objective(within, size):
+        return within / np.maximum(size, 1.0)
 
     none = np.zeros((N_PIECES, N_PIECES))
-    return NamedJoining(none, heat + heat.T, sizes, N_CLUSTERS, worth, walks, ends, 2.0)
+    return NamedJoining(none, exchange + exchange.T, sizes, N_CLUSTERS, objective, walks, ends, 2.0)
 
 
 def test_walks_are_rows_of_the_exponential(weights):
@@ -58,8 +57,8 @@ def test_walks_are_rows_of_the_exponential(weights):
     known = np.full(12, -1)
     known[[2, 7, 9]] = [0, 1, 1]
     constraints = Constraints.from_labels(known)
-    walks = walks_from_labels(SignedGraph(as_graph(weights)), find_anchors(constraints, 2))
-    exact = expm(-NAMING_TIME * (np.eye(12) - weights / weights.sum(axis=1, keepdims=True)))[[2, 7, 9]].T
+    walks = walks_from_labels(SignedGraph(as_graph(weights)), find_seeds(constraints, 2))
+    exact = expm(-WALK_TIME * (np.eye(12) - weights / weights.sum(axis=1, keepdims=True)))[[2, 7, 9]].T
     exact[[2, 7, 9]] = 0.0
     assert np.allclose(walks.ends, exact, atol=3e-3)
     assert walks.cluster.tolist() == [0, 1, 1]
@@ -68,13 +67,13 @@ def test_walks_are_rows_of_the_exponential(weights):
 def test_likelihood_is_the_sum_of_logarithms(walks):
     labels = np.arange(30) % N_CLUSTERS
     own = [walks.ends[labels == c, j].sum() for j, c in enumerate(walks.cluster)]
-    expected = float(np.sum(walks.weight * np.log(np.array(own) + BY_CHANCE)))
+    expected = float(np.sum(walks.weight * np.log(np.array(own) + MIN_WALK_CHANCE)))
     assert walks.likelihood(labels, N_CLUSTERS) == pytest.approx(expected)
 
 
 def test_no_names_are_likelier(walks):
     labels = np.random.RandomState(3).randint(0, N_CLUSTERS, 30)
-    named = walks.named(labels, N_CLUSTERS)
+    named = walks.names(walks.shares(labels, N_CLUSTERS))[labels]
     values = [
         walks.likelihood(np.array(names)[labels], N_CLUSTERS)
         for names in itertools.permutations(range(N_CLUSTERS))
@@ -104,21 +103,21 @@ def test_the_best_named_joining_of_all_is_found(joining):
 
 def test_names_follow_the_labels_not_the_numbers(walks):
     shares = walks.shares(np.arange(30) % N_CLUSTERS, N_CLUSTERS)
-    names = likeliest_names(walks, shares, N_CLUSTERS)
-    turned = likeliest_names(walks, shares[:, [1, 2, 0]], N_CLUSTERS)
+    names = walks.names(shares)
+    turned = walks.names(shares[:, [1, 2, 0]])
     assert np.array_equal(turned, names[[1, 2, 0]])
 
 
-def test_merit_is_heat_kept_less_unlike_sizes_and_unlikely_labels(walks):
+def test_the_score_of_a_start_is_diffusion_kept_less_unlike_sizes_and_unlikely_labels(walks):
     labels = np.repeat([0, 1, 2], [15, 9, 6])
-    path = Descent(labels, tension=-12.0)
-    told = LABEL_WORTH * walks.likelihood(labels, N_CLUSTERS)
+    path = EnergyPath(labels, energy_without_sizes=-12.0)
+    by_labels = LABEL_WEIGHT * walks.likelihood(labels, N_CLUSTERS)
     found, shares = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
-    unknown = size_rule(None, 30, N_CLUSTERS, 0.8).with_shares(shares)
-    expected = 12 / 30 - SIZE_WORTH * np.sum(found * np.log(found / shares)) + told
-    assert merit(path, unknown, walks) == pytest.approx(expected)
+    unknown = replace(size_rule(None, 30, N_CLUSTERS, 0.8), shares=shares)
+    expected = 12 / 30 - SIZE_WEIGHT * np.sum(found * np.log(found / shares)) + by_labels
+    assert score_start(path, unknown, walks) == pytest.approx(expected)
     # Given sizes are kept by every start.
-    assert merit(path, unknown.scaled(0.0), walks) == pytest.approx(12 / 30 + told)
+    assert score_start(path, replace(unknown, strength=0.0), walks) == pytest.approx(12 / 30 + by_labels)
 
 
 def test_a_label_at_the_edge_does_not_take_the_name_of_another_class():

@@ -14,54 +14,56 @@ from sidecut.methods.poisson.descent import SizeRule
 from sidecut.methods.poisson.equation import SignedGraph
 from sidecut.methods.poisson.starts import (
     Joining,
-    cut_into_pieces,
-    exchanged_heat,
+    diffusion_between,
+    find_pieces,
     join_pieces,
-    piece_vectors,
+    number_of_pieces,
+    objectives,
+    pull_of_links,
 )
 
 N_PIECES, N_CLUSTERS = 7, 3
-WORTHS = [pieces._less_energy(100, N_CLUSTERS), pieces._association(100, N_CLUSTERS)]
+OBJECTIVES = objectives(100, N_CLUSTERS)
 
 
-def a_joining(seed, worth):
+def a_joining(seed, objective):
     rng = np.random.default_rng(seed)
-    pull, heat = rng.normal(size=(2, N_PIECES, N_PIECES))
+    pull, exchange = rng.normal(size=(2, N_PIECES, N_PIECES))
     sizes = rng.multinomial(93, np.full(N_PIECES, 1 / N_PIECES)) + 1.0
-    return Joining(10 * (pull + pull.T), 2 * np.abs(heat + heat.T), sizes, N_CLUSTERS, worth)
+    return Joining(10 * (pull + pull.T), 2 * np.abs(exchange + exchange.T), sizes, N_CLUSTERS, objective)
 
 
 def all_joinings():
     return [np.array(z) for z in product(range(N_CLUSTERS), repeat=N_PIECES) if len(set(z)) == N_CLUSTERS]
 
 
-@pytest.mark.parametrize("worth", WORTHS)
-def test_the_worth_of_a_joining_is_that_of_its_clusters(worth):
-    joining = a_joining(0, worth)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_worth_of_a_joining_is_that_of_its_clusters(objective):
+    joining = a_joining(0, objective)
     cluster = np.array([0, 1, 2, 0, 1, 0, 2])
     expected = 0.0
     for c in range(N_CLUSTERS):
         members = np.flatnonzero(cluster == c)
         for a in members:
             expected += 0.5 * sum(joining.pull[a, b] for b in members)
-        expected += worth(joining.heat[np.ix_(members, members)].sum(), joining.sizes[members].sum())
+        expected += objective(joining.exchange[np.ix_(members, members)].sum(), joining.sizes[members].sum())
     assert joining.value(cluster) == pytest.approx(expected)
 
 
 def test_both_worths_agree_where_sizes_are_even():
     """Apart from a constant: the price is that of the energy, with even shares."""
     rule = SizeRule(90, np.zeros(3, int), np.full(3, 90), np.full(3, 1 / 3), pieces.SIZE_PENALTY)
-    energy, association = pieces._less_energy(90, 3), pieces._association(90, 3)
+    energy, association = objectives(90, 3)
     for sizes in ([30, 30, 30], [60, 20, 10]):
-        price = -sum(energy(0.0, float(n)) for n in sizes)
-        assert price == pytest.approx(rule.cost(np.array(sizes)))
+        cost = -sum(energy(0.0, float(n)) for n in sizes)
+        assert cost == pytest.approx(rule.cost(np.array(sizes)))
     assert energy(12.0, 30.0) - energy(0.0, 30.0) == pytest.approx(association(12.0, 30.0))
     assert association(12.0, 15.0) == pytest.approx(2 * association(12.0, 30.0))
 
 
-@pytest.mark.parametrize("worth", WORTHS)
-def test_gains_are_differences_of_worth(worth):
-    joining = a_joining(1, worth)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_gains_are_differences_of_worth(objective):
+    joining = a_joining(1, objective)
     cluster = np.array([0, 0, 1, 1, 1, 0, 2])
     gains = joining.gains(cluster)
     for piece, target in product(range(N_PIECES), range(N_CLUSTERS)):
@@ -73,10 +75,10 @@ def test_gains_are_differences_of_worth(worth):
         assert gains[piece, target] == pytest.approx(joining.value(moved) - joining.value(cluster))
 
 
-@pytest.mark.parametrize("worth", WORTHS)
-def test_the_best_of_all_joinings_is_found(worth):
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_best_of_all_joinings_is_found(objective):
     for seed in range(6):
-        joining = a_joining(seed, worth)
+        joining = a_joining(seed, objective)
         best = max(joining.value(z) for z in all_joinings())
         start = joining.greedy()
         assert set(start) == set(range(N_CLUSTERS))
@@ -84,12 +86,14 @@ def test_the_best_of_all_joinings_is_found(worth):
         assert joining.value(joining.best(np.random.RandomState(0))) == pytest.approx(best)
 
 
-@pytest.mark.parametrize("worth", WORTHS)
-def test_the_first_groups_joined_are_those_that_gain_most(worth):
-    joining = a_joining(2, worth)
-    one_less = Joining(joining.pull, joining.heat, joining.sizes, N_PIECES - 1, worth)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_first_groups_joined_are_those_that_gain_most(objective):
+    joining = a_joining(2, objective)
+    one_less = Joining(joining.pull, joining.exchange, joining.sizes, N_PIECES - 1, objective)
     together = one_less.greedy()
-    apart = Joining(joining.pull, joining.heat, joining.sizes, N_PIECES, worth).value(np.arange(N_PIECES))
+    apart = Joining(joining.pull, joining.exchange, joining.sizes, N_PIECES, objective).value(
+        np.arange(N_PIECES)
+    )
     values = []
     for a in range(N_PIECES):
         for b in range(a):
@@ -99,8 +103,8 @@ def test_the_first_groups_joined_are_those_that_gain_most(worth):
     assert one_less.value(together) - apart == pytest.approx(max(values))
 
 
-def test_heat_is_exchanged_by_diffusion(monkeypatch):
-    monkeypatch.setattr(pieces, "BLOCK", 3)
+def test_pieces_exchange_by_diffusion(monkeypatch):
+    monkeypatch.setattr(pieces, "MAX_COLUMNS", 3)
     rng = np.random.default_rng(0)
     weights = np.triu(rng.random((12, 12)), 1)
     graph = as_graph(weights + weights.T)
@@ -108,30 +112,30 @@ def test_heat_is_exchanged_by_diffusion(monkeypatch):
     members = np.eye(4)[piece]
     laplacian = SignedGraph(graph).laplacian(np.eye(12))
     expected = members.T @ expm(-pieces.EXCHANGE_TIME * laplacian) @ members
-    np.testing.assert_allclose(exchanged_heat(graph, piece), expected, atol=0.01)
+    np.testing.assert_allclose(diffusion_between(graph, piece), expected, atol=0.01)
 
 
 def test_beliefs_pull_by_their_share():
     known = Constraints.from_pairs(
         6, must_link=[(0, 2)], cannot_link=[(1, 4), (3, 5)], cannot_weight=[0.5, 0.5]
     )
-    pull = pieces._pull(np.array([0, 0, 1, 1, 2, 2]), known)
+    pull = pull_of_links(np.array([0, 0, 1, 1, 2, 2]), known)
     np.testing.assert_allclose(pull, [[0, 0.5, -0.25], [0.5, 0, -0.25], [-0.25, -0.25, 0]])
 
 
 @pytest.mark.parametrize(
-    ("n_points", "n_clusters", "n_facts", "expected"),
+    ("n_points", "n_clusters", "n_pairs", "expected"),
     [(5000, 10, 20, 50), (5000, 10, 700, 70), (5000, 10, 4000, 100), (100, 10, 4000, 20), (8, 4, 5, 4)],
 )
-def test_more_knowledge_makes_more_pieces(n_points, n_clusters, n_facts, expected):
-    assert pieces._number_of_pieces(n_points, n_clusters, n_facts) == expected
+def test_more_knowledge_makes_more_pieces(n_points, n_clusters, n_pairs, expected):
+    assert number_of_pieces(n_points, n_clusters, n_pairs) == expected
 
 
 def test_pieces_are_purer_than_clusters_and_pairs_join_them_rightly():
     X, y = load_digits(return_X_y=True)
     graph = Neighbors(20).build(X)
     rng = np.random.RandomState(0)
-    piece = cut_into_pieces(piece_vectors(graph, 30, "auto", rng), 50, rng)
+    piece = find_pieces(graph, 10, 0, "auto", rng).piece
     assert piece.max() == 49
     counts = np.zeros((50, 10))
     np.add.at(counts, (piece, y), 1)

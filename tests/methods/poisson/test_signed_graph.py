@@ -49,7 +49,7 @@ def test_the_operator_is_the_formula(gamma, form):
     assert eigenvalues.max() < 2 + 1e-12
 
 
-def test_relations_of_anchors_are_no_links():
+def test_relations_of_seeds_are_no_links():
     rng = np.random.default_rng(1)
     weights = random_weights(rng, 10)
     known = Constraints.from_labels([0, 0, 1, 1, 2] + 5 * [-1]) | Constraints.from_pairs(

@@ -16,10 +16,10 @@ def test_the_cost_is_the_entropy_of_the_sizes():
         assert rule.cost(np.array(counts)) == pytest.approx(expected)
 
 
-def test_prices_never_fall():
+def test_marginal_costs_never_fall():
     rule = SizeRule(50, np.array([3, 0]), np.array([20, 50]), np.array([0.9, 0.1]), 0.2)
     for cluster in range(2):
-        assert (np.diff(rule.prices(cluster)) >= 0).all()
+        assert (np.diff(rule.marginal_costs(cluster)) >= 0).all()
 
 
 def test_shares_and_numbers_are_the_same_sizes():

@@ -1,16 +1,14 @@
-"""Poisson learning, and volume-constrained diffusion with labels, pairs and sizes in one energy.
+"""Poisson learning, and diffusion with thresholding (MBO) of labels, pairs and sizes in one energy.
 
 | file | holds |
 |---|---|
 | `learning` | `PoissonLearning`: the potentials of point charges (Calder et al., 2020) |
 | `mbo` | `PoissonMBO`: diffusion and thresholding of one energy, for given, bounded or unknown sizes |
-| `base` | what the two share: the walk, anchors, `predict` |
-| `anchors` | which points stand for which cluster, and a first clustering where not every one has some |
-| `pieces` | where labels are missing: pieces of the graph, joined by pairs and by heat |
-| `signed_graph` | the graph with must-links as edges and cannot-links as repulsion; its null space |
-| `equation` | the Poisson equation by conjugate gradients; e^{-tA} by Chebyshev polynomials |
-| `sizes` | the price of a member, and labels that maximise scores less prices, exactly |
-| `descent` | the energy, and the iteration that cannot raise it |
+| `base` | the shared base class: problem, first clustering, `predict`, confidence |
+| `seeds` | points whose cluster is known, and a first clustering where clusters have none |
+| `starts` | where labels are missing or few: pieces of the graph, joined by pairs, labels and diffusion |
+| `equation` | the signed graph, the Poisson equation on it, and e^{-tA} by Chebyshev polynomials |
+| `descent` | sizes of clusters, optimal labels for them, and the iteration that lowers the energy |
 """
 
 from sidecut.methods.poisson.learning import PoissonLearning

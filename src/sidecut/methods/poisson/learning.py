@@ -11,9 +11,9 @@ from sidecut.checks import FloatArray, IntArray, Rule, check_not_negative
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import documented
 from sidecut.methods.cut import cut
-from sidecut.methods.poisson.anchors import Anchors, add_typical_points
-from sidecut.methods.poisson.base import PoissonClusterer, ScoreExtension, fill_silent
+from sidecut.methods.poisson.base import PoissonClusterer, ScoreExtension
 from sidecut.methods.poisson.equation import SignedGraph, solve_poisson
+from sidecut.methods.poisson.seeds import Seeds, add_typical_points
 from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 
@@ -24,9 +24,9 @@ class PoissonLearning(PoissonClusterer):
     """Poisson learning (Calder, Cook, Thorpe & Slepčev, 2020), with pairs as well as labels.
 
     A known label is a point charge. The potentials of the charges of all classes are computed on the graph,
-    and a point joins the class whose potential is largest. Where labels are few this is better than spreading
-    them. Must-links are edges and cannot-links edges that repel; clusters without a label get their most
-    typical point as one. Where nothing is known it is the normalised cut.
+    and a point joins the class whose potential is largest. With few labels this is better than label
+    propagation. Must-links are edges, and cannot-links are edges that repel. A cluster without a label gets
+    its most typical point as one. Without constraints the method is the normalised cut.
 
     Parameters
     ----------
@@ -43,18 +43,18 @@ class PoissonLearning(PoissonClusterer):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The cluster of every point. Clusters with labels are numbered as the labelled points meet them.
+        The cluster of every point. Clusters with labels are numbered in the order of the labelled points.
     embedding_ : array of shape (n_samples, n_clusters)
         The potentials.
     residual_ : float
-        The relative residual of the Poisson equation, computed anew from the solution.
+        The relative residual of the Poisson equation, computed from the solution.
     affinity_matrix_ : Graph
         The graph.
     {results}
 
     See Also
     --------
-    PoissonMBO : the same labels with sizes of clusters; more accurate, and slower.
+    PoissonMBO : also uses the sizes of clusters; more accurate, and slower.
 
     References
     ----------
@@ -63,7 +63,7 @@ class PoissonLearning(PoissonClusterer):
 
     Examples
     --------
-    One label per digit, followed as in the paper:
+    One label per digit, as in the paper:
 
     >>> import numpy as np
     >>> from sklearn.datasets import load_digits
@@ -84,36 +84,41 @@ class PoissonLearning(PoissonClusterer):
         if task.constraints.is_empty:
             return cut(task.graph, task, self)
         k, rng = task.n_clusters, task.rng()
-        signed, anchors = self._pose(task)
+        signed, seeds = self._pose(task)
         with stage("embedding"):
-            if anchors.n_anchored < k:
-                start = self._first_clusters(signed, anchors, rng)
-                anchors = add_typical_points(signed, start, anchors, k)
-            values, residual = self._potentials(signed, anchors)
+            if seeds.n_seeded < k:
+                start = self._first_clusters(signed, seeds, rng)
+                seeds = add_typical_points(signed, start, seeds, k)
+            sources = seeds.indicator(signed.n_nodes, k)
+            values, residual = solve_poisson(signed, sources, self.tol)
+            _exclude_absent(values, sources, signed.components)
+            _assign_unlabelled(values, signed, seeds)
         labels = values.argmax(axis=1)
         reason = "some have the largest potential nowhere. Label more points, or ask for fewer clusters."
         warn_if_clusters_are_missing(labels, k, "PoissonLearning", reason)
         extend = ScoreExtension(labels, values)
         return Answer(labels, values, task.graph, extend=extend, results={"residual_": residual})
 
-    def _potentials(self, signed: SignedGraph, anchors: Anchors) -> tuple[FloatArray, float]:
-        sources = anchors.indicator(signed.n_nodes, self.n_clusters)
-        values, residual = solve_poisson(signed, sources, self.tol)
-        _rule_out_absent(values, sources, signed.components)
-        labels = values.argmax(axis=1)
-        is_heard = np.isin(signed.components, signed.components[anchors.points])
-        fill_silent(signed, labels, is_heard, self.n_clusters)
-        values[~is_heard, labels[~is_heard]] = 1.0
-        return values, residual
 
-
-def _rule_out_absent(values: FloatArray, sources: FloatArray, component: IntArray) -> None:
+def _exclude_absent(values: FloatArray, sources: FloatArray, component: IntArray) -> None:
     """Put clusters without a source in a component below those that have one there, in place.
 
-    Their potential there is zero for want of any charge, not because they are as likely as others.
+    Their potential there is zero because they have no charge, not because they are as likely as others.
     """
     n_components = int(component.max()) + 1
     present = np.stack([np.bincount(component, column, n_components) > 0 for column in sources.T], axis=1)
-    is_heard = present.sum(axis=1) > 0
-    absent = ~present[component] & is_heard[component][:, None]
+    is_labelled = present.sum(axis=1) > 0
+    absent = ~present[component] & is_labelled[component][:, None]
     values[absent] = values.min() - 1.0
+
+
+def _assign_unlabelled(values: FloatArray, signed: SignedGraph, seeds: Seeds) -> None:
+    """Put every component without a seed into the smallest cluster, the largest component first, in place."""
+    is_labelled = np.isin(signed.components, signed.components[seeds.points])
+    counts = np.bincount(values[is_labelled].argmax(axis=1), minlength=values.shape[1])
+    parts, sizes = np.unique(signed.components[~is_labelled], return_counts=True)
+    target = np.zeros(int(signed.components.max()) + 1, dtype=np.intp)
+    for part, size in sorted(zip(parts, sizes, strict=True), key=lambda item: (-item[1], item[0])):
+        target[part] = counts.argmin()
+        counts[target[part]] += size
+    values[~is_labelled, target[signed.components[~is_labelled]]] = 1.0

@@ -1,14 +1,14 @@
-"""Which cluster a label names: walks from the labels as evidence about clusters that the graph suggests.
+"""First clusterings where labels are missing or few: pieces of the graph, joined to clusters.
 
-One label of each class says little about where a class ends, and much about which cluster it is. A walk from
-label j, for a time t, ends in cluster c with the chance p_jc; labels themselves are left out as ends. Names
-are right with the likelihood Π_j p_{j, c_j}, so that the likeliest names are a matching of clusters to
-classes. The same likelihood takes the place of pairs where pieces of the graph are joined to clusters that
-have names:
+The graph is cut into pieces a of n_a points. G_ab = <u_a, e^{-tA} u_b> is what pieces exchange by diffusion.
+Pieces are joined to clusters z so that the objective is large:
 
-    F(z) = λ N Σ_j w_j log p_{j, c_j} + Σ_c g(A_c, n_c),      p_jc = Σ_a h_ja [z_a = c],
+    F(z) = λ N M Σ Q_ij [z_i = z_j] / Σ |Q_ij| + Σ_c g(A_c, n_c)             for M independent pairs,
+    F(z) = λ N Σ_j w_j log p_{j, c_j} + Σ_c g(A_c, n_c)                      for labels c_j,
 
-h_ja the chance that the walk of label j ends in piece a.
+where A_c and n_c are the sums of G and of points within cluster c. A random walk from label j ends in cluster
+c with the chance p_jc = Σ_a h_ja [z_a = c]; labelled points are left out as ends. So one label of each class
+need not say where a class ends, only which cluster it is: the likeliest names of clusters are a matching.
 """
 
 from __future__ import annotations
@@ -28,38 +28,30 @@ from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
 from sidecut.labelling import kmeans_labels, unit_rows
 from sidecut.labelling.labels import cluster_sums, informative_rows
-from sidecut.methods.poisson.anchors import Anchors
-from sidecut.methods.poisson.equation import SignedGraph, heat_filter, heat_precision
+from sidecut.methods.poisson.equation import MAX_COLUMNS, SignedGraph, diffusion_dtype, diffusion_filter
+from sidecut.methods.poisson.seeds import WALK_TIME, Seeds
 from sidecut.spectral import laplacian_eigenpairs
 
-#: Eigenvectors for each cluster, and the most of them where clusters are fewer. All constants of this file
+#: λ: weight of a pair or label, as a share of the diffusion of all points. This and all numbers of this file
 #: were set on digits, pendigits and USPS, as it is and thinned out, in draws that no table of accuracy shows.
-VECTORS, MOST_VECTORS = 3, 100
-#: The fewest and the most pieces for each cluster, between them one for so many facts; and the points that a
-#: piece has at least, on average.
-FEWEST_PIECES, MOST_PIECES, FACTS_PER_PIECE, POINTS_PER_PIECE = 5, 10, 10, 5
-#: So many rows for each piece decide where the centres of k-means are.
-ROWS_PER_PIECE = 200
-#: λ: what a fact is worth, as a share of the heat of all points.
-PAIR_WEIGHT = 0.004
-#: t, how long heat flows between pieces, and the τ that belongs to it.
-EXCHANGE_TIME, SIZE_PENALTY = 4.0, 0.4
-#: The heat of so many pieces flows at a time.
-BLOCK = 32
-#: How often two clusters are joined and a third is cut.
-CHANGES = 20
-#: Smaller gains are rounding, relative to the number of points.
-GAIN = 1e-9
+LINK_SHARE = 0.004
+#: t: time of the diffusion between pieces.
+EXCHANGE_TIME = 4.0
+#: τ: penalty on uneven sizes in the first objective.
+SIZE_PENALTY = 0.4
+#: Smallest gain of a move, relative to the number of points; smaller ones are rounding.
+MIN_GAIN = 1e-9
+#: Chance that a label is where it is for a reason that the graph does not show.
+MIN_WALK_CHANCE = 1e-3
 
-Worth = Callable[[FloatArray, FloatArray], FloatArray]
+Objective = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 class Pieces(NamedTuple):
-    """A graph in pieces: the piece of every point, the heat G that pieces exchange, and D^{-1/2} V."""
+    """A graph in pieces: the piece of every point, and G, what pieces exchange."""
 
     piece: IntArray
-    heat: FloatArray
-    vectors: FloatArray
+    exchange: FloatArray
 
 
 def join_pieces(
@@ -69,184 +61,185 @@ def join_pieces(
     eigen_solver: str,
     rng: np.random.RandomState,
 ) -> list[IntArray]:
-    """Return one or two clusterings of the graph: the best joinings of its pieces."""
-    n_facts = constraints.n_independent_pairs
-    pieces, heat, _ = find_pieces(graph, n_clusters, n_facts, eigen_solver, rng)
-    if len(heat) < n_clusters:
+    """Return one or two clusterings of the graph: the best joinings of its pieces by pairs."""
+    n_pairs = constraints.n_independent_pairs
+    piece, exchange = find_pieces(graph, n_clusters, n_pairs, eigen_solver, rng)
+    if len(exchange) < n_clusters:
         return []
-    sizes = np.bincount(pieces).astype(np.float64)
-    pull = PAIR_WEIGHT * graph.n_nodes * n_facts * _pull(pieces, constraints)
-    joinings = [Joining(pull, heat, sizes, n_clusters, worth) for worth in worths(graph.n_nodes, n_clusters)]
-    return best_clusterings(joinings, pieces, rng)
+    sizes = np.bincount(piece).astype(np.float64)
+    pull = LINK_SHARE * graph.n_nodes * n_pairs * pull_of_links(piece, constraints)
+    joinings = [
+        Joining(pull, exchange, sizes, n_clusters, objective)
+        for objective in objectives(graph.n_nodes, n_clusters)
+    ]
+    return best_clusterings(joinings, piece, rng)
+
+
+def join_named_pieces(
+    pieces: Pieces, walks: LabelWalks, n_clusters: int, rng: np.random.RandomState
+) -> list[IntArray]:
+    """Return up to two clusterings whose clusters have the names of labels: joinings of pieces by labels."""
+    n_points, n_pieces = len(pieces.piece), len(pieces.exchange)
+    if n_pieces < n_clusters:
+        return []
+    sizes = np.bincount(pieces.piece).astype(np.float64)
+    ends, weight = walks.shares(pieces.piece, n_pieces), LINK_SHARE * n_points
+    pull = np.zeros_like(pieces.exchange)
+    joinings = [
+        NamedJoining(pull, pieces.exchange, sizes, n_clusters, objective, walks, ends, weight)
+        for objective in objectives(n_points, n_clusters)
+    ]
+    return best_clusterings(joinings, pieces.piece, rng)
 
 
 def find_pieces(
-    graph: Graph, n_clusters: int, n_facts: int, eigen_solver: str, rng: np.random.RandomState
+    graph: Graph, n_clusters: int, n_pairs: int, eigen_solver: str, rng: np.random.RandomState
 ) -> Pieces:
-    """Cut the graph into pieces, and find the heat that they exchange."""
-    n_wanted = _number_of_pieces(graph.n_nodes, n_clusters, n_facts)
-    n_vectors = max(n_clusters, min(VECTORS * n_clusters, MOST_VECTORS, graph.n_nodes))
-    vectors = piece_vectors(graph, n_vectors, eigen_solver, rng)
-    pieces = cut_into_pieces(vectors, n_wanted, rng)
-    return Pieces(pieces, exchanged_heat(graph, pieces), vectors)
+    """Cut the graph into pieces by k-means in D^{-1/2} V, V up to three eigenvectors per cluster.
+
+    There may be fewer pieces than wanted, if points look alike.
+    """
+    n_wanted = number_of_pieces(graph.n_nodes, n_clusters, n_pairs)
+    n_vectors = max(n_clusters, min(3 * n_clusters, 100, graph.n_nodes))
+    found = laplacian_eigenpairs(graph, n_vectors, solver=eigen_solver, accuracy="rough", random_state=rng)
+    rows = unit_rows(SignedGraph(graph).scale[:, None] * found.vectors)
+    # 200 rows per piece are enough to find the centres.
+    fit_rows, usable = None, np.flatnonzero(informative_rows(rows))
+    if len(usable) > 200 * n_wanted:
+        fit_rows = np.zeros(len(rows), dtype=bool)
+        fit_rows[rng.choice(usable, 200 * n_wanted, replace=False)] = True
+    with warnings.catch_warnings(action="ignore", category=SidecutWarning):
+        piece = kmeans_labels(rows, n_wanted, n_init=1, fit_rows=fit_rows, random_state=rng)
+    return Pieces(piece, diffusion_between(graph, piece))
+
+
+def number_of_pieces(n_points: int, n_clusters: int, n_pairs: int) -> int:
+    """Return one piece per ten pairs, five to ten per cluster, of five points or more on average."""
+    number = np.clip(n_pairs // 10, 5 * n_clusters, 10 * n_clusters)
+    return int(max(min(number, n_points // 5), n_clusters))
+
+
+def diffusion_between(graph: Graph, piece: IntArray) -> FloatArray:
+    """Return G_ab = <u_a, e^{-tA} u_b>."""
+    n_pieces = int(piece.max()) + 1
+    diffuse, laplacian = diffusion_filter(EXCHANGE_TIME), SignedGraph(graph).laplacian
+    exchange = np.empty((n_pieces, n_pieces))
+    for first in range(0, n_pieces, MAX_COLUMNS):
+        some = np.arange(first, min(first + MAX_COLUMNS, n_pieces))
+        arrived = diffuse(laplacian, (piece[:, None] == some).astype(diffusion_dtype(graph.n_nodes)))
+        exchange[:, some] = cluster_sums(arrived, piece, n_pieces)
+    return 0.5 * (exchange + exchange.T)
+
+
+def pull_of_links(piece: IntArray, constraints: Constraints) -> FloatArray:
+    """Return Σ Q_ij / Σ |Q_ij| over the pairs between two pieces, each pair once, in both triangles."""
+    links, points = constraints.with_diagonal(0.0).restricted()
+    members = np.eye(int(piece.max()) + 1)[piece[points]]
+    strengths = links.must_part().total() - 0.5 * links.total()
+    return members.T @ links.apply(members) / (strengths or 1.0)
+
+
+def objectives(n_points: int, n_clusters: int) -> tuple[Objective, Objective]:
+    """Return two functions g(A, n) of the diffusion within a cluster and its size.
+
+    ½ A - τ log(n! / (N/k)^n) is minus the energy of `descent` at even shares. (N / 2k) A / n, the normalised
+    association, does not penalise uneven sizes. At even sizes they agree up to a constant.
+    """
+    even = n_points / n_clusters
+
+    def less_energy(within: FloatArray, size: FloatArray) -> FloatArray:
+        return 0.5 * within - SIZE_PENALTY * (gammaln(size + 1.0) - size * np.log(even))
+
+    def association(within: FloatArray, size: FloatArray) -> FloatArray:
+        return 0.5 * even * within / np.maximum(size, 1.0)
+
+    return less_energy, association
 
 
 def best_clusterings(
-    joinings: Sequence[Joining], pieces: IntArray, rng: np.random.RandomState
+    joinings: Sequence[Joining], piece: IntArray, rng: np.random.RandomState
 ) -> list[IntArray]:
-    """Return the clusters of points by the best joining of each kind, those that differ."""
+    """Return the clusters of points by the best joining of each kind, without repetitions."""
     found: list[IntArray] = []
     for joining in joinings:
-        joined = joining.best(rng)[pieces]
+        joined = joining.best(rng)[piece]
         if not any(np.array_equal(joined, other) for other in found):
             found.append(joined)
     return found
 
 
-def _number_of_pieces(n_points: int, n_clusters: int, n_facts: int) -> int:
-    """Return between five and ten for each cluster, more where more is known; fewer where points are few."""
-    number = np.clip(n_facts // FACTS_PER_PIECE, FEWEST_PIECES * n_clusters, MOST_PIECES * n_clusters)
-    return int(max(min(number, n_points // POINTS_PER_PIECE), n_clusters))
-
-
-def piece_vectors(graph: Graph, n_vectors: int, eigen_solver: str, rng: np.random.RandomState) -> FloatArray:
-    """Return D^{-1/2} V, V the eigenvectors of the graph, more of them than there are clusters."""
-    found = laplacian_eigenpairs(graph, n_vectors, solver=eigen_solver, accuracy="rough", random_state=rng)
-    return SignedGraph(graph).scale[:, None] * found.vectors
-
-
-def cut_into_pieces(vectors: FloatArray, n_pieces: int, rng: np.random.RandomState) -> IntArray:
-    """Return the piece of every point: k-means in eigenvectors.
-
-    There may be fewer pieces than asked for, if points look alike.
-    """
-    rows = unit_rows(vectors)
-    fitted = _some_rows(rows, ROWS_PER_PIECE * n_pieces, rng)
-    with warnings.catch_warnings(action="ignore", category=SidecutWarning):
-        return kmeans_labels(rows, n_pieces, n_init=1, fit_rows=fitted, random_state=rng)
-
-
-def _some_rows(rows: FloatArray, number: int, rng: np.random.RandomState) -> np.ndarray | None:
-    """Return a mask of some rows, at random, or None for all."""
-    telling = np.flatnonzero(informative_rows(rows))
-    if len(telling) <= number:
-        return None
-    mask = np.zeros(len(rows), dtype=bool)
-    mask[rng.choice(telling, number, replace=False)] = True
-    return mask
-
-
-def exchanged_heat(graph: Graph, pieces: IntArray) -> FloatArray:
-    """Return G_ab = <u_a, e^{-tA} u_b>."""
-    n_pieces = int(pieces.max()) + 1
-    flow, laplacian = heat_filter(EXCHANGE_TIME), SignedGraph(graph).laplacian
-    heat = np.empty((n_pieces, n_pieces))
-    for first in range(0, n_pieces, BLOCK):
-        some = np.arange(first, min(first + BLOCK, n_pieces))
-        arrived = flow(laplacian, (pieces[:, None] == some).astype(heat_precision(graph.n_nodes)))
-        heat[:, some] = cluster_sums(arrived, pieces, n_pieces)
-    return 0.5 * (heat + heat.T)
-
-
-def _pull(pieces: IntArray, constraints: Constraints) -> FloatArray:
-    """Return Σ Q_ij / Σ |Q_ij| over the known pairs between two pieces, each pair once, in both triangles."""
-    known, points = constraints.with_diagonal(0.0).restricted()
-    members = np.eye(int(pieces.max()) + 1)[pieces[points]]
-    strengths = known.must_part().total() - 0.5 * known.total()
-    return members.T @ known.apply(members) / (strengths or 1.0)
-
-
-def worths(n_points: int, n_clusters: int) -> tuple[Worth, Worth]:
-    """Return what a cluster is worth by its heat and size: with a price of uneven sizes, and without."""
-    return _less_energy(n_points, n_clusters), _association(n_points, n_clusters)
-
-
-def _less_energy(n_points: int, n_clusters: int) -> Worth:
-    def worth(heat: FloatArray, size: FloatArray) -> FloatArray:
-        return 0.5 * heat - SIZE_PENALTY * (gammaln(size + 1.0) - size * np.log(n_points / n_clusters))
-
-    return worth
-
-
-def _association(n_points: int, n_clusters: int) -> Worth:
-    def worth(heat: FloatArray, size: FloatArray) -> FloatArray:
-        return 0.5 * n_points / n_clusters * heat / np.maximum(size, 1.0)
-
-    return worth
-
-
 @dataclass(frozen=True, eq=False)
 class Joining:
-    """The joining of pieces to clusters of greatest worth F, as far as steps of one piece find it."""
+    """The joining of pieces to clusters that maximises F by pairs, found by steps of one piece."""
 
     pull: FloatArray
-    heat: FloatArray
+    exchange: FloatArray
     sizes: FloatArray
     n_clusters: int
-    worth: Worth
+    objective: Objective
 
     def value(self, cluster: IntArray) -> float:
         """Return F of a joining."""
         members = np.eye(self.n_clusters)[cluster]
-        within = np.einsum("ac,ab,bc->c", members, self.heat, members)
+        within = np.einsum("ac,ab,bc->c", members, self.exchange, members)
         pull = np.einsum("ac,ab,bc->", members, self.pull, members)
-        return float(0.5 * pull + self.worth(within, self.sizes @ members).sum())
+        return float(0.5 * pull + self.objective(within, self.sizes @ members).sum())
 
     def best(self, rng: np.random.RandomState) -> IntArray:
-        """Return the best joining that was found; every cluster has a piece."""
+        """Return the best joining of local searches from 21 starts; every cluster has a piece."""
         best = self.raised(self.greedy())
         value = self.value(best)
-        for _ in range(CHANGES if len(self.sizes) > self.n_clusters > 1 else 0):
+        for _ in range(20 if len(self.sizes) > self.n_clusters > 1 else 0):
             other = self.raised(self._changed(best, rng))
-            if (gained := self.value(other)) > value + GAIN * self.sizes.sum():
+            if (gained := self.value(other)) > value + MIN_GAIN * self.sizes.sum():
                 best, value = other, gained
         return best
 
     def greedy(self) -> IntArray:
-        """Join the two groups that gain most, or lose least, until there are as many as clusters."""
-        pull, heat, sizes = self.pull.copy(), self.heat.copy(), self.sizes.copy()
+        """Join the two groups with the largest gain until there are as many as clusters."""
+        pull, exchange, sizes = self.pull.copy(), self.exchange.copy(), self.sizes.copy()
         group = np.arange(len(sizes))
         left = np.arange(len(sizes))
         while len(left) > self.n_clusters:
-            within = np.diag(heat)
-            alone = self.worth(within, sizes)
-            both = self.worth(within[:, None] + within + 2.0 * heat, sizes[:, None] + sizes)
+            within = np.diag(exchange)
+            alone = self.objective(within, sizes)
+            both = self.objective(within[:, None] + within + 2.0 * exchange, sizes[:, None] + sizes)
             gain = pull + both - alone[:, None] - alone
             np.fill_diagonal(gain, -np.inf)
             kept, gone = sorted(np.unravel_index(np.argmax(gain), gain.shape))
             group[group == left[gone]] = left[kept]
-            for matrix in (pull, heat):
+            for matrix in (pull, exchange):
                 matrix[kept] += matrix[gone]
                 matrix[:, kept] += matrix[:, gone]
             sizes[kept] += sizes[gone]
             rest = np.delete(np.arange(len(left)), gone)
-            pull, heat = pull[np.ix_(rest, rest)], heat[np.ix_(rest, rest)]
+            pull, exchange = pull[np.ix_(rest, rest)], exchange[np.ix_(rest, rest)]
             sizes, left = sizes[rest], left[rest]
         return np.searchsorted(left, group)
 
     def raised(self, cluster: IntArray) -> IntArray:
-        """Move the piece that gains most by it, until none gains; no cluster is emptied."""
+        """Move the piece with the largest gain until no move gains; no cluster is emptied."""
         cluster = cluster.copy()
         while True:
             gains = self.gains(cluster)
             piece, target = np.unravel_index(np.argmax(gains), gains.shape)
-            if not gains[piece, target] > GAIN * self.sizes.sum():
+            if not gains[piece, target] > MIN_GAIN * self.sizes.sum():
                 return cluster
             cluster[piece] = target
 
     def gains(self, cluster: IntArray) -> FloatArray:
-        """Return what F gains if one piece moves, for every piece and cluster; -inf where one is emptied."""
+        """Return the gain of F if one piece moves, for every piece and cluster; -inf where one is emptied."""
         pieces = np.arange(len(cluster))
         members = np.eye(self.n_clusters)[cluster]
-        # What a piece has to do with the others of every cluster, itself apart.
+        # Sums over the other pieces of every cluster.
         pull = self.pull @ members - np.diag(self.pull)[:, None] * members
-        heat = self.heat @ members - np.diag(self.heat)[:, None] * members
-        within, sizes = np.einsum("ac,ac->c", members, self.heat @ members), self.sizes @ members
-        own, own_size = np.diag(self.heat), self.sizes
-        joined = self.worth(within + 2.0 * heat + own[:, None], sizes + own_size[:, None])
-        gained = pull + joined - self.worth(within, sizes)
-        left = within[cluster] - 2.0 * heat[pieces, cluster] - own
-        lost = self.worth(within, sizes)[cluster] - self.worth(left, sizes[cluster] - own_size)
+        exchange = self.exchange @ members - np.diag(self.exchange)[:, None] * members
+        within, sizes = np.einsum("ac,ac->c", members, self.exchange @ members), self.sizes @ members
+        own, own_size = np.diag(self.exchange), self.sizes
+        joined = self.objective(within + 2.0 * exchange + own[:, None], sizes + own_size[:, None])
+        gained = pull + joined - self.objective(within, sizes)
+        left = within[cluster] - 2.0 * exchange[pieces, cluster] - own
+        lost = self.objective(within, sizes)[cluster] - self.objective(left, sizes[cluster] - own_size)
         gains = gained - (pull[pieces, cluster] + lost)[:, None]
         gains[pieces, cluster] = 0.0
         gains[members.sum(axis=0)[cluster] == 1] = -np.inf
@@ -260,23 +253,15 @@ class Joining:
         cut = rng.choice(np.flatnonzero(counts > 1))
         members = np.flatnonzero(changed == cut)
         stays, leaves = rng.choice(members, 2, replace=False)
-        affinity = self.pull + self.heat
+        affinity = self.pull + self.exchange
         changed[members[affinity[members, leaves] > affinity[members, stays]]] = gone
         changed[leaves], changed[stays] = gone, cut
         return changed
 
 
-#: How long walks from labels last.
-NAMING_TIME = 10.0
-#: The chance that a label is where it is for no reason that the graph knows.
-BY_CHANCE = 1e-3
-#: λ: what a label is worth in the joining of pieces, as a share of the heat of all points.
-LABEL_WEIGHT = 0.004
-
-
 @dataclass(frozen=True, eq=False)
 class LabelWalks:
-    """Where walks from the labels end."""
+    """The ends of random walks from the labels: one column per label."""
 
     ends: FloatArray
     cluster: IntArray
@@ -288,41 +273,33 @@ class LabelWalks:
 
     def likelihood(self, labels: IntArray, n_clusters: int) -> float:
         """Return Σ_j w_j log p_{j, c_j}."""
-        return self.likelihood_of(self.shares(labels, n_clusters)[np.arange(len(self.cluster)), self.cluster])
+        own = self.shares(labels, n_clusters)[np.arange(len(self.cluster)), self.cluster]
+        return float(self.weight @ np.log(own + MIN_WALK_CHANCE))
 
-    def likelihood_of(self, reached: FloatArray) -> float:
-        """Return the same, where the chance p_{j, c_j} of every label is known."""
-        return float(self.weight @ np.log(reached + BY_CHANCE))
+    def names(self, shares: FloatArray) -> IntArray:
+        """Return the name of every cluster: the matching of clusters to classes of greatest likelihood."""
+        n_clusters = shares.shape[1]
+        evidence = np.zeros((n_clusters, n_clusters))
+        np.add.at(evidence, self.cluster, self.weight[:, None] * np.log(shares + MIN_WALK_CHANCE))
+        name, found = linear_sum_assignment(evidence, maximize=True)
+        names = np.empty(n_clusters, dtype=np.intp)
+        names[found] = name
+        return names
 
-    def named(self, labels: IntArray, n_clusters: int) -> IntArray:
-        """Return the same clusters under their likeliest names."""
-        return likeliest_names(self, self.shares(labels, n_clusters), n_clusters)[labels]
 
-
-def walks_from_labels(signed: SignedGraph, anchors: Anchors) -> LabelWalks:
-    """Return where walks from the anchors end."""
-    starts = np.zeros((signed.n_nodes, len(anchors.points)))
-    starts[anchors.points, np.arange(len(anchors.points))] = 1.0
-    # D^{-1/2} K D^{1/2}, read from its rows.
-    ends = heat_filter(NAMING_TIME)(signed.laplacian, signed.scale[:, None] * starts)
+def walks_from_labels(signed: SignedGraph, seeds: Seeds) -> LabelWalks:
+    """Return the ends of walks from the seeds: columns of D^{1/2} e^{-tA} D^{-1/2}, 0 at seeds."""
+    starts = np.zeros((signed.n_nodes, len(seeds.points)))
+    starts[seeds.points, np.arange(len(seeds.points))] = 1.0
+    ends = diffusion_filter(WALK_TIME)(signed.laplacian, signed.scale[:, None] * starts)
     ends *= np.sqrt(signed.degrees)[:, None]
-    ends[anchors.points] = 0.0
-    return LabelWalks(np.maximum(ends, 0.0), anchors.cluster, anchors.weight / anchors.weight.max())
-
-
-def likeliest_names(walks: LabelWalks, shares: FloatArray, n_clusters: int) -> IntArray:
-    """Return the name of every cluster: the matching of clusters to classes of greatest likelihood."""
-    evidence = np.zeros((n_clusters, n_clusters))
-    np.add.at(evidence, walks.cluster, walks.weight[:, None] * np.log(shares + BY_CHANCE))
-    name, found = linear_sum_assignment(evidence, maximize=True)
-    names = np.empty(n_clusters, dtype=np.intp)
-    names[found] = name
-    return names
+    ends[seeds.points] = 0.0
+    return LabelWalks(np.maximum(ends, 0.0), seeds.cluster, seeds.weight / seeds.weight.max())
 
 
 @dataclass(frozen=True, eq=False)
 class NamedJoining(Joining):
-    """The joining of pieces to clusters that have names, as far as steps of one piece find it."""
+    """The joining of pieces to clusters with names that maximises F by labels."""
 
     walks: LabelWalks
     ends: FloatArray
@@ -330,46 +307,27 @@ class NamedJoining(Joining):
 
     def value(self, cluster: IntArray) -> float:
         """Return F of a joining."""
-        return super().value(cluster) + self.weight * self.walks.likelihood_of(self._reached(cluster))
+        log_chances = np.log(self._reached(cluster) + MIN_WALK_CHANCE)
+        return super().value(cluster) + self.weight * float(self.walks.weight @ log_chances)
 
     def raised(self, cluster: IntArray) -> IntArray:
-        """Name the clusters, then move the piece that gains most by it, until none gains."""
+        """Name the clusters, then move the piece with the largest gain until no move gains."""
         members = np.eye(self.n_clusters)[cluster]
-        return super().raised(likeliest_names(self.walks, self.ends @ members, self.n_clusters)[cluster])
+        return super().raised(self.walks.names(self.ends @ members)[cluster])
 
     def gains(self, cluster: IntArray) -> FloatArray:
-        """Return what F gains if one piece moves, for every piece and cluster; -inf where one is emptied."""
-        reached = self._reached(cluster) + BY_CHANCE
+        """Return the gain of F if one piece moves, for every piece and cluster; -inf where one is emptied."""
+        reached = self._reached(cluster) + MIN_WALK_CHANCE
         strength = self.weight * self.walks.weight[:, None]
         of_class = np.eye(self.n_clusters)[self.walks.cluster]
         joined = (strength * np.log1p(self.ends / reached[:, None])).T @ of_class
         is_left = self.walks.cluster[:, None] == cluster
         rest = np.where(is_left, reached[:, None] - self.ends, reached[:, None])
-        left = (strength * np.log(np.maximum(rest, BY_CHANCE) / reached[:, None])).sum(axis=0)
-        told = joined + left[:, None]
-        told[np.arange(len(cluster)), cluster] = 0.0
-        return np.asarray(super().gains(cluster) + told)
+        left = (strength * np.log(np.maximum(rest, MIN_WALK_CHANCE) / reached[:, None])).sum(axis=0)
+        by_labels = joined + left[:, None]
+        by_labels[np.arange(len(cluster)), cluster] = 0.0
+        return np.asarray(super().gains(cluster) + by_labels)
 
     def _reached(self, cluster: IntArray) -> FloatArray:
         """Return p_{j, c_j}."""
         return np.asarray((self.ends * (cluster == self.walks.cluster[:, None])).sum(axis=1))
-
-
-def join_named_pieces(
-    pieces: Pieces, walks: LabelWalks, n_clusters: int, rng: np.random.RandomState
-) -> list[IntArray]:
-    """Return up to two clusterings whose clusters have the names of labels, with and without price of sizes.
-
-    See `sidecut.methods.poisson.starts.join_pieces`, which takes pairs.
-    """
-    n_points, n_pieces = len(pieces.piece), len(pieces.heat)
-    if n_pieces < n_clusters:
-        return []
-    sizes = np.bincount(pieces.piece).astype(np.float64)
-    ends, weight = walks.shares(pieces.piece, n_pieces), LABEL_WEIGHT * n_points
-    pull = np.zeros_like(pieces.heat)
-    joinings = [
-        NamedJoining(pull, pieces.heat, sizes, n_clusters, worth, walks, ends, weight)
-        for worth in worths(n_points, n_clusters)
-    ]
-    return best_clusterings(joinings, pieces.piece, rng)
