@@ -6,13 +6,13 @@ from scipy import sparse
 
 from sidecut.cli.console import UsageError
 from sidecut.cli.inputs import read_points
-from sidecut.cli.preparation import Wishes
+from sidecut.cli.preparation import PreparationOptions
 from sidecut.cli.tables import ColumnRoles
 
 
 def test_standardizing_gives_mean_zero_and_variance_one_and_spares_constants(shell):
     shell.write("t.csv", "x,y\n1,5\n2,5\n9,5\n")
-    X = read_points(Path("t.csv"), wishes=Wishes(standardize=True)).X
+    X = read_points(Path("t.csv"), wanted=PreparationOptions(standardize=True)).X
     np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(X.std(axis=0), [1, 0], atol=1e-12)
 
@@ -30,7 +30,7 @@ def test_a_suffix_can_be_overruled(shell):
         (
             "t.csv",
             "1,2\n3,4\n",
-            {"is_graph": True, "wishes": Wishes(standardize=True)},
+            {"is_graph": True, "wanted": PreparationOptions(standardize=True)},
             "--standardize is for features",
         ),
         ("t.edges", "a b\n", {"roles": ColumnRoles(label="x")}, "edge list, which has no feature"),
@@ -44,7 +44,7 @@ def test_options_that_do_not_fit_the_file_are_refused(shell, name, text, options
 def test_a_sparse_matrix_is_not_filled(shell):
     sparse.save_npz("s.npz", sparse.eye_array(3, format="csr"))
     with pytest.raises(UsageError, match="would fill a sparse matrix"):
-        read_points(Path("s.npz"), wishes=Wishes(standardize=True))
+        read_points(Path("s.npz"), wanted=PreparationOptions(standardize=True))
 
 
 def test_a_missing_file_is_named_with_its_neighbours(shell):

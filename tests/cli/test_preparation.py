@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sidecut.cli.console import UsageError
-from sidecut.cli.preparation import Wishes, learn_preparation
+from sidecut.cli.preparation import PreparationOptions, learn_preparation
 from sidecut.cli.tables import ColumnRoles, feature_columns
 
 T = Path("t.csv")
@@ -13,7 +13,7 @@ FRAME = pd.DataFrame({"x": [1.0, np.nan, 5.0, 3.0], "city": ["Oslo", "Rome", Non
 
 
 def test_gaps_take_the_median_and_text_becomes_zeros_and_ones():
-    learned, X = learn_preparation(FRAME, ["x", "city"], T, Wishes(impute=True, encode=True))
+    learned, X = learn_preparation(FRAME, ["x", "city"], T, PreparationOptions(impute=True, encode=True))
     np.testing.assert_array_equal(X, [[1, 1, 0], [3, 0, 1], [5, 0, 1], [3, 0, 1]])
     later = pd.DataFrame({"city": ["Oslo", "Bern"], "x": [np.nan, 9.0], "more": [0, 0]})
     np.testing.assert_array_equal(learned.apply(later, T), [[3, 1, 0], [9, 0, 0]])
@@ -21,23 +21,23 @@ def test_gaps_take_the_median_and_text_becomes_zeros_and_ones():
 
 def test_standardizing_is_learned_once():
     frame = pd.DataFrame({"x": [0.0, 2.0], "y": [5.0, 5.0]})
-    learned, X = learn_preparation(frame, ["x", "y"], T, Wishes(standardize=True))
+    learned, X = learn_preparation(frame, ["x", "y"], T, PreparationOptions(standardize=True))
     np.testing.assert_allclose(X, [[-1, 0], [1, 0]])
     np.testing.assert_allclose(learned.apply(pd.DataFrame({"x": [4.0], "y": [5.0]}), T), [[3, 0]])
 
 
 @pytest.mark.parametrize(
-    ("columns", "wishes", "complaint"),
+    ("columns", "wanted", "complaint"),
     [
-        (["x"], Wishes(), "row 1, column 'x' of t.csv is missing.*--impute"),
-        (["city"], Wishes(), "Column 'city' of t.csv is not a number.*--encode"),
-        (["city"], Wishes(impute=True), "Column 'city' of t.csv is not a number.*--encode"),
-        (["x", "city"], Wishes(encode=True), "row 1, column 'x' of t.csv is missing.*--impute"),
+        (["x"], PreparationOptions(), "row 1, column 'x' of t.csv is missing.*--impute"),
+        (["city"], PreparationOptions(), "Column 'city' of t.csv is not a number.*--encode"),
+        (["city"], PreparationOptions(impute=True), "Column 'city' of t.csv is not a number.*--encode"),
+        (["x", "city"], PreparationOptions(encode=True), "row 1, column 'x' of t.csv is missing.*--impute"),
     ],
 )
-def test_without_the_wish_it_is_refused_with_that_advice(columns, wishes, complaint):
+def test_without_the_wish_it_is_refused_with_that_advice(columns, wanted, complaint):
     with pytest.raises(UsageError, match=complaint):
-        learn_preparation(FRAME, columns, T, wishes)
+        learn_preparation(FRAME, columns, T, wanted)
 
 
 def test_names_are_no_categories():
@@ -45,7 +45,7 @@ def test_names_are_no_categories():
     with pytest.raises(
         UsageError, match=r"20 different texts in 20 rows, too many for --encode.*--id-column who"
     ):
-        learn_preparation(frame, ["who"], T, Wishes(encode=True))
+        learn_preparation(frame, ["who"], T, PreparationOptions(encode=True))
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sidecut.cli.console import UsageError
+from sidecut.cli.console import UsageError, in_options
 from sidecut.cli.tables import (
     ColumnRoles,
     TextFormat,
     class_codes,
-    in_options,
     points_from_table,
     read_table,
 )

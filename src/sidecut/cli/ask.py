@@ -13,11 +13,11 @@ import pandas as pd
 from sidecut.active import ActiveClustering, Answer, Cards, converse
 from sidecut.active.oracles import name_points
 from sidecut.active.records import Record
-from sidecut.cli.console import OK, UsageError, require
+from sidecut.cli.console import Exit, UsageError, require
 from sidecut.cli.inputs import existing_file, read_points
 from sidecut.cli.options import AskOptions, command_line
 from sidecut.cli.outputs import LABEL_SUFFIXES, checked_output, label_columns, write_labels
-from sidecut.cli.preparation import Points, Wishes, ask_about_commas
+from sidecut.cli.preparation import Points, PreparationOptions, ask_about_commas
 from sidecut.cli.report import embed_figure, render_page
 from sidecut.cli.summary import counted
 from sidecut.cli.tables import ColumnRoles, TextFormat, read_table
@@ -74,7 +74,7 @@ def run(options: AskOptions) -> int:
     if page is not None:
         page.write_text(dialogue_html(session, points, command_line("ask", options)), encoding="utf-8")
         sys.stdout.write(f"The page of the dialogue is {page}.\n")
-    return OK
+    return Exit.OK
 
 
 def _folder(options: AskOptions) -> Path:
@@ -140,8 +140,8 @@ def _points(options: AskOptions, frame: pd.DataFrame, shown: list[str], text: Te
     roles = ColumnRoles(
         identity=options.id_column, truth=options.truth_column, drop=tuple(dict.fromkeys([*words, *dropped]))
     )
-    wishes = Wishes(impute=options.impute, standardize=not options.raw)
-    return read_points(options.data, roles=roles, wishes=wishes, text=text)
+    wanted = PreparationOptions(impute=options.impute, standardize=not options.raw)
+    return read_points(options.data, roles=roles, wanted=wanted, text=text)
 
 
 # The page of a dialogue: the questions asked, what they brought, and what to ask next.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sidecut.cli.console import BAD_INPUT, OK, UsageError, collected_warnings, show_rows
+from sidecut.cli.console import Exit, UsageError, collected_warnings, in_options, show_rows
 from sidecut.cli.inputs import (
     conflict_words,
     existing_file,
@@ -36,7 +36,6 @@ from sidecut.cli.tables import (
     TABLE_SUFFIXES,
     ColumnRoles,
     TextFormat,
-    in_options,
     kind_suffix,
     must_exist,
     named_parts,
@@ -62,7 +61,7 @@ def run(options: CheckOptions) -> int:
         _tell(findings)
         for message in messages:
             print(f"sidecut: warning: {message}", file=sys.stderr)
-    return BAD_INPUT if findings["contradictions"] or findings["too_few_clusters"] else OK
+    return Exit.BAD_INPUT if findings["contradictions"] or findings["too_few_clusters"] else Exit.OK
 
 
 def _find(options: CheckOptions, points: Points) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sidecut.cli.console import OK, VIOLATED, Stages, UsageError, collected_warnings, require
+from sidecut.cli.console import Exit, Stages, UsageError, collected_warnings, in_options, require
 from sidecut.cli.fitting import chosen_parameters, fit
 from sidecut.cli.inputs import known_constraints, read_points, unknown_values
 from sidecut.cli.methods import default_method, method_named
@@ -24,10 +24,10 @@ from sidecut.cli.outputs import (
     write_labels,
 )
 from sidecut.cli.predict import save_model
-from sidecut.cli.preparation import Points, Wishes, warn_about_spreads
+from sidecut.cli.preparation import Points, PreparationOptions, warn_about_spreads
 from sidecut.cli.result import ClusterRun, graph_spectrum
 from sidecut.cli.summary import json_summary, tell_summary
-from sidecut.cli.tables import ColumnRoles, TextFormat, in_options
+from sidecut.cli.tables import ColumnRoles, TextFormat
 from sidecut.constraints import Constraints
 from sidecut.constraints.closure import too_few_clusters
 
@@ -48,7 +48,7 @@ def run(options: ClusterOptions) -> int:
     """Cluster, write what was asked for, and tell of it."""
     done = perform(options)
     _tell(done, options)
-    return VIOLATED if options.strict and done.result.n_hard_violations else OK
+    return Exit.VIOLATED if options.strict and done.result.n_hard_violations else Exit.OK
 
 
 def perform(options: ClusterOptions) -> Performance:
@@ -146,7 +146,7 @@ def _read(options: ClusterOptions) -> Points:
         key=options.key,
         roles=column_roles(options),
         is_graph=options.graph,
-        wishes=Wishes(options.impute, options.encode, options.standardize),
+        wanted=PreparationOptions(options.impute, options.encode, options.standardize),
         text=TextFormat(options.header, options.encoding, options.decimal),
     )
 

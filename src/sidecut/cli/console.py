@@ -1,14 +1,16 @@
-"""What people see on a terminal: the stages of a run while they go on, tables, and what was warned of."""
+"""Output on a terminal: the stages of a run, tables and warnings; exit codes and errors of use."""
 
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from difflib import get_close_matches
+from enum import IntEnum
 from typing import Any, TextIO
 
 from rich.console import Console, RenderableType
@@ -16,33 +18,36 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 __all__ = [
-    "BAD_INPUT",
-    "FAILED",
-    "OK",
-    "VIOLATED",
+    "Exit",
     "Stages",
     "UsageError",
     "collected_warnings",
+    "counted",
     "did_you_mean",
-    "duration",
+    "in_options",
     "require",
-    "show",
     "show_rows",
     "show_table",
+    "show_warnings",
 ]
 
-OK = 0
-FAILED = 1
-BAD_INPUT = 2
-VIOLATED = 3
+
+class Exit(IntEnum):
+    """Exit codes of the program."""
+
+    OK = 0
+    FAILED = 1
+    BAD_INPUT = 2
+    VIOLATED = 3
+    INTERRUPTED = 130
 
 
 class UsageError(Exception):
-    """Something the user gave cannot be used; the message says what, why, and what to do instead."""
+    """An input or option cannot be used; the message says which, why, and what to do instead."""
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
-    """Ask about the known name that is most like a wrong one, capitals aside; nothing if none is like it."""
+    """Return a question about the known name most like a wrong one; empty if none is like it."""
     by_plain = {one.casefold(): one for one in known}
     close = get_close_matches(name.casefold(), by_plain, n=1, cutoff=cutoff)
     return f"; did you mean {by_plain[close[0]]}?" if close else ""
@@ -58,15 +63,15 @@ def require(package: str, purpose: str) -> Any:
         raise UsageError(message) from error
 
 
-WIDTH_OF_FILES = 1000
-"""Lines that go to a file or a pipe are not wrapped."""
+def counted(count: int, noun: str) -> str:
+    """Return a number and a noun: 1 cluster, 1,797 points."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
-def show(renderable: RenderableType) -> None:
-    """Print something rich can render on standard output, unwrapped where that is no terminal."""
-    is_terminal = sys.stdout.isatty()
-    console = Console(width=None if is_terminal else WIDTH_OF_FILES, markup=False, highlight=False)
-    # Through print, so that a reader who leaves early is noticed by the front door.
+def _show(renderable: RenderableType) -> None:
+    # Lines that go to a file or a pipe are not wrapped.
+    console = Console(width=None if sys.stdout.isatty() else 1000, markup=False, highlight=False)
+    # Through print, so that `main` notices a reader that leaves early.
     with console.capture() as captured:
         console.print(renderable)
     print("\n".join(line.rstrip() for line in captured.get().splitlines()))
@@ -79,7 +84,7 @@ def show_rows(rows: Iterable[tuple[str, str]]) -> None:
     grid.add_column(overflow="fold")
     for name, value in rows:
         grid.add_row(name, value)
-    show(grid)
+    _show(grid)
 
 
 def show_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int] = ()) -> None:
@@ -89,20 +94,11 @@ def show_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Seq
         table.add_column(head, justify="right" if column in numeric else "left")
     for row in rows:
         table.add_row(*row)
-    show(table)
-
-
-def duration(seconds: float) -> str:
-    """Return a time as people say it."""
-    if seconds < 1.5:
-        return "a second"
-    if seconds < 100:
-        return f"{seconds:.0f} seconds"
-    return f"{seconds / 60:.0f} minutes" if seconds < 6000 else f"{seconds / 3600:.1f} hours"
+    _show(table)
 
 
 class Stages:
-    """Names the stages of a run and takes their time."""
+    """The stages of a run, with their times."""
 
     def __init__(self, is_shown: bool, stream: TextIO | None = None) -> None:
         self.is_shown = is_shown
@@ -111,12 +107,12 @@ class Stages:
 
     @classmethod
     def chosen(cls, quiet: bool, verbose: bool) -> Stages:
-        """Show stages to a person at a terminal, to whoever asks for them, and never to the quiet."""
+        """Show stages on a terminal or with --verbose, never with --quiet."""
         return cls(is_shown=verbose or (sys.stderr.isatty() and not quiet))
 
     @contextmanager
     def stage(self, name: str, detail: str = "") -> Iterator[None]:
-        """Time what happens inside, and say so; programs find the time under the name alone."""
+        """Show a stage with its detail while it runs, and keep its time under its name."""
         words = f"{name} {detail}".rstrip()
         start = time.perf_counter()
         try:
@@ -133,12 +129,8 @@ class Stages:
         """Seconds of all stages together."""
         return sum(self.seconds.values())
 
-    def note(self, text: str) -> None:
-        """Say something between two stages."""
-        self._write(f"  {text}\n")
-
     def _clock(self, words: str) -> Any:
-        """On a terminal, show that long work is alive and since when it goes on."""
+        """Return a spinner and a clock for a stage, on a terminal."""
         if not (self.is_shown and self._stream.isatty()):
             return nullcontext()
         text = TextColumn("{task.description}", markup=False)
@@ -153,20 +145,32 @@ class Stages:
             self._stream.flush()
 
 
+def in_options(message: str) -> str:
+    """Replace the parameters named in a message of the library by options of the command line."""
+    message = re.sub(r"\bn_clusters=(\d+)", r"--clusters \1", message)
+    message = re.sub(r"\bn_clusters <= (\d+)", r"--clusters \1 or fewer", message)
+    message = re.sub(r"put None there or say unknown=(\S+)", r"say --unknown \1", message)
+    message = message.replace("name its encoding", "name its encoding with --encoding")
+    return message.replace("say unknown=()", "say --unknown ''").replace("safe=False", "--set safe=False")
+
+
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Collect what is warned of, each message once, instead of letting it scroll by."""
+    """Collect warnings, each message once, in place of printing them."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        # What concerns the authors of libraries is no news for their users.
+        # These concern authors of libraries, not users of the program.
         for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning):
             warnings.simplefilter("ignore", category)
         try:
             yield messages
         finally:
-            said = (" ".join(str(warning.message).split()) for warning in caught)
-            # What is a parameter in Python is set on the command line.
-            messages.extend(
-                dict.fromkeys(text.replace("use safe=False", "use --set safe=False") for text in said)
-            )
+            texts = (" ".join(str(warning.message).split()) for warning in caught)
+            messages.extend(dict.fromkeys(map(in_options, texts)))
+
+
+def show_warnings(messages: Iterable[str]) -> None:
+    """Print warnings on standard error."""
+    for message in messages:
+        print(f"sidecut: warning: {message}", file=sys.stderr)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from sidecut.cli.cluster import Performance, perform
-from sidecut.cli.console import OK, show_table
+from sidecut.cli.console import Exit, show_table
 from sidecut.cli.evaluate import Score
 from sidecut.cli.options import ClusterOptions, DemoOptions, command_line
 from sidecut.cli.result import ClusterRun
@@ -47,7 +47,7 @@ def run(options: DemoOptions) -> int:
         sys.stdout.flush()
         results.append(perform(replace(asked, quiet=options.quiet, verbose=options.verbose)))
     _tell(results, options.output)
-    return OK
+    return Exit.OK
 
 
 def _prepare(example: Example, directory: Path) -> ClusterOptions:

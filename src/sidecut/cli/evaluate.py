@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.cli.console import OK, UsageError
+from sidecut.cli.console import Exit, UsageError
 from sidecut.cli.inputs import read_named_constraints, unknown_values
 from sidecut.cli.options import EvaluateOptions
 from sidecut.cli.outputs import read_labels
@@ -49,7 +49,7 @@ def run(options: EvaluateOptions) -> int:
     print(json.dumps(scores.to_dict()) if options.json else scores)
     if not options.json and len(known) < len(truth):
         print(f"scored on the {len(known):,} of {len(truth):,} points whose class is known")
-    return OK
+    return Exit.OK
 
 
 def _matched(

@@ -15,7 +15,7 @@ from sidecut.cli.console import Stages, UsageError
 from sidecut.cli.inputs import existing_file, known_constraints, unknown_values
 from sidecut.cli.methods import METHODS, build_estimator, method_named
 from sidecut.cli.options import ClusterOptions
-from sidecut.cli.preparation import Points, Wishes, learn_preparation
+from sidecut.cli.preparation import Points, PreparationOptions, learn_preparation
 from sidecut.cli.result import ClusterRun
 from sidecut.cli.tables import (
     TABLE_SUFFIXES,
@@ -265,7 +265,7 @@ def _read(path: Path, roles: ColumnRoles, text: TextFormat, standardize: bool) -
     frame = _opened(path, roles, text)
     head = frame.head(PEEKED, npartitions=-1)
     features = feature_columns(head, path, roles)
-    learn_preparation(head, features, path, Wishes())
+    learn_preparation(head, features, path, PreparationOptions())
     X = frame[features].astype(np.float64).to_dask_array(lengths=True)
     if X.shape[0] == 0:
         raise UsageError(f"{path} has no rows; one row per point is expected.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +11,12 @@ from zipfile import BadZipFile
 import numpy as np
 from scipy import sparse
 
-from sidecut.cli.console import UsageError, did_you_mean
-from sidecut.cli.preparation import Points, Preparation, Wishes, learn_scale
+from sidecut.cli.console import UsageError, did_you_mean, in_options
+from sidecut.cli.preparation import Points, Preparation, PreparationOptions, learn_scale
 from sidecut.cli.tables import (
     TABLE_SUFFIXES,
     ColumnRoles,
     TextFormat,
-    in_options,
     kind_suffix,
     named_parts,
     points_from_table,
@@ -28,7 +26,7 @@ from sidecut.cli.tables import (
 from sidecut.constraints import Conflict, Constraints
 from sidecut.constraints.files import read_constraints
 from sidecut.constraints.inputs import read_labels
-from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
+from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn
 
 __all__ = [
     "ARRAY_SUFFIXES",
@@ -43,8 +41,6 @@ __all__ = [
 ]
 
 ARRAY_SUFFIXES = (".npy", ".npz")
-NPY_SIGNATURE, ZIP_SIGNATURE = b"\x93NUMPY", b"PK"
-
 EDGE_SUFFIXES = (".edges", ".edgelist")
 
 _EDGE_HEADINGS = {
@@ -72,27 +68,33 @@ def read_points(
     key: str | None = None,
     roles: ColumnRoles | None = None,
     is_graph: bool = False,
-    wishes: Wishes | None = None,
+    wanted: PreparationOptions | None = None,
     text: TextFormat | None = None,
 ) -> Points:
     """Read points from a table, an array or an edge list."""
-    path, text, wishes = existing_file(path), text or TextFormat(), wishes or Wishes()
+    path, text, wanted = existing_file(path), text or TextFormat(), wanted or PreparationOptions()
     kind = kind or _kind_of(path)
     if kind == "edges":
-        _refuse_column_options(path, roles)
+        if roles is not None and (roles.special or roles.keep or roles.drop):
+            raise UsageError(
+                f"{path} is an edge list, which has no feature, label or id columns; its nodes are called by "
+                "name. Give labels in a --constraints file with lines node,label."
+            )
         points = points_from_edges(path, text.encoding)
     elif kind == "array":
         points = points_from_array(path, key, roles, is_graph=is_graph)
     else:
         frame = read_table(path, text, () if roles is None else roles.special)
-        _refuse_standardizing_graphs(is_graph, wishes)
-        points = points_from_table(frame, path, roles, is_graph=is_graph, wishes=wishes)
-    _check_shape(points)
-    return points if kind == "table" else _standardized(points, wishes)
+        points = points_from_table(frame, path, roles, is_graph=is_graph, wanted=wanted)
+    if points.is_graph:
+        _check_graph(points, wanted)
+    elif kind == "array" and wanted.standardize:
+        points = _standardized(points)
+    return points
 
 
 def existing_file(path: Path) -> Path:
-    """Return the path if there is a file, and say so if there is none."""
+    """Return the path of a file, or refuse it if there is none."""
     if path.is_dir():
         raise UsageError(f"{path} is a directory; name a file in it.")
     if not path.exists():
@@ -115,42 +117,25 @@ def _kind_of(path: Path) -> str:
     )
 
 
-def _refuse_column_options(path: Path, roles: ColumnRoles | None) -> None:
-    if roles is not None and (roles.special or roles.keep or roles.drop):
-        raise UsageError(
-            f"{path} is an edge list, which has no feature, label or id columns; its nodes are called by "
-            "name. Give labels in a --constraints file with lines node,label."
-        )
-
-
-def _check_shape(points: Points) -> None:
+def _check_graph(points: Points, wanted: PreparationOptions) -> None:
     rows, columns = points.X.shape
-    if points.is_graph and rows != columns:
+    if wanted.standardize:
+        raise UsageError(
+            "--standardize is for features; this input is a graph, whose weights stay as they are."
+        )
+    if rows != columns:
         raise UsageError(
             f"{points.source} has {rows} rows and {columns} columns; with --graph it must be a square matrix "
             "of weights between the points."
         )
 
 
-def _refuse_standardizing_graphs(is_graph: bool, wishes: Wishes) -> None:
-    if is_graph and wishes.standardize:
-        raise UsageError(
-            "--standardize is for features; this input is a graph, whose weights stay as they are."
-        )
-
-
-def _standardized(points: Points, wishes: Wishes) -> Points:
-    if not wishes.standardize:
-        return points
-    _refuse_standardizing_graphs(points.is_graph, wishes)
+def _standardized(points: Points) -> Points:
     if sparse.issparse(points.X):
         raise UsageError("--standardize would fill a sparse matrix; scale its columns beforehand instead.")
     X = np.asarray(points.X, dtype=float)
     preparation = learn_scale(Preparation(columns=()), X)
     return replace(points, X=preparation.rescale(X), preparation=preparation)
-
-
-# Arrays
 
 
 def points_from_array(
@@ -162,20 +147,28 @@ def points_from_array(
         raise UsageError(f"{path} is an array without column names; --columns and --drop need a table.")
     arrays = _load(path)
     X = _finite_matrix(_pick(arrays, key, path), path)
-    beside = {column: _beside(arrays, column, path, X.shape[0]) for column in roles.special}
-    _refuse_wrapped(beside, path, roles)
-    values = {column: array.tolist() for column, array in beside.items()}
+    values = {column: _column(arrays, column, path, X.shape[0], roles) for column in roles.special}
     return Points(X=X, source=path, is_graph=is_graph, **named_parts(values, roles, path))
 
 
-def _refuse_wrapped(beside: dict[str, Any], path: Path, roles: ColumnRoles) -> None:
-    """Ask about -1 that was stored in an unsigned type."""
-    for name in (roles.label, roles.truth):
-        if name is not None and beside[name].dtype.kind == "u" and roles.unknown is None:
-            try:
-                read_labels(beside[name], name)
-            except ConstraintError as error:
-                raise UsageError(f"{path}: {in_options(str(error))}.") from error
+def _column(arrays: dict[str, Any], name: str, path: Path, n_samples: int, roles: ColumnRoles) -> list[Any]:
+    """Return the values of an array beside the points: names, labels or true classes."""
+    if name not in arrays:
+        held = ", ".join(repr(known) for known in arrays)
+        raise UsageError(f"{path} has no array {name!r}; it holds {held}.")
+    values = arrays[name]
+    if values.shape != (n_samples,):
+        raise UsageError(
+            f"Array {name!r} of {path} has shape {values.shape}; one entry for each of the {n_samples} "
+            "points is expected."
+        )
+    if name in (roles.label, roles.truth) and values.dtype.kind == "u" and roles.unknown is None:
+        # An unsigned type may hold a -1 that has become its largest number.
+        try:
+            read_labels(values, name)
+        except ConstraintError as error:
+            raise UsageError(f"{path}: {in_options(str(error))}.") from error
+    return values.tolist()
 
 
 def read_array(path: Path, key: str | None = None) -> Any:
@@ -187,14 +180,14 @@ def _load(path: Path) -> dict[str, Any]:
     """Return the arrays of a file by name; a file of one nameless array calls it ``X``."""
     rule = "it must be written by numpy.save, numpy.savez or scipy.sparse.save_npz, without objects"
     with path.open("rb") as file:
-        if not file.read(6).startswith((NPY_SIGNATURE, ZIP_SIGNATURE)):
+        if not file.read(6).startswith((b"\x93NUMPY", b"PK")):
             raise UsageError(f"{path} is no NumPy file, whatever its name says; {rule}.")
     try:
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return {"X": loaded}
         with loaded:
-            # What scipy.sparse.save_npz writes is told by these two names.
+            # scipy.sparse.save_npz writes these two names.
             if {"format", "shape"} <= set(loaded.files):
                 return {"X": sparse.csr_array(sparse.load_npz(path))}
             return {name: loaded[name] for name in loaded.files}
@@ -208,18 +201,6 @@ def _pick(arrays: dict[str, Any], key: str | None, path: Path) -> Any:
         held = ", ".join(repr(name) for name in arrays)
         raise UsageError(f"{path} has no array {wanted!r}; it holds {held}. Choose one with --key.")
     return arrays[wanted]
-
-
-def _beside(arrays: dict[str, Any], name: str, path: Path, n_samples: int) -> Any:
-    if name not in arrays:
-        held = ", ".join(repr(known) for known in arrays)
-        raise UsageError(f"{path} has no array {name!r}; it holds {held}.")
-    if arrays[name].shape != (n_samples,):
-        raise UsageError(
-            f"Array {name!r} of {path} has shape {arrays[name].shape}; one entry for each of the {n_samples} "
-            "points is expected."
-        )
-    return arrays[name]
 
 
 def _finite_matrix(values: Any, path: Path) -> Any:
@@ -240,9 +221,6 @@ def _finite_matrix(values: Any, path: Path) -> Any:
     return values
 
 
-# Edge lists to points: nodes with names, and a sparse matrix of weights.
-
-
 def points_from_edges(path: Path, encoding: str | None = None) -> Points:
     """Read an undirected graph from lines ``source target [weight]``.
 
@@ -252,7 +230,9 @@ def points_from_edges(path: Path, encoding: str | None = None) -> Points:
     directions, but only with one weight.
     """
     edges = _collect(path, encoding)
-    names = _ordered({name: None for edge in edges for name in edge})
+    names = tuple(dict.fromkeys(name for edge in edges for name in edge))
+    if all(name.isdecimal() for name in names):
+        names = tuple(sorted(names, key=int))
     position = {name: row for row, name in enumerate(names)}
     ends = np.array([[position[a], position[b]] for a, b in edges], dtype=np.intp)
     weights = np.fromiter(edges.values(), dtype=float, count=len(edges))
@@ -312,14 +292,8 @@ def _weight(cell: str, number: int, path: Path) -> float:
     return weight
 
 
-def _ordered(names: dict[str, None]) -> tuple[str, ...]:
-    if all(name.isdecimal() for name in names):
-        return tuple(sorted(names, key=int))
-    return tuple(names)
-
-
 def unknown_values(given: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return what ``--unknown`` said: nothing, or values; an empty one stands for none beyond empty cells."""
+    """Return the values of ``--unknown``, None if it was not given; an empty one adds no value."""
     return None if given is None else tuple(value for value in given if value)
 
 
@@ -331,20 +305,28 @@ def known_constraints(
     unknown: tuple[str, ...] | None = None,
     encoding: str | None = None,
 ) -> Constraints:
-    """Unite what a constraints file and a label column say."""
+    """Return the constraints of a label column and of a file together."""
     try:
         known = Constraints.none(points.n_samples)
         if points.known_labels is not None:
             known = Constraints.from_labels(list(points.known_labels), unknown=())
             if known.is_empty:
-                words = f"The label column of {points.source} holds no class: nothing is known from it."
-                warnings.warn(words, ConstraintWarning, stacklevel=2)
+                warn(
+                    f"The label column of {points.source} holds no class: nothing is known from it.",
+                    ConstraintWarning,
+                )
         if path is None:
             return known
         more = read_named_constraints(path, points, on_conflict, unknown=unknown, encoding=encoding)
         return known.merged_with(more, on_conflict)
     except ConflictError as error:
-        raise UsageError(_contradiction(error.conflicts, points, path)) from error
+        where = "The labels contradict themselves" if path is None else f"{path} contradicts itself"
+        shown = "; ".join(conflict_words(conflict, points) for conflict in error.conflicts[:3])
+        check = "" if path is None else " (sidecut check lists all)"
+        raise UsageError(
+            f"{where}: {shown}{check}. Correct them, or go on with --on-conflict drop (keeps the "
+            "strongest) or --on-conflict weigh (keeps all as beliefs)."
+        ) from error
 
 
 def read_named_constraints(
@@ -371,20 +353,9 @@ def read_named_constraints(
 
 
 def conflict_words(conflict: Conflict, points: Points) -> str:
-    """Tell a contradiction with the names of its points."""
+    """Describe a contradiction with the names of its points."""
     first, second = (points.name(end) for end in conflict.cannot_link)
     chain = [points.name(point) for point in conflict.chain]
     if len(chain) > 12:
         chain[5:-5] = [f"({len(chain) - 10} more)"]
     return f"{first} and {second} cannot be linked, yet must-links join them: {' - '.join(chain)}"
-
-
-def _contradiction(conflicts: tuple[Conflict, ...], points: Points, path: Path | None) -> str:
-    where = "The labels contradict themselves" if path is None else f"{path} contradicts itself"
-    shown = "; ".join(conflict_words(conflict, points) for conflict in conflicts[:3])
-    check = "" if path is None else " (sidecut check lists all)"
-    return (
-        f"{where}: {shown}{check}. Correct them, or go on with --on-conflict drop "
-        "(keeps the "
-        "strongest) or --on-conflict weigh (keeps all as beliefs)."
-    )

@@ -1,4 +1,4 @@
-"""The front door: a command line in, an exit code out."""
+"""The program: a command line in, an exit code out."""
 
 from __future__ import annotations
 
@@ -8,19 +8,15 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any, get_args
+from typing import Any
 
 import typer
 
 from sidecut import __version__
 from sidecut.cli import options
-from sidecut.cli.console import BAD_INPUT, FAILED, UsageError
+from sidecut.cli.console import Exit, UsageError
 
 __all__ = ["main"]
-
-INTERRUPTED = 130
-NO_VALUE = " "
-"""Shown where an option takes no value."""
 
 _EXIT_CODES = (
     "Exit codes: 0 done; 1 the computation failed; 2 the command or its input cannot be used (the message "
@@ -74,9 +70,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return int(code or 0)
     except (KeyboardInterrupt, typer.Abort):
-        return _complain("interrupted", INTERRUPTED)
+        return _complain("interrupted", Exit.INTERRUPTED)
     except BrokenPipeError:
-        # The reader of our output has left, as `head` does; that is its right, not an error of ours.
+        # The reader of the output has closed it, as `head` does: no error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
@@ -89,23 +85,23 @@ def _explain(error: Exception) -> int:
     if isinstance(error, typer.TyperException):
         message = error.format_message()
         if "'--output'" in message:
-            return _complain("Say where the result goes with -o (--help lists the options)", BAD_INPUT)
-        return _complain(f"{message} (--help lists the options)", BAD_INPUT)
+            return _complain("Say where the result goes with -o (--help lists the options)", Exit.BAD_INPUT)
+        return _complain(f"{message} (--help lists the options)", Exit.BAD_INPUT)
     # Imported here: --help and --version should not wait for NumPy.
     from numpy.linalg import LinAlgError
 
     from sidecut.exceptions import SpectralError
 
     message = " ".join(str(error).split()) or type(error).__name__
-    # A failure to solve can be a ValueError too (LinAlgError is one), so failures are told first.
+    # First, because a failure to solve can be a ValueError too (LinAlgError is one).
     if isinstance(error, SpectralError | LinAlgError | MemoryError):
-        return _complain(f"the computation failed: {message}", FAILED)
+        return _complain(f"the computation failed: {message}", Exit.FAILED)
     if isinstance(error, OSError) and error.filename is not None:
-        return _complain(f"{error.filename}: {error.strerror}", BAD_INPUT)
+        return _complain(f"{error.filename}: {error.strerror}", Exit.BAD_INPUT)
     if isinstance(error, UsageError | ValueError | OSError):
-        return _complain(message, BAD_INPUT)
+        return _complain(message, Exit.BAD_INPUT)
     rule = "this is unexpected; --debug shows where it happened"
-    return _complain(f"{type(error).__name__}: {message} ({rule})", FAILED)
+    return _complain(f"{type(error).__name__}: {message} ({rule})", Exit.FAILED)
 
 
 def _complain(message: str, code: int) -> int:
@@ -113,7 +109,7 @@ def _complain(message: str, code: int) -> int:
     return code
 
 
-def _tell_version(is_asked: bool) -> None:
+def _show_version(is_asked: bool) -> None:
     if is_asked:
         print(f"sidecut {__version__}")
         raise typer.Exit
@@ -122,18 +118,10 @@ def _tell_version(is_asked: bool) -> None:
 @app.callback()
 def _program(
     version: bool = typer.Option(
-        False, "--version", metavar=NO_VALUE, callback=_tell_version, is_eager=True, help="Version."
+        False, "--version", metavar=" ", callback=_show_version, is_eager=True, help="Version."
     ),
 ) -> None:
     pass
-
-
-def _without_values(asked: inspect.Signature) -> inspect.Signature:
-    """Let the help show switches without a value: newer versions of typer write <bool> behind them."""
-    for parameter in asked.parameters.values():
-        if get_args(parameter.annotation)[0] in (bool, bool | None):
-            get_args(parameter.annotation)[1].metavar = NO_VALUE
-    return asked
 
 
 def _add_command(name: str, summary: str, asked: type[Any]) -> None:
@@ -144,7 +132,7 @@ def _add_command(name: str, summary: str, asked: type[Any]) -> None:
         run: Callable[[Any], int] = importlib.import_module(f"sidecut.cli.{name}").run
         return run(asked(**values))
 
-    command.__signature__ = _without_values(inspect.signature(asked, eval_str=True))  # type: ignore[attr-defined]
+    command.__signature__ = inspect.signature(asked, eval_str=True)  # type: ignore[attr-defined]
     command.__annotations__ = {}
     app.command(name, help=summary, epilog=_EXIT_CODES)(command)
 

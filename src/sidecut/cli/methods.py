@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from sidecut.cli.console import OK, UsageError, did_you_mean, show_table
+from sidecut.cli.console import Exit, UsageError, did_you_mean, show_table
 from sidecut.cli.options import MethodsOptions
 from sidecut.constraints import Constraints
 
@@ -220,7 +220,7 @@ def run(options: MethodsOptions) -> int:
     """Print the table of methods."""
     if options.json:
         print(json.dumps({name: method.as_dict() for name, method in METHODS.items()}))
-        return OK
+        return Exit.OK
     show_table(
         ["METHOD", "USES", "GOOD FOR", "COST"],
         [(name, method.takes, method.purpose, method.cost) for name, method in METHODS.items()],
@@ -228,4 +228,4 @@ def run(options: MethodsOptions) -> int:
     print()
     for name, method in METHODS.items():
         print(f"{name}: {method.citation}")
-    return OK
+    return Exit.OK

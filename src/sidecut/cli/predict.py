@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidecut import __version__
-from sidecut.cli.console import OK, UsageError, collected_warnings, require, show_rows
+from sidecut.cli.console import Exit, UsageError, collected_warnings, require, show_rows
 from sidecut.cli.inputs import ARRAY_SUFFIXES, existing_file, points_from_array
 from sidecut.cli.options import PredictOptions
 from sidecut.cli.outputs import LABEL_SUFFIXES, STANDARD_OUTPUT, checked_output, label_columns, write_labels
@@ -45,7 +45,7 @@ def run(options: PredictOptions) -> int:
         _tell(model, points, labels, options)
     for message in messages:
         print(f"sidecut: warning: {message}", file=sys.stderr)
-    return OK
+    return Exit.OK
 
 
 def _read(options: PredictOptions, model: SavedModel) -> Points:

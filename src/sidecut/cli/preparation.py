@@ -1,4 +1,4 @@
-"""The columns of a table to numbers a method can use, the same way for points that come later."""
+"""From the columns of a table to features, in the same way for points that come later."""
 
 from __future__ import annotations
 
@@ -16,21 +16,36 @@ from sidecut.exceptions import SidecutWarning, warn
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Preparation", "Wishes", "learn_preparation"]
-
-
-MOST_CATEGORIES = 100
-"""A text column with more different values than this is no category."""
-
-WIDE = 30.0
-"""A column that spreads so many times as far as others decides which points are near."""
-
-_MISSING = {"NA", "N/A", "<NA>", "NULL", "NONE", "?", "-"}
+__all__ = ["Points", "Preparation", "PreparationOptions", "learn_preparation"]
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What to do to a table beyond reading its numbers."""
+class Points:
+    """Points read from a file: features, names and known classes."""
+
+    X: Any
+    source: Path
+    is_graph: bool = False
+    names: tuple[str, ...] | None = None
+    name_column: str = "index"
+    columns: tuple[str, ...] | None = None
+    known_labels: tuple[str, ...] | None = None
+    truth: NDArray[np.intp] | None = None
+    preparation: Any = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of points."""
+        return int(self.X.shape[0])
+
+    def name(self, position: int) -> str:
+        """Return the name of a point, or its row number."""
+        return str(position) if self.names is None else self.names[position]
+
+
+@dataclass(frozen=True)
+class PreparationOptions:
+    """What to do with the columns of a table beyond reading their numbers."""
 
     impute: bool = False
     encode: bool = False
@@ -51,23 +66,19 @@ class Preparation:
         absent = [column for column in self.columns if column not in frame.columns]
         if absent:
             raise UsageError(f"{source} has no column {absent[0]!r}; it is needed as in the data before.")
-        _refuse_words_for_numbers(frame, self._numbers, source)
+        chosen = frame[list(self.columns)]
         if self.transformer is None:
             _refuse_text(frame, self.columns, source)
-            X = _numbers(frame, self.columns, source)
+            X, names = chosen.to_numpy(dtype=float, na_value=np.nan), list(self.columns)
         else:
-            chosen = frame[list(self.columns)]
+            parts = self.transformer.transformers_
+            _refuse_text_for_numbers(
+                frame, [c for part, _, cs in parts if part == "numbers" for c in cs], source
+            )
             X = np.asarray(self.transformer.transform(chosen.where(chosen.notna(), np.nan)), dtype=float)
-            _refuse_gaps(X, [str(name) for name in self.transformer.get_feature_names_out()], source)
+            names = [str(name) for name in self.transformer.get_feature_names_out()]
+        _refuse_gaps(X, names, source)
         return self.rescale(X)
-
-    @property
-    def _numbers(self) -> list[str]:
-        """The columns that were numbers when the preparation was learned, where that is known."""
-        if self.transformer is None:
-            return []
-        parts = self.transformer.transformers_
-        return [name for part, _, names in parts if part == "numbers" for name in names]
 
     def rescale(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Apply the scaler, if there is one."""
@@ -77,21 +88,22 @@ class Preparation:
 
 
 def learn_preparation(
-    frame: pd.DataFrame, columns: Sequence[str], source: Path, wishes: Wishes
+    frame: pd.DataFrame, columns: Sequence[str], source: Path, wanted: PreparationOptions
 ) -> tuple[Preparation, NDArray[np.float64]]:
-    """Find out how columns become features, and do it."""
+    """Learn how columns become features; return that and the features."""
     text = text_columns(frame, columns)
-    plain = Preparation(tuple(columns))
-    if wishes.encode:
+    learned = Preparation(tuple(columns))
+    if wanted.encode:
         _refuse_names(frame, text, source)
     elif text:
         _refuse_text(frame, columns, source)
-    if text or (wishes.impute and frame[list(columns)].isna().any(axis=None)):
-        transformer = _transformer([c for c in columns if c not in text], text, wishes.impute)
-        filled = frame[list(columns)]
-        plain = replace(plain, transformer=transformer.fit(filled.where(filled.notna(), np.nan)))
-    X = plain.apply(frame, source)
-    learned = learn_scale(plain, X) if wishes.standardize else plain
+    if text or (wanted.impute and frame[list(columns)].isna().any(axis=None)):
+        transformer = _transformer([c for c in columns if c not in text], text, wanted.impute)
+        chosen = frame[list(columns)]
+        learned = replace(learned, transformer=transformer.fit(chosen.where(chosen.notna(), np.nan)))
+    X = learned.apply(frame, source)
+    if wanted.standardize:
+        learned = learn_scale(learned, X)
     return learned, learned.rescale(X)
 
 
@@ -129,20 +141,16 @@ def text_columns(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     return [column for column in columns if not pandas.api.types.is_numeric_dtype(frame[column])]
 
 
-def has_too_many_texts(series: pd.Series) -> bool:
-    """Tell whether a column of text has too many different values to be categories."""
-    return count_texts(series) > max(5, min(MOST_CATEGORIES, len(series) // 2))
-
-
-def count_texts(series: pd.Series) -> int:
-    """Return how many different texts there are; lists within JSON lines count as texts."""
-    return int(series.dropna().astype(str).nunique())
+def count_too_many_texts(series: pd.Series) -> int:
+    """Return the number of different texts in a column if that is too large for categories, or else 0."""
+    # As text: JSON lines may hold lists, which have no hash.
+    n_texts = int(series.dropna().astype(str).nunique())
+    return n_texts if n_texts > max(5, min(100, len(series) // 2)) else 0
 
 
 def _refuse_names(frame: pd.DataFrame, text: Sequence[str], source: Path) -> None:
     for column in text:
-        if has_too_many_texts(frame[column]):
-            n_texts = count_texts(frame[column])
+        if n_texts := count_too_many_texts(frame[column]):
             naming = f", or make it the names of the points with --id-column {quoted(column)}"
             naming = naming if can_name_points(frame[column]) else ""
             raise UsageError(
@@ -156,7 +164,7 @@ def can_name_points(series: pd.Series) -> bool:
     return bool(series.notna().all()) and int(series.astype(str).nunique()) == len(series)
 
 
-def _refuse_words_for_numbers(frame: pd.DataFrame, numbers: Sequence[str], source: Path) -> None:
+def _refuse_text_for_numbers(frame: pd.DataFrame, numbers: Sequence[str], source: Path) -> None:
     """Refuse text in columns that held numbers before."""
     text = [column for column in text_columns(frame, numbers) if frame[column].notna().any()]
     if not text:
@@ -186,7 +194,7 @@ def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> 
         return
     column = text[0]
     row, value = _first_text(frame[column])
-    if str(value).strip().upper() in _MISSING:
+    if str(value).strip().upper() in {"NA", "N/A", "<NA>", "NULL", "NONE", "?", "-"}:
         raise UsageError(
             f"The value in row {row}, column {column!r} of {source} is {value!r}, which is no number. Leave "
             "the cell empty and add --impute, fill the gap, remove the row, or leave the column out with "
@@ -216,12 +224,6 @@ def _first_text(series: pd.Series) -> tuple[int, Any]:
     return row, series.iloc[row]
 
 
-def _numbers(frame: pd.DataFrame, columns: Sequence[str], source: Path) -> NDArray[np.float64]:
-    values = frame[list(columns)].to_numpy(dtype=float, na_value=np.nan)
-    _refuse_gaps(values, columns, source)
-    return values
-
-
 def _refuse_gaps(values: NDArray[np.float64], columns: Sequence[str], source: Path) -> None:
     bad = np.argwhere(~np.isfinite(values))
     if not bad.size:
@@ -248,35 +250,8 @@ def quoted(name: str) -> str:
     return name if name.replace("_", "").replace("-", "").isalnum() else f"'{name}'"
 
 
-# The points to cluster, as they were read: values, names and what is known of their classes.
-
-
-@dataclass(frozen=True)
-class Points:
-    """Points read from a file."""
-
-    X: Any
-    source: Path
-    is_graph: bool = False
-    names: tuple[str, ...] | None = None
-    name_column: str = "index"
-    columns: tuple[str, ...] | None = None
-    known_labels: tuple[str, ...] | None = None
-    truth: NDArray[np.intp] | None = None
-    preparation: Any = None
-
-    @property
-    def n_samples(self) -> int:
-        """How many points there are."""
-        return int(self.X.shape[0])
-
-    def name(self, position: int) -> str:
-        """Return what a point is called: its name, or its row number."""
-        return str(position) if self.names is None else self.names[position]
-
-
 def warn_about_spreads(points: Points) -> None:
-    """Warn where one column spreads so much further than most that it alone decides which points are near."""
+    """Warn if one column has a much larger standard deviation than most: it alone decides distances."""
     if points.is_graph or points.columns is None or len(points.columns) != points.X.shape[1]:
         return
     with np.errstate(over="ignore", invalid="ignore"):
@@ -286,7 +261,7 @@ def warn_about_spreads(points: Points) -> None:
         return
     # Of two columns the lesser one, of many the middle one.
     usual, widest = varied[(len(varied) - 1) // 2], int(np.argmax(spreads))
-    if spreads[widest] > WIDE * usual:
+    if spreads[widest] > 30.0 * usual:
         name, times = points.columns[widest], f"{spreads[widest] / usual:,.0f} times"
         warn(
             f"Column {name!r} spreads {times} as far as others and decides which points are near. Add "
@@ -296,7 +271,7 @@ def warn_about_spreads(points: Points) -> None:
 
 
 def checked_names(values: Sequence[Any], column: str, source: Path) -> tuple[str, ...]:
-    """Turn an id column into names, which must be there and must differ."""
+    """Return the names in an id column; they must differ."""
     names = tuple(str(value) for value in values)
     seen: dict[str, int] = {}
     for row, name in enumerate(names):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sidecut.cli.console import UsageError
 from sidecut.cli.evaluate import MAX_LISTED, Score, Violation, hard_violations, score, violations
 from sidecut.cli.inputs import read_points
-from sidecut.cli.preparation import Points, Wishes, ask_about_commas
+from sidecut.cli.preparation import Points, PreparationOptions, ask_about_commas
 from sidecut.cli.tables import (
     TABLE_SUFFIXES,
     ColumnRoles,
@@ -213,6 +213,6 @@ def read_features(path: Path, points: Points, roles: ColumnRoles, text: TextForm
     dropped = tuple(name for name in others if name in words or looks_like_ids(frame[name], name))
     if len(dropped) == len(others):
         raise UsageError(f"{path} has no column of numbers.")
-    wishes = Wishes(impute=True, standardize=True)
-    read = read_points(path, roles=replace(roles, drop=dropped), wishes=wishes, text=text)
+    wanted = PreparationOptions(impute=True, standardize=True)
+    read = read_points(path, roles=replace(roles, drop=dropped), wanted=wanted, text=text)
     return replace(read, names=points.names)

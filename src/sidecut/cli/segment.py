@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from sidecut.cli.console import OK, VIOLATED, Stages, UsageError, collected_warnings, show_rows
+from sidecut.cli.console import Exit, Stages, UsageError, collected_warnings, show_rows
 from sidecut.cli.inputs import existing_file
 from sidecut.cli.methods import build_estimator, method_named
 from sidecut.cli.options import SegmentOptions
@@ -56,7 +56,7 @@ def run(options: SegmentOptions) -> int:
     with stages.stage("writing"):
         _write(done, files, options.enlarge)
     _tell(done, files, stages, options)
-    return VIOLATED if options.strict and done.n_lost else OK
+    return Exit.VIOLATED if options.strict and done.n_lost else Exit.OK
 
 
 def parse_box(text: str) -> Box:

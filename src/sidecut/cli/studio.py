@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from sidecut.cli.console import OK, UsageError, require
+from sidecut.cli.console import Exit, UsageError, require
 from sidecut.cli.inputs import existing_file, read_named_constraints, read_points
 from sidecut.cli.options import StudioOptions
 from sidecut.cli.predict import save_model
-from sidecut.cli.preparation import Points, Wishes, ask_about_commas
+from sidecut.cli.preparation import Points, PreparationOptions, ask_about_commas
 from sidecut.cli.result import ClusterRun
 from sidecut.cli.tables import TABLE_SUFFIXES, ColumnRoles, TextFormat, kind_suffix, read_table
 from sidecut.images import read_image
@@ -52,7 +52,7 @@ def run(options: StudioOptions) -> int:
         handler = open_points(options)
     with suppress(KeyboardInterrupt):
         serve(handler, port=options.port, open_browser=options.browser, tell=_tell(options))
-    return OK
+    return Exit.OK
 
 
 def _tell(options: StudioOptions) -> Any:
@@ -127,8 +127,8 @@ def _table(options: StudioOptions) -> tuple[Points, Items]:
             identity=options.id_column,
             drop=tuple(str(c) for c in frame.columns if c in dropped | words),
         )
-        wishes = Wishes(impute=options.impute, standardize=not options.raw)
-        points = read_points(path, roles=roles, wishes=wishes, text=text)
+        wanted = PreparationOptions(impute=options.impute, standardize=not options.raw)
+        points = read_points(path, roles=roles, wanted=wanted, text=text)
     shown = _listed(options.show) or tuple(str(c) for c in frame.columns if c not in special)
     return points, _items(options, points, frame, shown, features)
 

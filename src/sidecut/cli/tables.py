@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.cli.console import UsageError, did_you_mean, require
+from sidecut.cli.console import UsageError, did_you_mean, in_options, require
 from sidecut.cli.preparation import (
     Points,
-    Wishes,
+    PreparationOptions,
     can_name_points,
     checked_names,
+    count_too_many_texts,
     has_decimal_commas,
-    has_too_many_texts,
     learn_preparation,
     listed,
     quoted,
@@ -39,7 +39,6 @@ __all__ = [
     "class_codes",
     "class_names",
     "feature_columns",
-    "in_options",
     "kind_suffix",
     "must_exist",
     "named_parts",
@@ -49,9 +48,6 @@ __all__ = [
     "text_options",
 ]
 
-#: A column of whole numbers that is called id holds ids if more than this share of them is distinct.
-MOSTLY = 0.75
-
 
 def is_called_id(column: str) -> bool:
     """Tell whether the heading of a column says that it holds ids."""
@@ -60,8 +56,14 @@ def is_called_id(column: str) -> bool:
 
 def looks_like_ids(values: pd.Series, column: str) -> bool:
     """Tell whether a column numbers the rows: by its heading, or because it counts on by one."""
-    is_saved_index = column.startswith("Unnamed: ")
-    return is_saved_index or _numbers_rows(values) or (is_called_id(column) and _is_mostly_distinct(values))
+    if column.startswith("Unnamed: "):
+        return True
+    if values.dtype.kind not in "iu":
+        return False
+    counts_on = len(values) >= 10 and bool((np.diff(values.to_numpy()) == 1).all())
+    # Ids may occur twice; a column that is called id and has many doubles is a feature.
+    is_mostly_distinct = len(values) > 2 and values.nunique() > 0.75 * len(values)
+    return counts_on or (is_called_id(column) and is_mostly_distinct)
 
 
 def ask_about_ids(values: pd.Series, column: str, source: Path) -> None:
@@ -79,14 +81,6 @@ def ask_about_ids(values: pd.Series, column: str, source: Path) -> None:
     raise UsageError(
         f"{said}; leave it out with --drop {name}{naming}, or say that it is a feature with --feature {name}."
     )
-
-
-def _is_mostly_distinct(values: pd.Series) -> bool:
-    return len(values) > 2 and values.dtype.kind in "iu" and values.nunique() > MOSTLY * len(values)
-
-
-def _numbers_rows(values: pd.Series) -> bool:
-    return len(values) >= 10 and values.dtype.kind in "iu" and bool((np.diff(values.to_numpy()) == 1).all())
 
 
 JSON_LINES = (".jsonl", ".ndjson")
@@ -131,9 +125,7 @@ def read_lines(path: Path, encoding: str | None = None) -> Iterator[str]:
     try:
         yield from open_text(path, encoding)
     except ConstraintError as error:
-        raise UsageError(
-            str(error).replace("name its encoding", "name its encoding with --encoding")
-        ) from error
+        raise UsageError(in_options(str(error))) from error
 
 
 def read_table(path: Path, text: TextFormat | None = None, as_text: Sequence[str] = ()) -> pd.DataFrame:
@@ -142,7 +134,9 @@ def read_table(path: Path, text: TextFormat | None = None, as_text: Sequence[str
     try:
         if kind_suffix(path) in PARQUET:
             require("pyarrow", "Reading Parquet")
-            frame = _with_index(pandas.read_parquet(path))
+            frame = pandas.read_parquet(path)
+            # A named index holds data, often the names of the points, so it becomes a column again.
+            frame = frame.reset_index() if frame.index.name is not None else frame
         elif kind_suffix(path) in JSON_LINES:
             options = text or TextFormat()
             frame = pandas.read_json(path, lines=True, encoding=options.encoding or "utf-8-sig", dtype=False)
@@ -185,49 +179,34 @@ def text_options(path: Path, text: TextFormat, as_text: Sequence[str] = ()) -> d
     has_heading = text.has_heading
     if has_heading is None:
         has_heading = _looks_like_heading(re.split(separator, first_line.strip()), path, text.decimal)
+    version = tuple(int(part) for part in require("pandas", "Reading tables").__version__.split(".")[:2])
+    # pandas 3.1 and later read numbers exactly by default, and warn of this option.
+    exact = {"float_precision": "round_trip"} if version < (3, 1) else {}
     return {
         "sep": separator,
         "header": "infer" if has_heading else None,
         "encoding": text.encoding or "utf-8-sig",
         "decimal": text.decimal,
         "dtype": dict.fromkeys(as_text, str),
-        **_exact_numbers(),
+        **exact,
         # A class called NA is a class; only nothing and NaN are missing.
         "keep_default_na": False,
         "na_values": ["", "nan", "NaN"],
     }
 
 
-def _exact_numbers() -> dict[str, str]:
-    """Return what pandas before 3.1 must be told to read numbers exactly; later ones do, and warn of it."""
-    pandas = require("pandas", "Reading tables")
-    version = tuple(int(part) for part in pandas.__version__.split(".")[:2])
-    return {"float_precision": "round_trip"} if version < (3, 1) else {}
-
-
 def _looks_like_heading(cells: Sequence[str], path: Path, decimal: str) -> bool:
-    if not _is_all_numbers([cell.replace(decimal, ".") for cell in cells]):
+    try:
+        numbers = [float(cell.replace(decimal, ".")) for cell in cells]
+    except ValueError:
         return True
     # pandas calls nameless columns 0, 1, 2, ... and writes that as a heading.
-    if [cell.strip() for cell in cells] == [str(column) for column in range(len(cells))]:
+    if numbers and [cell.strip() for cell in cells] == [str(column) for column in range(len(cells))]:
         raise UsageError(
             f"The first line of {path} ({','.join(cells[:4])}{', ...' * (len(cells) > 4)}) may number the "
-            "columns or be "
-            "the first row; say which with --header or --no-header."
+            "columns or be the first row; say which with --header or --no-header."
         )
-    return False
-
-
-def _is_all_numbers(cells: Sequence[str]) -> bool:
-    try:
-        return bool([float(cell) for cell in cells])
-    except ValueError:
-        return False
-
-
-def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
-    # A named index holds data (often the names of the points), so it becomes a column again.
-    return frame.reset_index() if frame.index.name is not None else frame
+    return not numbers
 
 
 def points_from_table(
@@ -236,15 +215,15 @@ def points_from_table(
     roles: ColumnRoles | None = None,
     *,
     is_graph: bool = False,
-    wishes: Wishes | None = None,
+    wanted: PreparationOptions | None = None,
 ) -> Points:
     """Turn a table into points: numbers from its feature columns, the rest by its role."""
-    roles = ColumnRoles() if roles is None else roles
+    roles, wanted = roles or ColumnRoles(), wanted or PreparationOptions()
     columns = feature_columns(frame, source, roles)
     try:
-        preparation, X = learn_preparation(frame, columns, source, wishes or Wishes())
+        preparation, X = learn_preparation(frame, columns, source, wanted)
     except UsageError as error:
-        raise UsageError(f"{error}{_all_it_takes(frame, columns, roles, wishes or Wishes())}") from error
+        raise UsageError(f"{error}{_all_it_takes(frame, columns, roles, wanted)}") from error
     return Points(
         X=X,
         source=source,
@@ -255,12 +234,14 @@ def points_from_table(
     )
 
 
-def _all_it_takes(frame: pd.DataFrame, columns: Sequence[str], roles: ColumnRoles, wishes: Wishes) -> str:
+def _all_it_takes(
+    frame: pd.DataFrame, columns: Sequence[str], roles: ColumnRoles, wanted: PreparationOptions
+) -> str:
     """Name all options a table needs, if there are several: one refusal is enough."""
     text = text_columns(frame, columns)
     commas = [column for column in text if has_decimal_commas(frame[column])]
     words = [column for column in text if column not in commas]
-    names = [column for column in words if is_called_id(column) or has_too_many_texts(frame[column])]
+    names = [column for column in words if is_called_id(column) or count_too_many_texts(frame[column])]
     partly = {column: _label_options(frame[column]) for column in words if roles.label is None}
     known = [column for column, said in partly.items() if said and column not in names][:1]
     can_name = [column for column in names if roles.identity is None and can_name_points(frame[column])]
@@ -270,10 +251,10 @@ def _all_it_takes(frame: pd.DataFrame, columns: Sequence[str], roles: ColumnRole
     options += [f"--id-column {quoted(name)}" for name in identity]
     options += [partly[name] for name in known]
     options += [f"--drop {','.join(quoted(name) for name in dropped)}"] if dropped else []
-    if not wishes.encode and set(words) - set(names) - set(known):
+    if not wanted.encode and set(words) - set(names) - set(known):
         options.append("--encode")
     features = [column for column in columns if column not in (*known, *identity, *dropped)]
-    if not wishes.impute and frame[features].isna().any(axis=None):
+    if not wanted.impute and frame[features].isna().any(axis=None):
         options.append("--impute")
     is_new = len(options) > 1 or known
     return f" All that this table seems to need: {' '.join(options)}." if is_new else ""
@@ -332,25 +313,17 @@ def class_names(
 
     Unknown are empty cells, NaN and, among numbers, -1. What may mean unknown or be a class is asked about.
     """
-    cells = labels_from_text(["" if is_missing(value) else _written(value) for value in values])
+    cells = []
+    for value in values:
+        # A column of whole numbers with gaps is read as floats: 3.0 is the class 3.
+        is_whole = isinstance(value, float) and value.is_integer()
+        cells.append("" if is_missing(value) else f"{value:g}" if is_whole else str(value))
     try:
-        codes, names = read_labels(cells, "value", unknown)
+        codes, names = read_labels(labels_from_text(cells), "value", unknown)
     except ConstraintError as error:
         said = re.sub(r"value\[(\d+)\] = (.*?) is text that", r"row \1 holds \2, which", str(error))
         raise UsageError(f"{source}, column {column!r}: {in_options(said)}.") from error
     return tuple("" if code == UNKNOWN else names[code] for code in codes)
-
-
-def in_options(message: str) -> str:
-    """Say in options of the command line what a message of the library says in parameters."""
-    message = re.sub(r"\bn_clusters=(\d+)", r"--clusters \1", message)
-    message = re.sub(r"\bn_clusters <= (\d+)", r"--clusters \1 or fewer", message)
-    message = re.sub(r"put None there or say unknown=(\S+)", r"say --unknown \1", message)
-    return message.replace("say unknown=()", "say --unknown ''")
-
-
-def _written(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def class_codes(
