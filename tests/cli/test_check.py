@@ -119,7 +119,7 @@ def test_classes_that_differ_only_in_capitals_are_spoken_of(shell):
 
 
 def test_what_is_too_much_to_judge_is_said(shell, clouds_csv, monkeypatch):
-    monkeypatch.setattr("sidecut.cli.result.MAX_POINTS", 5)
+    monkeypatch.setattr("sidecut.cli.check.MAX_POINTS", 5)
     shell.write("k.csv", "i,label\n0,a\n1,b\n2,a\n")
     assert shell("check", "k.csv", "--data", clouds_csv) == 0
     assert "Whether any label looks wrong was not judged: there is too much" in shell.out + shell.err

@@ -40,6 +40,6 @@ def test_settings_win_over_options_and_none_keeps_the_default():
 
 def test_an_unknown_parameter_is_refused_with_the_known_ones():
     with pytest.raises(
-        UsageError, match=r"KMeans has no parameter 'n_cluster'\. Did you mean n_clusters\?.*max_iter"
+        UsageError, match=r"KMeans has no parameter 'n_cluster'; did you mean n_clusters\?.*max_iter"
     ):
         build_estimator(KMeans, {}, ["n_cluster=4"])

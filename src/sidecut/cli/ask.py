@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import joblib
 import numpy as np
@@ -13,13 +12,12 @@ import pandas as pd
 from sidecut.active import ActiveClustering, Answer, Cards, converse
 from sidecut.active.oracles import name_points
 from sidecut.active.records import Record
-from sidecut.cli.console import Exit, UsageError, require
+from sidecut.cli.console import Exit, UsageError, counted
 from sidecut.cli.inputs import existing_file, read_points
 from sidecut.cli.options import AskOptions, command_line
-from sidecut.cli.outputs import LABEL_SUFFIXES, checked_output, label_columns, write_labels
+from sidecut.cli.outputs import LABEL_SUFFIXES, STANDARD_OUTPUT, checked_output, label_columns, write_labels
 from sidecut.cli.preparation import Points, PreparationOptions, ask_about_commas
 from sidecut.cli.report import embed_figure, render_page
-from sidecut.cli.summary import counted
 from sidecut.cli.tables import ColumnRoles, TextFormat, read_table
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.plots import plot_dialogue
@@ -27,10 +25,8 @@ from sidecut.plots import plot_dialogue
 __all__ = ["run"]
 
 
-SHOWN_NEXT, SHOWN_DOUBTFUL = 5, 10
 #: The file beside the answers that says which rows they are about.
 ASKED = "rows.txt"
-WORDS = {True: "together", False: "apart", None: "unsure"}
 #: Why each strategy asks, in plain words.
 REASONS = {
     "merge_classes": "two groups may be one",
@@ -49,14 +45,15 @@ REASONS = {
 def run(options: AskOptions) -> int:
     """Ask about pairs of rows, and write the labels when the person stops."""
     output = checked_output(options.output, LABEL_SUFFIXES)
-    if output == Path("-"):
+    if output == STANDARD_OUTPUT:
         raise UsageError("-o -: the questions are on the screen already; name a file for the labels.")
     text = TextFormat(options.header, options.encoding, options.decimal)
     frame = read_table(existing_file(options.data), text, [options.id_column] if options.id_column else [])
     shown = _shown(options, frame)
     points = _points(options, frame, shown, text)
     page = None if options.report is None else checked_output(options.report, (".html",))
-    session = _session(options, points)
+    folder = options.answers or options.output.with_name(f"{options.output.name}.answers")
+    session = _session(options, points, folder)
     names = [points.name(position) for position in range(points.n_samples)]
     # An empty cell is shown as empty, not as "nan".
     cells = frame[shown].astype(object).where(frame[shown].notna(), "")
@@ -70,26 +67,22 @@ def run(options: AskOptions) -> int:
         )
     converse(session, cards, sys.stdin, sys.stdout, options.questions)
     write_labels(output, label_columns(points, session.labels_.astype(np.intp), {}, session.confidence_))
-    sys.stdout.write(f"Labels are in {output}, answers in {_folder(options)}.\n")
+    sys.stdout.write(f"Labels are in {output}, answers in {folder}.\n")
     if page is not None:
-        page.write_text(dialogue_html(session, points, command_line("ask", options)), encoding="utf-8")
+        page.write_text(_page(session, points, names, command_line("ask", options)), encoding="utf-8")
         sys.stdout.write(f"The page of the dialogue is {page}.\n")
     return Exit.OK
 
 
-def _folder(options: AskOptions) -> Path:
-    return options.answers or options.output.with_name(f"{options.output.name}.answers")
-
-
-def _session(options: AskOptions, points: Points) -> ActiveClustering:
-    """Return the run that was stopped, or a new one."""
-    folder = _folder(options)
+def _session(options: AskOptions, points: Points, folder: Path) -> ActiveClustering:
+    """Return the session that was stopped, or a new one."""
+    fingerprint = str(joblib.hash((points.X, points.names)))
     if not folder.exists():
         session = ActiveClustering(
             options.clusters, reliability=options.reliability or 1.0, random_state=options.seed
         )
         session.start(points.X).save(folder)
-        (folder / ASKED).write_text(_fingerprint(points), encoding="utf-8")
+        (folder / ASKED).write_text(fingerprint, encoding="utf-8")
         return session
     session = ActiveClustering.load(folder)
     if len(session.labels_) != points.n_samples:
@@ -97,7 +90,7 @@ def _session(options: AskOptions, points: Points) -> ActiveClustering:
             f"{folder} holds answers about {len(session.labels_)} points, but {options.data} has "
             f"{points.n_samples}; name another folder with --answers."
         )
-    if (folder / ASKED).exists() and (folder / ASKED).read_text(encoding="utf-8") != _fingerprint(points):
+    if (folder / ASKED).exists() and (folder / ASKED).read_text(encoding="utf-8") != fingerprint:
         raise UsageError(
             f"{folder} holds answers about other rows than those of {options.data}: the rows changed, are in "
             "another order, or are prepared in another way (--raw, --impute, --drop, --show). Name another "
@@ -112,11 +105,6 @@ def _session(options: AskOptions, points: Points) -> ActiveClustering:
     if options.reliability is not None:
         session.rely(options.reliability)
     return session
-
-
-def _fingerprint(points: Points) -> str:
-    """Return what tells these rows, with their features and names, from others."""
-    return str(joblib.hash((points.X, points.names)))
 
 
 def _shown(options: AskOptions, frame: pd.DataFrame) -> list[str]:
@@ -144,65 +132,51 @@ def _points(options: AskOptions, frame: pd.DataFrame, shown: list[str], text: Te
     return read_points(options.data, roles=roles, wanted=wanted, text=text)
 
 
-# The page of a dialogue: the questions asked, what they brought, and what to ask next.
-
-
-def dialogue_html(run: ActiveClustering, points: Points, command: str) -> str:
-    """Return the page of a dialogue."""
-    names = [points.name(position) for position in range(points.n_samples)]
-    scores = _scores(run, points)
-    return render_page(
-        "dialogue.html",
-        title=f"{points.source.name}: {counted(run.n_clusters_, 'cluster')} by asking",
-        sentences=_sentences(run, scores),
-        tiles=_tiles(run, points, scores),
-        curve=_curve(run, scores),
-        questions=[_row(number + 1, record, names) for number, record in enumerate(run.history_)],
-        next=_next(run, names),
-        sizes=_sizes(run),
-        doubtful=_doubtful(run, names),
-        command=command,
-    )
-
-
-def _scores(run: ActiveClustering, points: Points) -> list[float] | None:
-    """Return the adjusted Rand index before the first answer and after each, where the truth is known."""
-    if points.truth is None or not run.history_:
-        return None
-    known = points.truth >= 0
-    return [float(adjusted_rand_index(points.truth[known], labels[known])) for labels in run.replay()]
-
-
-def _sentences(run: ActiveClustering, scores: list[float] | None) -> list[str]:
+def _page(run: ActiveClustering, points: Points, names: list[str], command: str) -> str:
+    """Return the page of a dialogue: the questions, what they changed, and what to ask next."""
     said = [f"{counted(len(run.history_), 'answer')} made {counted(run.n_clusters_, 'cluster')}."]
-    if scores is not None:
-        said.append(f"The adjusted Rand index went from {scores[0]:.2f} to {scores[-1]:.2f}.")
-    return [*said, run.outlook_.words]
-
-
-def _tiles(run: ActiveClustering, points: Points, scores: list[float] | None) -> list[tuple[str, str]]:
     tiles = [
         (f"{points.n_samples:,}", "points"),
         (str(run.n_clusters_), "clusters"),
         (f"{len(run.history_):,}", "answers"),
     ]
-    if scores is not None:
+    scores = None
+    if points.truth is not None and run.history_:
+        # The adjusted Rand index before the first answer and after each.
+        known = points.truth >= 0
+        scores = [float(adjusted_rand_index(points.truth[known], labels[known])) for labels in run.replay()]
+        said.append(f"The adjusted Rand index went from {scores[0]:.2f} to {scores[-1]:.2f}.")
         tiles.append((f"{scores[0]:.2f} → {scores[-1]:.2f}", "ARI, before the first → after the last answer"))
-    return tiles
+    sizes = np.bincount(run.labels_)
+    least_sure = np.argsort(run.confidence_, kind="stable")[:10].tolist()
+    return render_page(
+        "dialogue.html",
+        title=f"{points.source.name}: {counted(run.n_clusters_, 'cluster')} by asking",
+        sentences=[*said, run.outlook_.words],
+        tiles=tiles,
+        curve=_curve(run, scores),
+        questions=[_row(number + 1, record, names) for number, record in enumerate(run.history_)],
+        next={
+            "words": run.outlook_.words,
+            "rows": [(names[q.i], names[q.j], name_points(q.reason, names)) for q in run.questions(5)],
+        },
+        sizes=[(str(c), f"{size:,}", f"{size / sizes.sum():.1%}") for c, size in enumerate(sizes.tolist())],
+        doubtful=[(names[i], str(run.labels_[i]), f"{run.confidence_[i]:.2f}") for i in least_sure],
+        command=command,
+    )
 
 
 def _curve(run: ActiveClustering, scores: list[float] | None) -> dict[str, str] | None:
     if not run.history_:
         return None
-    require("matplotlib", "Drawing pictures")
     caption = "Each mark is an answer, and how many pairs of points it regrouped."
     if scores is not None:
         caption += " The line is the agreement with the true classes after each answer; 1 is perfect."
-
-    def draw(dialogue: ActiveClustering) -> Any:
-        return plot_dialogue(dialogue.history_, scores).figure
-
-    return embed_figure(draw, run, f"What {counted(len(run.history_), 'answer')} changed", caption)
+    return embed_figure(
+        lambda: plot_dialogue(run.history_, scores).figure,
+        f"What {counted(len(run.history_), 'answer')} changed",
+        caption,
+    )
 
 
 def _row(number: int, record: Record, names: list[str]) -> tuple[str, ...]:
@@ -210,20 +184,5 @@ def _row(number: int, record: Record, names: list[str]) -> tuple[str, ...]:
     if not isinstance(record, Answer):
         return (str(number), names[record.i], "", f"is {record.name}", "its class was asked for", changed)
     reason = REASONS.get(record.strategy, record.strategy.replace("_", " "))
-    return (str(number), names[record.i], names[record.j], WORDS[record.same], reason, changed)
-
-
-def _next(run: ActiveClustering, names: list[str]) -> dict[str, Any]:
-    questions = run.questions(SHOWN_NEXT)
-    rows = [(names[q.i], names[q.j], name_points(q.reason, names)) for q in questions]
-    return {"words": run.outlook_.words, "rows": rows}
-
-
-def _sizes(run: ActiveClustering) -> list[tuple[str, str, str]]:
-    sizes = np.bincount(run.labels_)
-    return [(str(c), f"{size:,}", f"{size / sizes.sum():.1%}") for c, size in enumerate(sizes.tolist())]
-
-
-def _doubtful(run: ActiveClustering, names: list[str]) -> list[tuple[str, str, str]]:
-    least = np.argsort(run.confidence_, kind="stable")[:SHOWN_DOUBTFUL]
-    return [(names[i], str(run.labels_[i]), f"{run.confidence_[i]:.2f}") for i in least.tolist()]
+    said = {True: "together", False: "apart", None: "unsure"}[record.same]
+    return (str(number), names[record.i], names[record.j], said, reason, changed)

@@ -1,9 +1,8 @@
-"""``sidecut check``: constraints looked at before they are used."""
+"""``sidecut check``: constraints checked before they are used, and labels and links that look wrong."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from sidecut.cli.console import Exit, UsageError, collected_warnings, in_options, show_rows
+from sidecut.cli.console import (
+    Exit,
+    UsageError,
+    collected_warnings,
+    counted,
+    in_options,
+    show_rows,
+    show_warnings,
+)
 from sidecut.cli.inputs import (
     conflict_words,
     existing_file,
@@ -21,61 +28,57 @@ from sidecut.cli.inputs import (
     unknown_values,
 )
 from sidecut.cli.options import CheckOptions
-from sidecut.cli.preparation import Points
-from sidecut.cli.result import (
-    MAX_JUDGED,
-    MAX_JUDGED_LINKS,
-    MAX_POINTS,
-    SHOWN,
-    list_suspects,
-    read_features,
-    seek_suspects,
-    tell_suspects,
-)
+from sidecut.cli.preparation import Points, PreparationOptions, ask_about_commas, text_columns
 from sidecut.cli.tables import (
     TABLE_SUFFIXES,
     ColumnRoles,
     TextFormat,
     kind_suffix,
+    looks_like_ids,
     must_exist,
     named_parts,
     read_table,
 )
 from sidecut.constraints import Conflict, Constraints
 from sidecut.constraints.closure import points_apart, too_few_clusters
+from sidecut.diagnostics import Suspects, find_suspects
 from sidecut.exceptions import ConflictError
 
-__all__ = ["run"]
+__all__ = ["chance_words", "list_suspects", "run", "seek_suspects"]
+
+#: Labels and links are not checked one by one on more points, with more known points, or with more links.
+MAX_POINTS, MAX_KNOWN_POINTS, MAX_LINKS = 20_000, 2_000, 20_000
 
 
 def run(options: CheckOptions) -> int:
     """Count constraints, what follows from them, what contradicts, and what looks wrong."""
     if options.label_column is not None:
         options = _about_itself(options)
+    roles = ColumnRoles(
+        label=options.label_column, identity=options.id_column, unknown=unknown_values(options.unknown)
+    )
+    text = TextFormat(encoding=options.encoding, decimal=options.decimal)
     with collected_warnings() as messages:
-        findings = _find(options, _points(options))
+        points = _points(options, roles, text)
+        try:
+            constraints = _read(options, points, "raise")
+            findings = _consistent(constraints, points, options.clusters)
+            findings |= _judged(options, constraints, points, roles, text)
+        except ConflictError as error:
+            findings = _contradictory(_read(options, points, "weigh"), points, error.conflicts)
     findings["warnings"] = messages
     if options.json:
         print(json.dumps(findings))
     else:
-        _tell(findings)
-        for message in messages:
-            print(f"sidecut: warning: {message}", file=sys.stderr)
+        _show(findings)
+        show_warnings(messages)
     return Exit.BAD_INPUT if findings["contradictions"] or findings["too_few_clusters"] else Exit.OK
 
 
-def _find(options: CheckOptions, points: Points) -> dict[str, Any]:
-    try:
-        constraints = _read(options, points, "raise")
-        return _consistent(constraints, points, options.clusters) | _judged(options, constraints, points)
-    except ConflictError as error:
-        return _contradictory(options, points, error.conflicts)
-
-
 def _read(options: CheckOptions, points: Points, on_conflict: str) -> Constraints:
-    unknown = unknown_values(options.unknown)
     if options.label_column is not None:
         return known_constraints(points, None)
+    unknown = unknown_values(options.unknown)
     return read_named_constraints(
         options.constraints, points, on_conflict, unknown=unknown, encoding=options.encoding
     )
@@ -90,7 +93,7 @@ def _about_itself(options: CheckOptions) -> CheckOptions:
     return replace(options, data=options.constraints)
 
 
-def _points(options: CheckOptions) -> Points:
+def _points(options: CheckOptions, roles: ColumnRoles, text: TextFormat) -> Points:
     """Return points with names but, where they are not needed, without their features."""
     if (options.samples is None) == (options.data is None):
         raise UsageError(
@@ -105,23 +108,13 @@ def _points(options: CheckOptions) -> Points:
     assert options.data is not None
     if kind_suffix(existing_file(options.data)) not in TABLE_SUFFIXES:
         return read_points(options.data)
-    roles = _roles(options)
-    frame = read_table(options.data, _text(options), list(roles.special))
+    frame = read_table(options.data, text, roles.special)
     must_exist(roles.special, list(frame.columns), options.data)
     values = {column: frame[column].tolist() for column in roles.special}
     return Points(np.empty((len(frame), 0)), options.data, **named_parts(values, roles, options.data))
 
 
-def _text(options: CheckOptions) -> TextFormat:
-    return TextFormat(encoding=options.encoding, decimal=options.decimal)
-
-
-def _roles(options: CheckOptions) -> ColumnRoles:
-    unknown = unknown_values(options.unknown)
-    return ColumnRoles(label=options.label_column, identity=options.id_column, unknown=unknown)
-
-
-def _counted(constraints: Constraints) -> dict[str, Any]:
+def _count(constraints: Constraints) -> dict[str, Any]:
     known = constraints.known_classes
     return {
         "n_samples": constraints.n_samples,
@@ -134,57 +127,68 @@ def _counted(constraints: Constraints) -> dict[str, Any]:
 
 def _consistent(constraints: Constraints, points: Points, n_clusters: int | None) -> dict[str, Any]:
     closed = constraints.closed()
-    asked = n_clusters or points.n_samples
     return {
-        **_counted(constraints),
+        **_count(constraints),
         "implied_must_links": closed.n_must_link,
         "implied_cannot_links": closed.n_cannot_link,
         "clusters_needed": max(1, len(points_apart(constraints))),
-        "too_few_clusters": in_options(too_few_clusters(constraints, asked, points.name)),
+        "too_few_clusters": in_options(
+            too_few_clusters(constraints, n_clusters or points.n_samples, points.name)
+        ),
         "contradictions": 0,
         "proofs": [],
     }
 
 
-def _judged(options: CheckOptions, constraints: Constraints, points: Points) -> dict[str, Any]:
-    """Say which labels or links look wrong, where there are data to judge them by."""
+def _judged(
+    options: CheckOptions, constraints: Constraints, points: Points, roles: ColumnRoles, text: TextFormat
+) -> dict[str, Any]:
+    """Return which labels or links look wrong, if there are data to judge them by."""
     kind = "link" if constraints.labels is None else "label"
     total = constraints.n_pairs if kind == "link" else len(constraints.constrained_points)
     nothing = {"kind": kind, "judged": 0, "suspects": [], "not_judged": ""}
     if options.data is None:
         return nothing
     try:
-        features = read_features(
-            options.data,
-            points,
-            _roles(options),
-            _text(options),
-        )
+        features = _read_features(options.data, points, roles, text)
         suspects = seek_suspects(features, constraints, options.clusters)
     except (UsageError, ValueError) as error:
         return nothing | {"not_judged": f"Whether any {kind} looks wrong was not judged: {error}"}
-    if suspects is None and total > 0:
-        limits = f"{MAX_POINTS:,} points, {MAX_JUDGED:,} of them known, {MAX_JUDGED_LINKS:,} links"
-        reason = f"there is too much to judge on the way (at most {limits})"
-        return nothing | {
-            "not_judged": f"Whether any {kind} looks wrong was not judged: {reason}. "
-            "sidecut.diagnostics.find_suspects does it from Python."
-        }
-    if suspects is None:
-        return nothing
-    return nothing | {"judged": total, "suspects": list_suspects(suspects, points)}
+    if suspects is not None:
+        return nothing | {"judged": total, "suspects": list_suspects(suspects, points)}
+    limits = f"{MAX_POINTS:,} points, {MAX_KNOWN_POINTS:,} of them known, {MAX_LINKS:,} links"
+    reason = (
+        f"Whether any {kind} looks wrong was not judged: there is too much to judge on the way (at most "
+        f"{limits}). sidecut.diagnostics.find_suspects does it from Python."
+    )
+    return nothing | {"not_judged": reason if total else ""}
 
 
-def _contradictory(options: CheckOptions, points: Points, conflicts: tuple[Conflict, ...]) -> dict[str, Any]:
-    # Weighed, opposite statements about one pair cancel and are no longer seen as a contradiction, so the
-    # proofs come from the refusal, and the larger of the two numbers is the better count.
-    weighed = _read(options, points, "weigh")
+def _read_features(path: Path, points: Points, roles: ColumnRoles, text: TextFormat) -> Points:
+    """Return the points with their numbers, standardised and gaps filled; texts and ids are left out."""
+    if kind_suffix(path) not in TABLE_SUFFIXES:
+        return points
+    frame = read_table(path, text, roles.special)
+    others = [name for name in frame.columns if name not in roles.special]
+    words = text_columns(frame, others)
+    ask_about_commas(frame, words, path)
+    dropped = tuple(name for name in others if name in words or looks_like_ids(frame[name], name))
+    if len(dropped) == len(others):
+        raise UsageError(f"{path} has no column of numbers.")
+    wanted = PreparationOptions(impute=True, standardize=True)
+    read = read_points(path, roles=replace(roles, drop=dropped), wanted=wanted, text=text)
+    return replace(read, names=points.names)
+
+
+def _contradictory(weighed: Constraints, points: Points, conflicts: tuple[Conflict, ...]) -> dict[str, Any]:
     return {
-        **_counted(weighed),
+        **_count(weighed),
         "implied_must_links": None,
         "implied_cannot_links": None,
         "clusters_needed": None,
         "too_few_clusters": "",
+        # Weighed, opposite statements about one pair cancel and no longer count as a contradiction. So the
+        # proofs come from the error, and the larger of the two numbers is the better count.
         "contradictions": max(len(conflicts), weighed.n_conflicts),
         "proofs": [conflict_words(conflict, points) for conflict in conflicts],
         "kind": "link",
@@ -194,41 +198,77 @@ def _contradictory(options: CheckOptions, points: Points, conflicts: tuple[Confl
     }
 
 
-def _tell(findings: dict[str, Any]) -> None:
+def _show(findings: dict[str, Any]) -> None:
     constrained = f"{findings['constrained_points']:,} of {findings['n_samples']:,} are constrained"
-    given = _counts(findings["must_links"], findings["cannot_links"])
+    given = _links_words(findings["must_links"], findings["cannot_links"])
     if findings["contradictions"]:
         show_rows(
             [("points", constrained), ("given", f"{given} (opposite statements about one pair cancel)")]
         )
-        print("\n".join(_contradictions(findings)))
+        count, proofs = findings["contradictions"], findings["proofs"]
+        more = f", the first {len(proofs)} of them" if len(proofs) < count else ""
+        print(f"{counted(count, 'contradiction')}{more}:", *(f"  {proof}" for proof in proofs), sep="\n")
+        print("Correct them, or cluster with --on-conflict drop or --on-conflict weigh.")
         return
-    implied = _counts(findings["implied_must_links"], findings["implied_cannot_links"])
+    implied = _links_words(findings["implied_must_links"], findings["implied_cannot_links"])
     rows = [("points", constrained), ("given", given), ("with what follows", implied)]
     if findings["kind"] == "label" and findings["classes"]:
         known = f"{findings['constrained_points']:,} of {findings['n_samples']:,} have a known class"
-        rows = [("points", known), ("classes", _classes(findings["classes"])), ("as pairs", given)]
+        counts = sorted(findings["classes"].items(), key=lambda one: (-one[1], one[0]))
+        classes = ", ".join(f"{name} {count:,}" for name, count in counts[:10])
+        more = f" and {len(counts) - 10} more" if len(counts) > 10 else ""
+        rows = [("points", known), ("classes", classes + more), ("as pairs", given)]
     needed = f"at least {findings['clusters_needed']}"
     show_rows([*rows, ("contradictions", "none"), ("clusters needed", needed)])
-    if findings["too_few_clusters"]:
-        print(findings["too_few_clusters"])
-    for line in tell_suspects(findings["suspects"], findings["kind"], findings["judged"]):
+    suspects = _suspect_lines(findings["suspects"], findings["kind"], findings["judged"])
+    for line in filter(None, [findings["too_few_clusters"], *suspects, findings["not_judged"]]):
         print(line)
-    if findings["not_judged"]:
-        print(findings["not_judged"])
 
 
-def _classes(counts: dict[str, int]) -> str:
-    words = [f"{name} {count:,}" for name, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))]
-    return ", ".join(words[:SHOWN]) + (f" and {len(words) - SHOWN} more" if len(words) > SHOWN else "")
+def _links_words(must: int, cannot: int) -> str:
+    return f"{counted(must, 'must-link')}, {counted(cannot, 'cannot-link')}"
 
 
-def _counts(must: int, cannot: int) -> str:
-    return f"{must:,} must-link{'s' * (must != 1)}, {cannot:,} cannot-link{'s' * (cannot != 1)}"
+def _suspect_lines(suspects: list[dict[str, Any]], kind: str, total: int) -> list[str]:
+    """Return lines that name the suspects, each with what was said and the reason."""
+    if not suspects:
+        return [f"None of the {total:,} {kind}s looks wrong."] if total else []
+    count, verb = len(suspects), "looks" if len(suspects) == 1 else "look"
+    lines = [f"{counted(count, kind)} of {total:,} {verb} wrong (the chance is given):"]
+    lines += [
+        f"  {' and '.join(one['points'])}, said {one['said']}: {one['reason']} ({chance_words(one['score'])})"
+        for one in suspects[:10]
+    ]
+    return lines + ([f"  and {count - 10:,} more (--json lists all)"] if count > 10 else [])
 
 
-def _contradictions(findings: dict[str, Any]) -> list[str]:
-    count, proofs = findings["contradictions"], findings["proofs"]
-    more = f", the first {len(proofs)} of them" if len(proofs) < count else ""
-    lines = [f"{count:,} contradiction{'s' * (count != 1)}{more}:", *(f"  {proof}" for proof in proofs)]
-    return [*lines, "Correct them, or cluster with --on-conflict drop or --on-conflict weigh."]
+def seek_suspects(points: Points, constraints: Constraints, n_clusters: int | None) -> Suspects | None:
+    """Return how suspicious each label or link is; None without any, or with too many to check."""
+    n_links = 0 if constraints.labels is not None else constraints.n_pairs
+    is_much = len(constraints.constrained_points) > MAX_KNOWN_POINTS or n_links > MAX_LINKS
+    if constraints.is_empty or is_much or points.n_samples > MAX_POINTS or min(points.X.shape) < 1:
+        return None
+    graph: dict[str, Any] = (
+        {"affinity": "precomputed"} if points.is_graph else {"n_neighbors": min(20, points.n_samples - 1)}
+    )
+    return find_suspects(points.X, constraints, n_clusters=n_clusters, **graph)
+
+
+def list_suspects(suspects: Suspects | None, points: Points) -> list[dict[str, Any]]:
+    """Return every label or link that is more likely wrong than right, the most suspicious first."""
+    if suspects is None:
+        return []
+    return [
+        {
+            "points": [points.name(int(point)) for point in np.atleast_1d(suspects.points[place])],
+            "said": str(suspects.said[place]),
+            "score": round(float(suspects.scores[place]), 4),
+            "reason": suspects.reasons[place],
+        }
+        for place in suspects.doubtful.tolist()
+    ]
+
+
+def chance_words(chance: float) -> str:
+    """Return a chance in percent; no chance is shown as 100 %."""
+    return "over 99 %" if chance > 0.99 else f"{100 * chance:.0f} %"

@@ -1,4 +1,4 @@
-"""``sidecut demo``: the whole walk on bundled data, through the same door as everybody's data."""
+"""``sidecut demo``: bundled data clustered with the same command as any other data."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sidecut.cli.cluster import Performance, perform
+from sidecut.cli.cluster import FinishedRun, finish
 from sidecut.cli.console import Exit, show_table
-from sidecut.cli.evaluate import Score
 from sidecut.cli.options import ClusterOptions, DemoOptions, command_line
-from sidecut.cli.result import ClusterRun
 from sidecut.datasets import Dataset, make_example, two_moons
 
 __all__ = ["run"]
@@ -22,36 +20,32 @@ __all__ = ["run"]
 
 @dataclass(frozen=True)
 class Example:
-    """A data set and how little is known about it."""
+    """A data set and the number of its labels to use."""
 
     data: Dataset
     n_known: int
     words: str
 
 
-def _examples() -> list[Example]:
+def run(options: DemoOptions) -> int:
+    """Write the data, cluster it with and without a few labels, and print what changed."""
+    options.output.mkdir(parents=True, exist_ok=True)
     moons = two_moons(300, noise=0.15, random_state=0)
-    return [
+    results = []
+    for example in (
         Example(moons, 20, "300 points on two noisy half circles"),
         Example(make_example("digits"), 60, "1,797 handwritten digits of 8 x 8 pixels"),
-    ]
-
-
-def run(options: DemoOptions) -> int:
-    """Write the data, cluster it with and without a few labels, and tell what changed."""
-    options.output.mkdir(parents=True, exist_ok=True)
-    results = []
-    for example in _examples():
+    ):
         asked = _prepare(example, options.output)
         print(f"{example.words}; {example.n_known} of them labelled\n$ {command_line('cluster', asked)}\n")
         sys.stdout.flush()
-        results.append(perform(replace(asked, quiet=options.quiet, verbose=options.verbose)))
-    _tell(results, options.output)
+        results.append(finish(replace(asked, quiet=options.quiet, verbose=options.verbose)))
+    _show(results, options.output)
     return Exit.OK
 
 
 def _prepare(example: Example, directory: Path) -> ClusterOptions:
-    """Write an example's files and return what `cluster` is to be asked for."""
+    """Write an example's files and return the options of `cluster` for it."""
     name = example.data.name
     data, known = directory / f"{name}.csv", directory / f"{name}_known.csv"
     features = [f"x{column}" for column in range(example.data.X.shape[1])]
@@ -77,26 +71,25 @@ def _write_csv(path: Path, heads: list[str], rows: Iterable[Iterable[float]]) ->
         writer.writerows([int(v) if float(v).is_integer() else v for v in row] for row in rows)
 
 
-def _tell(performances: list[Performance], directory: Path) -> None:
-    heads = ["", "ARI", "ARI on unlabelled", "constraints kept"]
-    rows = [row for done in performances for row in _rows(done.result)]
-    show_table(heads, rows, numeric=[1, 2, 3])
+def _show(finished: list[FinishedRun], directory: Path) -> None:
+    rows: list[tuple[str, ...]] = []
+    for done in finished:
+        run = done.result
+        rows.append((run.points.source.stem, "", "", ""))
+        for name, score in (
+            ("without constraints", run.baseline_score),
+            (type(run.model).__name__, run.score),
+        ):
+            if score is not None:
+                kept = f"{score.kept:,} of {score.total:,}"
+                rows.append(
+                    (f"  {name}", f"{score.ari or 0:.3f}", f"{score.ari_unconstrained or 0:.3f}", kept)
+                )
+    show_table(["", "ARI", "ARI on unlabelled", "constraints kept"], rows, numeric=[1, 2, 3])
     print(
         "\n(ARI: 1 is perfect agreement with the true classes, 0 is chance. One random draw of labels each.)"
     )
-    print("\nBefore and after:", *(done.files["picture"] for done in performances), sep="\n  ")
-    print("Reports, to open in a browser:", *(done.files["report"] for done in performances), sep="\n  ")
+    print("\nBefore and after:", *(done.files["picture"] for done in finished), sep="\n  ")
+    print("Reports, to open in a browser:", *(done.files["report"] for done in finished), sep="\n  ")
     print(f"\nNow with your own data (files like those in {directory}):")
     print("  sidecut cluster YOUR.csv --clusters 3 --constraints KNOWN.csv -o labels.csv")
-
-
-def _rows(run: ClusterRun) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = [(run.points.source.stem, "", "", "")]
-    if run.baseline_score is not None:
-        rows.append(_row("  without constraints", run.baseline_score))
-    return [*rows, _row(f"  {type(run.model).__name__}", run.score)]
-
-
-def _row(name: str, score: Score) -> tuple[str, ...]:
-    kept = f"{score.kept:,} of {score.total:,}"
-    return (name, f"{score.ari or 0.0:.3f}", f"{score.ari_unconstrained or 0.0:.3f}", kept)

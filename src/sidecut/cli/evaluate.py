@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,8 @@ from sidecut.evaluation import adjusted_rand_index, evaluate
 __all__ = ["run"]
 
 
-HARD = 1.0
+#: Pairs above this number are counted without listing them; those of a sample of points are listed instead.
+MAX_LISTED = 1_000_000
 
 
 def run(options: EvaluateOptions) -> int:
@@ -38,14 +38,22 @@ def run(options: EvaluateOptions) -> int:
             f"{options.labels} has {len(labels)} labels and {options.truth} has {len(truth)}; give both in "
             "the same order, or match them by name with --id-column."
         )
-    constraints = _constraints(options, names, len(labels))
     known = np.flatnonzero(truth >= 0)
     if len(known) < 2:
         raise UsageError(
             f"{options.truth} knows the classes of {len(known)} points; scores need at least two."
         )
-    restricted = None if constraints is None else constraints.restricted_to(known)
-    scores = evaluate(truth[known], labels[known], restricted)
+    constraints = None
+    if options.constraints is not None:
+        called = None if names is None else checked_names(names, str(options.id_column), options.labels)
+        constraints = read_named_constraints(
+            options.constraints,
+            Points(np.empty((len(labels), 0)), options.labels, names=called),
+            options.on_conflict,
+            unknown=unknown,
+            encoding=options.encoding,
+        ).restricted_to(known)
+    scores = evaluate(truth[known], labels[known], constraints)
     print(json.dumps(scores.to_dict()) if options.json else scores)
     if not options.json and len(known) < len(truth):
         print(f"scored on the {len(known):,} of {len(truth):,} points whose class is known")
@@ -68,31 +76,9 @@ def _matched(
     return matched
 
 
-def _constraints(options: EvaluateOptions, names: list[str] | None, n_samples: int) -> Constraints | None:
-    if options.constraints is None:
-        return None
-    called = None if names is None else checked_names(names, str(options.id_column), options.labels)
-    points = Points(np.empty((n_samples, 0)), Path(options.labels), names=called)
-    return read_named_constraints(
-        options.constraints,
-        points,
-        options.on_conflict,
-        unknown=unknown_values(options.unknown),
-        encoding=options.encoding,
-    )
-
-
-# How good a clustering is: constraints kept, and agreement with the truth where it is known.
-"""Constraints at least this strong are hard ones."""
-
-
-MAX_LISTED = 1_000_000
-"""Labels of many points stand for more pairs than anybody lists; a sample of points is listed instead."""
-
-
 @dataclass(frozen=True)
 class Score:
-    """What can be said of a clustering."""
+    """How many constraints a clustering satisfies, and its agreement with the truth where that is known."""
 
     kept: int
     total: int
@@ -105,7 +91,7 @@ class Score:
 
     @property
     def satisfaction(self) -> float:
-        """Share of the constraints kept; 1 if there are none."""
+        """Share of the constraints that are satisfied; 1 if there are none."""
         return self.kept / self.total if self.total else 1.0
 
     def as_dict(self) -> dict[str, Any]:
@@ -115,7 +101,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Violation:
-    """A constraint a clustering does not keep."""
+    """A constraint that a clustering does not satisfy."""
 
     kind: str
     first: int
@@ -128,7 +114,10 @@ def score(labels: NDArray[np.intp], points: Points, constraints: Constraints) ->
     """Score a clustering."""
     free = np.ones(points.n_samples, dtype=bool)
     free[constraints.constrained_points] = False
-    must_kept, cannot_kept = _kept_by_kind(labels, constraints)
+    must_kept = cannot_kept = None
+    if constraints.n_pairs <= MAX_LISTED:
+        must, kept = constraints.strengths > 0, constraints.satisfied_by(labels)
+        must_kept, cannot_kept = int((kept & must).sum()), int((kept & ~must).sum())
     return Score(
         kept=round(constraints.satisfaction(labels) * constraints.n_pairs),
         total=constraints.n_pairs,
@@ -141,13 +130,6 @@ def score(labels: NDArray[np.intp], points: Points, constraints: Constraints) ->
     )
 
 
-def _kept_by_kind(labels: NDArray, constraints: Constraints) -> tuple[int | None, int | None]:
-    if constraints.n_pairs > MAX_LISTED:
-        return None, None
-    must, kept = constraints.strengths > 0, constraints.satisfied_by(labels)
-    return int((kept & must).sum()), int((kept & ~must).sum())
-
-
 def _agreement(labels: NDArray, truth: NDArray | None, chosen: NDArray[np.bool_]) -> float | None:
     if truth is None:
         return None
@@ -157,15 +139,22 @@ def _agreement(labels: NDArray, truth: NDArray | None, chosen: NDArray[np.bool_]
 
 
 def violations(labels: NDArray[np.intp], constraints: Constraints) -> list[Violation]:
-    """List the constraints a clustering does not keep, the strongest first.
-
-    Of constraints too many to list, those among a sample of the constrained points are looked at.
-    """
+    """List the constraints a clustering violates, the strongest first; of too many, those of a sample."""
     listed = listed_constraints(constraints)
     broken = np.flatnonzero(~listed.satisfied_by(labels))
-    pairs, strengths = listed.pairs, listed.strengths
-    broken = broken[np.argsort(-np.abs(strengths[broken]), kind="stable")]
-    return [_violation(labels, pairs[row], float(strengths[row])) for row in broken]
+    found = [
+        Violation(
+            kind="must-link" if strength > 0 else "cannot-link",
+            first=first,
+            second=second,
+            strength=strength,
+            clusters=(int(labels[first]), int(labels[second])),
+        )
+        for (first, second), strength in zip(
+            listed.pairs[broken].tolist(), listed.strengths[broken].tolist(), strict=True
+        )
+    ]
+    return sorted(found, key=lambda violation: -abs(violation.strength))
 
 
 def listed_constraints(constraints: Constraints, max_pairs: int = MAX_LISTED) -> Constraints:
@@ -183,14 +172,3 @@ def listed_constraints(constraints: Constraints, max_pairs: int = MAX_LISTED) ->
         cannot_weight=-part.strengths[part.strengths < 0],
         on_conflict="weigh",
     )
-
-
-def _violation(labels: NDArray[np.intp], pair: NDArray[np.intp], strength: float) -> Violation:
-    first, second = (int(end) for end in pair)
-    kind = "must-link" if strength > 0 else "cannot-link"
-    return Violation(kind, first, second, strength, (int(labels[first]), int(labels[second])))
-
-
-def hard_violations(found: list[Violation]) -> int:
-    """Count the violations of constraints meant without reserve (strength 1 or more)."""
-    return sum(abs(violation.strength) >= HARD for violation in found)

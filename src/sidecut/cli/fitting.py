@@ -1,4 +1,4 @@
-"""Points and what is known about them to a fitted method, and to the same method told nothing."""
+"""Fitting a method to points, here or on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from sidecut.exceptions import InfeasibleError
 from sidecut.graphs import recipe
 
 if TYPE_CHECKING:
-    import pandas as pd
     from dask.dataframe import DataFrame
     from distributed import Client
 
-__all__ = ["chosen_parameters", "fit"]
-
-
-LOCAL = "local"
-
-_BUILD_A_GRAPH = {"affinity": "--affinity", "n_neighbors": "--neighbors"}
+__all__ = ["chosen_parameters", "compute_on_cluster", "fit", "refuse_unscheduled"]
 
 
 def chosen_parameters(options: ClusterOptions) -> dict[str, Any]:
-    """Return the parameters that have options of their own; None where nothing was said."""
+    """Return the parameters that have options of their own; None keeps the method's default."""
+    n_clusters: int | str = options.clusters.strip().lower()
+    if n_clusters != "auto":
+        try:
+            n_clusters = int(n_clusters)
+        except ValueError:
+            raise UsageError(f"--clusters {options.clusters}: give a whole number, or auto.") from None
     return {
-        "n_clusters": _n_clusters(options.clusters),
+        "n_clusters": n_clusters,
         "affinity": options.affinity,
         "n_neighbors": options.neighbors,
         "random_state": options.seed,
@@ -54,52 +54,10 @@ def chosen_parameters(options: ClusterOptions) -> dict[str, Any]:
     }
 
 
-def _n_clusters(text: str) -> int | str:
-    if text.strip().lower() == "auto":
-        return "auto"
-    try:
-        return int(text)
-    except ValueError:
-        raise UsageError(f"--clusters {text}: give a whole number, or auto.") from None
-
-
 def fit(
     points: Points, constraints: Constraints, method: str, chosen: dict[str, Any], settings: list[str]
 ) -> Any:
-    """Fit a method.
-
-    Parameters
-    ----------
-    points : Points
-        What to cluster.
-    constraints : Constraints
-        What is known.
-    method : str
-        Name of the method.
-    chosen : dict
-        Parameters from options of their own; those that are None keep the method's default.
-    settings : list of str
-        Texts ``name=value``.
-
-    Returns
-    -------
-    estimator
-        Fitted.
-
-    Raises
-    ------
-    UsageError
-        If the number of clusters does not fit the points, or the method cannot take what it is given.
-    """
-    estimator = _make(points, method, chosen, settings)
-    try:
-        return estimator.fit(points.X, constraints=constraints)
-    except InfeasibleError as error:
-        raise UsageError(_infeasible_words(error, points, estimator.n_clusters)) from error
-
-
-def _make(points: Points, method: str, chosen: dict[str, Any], settings: list[str]) -> Any:
-    """Return the method with its parameters, not fitted, or say why they do not go with the points."""
+    """Fit a method with the chosen parameters and the settings ``name=value``."""
     estimator_class = method_named(method).load()
     wanted = _fitting_parameters(points, method, estimator_class, chosen)
     estimator = build_estimator(estimator_class, wanted, settings)
@@ -115,63 +73,53 @@ def _make(points: Points, method: str, chosen: dict[str, Any], settings: list[st
             f"{estimator.n_clusters} clusters of {points.n_samples} points: ask for at least 1 and at most "
             "as many clusters as there are points."
         )
-    return estimator
-
-
-def _infeasible_words(error: InfeasibleError, points: Points, n_clusters: int) -> str:
-    """Say which cannot-links cannot all hold, by the names of their points."""
-    if points.names is None or error.cannot_link is None:
-        return str(error)
-    pairs = [f"{points.name(i)} and {points.name(j)}" for i, j in np.asarray(error.cannot_link).tolist()]
-    more = f" and {len(pairs) - 10} more" if len(pairs) > 10 else ""
-    return (
-        f"{n_clusters} clusters are too few to keep all of these apart: {'; '.join(pairs[:10])}{more}. "
-        "Ask for more clusters, or correct them."
-    )
+    try:
+        return estimator.fit(points.X, constraints=constraints)
+    except InfeasibleError as error:
+        if points.names is None or error.cannot_link is None:
+            raise
+        pairs = [f"{points.name(i)} and {points.name(j)}" for i, j in np.asarray(error.cannot_link).tolist()]
+        more = f" and {len(pairs) - 10} more" if len(pairs) > 10 else ""
+        raise UsageError(
+            f"{estimator.n_clusters} clusters are too few to keep all of these apart: "
+            f"{'; '.join(pairs[:10])}{more}. Ask for more clusters, or correct them."
+        ) from error
 
 
 def _fitting_parameters(
     points: Points, method: str, estimator_class: type[Any], chosen: dict[str, Any]
 ) -> dict[str, Any]:
-    """Leave out and add what the method and the points ask for, and say what does not go together."""
+    """Adapt the parameters to the method and the points, and refuse those that do not go together."""
     known = estimator_class().get_params(deep=False)
+    wanted = dict(chosen)
     if method == "auto" and chosen.get("n_neighbors") is not None:
-        asked = recipe(chosen.get("affinity") or "knn", chosen["n_neighbors"])
-        chosen = {**chosen, "affinity": asked, "n_neighbors": None}
-    if points.is_graph and "affinity" not in known:
-        raise UsageError(
-            f"{points.source} is a graph, and {method} clusters points by their features. Choose a method "
-            f"that cuts a graph: {', '.join(_graph_methods())}."
-        )
-    if points.is_graph and chosen.get("affinity") is not None:
-        raise UsageError(
-            f"--affinity {chosen['affinity']} builds a graph from features, but {points.source} is a graph "
-            "already; leave it out."
-        )
-    for name, option in _BUILD_A_GRAPH.items():
-        if chosen.get(name) is not None and name not in known:
+        wanted["affinity"] = recipe(chosen.get("affinity") or "knn", chosen["n_neighbors"])
+        wanted["n_neighbors"] = None
+    if points.is_graph:
+        if "affinity" not in known:
+            cutting = [
+                name for name, other in METHODS.items() if "affinity" in other.load()().get_params(deep=False)
+            ]
+            raise UsageError(
+                f"{points.source} is a graph, and {method} clusters points by their features. Choose a "
+                f"method that cuts a graph: {', '.join(cutting)}."
+            )
+        if wanted.get("affinity") is not None:
+            raise UsageError(
+                f"--affinity {wanted['affinity']} builds a graph from features, but {points.source} is a "
+                "graph already; leave it out."
+            )
+    for name, option in {"affinity": "--affinity", "n_neighbors": "--neighbors"}.items():
+        if wanted.get(name) is not None and name not in known:
             raise UsageError(
                 f"{option} is about a graph of neighbours, and {method} builds none; leave it out."
             )
-    wanted = dict(chosen)
-    if wanted.get("hard") and "hard" not in known:
-        if method != "cop-kmeans":
-            raise UsageError(f"--hard: {method} has no way to keep every constraint; choose another method.")
-        # It keeps every link as it is.
-        wanted.pop("hard")
+    # COP-k-means keeps every link without an option.
+    if wanted.get("hard") and "hard" not in known and method != "cop-kmeans":
+        raise UsageError(f"--hard: {method} has no way to keep every constraint; choose another method.")
+    if "hard" not in known:
+        wanted.pop("hard", None)
     return {**wanted, "affinity": "precomputed", "n_neighbors": None} if points.is_graph else wanted
-
-
-def _graph_methods() -> list[str]:
-    return [name for name, method in METHODS.items() if "affinity" in method.load()().get_params(deep=False)]
-
-
-# ``sidecut cluster --scheduler``: rows are read and clustered by the workers of a Dask cluster.
-"""Instead of an address: workers on this machine, for as long as the command runs."""
-
-METHODS_ON_CLUSTERS = ("scacs", "lsc")
-#: Rows looked at to tell what columns hold.
-PEEKED = 100
 
 
 def refuse_unscheduled(options: ClusterOptions) -> None:
@@ -196,8 +144,7 @@ def refuse_unscheduled(options: ClusterOptions) -> None:
             )
     if options.clusters == "auto":
         raise UsageError("--scheduler needs the number of clusters: --clusters K.")
-    able = [method_named(name) for name in METHODS_ON_CLUSTERS]
-    if options.method is not None and method_named(options.method) not in able:
+    if options.method is not None and method_named(options.method).name not in ("scacs", "lsc"):
         raise UsageError(
             f"--method {options.method} cannot run on a cluster: its graph does not come apart into rows. "
             "Use scacs, or lsc without constraints."
@@ -231,7 +178,7 @@ def compute_on_cluster(options: ClusterOptions, roles: ColumnRoles, stages: Stag
             fit(model, points.X, constraints=constraints, client=client)
             model.labels_ = model.labels_.compute()
             model.cluster_classes_ = constraints.name_clusters(model.labels_, model.n_clusters)
-            # It would be of no use without its cluster.
+            # A lazy array is of no use once its cluster is gone.
             del model.embedding_
     return ClusterRun(points, constraints, method, model)
 
@@ -241,9 +188,11 @@ def _connected(address: str) -> Iterator[Client]:
     from distributed import Client, LocalCluster
     from distributed.comm import get_address_host_port
 
-    if address == LOCAL:
-        quiet = logging.ERROR
-        with LocalCluster(dashboard_address=":0", silence_logs=quiet) as cluster, Client(cluster) as client:
+    if address == "local":
+        with (
+            LocalCluster(dashboard_address=":0", silence_logs=logging.ERROR) as cluster,
+            Client(cluster) as client,
+        ):
             yield client
         return
     try:
@@ -254,35 +203,31 @@ def _connected(address: str) -> Iterator[Client]:
     except (OSError, ValueError) as error:
         raise UsageError(
             f"--scheduler {address}: no Dask scheduler answers there ({error}). Give its address, such as "
-            f"tcp://10.0.0.1:8786, or {LOCAL!r} for workers on this machine."
+            f"tcp://10.0.0.1:8786, or 'local' for workers on this machine."
         ) from error
     with client:
         yield client
 
 
 def _read(path: Path, roles: ColumnRoles, text: TextFormat, standardize: bool) -> Points:
-    """Open a table for the workers, and bring back only what is not a feature."""
+    """Open a table for the workers; only columns that are no features are read here."""
     frame = _opened(path, roles, text)
-    head = frame.head(PEEKED, npartitions=-1)
+    # The first hundred rows show what the columns hold.
+    head = frame.head(100, npartitions=-1)
     features = feature_columns(head, path, roles)
     learn_preparation(head, features, path, PreparationOptions())
     X = frame[features].astype(np.float64).to_dask_array(lengths=True)
     if X.shape[0] == 0:
         raise UsageError(f"{path} has no rows; one row per point is expected.")
-    known: Any = frame[list(dict.fromkeys(roles.special))].compute() if roles.special else {}
-    values = {column: _plain(known[column]) for column in roles.special}
-    return Points(
-        X=_standardized(X) if standardize else X,
-        source=path,
-        columns=tuple(features),
-        **named_parts(values, roles, path),
-    )
+    if standardize:
+        import dask
 
-
-def _plain(column: pd.Series) -> list[Any]:
-    """Return the values of a column, None where there is none."""
-    values = column.astype(object)
-    return values.where(values.notna(), None).tolist()
+        mean, spread = dask.compute(X.mean(axis=0), X.std(axis=0))
+        # A constant column is zero once it is centred, and stays so.
+        X = (X - mean) / np.where(spread > 0, spread, 1.0)
+    known: Any = frame[list(dict.fromkeys(roles.special))].compute().astype(object) if roles.special else {}
+    values = {column: known[column].where(known[column].notna(), None).tolist() for column in roles.special}
+    return Points(X=X, source=path, columns=tuple(features), **named_parts(values, roles, path))
 
 
 def _opened(path: Path, roles: ColumnRoles, text: TextFormat) -> DataFrame:
@@ -303,11 +248,3 @@ def _opened(path: Path, roles: ColumnRoles, text: TextFormat) -> DataFrame:
     options["dtype"] = {**dict.fromkeys(whole, np.float64), **options["dtype"]}
     frame = dd.read_csv(str(path), **options)
     return frame.rename(columns={column: str(column) for column in frame.columns})
-
-
-def _standardized(X: Any) -> Any:
-    import dask
-
-    mean, spread = dask.compute(X.mean(axis=0), X.std(axis=0))
-    # A constant column carries nothing: centring makes it zero, and dividing by one keeps it so.
-    return (X - mean) / np.where(spread > 0, spread, 1.0)

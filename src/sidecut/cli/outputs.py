@@ -1,11 +1,11 @@
-"""Labels to files and back."""
+"""Writing labels to files and reading them back."""
 
 from __future__ import annotations
 
 import csv
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -25,6 +25,7 @@ __all__ = [
     "checked_output",
     "label_columns",
     "read_labels",
+    "refuse_overwriting",
     "write_labels",
 ]
 
@@ -35,7 +36,7 @@ PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def checked_output(path: Path, suffixes: tuple[str, ...]) -> Path:
-    """Return the path if it can be written, before any time is spent on computing what goes there."""
+    """Return the path if a file can be written there."""
     if path == STANDARD_OUTPUT and suffixes == LABEL_SUFFIXES:
         return path
     if path.suffix.lower() not in suffixes:
@@ -46,6 +47,15 @@ def checked_output(path: Path, suffixes: tuple[str, ...]) -> Path:
     if path.is_dir():
         raise UsageError(f"{path} is a directory; name a file in it.")
     return path
+
+
+def refuse_overwriting(outputs: Iterable[Path], inputs: Iterable[Path | None]) -> None:
+    """Refuse outputs that would replace an input or each other."""
+    written = [path.resolve() for path in outputs]
+    if any(path is not None and path.resolve() in written for path in inputs):
+        raise UsageError("An output would overwrite an input; choose another name.")
+    if len(set(written)) < len(written):
+        raise UsageError("Two outputs have the same name; give each its own.")
 
 
 def label_columns(
@@ -104,28 +114,15 @@ def read_labels(
         return class_codes(values.tolist(), "labels", path, unknown), None
     as_text = [name for name in (id_column, column) if name is not None]
     frame = read_table(path, text, as_text)
-    chosen = _label_column(list(frame.columns), column, path)
-    names = None
-    if id_column is not None:
-        if id_column not in frame.columns:
+    for name in as_text:
+        if name not in frame.columns:
+            raise UsageError(f"{path} has no column {name!r}; its columns are {', '.join(frame.columns)}.")
+    if column is None:
+        column = "label" if "label" in frame.columns else frame.columns[-1]
+        if column != "label" and len(frame.columns) > 2:
             raise UsageError(
-                f"{path} has no column {id_column!r}; its columns are {', '.join(frame.columns)}."
+                f"{path} has {len(frame.columns)} columns and none is called 'label'; name the one that "
+                "holds the classes with --column or --truth-column."
             )
-        names = [str(name) for name in frame[id_column]]
-    return class_codes(frame[chosen].tolist(), chosen, path, unknown), names
-
-
-def _label_column(available: list[str], column: str | None, path: Path) -> str:
-    if column is not None and column not in available:
-        raise UsageError(f"{path} has no column {column!r}; its columns are {', '.join(available)}.")
-    if column is not None:
-        return column
-    if "label" in available:
-        return "label"
-    if len(available) <= 2:
-        return available[-1]
-    raise UsageError(
-        f"{path} has {len(available)} columns and none is called 'label'; name the one that holds the "
-        "classes with "
-        "--column or --truth-column."
-    )
+    names = None if id_column is None else [str(name) for name in frame[id_column]]
+    return class_codes(frame[column].tolist(), column, path, unknown), names

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidecut import __version__
-from sidecut.cli.console import UsageError, require
-from sidecut.cli.evaluate import MAX_LISTED, Score, listed_constraints
-from sidecut.cli.result import ClusterRun, chance_words, list_suspects
-from sidecut.cli.summary import clusters_words, counted, sentences, solver_words
+from sidecut.cli.check import chance_words, list_suspects
+from sidecut.cli.console import UsageError, counted, require
+from sidecut.cli.evaluate import MAX_LISTED, listed_constraints
+from sidecut.cli.result import ClusterRun, clusters_words, sentences, solver_words
 from sidecut.plots import (
     align_clusters,
     plot_before_after,
@@ -29,26 +29,26 @@ from sidecut.plots import (
 from sidecut.plots.canvas import cluster_styles
 from sidecut.plots.links import are_labels
 
-__all__ = ["embed_figure", "render_page", "report_html", "write_report"]
+__all__ = ["embed_figure", "render_page", "report_html", "save_picture"]
 
-
-SHOWN_VIOLATIONS = 50
-OPEN_VIOLATIONS = 10
-SHOWN_DOUBTFUL = 10
-SHOWN_SUSPECTS = 20
-
-DRAWN_LINKS = 80
-
-
-def write_report(
-    path: Path, run: ClusterRun, command: str, messages: list[str], seconds: dict[str, float]
-) -> None:
-    """Write the report of a run."""
-    path.write_text(report_html(run, command, messages, seconds), encoding="utf-8")
+#: Colours of pictures on light and on dark paper.
+THEMES: dict[str, dict[str, Any]] = {
+    "light": {"text.color": "#1d2129", "axes.labelcolor": "#1d2129", "axes.edgecolor": "#8a919e"},
+    "dark": {
+        "text.color": "#e8eaee",
+        "axes.labelcolor": "#e8eaee",
+        "axes.edgecolor": "#8a919e",
+        "xtick.color": "#b4bac5",
+        "ytick.color": "#b4bac5",
+        "figure.facecolor": "none",
+        "axes.facecolor": "none",
+        "savefig.facecolor": "none",
+    },
+}
 
 
 def report_html(run: ClusterRun, command: str, messages: list[str], seconds: dict[str, float]) -> str:
-    """Return the report of a run as one HTML page; see `write_report`."""
+    """Return the report of a run as one HTML page."""
     return render_page(
         "report.html",
         title=f"{run.points.source.name} in {clusters_words(run)}",
@@ -71,12 +71,26 @@ def report_html(run: ClusterRun, command: str, messages: list[str], seconds: dic
 
 
 def render_page(template: str, **content: Any) -> str:
-    """Return a page of a template beside this file; every page is told the versions of what made it."""
+    """Return a page of a template beside this file, with the versions of the packages that made it."""
     jinja2 = require("jinja2", "Writing the report")
     loader = jinja2.PackageLoader("sidecut.cli", ".")
-    # Whatever comes from files (names, classes) is escaped.
+    # Names and classes come from files, so they are escaped.
     pages = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return pages.get_template(template).render(version=__version__, versions=_versions(), **content)
+    versions = [f"sidecut {__version__}", f"Python {platform.python_version()}"]
+    versions += [f"{package} {version(package)}" for package in ("numpy", "scipy", "scikit-learn")]
+    return pages.get_template(template).render(version=__version__, versions=", ".join(versions), **content)
+
+
+def embed_figure(draw: Callable[[], Any], alt: str, caption: str) -> dict[str, str]:
+    """Return a picture for light and one for dark screens, with a text for readers who cannot see it."""
+    matplotlib = require("matplotlib", "Drawing pictures")
+    embedded = {"alt": alt, "caption": caption}
+    for theme, colours in THEMES.items():
+        file = io.BytesIO()
+        with matplotlib.rc_context(colours):
+            draw().savefig(file, format="png", dpi=120)
+        embedded[theme] = base64.b64encode(file.getvalue()).decode("ascii")
+    return embedded
 
 
 def _tiles(run: ClusterRun) -> list[tuple[str, str]]:
@@ -91,112 +105,82 @@ def _tiles(run: ClusterRun) -> list[tuple[str, str]]:
     return tiles
 
 
-def embed_figure(draw: Callable[[Any], Any], run: Any, alt: str, caption: str) -> dict[str, str]:
-    """Return a picture for light and one for dark screens, with words for those who cannot see it."""
-    themes = {
-        theme: base64.b64encode(render(draw, run, theme)).decode("ascii") for theme in ("light", "dark")
-    }
-    return {**themes, "alt": alt, "caption": caption}
-
-
 def _points_picture(run: ClusterRun) -> dict[str, str]:
-    _, shown = coordinates(run)
-    caption = f"The picture shows {shown}; colours and shapes are clusters.{_explained(run)}"
+    caption = f"The picture shows {_coordinates(run)[1]}; colours and shapes are clusters."
     alt = f"Scatter plot of {run.points.n_samples:,} points in {clusters_words(run)}"
     if run.baseline is not None:
         alt += ", without constraints on the left and with constraints on the right"
     if run.score.total:
         alt += f"; {run.score.kept:,} of {run.score.total:,} constraints are satisfied"
-    return embed_figure(draw_points, run, alt, caption)
-
-
-def _explained(run: ClusterRun) -> str:
-    """Say how the constraints are drawn."""
-    if not run.score.total:
-        return ""
-    if are_labels(run.constraints):
-        return " Points whose label is known are ringed; a cross is one in the cluster of another class."
-    return " Solid lines are must-links, dashed red lines cannot-links; bold ones are violated."
+        caption += (
+            " Points whose label is known are ringed; a cross is one in the cluster of another class."
+            if are_labels(run.constraints)
+            else " Solid lines are must-links, dashed red lines cannot-links; bold ones are violated."
+        )
+    return embed_figure(lambda: draw_points(run), alt, caption)
 
 
 def _comparison(run: ClusterRun) -> dict[str, Any] | None:
-    """Set the clustering beside the one without constraints."""
-    if not run.score.total and run.score.ari is None:
+    """Return a table of the scores, beside those without constraints."""
+    after = run.score
+    if not after.total and after.ari is None:
         return None
-    columns = [("with constraints" if run.score.total else "value", run.score)]
+    columns = [("with constraints" if after.total else "value", after)]
     if run.baseline_score is not None:
         columns.insert(0, ("without constraints", run.baseline_score))
-    return {
-        "heads": [head for head, _ in columns],
-        "rows": [(name, [_cell(score, key) for _, score in columns]) for name, key in _compared(run.score)],
-        "explains_ari": run.score.ari_unconstrained is not None and run.score.total,
-    }
-
-
-def _compared(score: Score) -> list[tuple[str, str]]:
+    scores = [score for _, score in columns]
     rows = []
-    if score.total:
-        rows += [("constraints satisfied", "all"), ("must-links", "must"), ("cannot-links", "cannot")]
-    if score.ari is not None:
-        rows.append(("adjusted Rand index, all points", "ari"))
-    if score.ari_unconstrained is not None and score.total:
-        rows.append(("adjusted Rand index, unconstrained points", "ari_unconstrained"))
-    return rows
+    if after.total:
+        rows += [
+            ("constraints satisfied", [_kept_cell(s.kept, s.total) for s in scores]),
+            ("must-links", [_kept_cell(s.must_kept, s.must_total) for s in scores]),
+            ("cannot-links", [_kept_cell(s.cannot_kept, s.cannot_total) for s in scores]),
+        ]
+    if after.ari is not None:
+        rows.append(("adjusted Rand index, all points", [f"{s.ari:.3f}" for s in scores]))
+    if after.ari_unconstrained is not None and after.total:
+        free = [f"{s.ari_unconstrained:.3f}" for s in scores]
+        rows.append(("adjusted Rand index, unconstrained points", free))
+    explains_ari = after.ari_unconstrained is not None and after.total
+    return {"heads": [head for head, _ in columns], "rows": rows, "explains_ari": explains_ari}
 
 
-def _cell(score: Score, key: str) -> str:
-    counts = {
-        "all": (score.kept, score.total),
-        "must": (score.must_kept, score.must_total),
-        "cannot": (score.cannot_kept, score.cannot_total),
-    }
-    if key in counts:
-        kept, total = counts[key]
-        return f"{total:,} given" if kept is None else f"{kept:,} of {total:,}"
-    value = getattr(score, key)
-    return "unknown" if value is None else f"{value:.3f}"
+def _kept_cell(kept: int | None, total: int) -> str:
+    return f"{total:,} given" if kept is None else f"{kept:,} of {total:,}"
 
 
 def _violations(run: ClusterRun) -> dict[str, Any] | None:
-    """List the constraints that are not kept, and where their points are instead."""
+    """List up to 50 constraints that are violated, and the clusters of their points."""
     if not run.score.total:
         return None
-    shown = run.violations[:SHOWN_VIOLATIONS]
-    ends = [(run.points.name(v.first), run.points.name(v.second)) for v in shown]
-    rows = [
-        (v.kind, *names, f"{abs(v.strength):g}", _where(v.clusters))
-        for v, names in zip(shown, ends, strict=True)
-    ]
+    rows = []
+    for violation in run.violations[:50]:
+        first, second = violation.clusters
+        where = f"both in cluster {first}" if first == second else f"in clusters {first} and {second}"
+        names = (run.points.name(violation.first), run.points.name(violation.second))
+        rows.append((violation.kind, *names, f"{abs(violation.strength):g}", where))
+    words = _violation_words(run, len(rows)) if run.score.kept < run.score.total else ""
+    return {"words": words, "rows": rows, "is_long": len(rows) > 10}
+
+
+def _violation_words(run: ClusterRun, n_shown: int) -> str:
+    """Count the violations, and name the points in most of them: a wrong label shows up here."""
     violated = run.score.total - run.score.kept
-    words = f"{_violation_count(run, violated, len(rows))} {_culprits(run)}" if violated else ""
-    return {"words": words, "rows": rows, "is_long": len(rows) > OPEN_VIOLATIONS}
-
-
-def _violation_count(run: ClusterRun, violated: int, shown: int) -> str:
     verb = "is" if violated == 1 else "are"
     said = f"{violated:,} of {counted(run.score.total, 'constraint')} {verb} violated"
     if run.score.total > MAX_LISTED:
-        return f"{said}; these {shown} are from a sample of the constrained points, the strongest first."
-    return f"{said}; the first {shown}, the strongest first." if shown < violated else f"{said}."
-
-
-def _culprits(run: ClusterRun) -> str:
-    """Name the points that take part in most violations: a mistake in one label shows up here."""
+        said += f"; these {n_shown} are from a sample of the constrained points, the strongest first"
+    elif n_shown < violated:
+        said += f"; the first {n_shown}, the strongest first"
     counts = Counter(point for v in run.violations for point in (v.first, v.second))
-    often = [(point, count) for point, count in counts.most_common(3) if count > 1]
-    if not often:
-        return ""
-    named = ", ".join(f"{run.points.name(point)} ({count:,})" for point, count in often)
-    return f"Points in most of them: {named}. Look at these first."
-
-
-def _where(clusters: tuple[int, int]) -> str:
-    first, second = clusters
-    return f"both in cluster {first}" if first == second else f"in clusters {first} and {second}"
+    often = [f"{run.points.name(point)} ({n:,})" for point, n in counts.most_common(3) if n > 1]
+    return (
+        f"{said}. Points in most of them: {', '.join(often)}. Look at these first." if often else f"{said}."
+    )
 
 
 def _sizes(run: ClusterRun) -> list[dict[str, Any]]:
-    largest, total, colours = max(run.sizes), sum(run.sizes), cluster_colours(run)
+    largest, total, colours = max(run.sizes), sum(run.sizes), _cluster_colours(run)
     known = run.constraints.known_classes
     is_known = (
         np.zeros(total, dtype=bool) if known is None else np.array([name is not None for name in known])
@@ -216,8 +200,19 @@ def _sizes(run: ClusterRun) -> list[dict[str, Any]]:
     ]
 
 
+def _cluster_colours(run: ClusterRun) -> list[str]:
+    """Return the colour of each cluster in the picture."""
+    numbers = np.arange(len(run.sizes))
+    if run.baseline is not None:
+        before = np.unique(run.baseline.labels_, return_inverse=True)[1]
+        drawn = align_clusters(run.labels, before)
+        numbers = np.array([drawn[run.labels == c][0] if size else 0 for c, size in enumerate(run.sizes)])
+    styles = cluster_styles(int(numbers.max()) + 1)
+    return [styles[number][0] for number in numbers]
+
+
 def _candidates(run: ClusterRun) -> dict[str, Any] | None:
-    """Return the table of what was tried, where the method was chosen."""
+    """Return the table of the candidates, where the method was chosen."""
     columns = getattr(run.model, "candidates_", None)
     if columns is None:
         return None
@@ -233,23 +228,26 @@ def _candidate_cell(value: Any) -> str:
 
 
 def _doubtful(run: ClusterRun) -> list[tuple[str, str, str]]:
-    """List the points whose cluster is least sure: the ones to look at, or to label next."""
+    """List the ten points of least confidence."""
     if run.confidence is None:
         return []
+    classes = {cluster: f"{cluster} ({name})" for cluster, name in run.class_of_cluster.items()}
+    least = np.argsort(run.confidence, kind="stable")[:10]
+    clusters = [int(run.labels[point]) for point in least]
     return [
-        (run.points.name(point), _called(run, int(run.labels[point])), f"{run.confidence[point]:.2f}")
-        for point in run.least_sure(SHOWN_DOUBTFUL)
+        (run.points.name(int(point)), classes.get(cluster, str(cluster)), f"{run.confidence[point]:.2f}")
+        for point, cluster in zip(least, clusters, strict=True)
     ]
 
 
 def _suspects(run: ClusterRun) -> dict[str, Any] | None:
-    """List what was said that looks wrong, with the reason."""
+    """List up to 20 labels or links that look wrong, with the reason."""
     if run.suspects is None:
         return None
     found = list_suspects(run.suspects, run.points)
     rows = [
         (" and ".join(one["points"]), one["said"], one["reason"], chance_words(one["score"]))
-        for one in found[:SHOWN_SUSPECTS]
+        for one in found[:20]
     ]
     kind, total = run.suspects.kind, len(run.suspects.scores)
     count = f"{counted(len(found), kind)} of {total:,} {'looks' if len(found) == 1 else 'look'} wrong"
@@ -257,24 +255,22 @@ def _suspects(run: ClusterRun) -> dict[str, Any] | None:
     return {"kind": kind, "total": f"{total:,}", "words": f"{count}{more}.", "rows": rows}
 
 
-def _called(run: ClusterRun, cluster: int) -> str:
-    name = run.class_of_cluster.get(cluster)
-    return f"{cluster}" if name is None else f"{cluster} ({name})"
-
-
 def _spectrum(run: ClusterRun) -> dict[str, Any] | None:
-    """Show the eigenvalues, and say how they were found and how sure that is."""
-    shown = run.spectrum or run.eigenvalues
-    if not shown:
+    """Return the picture of the eigenvalues of the graph or of the embedding, and how they were found."""
+    values = np.sort(run.spectrum or run.eigenvalues)
+    if not len(values):
         return None
     solver, certificate = solver_words(run)
-    words = _gap_words(run)
-    figure = embed_figure(draw_eigenvalues, run, f"Stem plot of {len(shown)} eigenvalues. {words}", words)
+    words = _gap_words(values, run.n_clusters)
+    figure = embed_figure(
+        lambda: plot_eigenvalues(run.spectrum or run.eigenvalues, run.n_clusters).figure,
+        f"Stem plot of {len(values)} eigenvalues. {words}",
+        words,
+    )
     return {"figure": figure, "how": f"Solver: {solver}. Certificate: {certificate.rstrip('.')}."}
 
 
-def _gap_words(run: ClusterRun) -> str:
-    values, k = np.sort(run.spectrum or run.eigenvalues), run.n_clusters
+def _gap_words(values: NDArray[np.float64], k: int) -> str:
     if k >= len(values):
         return f"The {len(values)} eigenvalues of the embedding, from {values[0]:.3g} to {values[-1]:.3g}."
     gaps = np.diff(values)
@@ -285,37 +281,8 @@ def _gap_words(run: ClusterRun) -> str:
     return f"{said}; the widest gap ({gaps[widest - 1]:.2g}) is after eigenvalue {widest}."
 
 
-def _versions() -> str:
-    packages = ("numpy", "scipy", "scikit-learn")
-    versions = [("sidecut", __version__), ("Python", platform.python_version())]
-    versions += [(package, version(package)) for package in packages]
-    return ", ".join(f"{name} {number}" for name, number in versions)
-
-
-# The pictures of a run, on light and on dark paper.
-"""Labels of a few points make many links; more lines than this hide the points."""
-
-THEMES: dict[str, dict[str, Any]] = {
-    "light": {"text.color": "#1d2129", "axes.labelcolor": "#1d2129", "axes.edgecolor": "#8a919e"},
-    "dark": {
-        "text.color": "#e8eaee",
-        "axes.labelcolor": "#e8eaee",
-        "axes.edgecolor": "#8a919e",
-        "xtick.color": "#b4bac5",
-        "ytick.color": "#b4bac5",
-        "figure.facecolor": "none",
-        "axes.facecolor": "none",
-        "savefig.facecolor": "none",
-    },
-}
-
-
-def coordinates(run: ClusterRun) -> tuple[NDArray[np.float64], str]:
-    """Choose where the points are drawn, and say in words what is seen.
-
-    Data of one or two features is shown as it is. Anything else is shown by the principal components of the
-    embedding the labels were read from, or of the data where a method has none.
-    """
+def _coordinates(run: ClusterRun) -> tuple[NDArray[np.float64], str]:
+    """Return where the points are drawn, and what that shows: the data, or principal components."""
     X = run.points.X
     if not run.points.is_graph and X.shape[1] <= 2:
         return project_for_picture(X), "the data itself"
@@ -329,56 +296,24 @@ def coordinates(run: ClusterRun) -> tuple[NDArray[np.float64], str]:
 def draw_points(run: ClusterRun) -> Any:
     """Draw the clusters with their constraints, before and after if both are known."""
     require("matplotlib", "Drawing pictures")
-    where, _ = coordinates(run)
+    where, _ = _coordinates(run)
     links = listed_constraints(run.constraints)
+    # Labels of a few points make many links; more than 80 lines hide the points.
     if run.baseline is None:
         title = f"{clusters_words(run)} by {type(run.model).__name__}"
-        return plot_embedding(where, run.labels, links, title=title, max_links=DRAWN_LINKS).figure
+        return plot_embedding(where, run.labels, links, title=title, max_links=80).figure
+    titles = ["Without constraints", f"With constraints ({type(run.model).__name__})"]
+    for place, score in enumerate((run.baseline_score, run.score)):
+        if score is not None and score.ari is not None:
+            titles[place] += f": ARI {score.ari:.2f}"
     axes = plot_before_after(
-        where, run.baseline.labels_, run.labels, links, titles=_titles(run), max_links=DRAWN_LINKS
+        where, run.baseline.labels_, run.labels, links, titles=(titles[0], titles[1]), max_links=80
     )
     return axes[0].figure
 
 
-def _titles(run: ClusterRun) -> tuple[str, str]:
-    names = ("Without constraints", f"With constraints ({type(run.model).__name__})")
-    scores = (run.baseline_score, run.score)
-    return tuple(_with_ari(name, score) for name, score in zip(names, scores, strict=True))  # type: ignore[return-value]
-
-
-def _with_ari(name: str, score: Any) -> str:
-    return name if score is None or score.ari is None else f"{name}: ARI {score.ari:.2f}"
-
-
-def cluster_colours(run: ClusterRun) -> list[str]:
-    """Return the colour each cluster has in the picture."""
-    if run.baseline is None:
-        numbers = np.arange(len(run.sizes))
-    else:
-        before = np.unique(run.baseline.labels_, return_inverse=True)[1]
-        drawn = align_clusters(run.labels, before)
-        numbers = np.array([drawn[run.labels == c][0] if size else 0 for c, size in enumerate(run.sizes)])
-    styles = cluster_styles(int(numbers.max()) + 1)
-    return [styles[number][0] for number in numbers]
-
-
-def draw_eigenvalues(run: ClusterRun) -> Any:
-    """Draw the eigenvalues of the graph, or those of the embedding where the graph's are not known."""
-    require("matplotlib", "Drawing pictures")
-    return plot_eigenvalues(run.spectrum or run.eigenvalues, run.n_clusters).figure
-
-
-def render(draw: Callable[[Any], Any], run: Any, theme: str = "light") -> bytes:
-    """Draw a picture in a theme and return it as PNG."""
-    matplotlib = require("matplotlib", "Drawing pictures")
-    file = io.BytesIO()
-    with matplotlib.rc_context(THEMES[theme]):
-        draw(run).savefig(file, format="png", dpi=120)
-    return file.getvalue()
-
-
 def save_picture(run: ClusterRun, path: Path) -> None:
-    """Write the picture of the points to a file, its format told by the suffix."""
+    """Write the picture of the points to a file in the format of its suffix."""
     try:
         draw_points(run).savefig(path, dpi=160)
     except OSError as error:

@@ -1,8 +1,9 @@
-"""What a run of ``sidecut cluster`` produced, for whoever tells of it."""
+"""The result of ``sidecut cluster``, and its summary for people and for programs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,39 +11,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.cli.console import UsageError
-from sidecut.cli.evaluate import MAX_LISTED, Score, Violation, hard_violations, score, violations
-from sidecut.cli.inputs import read_points
-from sidecut.cli.preparation import Points, PreparationOptions, ask_about_commas
-from sidecut.cli.tables import (
-    TABLE_SUFFIXES,
-    ColumnRoles,
-    TextFormat,
-    kind_suffix,
-    looks_like_ids,
-    read_table,
-)
+from sidecut.cli.check import MAX_POINTS, list_suspects, seek_suspects
+from sidecut.cli.console import counted, show_rows
+from sidecut.cli.evaluate import MAX_LISTED, Score, Violation, score, violations
+from sidecut.cli.preparation import Points
 from sidecut.constraints import Constraints
-from sidecut.diagnostics import Suspects, find_suspects
+from sidecut.diagnostics import Suspects
+from sidecut.evaluation import clustering_accuracy
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.spectral import laplacian_eigenpairs
 
-__all__ = ["ClusterRun", "graph_spectrum"]
-
-
-SHOWN_BEYOND = 5
-"""So many eigenvalues beyond the number of clusters show whether there is a gap."""
-
-MAX_POINTS = 20_000
-"""Beyond so many points suspects are not sought on the way; `find_suspects` can be called by itself."""
-
-MAX_SPECTRUM_POINTS = 20_000
-"""Beyond so many points a second look at the spectrum would take too long for a picture."""
+__all__ = [
+    "ClusterRun",
+    "clusters_words",
+    "graph_spectrum",
+    "json_summary",
+    "sentences",
+    "show_summary",
+    "solver_words",
+]
 
 
 @dataclass(frozen=True)
 class ClusterRun:
-    """Everything a run produced, for whoever tells of it."""
+    """Everything a run produced."""
 
     points: Points
     constraints: Constraints
@@ -70,19 +62,19 @@ class ClusterRun:
 
     @cached_property
     def violations(self) -> list[Violation]:
-        """The constraints not kept."""
+        """The constraints that are not satisfied."""
         return violations(self.labels, self.constraints)
 
     @property
     def n_hard_violations(self) -> int:
-        """How many constraints meant without reserve are not kept; those too many to list are all hard."""
+        """Number of violated constraints of strength 1 or more; those too many to list all count as hard."""
         if self.score.total > MAX_LISTED:
             return self.score.total - self.score.kept
-        return hard_violations(self.violations)
+        return sum(abs(violation.strength) >= 1.0 for violation in self.violations)
 
     @property
     def n_clusters(self) -> int:
-        """How many clusters were asked for, or chosen."""
+        """Number of clusters, given or chosen."""
         return int(getattr(self.model, "n_clusters_", self.model.n_clusters))
 
     @property
@@ -93,38 +85,28 @@ class ClusterRun:
 
     @property
     def class_of_cluster(self) -> dict[int, str]:
-        """Which cluster is which class, as far as classes are known."""
+        """The class of each cluster, where it is known."""
         return {cluster: str(name) for cluster, name in getattr(self.model, "cluster_classes_", {}).items()}
 
     @property
     def confidence(self) -> NDArray[np.float64] | None:
-        """How sure the method is of each point, from 0 to 1, if it tells."""
+        """Confidence in the cluster of each point, from 0 to 1, if the method has one."""
         return getattr(self.model, "confidence_", None)
 
     @cached_property
     def suspects(self) -> Suspects | None:
-        """How suspicious each label or link is, judged on the graph without constraints, if that is cheap."""
+        """How suspicious each label or link is, judged on the graph without constraints."""
         if self.constraints.is_empty or self.baseline is None or self.points.n_samples > MAX_POINTS:
             return None
-        graph = self._plain_graph
+        # The graph before constraints changed it; of several to choose among, the one that was chosen.
+        graph: Graph | None = getattr(self.baseline, "affinity_matrix_", None)
+        chosen = getattr(self.cut, "affinity", None)
+        if hasattr(self.model, "best_estimator_") and isinstance(chosen, GraphRecipe):
+            graph = chosen.build(self.points.X)
         if graph is None or graph.matrix is None:
             return None
         judged = Points(graph, self.points.source, is_graph=True)
         return seek_suspects(judged, self.constraints, self.n_clusters)
-
-    @property
-    def _plain_graph(self) -> Graph | None:
-        """The graph before constraints changed it; of several to choose among, the one that was chosen."""
-        chosen = getattr(self.cut, "affinity", None)
-        if hasattr(self.model, "best_estimator_") and isinstance(chosen, GraphRecipe):
-            return chosen.build(self.points.X)
-        return getattr(self.baseline, "affinity_matrix_", None)
-
-    def least_sure(self, n_points: int) -> list[int]:
-        """Return the points whose cluster is least sure, the least sure first."""
-        if self.confidence is None:
-            return []
-        return np.argsort(self.confidence, kind="stable")[:n_points].tolist()
 
     @property
     def sizes(self) -> list[int]:
@@ -140,79 +122,209 @@ class ClusterRun:
 def graph_spectrum(model: Any, random_state: int | None = None) -> tuple[float, ...]:
     """Return the smallest eigenvalues of the graph that was cut, some more than there are clusters."""
     graph = getattr(model, "affinity_matrix_", None)
-    if graph is None or graph.n_nodes > MAX_SPECTRUM_POINTS:
+    if graph is None or graph.n_nodes > MAX_POINTS:
         return ()
-    n_values = min(model.n_clusters + SHOWN_BEYOND, graph.n_nodes)
+    # Five beyond the number of clusters show whether there is a gap.
+    n_values = min(model.n_clusters + 5, graph.n_nodes)
     return tuple(laplacian_eigenpairs(graph, n_values, random_state=random_state).values.tolist())
 
 
-# Labels and links that look wrong, in the user's own names.
-
-MAX_JUDGED, MAX_JUDGED_LINKS = 2_000, 20_000
-"""What is known about more points, or by more links, is not judged one by one."""
-
-SHOWN = 10
-"""So many are printed."""
+def clusters_words(run: ClusterRun) -> str:
+    """Return the number of clusters in words: 1 cluster, 2 clusters."""
+    return counted(run.n_clusters, "cluster")
 
 
-def list_suspects(suspects: Suspects | None, points: Points) -> list[dict[str, Any]]:
-    """Return every label or link that is more likely wrong than right, the most suspicious first."""
-    if suspects is None:
-        return []
-    return [
-        {
-            "points": [points.name(int(point)) for point in np.atleast_1d(suspects.points[place])],
-            "said": str(suspects.said[place]),
-            "score": round(float(suspects.scores[place]), 4),
-            "reason": suspects.reasons[place],
-        }
-        for place in suspects.doubtful.tolist()
-    ]
+def solver_words(run: ClusterRun) -> tuple[str, str]:
+    """Return the eigensolver's name and what it certifies, in words."""
+    solution = getattr(run.cut, "solution_", None)
+    solver = getattr(solution, "solver", None)
+    certificate = getattr(solution, "certificate", None)
+    return str(solver or "not reported"), str(certificate or "not reported")
 
 
-def chance_words(chance: float) -> str:
-    """Return a chance in percent; nothing that is only likely is said to be certain."""
-    return "over 99 %" if chance > 0.99 else f"{100 * chance:.0f} %"
+def sentences(run: ClusterRun, messages: list[str]) -> tuple[str, str, str]:
+    """Say in plain words what was done, what the constraints changed, and what is doubtful."""
+    done = " ".join(filter(None, (_what_was_done(run), getattr(run.model, "explanation_", ""))))
+    return done, _what_changed(run), _what_is_doubtful(run, messages)
 
 
-def tell_suspects(suspects: list[dict[str, Any]], kind: str, total: int) -> list[str]:
-    r"""Return lines that name the suspects, each with what was said and the reason."""
-    if not suspects:
-        return [f"None of the {total:,} {kind}s looks wrong."] if total else []
-    count, verb = len(suspects), "looks" if len(suspects) == 1 else "look"
-    lines = [f"{count:,} {kind}{'s' * (count != 1)} of {total:,} {verb} wrong (the chance is given):"]
-    lines += [
-        f"  {' and '.join(one['points'])}, said {one['said']}: {one['reason']} ({chance_words(one['score'])})"
-        for one in suspects[:SHOWN]
-    ]
-    return lines + ([f"  and {count - SHOWN:,} more (--json lists all)"] if count > SHOWN else [])
+def _what_was_done(run: ClusterRun) -> str:
+    what = "nodes" if run.points.is_graph else "points"
+    name = "the method chosen for them" if run.method == "auto" else type(run.model).__name__
+    said = f"The {run.points.n_samples:,} {what} of {run.points.source.name} were put into "
+    said += f"{clusters_words(run)} by {name}"
+    if not run.score.total and run.constraints.is_empty:
+        return f"{said}; nothing was known about them beforehand."
+    n_known = len(run.constraints.constrained_points)
+    if run.constraints.labels is not None:
+        return f"{said}, using the known classes of {counted(n_known, 'point')}."
+    return f"{said}, using {counted(run.score.total, 'constraint')} on {counted(n_known, 'point')}."
 
 
-def seek_suspects(points: Points, constraints: Constraints, n_clusters: int | None) -> Suspects | None:
-    """Judge all that is known by the points; None where that is nothing, or too much."""
-    n_links = 0 if constraints.labels is not None else constraints.n_pairs
-    is_much = len(constraints.constrained_points) > MAX_JUDGED or n_links > MAX_JUDGED_LINKS
-    if constraints.is_empty or is_much or points.n_samples > MAX_POINTS or min(points.X.shape) < 1:
-        return None
-    graph: dict[str, Any] = (
-        {"affinity": "precomputed"} if points.is_graph else {"n_neighbors": min(20, points.n_samples - 1)}
+def _what_changed(run: ClusterRun) -> str:
+    before, after = run.baseline_score, run.score
+    if before is None:
+        if not after.total:
+            return "Nothing was known that could change it; the classes of a few points would steer it."
+        return f"{_kept_words(run)}; no comparison without them was made."
+    n_moved = round((1 - clustering_accuracy(run.baseline.labels_, run.labels)) * run.points.n_samples)
+    share = n_moved / run.points.n_samples
+    # A small share is not rounded to nothing.
+    moved = f"{counted(n_moved, 'point')} ({share:{'.1%' if 0 < share < 0.01 else '.0%'}})"
+    if not after.total:
+        return (
+            "One known class says nothing about any pair of points. "
+            f"{moved} are in another cluster than in the usual cut."
+        )
+    moved = moved if n_moved else "no point"
+    said = f"What you know moved {moved} to another cluster than without it, and {_kept_words(run)}"
+    said += f" instead of {before.kept:,}" if before.kept != after.kept else ", as many as without it"
+    if before.ari_unconstrained is None or after.ari_unconstrained is None:
+        return f"{said}."
+    verb = "rose" if after.ari_unconstrained >= before.ari_unconstrained else "fell"
+    return (
+        f"{said}; agreement with the true classes of the other points {verb} from "
+        f"{before.ari_unconstrained:.2f} to {after.ari_unconstrained:.2f} (1 is perfect, 0 is chance)."
     )
-    return find_suspects(points.X, constraints, n_clusters=n_clusters, **graph)
 
 
-def read_features(path: Path, points: Points, roles: ColumnRoles, text: TextFormat) -> Points:
-    """Return the points with their numbers, standardised and gaps filled; texts and ids are left out."""
-    if kind_suffix(path) not in TABLE_SUFFIXES:
-        return points
-    frame = read_table(path, text, list(roles.special))
-    from pandas.api.types import is_numeric_dtype
+def _kept_words(run: ClusterRun) -> str:
+    """Return the number of satisfied constraints in words; of classes, as pairs of points."""
+    if run.constraints.labels is None:
+        return f"{run.score.kept:,} of {run.score.total:,} constraints are kept"
+    return f"{run.score.kept:,} of {run.score.total:,} pairs of known points come out right"
 
-    others = [str(name) for name in frame.columns if name not in roles.special]
-    words = [name for name in others if not is_numeric_dtype(frame[name])]
-    ask_about_commas(frame, words, path)
-    dropped = tuple(name for name in others if name in words or looks_like_ids(frame[name], name))
-    if len(dropped) == len(others):
-        raise UsageError(f"{path} has no column of numbers.")
-    wanted = PreparationOptions(impute=True, standardize=True)
-    read = read_points(path, roles=replace(roles, drop=dropped), wanted=wanted, text=text)
-    return replace(read, names=points.names)
+
+def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
+    doubts = [*_broken_words(run), *_suspect_words(run), *_small_cluster_words(run)]
+    before = None if run.baseline_score is None else run.baseline_score.ari_unconstrained
+    after = run.score.ari_unconstrained
+    if before is not None and after is not None and after <= before - 0.02:
+        doubts.append(
+            "the result is further from the true classes than without what you know; try another --method"
+        )
+    n_unsure = 0 if run.confidence is None else int(np.count_nonzero(run.confidence < 0.5))
+    if n_unsure and n_unsure >= 0.05 * run.points.n_samples:
+        doubts.append(
+            f"{counted(n_unsure, 'point')} might as well be in another cluster (confidence below 0.5)"
+        )
+    if messages:
+        # The first sentence of the first warning becomes a part of this one.
+        first = re.split(r"\.\s", messages[0], maxsplit=1)[0].rstrip(".")
+        is_name = len(first) > 1 and first[1].isupper()
+        doubts.append(first if is_name else first[:1].lower() + first[1:])
+    if len(messages) > 1:
+        more = len(messages) - 1
+        doubts.append(f"there {'is one more warning' if more == 1 else f'are {more} more warnings'}")
+    if not doubts:
+        return "Nothing looks doubtful: no constraint is violated, no cluster is tiny, nothing was warned of."
+    return f"Look at this first: {'; '.join(doubts)}."
+
+
+def _broken_words(run: ClusterRun) -> list[str]:
+    broken = run.score.total - run.score.kept
+    if not broken:
+        return []
+    if misplaced := _misplaced(run):
+        named = [f"{run.points.name(point)} ({own}, in {other})" for point, own, other in misplaced[:5]]
+        more = f" and {len(misplaced) - 5:,} more" if len(misplaced) > 5 else ""
+        who = "one point" if len(misplaced) == 1 else f"{len(misplaced):,} points"
+        return [f"{who} of a known class went to the cluster of another: {', '.join(named)}{more}"]
+    verb = "is" if broken == 1 else "are"
+    return [f"{counted(broken, 'constraint')} of {run.score.total:,} {verb} violated"]
+
+
+def _misplaced(run: ClusterRun) -> list[tuple[int, str, str]]:
+    """Return the points whose known class is not that of their cluster, with both classes."""
+    known, names = run.constraints.known_classes, run.class_of_cluster
+    if known is None:
+        return []
+    found = []
+    for point in run.constraints.constrained_points.tolist():
+        other = names.get(int(run.labels[point]))
+        if known[point] is not None and other is not None and str(known[point]) != str(other):
+            found.append((point, str(known[point]), str(other)))
+    return found
+
+
+def _suspect_words(run: ClusterRun) -> list[str]:
+    """Name the three labels or links most likely to be wrong."""
+    worst = list_suspects(run.suspects, run.points)
+    if run.suspects is None or not worst:
+        return []
+    named = [f"{' and '.join(one['points'])}, said {one['said']} ({one['reason']})" for one in worst[:3]]
+    count = f"{counted(len(worst), run.suspects.kind)} of {len(run.suspects.scores):,}"
+    return [f"{count} {'looks' if len(worst) == 1 else 'look'} wrong: {', '.join(named)}"]
+
+
+def _small_cluster_words(run: ClusterRun) -> list[str]:
+    """Name up to three clusters of less than a tenth of the mean size."""
+    mean = run.points.n_samples / max(len(run.sizes), 1)
+    names = {c: f"cluster {c} ({name})" for c, name in run.class_of_cluster.items()}
+    small = [
+        f"{names.get(c, f'cluster {c}')} has {counted(size, 'point')}"
+        for c, size in enumerate(run.sizes)
+        if size < 0.1 * mean
+    ]
+    return [", ".join(small[:3])] if small else []
+
+
+def json_summary(
+    run: ClusterRun, files: dict[str, Path], messages: list[str], seconds: dict[str, float]
+) -> dict[str, Any]:
+    """Return the results of a run as one object for programs."""
+    solver, certificate = solver_words(run)
+    return {
+        "data": str(run.points.source),
+        "n_samples": run.points.n_samples,
+        "method": run.method,
+        "n_clusters": run.n_clusters,
+        "sizes": run.sizes,
+        "classes": {str(cluster): name for cluster, name in run.class_of_cluster.items()},
+        "score": run.score.as_dict(),
+        "hard_violations": run.n_hard_violations,
+        "score_without_constraints": None if run.baseline_score is None else run.baseline_score.as_dict(),
+        "summary": list(sentences(run, messages)),
+        "suspects": list_suspects(run.suspects, run.points),
+        "eigenvalues": run.eigenvalues,
+        "solver": solver,
+        "certificate": certificate,
+        "files": {purpose: str(path) for purpose, path in files.items()},
+        "warnings": messages,
+        "seconds": {stage: round(time, 4) for stage, time in seconds.items()},
+    }
+
+
+def show_summary(run: ClusterRun, files: dict[str, Path], messages: list[str], seconds: float) -> None:
+    """Print three sentences and a few aligned lines."""
+    solver, certificate = solver_words(run)
+    names = run.class_of_cluster
+    sizes = [f"{names[c]}: {size:,}" if c in names else f"{size:,}" for c, size in enumerate(run.sizes)]
+    more = f" and {len(sizes) - 16} more" if len(sizes) > 16 else ""
+    for sentence in sentences(run, messages):
+        print(sentence)
+    print()
+    show_rows(
+        [
+            ("method", f"{run.method}, {clusters_words(run)}, {seconds:.2f} s"),
+            ("sizes", ", ".join(sizes[:16]) + more),
+            *_score_rows(run.score, run.baseline_score),
+            ("solver", f"{solver}; {certificate}"),
+            *((purpose, str(path)) for purpose, path in files.items()),
+        ]
+    )
+
+
+def _score_rows(score: Score, before: Score | None) -> list[tuple[str, str]]:
+    rows = []
+    if score.total:
+        was = "" if before is None else f"   (without constraints {before.kept:,})"
+        rows.append(("constraints", f"{score.kept:,} of {score.total:,} satisfied{was}"))
+    for name, value, old in (
+        ("ARI", score.ari, before and before.ari),
+        ("  on free points", score.ari_unconstrained, before and before.ari_unconstrained),
+    ):
+        if value is not None and (score.total or name == "ARI"):
+            was = "" if old is None else f"   (without constraints {old:.3f})"
+            rows.append((name, f"{value:.3f}{was}"))
+    return rows
