@@ -12,10 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CCSR, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.labelling import kmeans_labels, unit_rows
+from sidecut.labelling import unit_rows
 from sidecut.methods.ccsr import estimator as ccsr
-from sidecut.methods.ccsr import estimator as ccsr_estimator
-from sidecut.methods.ccsr import estimator as ccsr_program
 from sidecut.methods.ccsr.estimator import link_squares, point_squares
 
 # The methods themselves are tested here; the guard has tests of its own.
@@ -66,13 +64,13 @@ def test_squares_are_those_of_the_kernel(seed, size, kind):
 
 
 def test_points_in_pieces_are_the_same_points(monkeypatch):
-    features = np.random.default_rng(0).normal(size=(25, 3))
+    monkeypatch.setattr(ccsr, "MAX_EXACT_POINTS", 20_000)
+    features = np.random.default_rng(0).normal(size=(20_000, 3))
     whole = point_squares(features)
-    monkeypatch.setattr(ccsr, "CHUNK", 7)
-    pieces = point_squares(features)
-    np.testing.assert_allclose(pieces.hessian, whole.hessian)
-    np.testing.assert_allclose(pieces.linear, whole.linear)
-    assert pieces.constant == whole.constant == 25
+    parts = [point_squares(features[:9_000]), point_squares(features[9_000:])]
+    np.testing.assert_allclose(whole.hessian, parts[0].hessian + parts[1].hessian)
+    np.testing.assert_allclose(whole.linear, parts[0].linear + parts[1].linear)
+    assert whole.constant == 20_000
 
 
 def test_labels_are_not_listed_as_pairs(monkeypatch):
@@ -196,9 +194,7 @@ def test_both_kinds_of_link_matter(iris):
         both,
     ):
         model = CCSR(3, safe=False, n_eigenvectors=15, random_state=0).fit(X, constraints=links)
-        # The clusters of F M^{1/2} itself: labels_ are the plain cut's where those satisfy as many links.
-        adapted = kmeans_labels(model.embedding_, 3, n_init=10, random_state=0)
-        assert adjusted_rand_score(y, adapted) > alone
+        assert adjusted_rand_score(y, model.labels_) > alone
 
 
 def test_contradictions_are_weighed():
@@ -246,8 +242,7 @@ def test_the_programme_that_is_not_formed_is_the_same(monkeypatch, kind, ridge):
     known = sample_labels(y, 25, random_state=0) if kind == "labels" else sample_pairs(y, 40, random_state=0)
     model = CCSR(k, ridge=ridge)
     formed = model._programme(features, known)
-    monkeypatch.setattr(ccsr, "FORMED_EIGENVECTORS", m - 1)
-    monkeypatch.setattr(ccsr_program, "PAIRS_HELD", 7)
+    monkeypatch.setattr(ccsr, "MAX_FORMED_ROWS", m - 1)
     factored = model._programme(features, known)
     for matrix in (np.eye(m), rng.normal(size=(m, m))):
         matrix = matrix + matrix.T
@@ -273,7 +268,7 @@ def test_nearly_as_many_clusters_as_points_take_little_memory():
 def test_the_squares_of_many_points_are_right_to_single_precision(monkeypatch):
     features = np.random.default_rng(0).standard_normal((500, 6))
     exact = point_squares(features)
-    monkeypatch.setattr(ccsr_estimator, "LARGE", 100)
+    monkeypatch.setattr(ccsr, "MAX_EXACT_POINTS", 100)
     rough = point_squares(features)
     for matrix in (np.eye(6), np.diag(np.arange(6.0))):
         assert rough.objective(matrix) == pytest.approx(exact.objective(matrix), rel=1e-5)

@@ -1,9 +1,6 @@
 """CCSR: constrained clustering with spectral regularisation (Li, Liu & Tang, 2009).
 
-| file | holds |
-|---|---|
-| `estimator.py` | the estimator `CCSR` and its squares of links and points |
-| `program.py` | the semidefinite program for the k x k metric |
+`estimator.py` holds the estimator, the squares of points and links, and the semidefinite programme for M.
 """
 
 from sidecut.methods.ccsr.estimator import CCSR

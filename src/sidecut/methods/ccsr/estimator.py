@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.utils import gen_batches
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative, optional
 from sidecut.constraints import Constraints
@@ -20,24 +21,15 @@ from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
-if TYPE_CHECKING:
-    import clarabel
-
 __all__ = ["CCSR", "KernelProgramme", "ProgrammeSolution", "link_squares", "point_squares"]
 
-#: What the solver is asked for; the projected gradient that may be left without a warning.
-SOLVER_TOLERANCE = 1e-10
-STATIONARITY_TOLERANCE = 1e-4
-#: Matrices of more rows are found by projected gradients: an interior point has a system in all p unknowns to
-#: solve, p = m (m + 1) / 2, which takes p³ time and p² memory several times over.
-INTERIOR_POINT_ROWS = 24
-#: Projected gradients stop when a step, in units of its length, is below this share of M, or after so many.
-GRADIENT_TOLERANCE = 1e-10
-GRADIENT_STEPS = 20_000
-#: If more than one in so many pairs of linked points is a link, all their products are computed at once.
-DENSE_SHARE = 20
-#: How many pairs of rows are multiplied at a time.
-PAIRS_HELD = 20_000
+#: Matrices of more rows are found by projected gradients: an interior-point method solves systems in all
+#: p = m (m + 1) / 2 unknowns, which takes p³ time and p² memory several times over.
+MAX_INTERIOR_POINT_ROWS = 24
+#: With more eigenvectors the Hessian of the programme, m⁴ / 4 numbers, is applied and not formed (32 MB).
+MAX_FORMED_ROWS = 62
+#: With more points the eigenvectors beyond the first K, which lie close together, are computed roughly.
+MAX_EXACT_POINTS = 5_000
 
 
 @dataclass(frozen=True)
@@ -108,9 +100,23 @@ class KernelProgramme:
 
     def solve(self) -> ProgrammeSolution:
         """Return the minimiser, by an interior-point method (Clarabel) or, where M is large, by gradients."""
-        if self.size > INTERIOR_POINT_ROWS:
+        if self.size > MAX_INTERIOR_POINT_ROWS:
             return self._solve_by_gradients()
-        answer = self._run_solver()
+        import clarabel
+
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+        n_unknowns = self.linear.size
+        # The solver's form: minimise ½ xᵀPx + qᵀx where b - A x lies in the cone, so that A = -I, b = 0.
+        answer = clarabel.DefaultSolver(
+            sp.csc_matrix(np.triu(2.0 * self.hessian)),
+            -2.0 * self.linear,
+            sp.csc_matrix(-sp.eye_array(n_unknowns)),
+            np.zeros(n_unknowns),
+            [clarabel.PSDTriangleConeT(self.size)],
+            settings,
+        ).solve()
         if str(answer.status) not in ("Solved", "AlmostSolved"):
             raise SolverError(
                 f"the semidefinite programme for a matrix of {self.size} rows ended as {answer.status} after "
@@ -119,10 +125,10 @@ class KernelProgramme:
         return self._checked(np.array(answer.x), str(answer.status), int(answer.iterations))
 
     def _checked(self, x: FloatArray, status: str, n_iterations: int) -> ProgrammeSolution:
-        """Return the answer of a solver with the measure of how exact it is, and warn if it is not."""
+        """Return the answer of a solver with its projected gradient, and warn if that is large."""
         matrix = nearest_semidefinite(smat(x))
         stationarity = self.stationarity(matrix)
-        if stationarity > STATIONARITY_TOLERANCE * (1.0 + float(np.linalg.norm(matrix))):
+        if stationarity > 1e-4 * (1.0 + float(np.linalg.norm(matrix))):
             warn(
                 f"the semidefinite programme for a matrix of {self.size} rows ended as {status} with "
                 f"a projected gradient of {stationarity:.1e}: its answer may be inexact. Use fewer "
@@ -132,11 +138,9 @@ class KernelProgramme:
         return ProgrammeSolution(matrix, self.objective(matrix), stationarity, status, n_iterations)
 
     def _solve_by_gradients(self) -> ProgrammeSolution:
-        """Take projected gradient steps with momentum, begun again where it points uphill.
-
-        The method of Beck and Teboulle (2009) with the restarts of O'Donoghue and Candès (2015): a step costs
-        a product with H and the eigenvalues of an m by m matrix.
-        """
+        """Take projected gradient steps with momentum, restarted where it points uphill."""
+        # The method of Beck and Teboulle (2009) with the restarts of O'Donoghue and Candès (2015): a step
+        # costs a product with H and the eigenvalues of an m by m matrix.
         # The largest eigenvalue to a thousandth, and a hundredth more, so that it is a bound.
         n_unknowns = self.linear.size
         operator = LinearOperator((n_unknowns,) * 2, matvec=lambda x: self.hessian @ x, dtype=np.float64)
@@ -144,34 +148,17 @@ class KernelProgramme:
         length = 0.5 / max(1.01 * float(top[0]), np.finfo(np.float64).tiny)
         now = ahead = np.zeros(n_unknowns)
         momentum, n_steps, is_done = 1.0, 0, False
-        while not is_done and n_steps < GRADIENT_STEPS:
+        while not is_done and n_steps < 20_000:
             n_steps += 1
             slope = 2.0 * (self.hessian @ ahead - self.linear)
             after = svec(nearest_semidefinite(smat(ahead - length * slope)))
-            is_done = bool(np.linalg.norm(after - ahead) <= GRADIENT_TOLERANCE * np.linalg.norm(after))
+            is_done = bool(np.linalg.norm(after - ahead) <= 1e-10 * np.linalg.norm(after))
             following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
             if (ahead - after) @ (after - now) > 0:
                 following, momentum = 1.0, 1.0
             ahead = after + (momentum - 1.0) / following * (after - now)
             now, momentum = after, following
         return self._checked(now, "Solved" if is_done else "AlmostSolved", n_steps)
-
-    def _run_solver(self) -> clarabel.DefaultSolution:
-        import clarabel
-
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = SOLVER_TOLERANCE
-        n_unknowns = self.linear.size
-        # The solver's form: minimise ½ xᵀPx + qᵀx where b - A x lies in the cone, so that A = -I, b = 0.
-        return clarabel.DefaultSolver(
-            sp.csc_matrix(np.triu(2.0 * self.hessian)),
-            -2.0 * self.linear,
-            sp.csc_matrix(-sp.eye_array(n_unknowns)),
-            np.zeros(n_unknowns),
-            [clarabel.PSDTriangleConeT(self.size)],
-            settings,
-        ).solve()
 
 
 @dataclass(frozen=True)
@@ -194,8 +181,9 @@ class FactoredHessian:
         F, R = self.features, self.linked
         lengths = np.einsum("ij,ij->i", F @ matrix, F)
         image = F.T @ (lengths[:, None] * F)
-        beliefs = self._spread(self.strengths * self._between(R @ matrix, R))
-        image += 0.5 * R.T @ (beliefs @ R + beliefs.T @ R)
+        values = self.strengths * self._between(R @ matrix, R)
+        pairs = sp.csr_array((values, tuple(self.pairs.T)), shape=(len(R),) * 2)
+        image += 0.5 * R.T @ (pairs @ R + pairs.T @ R)
         return self.factor * svec(image) + self.pull * x
 
     def trace(self) -> float:
@@ -209,19 +197,13 @@ class FactoredHessian:
     def _between(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return the inner product of every pair of rows."""
         first, second = self.pairs.T
-        if DENSE_SHARE * first.size > len(left) ** 2:
-            # Labels: nearly every two points are a pair.
+        if 20 * first.size > len(left) ** 2:
+            # Labels: nearly every two points are a pair, and one product of matrices is faster.
             return np.asarray((left @ right.T)[first, second])
         result = np.empty(first.size)
-        for start in range(0, first.size, PAIRS_HELD):
-            some = slice(start, start + PAIRS_HELD)
+        for some in gen_batches(first.size, 20_000):
             result[some] = np.einsum("ij,ij->i", left[first[some]], right[second[some]])
         return result
-
-    def _spread(self, values: FloatArray) -> sp.csr_array:
-        """Return the matrix that holds a value on every pair."""
-        first, second = self.pairs.T
-        return sp.csr_array((values, (first, second)), shape=(len(self.linked),) * 2)
 
 
 def upper_triangle(size: int) -> tuple[IntArray, IntArray]:
@@ -256,27 +238,16 @@ def nearest_semidefinite(matrix: FloatArray) -> FloatArray:
     return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
 
-#: How many eigenvectors are adapted, as in the paper; and how many more than clusters where there are many.
-USUAL_EIGENVECTORS = 15
-SPARE_EIGENVECTORS = 5
-#: With more points than this eigenvectors are rough.
-LARGE = 5_000
-#: Rows whose products are held in memory at once.
-CHUNK = 8192
-#: With more eigenvectors the programme's matrix, m⁴ / 4 numbers, is applied and not formed (32 MB).
-FORMED_EIGENVECTORS = 62
-
-
 def point_squares(features: FloatArray) -> KernelProgramme:
     """Return Σ_i (f_iᵀ M f_i - 1)² as a programme for M: every point should have length one."""
     n_points, size = features.shape
     n_unknowns = size * (size + 1) // 2
     squares = KernelProgramme(np.zeros((n_unknowns, n_unknowns)), np.zeros(n_unknowns), 0.0)
     # Of many points the eigenvectors are rough; their products need no more than single precision.
-    features = features.astype(np.float32 if n_points > LARGE else np.float64)
+    features = features.astype(np.float32 if n_points > MAX_EXACT_POINTS else np.float64)
     scale = svec(np.ones((size, size))).astype(features.dtype)
-    for start in range(0, n_points, CHUNK):
-        lifted = _products(features[start : start + CHUNK]) * scale
+    for part in gen_batches(n_points, 8_192):
+        lifted = _products(features[part]) * scale
         moments = (lifted.T @ lifted).astype(np.float64)
         squares += KernelProgramme(moments, lifted.sum(axis=0, dtype=np.float64), float(len(lifted)))
     return squares
@@ -289,12 +260,12 @@ def link_squares(features: FloatArray, constraints: Constraints) -> KernelProgra
     |Q_ij| f_ia f_ib f_jr f_js, an entry of Zᵀ |Q| Z; and |Q| is only ever applied to a block, which costs
     the labels of c points O(c).
     """
-    beliefs, points = constraints.with_diagonal(0.0).restricted()
-    together = beliefs.must_part()
+    Q, points = constraints.with_diagonal(0.0).restricted()
+    together = Q.must_part()
     rows = features[points]
     products = _products(rows)
     # |Q| = 2 max(Q, 0) - Q; every pair enters the sums twice, as (i, j) and as (j, i).
-    strength = 2.0 * together.apply(products) - beliefs.apply(products)
+    strength = 2.0 * together.apply(products) - Q.apply(products)
     return KernelProgramme(
         _pair(0.5 * products.T @ strength, features.shape[1]),
         svec(0.5 * rows.T @ together.apply(rows)),
@@ -405,46 +376,37 @@ class CCSR(TakesConstraints, SpectralClusterer):
         warn_about_graph(graph, k)
         rng = task.rng()
         with stage("embedding"):
-            # Those of the answer that the guard compares are the same.
-            pairs = (
-                task.start.solution
-                if task.sample is not None and task.start is not None
-                else self._spectrum(task, rng)
-            )
+            # A refit of the guard has the eigenvectors of the first fit.
+            is_refit = task.sample is not None and task.start is not None
+            pairs = task.start.solution if is_refit else self._spectrum(task, rng)
             features = unit_rows(pairs.vectors) if self.unit_rows else np.sqrt(graph.n_nodes) * pairs.vectors
             programme = self._programme(features, known).solve()
-            adapted = features @ _root(programme.matrix)
+            values, vectors = np.linalg.eigh(programme.matrix)
+            adapted = features @ ((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
             rows = unit_rows(adapted) if self.unit_rows else adapted
         with stage("labels"):
             labels = assign_labels(rows, k, n_init=self.n_init, random_state=rng)
         return Answer(labels, rows, graph, pairs, results={"programme_": programme})
 
     def _spectrum(self, task: Task, rng: np.random.RandomState) -> Eigenpairs:
-        # Those beyond the first K are among many that are close: on many points they need not be exact.
+        """Return the first m eigenvectors: 15 as in the paper, or K + 5, unless m is given."""
+        n_points, count = task.n_points, self.n_eigenvectors
+        if count is None:
+            count = min(max(15, self.n_clusters + 5), n_points)
+        elif count > n_points:
+            raise ValueError(f"n_eigenvectors={count} is more than the n_samples={n_points} points.")
+        accuracy = "sketch" if n_points > MAX_EXACT_POINTS else "certified"
         return laplacian_eigenpairs(
-            task.graph,
-            self._n_vectors(task.n_points),
-            solver=self.eigen_solver,
-            accuracy="sketch" if task.n_points > LARGE else "certified",
-            random_state=rng,
+            task.graph, count, solver=self.eigen_solver, accuracy=accuracy, random_state=rng
         )
 
-    def _n_vectors(self, n_nodes: int) -> int:
-        if self.n_eigenvectors is None:
-            return min(max(USUAL_EIGENVECTORS, self.n_clusters + SPARE_EIGENVECTORS), n_nodes)
-        if self.n_eigenvectors > n_nodes:
-            raise ValueError(
-                f"n_eigenvectors={self.n_eigenvectors} is more than the n_samples={n_nodes} points there are."
-            )
-        return self.n_eigenvectors
-
     def _programme(self, features: FloatArray, constraints: Constraints) -> KernelProgramme:
-        if features.shape[1] > FORMED_EIGENVECTORS:
+        if features.shape[1] > MAX_FORMED_ROWS:
             return factored_programme(features, constraints, self.ridge, self.n_clusters)
         squares = point_squares(features) + link_squares(features, constraints)
         # A mean rather than a sum: the solver's tolerances are absolute as well as relative.
-        beliefs = constraints.with_diagonal(0.0)
-        total = len(features) + 0.5 * (2.0 * beliefs.must_part().total() - beliefs.total())
+        Q = constraints.with_diagonal(0.0)
+        total = len(features) + 0.5 * (2.0 * Q.must_part().total() - Q.total())
         cut_only = np.diag((np.arange(features.shape[1]) < self.n_clusters).astype(np.float64))
         return squares.scaled(1.0 / total).with_ridge(self.ridge, cut_only)
 
@@ -457,9 +419,9 @@ def factored_programme(
     It is ``(point_squares + link_squares).scaled(1 / total).with_ridge(ridge, cut)`` in O(n m + pairs)
     memory.
     """
-    beliefs, points = constraints.with_diagonal(0.0).restricted()
-    together, rows = beliefs.must_part(), features[points]
-    hessian = FactoredHessian(features, rows, beliefs.pairs, np.abs(beliefs.strengths))
+    Q, points = constraints.with_diagonal(0.0).restricted()
+    together, rows = Q.must_part(), features[points]
+    hessian = FactoredHessian(features, rows, Q.pairs, np.abs(Q.strengths))
     factor = 1.0 / (len(features) + float(hessian.strengths.sum()))
     pull = ridge * factor * hessian.trace() / (features.shape[1] * (features.shape[1] + 1) // 2)
     cut = svec(np.diag((np.arange(features.shape[1]) < n_clusters).astype(np.float64)))
@@ -468,9 +430,3 @@ def factored_programme(
     return KernelProgramme(
         replace(hessian, factor=factor, pull=pull), factor * svec(targets) + pull * cut, constant
     )
-
-
-def _root(matrix: FloatArray) -> FloatArray:
-    """Return M^{1/2}."""
-    values, vectors = np.linalg.eigh(matrix)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
