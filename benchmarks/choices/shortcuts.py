@@ -43,7 +43,7 @@ BEFORE: dict[str, list[tuple[ModuleType, str, float]]] = {
     "NCSC": [(projected, "SETTLED", -1.0)],
     "CSP": [(cuts, "SCATTERED", 3_000)],
     "E2CP": [(smooth, "STANDING_OUT", np.inf)],
-    "CSAP": [(prior, "FEW_PRODUCTS", 21)],
+    "CSAP": [(prior, "FIRST_PRODUCTS", 21)],
 }
 KNOWN = {
     "n/5 pairs": few,

@@ -25,7 +25,7 @@ from benchmarks.speed.timing import seconds
 from sidecut import CSAP, Constraints
 from sidecut.constraints import sample_pairs
 from sidecut.graphs import DenseGraph, Gaussian
-from sidecut.methods.csap.graph import NoisyLinks, condition_graph, make_prior
+from sidecut.methods.csap.graph import ObservedLinks, condition_graph, make_prior
 
 RESULTS = Path(__file__).parent / "results"
 EPS = 1e-5
@@ -46,7 +46,7 @@ def rank_one(K: np.ndarray, i: int, j: int) -> np.ndarray:
 
 def ours(graph: DenseGraph, known: Constraints) -> np.ndarray:
     """Return the affinity of Algorithm B."""
-    links = NoisyLinks.of(known, EPS, EPS)
+    links = ObservedLinks.of(known, EPS, EPS)
     columns = make_prior(graph, links.points).columns
     return condition_graph(graph, columns, links, "B").toarray()
 

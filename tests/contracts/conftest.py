@@ -76,7 +76,6 @@ CASES = [
     Case(SpectralLearning, {"assign_labels": "discretize"}),
     Case(CSAP),
     Case(CSAP, {"eps_must": 0.1, "eps_cannot": 0.2}),
-    Case(CSAP, {"form": "divergence", "must_bound": 0.2, "cannot_bound": 0.2}),
     Case(E2CP),
     Case(E2CP, {"rescale": False, "eigenvectors": "nontrivial"}, promises=ALL - {CUT}),
     # Where few clusters are spoken of, feasible cuts are few; on a graph that all but falls apart, eq. 13 is

@@ -72,7 +72,7 @@ def test_pairs_of_a_sparse_graph(monkeypatch):
     lazy = ConditionedGraph(graph, FACTOR * reach, RIVALS * reach)
     rows, columns = np.nonzero(np.ones((30, 30)))
     for chunk in (2**20, 100):
-        monkeypatch.setattr(conditioned, "PAIR_BYTES", chunk)
+        monkeypatch.setattr(conditioned, "TILE_BYTES", chunk)
         np.testing.assert_allclose(
             lazy.weights_at(rows, columns), lazy.materialized().matrix.ravel(), atol=1e-15
         )
@@ -107,11 +107,10 @@ def test_largest_products_are_the_largest_of_the_stack(data):
     np.testing.assert_array_equal(largest_products(left, right), stack.max(axis=2))
 
 
-def test_largest_products_in_blocks(monkeypatch):
-    left, right = RNG.normal(size=(37, 5)), RNG.normal(size=(41, 5))
-    whole = largest_products(left, right)
-    monkeypatch.setattr(conditioned, "BLOCK_ENTRIES", 64)
-    np.testing.assert_array_equal(largest_products(left, right), whole)
+def test_largest_products_in_blocks():
+    left, right = RNG.normal(size=(37, 5)), RNG.normal(size=(9_000, 5))
+    stack = left[:, None, :] * right[None, :, :]
+    np.testing.assert_array_equal(largest_products(left, right), stack.max(axis=2))
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -26,8 +26,7 @@ from sidecut.graphs import (
 )
 from sidecut.graphs.resolvent import JoinedResolventGraph, Resolvent, ResolventGraph
 from sidecut.methods.csap import graph as linking
-from sidecut.methods.csap import minimum_divergence
-from sidecut.methods.csap.graph import NoisyLinks, condition_graph, make_prior, with_stranded_points
+from sidecut.methods.csap.graph import ObservedLinks, condition_graph, make_prior, reconnect_isolated
 from sidecut.methods.csap.kernel import condition_kernel
 
 # The methods themselves are tested here; the guard has tests of its own.
@@ -166,9 +165,9 @@ def test_loose_links_change_nothing_and_hard_ones_make_points_one():
 def test_beyond_the_limit_one_cannot_link_speaks_for_two_groups(monkeypatch):
     labels = Constraints.from_labels(np.where(np.arange(36) % 2 == 0, Y, -1))
     listed = affinity_of(labels, "B", 1e-5, 1e-5)
-    monkeypatch.setattr(linking, "FEW_CANNOT_LINKS", 5)
-    monkeypatch.setattr(linking, "LISTED_CANNOT_LINKS", 5)
-    links = NoisyLinks.of(labels, 1e-5, 1e-5)
+    monkeypatch.setattr(linking, "MAX_CANNOT_LINKS", 5)
+    monkeypatch.setattr(linking, "MAX_SOFT_CANNOT_LINKS", 5)
+    links = ObservedLinks.of(labels, 1e-5, 1e-5)
     assert links.cannot_observations_apart().size == 3 < len(links.cannot)
     np.testing.assert_allclose(affinity_of(labels, "B", 1e-5, 1e-5), listed, atol=1e-8)
     with pytest.raises(ConstraintError, match=r"one by one; there are 1\d\d, more than 5.*algorithm='A'"):
@@ -176,9 +175,9 @@ def test_beyond_the_limit_one_cannot_link_speaks_for_two_groups(monkeypatch):
 
 
 def test_the_hardest_cannot_link_speaks(monkeypatch):
-    monkeypatch.setattr(linking, "FEW_CANNOT_LINKS", 1)
+    monkeypatch.setattr(linking, "MAX_CANNOT_LINKS", 1)
     known = Constraints.from_pairs(6, [(0, 1), (2, 3)], [(0, 2), (1, 3), (4, 5)], 1.0, [1.0, 9.0, 1.0])
-    seen = NoisyLinks.of(known, 1e-5, 1.0).cannot_observations_apart()
+    seen = ObservedLinks.of(known, 1e-5, 1.0).cannot_observations_apart()
     np.testing.assert_allclose(np.sort(seen.variances), [1 / 9, 1.0])
     assert set(np.flatnonzero(seen.directions[:, seen.variances.argmin()])) == {1, 3}
 
@@ -241,7 +240,7 @@ def test_the_kernel_with_a_sparse_inverse(algorithm):
 def test_a_kernel_that_is_only_applied_and_too_large_for_memory(monkeypatch):
     heat = Heat(3.0, neighbors=Neighbors(6))
     expected = affinity_of(PAIRS, "B", affinity=heat)
-    monkeypatch.setattr(linking, "APPLIED_IN_MEMORY", 10)
+    monkeypatch.setattr(linking, "MAX_DENSE_POINTS", 10)
     model = CSAP(3, safe=False, eps_must=1e-2, eps_cannot=2e-2, affinity=heat, random_state=0).fit(
         X, constraints=PAIRS
     )
@@ -261,10 +260,10 @@ def test_a_point_left_without_affinity_keeps_the_one_it_had():
     affinity = model.affinity_matrix_.toarray()
     np.testing.assert_allclose(affinity[0], [0.0, 0.0, 0.0, 0.1], atol=1e-12)
     np.testing.assert_array_equal(affinity, affinity.T)
-    links = NoisyLinks.of(known, 1e-5, 1e-5)
+    links = ObservedLinks.of(known, 1e-5, 1e-5)
     columns = make_prior(as_graph(weights), links.points).columns
     for graph in (as_graph(sp.csr_array(weights)), OnlyTiles(weights)):
-        again = with_stranded_points(condition_graph(graph, columns, links, "B"), graph, links)
+        again = reconnect_isolated(condition_graph(graph, columns, links, "B"), graph, links)
         np.testing.assert_allclose(again.toarray(), affinity, atol=1e-12)
 
 
@@ -326,101 +325,12 @@ def test_links_of_one_graph_do_not_change_it():
     np.testing.assert_array_equal(weights, K)
 
 
-BOUNDS = {"must_bound": 0.3, "cannot_bound": 0.5}
-
-
-def bounded_model(constraints, algorithm, data=X, **others):
-    model = CSAP(
-        3,
-        algorithm=algorithm,
-        form="divergence",
-        n_affinities=None,
-        affinity=LOOPS,
-        random_state=0,
-        **(BOUNDS | others),
-    )
-    return model.fit(data, constraints=constraints)
-
-
-def variance(kernel, pairs, sign):
-    i, j = pairs.T
-    return kernel[i, i] + kernel[j, j] + 2 * sign * kernel[i, j]
-
-
-def test_bounds_on_all_links_are_the_nearest_kernel():
-    model = bounded_model(PAIRS, "A")
-    nearest = minimum_divergence(K, PAIRS.must_link, 0.3, PAIRS.cannot_link, 0.5)
-    np.testing.assert_allclose(model.affinity_matrix_.toarray(), np.maximum(nearest.kernel, 0), atol=1e-7)
-    together = PAIRS.strengths > 0
-    np.testing.assert_allclose(model.multipliers_[together], nearest.must_multipliers, atol=1e-6)
-    np.testing.assert_allclose(model.multipliers_[~together], nearest.cannot_multipliers, atol=1e-6)
-
-
-@pytest.mark.parametrize("algorithm", ["A", "B"])
-def test_multipliers_are_the_noise_of_links(algorithm):
-    """Karush-Kuhn-Tucker: K̄ is that of noise 1/(2λ), all bounds hold, those with λ > 0 exactly."""
-    model = bounded_model(PAIRS, algorithm)
-    together, active = PAIRS.strengths > 0, model.multipliers_ > 0
-    assert (model.multipliers_ >= 0).all()
-    assert 0 < active.sum() < active.size
-    eps = 1 / np.sqrt(2 * model.multipliers_[active])
-    must, cannot = PAIRS.pairs[together & active], PAIRS.pairs[~together & active]
-    eps_must, eps_cannot = eps[together[active]], eps[~together[active]]
-    first = condition_kernel(K, must, eps_must=eps_must)
-    if algorithm == "A":
-        kernels = [condition_kernel(K, must, cannot, eps_must, eps_cannot)]
-        assert (variance(kernels[0], PAIRS.cannot_link, 1) <= 0.5 * (1 + 1e-6)).all()
-        np.testing.assert_allclose(variance(kernels[0], cannot, 1), 0.5, rtol=1e-6)
-        np.testing.assert_allclose(variance(kernels[0], must, -1), 0.3, rtol=1e-6)
-    else:
-        kernels = [
-            condition_kernel(first, cannot_link=[pair], eps_cannot=e)
-            for pair, e in zip(cannot, eps_cannot, strict=True)
-        ]
-        for pair, kernel in zip(cannot, kernels, strict=True):
-            np.testing.assert_allclose(variance(kernel, pair[None, :], 1), 0.5, rtol=1e-6)
-        np.testing.assert_allclose(variance(first, must, -1), 0.3, rtol=1e-6)
-        assert (variance(first, PAIRS.must_link, -1) <= 0.3 * (1 + 1e-6)).all()
-        idle = PAIRS.pairs[~together & ~active]
-        assert (variance(first, idle, 1) <= 0.5 * (1 + 1e-6)).all()
-    expected = np.maximum(np.min(kernels, axis=0), 0.0)
-    np.testing.assert_allclose(model.affinity_matrix_.toarray(), expected, atol=1e-8)
-
-
-def test_bounds_that_hold_anyway_change_nothing():
-    model = bounded_model(PAIRS, "B", must_bound=5.0, cannot_bound=5.0)
-    assert (model.multipliers_ == 0).all()
-    np.testing.assert_allclose(model.affinity_matrix_.toarray(), K, atol=1e-12)
-
-
-def test_stronger_beliefs_have_tighter_bounds():
-    pair = Constraints.from_pairs(36, must_link=[(0, 20)])
-    strong = bounded_model(pair.scaled(3.0), "A", must_bound=0.3)
-    tight = bounded_model(pair, "A", must_bound=0.1)
-    np.testing.assert_allclose(strong.multipliers_, tight.multipliers_)
-    np.testing.assert_allclose(
-        strong.affinity_matrix_.toarray(), tight.affinity_matrix_.toarray(), atol=1e-12
-    )
-
-
-def test_more_bounds_than_can_be_met(monkeypatch):
-    monkeypatch.setattr(linking, "BOUNDED_LINKS", 19)
-    with pytest.raises(ConstraintError, match=r"takes up to 19 links, .* there are 20"):
-        bounded_model(PAIRS, "A")
-
-
-@pytest.mark.parametrize("name", ["must_bound", "cannot_bound"])
-def test_bounds_must_be_positive(name):
-    with pytest.raises(ValueError, match=f"{name}=0"):
-        CSAP(2, **{name: 0.0}).fit(X)
-
-
 def test_must_links_on_a_large_resolvent_are_never_formed(monkeypatch):
     """(Δ + σI + M)⁻¹ is the inverse of an M-matrix: nothing is clipped, and it need not exist."""
     kernel = Resolvent(0.3, neighbors=Neighbors(6))
     known = PAIRS.must_part()
     expected = affinity_of(known, "B", affinity=kernel)
-    monkeypatch.setattr(linking, "APPLIED_IN_MEMORY", 10)
+    monkeypatch.setattr(linking, "MAX_DENSE_POINTS", 10)
     model = CSAP(3, safe=False, eps_must=1e-2, affinity=kernel, random_state=0).fit(X, constraints=known)
     assert isinstance(model.affinity_matrix_, JoinedResolventGraph)
     np.testing.assert_allclose(model.affinity_matrix_.toarray(), expected, atol=1e-11)
@@ -429,7 +339,7 @@ def test_must_links_on_a_large_resolvent_are_never_formed(monkeypatch):
 
 
 def test_must_links_join_the_parts_of_a_resolvent(monkeypatch):
-    monkeypatch.setattr(linking, "APPLIED_IN_MEMORY", 10)
+    monkeypatch.setattr(linking, "MAX_DENSE_POINTS", 10)
     parts = np.concatenate([np.linspace(0, 1, 8) + 50 * k for k in range(4)] + [np.array([1e6])])[:, None]
     weights = (np.abs(parts - parts.T) < 0.5) * (1.0 - np.eye(33))
     kernel = ResolventGraph(as_graph(sp.csr_array(weights)), 0.3)

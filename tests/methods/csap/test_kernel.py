@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from sidecut.methods.csap.kernel import (
     condition_kernel,
+    downdate_factor,
     equivalent_kernel,
     observe_links,
     rival_updates,
-    spent_factor,
 )
 
 RNG = np.random.default_rng(0)
@@ -173,7 +173,7 @@ def test_merging_links_loses_nothing(seed, eps):
         M = (apart.directions / apart.variances) @ apart.directions.T
         again = (merged.directions / merged.variances) @ merged.directions.T
         np.testing.assert_allclose(again, M, atol=1e-9 * np.abs(M).max())
-        one, other = (spent_factor(K, np.arange(n), seen) for seen in (apart, merged))
+        one, other = (downdate_factor(K, np.arange(n), seen) for seen in (apart, merged))
         np.testing.assert_allclose(one @ one.T, other @ other.T, atol=1e-7)
 
 
@@ -198,7 +198,7 @@ def test_each_rival_is_a_link_alone():
 def test_an_indefinite_matrix_gives_finite_numbers():
     """Columns that are no covariance by more than the noise: eigenvalues are held at the noise."""
     K = np.array([[1.0, 1.001], [1.001, 1.0]])
-    factor = spent_factor(K, np.arange(2), observe_links(2, [(0, 1)], 1e-5, sign=-1))
+    factor = downdate_factor(K, np.arange(2), observe_links(2, [(0, 1)], 1e-5, sign=-1))
     assert np.isfinite(factor).all()
 
 

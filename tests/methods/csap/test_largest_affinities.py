@@ -50,7 +50,7 @@ def test_edges_and_the_largest_of_each_set(n_kept):
 
 
 def test_too_many_to_keep(monkeypatch):
-    monkeypatch.setattr(kept, "MOST_BYTES", 100)
+    monkeypatch.setattr(kept, "MAX_BYTES", 100)
     _, lazy = a_case()
     with pytest.raises(ConstraintError, match=r"144 affinities between the 12 points.*such as 64"):
         largest_affinities(lazy, NEAR, n_kept=None)

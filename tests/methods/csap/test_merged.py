@@ -12,7 +12,7 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors, SparseGraph
 from sidecut.methods.csap import condition_kernel, equivalent_kernel
-from sidecut.methods.csap.graph import NoisyLinks
+from sidecut.methods.csap.graph import ObservedLinks
 from sidecut.methods.csap.merged import MergedGraph, _losses, merge_links
 
 # The methods themselves are tested here; the guard has tests of its own.
@@ -20,7 +20,7 @@ CSAP = partial(CSAP, safe=False)
 
 
 def links_of(n, must=(), cannot=()):
-    return NoisyLinks.of(Constraints.from_pairs(n, must_link=must, cannot_link=cannot), 1e-5, 1e-5)
+    return ObservedLinks.of(Constraints.from_pairs(n, must_link=must, cannot_link=cannot), 1e-5, 1e-5)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_algorithm_a_observes_all_links_together(weak):
 
 def test_contradictions_are_not_merged(weak):
     triangle = Constraints.from_pairs(9, cannot_link=[(0, 1), (1, 2), (0, 2)])
-    links = NoisyLinks.of(triangle, 1e-5, 1e-5)
+    links = ObservedLinks.of(triangle, 1e-5, 1e-5)
     graph = SparseGraph(sp.csr_array(weak))
     assert merge_links(graph, np.ones(9), links, "A", 64) is None
     assert merge_links(graph, np.ones(9), links, "B", 64) is not None

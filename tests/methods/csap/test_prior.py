@@ -71,15 +71,15 @@ def test_any_graph_and_any_links(seed, lanczos):
     labels = np.where(rng.random(n) < 0.5, rng.integers(0, 3, n), -1)
     labels[:2] = 0
     known = Constraints.from_labels(labels)
-    small = priors.SMALL
+    small = priors.DENSE_NODES
     try:
-        priors.SMALL = 4 if lanczos and n > 25 else small
+        priors.DENSE_NODES = 4 if lanczos and n > 25 else small
         prior = make_prior(graph, np.flatnonzero(labels >= 0))
         model = CSAP(2, affinity="precomputed", algorithm="B", n_affinities=None, random_state=0)
         task = Task(None, graph, known, model.n_clusters, seed=0)
-        affinity = model._condition(task).graph.toarray()
+        affinity = model._condition(task)[0].toarray()
     finally:
-        priors.SMALL = small
+        priors.DENSE_NODES = small
     kernel = covariance(graph, prior)
     assert np.linalg.eigvalsh(kernel)[0] > -1e-9
     bound = np.sqrt(np.outer(np.diagonal(kernel), np.diagonal(kernel)))
@@ -117,7 +117,7 @@ def test_linked_points_are_raised_by_no_more_than_is_needed():
 def test_lanczos_finds_the_smallest_eigenvalue(monkeypatch):
     graph = Neighbors(6).build(X)
     expected = np.linalg.eigvalsh(graph.toarray() + np.diag(np.linspace(0, 1, 60)))[0]
-    monkeypatch.setattr(priors, "SMALL", 5)
+    monkeypatch.setattr(priors, "DENSE_NODES", 5)
     value, vector = smallest_eigenpair(graph, np.linspace(0, 1, 60))
     assert value == pytest.approx(expected, abs=1e-5)
     assert np.linalg.norm(vector) == pytest.approx(1.0)

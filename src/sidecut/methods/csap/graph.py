@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeGuard
 
@@ -11,44 +11,45 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
+from sklearn.utils import gen_batches
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import GaussianGraph, HeatGraph, TiledGraph, columns_of, correct_weights
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
-from sidecut.graphs.lazy import ROUNDING, KeptTiledGraph, halve, rows_of
+from sidecut.graphs.lazy import ROUNDING, TILE_BYTES, KeptTiledGraph, halve, rows_of
 from sidecut.graphs.resolvent import JoinedResolventGraph, ResolventGraph
 from sidecut.methods.csap.kernel import (
     Observations,
-    bounded_alone,
+    downdate_factor,
     join_points,
     observe_links,
-    project_on_links,
     rival_updates,
-    spent_factor,
 )
 from sidecut.spectral.lanczos import largest_eigenvectors
 
-#: A negative eigenvalue below this share of the largest degree is not rounding: the graph is no covariance.
-INDEFINITE = 1e-10
-#: Points without links have this many times the variance that K needs with one variance for all. The more,
-#: the less the linked points need, and the further their links reach. Set on wine, iris, digits and moons.
-FREE_VARIANCE = 1.5
-#: The shift is larger than needed by this share of the one for the whole graph, so that rounding is safe.
-MARGIN = 0.01
 #: Up to this many nodes the smallest eigenvalue is computed densely.
-SMALL = 400
-#: How exactly Lanczos finds the smallest eigenvalue, as a share of the largest.
-TOLERANCE = 1e-6
-#: The same where variances need not be exact.
-ROUGH = 1e-2
-#: A start from a vector that is near has so large a random part.
-NEARNESS = 0.1
-#: From such a start, and roughly, so many products are enough to begin with.
-FEW_PRODUCTS = 12
-#: Newton's steps to the least shift; each is a smallest eigenvalue. The rest is made up for in full.
-NEWTON_STEPS = 8
+DENSE_NODES = 400
+#: Variance of points without links, as a multiple of what K needs with one variance for all. The larger it
+#: is, the less the linked points need, and the further links reach. Set on wine, iris, digits and moons.
+FREE_VARIANCE = 1.5
+#: The shift exceeds the least one by this share of the shift of the whole graph, so that rounding is safe.
+MARGIN = 0.01
+#: Products that Lanczos begins with from a near start, where the eigenvalue is needed roughly.
+FIRST_PRODUCTS = 12
+#: Links that would need more bytes than this are refused.
+MAX_BYTES = 8 * 2**30
+#: Up to this many points A is kept in memory (1.2 GB) where W is only applied, as heat is: a row of it costs
+#: as much as a product. Where W is in memory, so is A; where W is computed in tiles, A is too.
+MAX_DENSE_POINTS = 12_000
+#: Must-links with noise up to this make their points one, so that one cannot-link of a set stands for all.
+MAX_HARD_NOISE = 1e-3
+#: Algorithm B takes up to this many cannot-links one by one; beyond, one for every two sets that hard
+#: must-links make, which is the same to the order of ε² and costs less by the square of their size.
+MAX_CANNOT_LINKS = 200
+#: Where must-links are soft and their points differ, Algorithm B takes at most this many, one by one.
+MAX_SOFT_CANNOT_LINKS = 2_000
 
 
 @dataclass(frozen=True)
@@ -63,18 +64,32 @@ class Prior:
     @cached_property
     def columns(self) -> Any:
         """K[:, points] for the linked points, dense or sparse as the graph is."""
-        return _columns(self.graph, self.points, self.added)
+        graph, points, added = self.graph, self.points, self.added[self.points]
+        places = np.arange(len(points))
+        if sp.issparse(graph.matrix):
+            extra = sp.csc_array((added, (points, places)), shape=(graph.n_nodes, len(points)))
+            return sp.csc_array(sp.csc_array(graph.matrix)[:, points] + extra)
+        columns = columns_of(graph, points)
+        # A graph that is only applied may have loops after all, as heat has: then nothing is added to them.
+        own = columns[points, places]
+        unread = graph.matrix is None and isinstance(graph, GaussianGraph | HeatGraph)
+        columns[points, places] = np.where(own > 0, own, added) if unread else own + added
+        return columns
 
 
-def make_prior(graph: Graph, points: IntArray, tolerance: float = TOLERANCE) -> Prior:
+def make_prior(graph: Graph, points: IntArray, tolerance: float = 1e-6) -> Prior:
     """Return the covariance K of a graph whose links are between some points.
 
     K is the affinity of the graph, where a point without a self-loop has affinity one with itself, as in a
     Gaussian kernel. Where that is no covariance (k-nearest-neighbour and self-tuning graphs need not be one),
     variances are raised: those of linked points by the least that makes the whole of K positive semidefinite,
     those of the others, which conditioning does not read, to 1.5 times what one variance for all would be.
+    `tolerance` is that of the smallest eigenvalue of K, relative to the largest.
     """
-    loops = _loops(graph)
+    # The loops of a graph that is only applied cannot be read; it is taken to have none.
+    loops = np.zeros(graph.n_nodes)
+    if graph.matrix is not None:
+        loops = np.asarray(graph.matrix.diagonal(), dtype=np.float64)
     added = np.where(loops > 0, 0.0, 1.0)
     shift = 0.0
     if not isinstance(graph, GaussianGraph | HeatGraph):
@@ -82,38 +97,21 @@ def make_prior(graph: Graph, points: IntArray, tolerance: float = TOLERANCE) -> 
     return Prior(graph, points, added, shift)
 
 
-def _loops(graph: Graph) -> FloatArray:
-    """The self-loops, where they can be read; a graph that is only applied is taken to have none."""
-    if graph.matrix is not None:
-        return np.asarray(graph.matrix.diagonal(), dtype=np.float64)
-    return np.zeros(graph.n_nodes)
-
-
-def _columns(graph: Graph, points: IntArray, added: FloatArray) -> Any:
-    places = np.arange(len(points))
-    if sp.issparse(graph.matrix):
-        extra = sp.csc_array((added[points], (points, places)), shape=(graph.n_nodes, len(points)))
-        return sp.csc_array(sp.csc_array(graph.matrix)[:, points] + extra)
-    columns = columns_of(graph, points)
-    # A graph that is only applied may have loops after all, as heat has: then nothing is added to them.
-    own = columns[points, places]
-    unread = graph.matrix is None and isinstance(graph, GaussianGraph | HeatGraph)
-    columns[points, places] = np.where(own > 0, own, added[points]) if unread else own + added[points]
-    return columns
-
-
 def _raise_variances(
     graph: Graph, loops: FloatArray, added: FloatArray, points: IntArray, tolerance: float
 ) -> tuple[FloatArray, float]:
     """Return what is added to the diagonal so that K is a covariance, and the shift at the points."""
     lowest, vector = smallest_eigenpair(graph, added, tolerance)
-    if lowest >= -INDEFINITE * max(float(graph.degrees.max(initial=0.0)), 1.0):
+    # A smaller negative eigenvalue is rounding.
+    if lowest >= -1e-10 * max(float(graph.degrees.max(initial=0.0)), 1.0):
         return added, 0.0
     raised = FREE_VARIANCE * (loops + added - lowest) - loops
     raised[points] = added[points]
+    linked = np.zeros(graph.n_nodes)
+    linked[points] = 1.0
     shift = 0.0
-    for _ in range(NEWTON_STEPS):
-        value, vector = smallest_eigenpair(graph, _with_shift(raised, points, shift), tolerance, vector)
+    for _ in range(8):
+        value, vector = smallest_eigenpair(graph, raised + shift * linked, tolerance, vector)
         here = float(np.square(vector[points]).sum())
         # No more exactly than the value is known; the margin is larger than either.
         if value >= max(1e-3 * MARGIN, tolerance) * lowest or shift >= -lowest:
@@ -124,21 +122,15 @@ def _raise_variances(
         shift = -lowest
     # All of it, for the points too, is positive semidefinite for certain.
     shift = min(shift - MARGIN * lowest, -(1.0 + MARGIN) * lowest) if shift > 0 else 0.0
-    return _with_shift(raised, points, shift), shift
-
-
-def _with_shift(added: FloatArray, points: IntArray, shift: float) -> FloatArray:
-    shifted = added.copy()
-    shifted[points] += shift
-    return shifted
+    return raised + shift * linked, shift
 
 
 def smallest_eigenpair(
-    graph: Graph, added: FloatArray, tolerance: float = TOLERANCE, near: FloatArray | None = None
+    graph: Graph, added: FloatArray, tolerance: float = 1e-6, near: FloatArray | None = None
 ) -> tuple[float, FloatArray]:
     """Return the smallest eigenvalue of W + diag(added) and its eigenvector."""
     n = graph.n_nodes
-    if n <= SMALL:
+    if n <= DENSE_NODES:
         values, vectors = eigh(graph.toarray() + np.diag(added), subset_by_index=[0, 0])
         return float(values[0]), vectors[:, 0]
     # Twice the largest degree bounds the spectrum; what is large of its distance to K is small of K.
@@ -147,17 +139,11 @@ def smallest_eigenpair(
     rng = np.random.RandomState(0)
     start = rng.standard_normal(n)
     if near is not None:
-        # Some of everything stays in: the vector that is looked for may be another.
-        start = near + NEARNESS * start / np.linalg.norm(start)
-    width = FEW_PRODUCTS if near is not None and tolerance >= ROUGH else None
+        # A random part stays in: the eigenvector may be another.
+        start = near + 0.1 * start / np.linalg.norm(start)
+    width = FIRST_PRODUCTS if near is not None and tolerance >= 1e-2 else None
     vector = largest_eigenvectors(operator, 1, start, rng, tolerance=tolerance, width=width)[:, 0]
     return top - float(vector @ operator.matvec(vector)), vector
-
-
-#: The running maximum works on blocks of this many entries, so that they stay in the cache.
-BLOCK_ENTRIES = 2**15
-#: Pairs of nodes are looked up so many bytes of their factors at a time.
-PAIR_BYTES = 64 * 2**20
 
 
 class ConditionedGraph(KeptTiledGraph):
@@ -205,17 +191,15 @@ class ConditionedGraph(KeptTiledGraph):
         """Return the weights of some pairs of nodes, where W is sparse."""
         weights = self.graph.weights_at(rows, columns)
         touched = np.flatnonzero((self.sizes[rows] > 0) & (self.sizes[columns] > 0))
-        step = max(1, PAIR_BYTES // (8 * max(1, self.factor.shape[1], self.rivals.shape[1])))
-        for start in range(0, touched.size, step):
-            part = touched[start : start + step]
-            weights[part] = self._at(weights[part], rows[part], columns[part])
+        at_once = max(1, TILE_BYTES // (8 * max(1, self.factor.shape[1], self.rivals.shape[1])))
+        for start in range(0, touched.size, at_once):
+            part = touched[start : start + at_once]
+            i, j = rows[part], columns[part]
+            left = weights[part] - np.einsum("pk,pk->p", self.factor[i], self.factor[j])
+            if self.rivals.shape[1]:
+                left -= (self.rivals[i] * self.rivals[j]).max(axis=1)
+            weights[part] = np.where(left > ROUNDING * self.sizes[i] * self.sizes[j], left, 0.0)
         return weights
-
-    def _at(self, weights: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
-        left = weights - np.einsum("pk,pk->p", self.factor[rows], self.factor[columns])
-        if self.rivals.shape[1]:
-            left -= (self.rivals[rows] * self.rivals[columns]).max(axis=1)
-        return np.where(left > ROUNDING * self.sizes[rows] * self.sizes[columns], left, 0.0)
 
     def _block(self, rows: slice, columns: slice) -> FloatArray:
         weights = rows_of(self.graph, rows)[:, columns]
@@ -230,47 +214,40 @@ def largest_products(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return max_k left[i, k] right[j, k] for all i and j, without the stack of products."""
     largest = np.empty((left.shape[0], right.shape[0]))
     ours, theirs = np.ascontiguousarray(left.T), np.ascontiguousarray(right.T)
-    width = min(max(right.shape[0], 1), BLOCK_ENTRIES // 8)
-    height = max(1, BLOCK_ENTRIES // width)
-    for top in range(0, left.shape[0], height):
-        for start in range(0, right.shape[0], width):
-            rows, columns = slice(top, top + height), slice(start, start + width)
-            largest[rows, columns] = _running_maximum(ours[:, rows], theirs[:, columns])
+    # Blocks of 2^15 entries stay in the cache.
+    width = min(max(right.shape[0], 1), 2**12)
+    for rows in gen_batches(left.shape[0], max(1, 2**15 // width)):
+        for columns in gen_batches(right.shape[0], width):
+            block = np.multiply.outer(ours[0, rows], theirs[0, columns])
+            product = np.empty_like(block)
+            for mine, other in zip(ours[1:, rows], theirs[1:, columns], strict=True):
+                np.multiply(mine[:, None], other[None, :], out=product)
+                np.maximum(block, product, out=block)
+            largest[rows, columns] = block
     return largest
-
-
-def _running_maximum(ours: FloatArray, theirs: FloatArray) -> FloatArray:
-    largest = np.multiply.outer(ours[0], theirs[0])
-    product = np.empty_like(largest)
-    for mine, other in zip(ours[1:], theirs[1:], strict=True):
-        np.multiply(mine[:, None], other[None, :], out=product)
-        np.maximum(largest, product, out=largest)
-    return largest
-
-
-# The largest affinities that links leave on a sparse graph: a graph as sparse as the one before.
-#
-# On a sparse graph K̄ is not sparse. Two points near one must-linked set gain affinity, rightly; and
-# conditioning leaves a small affinity, half of the time positive, between nearly all points that links
-# reach. Clipping keeps the positive half. Each is next to nothing, but there are n² of them, and they can
-# outweigh the graph. So a point keeps its edges, and the largest affinities to points near the same must-
-# linked set.
-
-
-#: Keeping all affinities is refused where they would take more than this.
-MOST_BYTES = 4 * 2**30
-#: Bytes of an affinity that is kept, in the making: value and place, twice.
-BYTES_PER_AFFINITY = 48
 
 
 def largest_affinities(
     conditioned: ConditionedGraph, sets: Iterable[IntArray], n_kept: int | None
 ) -> SparseGraph:
-    """Return the edges of a sparse W as links left them, and the largest affinities of each point."""
+    """Return the edges of a sparse W as links left them, and the largest affinities of each point.
+
+    On a sparse graph K̄ is not sparse. Two points near one must-linked set gain affinity, rightly; but
+    conditioning also leaves a tiny affinity, positive half of the time, between nearly all points that links
+    reach. There are n² of them, and together they can outweigh the graph. So a point keeps its edges, and the
+    largest affinities to points near the same must-linked set; all of them where `n_kept` is None.
+    """
     W = sp.csr_array(conditioned.graph.matrix)
     reached = np.flatnonzero(conditioned.sizes > 0)
     if n_kept is None:
-        _refuse_too_many(reached.size)
+        # Value and place of every affinity, twice: 48 bytes.
+        needed = 24 * reached.size**2
+        if needed > MAX_BYTES:
+            raise ConstraintError(
+                f"n_affinities=None keeps up to {reached.size**2:,} affinities between the {reached.size:,} "
+                f"points that links reach, about {needed / 2**30:.0f} GB in the making. Give n_affinities a "
+                "number, such as 64."
+            )
         sets = [reached]
     edges = sp.coo_array(sp.triu(W))
     own = conditioned.weights_at(edges.row, edges.col)
@@ -278,17 +255,12 @@ def largest_affinities(
     for nodes in sets:
         found.extend(_largest_within(conditioned, nodes, n_kept))
     rows, columns, weights = (np.concatenate(part) for part in zip(*found, strict=True))
-    return SparseGraph(_symmetric(rows, columns, weights, W.shape[0]))
-
-
-def _refuse_too_many(n_reached: int) -> None:
-    needed = n_reached**2 / 2 * BYTES_PER_AFFINITY
-    if needed > MOST_BYTES:
-        raise ConstraintError(
-            f"n_affinities=None keeps up to {n_reached**2:,} affinities between the {n_reached:,} points "
-            f"that links reach, about {needed / 2**30:.0f} GB in the making. Give n_affinities a number, "
-            "such as 64."
-        )
+    # Pairs may be listed twice, from either side.
+    positive, n = weights > 0, W.shape[0]
+    low, high = np.minimum(rows, columns)[positive], np.maximum(rows, columns)[positive]
+    place, first = np.unique(low.astype(np.int64) * n + high, return_index=True)
+    upper = sp.csr_array((weights[positive][first], (place // n, place % n)), shape=(n, n))
+    return SparseGraph(sp.csr_array(upper + sp.triu(upper, 1).T))
 
 
 def _largest_within(
@@ -305,33 +277,8 @@ def _largest_within(
         yield nodes[rows + strip.start], nodes[columns], weights[rows, columns]
 
 
-def _symmetric(rows: IntArray, columns: IntArray, weights: FloatArray, n: int) -> sp.csr_array:
-    """Return the symmetric matrix of entries that may be listed twice, from either side."""
-    positive = weights > 0
-    low, high = np.minimum(rows, columns)[positive], np.maximum(rows, columns)[positive]
-    place, first = np.unique(low.astype(np.int64) * n + high, return_index=True)
-    upper = sp.csr_array((weights[positive][first], (place // n, place % n)), shape=(n, n))
-    return sp.csr_array(upper + sp.triu(upper, 1).T)
-
-
-#: Links whose factors would take more memory than this are refused.
-LARGEST = 8 * 2**30
-#: Up to this many points A is kept in memory (1.2 GB) where W is only applied, as heat is: a row of it costs
-#: as much as a product. Where W is in memory, so is A; where W is computed in tiles, A is too.
-APPLIED_IN_MEMORY = 12_000
-#: Algorithm B takes up to this many cannot-links one by one; beyond, one for every two groups that hard
-#: must-links make, which says the same to the order of ε² and costs less by the square of their size.
-FEW_CANNOT_LINKS = 200
-#: Where must-links are soft and their points differ, Algorithm B takes at most this many, one by one.
-LISTED_CANNOT_LINKS = 2_000
-#: Must-links with noise up to this make their points one, so that one cannot-link speaks for all of them.
-HARD = 1e-3
-#: Bounds have a multiplier each, found by visiting all of them again and again: at most so many.
-BOUNDED_LINKS = 1_000
-
-
 @dataclass(frozen=True)
-class NoisyLinks:
+class ObservedLinks:
     """The links among the constrained points, numbered among themselves, with the noise of each."""
 
     points: IntArray
@@ -342,7 +289,7 @@ class NoisyLinks:
     groups: IntArray
 
     @classmethod
-    def of(cls, constraints: Constraints, eps_must: float, eps_cannot: float) -> NoisyLinks:
+    def of(cls, constraints: Constraints, eps_must: float, eps_cannot: float) -> ObservedLinks:
         """Return the links of constraints; a pair of strength q has noise ε / √|q|, so M grows with q."""
         among, points = constraints.restricted()
         pairs, strengths = among.pairs, among.strengths
@@ -365,8 +312,20 @@ class NoisyLinks:
         return observe_links(len(self.points), self.cannot, self.eps_cannot, sign=1)
 
     def cannot_observations_apart(self) -> Observations:
-        """What every cannot-link observes alone."""
-        kept = self._speakers()
+        """What every cannot-link observes alone: all of them, or the hardest between every two sets."""
+        is_soft = self.eps_must.max(initial=0.0) > MAX_HARD_NOISE
+        kept = np.arange(len(self.cannot))
+        if len(kept) > (MAX_SOFT_CANNOT_LINKS if is_soft else MAX_CANNOT_LINKS):
+            if is_soft:
+                raise ConstraintError(
+                    f"Algorithm B takes cannot-links one by one; there are {len(kept):,}, more than "
+                    f"{MAX_SOFT_CANNOT_LINKS:,}. With must-links of noise up to {MAX_HARD_NOISE:g} one would "
+                    f"do for two linked groups, but theirs is up to {self.eps_must.max():g}. Use a smaller "
+                    "eps_must, fewer links, or algorithm='A'."
+                )
+            order = np.argsort(self.eps_cannot, kind="stable")
+            between = np.sort(self.groups[self.cannot[order]], axis=1)
+            kept = np.sort(order[np.unique(between, axis=0, return_index=True)[1]])
         return observe_links(len(self.points), self.cannot[kept], self.eps_cannot[kept], sign=1, merge=False)
 
     def neighbourhoods(self, graph: Graph) -> Iterator[IntArray]:
@@ -377,64 +336,9 @@ class NoisyLinks:
             members = np.flatnonzero(self.groups == number)
             yield np.union1d(near[:, members].indices, self.points[members])
 
-    def within_bounds(self, columns: Any, algorithm: str) -> tuple[NoisyLinks, FloatArray]:
-        """Read every ε² as a bound instead (appendix A): return the links with the noise that meets it.
-
-        Algorithm A meets all bounds together; Algorithm B those of must-links, and that of every cannot-link
-        alone. A bound that holds anyway needs no link.
-        """
-        n_must, n_links = len(self.must), len(self.must) + len(self.cannot)
-        if n_links > BOUNDED_LINKS:
-            raise ConstraintError(
-                f"form='divergence' takes up to {BOUNDED_LINKS:,} links, as each has a multiplier; there "
-                f"are {n_links:,}. Use fewer pairs or labels, or form='likelihood'."
-            )
-        covariance = columns[self.points]
-        if sp.issparse(covariance):
-            covariance = covariance.toarray()
-        must = observe_links(len(self.points), self.must, self.eps_must, sign=-1, merge=False)
-        cannot = observe_links(len(self.points), self.cannot, self.eps_cannot, sign=1, merge=False)
-        if algorithm == "A":
-            both = join_points(must, cannot)
-            found = project_on_links(both.covariance(covariance), both.variances)[0]
-        else:
-            found = project_on_links(must.covariance(covariance), must.variances)[0]
-            active = Observations(must.directions[:, found > 0], 1.0 / found[found > 0])
-            spent = spent_factor(covariance, np.arange(len(covariance)), active)
-            left = covariance - spent @ spent.T
-            alone = bounded_alone(np.diagonal(cannot.covariance(left)), cannot.variances)
-            found = np.concatenate([found, alone])
-        return self._with_noise(found[:n_must], found[n_must:]), 0.5 * found
-
-    def _with_noise(self, must: FloatArray, cannot: FloatArray) -> NoisyLinks:
-        """Return the links whose precisions are positive, with ε² = 1/precision."""
-        return replace(
-            self,
-            must=self.must[must > 0],
-            cannot=self.cannot[cannot > 0],
-            eps_must=must[must > 0] ** -0.5,
-            eps_cannot=cannot[cannot > 0] ** -0.5,
-        )
-
-    def _speakers(self) -> IntArray:
-        """The cannot-links to be taken one by one: all, or the hardest between every two linked groups."""
-        is_soft = self.eps_must.max(initial=0.0) > HARD
-        if len(self.cannot) <= (LISTED_CANNOT_LINKS if is_soft else FEW_CANNOT_LINKS):
-            return np.arange(len(self.cannot))
-        if is_soft:
-            raise ConstraintError(
-                f"Algorithm B takes cannot-links one by one; there are {len(self.cannot):,}, more than "
-                f"{LISTED_CANNOT_LINKS:,}. With must-links of noise up to {HARD:g} one would do for two "
-                f"linked groups, but theirs is up to {self.eps_must.max():g}. Use a smaller eps_must, fewer "
-                "links, or algorithm='A'."
-            )
-        order = np.argsort(self.eps_cannot, kind="stable")
-        between = np.sort(self.groups[self.cannot[order]], axis=1)
-        return np.sort(order[np.unique(between, axis=0, return_index=True)[1]])
-
 
 def condition_graph(
-    graph: Graph, columns: Any, links: NoisyLinks, algorithm: str, n_affinities: int | None = None
+    graph: Graph, columns: Any, links: ObservedLinks, algorithm: str, n_affinities: int | None = None
 ) -> Graph:
     """Return the affinity A of Algorithm A or B, in memory if the graph is or could be.
 
@@ -446,64 +350,57 @@ def condition_graph(
     if algorithm == "A":
         both = join_points(must, links.cannot_observations())
         _refuse_too_much_memory(graph.n_nodes, len(links.points), both.size)
-        spent, rivals = spent_factor(columns, links.points, both), None
+        downdate, rivals = downdate_factor(columns, links.points, both), None
     else:
         apart = links.cannot_observations_apart()
         _refuse_too_much_memory(graph.n_nodes, len(links.points), must.size + apart.size)
-        spent = spent_factor(columns, links.points, must)
-        rivals = rival_updates(columns, links.points, apart, spent)
+        downdate = downdate_factor(columns, links.points, must)
+        rivals = rival_updates(columns, links.points, apart, downdate)
     if _stays_positive(graph, links):
-        return JoinedResolventGraph(graph, spent, links.points[links.must])
-    conditioned = ConditionedGraph(graph, spent, rivals)
+        return JoinedResolventGraph(graph, downdate, links.points[links.must])
+    conditioned = ConditionedGraph(graph, downdate, rivals)
     if sp.issparse(graph.matrix):
         return largest_affinities(conditioned, links.neighbourhoods(graph), n_affinities)
-    return _keep(conditioned)
+    is_small = graph.n_nodes <= MAX_DENSE_POINTS and not isinstance(graph, TiledGraph)
+    return conditioned.materialized() if is_small or graph.matrix is not None else conditioned
 
 
 def _refuse_too_much_memory(n_nodes: int, n_points: int, n_observations: int) -> None:
     """Refuse links whose factors would not fit, before any is made."""
     # F and what it is solved from, their covariance and its root, and the directions.
     needed = 8 * n_observations * (3 * n_nodes + 2 * n_observations + n_points)
-    if needed > LARGEST:
+    if needed > MAX_BYTES:
         raise ConstraintError(
             f"CSAP would need about {needed / 2**30:.0f} GB for {n_observations:,} observations of "
-            f"{n_points:,} linked points among {n_nodes:,}, more than {LARGEST / 2**30:.0f}. Use fewer "
+            f"{n_points:,} linked points among {n_nodes:,}, more than {MAX_BYTES / 2**30:.0f}. Use fewer "
             "links or labels, or NCSC, whose memory does not grow with them."
         )
 
 
-def _stays_positive(graph: Graph, links: NoisyLinks) -> TypeGuard[ResolventGraph]:
-    """Say whether a kernel too large for memory can be applied as it is, as nothing in it will be clipped."""
-    is_resolvent = isinstance(graph, ResolventGraph) and graph.n_nodes > APPLIED_IN_MEMORY
+def _stays_positive(graph: Graph, links: ObservedLinks) -> TypeGuard[ResolventGraph]:
+    """Tell whether a kernel too large for memory can be applied as it is, since nothing in it is clipped."""
+    is_resolvent = isinstance(graph, ResolventGraph) and graph.n_nodes > MAX_DENSE_POINTS
     return is_resolvent and len(links.cannot) == 0 and not np.isin(links.points, graph.isolated).any()
 
 
-def _keep(conditioned: ConditionedGraph) -> Graph:
-    """Return A in the form W has, dense or in tiles; in memory if W is small and only applied."""
-    graph = conditioned.graph
-    is_small = graph.n_nodes <= APPLIED_IN_MEMORY and not isinstance(graph, TiledGraph)
-    return conditioned.materialized() if is_small or graph.matrix is not None else conditioned
+def reconnect_isolated(affinity: Graph, graph: Graph, links: ObservedLinks) -> Graph:
+    """Return to points that links left without any affinity their rows of W, without their cannot-links.
 
-
-def with_stranded_points(affinity: Graph, graph: Graph, links: NoisyLinks) -> Graph:
-    """Give points that links left without any affinity the one they had, their cannot-links apart.
-
-    Clipping can leave a cannot-linked point nothing at all, and a cut can say nothing about such a point. It
-    then keeps its row of W, but for the points that it cannot be with.
+    Clipping can isolate a cannot-linked point, and the cut of a graph does not place isolated points.
     """
     if affinity.isolated.size == 0:
         return affinity
-    stranded = np.setdiff1d(affinity.isolated, graph.isolated)
-    if stranded.size == 0:
+    isolated = np.setdiff1d(affinity.isolated, graph.isolated)
+    if isolated.size == 0:
         return affinity
-    before = columns_of(graph, stranded)
+    before = columns_of(graph, isolated)
     place = np.full(graph.n_nodes, -1)
-    place[stranded] = np.arange(stranded.size)
+    place[isolated] = np.arange(isolated.size)
     ends = links.points[links.cannot]
     for node, other in (ends.T, ends.T[::-1]):
         here = place[node] >= 0
         before[other[here], place[node[here]]] = 0.0
     rows, columns = np.nonzero(before)
-    restored = sp.csr_array((before[rows, columns], (rows, stranded[columns])), shape=(graph.n_nodes,) * 2)
-    # A pair of stranded points is in it twice, any other once: the larger of the two mirror images is both.
+    restored = sp.csr_array((before[rows, columns], (rows, isolated[columns])), shape=(graph.n_nodes,) * 2)
+    # A pair of isolated points is in it twice, any other once: the larger of the two mirror images is both.
     return correct_weights(affinity, sp.csr_array(restored.maximum(restored.T)))

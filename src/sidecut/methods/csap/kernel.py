@@ -20,11 +20,6 @@ from scipy.optimize import minimize
 from sidecut.checks import FloatArray, IntArray
 from sidecut.exceptions import ConstraintWarning, warn
 
-#: No observation is taken as more exact than this share of the largest variance: beyond, it is rounding.
-SHARPEST = 1e-13
-#: Eigenvalues of M below this share of the largest are zero: the links say nothing in that direction.
-NEGLIGIBLE = 1e-12
-
 
 @dataclass(frozen=True)
 class Observations:
@@ -78,12 +73,13 @@ def _merge(n_points: int, ends: IntArray, variances: FloatArray, sign: int) -> O
     M += M.T
     M[np.diag_indices(n_points)] = np.bincount(ends.ravel(), np.repeat(weights, 2), minlength=n_points)
     values, vectors = eigh(M)
-    kept = values > NEGLIGIBLE * values[-1]
+    # Smaller eigenvalues are rounding: the links say nothing in that direction.
+    kept = values > 1e-12 * values[-1]
     return Observations(vectors[:, kept], unit / values[kept])
 
 
-def spent_factor(columns: Any, points: IntArray, seen: Observations) -> FloatArray:
-    """Return F with K̄ = K - F Fᵀ: what observations at some points take from the covariance (eq. 2)."""
+def downdate_factor(columns: Any, points: IntArray, seen: Observations) -> FloatArray:
+    """Return F with K̄ = K - F Fᵀ, the downdate of the covariance by observations at some points (eq. 2)."""
     directions = seen.thin_directions()
     carried = columns @ directions
     covariance = directions.T @ carried[points]
@@ -102,14 +98,14 @@ def spent_factor(columns: Any, points: IntArray, seen: Observations) -> FloatArr
 
 
 def rival_updates(
-    columns: Any, points: IntArray, seen: Observations, spent: FloatArray | None = None
+    columns: Any, points: IntArray, seen: Observations, downdate: FloatArray | None = None
 ) -> FloatArray:
     """Return u_k with K - u_k u_kᵀ the covariance after the k-th observation alone (Algorithm B, step 1b)."""
     directions = seen.thin_directions()
     carried = columns @ directions
     carried = carried.toarray() if sp.issparse(carried) else np.asarray(carried)
-    if spent is not None:
-        carried -= spent @ (directions.T @ spent[points]).T
+    if downdate is not None:
+        carried -= downdate @ (directions.T @ downdate[points]).T
     own = np.einsum("pk,pk->k", seen.directions, carried[points])
     return carried / np.sqrt(np.maximum(own, 0.0) + _floor(seen.variances, columns, points))
 
@@ -117,7 +113,7 @@ def rival_updates(
 def _floor(variances: FloatArray, columns: Any, points: IntArray) -> FloatArray:
     """Return the variances, none below what floating point can tell from zero beside K."""
     largest = columns[points].diagonal().max(initial=0.0)
-    return np.maximum(variances, SHARPEST * largest)
+    return np.maximum(variances, 1e-13 * largest)
 
 
 def condition_kernel(
@@ -132,7 +128,7 @@ def condition_kernel(
     must = observe_links(len(K), must_link, eps_must, sign=-1)
     cannot = observe_links(len(K), cannot_link, eps_cannot, sign=1)
     both = join_points(must, cannot)
-    factor = spent_factor(K, np.arange(len(K)), both)
+    factor = downdate_factor(K, np.arange(len(K)), both)
     return K - factor @ factor.T
 
 
@@ -165,10 +161,6 @@ def equivalent_kernel(K: npt.ArrayLike, link: tuple[int, int], kind: str, eps: f
     return K - np.outer(update, update) / (variance + eps**2)
 
 
-#: L-BFGS-B is started again from its own end so often: its memory of the start is gone, and it gets closer.
-RESTARTS = 4
-
-
 @dataclass(frozen=True)
 class BoundedKernel:
     """The kernel nearest to K in divergence that respects bounds on links."""
@@ -199,7 +191,7 @@ def minimum_divergence(
     both = join_points(must, cannot)
     start = both.covariance(K)
     multipliers, n_sweeps, violation = project_on_links(start, both.variances, tol, max_sweeps)
-    kernel = _kernel_of(K, both.directions, multipliers)
+    kernel = _conditioned(K, both.directions, multipliers)
     return BoundedKernel(
         kernel, 0.5 * multipliers[: must.size], 0.5 * multipliers[must.size :], n_sweeps, violation
     )
@@ -229,7 +221,7 @@ def project_on_links(
         violation = optimality_gap(C, bounds, multipliers)
         if violation > tol and n_sweeps == 1 < max_sweeps:
             multipliers = dual_multipliers(covariance, bounds, multipliers)
-            C = _left_over(covariance, multipliers)
+            C = _conditioned(covariance, np.eye(len(covariance)), multipliers)
             violation = optimality_gap(C, bounds, multipliers)
     if violation > tol:
         warn(
@@ -258,7 +250,8 @@ def dual_multipliers(covariance: FloatArray, bounds: FloatArray, start: FloatArr
         return float(scaled.sum() - 2.0 * np.log(np.diagonal(root)).sum()), 1.0 - left / bounds
 
     scaled = start * bounds
-    for _ in range(RESTARTS):
+    # Each restart of L-BFGS-B forgets its estimate of the curvature and comes closer.
+    for _ in range(4):
         found = minimize(
             dual,
             scaled,
@@ -271,19 +264,6 @@ def dual_multipliers(covariance: FloatArray, bounds: FloatArray, start: FloatArr
     return np.asarray(scaled / bounds)
 
 
-def _left_over(covariance: FloatArray, multipliers: FloatArray) -> FloatArray:
-    """Return (C⁻¹ + diag(μ))⁻¹, for a C that may be singular."""
-    active = multipliers > 0
-    seen = Observations(np.eye(len(covariance))[:, active], 1.0 / multipliers[active])
-    factor = spent_factor(covariance, np.arange(len(covariance)), seen)
-    return covariance - factor @ factor.T
-
-
-def bounded_alone(variances: FloatArray, bounds: FloatArray) -> FloatArray:
-    """Return the multiplier μ that each bound needs if it is the only one: 1/b - 1/v where v exceeds b."""
-    return np.where(variances > bounds, 1.0 / bounds - 1.0 / np.maximum(variances, bounds), 0.0)
-
-
 def optimality_gap(covariance: FloatArray, bounds: FloatArray, multipliers: FloatArray) -> float:
     """Return how far multipliers are from the Karush-Kuhn-Tucker conditions, as a share of the bounds.
 
@@ -294,11 +274,11 @@ def optimality_gap(covariance: FloatArray, bounds: FloatArray, multipliers: Floa
     return float(np.max(gaps, initial=0.0))
 
 
-def _kernel_of(K: FloatArray, directions: FloatArray, multipliers: FloatArray) -> FloatArray:
+def _conditioned(K: FloatArray, directions: FloatArray, multipliers: FloatArray) -> FloatArray:
     """Return (K⁻¹ + Σ μ_k a_k a_kᵀ)⁻¹, the links with a multiplier as observations of variance 1/μ_k."""
     active = multipliers > 0
     seen = Observations(directions[:, active], 1.0 / multipliers[active])
-    factor = spent_factor(K, np.arange(len(K)), seen)
+    factor = downdate_factor(K, np.arange(len(K)), seen)
     return K - factor @ factor.T
 
 

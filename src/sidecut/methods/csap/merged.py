@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,15 +24,12 @@ from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.graphs import Graph, SparseGraph
-from sidecut.methods.csap.graph import NoisyLinks
+from sidecut.methods.csap.graph import ObservedLinks
 from sidecut.spectral import Eigenpairs
 
-#: Through a must-linked set so many nodes near each of its members gain affinity; set on 900 points of USPS,
-#: Image Segmentation and MNIST. Fewer, down to the second number, where they would make more pairs than the
-#: graph has edges.
-NEAREST, FEWEST = 16, 6
-#: What a subtraction leaves below this share of the variances is rounding.
-ROUNDING = 1e-12
+#: Nodes near each member of a must-linked set that gain affinity through it; set on 900 points of USPS, Image
+#: Segmentation and MNIST.
+MAX_NEAREST = 16
 
 
 class MergedGraph(Graph):
@@ -52,7 +48,7 @@ class MergedGraph(Graph):
         return sp.csr_array((np.ones(self.n_nodes), places), shape=(self.sizes.size, self.n_nodes))
 
     @cached_property
-    def _levels(self) -> sp.csr_array:
+    def _means(self) -> sp.csr_array:
         """The affinity between a point of one node and a point of another, or of the same."""
         between = sp.coo_array(self.nodes.matrix)
         means = between.data / (self.sizes[between.row] * self.sizes[between.col])
@@ -62,7 +58,7 @@ class MergedGraph(Graph):
     def apply(self, block: FloatArray) -> FloatArray:
         """Return A @ block."""
         own = self.within[self.group]
-        product = (self._levels @ (self._members @ block))[self.group]
+        product = (self._means @ (self._members @ block))[self.group]
         return np.asarray(product - (own if block.ndim == 1 else own[:, None]) * block)
 
     @cached_property
@@ -74,7 +70,7 @@ class MergedGraph(Graph):
         """Return the affinities of some pairs of points."""
         if len(rows) == 0:
             return np.empty(0)
-        found = np.asarray(self._levels[self.group[rows], self.group[columns]], dtype=np.float64).ravel()
+        found = np.asarray(self._means[self.group[rows], self.group[columns]], dtype=np.float64).ravel()
         return np.where(np.asarray(rows) == np.asarray(columns), 0.0, found)
 
     @cached_property
@@ -98,7 +94,7 @@ class _Nodes:
 
 
 def merge_links(
-    graph: Graph, added: FloatArray, links: NoisyLinks, algorithm: str, n_affinities: int
+    graph: Graph, added: FloatArray, links: ObservedLinks, algorithm: str, n_affinities: int
 ) -> MergedGraph | None:
     """Return the affinity of Algorithm A or B with one node for every must-linked set, to the first order."""
     W = sp.csr_array(graph.matrix)
@@ -114,10 +110,10 @@ def merge_links(
         if np.any(ends[:, 0] == ends[:, 1]):
             return None
         merged = _lower_by_rivals(nodes, np.unique(np.sort(ends, axis=1), axis=0))
-    return _with_stranded_nodes(merged, W, links)
+    return _reconnect_isolated(merged, W, links)
 
 
-def _signed_sets(links: NoisyLinks) -> tuple[IntArray | None, FloatArray]:
+def _signed_sets(links: ObservedLinks) -> tuple[IntArray | None, FloatArray]:
     """Return the set of every linked point and its sign, where all links are observed; None if they clash.
 
     Two copies of every point, one of each sign: must-links join copies of like sign, cannot-links of unlike.
@@ -172,7 +168,7 @@ def _pass_on(
     around.data[around.indices == nodes.group[linked][point]] = 0.0
     around.eliminate_zeros()
     near = around.T
-    near = _largest_of_columns(near, _bound_pairs(W.nnz, linked.size, NEAREST))
+    near = _largest_of_columns(near, _bound_pairs(W.nnz, linked.size, MAX_NEAREST))
     sets, place = np.unique(nodes.group[linked], return_inverse=True)
     joined = sp.csr_array((np.ones(linked.size), (np.arange(linked.size), place)))
     reached = _largest_of_columns(sp.csc_array(near @ joined), _bound_pairs(W.nnz, sets.size, n_affinities))
@@ -187,8 +183,8 @@ def _pass_on(
 
 
 def _bound_pairs(n_edges: int, n_columns: int, most: int) -> int:
-    """Return how many nodes of every column are paired: so few that pairs do not outnumber the edges."""
-    return min(most, max(FEWEST, int(np.sqrt(n_edges / n_columns))))
+    """Return how many nodes of every column are paired: no more pairs than edges, but at least six nodes."""
+    return min(most, max(6, int(np.sqrt(n_edges / n_columns))))
 
 
 def _largest_of_columns(matrix: sp.csc_array, count: int) -> sp.csc_array:
@@ -223,8 +219,9 @@ def _lower_by_rivals(nodes: _Nodes, pairs: IntArray) -> MergedGraph:
         sp.csr_array((np.arange(left.nnz), affinities.indices, affinities.indptr), shape=affinities.shape)
     ).data
     left.data = left.data - np.maximum(losses, losses[mirrored])
-    noise = ROUNDING * np.sqrt(variances[left.row] * variances[left.col])
-    kept = left.data > noise
+    # What a subtraction leaves below this share of the variances is rounding.
+    rounding = 1e-12
+    kept = left.data > rounding * np.sqrt(variances[left.row] * variances[left.col])
     inner = variances - within
     return _merged(
         nodes.group,
@@ -232,7 +229,7 @@ def _lower_by_rivals(nodes: _Nodes, pairs: IntArray) -> MergedGraph:
         left.row[kept],
         left.col[kept],
         left.data[kept],
-        np.where(inner > ROUNDING * variances, inner, 0.0),
+        np.where(inner > rounding * variances, inner, 0.0),
     )
 
 
@@ -306,25 +303,18 @@ def _entries_of_rows(matrix: sp.csr_array, rows: IntArray) -> tuple[IntArray, In
     return matrix.indptr[rows][which] + within, which
 
 
-def _with_stranded_nodes(merged: MergedGraph, W: sp.csr_array, links: NoisyLinks) -> MergedGraph:
-    """Give nodes that links left without any affinity the one they had, their cannot-links apart."""
-    stranded: BoolArray = merged.nodes.degrees <= 0
-    if not stranded.any():
+def _reconnect_isolated(merged: MergedGraph, W: sp.csr_array, links: ObservedLinks) -> MergedGraph:
+    """Return to nodes that links left without any affinity their rows of W, without their cannot-links."""
+    isolated: BoolArray = merged.nodes.degrees <= 0
+    if not isolated.any():
         return merged
     group, sizes = merged.group, merged.sizes
     members = sp.csr_array((np.ones(group.size), (np.arange(group.size), group)))
     before = sp.coo_array(members.T @ W @ members)
     ends = group[links.points[links.cannot]].reshape(-1, 2)
     cannot = np.concatenate([ends, ends[:, ::-1]]) @ np.array([sizes.size, 1])
-    here = (stranded[before.row] | stranded[before.col]) & ~np.isin(
+    here = (isolated[before.row] | isolated[before.col]) & ~np.isin(
         before.row.astype(np.int64) * sizes.size + before.col, cannot
     )
     restored = sp.csr_array((before.data[here], (before.row[here], before.col[here])), shape=before.shape)
     return MergedGraph(SparseGraph(merged.nodes.matrix + restored), group)
-
-
-def is_mergeable(graph: Graph, links: NoisyLinks, hard: float) -> bool:
-    """Tell whether links may be merged: on a sparse graph without self-loops, if they are hard."""
-    matrix: Any = graph.matrix
-    noise = max(float(links.eps_must.max(initial=0.0)), float(links.eps_cannot.max(initial=0.0)))
-    return sp.issparse(matrix) and noise <= hard and not np.any(matrix.diagonal())
