@@ -11,7 +11,7 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors
 from sidecut.methods.ncsc import PenalizedCut
 from sidecut.methods.ncsc.descents import descend_multiplicatively
-from sidecut.methods.ncsc.objective import without_overlap
+from sidecut.methods.ncsc.objective import best_indicators
 from sidecut.methods.ncsc.starts import start_indicators
 
 
@@ -136,7 +136,7 @@ def descend_as_printed(seed):
         cut, start_indicators(cut, labels, 3), tol=1e-6, max_iter=3000, rng=np.random.RandomState(0)
     )
     V = np.sqrt(cut.degrees)[:, None] * slow.indicators
-    feasible = without_overlap(cut, V, V.argmax(axis=1), 1e-12)
+    feasible = best_indicators(cut, V.argmax(axis=1), V.max(axis=1), 3, 1e-12).block()
     return PrintedUpdates(cut, labels, slow.n_iter, float(np.sum(feasible * cut.apply_normalized(feasible))))
 
 

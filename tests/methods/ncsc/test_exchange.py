@@ -40,7 +40,7 @@ def settled(cut, labels, tol=1e-13):
 
 
 def solve(cut, labels, tol=1e-6, max_iter=500):
-    return descend_by_exchange(cut, cut.indicators(labels, K), overlap=None, tol=tol, max_iter=max_iter)
+    return descend_by_exchange(cut, cut.indicators(labels, K), tol=tol, max_iter=max_iter)
 
 
 # The bounds
@@ -120,7 +120,7 @@ def test_eq_6_falls_all_the_way_at_feasible_indicators(seed, gamma_must, gamma_c
 def test_it_ends_below_its_start_and_below_the_projected_steps(seed, gamma_must):
     cut, labels = problem(seed, gamma_must)
     end = cut.objective(solve(cut, labels).indicators)
-    projected = descend_projected(cut, cut.indicators(labels, K), overlap=None, tol=1e-6, max_iter=500)
+    projected = descend_projected(cut, cut.indicators(labels, K), tol=1e-6, max_iter=500)
     assert end <= settled(cut, labels).objective + 1e-9
     assert end <= cut.objective(projected.indicators) + 1e-6
 
@@ -179,7 +179,7 @@ def test_on_small_graphs_no_single_move_lowers_it(seed, k, gamma_must):
     known = Constraints.from_pairs(n, must_link=[(0, 4)])
     cut = PenalizedCut(DenseGraph(weights + weights.T), known, gamma_must, 0.0)
     start = cut.indicators(np.arange(cut.n_nodes) % k, k)
-    found = descend_by_exchange(cut, start, overlap=None, tol=1e-9, max_iter=500)
+    found = descend_by_exchange(cut, start, tol=1e-9, max_iter=500)
     labels, rates = found.soft.argmax(axis=1), least_rates(dense(cut))[1]
     every, values = brute_force(rates, cut.n_nodes, k)
     here = values[(every == labels).all(axis=1)][0]
@@ -235,7 +235,7 @@ def test_sparse_dense_and_applied_agree():
     ends = []
     for graph in (lazy, DenseGraph(lazy.toarray())):
         cut = PenalizedCut(graph, known, np.inf, 1.0)
-        ends.append(descend_by_exchange(cut, cut.on_nodes(start), overlap=None, tol=1e-8, max_iter=100))
+        ends.append(descend_by_exchange(cut, cut.on_nodes(start), tol=1e-8, max_iter=100))
     np.testing.assert_array_equal(ends[0].soft.argmax(axis=1), ends[1].soft.argmax(axis=1))
     assert ends[0].trace[-1] == pytest.approx(ends[1].trace[-1], rel=1e-6)
 
@@ -253,7 +253,7 @@ def test_never_above_the_projected_steps():
             as_graph(weights + weights.T), known, gamma_must=2.0, gamma_cannot=rng.uniform(0.1, 3)
         )
         start = cut.indicators(rng.integers(0, 3, n), 3)
-        settings = {"overlap": None, "tol": 1e-4, "max_iter": 500}
+        settings = {"tol": 1e-4, "max_iter": 500}
         moved, projected = (
             descend_by_exchange(cut, start, **settings),
             descend_projected(cut, start, **settings),

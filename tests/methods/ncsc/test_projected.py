@@ -10,14 +10,13 @@ from sidecut import Constraints
 from sidecut.graphs import DenseGraph, Gaussian, Neighbors, SparseGraph
 from sidecut.methods.ncsc import PenalizedCut
 from sidecut.methods.ncsc import descents as projected
-from sidecut.methods.ncsc import objective as fixed_clusters
 from sidecut.methods.ncsc.descents import (
     OverlapEnergy,
     descend,
     descend_projected,
     usual_overlap_price,
 )
-from sidecut.methods.ncsc.objective import without_overlap
+from sidecut.methods.ncsc.objective import best_indicators
 
 N, K = 40, 3
 
@@ -80,7 +79,7 @@ def test_the_trace_never_grows(seed, gamma_must):
 def test_indicators_are_feasible(seed, gamma_must):
     """YᵀDY = I and Y >= 0, which the multiplicative updates reach only nearly."""
     cut, labels, _ = problem(seed, gamma_must)
-    found = descend_projected(cut, cut.indicators(labels, K), overlap=None, tol=1e-5, max_iter=500)
+    found = descend_projected(cut, cut.indicators(labels, K), tol=1e-5, max_iter=500)
     Y = found.indicators
     assert (Y >= 0).all()
     np.testing.assert_allclose(Y.T @ (cut.degrees[:, None] * Y), np.eye(K), atol=1e-12)
@@ -105,7 +104,7 @@ def test_on_large_graphs_it_ends_when_the_clusters_have_settled(monkeypatch):
     start = np.sqrt(cut.degrees)[:, None] * cut.indicators(labels, K)
     energy = OverlapEnergy(cut, 0.2)
     whole, trace, _ = descend(energy, start, tol=1e-12, max_iter=2_000)
-    monkeypatch.setattr(projected, "MANY_NODES", 10)
+    monkeypatch.setattr(projected, "SETTLING_NODES", 10)
     settled, shorter, converged = descend(energy, start, tol=1e-12, max_iter=2_000)
     assert converged
     assert projected.SETTLING_STEPS < len(shorter) < len(trace)
@@ -115,7 +114,7 @@ def test_on_large_graphs_it_ends_when_the_clusters_have_settled(monkeypatch):
 
 
 def test_nodes_that_still_move_keep_it_going(monkeypatch):
-    monkeypatch.setattr(projected, "MANY_NODES", 10)
+    monkeypatch.setattr(projected, "SETTLING_NODES", 10)
     state = OverlapEnergy(problem(1)[0], 0.2).at(np.random.default_rng(0).random((problem(1)[0].n_nodes, K)))
     still = [0] * projected.SETTLING_STEPS
     assert projected._have_settled(still, state)
@@ -129,7 +128,7 @@ def test_it_ends_no_higher_than_the_multiplicative_updates(printed_updates):
     for seed in range(8):
         slow = printed_updates(seed)
         start = slow.cut.indicators(slow.labels, K)
-        fast = descend_projected(slow.cut, start, overlap=None, tol=1e-6, max_iter=3000)
+        fast = descend_projected(slow.cut, start, tol=1e-6, max_iter=3000)
         assert fast.n_iter < slow.n_iter / 5
         ratios.append(slow.cut.objective(fast.indicators) / slow.objective)
     assert np.mean(ratios) <= 1.0 + 1e-4
@@ -138,14 +137,13 @@ def test_it_ends_no_higher_than_the_multiplicative_updates(printed_updates):
 
 @pytest.mark.parametrize("gamma_must", [2.0, np.inf])
 @pytest.mark.parametrize("form", ["sparse", "dense"])
-def test_inside_clusters_lies_the_smallest_eigenvector_of_each(gamma_must, form, monkeypatch):
-    monkeypatch.setattr(fixed_clusters, "MAX_STEPS", 5000)
+def test_inside_clusters_lies_the_smallest_eigenvector_of_each(gamma_must, form):
     cut, labels, rng = problem(3, gamma_must, gamma_cannot=0.0)
     if form == "sparse":
         weights = np.where(cut.graph.toarray() > 0.1, cut.graph.toarray(), 0.0)
         labels = np.arange(cut.n_nodes) % 2
         cut = PenalizedCut(SparseGraph(sp.csr_array(weights)), Constraints.none(cut.n_nodes), gamma_must)
-    V = without_overlap(cut, rng.random((cut.n_nodes, K)), labels, 1e-13)
+    V = best_indicators(cut, labels, rng.random(cut.n_nodes), K, 1e-13, max_steps=5000).block()
     scale = 1.0 / np.sqrt(cut.degrees)
     G = scale[:, None] * cut.apply(np.eye(cut.n_nodes)) * scale
     for j in np.unique(labels):
@@ -181,5 +179,5 @@ def test_no_column_vanishes_where_links_ask_for_more_clusters_than_there_are(n_c
         50.0,
     )
     start = cut.indicators(np.arange(cut.n_nodes) % n_clusters, n_clusters)
-    Y = descend_projected(cut, start, overlap=None, tol=1e-4, max_iter=500).indicators
+    Y = descend_projected(cut, start, tol=1e-4, max_iter=500).indicators
     assert Y.T @ (cut.degrees[:, None] * Y) == pytest.approx(np.eye(n_clusters), abs=1e-10)

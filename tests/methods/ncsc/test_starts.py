@@ -22,7 +22,7 @@ def tied(seed=0, gamma=3.0, n=15):
 
 @pytest.mark.parametrize("listed", [0, 100_000])
 def test_a_tied_graph_has_the_degrees_of_the_graph_and_the_laplacian_of_eq_6(listed, monkeypatch):
-    monkeypatch.setattr(starts, "LISTED", listed)
+    monkeypatch.setattr(starts, "MAX_LISTED_LINKS", listed)
     known, weights, expected = tied()
     for graph in (DenseGraph(weights), SparseGraph(sp.csr_array(weights))):
         bound = TiedGraph(PenalizedCut(graph, known, gamma_must=3.0))

@@ -4,12 +4,9 @@
 |---|---|
 | `ncsc.py` | the estimator `NCSC` |
 | `lcsc.py` | the estimator `LCSC`: the normalised cut of the graph whose nodes are must-linked sets |
-| `objective.py` | eq. 6: the cut with prices on violated links |
-| `penalties.py` | rules for the prices γ |
-| `multiplicative.py` | eq. 11: the paper's updates |
-| `projected.py`, `exchange.py` | faster ways to minimise eq. 6 |
-| `fixed_clusters.py` | the best indicators for given clusters, which both use |
-| `starts.py` | where the minimisation begins |
+| `objective.py` | eq. 6: the cut with prices on violated links; the best indicators for given clusters |
+| `descents.py` | eq. 11, the paper's updates; projected steps and exchanges, faster ways to minimise eq. 6 |
+| `starts.py` | the prices γ, and where the minimisation begins |
 """
 
 from sidecut.methods.ncsc.lcsc import LCSC, ContractedGraph, contract_graph, solve_joined

@@ -1,19 +1,4 @@
-"""Minimise eq. 6 itself: nodes change clusters as long as that lowers it.
-
-Where every row of Y has one positive entry, eq. 6 is a sum of one smallest eigenvalue λⱼ per cluster, of Ḡ
-within it, and all that is left to decide is which node is where. Two trial vectors bound what a move costs.
-
-When node i leaves its cluster, its entry xᵢ is taken out of v. As Ḡv = λv, the quotient of the rest is
-λ + xᵢ² (Ḡᵢᵢ - λ) / (1 - xᵢ²).
-
-To join cluster j it may have any entry, and the best quotient is the smaller eigenvalue of
-[[λⱼ, -p], [-p, Ḡᵢᵢ]] with p = -(Ḡvⱼ)ᵢ, the pull of the cluster.
-
-So a move whose gain exceeds its loss lowers eq. 6, whatever the indicators become afterwards. Many moves are
-made at once; if eq. 6 did not fall, only half of them, and so on. The bounds are pessimistic, so moves that
-almost satisfy them are tried as well: at first all at once, as long as eq. 6 falls, and at the end one at a
-time.
-"""
+"""Three solvers of eq. 6: multiplicative updates (eq. 11), projected steps, and exchanges of nodes."""
 
 from __future__ import annotations
 
@@ -29,25 +14,23 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sidecut.checks import FloatArray, IntArray
 from sidecut.graphs import SparseGraph
 from sidecut.methods.ncsc.objective import (
-    CURVATURE_BOUND,
     INDICATOR_SHARE,
     Descent,
     FixedClusters,
     PenalizedCut,
     best_indicators,
-    without_overlap,
 )
+from sidecut.spectral.problem import column_dots
 
-#: Entries below this are zero: their products would underflow, and 0 / 0 is no number.
-UNDERFLOW = 1e-150
-#: Up to this many nodes the largest eigenvalue is computed densely.
-SMALL = 64
-#: Relative accuracy of the largest eigenvalue; σ is taken larger by as much, so that it is a bound.
-SIGMA_TOLERANCE = 1e-4
+#: On graphs of more nodes, projected steps end when the clusters have settled: when SETTLING_STEPS steps
+#: have moved no more than SETTLED_SHARE of the nodes. benchmarks/choices/shortcuts.py compares both.
+SETTLING_NODES, SETTLING_STEPS, SETTLED_SHARE = 2_000, 10, 1e-3
+#: Added to the energy before a share of it is taken: a perfect cut has energy 0.
+MIN_ENERGY = 1e-9
 
 
 class Applied(NamedTuple):
-    """What an update by eq. 11 needs to know at Y: H⁺Y, H⁻Y, and tr(YᵀGY)."""
+    """The terms of an update by eq. 11 at Y: H⁺Y, H⁻Y, and tr(YᵀGY)."""
 
     Y: FloatArray
     plus: FloatArray
@@ -63,17 +46,16 @@ class Applied(NamedTuple):
 class SignedParts:
     """H = G - (σ/d_min) D as H⁺ - H⁻ with sparse nonnegative parts (eqs. 7 to 11).
 
-    Where the weights are an explicit matrix, what an edge of W and a cannot-link on the same pair have in
-    common is taken from both, so that the parts are those of eq. 11. A graph that is only applied, or whose
-    nodes are contracted, is not looked into; there W and γ_c Qᶜ are the parts as they are, which leaves every
-    fixed point where it is.
+    Where the weights are an explicit matrix, the common part of an edge of W and a cannot-link on the same
+    pair is subtracted from both, so that the parts are those of eq. 11. Where the graph is only applied, or
+    its nodes are contracted, W and γ_c Qᶜ are the parts as they are. That changes no fixed point.
     """
 
     def __init__(self, cut: PenalizedCut, sigma: float) -> None:
         self.cut = cut
         positive = cut.degrees[cut.degrees > 0]
         self.shift = sigma / float(positive.min())
-        # σ = 0 where every node has nothing but a loop: there is no way to go.
+        # σ = 0 where every node has only a loop.
         self.step_scale = 1.0 / max(self.shift, 1.0)
         #: The diagonal of G.
         self.loops = cut.degrees + cut.gamma_must * cut.links.must_degrees
@@ -85,9 +67,8 @@ class SignedParts:
     def apply(self, Y: FloatArray) -> Applied:
         """Return H⁺Y, H⁻Y and the objective, from one product with each of W, Qᵐ and Qᶜ."""
         cut = self.cut
-        near, (must, cannot) = cut.graph.apply(Y), cut.links.must_and_cannot(Y)
-        plus = cut.gamma_cannot * cannot
-        minus = near + cut.gamma_must * must
+        plus = cut.gamma_cannot * cut.links.cannot(Y)
+        minus = cut.graph.apply(Y) + cut.gamma_must * cut.links.must(Y)
         objective = float(np.sum(Y * (self.loops[:, None] * Y + plus - minus)))
         plus += self.plus_diagonal[:, None] * Y
         minus += self.minus_diagonal[:, None] * Y
@@ -100,19 +81,21 @@ class SignedParts:
 def largest_eigenvalue(cut: PenalizedCut, rng: np.random.RandomState) -> float:
     """Return σ: the largest eigenvalue of G, or slightly more."""
     n = cut.n_nodes
-    if n <= SMALL:
+    if n <= 64:
         return float(scipy.linalg.eigvalsh(cut.apply(np.eye(n)))[-1])
     operator = LinearOperator((n, n), matvec=lambda x: cut.apply(x.reshape(-1, 1)).ravel(), dtype=np.float64)
     start = rng.uniform(-1.0, 1.0, n)
-    top = eigsh(operator, 1, which="LA", tol=SIGMA_TOLERANCE, v0=start, return_eigenvectors=False)
-    return float(top[0]) * (1.0 + SIGMA_TOLERANCE)
+    tolerance = 1e-4
+    top = eigsh(operator, 1, which="LA", tol=tolerance, v0=start, return_eigenvectors=False)
+    # Larger by the tolerance, so that it is a bound.
+    return float(top[0]) * (1.0 + tolerance)
 
 
 def multiplicative_step(parts: SignedParts, at: Applied) -> FloatArray:
     """Return Y after one update by eq. 11, with Λ = -YᵀHY.
 
-    Entries below 1e-150 become zero, and an entry whose denominator is zero stays as it is: as printed, the
-    update is 0 / 0 there.
+    Entries below 1e-150, whose products would underflow, become zero. An entry whose denominator is zero
+    stays as it is: as printed, the update is 0 / 0 there.
     """
     Lambda = at.multiplier
     DY = parts.cut.degrees[:, None] * at.Y
@@ -121,7 +104,7 @@ def multiplicative_step(parts: SignedParts, at: Applied) -> FloatArray:
     ratio = np.ones_like(at.Y)
     np.divide(above, below, out=ratio, where=below > 0)
     updated = at.Y * np.sqrt(ratio)
-    updated[updated < UNDERFLOW] = 0.0
+    updated[updated < 1e-150] = 0.0
     return updated
 
 
@@ -149,9 +132,9 @@ def descend_multiplicatively(
 
 def _shared_pairs(cut: PenalizedCut) -> SparseGraph | None:
     """Return min(W, γ_c Qᶜ) entry by entry, or None where there is none or it cannot be known."""
-    # Where nothing is contracted, linked nodes and constrained points are the same, in the same order.
+    # Without contraction, linked nodes and constrained points are the same, in the same order.
     weights, points = cut.graph.matrix, cut.links.nodes
-    if weights is None or not cut.gamma_cannot or cut.is_contracted or not len(points):
+    if weights is None or not cut.gamma_cannot or cut.graph is not cut.points_graph or not len(points):
         return None
     among = sp.coo_array(weights[points][:, points])
     belief = cut.links.both.entries(among.row.astype(np.int64), among.col.astype(np.int64))
@@ -160,20 +143,6 @@ def _shared_pairs(cut: PenalizedCut) -> SparseGraph | None:
         return None
     ends = (points[among.row], points[among.col])
     return SparseGraph(sp.csr_array((shared, ends), shape=(cut.n_nodes, cut.n_nodes)))
-
-
-#: λ_max(L̄) <= 2, and 1 is nearly always enough: W has few negative eigenvalues.
-CURVATURE = 1.0
-#: How often a price that lets a cluster vanish is raised, each time by this factor.
-RAISES, RAISE = 8, 4.0
-#: Where the start cuts nothing, overlap still has a price.
-LEAST_PRICE = 1e-3
-#: On graphs of more nodes than the first number the clusters are taken to be settled when so many steps have
-#: moved no more than this share of the nodes: what a step gains then is gained within the clusters.
-#: benchmarks/choices/shortcuts.py compares both.
-MANY_NODES, SETTLING_STEPS, SETTLED = 2_000, 10, 1e-3
-#: Added to the energy before a share of it is taken: a perfect cut has energy 0.
-LEAST_ENERGY = 1e-9
 
 
 @dataclass(frozen=True)
@@ -203,7 +172,7 @@ class OverlapEnergy:
 
     def at(self, V: FloatArray) -> _State:
         """Return the state of V, its columns scaled to length one, with the best φ."""
-        lengths = np.sqrt(column_products(V, V))
+        lengths = np.sqrt(column_dots(V, V))
         V = V / np.where(lengths > 0, lengths, 1.0)
         image = self.cut.apply_normalized(V)
         labels = V.argmax(axis=1)
@@ -211,7 +180,7 @@ class OverlapEnergy:
         # Every column that is not zero has length one.
         n_columns = int(np.count_nonzero(lengths))
         overlap = n_columns - largest @ largest
-        energy = float(column_products(V, image).sum() + self.alpha * overlap)
+        energy = float(column_dots(V, image).sum() + self.alpha * overlap)
         return _State(V, image, labels, energy, n_columns)
 
     def step(self, state: _State, *, safe: bool = False) -> FloatArray:
@@ -226,9 +195,10 @@ class OverlapEnergy:
         slope = self.alpha * V
         slope += state.image
         np.put_along_axis(slope, rows, np.take_along_axis(state.image, rows, axis=1), axis=1)
-        length = column_products(V, V)
-        slope -= column_products(V, slope) / np.where(length > 0, length, 1.0) * V
-        plain = (CURVATURE_BOUND if safe else CURVATURE) + self.alpha
+        length = column_dots(V, V)
+        slope -= column_dots(V, slope) / np.where(length > 0, length, 1.0) * V
+        # λ_max(L̄) <= 2, and 1 is nearly always enough: W has few negative eigenvalues.
+        plain = (2.0 if safe else 1.0) + self.alpha
         slope /= plain
         if self.linked.size:
             slope[self.linked] *= plain / (plain + self._link_curvature(V, safe))
@@ -267,18 +237,18 @@ def descend(
         now, before, momentum = after, now, following
         trace.append(now.energy)
         moved.append(n_moved)
-        enough = tol * (now.energy + LEAST_ENERGY)
+        enough = tol * (now.energy + MIN_ENERGY)
         if (gain <= enough and (n_moved == 0 or gain <= 0.1 * enough)) or _have_settled(moved, now):
             return now, trace, True
     return now, trace, False
 
 
 def _have_settled(moved: list[int], now: _State) -> bool:
-    """Tell whether the last steps moved next to no nodes of a large graph from cluster to cluster."""
+    """Tell whether the last steps moved hardly any node of a large graph to another cluster."""
     n_nodes = now.labels.size
-    if n_nodes <= MANY_NODES or len(moved) < SETTLING_STEPS:
+    if n_nodes <= SETTLING_NODES or len(moved) < SETTLING_STEPS:
         return False
-    return sum(moved[-SETTLING_STEPS:]) <= SETTLED * n_nodes
+    return sum(moved[-SETTLING_STEPS:]) <= SETTLED_SHARE * n_nodes
 
 
 def _ahead(now: _State, before: _State, by: float) -> _State:
@@ -294,17 +264,18 @@ def _ahead(now: _State, before: _State, by: float) -> _State:
 
 
 def descend_projected(
-    cut: PenalizedCut, start: FloatArray, *, overlap: float | None, tol: float, max_iter: int
+    cut: PenalizedCut, start: FloatArray, *, overlap: float | None = None, tol: float, max_iter: int
 ) -> Descent:
     """Minimise eq. 6 from a start by projected steps."""
     V = np.sqrt(cut.degrees)[:, None] * start
     alpha = usual_overlap_price(cut, start) if overlap is None else overlap
     n_present = len(np.unique(start[cut.degrees > 0].argmax(axis=1)))
-    for _ in range(RAISES):
+    # A price that lets a cluster vanish is raised.
+    for _ in range(8):
         state, trace, converged = descend(OverlapEnergy(cut, alpha), V, tol=tol, max_iter=max_iter)
         if len(np.unique(state.labels[cut.degrees > 0])) >= n_present:
             break
-        alpha *= RAISE
+        alpha *= 4.0
     soft = cut.affinity.scale[:, None] * state.V
     return Descent(
         soft,
@@ -319,7 +290,9 @@ def descend_projected(
 def indicators_without_overlap(cut: PenalizedCut, soft: FloatArray, tol: float) -> FloatArray:
     """Return the Y of eq. 6 for the clusters of a Y that overlaps, to a hundredth of their tolerance."""
     V = np.sqrt(cut.degrees)[:, None] * soft
-    return cut.affinity.scale[:, None] * without_overlap(cut, V, V.argmax(axis=1), INDICATOR_SHARE * tol)
+    labels = V.argmax(axis=1)
+    best = best_indicators(cut, labels, V[np.arange(len(V)), labels], V.shape[1], INDICATOR_SHARE * tol)
+    return cut.affinity.scale[:, None] * best.block()
 
 
 def usual_overlap_price(cut: PenalizedCut, start: FloatArray) -> float:
@@ -330,23 +303,24 @@ def usual_overlap_price(cut: PenalizedCut, start: FloatArray) -> float:
     """
     Y = cut.indicators(start.argmax(axis=1), start.shape[1])
     costs = np.sum(Y * (cut.degrees[:, None] * Y - cut.graph.apply(Y)), axis=0)
-    present = Y.any(axis=0)
-    return max(0.5 * float(costs[present].mean()), LEAST_PRICE)
-
-
-def column_products(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the inner product of every two columns of the same number."""
-    return np.asarray(np.einsum("ij,ij->j", left, right))
-
-
-#: Both bounds are pessimistic: a move that gains at least this share of its loss often lowers eq. 6.
-OPTIMISM = 0.7
-#: A move is tried where it gains this share of what it loses, and so many of them at most.
-NEAR_MISS, TRIES = 0.5, 100
+    # Where the start cuts nothing, overlap still has a price.
+    return max(0.5 * float(costs[Y.any(axis=0)].mean()), 1e-3)
 
 
 class Moves:
-    """What every node would gain by joining every other cluster, and lose by leaving its own."""
+    """The gain of every node in joining every other cluster, and its loss in leaving its own.
+
+    Where every row of Y has one positive entry, eq. 6 is a sum of one smallest eigenvalue λⱼ per cluster, of
+    Ḡ within it. Two trial vectors bound what a move costs.
+
+    When node i leaves its cluster, its entry xᵢ is taken out of v. As Ḡv = λv, the quotient of the rest is
+    λ + xᵢ² (Ḡᵢᵢ - λ) / (1 - xᵢ²).
+
+    To join cluster j it may have any entry, and the best quotient is the smaller eigenvalue of
+    [[λⱼ, -p], [-p, Ḡᵢᵢ]] with p = -(Ḡvⱼ)ᵢ, the pull of the cluster.
+
+    So a move whose gain exceeds its loss lowers eq. 6, whatever the indicators become afterwards.
+    """
 
     def __init__(self, cut: PenalizedCut, state: FixedClusters) -> None:
         self.state = state
@@ -371,10 +345,10 @@ class Moves:
         return nodes, to[nodes]
 
     def near_misses(self, least: float) -> list[tuple[IntArray, IntArray]]:
-        """Return single moves that gain more than `least` and half of what they lose, nearest first."""
-        nodes, to = np.nonzero((self.gains > least) & (self.gains > NEAR_MISS * self.losses[:, None]))
+        """Return up to 100 single moves that gain more than `least` and half of what they lose."""
+        nodes, to = np.nonzero((self.gains > least) & (self.gains > 0.5 * self.losses[:, None]))
         net = self.gains[nodes, to] - self.losses[nodes]
-        nearest = np.argsort(-net, kind="stable")[:TRIES]
+        nearest = np.argsort(-net, kind="stable")[:100]
         return [(nodes[[i]], to[[i]]) for i in nearest]
 
     def apply(self, nodes: IntArray, to: IntArray) -> tuple[IntArray, FloatArray]:
@@ -400,14 +374,15 @@ def exchange(
     First moves that may lower the objective, as long as it does fall; then moves that are certain to.
     """
     trace, converged = [state.objective], False
-    for caution in (OPTIMISM, 1.0):
+    # The bounds on gain and loss are pessimistic: a gain of 0.7 times the loss often lowers eq. 6.
+    for caution in (0.7, 1.0):
         converged = False
         while not converged and len(trace) <= max_iter:
             after = _after_batch(cut, state, caution, tol)
             if after is None:
                 converged = True
                 continue
-            converged = state.objective - after.objective <= tol * (after.objective + LEAST_ENERGY)
+            converged = state.objective - after.objective <= tol * (after.objective + MIN_ENERGY)
             state = after
             trace.append(state.objective)
     return state, trace, converged
@@ -428,7 +403,7 @@ def _after_batch(cut: PenalizedCut, state: FixedClusters, caution: float, tol: f
 
 def after_near_miss(cut: PenalizedCut, state: FixedClusters, tol: float) -> FixedClusters | None:
     """Return the first single move tried that gains more than `tol` of the objective, or None."""
-    enough = tol * (state.objective + LEAST_ENERGY)
+    enough = tol * (state.objective + MIN_ENERGY)
     moves = Moves(cut, state)
     for nodes, to in moves.near_misses(enough):
         after = _make(cut, moves, nodes, to, tol)
@@ -447,12 +422,10 @@ def _is_better(after: FixedClusters, before: FixedClusters) -> bool:
     return after.objective < before.objective and after.n_columns >= before.n_columns
 
 
-def descend_by_exchange(
-    cut: PenalizedCut, start: FloatArray, *, overlap: float | None, tol: float, max_iter: int
-) -> Descent:
+def descend_by_exchange(cut: PenalizedCut, start: FloatArray, *, tol: float, max_iter: int) -> Descent:
     """Minimise eq. 6 by moves of nodes, from the start and from where the projected steps lead."""
     k = start.shape[1]
-    projected = descend_projected(cut, start, overlap=overlap, tol=tol, max_iter=max_iter)
+    projected = descend_projected(cut, start, tol=tol, max_iter=max_iter)
     begin = np.sqrt(cut.degrees)
     states = [
         best_indicators(cut, Y.argmax(axis=1), begin, k, INDICATOR_SHARE * tol)

@@ -20,8 +20,6 @@ from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral.laplacian import orient
 
-__all__ = ["LCSC", "solve_joined"]
-
 
 @documented
 @dataclass(eq=False, repr=False)
@@ -135,7 +133,7 @@ def solve_joined(
     if small.n_nodes < n_vectors:
         warn(
             f"must-links join the {graph.n_nodes} points into {small.n_nodes} sets, fewer than the "
-            f"{n_vectors} clusters asked for: at most {small.n_nodes} clusters can be told apart. Ask for "
+            f"{n_vectors} clusters asked for: at most {small.n_nodes} clusters can differ. Ask for "
             "fewer clusters, or give fewer must-links.",
             ConstraintWarning,
         )
@@ -156,10 +154,10 @@ def join_rows(graph: Graph, sets: IntArray, vectors: FloatArray) -> FloatArray:
     """
     relaxed = graph.scale[:, None] * vectors
     with_row = np.flatnonzero(graph.degrees > 0)
-    speaker = np.full(int(np.max(sets)) + 1, -1)
-    speaker[sets[with_row]] = with_row
-    chosen = speaker[sets]
-    # One point speaks for its set, so that rows are equal to the last bit and can never be labelled apart.
+    representative = np.full(int(np.max(sets)) + 1, -1)
+    representative[sets[with_row]] = with_row
+    chosen = representative[sets]
+    # All points have the row of one of them: rows equal to the last bit have one label.
     return np.where((chosen >= 0)[:, None], relaxed[chosen], 0.0)
 
 
@@ -181,9 +179,6 @@ def refuse_cannot_links(constraints: Constraints, how: str) -> None:
     if how == "raise":
         raise ConstraintError(message)
     warn(message, ConstraintWarning)
-
-
-# A graph whose nodes are sets of points: points that belong together, taken as one.
 
 
 class ContractedGraph(Graph):

@@ -9,7 +9,6 @@ labels of c points cost O(c).
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,22 +20,15 @@ from sidecut.constraints import Constraints
 from sidecut.graphs import Graph
 from sidecut.methods.ncsc.lcsc import contract_graph, membership
 
-#: λ_max(L̄) <= 2.
-CURVATURE_BOUND = 2.0
-#: The largest number of steps.
-MAX_STEPS = 1000
 #: Indicators are computed to this share of the tolerance of the clusters, because eq. 6 is compared at them.
 INDICATOR_SHARE = 0.01
-
-Labels = IntArray
-Operator = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
 class FixedClusters:
     """A clustering of the nodes, with its indicators."""
 
-    labels: Labels
+    labels: IntArray
     entries: FloatArray
     rates: FloatArray
 
@@ -58,15 +50,23 @@ class FixedClusters:
 
 
 def best_indicators(
-    cut: PenalizedCut, labels: Labels, entries: FloatArray, n_clusters: int, tol: float
+    cut: PenalizedCut,
+    labels: IntArray,
+    entries: FloatArray,
+    n_clusters: int,
+    tol: float,
+    max_steps: int = 1000,
 ) -> FixedClusters:
-    """Return the best indicators found for given clusters."""
-    apply, curvature = _apply_within(cut, labels, n_clusters), _curvature(cut)
+    """Return the best indicators for given clusters, by projected steps with momentum."""
+    apply, links = _apply_within(cut, labels, n_clusters), cut.links
+    # A diagonal S with S - Ḡ positive semidefinite: λ_max(L̄) <= 2.
+    weight = 2.0 * cut.gamma_must * links.must_degrees + cut.gamma_cannot * links.cannot_degrees
+    curvature = 2.0 + weight * cut.affinity.scale**2
     x = before = _unit(entries, labels, n_clusters)
     image = image_before = apply(x)
     price, momentum = float(x @ image), 1.0
     n_columns = _n_columns(x, labels, n_clusters)
-    for _ in range(MAX_STEPS):
+    for _ in range(max_steps):
         following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
         by = (momentum - 1.0) / following
         ahead, slope = x + by * (x - before), image + by * (image - image_before)
@@ -86,29 +86,24 @@ def best_indicators(
     return FixedClusters(labels, x, _rates(x, image, labels, n_clusters))
 
 
-def without_overlap(cut: PenalizedCut, V: FloatArray, labels: Labels, tol: float) -> FloatArray:
-    """Return the best V = D^{1/2} Y found whose columns lie where the labels say, and nowhere else."""
-    return best_indicators(cut, labels, V[np.arange(len(labels)), labels], V.shape[1], tol).block()
-
-
-def _rates(x: FloatArray, image: FloatArray, labels: Labels, k: int) -> FloatArray:
+def _rates(x: FloatArray, image: FloatArray, labels: IntArray, k: int) -> FloatArray:
     """Return the Rayleigh quotient of every cluster."""
     lengths = np.bincount(labels, weights=x * x, minlength=k)
     return np.bincount(labels, weights=x * image, minlength=k) / np.where(lengths > 0, lengths, 1.0)
 
 
-def _n_columns(x: FloatArray, labels: Labels, k: int) -> int:
+def _n_columns(x: FloatArray, labels: IntArray, k: int) -> int:
     """Return how many clusters have an entry that is not zero: a column of zeros would cost nothing."""
     return int(np.count_nonzero(np.bincount(labels, weights=x, minlength=k)))
 
 
-def _unit(x: FloatArray, labels: Labels, k: int) -> FloatArray:
+def _unit(x: FloatArray, labels: IntArray, k: int) -> FloatArray:
     """Scale the numbers of every cluster to length one."""
     norms = np.sqrt(np.bincount(labels, weights=x * x, minlength=k))
     return x / np.where(norms > 0, norms, 1.0)[labels]
 
 
-def _apply_within(cut: PenalizedCut, labels: Labels, k: int) -> Operator:
+def _apply_within(cut: PenalizedCut, labels: IntArray, k: int) -> Callable[[FloatArray], FloatArray]:
     """Return the map x -> Ḡ x without the entries between clusters."""
     is_sparse, rows = sp.issparse(cut.graph.matrix), np.arange(len(labels))
     linked = cut.links.nodes
@@ -136,24 +131,17 @@ def _apply_within(cut: PenalizedCut, labels: Labels, k: int) -> Operator:
     return apply
 
 
-def _curvature(cut: PenalizedCut) -> FloatArray:
-    """Return the diagonal S, S - Ḡ positive semidefinite."""
-    links = cut.links
-    weight = 2.0 * cut.gamma_must * links.must_degrees + cut.gamma_cannot * links.cannot_degrees
-    return np.asarray(CURVATURE_BOUND + weight * cut.affinity.scale**2)
-
-
 class NodeLinks:
     """Qᵐ and Qᶜ between the nodes of a graph, both nonnegative, applied and never listed."""
 
-    def __init__(self, constraints: Constraints, nodes: IntArray, among: IntArray | None = None) -> None:
+    def __init__(self, constraints: Constraints, nodes: IntArray) -> None:
         self.n_nodes = int(np.max(nodes)) + 1
-        among = constraints.constrained_points if among is None else among
+        linked = constraints.constrained_points
         #: The nodes that have links; all work is done on their rows alone.
-        self.nodes, place = np.unique(nodes[among], return_inverse=True)
-        if len(among):
-            # The diagonal of Q says nothing about pairs: Qᵐ and Qᶜ of eqs. 4 and 5 have none.
-            self.both = constraints.restricted_to(among).with_diagonal(0.0)
+        self.nodes, place = np.unique(nodes[linked], return_inverse=True)
+        if len(linked):
+            # Qᵐ and Qᶜ of eqs. 4 and 5 have no diagonal.
+            self.both = constraints.restricted_to(linked).with_diagonal(0.0)
             self.together = self.both.must_part()
             self.place = membership(place)
 
@@ -181,16 +169,6 @@ class NodeLinks:
         result = np.zeros_like(block)
         result[self.nodes] = self.apply_cannot_among(block[self.nodes])
         return result
-
-    def must_and_cannot(self, block: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return Qᵐ @ block and Qᶜ @ block, cheaper than one after the other."""
-        must, cannot = np.zeros_like(block), np.zeros_like(block)
-        if len(self.nodes):
-            at_points = self.place @ block[self.nodes]
-            together = self.together.apply(at_points)
-            must[self.nodes] = self.place.T @ together
-            cannot[self.nodes] = self.place.T @ (together - self.both.apply(at_points))
-        return must, cannot
 
     def must_matrix(self) -> sp.csr_array:
         """Return Qᵐ with every entry stored; for few links only."""
@@ -226,13 +204,13 @@ class PenalizedCut:
         constraints: Constraints,
         gamma_must: float = np.inf,
         gamma_cannot: float = 1.0,
-        among: IntArray | None = None,
     ) -> None:
         self.points_graph = graph
-        self.tied = _find_must_linked_sets(constraints, graph.n_nodes, among)
+        #: The set that must-links join each point to.
+        self.tied = np.asarray(constraints.must_link_components(), dtype=np.intp)
         self.sets = self.tied if np.isinf(gamma_must) else np.arange(graph.n_nodes)
         self.graph = contract_graph(graph, self.sets)
-        self.links = NodeLinks(constraints, self.sets, among)
+        self.links = NodeLinks(constraints, self.sets)
         # Contraction has satisfied every must-link; what is left of them are loops, which cost nothing.
         is_settled = np.isinf(gamma_must) or not len(self.links.nodes)
         self.gamma_must = 0.0 if is_settled else float(gamma_must)
@@ -241,20 +219,9 @@ class PenalizedCut:
         self.affinity = self.graph.normalized
 
     @property
-    def is_contracted(self) -> bool:
-        """Whether nodes are sets of points, not the points themselves."""
-        return self.graph is not self.points_graph
-
-    @property
     def degrees(self) -> FloatArray:
         """The diagonal of D."""
         return self.graph.degrees
-
-    def with_gamma_cannot(self, gamma_cannot: float) -> PenalizedCut:
-        """Return the same problem at another price of cannot-links, sharing all matrices."""
-        other = copy(self)
-        other.gamma_cannot = float(gamma_cannot)
-        return other
 
     def apply(self, Y: FloatArray) -> FloatArray:
         """Return G @ Y."""
@@ -286,10 +253,6 @@ class PenalizedCut:
         """Return tr(YᵀGY)."""
         return float(np.sum(Y * self.apply(Y)))
 
-    def gradient(self, Y: FloatArray) -> FloatArray:
-        """Return the gradient of the objective, 2GY."""
-        return 2.0 * self.apply(Y)
-
     def indicators(self, labels: IntArray, n_clusters: int) -> FloatArray:
         """Return eq. 2 for a clustering of the nodes: yᵢ / sqrt(vol(Cᵢ)), so that YᵀDY = I."""
         volumes = np.bincount(labels, weights=self.degrees, minlength=n_clusters)
@@ -299,36 +262,17 @@ class PenalizedCut:
         return Y
 
     def on_points(self, Y: FloatArray) -> FloatArray:
-        """Return what is said of nodes for every point."""
+        """Return the rows of the nodes for every point."""
         return np.asarray(Y[self.sets])
 
     def on_nodes(self, rows: FloatArray) -> FloatArray:
         """Return the mean over the points of every node."""
-        C = membership(self.sets)
-        return np.asarray(C.T @ rows) / np.bincount(self.sets)[:, None]
-
-
-def _find_must_linked_sets(constraints: Constraints, n_points: int, among: IntArray | None) -> IntArray:
-    """Return for every point the set that must-links among the given points join it to."""
-    if among is None:
-        return np.asarray(constraints.must_link_components(), dtype=np.intp)
-    if not len(among):
-        return np.arange(n_points)
-    # The other points stay alone, numbered after the sets of the others.
-    joined = constraints.restricted_to(among).must_link_components()
-    sets = np.empty(n_points, dtype=np.intp)
-    alone = np.setdiff1d(np.arange(n_points), among)
-    sets[among] = joined
-    sets[alone] = int(joined.max()) + 1 + np.arange(len(alone))
-    return sets
-
-
-# What a solver of NCSC's objective hands back.
+        return np.asarray(membership(self.sets).T @ rows) / np.bincount(self.sets)[:, None]
 
 
 @dataclass(frozen=True)
 class Descent:
-    """What a solver of eq. 6 arrived at."""
+    """The result of a solver of eq. 6."""
 
     soft: FloatArray
     trace: FloatArray
@@ -340,5 +284,5 @@ class Descent:
 
     @cached_property
     def indicators(self) -> FloatArray:
-        """Y, found when it is first asked for: no cluster depends on it."""
+        """Y, computed on first access: the clusters do not depend on it."""
         return self.soft if self.find_indicators is None else self.find_indicators()

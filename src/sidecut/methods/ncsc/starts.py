@@ -28,10 +28,8 @@ from sidecut.methods.ncsc.objective import NodeLinks, PenalizedCut
 
 Price = float | str
 
-#: γ_c as shares of the mean degree, the usual one first: of equals the first is chosen.
-SHARES = (1.0, 0.3, 0.1, 3.0, 0.03, 10.0)
-#: The share of constrained points whose links are held out.
-HELD_OUT = 0.25
+#: Up to this many must-links are written into the tied graph, even if the graph itself has fewer edges.
+MAX_LISTED_LINKS = 100_000
 
 
 def check_price(name: str, price: Any, words: tuple[str, ...], may_be_infinite: bool) -> None:
@@ -54,9 +52,13 @@ def mean_degree(graph: Graph) -> float:
 
 
 def choose_gamma_must(price: Price, graph: Graph, constraints: Constraints, n_clusters: int) -> float:
-    """Return γ_m."""
+    """Return γ_m: "auto" is infinite for equally strong must-links without conflicts, see `NCSC`."""
     if isinstance(price, str):
-        return np.inf if _are_facts(constraints, n_clusters) else mean_degree(graph)
+        together = constraints.with_diagonal(0.0).must_part()
+        equal = 2.0 * together.n_must_link * together.largest_strength()
+        is_contracted = np.isclose(together.total(), equal, rtol=1e-9) and not constraints.n_conflicts
+        n_sets = int(constraints.must_link_components().max()) + 1
+        return np.inf if is_contracted and n_sets >= n_clusters else mean_degree(graph)
     if np.isinf(price) and (conflicts := constraints.conflicts(max_chains=1)):
         raise ConflictError(
             f"{conflicts[0]}, and gamma_must=inf keeps every must-link. Call without_conflicts() first, or "
@@ -64,40 +66,6 @@ def choose_gamma_must(price: Price, graph: Graph, constraints: Constraints, n_cl
             conflicts,
         )
     return float(price)
-
-
-def _are_facts(constraints: Constraints, n_clusters: int) -> bool:
-    together = constraints.with_diagonal(0.0).must_part()
-    strongest = together.largest_strength()
-    all_equal = np.isclose(together.total(), 2.0 * together.n_must_link * strongest, rtol=1e-9)
-    if not all_equal or constraints.n_conflicts:
-        return False
-    return int(constraints.must_link_components().max()) + 1 >= n_clusters
-
-
-def draw_told_points(constraints: Constraints, rng: np.random.RandomState) -> IntArray:
-    """Draw three quarters of the constrained points; only links among these are used.
-
-    All links of the other points are held out, to compare prices by.
-    """
-    points = constraints.constrained_points
-    return np.sort(rng.permutation(points)[int(np.ceil(HELD_OUT * len(points))) :])
-
-
-def held_out_share(constraints: Constraints, told: IntArray, labels: IntArray) -> float:
-    """Return the share of links satisfied among those that are not between points of `told`."""
-    among = constraints.restricted_to(told)
-    n_held_out = constraints.n_pairs - among.n_pairs
-    if n_held_out == 0:
-        return 1.0
-    satisfied = constraints.satisfaction(labels) * constraints.n_pairs
-    return (satisfied - among.satisfaction(labels[told]) * among.n_pairs) / n_held_out
-
-
-#: The offset of the start, as a share of its largest entry.
-OFFSET = 0.2
-#: So many links are listed one by one without a second thought.
-LISTED = 100_000
 
 
 class TiedGraph(Graph):
@@ -123,7 +91,9 @@ class TiedGraph(Graph):
     def matrix(self) -> sp.csr_array | None:
         """The weights as a sparse matrix, where that takes no more memory than W does."""
         weights: Any = self.graph.matrix
-        if not sp.issparse(weights) or 2 * self.links.together.n_must_link > max(weights.nnz, LISTED):
+        if not sp.issparse(weights) or 2 * self.links.together.n_must_link > max(
+            weights.nnz, MAX_LISTED_LINKS
+        ):
             return None
         pull = self.links.must_matrix() - sp.diags_array(self.links.must_degrees)
         return sp.csr_array(weights + self.gamma_must * pull)
@@ -138,7 +108,7 @@ class TiedGraph(Graph):
         """The components of W, joined by must-links."""
         found, ties = self.graph.components, self.sets
         known = np.flatnonzero(found >= 0)
-        # Components and sets of tied points are the two sides of a graph; who shares either hangs together.
+        # Components and sets of tied points are the two sides of a bipartite graph.
         n_found, n_sets = self.graph.n_components, int(ties.max()) + 1
         ends = (found[known], n_found + ties[known])
         sides = sp.csr_array((np.ones(known.size), ends), shape=(n_found + n_sets,) * 2)
@@ -150,7 +120,7 @@ class TiedGraph(Graph):
 def start_indicators(cut: PenalizedCut, labels: IntArray, n_clusters: int) -> FloatArray:
     """Return eq. 2 for a clustering of the nodes, plus 0.2 times its largest entry."""
     Y = cut.indicators(labels, n_clusters)
-    return Y + OFFSET * Y.max()
+    return Y + 0.2 * Y.max()
 
 
 def best_start(
@@ -162,19 +132,23 @@ def best_start(
     n_init: int,
     rng: np.random.RandomState,
 ) -> IntArray:
-    """Return a clustering of the nodes to start from."""
+    """Return a clustering of the nodes: by k-means, or with seeds as centres if that violates fewer links."""
     first = np.unique(cut.sets, return_index=True)[1]
     plain = kmeans_labels(rows, n_clusters, n_init=n_init, random_state=rng)
     seeds = apart_nodes(cut.links, n_clusters) if seeded else []
     if len(seeds) < 2:
         return plain[first]
-    centres = _with_seeds(_means(rows, plain, n_clusters), rows[first[seeds]])
+    # Each seed replaces the centre it is matched with, at the least total distance.
+    counts = np.bincount(plain, minlength=n_clusters)
+    centres = cluster_sums(rows, plain, n_clusters) / np.maximum(counts, 1)[:, None]
+    places = rows[first[seeds]]
+    which, where = linear_sum_assignment(cdist(places, centres, "sqeuclidean"))
+    centres[where] = places[which]
     candidates = [plain[first], nearest_centers(rows, centres)[first]]
-    return min(candidates, key=lambda labels: _merit(cut, labels, n_clusters))
-
-
-def _merit(cut: PenalizedCut, labels: IntArray, n_clusters: int) -> tuple[float, float]:
-    return cut.links.violated(labels), cut.objective(cut.indicators(labels, n_clusters))
+    return min(
+        candidates,
+        key=lambda labels: (cut.links.violated(labels), cut.objective(cut.indicators(labels, n_clusters))),
+    )
 
 
 def apart_nodes(links: NodeLinks, at_most: int) -> list[int]:
@@ -189,19 +163,6 @@ def apart_nodes(links: NodeLinks, at_most: int) -> list[int]:
         allowed &= links.cannot(unit) > 0
         allowed[chosen[-1]] = False
     return chosen
-
-
-def _with_seeds(centres: FloatArray, seeds: FloatArray) -> FloatArray:
-    """Put each seed in the place of the centre it is matched with, at the least total distance."""
-    which, where = linear_sum_assignment(cdist(seeds, centres, "sqeuclidean"))
-    replaced = centres.copy()
-    replaced[where] = seeds[which]
-    return replaced
-
-
-def _means(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatArray:
-    counts = np.bincount(labels, minlength=n_clusters)
-    return cluster_sums(rows, labels, n_clusters) / np.maximum(counts, 1)[:, None]
 
 
 def check_start(Y0: npt.ArrayLike, n_points: int, n_clusters: int) -> FloatArray:
