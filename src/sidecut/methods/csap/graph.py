@@ -18,7 +18,7 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import GaussianGraph, HeatGraph, TiledGraph, columns_of, correct_weights
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
-from sidecut.graphs.lazy import ROUNDING, TILE_BYTES, KeptTiledGraph, halve, rows_of
+from sidecut.graphs.lazy import ROUNDING, KeptTiledGraph, halve, rows_of
 from sidecut.graphs.resolvent import JoinedResolventGraph, ResolventGraph
 from sidecut.methods.csap.kernel import (
     Observations,
@@ -191,7 +191,8 @@ class ConditionedGraph(KeptTiledGraph):
         """Return the weights of some pairs of nodes, where W is sparse."""
         weights = self.graph.weights_at(rows, columns)
         touched = np.flatnonzero((self.sizes[rows] > 0) & (self.sizes[columns] > 0))
-        at_once = max(1, TILE_BYTES // (8 * max(1, self.factor.shape[1], self.rivals.shape[1])))
+        # 64 MB of factors at a time.
+        at_once = max(1, 2**23 // max(1, self.factor.shape[1], self.rivals.shape[1]))
         for start in range(0, touched.size, at_once):
             part = touched[start : start + at_once]
             i, j = rows[part], columns[part]

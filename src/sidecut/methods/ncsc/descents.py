@@ -20,7 +20,7 @@ from sidecut.methods.ncsc.objective import (
     PenalizedCut,
     best_indicators,
 )
-from sidecut.spectral.problem import column_dots
+from sidecut.spectral.conjugate_gradients import column_dots
 
 #: On graphs of more nodes, projected steps end when the clusters have settled: when SETTLING_STEPS steps
 #: have moved no more than SETTLED_SHARE of the nodes. benchmarks/choices/shortcuts.py compares both.
