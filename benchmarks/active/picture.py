@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut.active import ActiveClustering
 from sidecut.plots import align_clusters, plot_dialogue
-from sidecut.plots.canvas import CANNOT, cluster_styles, ink, new_figure
+from sidecut.plots.canvas import CANNOT, cluster_styles, new_figure, text_colour
 
 PICTURE = Path(__file__).parents[2] / "docs" / "results" / "dialogue.svg"
 SHOWN = (0, 4, 10, 20)
@@ -38,8 +38,8 @@ def draw_clusters(ax: Any, X: Any, labels: Any, answers: list[Any], title: str) 
         ax.scatter(X[here, 0], X[here, 1], c=colour, marker=marker, s=9, linewidths=0)
     for answer in answers:
         ends = X[[answer.i, answer.j]]
-        style = {"color": ink(), "linestyle": "-"} if answer.same else {"color": CANNOT, "linestyle": "--"}
-        ax.plot(ends[:, 0], ends[:, 1], linewidth=1.1, **style)
+        color, style = (text_colour(), "-") if answer.same else (CANNOT, "--")
+        ax.plot(ends[:, 0], ends[:, 1], linewidth=1.1, color=color, linestyle=style)
     ax.set_title(title, fontsize="medium")
     ax.set_axis_off()
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.diagnostics.__main__ import stored
 from benchmarks.diagnostics.sets import BUNDLED
-from sidecut.plots.canvas import cluster_styles, ink, new_figure
+from sidecut.plots.canvas import cluster_styles, new_figure, text_colour
 
 PICTURE = Path(__file__).parents[2] / "docs" / "results" / "reliability.svg"
 
@@ -25,8 +25,8 @@ def main() -> None:
     }
     figure = new_figure(9.0, 3.8)
     left, right = figure.subplots(1, 2)
-    left.plot([0.4, 1.0], [0.4, 1.0], color=ink(), linewidth=0.8, linestyle="--")
-    right.axhline(0.1, color=ink(), linewidth=0.8, linestyle="--")
+    left.plot([0.4, 1.0], [0.4, 1.0], color=text_colour(), linewidth=0.8, linestyle="--")
+    right.axhline(0.1, color=text_colour(), linewidth=0.8, linestyle="--")
     for (name, mine), (colour, _), marker in zip(groups.items(), cluster_styles(2), "os", strict=True):
         sure, error, share = np.mean([row["confidence"] for row in mine], axis=0).T
         left.plot(sure, 1.0 - error, color=colour, marker=marker, label=name)

@@ -34,7 +34,7 @@ def test_scores_begin_before_the_first_answer():
 
 @pytest.mark.parametrize(
     ("history", "scores", "complaint"),
-    [([], None, "nothing was said"), (SAID, [0.1], "4 answers and 1 scores")],
+    [([], None, "has no answers"), (SAID, [0.1], "4 answers and 1 scores")],
 )
 def test_refusals(history, scores, complaint):
     with pytest.raises(ValueError, match=complaint):

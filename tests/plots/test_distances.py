@@ -23,7 +23,7 @@ def test_the_darkest_colour_is_distance_zero(embedding):
 
 
 def test_many_points_are_sampled_and_the_title_says_so(embedding, monkeypatch):
-    monkeypatch.setattr(distances, "MAX_DISTANCE_POINTS", 12)
+    monkeypatch.setattr(distances, "MAX_POINTS", 12)
     ax = plot_distances(embedding)
     assert ax.images[0].get_array().shape == (12, 12)
     assert ax.get_title(loc="left") == "12 of 30 points"

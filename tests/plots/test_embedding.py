@@ -3,7 +3,7 @@ import pytest
 
 from sidecut.constraints import Constraints
 from sidecut.plots import plot_before_after, plot_embedding
-from sidecut.plots.embedding import MANY_POINTS
+from sidecut.plots.embedding import MAX_SHARP_POINTS
 
 
 def points_of(ax):
@@ -69,7 +69,7 @@ def test_known_labels_are_ringed_and_misplaced_ones_crossed_out():
     assert captions == ["label known (5)", "in the cluster of another class (1)"]
 
 
-@pytest.mark.parametrize(("n", "is_raster"), [(MANY_POINTS, False), (MANY_POINTS + 1, True)])
+@pytest.mark.parametrize(("n", "is_raster"), [(MAX_SHARP_POINTS, False), (MAX_SHARP_POINTS + 1, True)])
 def test_many_points_are_rasterised_and_transparent(n, is_raster):
     (drawn,) = points_of(plot_embedding(np.zeros((n, 2)), np.zeros(n, dtype=int))).values()
     assert bool(drawn.get_rasterized()) is is_raster

@@ -58,7 +58,7 @@ def test_every_cut_lies_within_the_boundary(fitted):
 def test_lanczos_iteration_draws_the_same_boundary(fitted, monkeypatch):
     laplacian, beliefs = forms(fitted)
     exact = range_boundary(lambda x: laplacian @ x, lambda x: beliefs @ x, 80, 16)
-    monkeypatch.setattr(numerical_range, "DENSE_NODES", 0)
+    monkeypatch.setattr(numerical_range, "MAX_DENSE_NODES", 0)
     iterated = range_boundary(lambda x: laplacian @ x, lambda x: beliefs @ x, 80, 16)
     np.testing.assert_allclose(iterated, exact, atol=2e-2)
 

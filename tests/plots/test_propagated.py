@@ -37,7 +37,7 @@ def test_clusters_are_separated_by_lines(found):
 
 
 def test_many_points_are_sampled_and_the_title_says_so(found, monkeypatch):
-    monkeypatch.setattr(module, "MAX_PROPAGATED_POINTS", 15)
+    monkeypatch.setattr(module, "MAX_POINTS", 15)
     ax = plot_propagated(found)
     assert ax.images[0].get_array().shape == (15, 15)
     assert ax.get_title(loc="left") == "15 of 40 points"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +16,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "CANNOT",
-    "align_clusters",
-    "axes_or_new",
-    "cluster_styles",
-    "ink",
-    "new_figure",
-    "require_matplotlib",
-]
+# Okabe and Ito (2008) without black, which does not show on dark paper, and without vermillion, which is too
+# near the red of cannot-links; then four more, which differ from these in lightness.
+_COLOURS = (
+    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#B8A800"),
+    *("#7A6FB0", "#882255", "#805A2C", "#9AA0A6"),
+)
+_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+#: The red of cannot-links.
+CANNOT = "#D1242F"
+#: The spines of a picture with two axes.
+OPEN = ("left", "bottom")
 
 
 def require_matplotlib() -> Any:
@@ -31,70 +34,51 @@ def require_matplotlib() -> Any:
     try:
         import matplotlib
     except ImportError as error:
-        message = 'Pictures need matplotlib, which is not installed: pip install "sidecut[plots]"'
-        raise ImportError(message) from error
+        raise ImportError(
+            'Pictures need matplotlib, which is not installed: pip install "sidecut[plots]"'
+        ) from error
     return matplotlib
 
 
 def new_figure(width: float = 6.0, height: float = 5.0) -> Figure:
-    """Make a figure that belongs to nobody but the caller.
-
-    It is not registered with pyplot, so nothing has to be closed and nothing leaks; save it with
-    ``figure.savefig(path)``, or let a notebook show it by ending a cell with it.
-    """
+    """Return a figure that pyplot does not know, so that nothing has to be closed."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def axes_or_new(ax: Axes | None, width: float = 6.0, height: float = 5.0) -> Axes:
-    """Return the axes given, or new ones on a figure of their own."""
+def axes_or_new(
+    ax: Axes | None, width: float = 6.0, height: float = 5.0, spines: Sequence[str] | None = None
+) -> Axes:
+    """Return the axes given, or new ones on a figure of their own, with these spines (default: all)."""
     require_matplotlib()
-    return new_figure(width, height).add_subplot() if ax is None else ax
+    ax = new_figure(width, height).add_subplot() if ax is None else ax
+    if spines is not None:
+        for name, spine in ax.spines.items():
+            spine.set_visible(name in spines)
+    return ax
 
 
-# Colours and shapes that stay apart for colour-blind eyes, on paper and on dark screens.
-
-
-# Okabe and Ito (2008) without black, which does not show on dark paper, and without vermillion, which would
-# be mistaken for the red of the cannot-links; then four more, told apart from these by their lightness.
-_COLOURS = (
-    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#B8A800"),
-    *("#7A6FB0", "#882255", "#805A2C", "#9AA0A6"),
-)
-_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
-
-CANNOT = "#D1242F"
-"""The red of cannot-links."""
-
-
-def ink() -> str:
-    """Return the colour text is written in at the moment: matplotlib's ``text.color``.
-
-    Lines that must be seen on light and on dark paper use it instead of black.
-    """
+def text_colour() -> str:
+    """Return matplotlib's ``text.color``, which is visible on light and on dark paper."""
     from matplotlib import rcParams
 
     return str(rcParams["text.color"])
 
 
 def cluster_styles(n_clusters: int) -> list[tuple[str, str]]:
-    """Give each cluster a colour and a marker, no two clusters the same up to 70.
-
-    Colours change first; when they are used up the marker changes, so that shape tells apart what
-    colour no longer can.
-    """
+    """Return a colour and a marker for each cluster, different up to 70 clusters; colours change first."""
     n_colours, n_markers = len(_COLOURS), len(_MARKERS)
     return [(_COLOURS[c % n_colours], _MARKERS[c // n_colours % n_markers]) for c in range(n_clusters)]
 
 
 def align_clusters(labels: NDArray, reference: NDArray) -> IntArray:
-    """Rename clusters so that they agree with a reference as far as they can.
+    """Rename clusters so that most points have the same number as in a reference.
 
-    Cluster numbers mean nothing, so two clusterings side by side would get different colours for the
-    same group. The renaming maximises the number of points that keep their number (an assignment
-    problem on the contingency table); clusters left without a partner take the next free numbers.
+    Cluster numbers are arbitrary, so two clusterings side by side would have different colours for the same
+    group. The renaming maximises the number of points that keep their number (an assignment problem on the
+    contingency table); clusters left without a partner take the next free numbers.
 
     Parameters
     ----------

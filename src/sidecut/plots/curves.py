@@ -1,4 +1,4 @@
-"""A whole dialogue: what each answer changed, and how good the clusters were after it."""
+"""Reliability of confidences, and a dialogue: the change and the score after each answer."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sidecut.active import Answer, Naming
-from sidecut.plots.canvas import CANNOT, axes_or_new, cluster_styles, ink
+from sidecut.plots.canvas import CANNOT, OPEN, axes_or_new, cluster_styles, text_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["plot_dialogue", "plot_reliability"]
 
 
 def plot_reliability(confidence: ArrayLike, is_right: ArrayLike, ax: Axes | None = None) -> Axes:
     """Draw the share of right labels in each tenth of the points, from the least to the most sure.
 
-    Points on the diagonal are as often right as they are sure; above it they are too modest, below it too
-    sure.
+    On the diagonal the confidence is the share of right labels; above it confidences are too low, below it
+    too high.
 
     Parameters
     ----------
@@ -61,21 +59,17 @@ def plot_reliability(confidence: ArrayLike, is_right: ArrayLike, ax: Axes | None
     order = np.argsort(sure, kind="stable")
     x = np.array([part.mean() for part in np.array_split(sure[order], 10)])
     y = np.array([part.mean() for part in np.array_split(right[order], 10)])
-    ax = axes_or_new(ax, 5.0, 4.2)
+    ax = axes_or_new(ax, 5.0, 4.2, OPEN)
     colour = cluster_styles(1)[0][0]
     low = min(0.5, float(x.min()), float(y.min()))
-    ax.plot([low, 1.0], [low, 1.0], color=ink(), linewidth=0.8, linestyle="--", gid="as sure as right")
+    ax.plot(
+        [low, 1.0], [low, 1.0], color=text_colour(), linewidth=0.8, linestyle="--", gid="as sure as right"
+    )
     ax.plot(x, y, color=colour, linewidth=1.4, alpha=0.7)
     ax.scatter(x, y, c=colour, s=42, zorder=3, gid="tenths")
     ax.set_xlabel("mean confidence of each tenth of the points")
     ax.set_ylabel("share of right labels")
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
     return ax
-
-
-#: What may be said, its colour and its marker; shape tells apart what colour does not.
-YES, NO, UNSURE, NAME = "together", "apart", "unsure", "a class was named"
 
 
 def plot_dialogue(
@@ -101,59 +95,48 @@ def plot_dialogue(
     Raises
     ------
     ValueError
-        If nothing was said, or the number of scores does not fit.
+        If the history is empty, or the number of scores does not fit.
 
     Examples
     --------
     >>> from sidecut.active import Answer
-    >>> said = [Answer(0, 1, True, changed=0.2), Answer(1, 2, False), Answer(2, 3, None)]
-    >>> [text.get_text() for text in plot_dialogue(said).get_legend().get_texts()]
+    >>> answers = [Answer(0, 1, True, changed=0.2), Answer(1, 2, False), Answer(2, 3, None)]
+    >>> [text.get_text() for text in plot_dialogue(answers).get_legend().get_texts()]
     ['together', 'apart', 'unsure']
     """
     if not history:
-        raise ValueError("nothing was said yet, so there is nothing to draw.")
+        raise ValueError("the history has no answers, so there is nothing to draw.")
     if scores is not None and len(scores) != len(history) + 1:
         raise ValueError(
             f"there are {len(history)} answers and {len(scores)} scores; give one before the first and one "
             "after each."
         )
-    ax = axes_or_new(ax, 8.0, 3.6)
+    ax = axes_or_new(ax, 8.0, 3.6, ("left", "bottom", "right"))
     numbers = np.arange(1, len(history) + 1)
     changed = np.array([record.changed for record in history])
-    kinds = np.array([_kind(record) for record in history])
-    _draw_answers(ax, numbers, changed, kinds)
-    if scores is not None:
-        _draw_scores(ax, scores)
+    kinds = ["name" if isinstance(record, Naming) else record.same for record in history]
+    (blue, _), (orange, _), (green, _) = cluster_styles(3)
+    styles: dict[bool | str | None, tuple[str, str, str]] = {
+        True: ("together", blue, "o"),
+        False: ("apart", CANNOT, "x"),
+        None: ("unsure", orange, "s"),
+        "name": ("a class was named", green, "D"),
+    }
+    ax.vlines(numbers, 0.0, changed, colors=text_colour(), linewidth=1.0, alpha=0.35)
+    for kind, (label, colour, marker) in styles.items():
+        here = np.array([found == kind for found in kinds])
+        if here.any():
+            ax.scatter(numbers[here], changed[here], c=colour, marker=marker, s=30, zorder=3, label=label)
+    ax.set_ylim(bottom=-0.02 * max(float(changed.max()), 0.01))
+    ax.legend(frameon=False, loc="center right")
     ax.set_xlabel("question")
     ax.set_ylabel("share of pairs regrouped")
     ax.set_xlim(-0.5, len(history) + 0.5)
     ax.locator_params(axis="x", integer=True)
-    ax.spines["top"].set_visible(False)
+    if scores is not None:
+        right = ax.twinx()
+        right.plot(np.arange(len(scores)), scores, color=green, linewidth=1.8, gid="score")
+        right.set_ylim(min(0.0, min(scores)), 1.02)
+        right.set_ylabel("adjusted Rand index (line)")
+        right.spines["top"].set_visible(False)
     return ax
-
-
-def _kind(record: Answer | Naming) -> str:
-    if isinstance(record, Naming):
-        return NAME
-    return UNSURE if record.same is None else YES if record.same else NO
-
-
-def _draw_answers(ax: Axes, numbers: np.ndarray, changed: np.ndarray, kinds: np.ndarray) -> None:
-    colours = [style[0] for style in cluster_styles(4)]
-    styles = {YES: (colours[0], "o"), NO: (CANNOT, "x"), UNSURE: (colours[1], "s"), NAME: (colours[2], "D")}
-    ax.vlines(numbers, 0.0, changed, colors=ink(), linewidth=1.0, alpha=0.35)
-    for kind, (colour, marker) in styles.items():
-        here = kinds == kind
-        if here.any():
-            ax.scatter(numbers[here], changed[here], c=colour, marker=marker, s=30, zorder=3, label=kind)
-    ax.set_ylim(bottom=-0.02 * max(float(changed.max()), 0.01))
-    ax.legend(frameon=False, loc="center right")
-
-
-def _draw_scores(ax: Axes, scores: Sequence[float]) -> None:
-    """Draw the score on an axis of its own, from the left end, before any answer."""
-    right = ax.twinx()
-    right.plot(np.arange(len(scores)), scores, color=cluster_styles(3)[2][0], linewidth=1.8, gid="score")
-    right.set_ylim(min(0.0, min(scores)), 1.02)
-    right.set_ylabel("adjusted Rand index (line)")
-    right.spines["top"].set_visible(False)

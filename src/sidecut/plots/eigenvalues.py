@@ -1,4 +1,4 @@
-"""The eigenvalues a clustering rests on, and the gap that says how many clusters there are."""
+"""Eigenvalues, the candidates of AutoCut, and the relaxed indicator of a cut."""
 
 from __future__ import annotations
 
@@ -9,14 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sidecut.checks import FloatArray
-from sidecut.plots.canvas import axes_or_new, cluster_styles, ink
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-from typing import TYPE_CHECKING
-
-from sidecut.plots.embedding import MANY_POINTS
+from sidecut.plots.canvas import OPEN, axes_or_new, cluster_styles, text_colour
+from sidecut.plots.embedding import MAX_SHARP_POINTS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +19,7 @@ if TYPE_CHECKING:
 def plot_eigenvalues(values: ArrayLike, n_clusters: int, ax: Axes | None = None) -> Axes:
     """Draw eigenvalues as stems and mark the gap after the first `n_clusters`.
 
-    Small eigenvalues followed by a wide gap are the sign of as many clusters as there are small
-    eigenvalues; when the widest gap is elsewhere, the picture shows that too.
+    A wide gap after the first K small eigenvalues is the sign of K clusters.
 
     Parameters
     ----------
@@ -56,54 +49,32 @@ def plot_eigenvalues(values: ArrayLike, n_clusters: int, ax: Axes | None = None)
     ascending = np.sort(np.atleast_1d(np.asarray(values, dtype=float)))
     if not ascending.size or not np.all(np.isfinite(ascending)):
         raise ValueError(f"Eigenvalues must be finite numbers, at least one; these are {ascending}.")
-    ax = axes_or_new(ax, 6.0, 3.2)
-    _draw_stems(ax, ascending, n_clusters)
-    if 0 < n_clusters < ascending.size:
-        _mark_gap(ax, ascending, n_clusters)
-    _label(ax, ascending.size)
-    return ax
-
-
-def _draw_stems(ax: Axes, values: FloatArray, n_clusters: int) -> None:
-    colour = cluster_styles(1)[0][0]
-    order = np.arange(1, values.size + 1)
+    ax = axes_or_new(ax, 6.0, 3.2, OPEN)
+    colour, n_values = cluster_styles(1)[0][0], ascending.size
+    order = np.arange(1, n_values + 1)
     used = order <= n_clusters
-    ax.vlines(order, min(0.0, float(values.min())), values, colors=colour, linewidth=1.4, alpha=0.7)
-    ax.scatter(order[used], values[used], c=colour, s=42, zorder=3, gid="used")
+    style: dict[str, Any] = {"s": 42, "zorder": 3}
+    ax.vlines(order, min(0.0, float(ascending.min())), ascending, colors=colour, linewidth=1.4, alpha=0.7)
+    ax.scatter(order[used], ascending[used], c=colour, gid="used", **style)
     # An empty ring: computed, but not used.
-    ax.scatter(
-        order[~used], values[~used], facecolors="none", edgecolors=colour, s=42, zorder=3, gid="unused"
-    )
-
-
-def _mark_gap(ax: Axes, values: FloatArray, n_clusters: int) -> None:
-    low, high = values[n_clusters - 1], values[n_clusters]
-    ax.axhspan(low, high, color=cluster_styles(3)[2][0], alpha=0.16, linewidth=0, gid="gap")
-    ax.annotate(
-        f"gap {high - low:.2g}",
-        (0.75, (low + high) / 2),
-        va="center",
-        ha="left",
-        color=ink(),
-        fontsize="small",
-    )
-
-
-def _label(ax: Axes, n_values: int) -> None:
+    ax.scatter(order[~used], ascending[~used], facecolors="none", edgecolors=colour, gid="unused", **style)
+    if 0 < n_clusters < n_values:
+        low, high = ascending[n_clusters - 1], ascending[n_clusters]
+        ax.axhspan(low, high, color=cluster_styles(3)[2][0], alpha=0.16, linewidth=0, gid="gap")
+        ax.annotate(
+            f"gap {high - low:.2g}",
+            (0.75, (low + high) / 2),
+            va="center",
+            ha="left",
+            color=text_colour(),
+            fontsize="small",
+        )
     ax.set_xlabel("eigenvalue number")
     ax.set_ylabel("eigenvalue")
     ax.set_xlim(0.5, n_values + 0.5)
-    step = max(1, -(-n_values // 12))
-    ax.set_xticks(range(1, n_values + 1, step))
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-
-
-# The candidates AutoCut compared, best first.
-
-
-#: What the verdict of those begins with that made the answer.
-CHOSEN = ("chosen", "in the vote")
+    # At most twelve ticks.
+    ax.set_xticks(range(1, n_values + 1, max(1, -(-n_values // 12))))
+    return ax
 
 
 def plot_candidates(candidates: Mapping[str, Sequence[Any]], ax: Axes | None = None) -> Axes:
@@ -141,33 +112,23 @@ def plot_candidates(candidates: Mapping[str, Sequence[Any]], ax: Axes | None = N
     scores = np.array(candidates["score"], dtype=float)
     rows = np.flatnonzero(np.isfinite(scores))
     if not rows.size:
-        raise ValueError("no candidate has a score: too little was known to compare any.")
-    ax = axes_or_new(ax, 7.0, 1.2 + 0.28 * rows.size)
-    made = np.array([str(verdict).startswith(CHOSEN) for verdict in candidates["verdict"]])[rows]
+        raise ValueError("no candidate has a score: there were too few constraints to compare any.")
+    ax = axes_or_new(ax, 7.0, 1.2 + 0.28 * rows.size, OPEN)
+    made = np.array(
+        [str(verdict).startswith(("chosen", "in the vote")) for verdict in candidates["verdict"]]
+    )[rows]
     spread = np.nan_to_num(np.array(candidates["spread"], dtype=float)[rows])
     places = np.arange(rows.size)
-    colour = cluster_styles(1)[0][0]
-    ax.hlines(places, scores[rows] - spread, scores[rows] + spread, colors=colour, linewidth=1.4, alpha=0.5)
-    ax.scatter(scores[rows][made], places[made], c=colour, s=42, zorder=3, gid="chosen")
-    ax.scatter(
-        scores[rows][~made],
-        places[~made],
-        facecolors="none",
-        edgecolors=colour,
-        s=42,
-        zorder=3,
-        gid="left out",
-    )
+    colour, scores = cluster_styles(1)[0][0], scores[rows]
+    style: dict[str, Any] = {"s": 42, "zorder": 3}
+    ax.hlines(places, scores - spread, scores + spread, colors=colour, linewidth=1.4, alpha=0.5)
+    ax.scatter(scores[made], places[made], c=colour, gid="chosen", **style)
+    ax.scatter(scores[~made], places[~made], facecolors="none", edgecolors=colour, gid="left out", **style)
     names = [f"{candidates['method'][row]}, {candidates['graph'][row]}" for row in rows.tolist()]
     ax.set_yticks(places, names)
     ax.invert_yaxis()
     ax.set_xlabel("share of held-back pairs that are right")
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
     return ax
-
-
-# The relaxed indicator of a cut: how firmly each point is on its side.
 
 
 def plot_indicator(
@@ -205,9 +166,13 @@ def plot_indicator(
     >>> ax.get_xlabel()
     'points, in order of u*'
     """
-    indicator = _indicator_of(model)
+    if hasattr(model, "fit") and not hasattr(model, "indicator_"):
+        raise ValueError("The model has no indicator_: fit a CSP with constraints first.")
+    indicator = np.asarray(getattr(model, "indicator_", model), dtype=float)
+    if indicator.ndim != 1 or not indicator.size or not np.all(np.isfinite(indicator)):
+        raise ValueError(f"An indicator is a vector of finite numbers; this one has shape {indicator.shape}.")
     if X2d is None:
-        ax = axes_or_new(ax, 6.4, 3.4)
+        ax = axes_or_new(ax, 6.4, 3.4, OPEN)
         _draw_profile(ax, indicator)
     else:
         points = np.asarray(X2d, dtype=float)
@@ -215,20 +180,11 @@ def plot_indicator(
             raise ValueError(
                 f"X2d has shape {points.shape}: two coordinates for each of {indicator.size} points."
             )
-        ax = axes_or_new(ax)
+        ax = axes_or_new(ax, spines=())
         _draw_points(ax, points, indicator)
     if title:
         ax.set_title(title, loc="left", fontweight="bold")
     return ax
-
-
-def _indicator_of(model: Any) -> FloatArray:
-    if hasattr(model, "fit") and not hasattr(model, "indicator_"):
-        raise ValueError("The model has no indicator_: fit a CSP with constraints first.")
-    indicator = np.asarray(getattr(model, "indicator_", model), dtype=float)
-    if indicator.ndim != 1 or not indicator.size or not np.all(np.isfinite(indicator)):
-        raise ValueError(f"An indicator is a vector of finite numbers; this one has shape {indicator.shape}.")
-    return indicator
 
 
 def _draw_profile(ax: Axes, indicator: FloatArray) -> None:
@@ -236,22 +192,13 @@ def _draw_profile(ax: Axes, indicator: FloatArray) -> None:
     order = np.arange(1, ascending.size + 1)
     (below, _), (above, _) = cluster_styles(2)
     for colour, side, name in ((below, ascending <= 0, "negative"), (above, ascending > 0, "positive")):
-        ax.fill_between(
-            order,
-            0,
-            ascending,
-            where=side,
-            color=colour,
-            alpha=0.25,
-            linewidth=0,
-            step="mid",
-            gid=f"{name}-area",
-        )
+        area: dict[str, Any] = {"step": "mid", "alpha": 0.25, "linewidth": 0, "gid": f"{name}-area"}
+        ax.fill_between(order, 0, ascending, where=side, color=colour, **area)
         ax.plot(order[side], ascending[side], color=colour, linewidth=2.0, gid=name)
-    ax.axhline(0, color=ink(), linewidth=0.8)
+    ax.axhline(0, color=text_colour(), linewidth=0.8)
     n_below = int(np.count_nonzero(ascending <= 0))
     if 0 < n_below < ascending.size:
-        ax.axvline(n_below + 0.5, color=ink(), linewidth=0.8, linestyle=(0, (2, 2)), gid="cut")
+        ax.axvline(n_below + 0.5, color=text_colour(), linewidth=0.8, linestyle=(0, (2, 2)), gid="cut")
         ax.annotate(
             f"{n_below} | {ascending.size - n_below}",
             (n_below + 0.5, 1.0),
@@ -259,14 +206,12 @@ def _draw_profile(ax: Axes, indicator: FloatArray) -> None:
             xytext=(5, -12),
             textcoords="offset points",
             ha="left",
-            color=ink(),
+            color=text_colour(),
             fontsize="small",
         )
     ax.set_xlabel("points, in order of u*")
     ax.set_ylabel("u*")
     ax.set_xlim(1, ascending.size)
-    for side_name in ("top", "right"):
-        ax.spines[side_name].set_visible(False)
 
 
 def _draw_points(ax: Axes, points: FloatArray, indicator: FloatArray) -> None:
@@ -277,8 +222,7 @@ def _draw_points(ax: Axes, points: FloatArray, indicator: FloatArray) -> None:
     colours = LinearSegmentedColormap.from_list("sides", [below, "#b9bec6", above])
     # A few extreme entries must not take all the colour from the others.
     reach = max(float(np.quantile(np.abs(indicator), 0.9)), 1e-300)
-    many = len(points) > MANY_POINTS
-    # Undecided points on top: they are what one looks for.
+    # Undecided points are the interesting ones, so they are on top.
     order = np.argsort(-np.abs(indicator), kind="stable")
     drawn = ax.scatter(
         points[order, 0],
@@ -289,7 +233,7 @@ def _draw_points(ax: Axes, points: FloatArray, indicator: FloatArray) -> None:
         s=float(np.clip(9000.0 / len(points), 3.0, 36.0)),
         alpha=0.9,
         linewidths=0,
-        rasterized=many,
+        rasterized=len(points) > MAX_SHARP_POINTS,
         gid="points",
     )
     bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=22, pad=0.02)
@@ -297,6 +241,4 @@ def _draw_points(ax: Axes, points: FloatArray, indicator: FloatArray) -> None:
     bar.outline.set_visible(False)
     ax.set_xticks([])
     ax.set_yticks([])
-    for side in ax.spines.values():
-        side.set_visible(False)
     ax.margins(0.03)

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.decomposition import PCA
 
-from sidecut.checks import FloatArray, IntArray, to_points
-from sidecut.plots.canvas import align_clusters, axes_or_new, cluster_styles, ink, new_figure
+from sidecut.checks import BoolArray, FloatArray, IntArray, to_points
+from sidecut.plots.canvas import align_clusters, axes_or_new, cluster_styles, new_figure, text_colour
 from sidecut.plots.links import MAX_LINKS, are_labels, draw_known_labels, draw_links, group_links
 
 if TYPE_CHECKING:
@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 
     from sidecut.constraints import Constraints
 
-__all__ = ["plot_before_after", "plot_embedding", "project_for_picture"]
-
-
-MANY_POINTS = 5000
-"""From here on points are drawn as pixels and half transparent, so that files stay small."""
+#: More points than this are drawn as pixels and half transparent, so that files stay small.
+MAX_SHARP_POINTS = 5000
 
 
 def plot_embedding(
@@ -78,16 +75,27 @@ def plot_embedding(
     'Three points'
     """
     points, clusters = _checked(X2d, labels, constraints)
-    ax = axes_or_new(ax)
-    _draw_points(ax, points, clusters, _constrained(constraints))
-    if constraints is not None and constraints.n_pairs:
-        if are_labels(constraints):
-            marks = draw_known_labels(ax, points, constraints, clusters)
+    ax = axes_or_new(ax, spines=())
+    known = constraints if constraints is not None and constraints.n_pairs else None
+    has_rim = np.zeros(len(points), dtype=bool)
+    if known is not None and not are_labels(known):
+        has_rim[known.constrained_points] = True
+    _draw_points(ax, points, clusters, has_rim)
+    if known is not None:
+        if are_labels(known):
+            marks = draw_known_labels(ax, points, known, clusters)
         else:
-            marks = draw_links(ax, points, group_links(constraints, clusters, max_links))
+            marks = draw_links(ax, points, group_links(known, clusters, max_links))
         if legend:
-            _explain(ax, marks)
-    _tidy(ax, title)
+            # Below the picture, where it hides no points.
+            place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.01), "ncols": 2}
+            ax.legend(handles=marks, frameon=False, fontsize="small", handlelength=2.8, **place)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.margins(0.03)
+    ax.autoscale_view()
+    if title:
+        ax.set_title(title, loc="left", fontweight="bold")
     return ax
 
 
@@ -103,8 +111,8 @@ def plot_before_after(
 ) -> tuple[Axes, Axes]:
     """Draw two clusterings of the same points side by side, in the same colours.
 
-    The clusters on the right are renamed to agree with those on the left as far as they can, so a
-    point that changes colour has changed cluster.
+    The clusters on the right are renamed after those on the left, so a point that changes colour has changed
+    cluster.
 
     Parameters
     ----------
@@ -133,15 +141,11 @@ def plot_before_after(
     ('Without constraints', 'With constraints')
     """
     left, right = new_figure(11.0, 5.0).subplots(1, 2) if axes is None else axes
-    first, second = _same_colours(before, after)
+    first = np.unique(np.asarray(before), return_inverse=True)[1]
+    second = align_clusters(np.asarray(after), first)
     plot_embedding(X2d, first, constraints, left, title=titles[0], max_links=max_links)
     plot_embedding(X2d, second, constraints, right, title=titles[1], max_links=max_links)
     return left, right
-
-
-def _same_colours(before: ArrayLike, after: ArrayLike) -> tuple[IntArray, IntArray]:
-    first = np.unique(np.asarray(before), return_inverse=True)[1]
-    return first, align_clusters(np.asarray(after), first)
 
 
 def _checked(
@@ -163,19 +167,11 @@ def _checked(
     return points, clusters.astype(np.intp)
 
 
-def _constrained(constraints: Constraints | None) -> IntArray:
-    if constraints is None or constraints.is_empty or are_labels(constraints):
-        return np.empty(0, dtype=np.intp)
-    return np.asarray(constraints.constrained_points, dtype=np.intp)
-
-
-def _draw_points(ax: Axes, points: FloatArray, clusters: IntArray, rimmed: IntArray) -> None:
-    many = len(points) > MANY_POINTS
+def _draw_points(ax: Axes, points: FloatArray, clusters: IntArray, has_rim: BoolArray) -> None:
+    many = len(points) > MAX_SHARP_POINTS
     size = float(np.clip(9000.0 / max(len(points), 1), 3.0, 36.0))
     style: dict[str, Any] = {"s": size, "alpha": 0.5 if many else 0.85, "rasterized": many, "zorder": 2}
     styles = cluster_styles(int(clusters.max(initial=-1)) + 1)
-    has_rim = np.zeros(len(points), dtype=bool)
-    has_rim[rimmed] = True
     for cluster in np.unique(clusters):
         colour, marker = styles[cluster]
         members = clusters == cluster
@@ -186,37 +182,10 @@ def _draw_points(ax: Axes, points: FloatArray, clusters: IntArray, rimmed: IntAr
             c=colour,
             marker=marker,
             linewidths=np.where(has_rim[members], min(0.9, 0.2 * np.sqrt(size)), 0.0).tolist(),
-            edgecolors=ink(),
+            edgecolors=text_colour(),
             gid=f"cluster-{cluster}",
             **style,
         )
-
-
-def _explain(ax: Axes, lines: list[Any]) -> None:
-    # Below the picture, where it hides no points.
-    ax.legend(
-        handles=lines,
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.01),
-        ncols=2,
-        frameon=False,
-        fontsize="small",
-        handlelength=2.8,
-    )
-
-
-def _tidy(ax: Axes, title: str | None) -> None:
-    ax.set_xticks([])
-    ax.set_yticks([])
-    for side in ax.spines.values():
-        side.set_visible(False)
-    ax.margins(0.03)
-    ax.autoscale_view()
-    if title:
-        ax.set_title(title, loc="left", fontweight="bold")
-
-
-# Two coordinates to look at, from data or an embedding of any width.
 
 
 def project_for_picture(X: Any) -> FloatArray:
@@ -252,25 +221,23 @@ def project_for_picture(X: Any) -> FloatArray:
     [[1.5, 0.5], [1.5, 0.5], [1.5, 0.5], [1.5, 0.5]]
     """
     X = to_points(X)
-    values = X if sparse.issparse(X) else np.asarray(X, dtype=float)
+    values: Any = X if sparse.issparse(X) else np.asarray(X, dtype=float)
     if values.ndim != 2 or values.shape[1] == 0:
         raise ValueError(f"A picture needs an array (points, columns); this one has shape {values.shape}.")
     if values.shape[1] <= 2:
         return _pad_to_two(values)
-    return _principal_components(values)
+    n_components = min(2, values.shape[0])
+    # arpack centres a sparse matrix implicitly; the dense solvers are exact and need no start vector.
+    is_large = sparse.issparse(values) and min(values.shape) > n_components
+    if sparse.issparse(values) and not is_large:
+        values = values.toarray()
+    pca = PCA(n_components, svd_solver="arpack" if is_large else "auto", random_state=0)
+    # Points that are all alike have no variance to explain; their coordinates are zero all the same.
+    with np.errstate(invalid="ignore"):
+        return _pad_to_two(pca.fit_transform(values))
 
 
 def _pad_to_two(values: Any) -> FloatArray:
     dense = values.toarray() if sparse.issparse(values) else values
     missing = 2 - dense.shape[1]
     return np.asarray(np.pad(dense, ((0, 0), (0, missing))), dtype=float)
-
-
-def _principal_components(values: Any) -> FloatArray:
-    n_components = min(2, values.shape[0])
-    # arpack centres a sparse matrix implicitly; the dense solvers are exact and need no start vector.
-    solver = "arpack" if sparse.issparse(values) and min(values.shape) > n_components else "auto"
-    dense = values if solver == "arpack" or not sparse.issparse(values) else values.toarray()
-    # Points that are all alike have no variance to explain; their coordinates are zero all the same.
-    with np.errstate(invalid="ignore"):
-        return _pad_to_two(PCA(n_components, svd_solver=solver, random_state=0).fit_transform(dense))

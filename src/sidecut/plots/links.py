@@ -1,51 +1,31 @@
-"""Constraints as lines: solid for must-links, dashed red for cannot-links, bold where violated."""
+"""Constraints, and what E2CP propagates from them, as lines, rings and matrices."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.evaluation import best_matching
-from sidecut.plots.canvas import CANNOT, ink
+from sidecut.plots.canvas import CANNOT, axes_or_new, text_colour
+from sidecut.plots.matrices import MAX_POINTS, frame_clusters, sorted_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sidecut.constraints import Constraints
+    from sidecut.methods.e2cp.propagation import PropagatedConstraints
 
-from typing import TYPE_CHECKING, Protocol
-
-from numpy.typing import ArrayLike
-
-from sidecut.plots.canvas import axes_or_new
-from sidecut.plots.matrices import frame_clusters, sorted_points
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = [
-    "MAX_LINKS",
-    "LinkGroup",
-    "are_labels",
-    "draw_known_labels",
-    "draw_links",
-    "group_links",
-    "misplaced",
-]
-
-
+#: More lines than this hide the points; a sample is drawn and the legend says so.
 MAX_LINKS = 200
-
-
-MAX_PROPAGATED_POINTS = 600
-"""More lines than this hide the points; a sample is drawn and the legend says so."""
+#: Cannot-links are dashed.
+DASHES = (0, (4, 2.5))
 
 
 class LinkGroup(NamedTuple):
-    """The links of one kind that fared alike."""
+    """Must-links or cannot-links, either all violated or all satisfied."""
 
     kind: str
     violated: bool
@@ -54,7 +34,7 @@ class LinkGroup(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """What the legend says."""
+        """The text in the legend."""
         drawn = len(self.pairs)
         count = f"{self.total:,}" if drawn == self.total else f"{drawn:,} of {self.total:,} drawn"
         return f"{self.kind}{' violated' if self.violated else ''} ({count})"
@@ -63,7 +43,7 @@ class LinkGroup(NamedTuple):
 def group_links(
     constraints: Constraints, labels: NDArray | None = None, max_links: int = MAX_LINKS
 ) -> list[LinkGroup]:
-    """Sort links by kind and fate, and thin them to what a picture can carry."""
+    """Group links by kind and by whether they are violated, and draw a sample of at most `max_links`."""
     pairs, must = np.asarray(constraints.pairs), np.asarray(constraints.strengths) > 0
     violated = np.zeros(len(pairs), dtype=bool)
     if labels is not None and len(pairs):
@@ -109,8 +89,8 @@ def draw_links(ax: Axes, points: FloatArray, groups: list[LinkGroup]) -> list[An
         # The violated lie above the points, the kept below them.
         lines = LineCollection(
             list(points[group.pairs]),
-            colors=ink() if group.kind == "must-link" else CANNOT,
-            linestyles="solid" if group.kind == "must-link" else (0, (4, 2.5)),
+            colors=text_colour() if group.kind == "must-link" else CANNOT,
+            linestyles="solid" if group.kind == "must-link" else DASHES,
             linewidths=bold if group.violated else 0.8,
             alpha=1.0 if group.violated else faint,
             zorder=3 if group.violated else 1,
@@ -120,11 +100,8 @@ def draw_links(ax: Axes, points: FloatArray, groups: list[LinkGroup]) -> list[An
     return drawn
 
 
-# Labels that are known, as marked points: a line for every pair of them would hide the picture.
-
-
 def are_labels(constraints: Constraints) -> bool:
-    """Tell whether the constraints are labels of some points and nothing else."""
+    """Return whether the constraints are labels of some points and nothing else."""
     if constraints.labels is None:
         return False
     n_labelled = int(np.count_nonzero(constraints.labels >= 0))
@@ -152,7 +129,7 @@ def draw_known_labels(
         points[labelled, 0],
         points[labelled, 1],
         facecolors="none",
-        edgecolors=ink(),
+        edgecolors=text_colour(),
         linewidths=1.4,
         label=f"label known ({labelled.size:,})",
         gid="known",
@@ -173,35 +150,23 @@ def draw_known_labels(
     return [rings, crosses]
 
 
-# Propagated constraints as a picture: which pairs were found to belong together, and which apart.
-"""A picture has no more pixels than this to give; of more points a sample is drawn."""
-
-
-class HasEntries(Protocol):
-    """A matrix over pairs of points that can be asked for some of its entries."""
-
-    @property
-    def n_samples(self) -> int:
-        """Number of points."""
-
-    def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Return the entries at some places."""
-
-
 def plot_propagated(
-    propagated: HasEntries, labels: ArrayLike | None = None, ax: Axes | None = None, *, random_state: int = 0
+    propagated: PropagatedConstraints | Constraints,
+    labels: ArrayLike | None = None,
+    ax: Axes | None = None,
+    *,
+    random_state: int = 0,
 ) -> Axes:
     """Draw the matrix F of propagated constraints, its points sorted by cluster.
 
     Blue pairs belong together, red ones apart, the fainter the less confidently. Clusters that agree with F
     are blue blocks on the diagonal with red around them. Confidences span orders of magnitude, so colours
-    show the square root of |F_ij|. Of more than 600 points a random sample is drawn, and the title says so.
+    show the square root of |F_ij|. Of more than 1,000 points a random sample is drawn, and the title says so.
 
     Parameters
     ----------
-    propagated : PropagatedConstraints
-        ``E2CP(...).fit(...).propagated_constraints_``, or anything else with `n_samples` and
-        `entries(rows, columns)`, such as Constraints, to compare with what was given.
+    propagated : PropagatedConstraints or Constraints
+        ``E2CP(...).fit(...).propagated_constraints_``, or the constraints that were given, for comparison.
     labels : array of shape (n_samples,), optional
         Clusters to sort by; without them the order of the points is kept.
     ax : matplotlib.axes.Axes, optional
@@ -227,39 +192,22 @@ def plot_propagated(
     [1.0, 1.0, -1.0, -1.0]
     """
     n = propagated.n_samples
-    shown, clusters = sorted_points(n, labels, MAX_PROPAGATED_POINTS, random_state)
+    shown, clusters = sorted_points(n, labels, MAX_POINTS, random_state)
     rows, columns = np.meshgrid(shown, shown, indexing="ij")
     values = propagated.entries(rows.ravel(), columns.ravel()).reshape(rows.shape)
     pixels = np.sign(values) * np.sqrt(np.abs(values))
-    ceiling = _ceiling(np.abs(pixels))
+    sizes = np.abs(pixels[pixels != 0])
+    # The given pairs stand out so far that the others would be invisible beside them.
+    ceiling = float(np.quantile(sizes, 0.99)) if sizes.size else 1.0
     ax = axes_or_new(ax, 5.0, 5.0)
     ax.imshow(pixels, cmap="RdBu", interpolation="nearest", vmin=-ceiling, vmax=ceiling)
-    frame_clusters(ax, clusters, n, ink())
+    frame_clusters(ax, clusters, n, text_colour())
     return ax
-
-
-def _ceiling(sizes: FloatArray) -> float:
-    # The pairs that were given stand out so far that the others would be invisible beside them.
-    return float(np.quantile(sizes[sizes > 0], 0.99)) if sizes.any() else 1.0
-
-
-# Propagated constraints as lines between points: fig. 3 of Lu & Ip (2010).
-
-
-class HasStrongest(Protocol):
-    """A matrix over pairs of points that can be asked for its strongest pairs."""
-
-    @property
-    def n_samples(self) -> int:
-        """Number of points."""
-
-    def strongest(self, n: int) -> tuple[IntArray, FloatArray]:
-        """Return the strongest pairs and their strengths."""
 
 
 def plot_propagated_links(
     points: ArrayLike,
-    propagated: HasStrongest,
+    propagated: PropagatedConstraints,
     ax: Axes | None = None,
     *,
     n_pairs: int = 300,
@@ -278,7 +226,7 @@ def plot_propagated_links(
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     n_pairs : int, default=300
-        Draw at most so many, the strongest.
+        Draw at most this many, the strongest.
     at_least : float, default=0.0
         Leave out pairs of less confidence, |F_ij|; fig. 3 of the paper has 0.1.
 
@@ -312,8 +260,8 @@ def plot_propagated_links(
     pairs, strengths = propagated.strongest(n_pairs)
     pairs, strengths = pairs[np.abs(strengths) >= at_least], strengths[np.abs(strengths) >= at_least]
     ax = axes_or_new(ax)
-    ax.scatter(where[:, 0], where[:, 1], s=12, color=ink(), zorder=2)
-    for sign, word, color, style in ((1, "together", ink(), "solid"), (-1, "apart", CANNOT, (0, (4, 2.5)))):
+    ax.scatter(where[:, 0], where[:, 1], s=12, color=text_colour(), zorder=2)
+    for sign, word, color, style in ((1, "together", text_colour(), "solid"), (-1, "apart", CANNOT, DASHES)):
         here = np.sign(strengths) == sign
         if here.any():
             opacity = np.abs(strengths[here]) / np.abs(strengths).max()

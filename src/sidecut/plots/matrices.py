@@ -1,4 +1,4 @@
-"""What pictures of matrices over pairs of points share: the points shown, their order, the lines between."""
+"""Matrices over pairs of points as pictures, and the numerical range of a cut."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs.graph import Graph
 from sidecut.methods.csap.kernel import equivalent_kernel
-from sidecut.plots.canvas import CANNOT, axes_or_new, cluster_styles, ink
+from sidecut.plots.canvas import CANNOT, OPEN, axes_or_new, cluster_styles, text_colour
 from sidecut.spectral import laplacian_eigenpairs
 from sidecut.spectral.laplacian import LaplacianProblem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_numerical_range", "range_boundary"]
-
 Extreme = Callable[[float, float], FloatArray]
 
 #: Graphs up to this size are decomposed as a whole.
-DENSE_NODES = 400
+MAX_DENSE_NODES = 400
+#: A picture has no more pixels than this to show; of more points a sample is drawn.
+MAX_POINTS = 1000
 
 
 def plot_numerical_range(
@@ -81,17 +81,25 @@ def plot_numerical_range(
     if not hasattr(model, "cuts_"):
         raise ValueError("The model has no feasible cuts: fit a CSP with constraints first.")
     problem = LaplacianProblem(model.affinity_matrix_)
-    scale = _scale(model, problem, constraints)
+    scale = problem.affinity.scale
+    if model.normalization != "target":
+        degrees = constraints.apply(np.ones(problem.n))
+        scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros(problem.n), where=degrees > 0)
 
     def apply_Q(block: FloatArray) -> FloatArray:
         factor = scale if block.ndim == 1 else scale[:, None]
         return factor * constraints.apply(factor * block)
 
-    ax = axes_or_new(ax, 6.4, 4.8)
+    ax = axes_or_new(ax, 6.4, 4.8, OPEN)
     boundary = range_boundary(problem.apply_laplacian, apply_Q, problem.n, n_directions)
     _draw_region(ax, boundary, model.beta_ / problem.graph.volume)
     _draw_cuts(ax, model, problem, apply_Q)
-    _finish(ax, boundary, title)
+    ax.set_xlabel("cost  vᵀL̄v")
+    ax.set_ylabel("satisfaction  vᵀQ̄v")
+    ax.set_xlim(left=min(-0.03, float(boundary[:, 0].min()) - 0.03))
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False, fontsize="small")
+    if title:
+        ax.set_title(title, loc="left", fontweight="bold")
     return ax
 
 
@@ -102,16 +110,15 @@ def range_boundary(apply_L: Any, apply_Q: Any, n: int, n_directions: int = 72) -
     cos θ L + sin θ Q, here with L and Q in units of their largest values. Where the boundary is straight or
     has a corner, neighbouring directions share a point.
     """
-    extreme = (
-        _dense_extreme(apply_L, apply_Q, n) if n <= DENSE_NODES else _iterated_extreme(apply_L, apply_Q, n)
-    )
-    # Directions in units of the reach of either form, so that points are spread evenly around the range.
-    wide = max(abs(_form(apply_L, extreme(sign, 0.0))) for sign in (1.0, -1.0))
-    high = max(abs(_form(apply_Q, extreme(0.0, sign))) for sign in (1.0, -1.0))
+    extreme = (_dense_extreme if n <= MAX_DENSE_NODES else _iterated_extreme)(apply_L, apply_Q, n)
+    # Directions in units of the largest values, so that points are spread evenly around the range.
+    wide = np.abs(_forms(apply_L, np.stack([extreme(sign, 0.0) for sign in (1.0, -1.0)], axis=1))).max()
+    high = np.abs(_forms(apply_Q, np.stack([extreme(0.0, sign) for sign in (1.0, -1.0)], axis=1))).max()
     # Half a step off the axes, where eigenvalues coincide by symmetry.
     angles = np.linspace(0.0, 2 * np.pi, n_directions, endpoint=False) + np.pi / n_directions
-    vectors = [extreme(np.cos(a) / (wide or 1.0), np.sin(a) / (high or 1.0)) for a in angles]
-    return np.array([[_form(apply_L, v), _form(apply_Q, v)] for v in vectors])
+    directions = [(np.cos(a) / (wide or 1.0), np.sin(a) / (high or 1.0)) for a in angles]
+    vectors = np.stack([extreme(c, s) for c, s in directions], axis=1)
+    return np.stack([_forms(apply_L, vectors), _forms(apply_Q, vectors)], axis=1)
 
 
 def _dense_extreme(apply_L: Any, apply_Q: Any, n: int) -> Extreme:
@@ -130,17 +137,6 @@ def _iterated_extreme(apply_L: Any, apply_Q: Any, n: int) -> Extreme:
         return eigsh(operator, 1, which="LA", v0=start, tol=1e-3)[1][:, 0]
 
     return extreme
-
-
-def _scale(model: Any, problem: LaplacianProblem, constraints: Constraints) -> FloatArray:
-    if model.normalization == "target":
-        return problem.affinity.scale
-    degrees = constraints.apply(np.ones(problem.n))
-    return np.divide(1.0, np.sqrt(degrees), out=np.zeros(problem.n), where=degrees > 0)
-
-
-def _form(apply: Any, vector: FloatArray) -> float:
-    return float(vector @ apply(vector))
 
 
 def _forms(apply: Any, vectors: FloatArray) -> FloatArray:
@@ -168,52 +164,23 @@ def _draw_region(ax: Axes, boundary: FloatArray, threshold: float) -> None:
 def _draw_cuts(ax: Axes, model: Any, problem: LaplacianProblem, apply_Q: Any) -> None:
     cuts, volume = model.cuts_, problem.graph.volume
     unconstrained = laplacian_eigenpairs(model.affinity_matrix_, min(12, problem.n), random_state=0)
-    plain = unconstrained.vectors[:, 1:]
     ax.scatter(
         unconstrained.values[1:],
-        _forms(apply_Q, plain),
+        _forms(apply_Q, unconstrained.vectors[:, 1:]),
         marker="x",
         s=26,
         linewidths=1.1,
-        c=ink(),
+        c=text_colour(),
         alpha=0.6,
         zorder=3,
         gid="unconstrained",
         label="unconstrained cuts",
     )
     green = cluster_styles(3)[2][0]
-    ax.scatter(
-        cuts.costs,
-        cuts.satisfactions / volume,
-        s=30,
-        c=green,
-        zorder=4,
-        gid="feasible",
-        label="feasible cuts",
-    )
-    ax.scatter(
-        cuts.costs[:1],
-        cuts.satisfactions[:1] / volume,
-        marker="*",
-        s=190,
-        c=green,
-        edgecolors=ink(),
-        linewidths=0.8,
-        zorder=5,
-        gid="best",
-        label="the best cut",
-    )
-
-
-def _finish(ax: Axes, boundary: FloatArray, title: str | None) -> None:
-    ax.set_xlabel("cost  vᵀL̄v")
-    ax.set_ylabel("satisfaction  vᵀQ̄v")
-    ax.set_xlim(left=min(-0.03, float(boundary[:, 0].min()) - 0.03))
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False, fontsize="small")
-    if title:
-        ax.set_title(title, loc="left", fontweight="bold")
+    x, y = cuts.costs, cuts.satisfactions / volume
+    ax.scatter(x, y, s=30, c=green, zorder=4, gid="feasible", label="feasible cuts")
+    star: dict[str, Any] = {"marker": "*", "s": 190, "edgecolors": text_colour(), "linewidths": 0.8}
+    ax.scatter(x[:1], y[:1], c=green, zorder=5, gid="best", label="the best cut", **star)
 
 
 def sorted_points(
@@ -231,21 +198,14 @@ def sorted_points(
 
 
 def frame_clusters(ax: Axes, clusters: NDArray, n: int, colour: str) -> None:
-    """Draw lines between clusters, and say in the title where only some of n points are shown."""
+    """Draw lines between clusters, and write into the title if not all of n points are shown."""
     for boundary in np.flatnonzero(np.diff(np.unique(clusters, return_inverse=True)[1])) + 0.5:
         ax.axhline(boundary, color=colour, linewidth=0.7)
         ax.axvline(boundary, color=colour, linewidth=0.7)
     ax.set_xticks([])
     ax.set_yticks([])
     if clusters.size < n:
-        ax.set_title(f"{clusters.size:,} of {n:,} points", loc="left", fontsize="small", color=ink())
-
-
-# The graph as a picture: a matrix whose blocks are the clusters.
-
-
-MAX_AFFINITY_POINTS = 1000
-"""A picture has no more pixels than this to give; larger graphs are sampled."""
+        ax.set_title(f"{clusters.size:,} of {n:,} points", loc="left", fontsize="small", color=text_colour())
 
 
 def plot_affinity(
@@ -284,79 +244,33 @@ def plot_affinity(
     >>> ax.images[0].get_array().shape
     (4, 4)
     """
-    weights = _explicit(affinity)
-    n = _size(weights)
-    clusters = np.zeros(n, dtype=np.intp) if labels is None else np.asarray(labels)
-    if clusters.shape != (n,):
-        raise ValueError(f"labels has shape {clusters.shape}: one label for each of {n} points.")
-    shown = _sample(n, random_state)
-    shown = shown[np.argsort(clusters[shown], kind="stable")]
-    ax = axes_or_new(ax, 5.0, 5.0)
-    pixels = np.sqrt(np.maximum(_block(weights, shown), 0.0))
-    ax.imshow(pixels, cmap="cividis", interpolation="nearest", vmin=0.0, vmax=_ceiling(pixels))
-    _mark_clusters(ax, clusters[shown])
-    _tidy(ax, shown.size, n)
-    return ax
-
-
-def _explicit(affinity: Any) -> Any:
-    """Return the matrix behind a graph if there is one, so that rows can be cut out of it."""
-    if isinstance(affinity, Graph):
-        return affinity if affinity.matrix is None else affinity.matrix
-    return affinity if sparse.issparse(affinity) else np.asarray(affinity, dtype=float)
-
-
-def _size(weights: Any) -> int:
+    weights = affinity if isinstance(affinity, Graph) or sparse.issparse(affinity) else np.asarray(affinity)
     shape = (weights.n_nodes, weights.n_nodes) if isinstance(weights, Graph) else weights.shape
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(f"An affinity must be a square matrix; this one has shape {tuple(shape)}.")
-    return int(shape[0])
-
-
-def _sample(n: int, random_state: int) -> IntArray:
-    if n <= MAX_AFFINITY_POINTS:
-        return np.arange(n)
-    chosen = np.random.default_rng(random_state).choice(n, MAX_AFFINITY_POINTS, replace=False)
-    return np.sort(chosen).astype(np.intp)
+    shown, clusters = sorted_points(shape[0], labels, MAX_POINTS, random_state)
+    pixels = np.sqrt(np.maximum(_block(weights, shown), 0.0))
+    # The diagonal (self-loops) says nothing about clusters and must not set the scale.
+    positive = pixels[(pixels > 0) & ~np.eye(len(pixels), dtype=bool)]
+    ceiling = float(np.quantile(positive, 0.99)) if positive.size else 1.0
+    ax = axes_or_new(ax, 5.0, 5.0)
+    ax.imshow(pixels, cmap="cividis", interpolation="nearest", vmin=0.0, vmax=ceiling)
+    frame_clusters(ax, clusters, shape[0], "white")
+    return ax
 
 
 def _block(weights: Any, rows: IntArray) -> FloatArray:
-    """Cut the rows and columns shown out of the weights, without ever making all of them dense."""
+    """Return some rows and columns of the weights, without making all of them dense."""
+    if isinstance(weights, Graph) and weights.matrix is not None:
+        weights = weights.matrix
     if isinstance(weights, Graph):
-        # A graph that is only ever applied still multiplies unit vectors, which pick its columns.
+        # A graph without a matrix still multiplies unit vectors, which pick its columns.
         units = np.zeros((weights.n_nodes, rows.size))
         units[rows, np.arange(rows.size)] = 1.0
         return weights.apply(units)[rows]
     if sparse.issparse(weights):
         return np.asarray(sparse.csr_array(weights)[rows][:, rows].toarray(), dtype=float)
-    return np.asarray(weights[np.ix_(rows, rows)])
-
-
-def _ceiling(weights: FloatArray) -> float:
-    # The diagonal (self-loops) says nothing about clusters and must not set the scale.
-    off_diagonal = weights[~np.eye(len(weights), dtype=bool)]
-    positive = off_diagonal[off_diagonal > 0]
-    return float(np.quantile(positive, 0.99)) if positive.size else 1.0
-
-
-def _mark_clusters(ax: Axes, clusters: NDArray) -> None:
-    for boundary in np.flatnonzero(np.diff(np.unique(clusters, return_inverse=True)[1])) + 0.5:
-        ax.axhline(boundary, color="white", linewidth=0.8, alpha=0.8)
-        ax.axvline(boundary, color="white", linewidth=0.8, alpha=0.8)
-
-
-def _tidy(ax: Axes, n_shown: int, n: int) -> None:
-    ax.set_xticks([])
-    ax.set_yticks([])
-    if n_shown < n:
-        ax.set_title(f"{n_shown:,} of {n:,} points", loc="left", fontsize="small", color=ink())
-
-
-# The distances between embedded points as a picture: how far a method has pulled its clusters apart.
-
-
-MAX_DISTANCE_POINTS = 1000
-"""A picture has no more pixels than this to give; of more points a sample is drawn."""
+    return np.asarray(weights[np.ix_(rows, rows)], dtype=float)
 
 
 def plot_distances(
@@ -398,14 +312,11 @@ def plot_distances(
     if points.ndim != 2:
         raise ValueError(f"embedding has shape {points.shape}: one row for each point, one column or more.")
     n = points.shape[0]
-    shown, clusters = sorted_points(n, labels, MAX_DISTANCE_POINTS, random_state)
+    shown, clusters = sorted_points(n, labels, MAX_POINTS, random_state)
     ax = axes_or_new(ax, 5.0, 5.0)
     ax.imshow(pairwise_distances(points[shown]), cmap="cividis", interpolation="nearest", vmin=0.0)
     frame_clusters(ax, clusters, n, "white")
     return ax
-
-
-# What one link makes of a kernel, as a picture (Lu & Carreira-Perpiñán, 2008, table 1 and fig. 1).
 
 
 def plot_equivalent_kernel(
@@ -419,7 +330,7 @@ def plot_equivalent_kernel(
 ) -> Axes:
     """Draw the kernel that one link makes of K, in the order of the points.
 
-    Blue affinities are positive, red ones negative, which is what a cannot-link makes between the
+    Blue affinities are positive, red ones negative; a cannot-link makes negative ones between the
     surroundings of its two ends. Lines mark the linked points: solid for a must-link, dashed red for a
     cannot-link.
 
@@ -436,7 +347,7 @@ def plot_equivalent_kernel(
     eps : float, default=0.0
         ε of eq. 3; zero is the hard link.
     change : bool, default=False
-        Draw what the link has changed, K' - K, in place of K'.
+        Draw the change, K' - K, in place of K'.
 
     Returns
     -------
@@ -454,7 +365,7 @@ def plot_equivalent_kernel(
     ceiling = float(np.abs(pixels).max(initial=0.0)) or 1.0
     ax = axes_or_new(ax, 5.0, 5.0)
     ax.imshow(pixels, cmap="RdBu", interpolation="nearest", vmin=-ceiling, vmax=ceiling)
-    color, style = (ink(), "-") if kind == "must" else (CANNOT, "--")
+    color, style = (text_colour(), "-") if kind == "must" else (CANNOT, "--")
     for point in link:
         ax.axhline(point, linewidth=0.6, alpha=0.6, color=color, linestyle=style)
         ax.axvline(point, linewidth=0.6, alpha=0.6, color=color, linestyle=style)
