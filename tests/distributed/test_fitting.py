@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import CSP, LSC, SCACS, Constraints
 from sidecut.constraints import sample_labels
 from sidecut.distributed import fit, predict
-from sidecut.exceptions import ConstraintError, GraphWarning, LabellingWarning
+from sidecut.exceptions import ConstraintError, GraphWarning, LabellingWarning, SidecutWarning
 
 
 def gathered(client, collection):
@@ -186,3 +186,19 @@ def test_extremes_are_clustered_as_numbers_of_usual_size_are(threads, method, la
     extreme = da.from_array(X * (largest / np.abs(X).max()), chunks=(100, 2))
     found = fit(method(3, n_landmarks=60, random_state=0), extreme, constraints=known, client=threads)
     assert adjusted_rand_score(usual, gathered(threads, found.labels_)) > 0.95
+
+
+def test_points_that_a_fit_in_memory_scaled_are_scaled_for_predict_too(blobs):
+    X = blobs[0][:600] * 1e200
+    with pytest.warns(SidecutWarning, match="X was divided by"):
+        model = LSC(3, n_landmarks=40, random_state=0).fit(X)
+    np.testing.assert_array_equal(predict(model, da.from_array(X, chunks=(250, 4))).compute(), model.labels_)
+
+
+def test_nothing_of_an_earlier_fit_in_memory_stays(threads, blobs):
+    X = blobs[0][:600]
+    with pytest.warns(SidecutWarning, match="X was divided by"):
+        model = LSC(3, n_landmarks=40, random_state=0).fit(pd.DataFrame(X * 1e200, columns=list("abcd")))
+    fit(model, da.from_array(X, chunks=(250, 4)), client=threads)
+    assert not hasattr(model, "feature_names_in_")
+    np.testing.assert_array_equal(model.predict(X), gathered(threads, model.labels_))

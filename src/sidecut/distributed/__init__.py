@@ -1,8 +1,8 @@
-"""SCACS and LSC on Dask: the same estimators, on rows that lie on other machines.
+"""SCACS and LSC on Dask: the same estimators, on rows on other machines.
 
 `fit` takes an estimator and a dask array or data frame, and returns the estimator fitted, with `labels_` and
-`embedding_` as dask arrays; `predict` labels further dask rows. `constraints_by_key` and
-`constraints_by_label` make constraints of what is known under the keys, or in a column, of a dask frame.
+`embedding_` as dask arrays; `predict` labels further dask rows. `constraints_by_key` makes constraints from
+pairs and labels of keys of a dask frame, `constraints_by_label` from a column of labels.
 """
 
 try:

@@ -1,4 +1,4 @@
-"""The walk of the landmark methods on a cluster: rows, codes, the p x p problem, embedding, labels."""
+"""The landmark methods on a cluster: rows, codes, the p x p problem, embedding, labels."""
 
 from __future__ import annotations
 
@@ -11,18 +11,15 @@ import numpy as np
 from distributed import Client
 from sklearn.utils.validation import check_is_fitted
 
-from sidecut.checks import FloatArray, IntArray, check_n_clusters, check_parameters
+from sidecut.checks import IntArray, check_n_clusters, check_parameters
 from sidecut.constraints import Constraints
 from sidecut.distributed.partitions import (
     Cluster,
     PartitionedCodes,
     PartitionedRows,
-    Partitions,
-    apply_rows,
     as_dask_array,
     current_client,
     named_labels,
-    nearest_landmarks,
     numbers,
     partitioned_kmeans,
     partitions,
@@ -32,10 +29,9 @@ from sidecut.graphs import LandmarkCoder, choose_landmarks
 from sidecut.graphs.graph import warn_about_components
 from sidecut.graphs.landmark_codes import ProgressBar
 from sidecut.graphs.landmarks import component_sizes
-from sidecut.labelling import nearest_centers
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods import LSC
-from sidecut.methods.scacs.base import WHY_MISSING, LandmarkClusterer, embed_codes, seeds, shown_by
+from sidecut.methods.scacs.base import WHY_MISSING, LandmarkClusterer, LandmarkModel, seeds, shown_by
 from sidecut.methods.scacs.scacs import refuse_constraints
 from sidecut.methods.task import Task, check_constraints, draw_seed
 from sidecut.threads import limit_threads
@@ -53,9 +49,9 @@ def fit(
 ) -> Model:
     """Cluster rows on a Dask cluster.
 
-    Landmarks go to every worker, which codes its rows over them; what the codes add up to comes back, and
-    the p x p problem is solved here. Embedding and labels stay on the workers. On the same landmarks the
-    labels are those of `model.fit` on the same rows in memory; the landmarks drawn are the same, too.
+    Landmarks go to every worker, which codes its rows over them. Sums over the codes come back, and the p x p
+    problem is solved here. Embedding and labels stay on the workers. Landmarks and labels are those of
+    `model.fit` on the same rows in memory.
 
     Parameters
     ----------
@@ -65,11 +61,12 @@ def fit(
     X : dask array or dask data frame of shape (n_samples, n_features)
         The points, numbers only. A data frame may have partitions of unknown length: they are counted.
     constraints : Constraints, optional
-        What is known about the rows, numbered through all partitions. See `constraints_by_key`.
+        Which rows belong together and which do not; rows are numbered through all partitions. See
+        `constraints_by_key`.
     client : Client, optional
-        The cluster to work on; the one in use by default.
+        The client of a cluster; the current one by default.
     progress : True or callable, optional
-        Wraps an iterable to show how far it has come: True is tqdm, or give another with its signature.
+        Wraps an iterable to show its progress: True is tqdm, or give a function with its signature.
 
     Returns
     -------
@@ -80,9 +77,9 @@ def fit(
     Raises
     ------
     TypeError
-        If the method is no landmark method, or X is no dask collection.
+        If the method is not a landmark method, or X is not a dask collection.
     ValueError
-        If no cluster is in use, a value of X is not finite, or a parameter makes no sense.
+        If there is no client, a value of X is not finite, or a parameter is invalid.
     ConstraintError
         If the constraints are for other data, or no cut satisfies them.
 
@@ -122,7 +119,12 @@ def fit(
     sizes = rows.sizes.tolist()
     embedding = as_dask_array(parts, sizes, np.float64, found.projection.shape[1])
     answer = model.answer(task, found, as_dask_array(labels, sizes, np.intp), centers, embedding)
-    _describe_features(model, rows.partitions)
+    if getattr(model, "feature_names_in_", None) is not None:
+        del model.feature_names_in_
+    if rows.partitions.names is not None:
+        model.feature_names_in_ = rows.partitions.names
+    # Rows were not divided by a power of two; an earlier fit in memory may have been.
+    model.n_features_in_, model._exponent = rows.n_features, 0
     # The workers need no longer hold the nearest landmarks.
     return model._keep(replace(task, data=None), replace(answer, decision=decision))
 
@@ -140,8 +142,7 @@ def predict(model: LandmarkClusterer, X: Any) -> da.Array:
     Returns
     -------
     dask array of int
-        With chunks as the partitions of X. It is computed by whatever dask computes with, at every
-        `compute`, `persist` or `to_zarr` anew.
+        With chunks as the partitions of X. It is computed again at every `compute`, `persist` or `to_zarr`.
 
     Examples
     --------
@@ -162,45 +163,39 @@ def predict(model: LandmarkClusterer, X: Any) -> da.Array:
             f"X has {pieces.n_features} features, but {type(model).__name__} was fitted on "
             f"{model.n_features_in_}."
         )
-    _check_names(model, pieces)
-    place = model._answer.extend
-    coder = share(place.coder)
-    projection, label = share(place.projection), dask.delayed(predict_rows)
+    fitted = getattr(model, "feature_names_in_", None)
+    if fitted is not None and pieces.names is not None and list(fitted) != list(pieces.names):
+        raise ValueError(
+            f"X has the columns {list(pieces.names)}, but {type(model).__name__} was fitted on "
+            f"{list(fitted)}; give the same columns in the same order."
+        )
+    starts: list[int | None] = [None] * len(pieces.blocks)
+    if pieces.has_known_sizes:
+        sizes = np.asarray(pieces.sizes, dtype=np.intp)
+        starts = (np.cumsum(sizes) - sizes).tolist()
+    place, label = share(model._answer.extend), dask.delayed(predict_rows)
     parts = [
-        label(block, place, start, coder, model.sigma_, projection, model.unit_rows, model.cluster_centers_)
-        for place, (block, start) in enumerate(zip(pieces.blocks, _starts(pieces), strict=True))
+        label(place, model._exponent, block, partition, start)
+        for partition, (block, start) in enumerate(zip(pieces.blocks, starts, strict=True))
     ]
     return as_dask_array(parts, pieces.sizes, np.intp)
 
 
 def predict_rows(
-    block: Any,
-    partition: int,
-    start: int | None,
-    coder: LandmarkCoder,
-    sigma: float,
-    projection: FloatArray,
-    unit_rows: bool,
-    centers: FloatArray,
+    place: LandmarkModel, exponent: int, block: Any, partition: int, start: int | None
 ) -> IntArray:
-    """Return the cluster of every row of a partition: coded, embedded, the nearest centre."""
-    nearest = nearest_landmarks(coder, numbers(block, partition, start))
-    rows = apply_rows(embed_codes, nearest, sigma, coder.n_landmarks, None, projection, unit_rows)
-    return nearest_centers(rows, centers)
-
-
-def _starts(pieces: Partitions) -> list[int | None]:
-    if not pieces.has_known_sizes:
-        return [None] * len(pieces.blocks)
-    sizes = np.asarray(pieces.sizes, dtype=np.intp)
-    return (np.cumsum(sizes) - sizes).tolist()
+    """Return the cluster of every row of a partition, scaled as the points of the fit were."""
+    rows = numbers(block, partition, start)
+    if not rows.shape[0]:
+        return np.empty(0, dtype=np.intp)
+    return place(rows * 2.0**-exponent if exponent else rows)
 
 
 def _check_model(model: Any, constraints: Constraints | None) -> None:
     if not isinstance(model, LandmarkClusterer):
         raise TypeError(
-            f"{type(model).__name__} cannot run on a cluster: its graph does not come apart into rows. The "
-            "methods on landmarks can: SCACS, and LSC without constraints."
+            f"{type(model).__name__} cannot run on a cluster: its graph is not a sum over rows. The methods "
+            "on landmarks can: SCACS, and LSC without constraints."
         )
     check_parameters(model)
     if model.hard:
@@ -209,19 +204,3 @@ def _check_model(model: Any, constraints: Constraints | None) -> None:
         )
     if isinstance(model, LSC):
         refuse_constraints(constraints)
-
-
-def _check_names(model: LandmarkClusterer, pieces: Partitions) -> None:
-    """Refuse columns other than those of the fit, or in another order, which would be read as those."""
-    fitted = getattr(model, "feature_names_in_", None)
-    if fitted is not None and pieces.names is not None and list(fitted) != list(pieces.names):
-        raise ValueError(
-            f"X has the columns {list(pieces.names)}, but {type(model).__name__} was fitted on "
-            f"{list(fitted)}; give the same columns in the same order."
-        )
-
-
-def _describe_features(model: LandmarkClusterer, pieces: Partitions) -> None:
-    model.n_features_in_ = pieces.n_features
-    if pieces.names is not None:
-        model.feature_names_in_ = pieces.names

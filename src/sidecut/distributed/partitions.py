@@ -1,4 +1,4 @@
-"""Rows of dask arrays and data frames, partition by partition, with the numbers they have in the whole."""
+"""Rows, codes, labels and keys of dask arrays and data frames, partition by partition."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
-from operator import add
+from operator import add, getitem
 from typing import Any
 
 import dask
@@ -37,13 +37,12 @@ from sidecut.graphs.chunks import as_rows, refuse_nonfinite, stack_chunks
 from sidecut.graphs.landmark_codes import ProgressBar, check_sigma, mean_distance
 from sidecut.labelling import nearest_centers
 from sidecut.labelling.lloyd import CenterSums, center_sums, reduced_kmeans
-from sidecut.methods.scacs.base import embed_codes
+from sidecut.methods.scacs.base import LandmarkModel, embed_codes
 
-#: So many row numbers are in memory at a time where a few of all are drawn.
-NUMBERED_AT_ONCE = 262_144
-
-#: So many partial sums are added in one task: p x p matrices of 500 landmarks then take 32 MB in a worker.
+#: How many partial sums are added in one task: p x p matrices of 500 landmarks then take 32 MB in a worker.
 FAN_IN = 16
+
+Pairs = Iterable[tuple[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def _of_frame(frame: dd.DataFrame) -> Partitions:
     for name, dtype in frame.dtypes.items():
         if not pd.api.types.is_numeric_dtype(dtype):
             raise ValueError(
-                f"column {name!r} has dtype {dtype}, which is no number; choose the features: X[['a', 'b']]."
+                f"column {name!r} has dtype {dtype}, not numbers; choose the features: X[['a', 'b']]."
             )
     names = np.asarray(frame.columns, dtype=object)
     are_text = all(isinstance(name, str) for name in names)
@@ -105,7 +104,7 @@ def numbers(block: Any, partition: int, start: int | None) -> Any:
 
 
 class PartitionedRows:
-    """Rows on a cluster, numbered through: a `RowSource` for landmarks."""
+    """Rows on a cluster, numbered through all partitions: a `RowSource` for landmarks."""
 
     def __init__(self, X: Any, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -118,11 +117,9 @@ class PartitionedRows:
     def _counted(self, X: Any) -> IntArray:
         if self.partitions.has_known_sizes:
             return np.asarray(self.partitions.sizes, dtype=np.intp)
-        # Of a frame one column is enough; Parquet files then read no other.
+        # Of a frame one column is enough; of Parquet files only that is read.
         blocks = X[[X.columns[0]]].to_delayed() if isinstance(X, dd.DataFrame) else self.partitions.blocks
-        return np.asarray(
-            self.cluster.fetch([dask.delayed(height)(block) for block in blocks]), dtype=np.intp
-        )
+        return np.asarray(self.cluster.fetch([block.shape[0] for block in blocks]), dtype=np.intp)
 
     @property
     def n_rows(self) -> int:
@@ -151,33 +148,23 @@ class PartitionedRows:
         }
 
     def take(self, indices: IntArray) -> Any:
-        """Return some rows, in the order asked for; only they travel."""
+        """Return some rows, in the order of `indices`; only they are transferred."""
         order = np.argsort(indices, kind="stable")
         wanted = self.located(indices[order])
-        parts = self.cluster.fetch(
-            [dask.delayed(rows_of)(self.blocks[place], here) for place, here in wanted.items()]
-        )
+        pick = dask.delayed(getitem)
+        parts = self.cluster.fetch([pick(self.blocks[place], here) for place, here in wanted.items()])
         return stack_chunks(parts)[np.argsort(order, kind="stable")]
 
     def sampled(self, size: int, rng: np.random.RandomState) -> tuple[Any, int]:
         """Return `size` rows, the same as would be drawn from the same rows in memory."""
-        # Their numbers are drawn first, in place of the rows, which lie elsewhere.
-        numbers, n_rows = RowChunks(self._row_numbers, NUMBERED_AT_ONCE).sampled(size, rng)
-        return self.take(numbers.ravel()), n_rows
+        # The numbers of the rows are drawn first, 262,144 of them in memory at a time.
+        n_rows, step = self.n_rows, 262_144
 
-    def _row_numbers(self) -> Iterator[IntArray]:
-        for start in range(0, self.n_rows, NUMBERED_AT_ONCE):
-            yield np.arange(start, min(start + NUMBERED_AT_ONCE, self.n_rows))[:, None]
+        def row_numbers() -> Iterator[IntArray]:
+            for start in range(0, n_rows, step):
+                yield np.arange(start, min(start + step, n_rows))[:, None]
 
-
-def height(block: Any) -> int:
-    """Return the number of rows of a block; sparse ones have no length."""
-    return int(block.shape[0])
-
-
-def rows_of(block: Any, indices: IntArray) -> Any:
-    """Return some rows of a block."""
-    return block[indices]
+        return self.take(RowChunks(row_numbers, step).sampled(size, rng)[0].ravel()), n_rows
 
 
 def as_dask_array(
@@ -199,30 +186,27 @@ def identity(value: Any) -> Any:
     return value
 
 
-# The cluster that does the work: what is asked of it, and how far it has come.
-
-
 @dataclass(frozen=True)
 class Cluster:
     """Runs tasks where the rows are.
 
-    Every task is kept as a recipe that leads back to the source of the rows, never as bare data. So what a
-    lost worker held is made again by the others, and since the sums are made partition by partition in a
-    fixed order, it is the same to the last bit.
+    Every task refers back to the source of the rows and holds no data. So results of a lost worker are
+    computed again by the others, and since sums are made partition by partition in a fixed order, they are
+    the same to the last bit.
     """
 
     client: Client
     progress: ProgressBar | None = None
 
     def keep(self, tasks: Sequence[Delayed], what: str) -> list[Delayed]:
-        """Let the workers compute tasks and hold the results, as long as they are referred to here."""
+        """Let the workers compute tasks and hold the results while there are references to them."""
         with quiet_about_size():
             kept = list(self.client.persist(list(tasks)))
         finished: Iterable[Future] = as_completed(futures_of(kept), loop=self.client.loop)
         if self.progress is not None:
             finished = self.progress(finished, desc=what, total=len(kept))
         for future in finished:
-            # Raises here what was raised there. What was lost with a worker is on its way again.
+            # Raises the worker's error. Results lost with a worker are being computed again.
             if future.status in ("error", "cancelled"):
                 future.result()
         return kept
@@ -238,7 +222,7 @@ class Cluster:
 
 
 def tree_sum(parts: Sequence[Delayed]) -> Delayed:
-    """Return the task that adds up parts, so many neighbours at a time."""
+    """Return the task that adds up parts, `FAN_IN` neighbours at a time."""
     parts = list(parts)
     while len(parts) > 1:
         parts = [add_parts(parts[start : start + FAN_IN]) for start in range(0, len(parts), FAN_IN)]
@@ -254,20 +238,20 @@ def add_parts(parts: Iterable[Any]) -> Any:
 def share(value: Any) -> Delayed:
     """Return a value as a task of its own, which every worker fetches once and from its neighbours.
 
-    A value scattered by the client would be gone with the last worker that holds it; a task is made again.
+    A value scattered by the client is lost with the last worker that holds it; a task is run again.
     """
     return dask.delayed(value, pure=False, traverse=False)
 
 
 def current_client(client: Client | None) -> Client:
-    """Return the client, or the one in use."""
+    """Return the client, or the current one."""
     if client is not None:
         return client
     try:
         return get_client()
     except ValueError as error:
         raise ValueError(
-            "no dask cluster is in use: start one with distributed.Client() on this machine, connect to one "
+            "there is no dask client: start one with distributed.Client() on this machine, connect to one "
             "with distributed.Client('tcp://...'), or give client=. Without a cluster, fit_chunks reads rows "
             "a few at a time."
         ) from error
@@ -279,7 +263,7 @@ def quiet_about_size() -> Any:
 
 
 class PartitionedCodes:
-    """The nearest landmarks of all rows, held by the workers, and what their codes add up to.
+    """The nearest landmarks of all rows, held by the workers, and sums over their codes.
 
     As `CodedRows`, it has `coder`, `sigma`, `sums`, `n_rows` and `take`, so that the p x p problem is posed
     and solved by the same code.
@@ -292,16 +276,13 @@ class PartitionedCodes:
         cluster, nearest = rows.cluster, dask.delayed(nearest_landmarks)
         everywhere = share(coder)
         self._nearest = cluster.keep([nearest(everywhere, block) for block in rows.blocks], "coding")
-        self.sigma = self._width(sigma)
+        if isinstance(sigma, str):
+            sigma = mean_distance(cluster.fetch([dask.delayed(mean_of)(near) for near in self._nearest]))
+        self.sigma = sigma
         sums: LandmarkSums = cluster.total(self._each(landmark_sums))
         self.kept = np.flatnonzero(sums.degrees > 0)
         self.sums = sums.restricted(self.kept)
         self.coder = coder if self.kept.size == coder.n_landmarks else coder.restricted(self.kept)
-
-    def _width(self, sigma: float | str) -> float:
-        if not isinstance(sigma, str):
-            return sigma
-        return mean_distance(self.rows.cluster.fetch([dask.delayed(mean_of)(near) for near in self._nearest]))
 
     def _each(self, function: Any, *arguments: Any) -> list[Delayed]:
         """Return tasks that apply a function to the codes of every partition."""
@@ -310,12 +291,12 @@ class PartitionedCodes:
         return [task(function, n, self.sigma, self._n_all, kept, *arguments) for n in self._nearest]
 
     def take(self, points: IntArray) -> sp.csr_array:
-        """Return the codes of some rows, given in ascending order; only they travel."""
+        """Return the codes of some rows, given in ascending order; only they are transferred."""
         wanted = self.rows.located(points)
         pick, task = dask.delayed(nearest_of), dask.delayed(apply_rows)
         parts = self.rows.cluster.fetch(
             [
-                task(pass_unchanged, pick(self._nearest[place], here), self.sigma, self._n_all, self.kept)
+                task(identity, pick(self._nearest[place], here), self.sigma, self._n_all, self.kept)
                 for place, here in wanted.items()
             ]
         )
@@ -360,36 +341,18 @@ def apply_rows(
     return function(codes, *arguments)
 
 
-def pass_unchanged(codes: sp.csr_array) -> sp.csr_array:
-    """Return the codes themselves."""
-    return codes
+# Dask moves and spills results by their size; of these it would count a few bytes each.
 
 
-# Dask moves and spills results by their size, and would take these for a few bytes each.
-
-
-@sizeof.register(NearestLandmarks)
-def _(nearest: NearestLandmarks) -> int:
-    return int(nearest.indices.nbytes + nearest.distances.nbytes)
-
-
-@sizeof.register(LandmarkSums)
-def _(sums: LandmarkSums) -> int:
-    return int(sums.degrees.nbytes + sums.gram.nbytes)
+@sizeof.register((NearestLandmarks, LandmarkSums, LandmarkModel, CenterSums))
+def _bytes_of_fields(value: Any) -> int:
+    return sum(sizeof(field) for field in vars(value).values())
 
 
 @sizeof.register(LandmarkCoder)
-def _(coder: LandmarkCoder) -> int:
+def _bytes_of_coder(coder: LandmarkCoder) -> int:
     # The landmarks, and the same again in the coordinates distances are measured in.
     return 16 * coder.n_landmarks * coder.n_features
-
-
-@sizeof.register(CenterSums)
-def _(sums: CenterSums) -> int:
-    return int(sums.sums.nbytes + sums.counts.nbytes)
-
-
-# Embedding to labels on a cluster: k-means by sums over partitions, and names by first appearance.
 
 
 def partitioned_kmeans(
@@ -400,13 +363,12 @@ def partitioned_kmeans(
     It is the k-means of rows in memory: the same sample is clustered on the client, with the same starts,
     and Lloyd's steps move its centres by sums over all rows, which are made by the workers.
     """
-    pick, add_up = dask.delayed(rows_of), dask.delayed(center_sums)
+    pick, add_up = dask.delayed(getitem), dask.delayed(center_sums)
 
     def rows_at(chosen: IntArray) -> FloatArray:
         wanted = rows.located(chosen)
-        return np.concatenate(
-            rows.cluster.fetch([pick(parts[place], here) for place, here in wanted.items()])
-        )
+        picked = rows.cluster.fetch([pick(parts[place], here) for place, here in wanted.items()])
+        return np.concatenate(picked)
 
     def total(centers: FloatArray) -> CenterSums:
         everywhere = share(centers)
@@ -419,32 +381,15 @@ def named_labels(
     parts: Sequence[Delayed], rows: PartitionedRows, centers: FloatArray
 ) -> tuple[list[Delayed], FloatArray, int]:
     """Return the nearest centre of every row, numbered in order of first appearance."""
-    find, appear, number = (dask.delayed(f) for f in (nearest_centers, in_order_of_appearance, rename))
+    find, appear, number = (dask.delayed(f) for f in (nearest_centers, pd.unique, getitem))
     everywhere = share(centers)
     found = rows.cluster.keep([find(part, everywhere) for part in parts], "labels")
-    # Of what appears first in some partition, the first is what appears first in the whole.
-    appearing = in_order_of_appearance(np.concatenate(rows.cluster.fetch([appear(part) for part in found])))
+    # The order of first appearance over all rows, from that within each partition.
+    appearing = pd.unique(np.concatenate(rows.cluster.fetch([appear(part) for part in found])))
     order = np.concatenate([appearing, np.setdiff1d(np.arange(len(centers)), appearing)])
     rank = np.argsort(order)
-    labels = rows.cluster.keep([number(part, rank) for part in found], "names")
+    labels = rows.cluster.keep([number(rank, part) for part in found], "names")
     return labels, centers[order], len(appearing)
-
-
-def in_order_of_appearance(found: IntArray) -> IntArray:
-    """Return the different values, the first to appear first."""
-    values, first = np.unique(found, return_index=True)
-    return values[np.argsort(first)]
-
-
-def rename(found: IntArray, rank: IntArray) -> IntArray:
-    """Return the new name of every value."""
-    return rank[found]
-
-
-#: So many offending keys are named in a message.
-NAMED = 5
-
-Pairs = Iterable[tuple[Any, Any]]
 
 
 def constraints_by_key(
@@ -457,9 +402,9 @@ def constraints_by_key(
     cannot_weight: Any = 1.0,
     on_conflict: str = "raise",
 ) -> Constraints:
-    """Make constraints of what is known about rows by their keys.
+    """Make constraints from pairs and labels of keys.
 
-    Partitions are searched where they are; only the rows that something is known about come back.
+    Partitions are searched where they are; only the constrained rows are transferred.
 
     Parameters
     ----------
@@ -468,21 +413,21 @@ def constraints_by_key(
     must_link, cannot_link : iterable of pairs of keys
         Pairs that belong together, and pairs that do not.
     labels : mapping or Series from keys to classes, optional
-        Known classes; -1, None and NaN say nothing.
+        Known classes; -1, None and NaN are unknown.
     must_weight, cannot_weight : float or sequence
-        How firmly the pairs are believed, see `Constraints.from_pairs`.
+        Strengths of the pairs, see `Constraints.from_pairs`.
     on_conflict : {"raise", "drop", "weigh"}, default="raise"
-        What to do where they contradict each other, see `Constraints.from_pairs`.
+        What to do with contradictions, see `Constraints.from_pairs`.
 
     Returns
     -------
     Constraints
-        About the rows, numbered through all partitions. They contain every pair and label.
+        Every pair and label; rows are numbered through all partitions.
 
     Raises
     ------
     ConstraintError
-        If a key is not there, or there more than once.
+        If a key is missing, or occurs more than once.
 
     Examples
     --------
@@ -519,17 +464,17 @@ def constraints_by_key(
 
 
 def constraints_by_label(labels: Any) -> Constraints:
-    """Make constraints of a column that holds the classes of some rows.
+    """Make constraints from a column with the classes of some rows.
 
     Parameters
     ----------
     labels : dask Series or dask array of shape (n_samples,)
-        Classes of any kind; -1, None or NaN where unknown. Only known ones come back from the workers.
+        Classes of any kind; -1, None or NaN where unknown. Only known ones are transferred.
 
     Returns
     -------
     Constraints
-        About the rows, numbered through all partitions.
+        Rows are numbered through all partitions.
 
     Examples
     --------
@@ -538,46 +483,47 @@ def constraints_by_label(labels: Any) -> Constraints:
     >>> constraints_by_label(da.from_array([7, -1, -1, 7, 2], chunks=2)).pairs.tolist()
     [[0, 3], [0, 4], [3, 4]]
     """
-    found = dask.compute(*[dask.delayed(labelled_rows)(block) for block in _blocks(labels, "labels")])
-    starts, n_rows = _starts([size for size, _, _ in found])
-    # Whatever kinds of class there are, a list of objects keeps them as they are.
+    rows, classes, n_rows = _find_rows(labels, "labels", None)
+    # Objects keep classes of any kind as they are.
     y = np.full(n_rows, None, dtype=object)
-    for start, (_, rows, classes) in zip(starts, found, strict=True):
-        y[start + rows] = classes
+    y[rows] = classes
     return Constraints.from_labels(y)
 
 
-def rows_with_keys(keys: Any, wanted: list[Any]) -> tuple[int, IntArray, list[Any]]:
-    """Return the size of a partition, which of its rows have a wanted key, and these keys."""
-    series = pd.Series(np.asarray(keys)) if not isinstance(keys, pd.Series) else keys
-    rows = np.flatnonzero(series.isin(wanted).to_numpy())
-    return len(series), rows, series.iloc[rows].tolist()
-
-
-def labelled_rows(labels: Any) -> tuple[int, IntArray, npt.NDArray[np.object_]]:
-    """Return the size of a partition, which of its rows have a known class, and these classes."""
-    series = pd.Series(np.asarray(labels)) if not isinstance(labels, pd.Series) else labels
-    rows = np.flatnonzero((series.notna() & ~series.isin([-1])).to_numpy())
+def rows_with_values(block: Any, wanted: list[Any] | None) -> tuple[int, IntArray, npt.NDArray[np.object_]]:
+    """Return the size of a partition, its rows with a wanted value (None: any class), and these values."""
+    series = block if isinstance(block, pd.Series) else pd.Series(np.asarray(block))
+    is_wanted = series.notna() & ~series.isin([-1]) if wanted is None else series.isin(wanted)
+    rows = np.flatnonzero(is_wanted.to_numpy())
     return len(series), rows, series.iloc[rows].to_numpy(dtype=object)
+
+
+def _find_rows(
+    column: Any, name: str, wanted: list[Any] | None
+) -> tuple[IntArray, npt.NDArray[np.object_], int]:
+    """Return the rows with a wanted value, numbered through, these values, and how many rows there are."""
+    find = dask.delayed(rows_with_values)
+    found = dask.compute(*[find(block, wanted) for block in _blocks(column, name)])
+    sizes, rows, values = zip(*found, strict=True)
+    starts = np.cumsum(sizes) - sizes
+    numbered = [start + here for start, here in zip(starts, rows, strict=True)]
+    return np.concatenate(numbered), np.concatenate(values), sum(sizes)
 
 
 def _places(keys: Any, wanted: list[Any]) -> tuple[dict[Any, int], int]:
     """Return the row of every wanted key, and how many rows there are."""
-    find = dask.delayed(rows_with_keys)
-    found = dask.compute(*[find(block, wanted) for block in _blocks(keys, "keys")])
-    starts, n_rows = _starts([size for size, _, _ in found])
+    rows, names, n_rows = _find_rows(keys, "keys", wanted)
     places: dict[Any, int] = {}
-    for start, (_, rows, names) in zip(starts, found, strict=True):
-        for row, name in zip((start + rows).tolist(), names, strict=True):
-            if name in places:
-                raise ConstraintError(
-                    f"rows {places[name]} and {row} both have the key {name!r}; keys of constrained rows "
-                    "must differ. Number the rows and use Constraints.from_pairs, or choose another key."
-                )
-            places[name] = row
+    for row, name in zip(rows.tolist(), names.tolist(), strict=True):
+        if name in places:
+            raise ConstraintError(
+                f"rows {places[name]} and {row} both have the key {name!r}; keys of constrained rows "
+                "must differ. Number the rows and use Constraints.from_pairs, or choose another key."
+            )
+        places[name] = row
     missing = [key for key in wanted if key not in places]
     if missing:
-        named = ", ".join(map(repr, missing[:NAMED])) + (", ..." if len(missing) > NAMED else "")
+        named = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
         raise ConstraintError(
             f"no row has the key {named} ({len(missing)} of {len(wanted)} keys); keys are of dtype "
             f"{keys.dtype}."
@@ -585,18 +531,13 @@ def _places(keys: Any, wanted: list[Any]) -> tuple[dict[Any, int], int]:
     return places, n_rows
 
 
-def _starts(sizes: list[int]) -> tuple[list[int], int]:
-    ends = np.cumsum(sizes)
-    return (ends - sizes).tolist(), int(ends[-1])
-
-
 def _blocks(column: Any, name: str) -> list[Any]:
     if isinstance(column, dd.Series):
         return column.to_delayed()
     if isinstance(column, da.Array) and column.ndim == 1:
         return list(column.to_delayed().ravel())
-    told = f"shape {column.shape}" if hasattr(column, "shape") else type(column).__name__
-    raise TypeError(f"{name} must be a dask Series or a dask array of one dimension, not {told}.")
+    given = f"shape {column.shape}" if hasattr(column, "shape") else type(column).__name__
+    raise TypeError(f"{name} must be a dask Series or a dask array of one dimension, not {given}.")
 
 
 def _pairs(pairs: Pairs, name: str) -> list[tuple[Any, Any]]:
