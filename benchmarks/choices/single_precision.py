@@ -17,7 +17,8 @@ import numpy as np
 from benchmarks.choices import other_sets
 from benchmarks.speed import stored
 from sidecut.graphs import Neighbors
-from sidecut.labelling import assign, kmeans_labels, unit_rows
+from sidecut.labelling import kmeans_labels, unit_rows
+from sidecut.labelling import labels as module
 from sidecut.spectral import laplacian_eigenpairs
 
 RESULTS = Path(__file__).parent / "results"
@@ -35,7 +36,10 @@ def sum_of_squares(rows: np.ndarray, labels: np.ndarray) -> float:
 def measure(rows: np.ndarray, seed: int, from_clusters: float) -> tuple[float, float]:
     """Return the sum of squares and the seconds of one k-means, in single precision from so many clusters."""
     start = time.process_time()
-    with patch.object(assign, "MANY_CLUSTERS", from_clusters), patch.object(assign, "_WORTH_THREADS", 0):
+    with (
+        patch.object(module, "SINGLE_CLUSTERS", from_clusters),
+        patch.object(module, "THREADED_DISTANCES", 0),
+    ):
         labels = kmeans_labels(rows, N_CLUSTERS, random_state=seed)
     return sum_of_squares(rows, labels), time.process_time() - start
 

@@ -21,7 +21,7 @@ import pandas as pd
 from benchmarks.few_labels.methods import name_clusters
 from benchmarks.few_labels.work import Work, neighbor_graph, random_pairs
 from sidecut import CSAP, E2CP, NCSC, NormalizedCut, PoissonMBO
-from sidecut.labelling.labels import what_neighbors_say
+from sidecut.labelling.confidence import majority_of_neighbors
 from sidecut.methods.poisson.descent import Diffusion, size_rule
 from sidecut.methods.poisson.equation import SignedGraph
 from sidecut.methods.poisson.mbo import FIXED_SCORE, Start
@@ -60,7 +60,7 @@ def rows(work: Work) -> Iterator[dict]:
         sizes = np.bincount(labels, minlength=n_clusters)
         scores = FIXED_SCORE * np.eye(n_clusters)[labels]
         end = model._descend(Diffusion(signed, np.zeros_like(scores)), [Start(scores, sizes)], rule)[0]
-        said = what_neighbors_say(work.graph, end.labels, n_clusters)
+        said = majority_of_neighbors(work.graph, end.labels, n_clusters)
         yield {
             "start": name,
             "before": work.accuracy(name_clusters(labels, work)),

@@ -12,7 +12,7 @@ from sidecut import CSP, E2CP, NCSC
 from sidecut.constraints import sample_labels
 from sidecut.graphs import GaussianGraph, SparseGraph, as_graph
 from sidecut.labelling import measure_confidence
-from sidecut.labelling.labels import walk_chances
+from sidecut.labelling.confidence import walk_chances
 
 
 def test_nearness_by_hand():

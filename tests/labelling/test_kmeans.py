@@ -5,7 +5,8 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from sidecut.exceptions import LabellingWarning
-from sidecut.labelling import assign, assign_labels, kmeans_labels, rename_by_first_appearance, unit_rows
+from sidecut.labelling import assign_labels, kmeans_labels, rename_by_first_appearance, unit_rows
+from sidecut.labelling import labels as labels_module
 
 
 def blobs(seed=0, n_each=20, noise=0.05):
@@ -115,8 +116,8 @@ def sum_of_squares(rows, labels):
 def test_many_clusters_of_many_rows_are_as_good_in_single_precision(many, monkeypatch):
     exact = kmeans_labels(many, 40, random_state=0)
     seen = []
-    monkeypatch.setattr(assign, "_WORTH_THREADS", 0)
-    monkeypatch.setattr(assign.KMeans, "fit", _watched(assign.KMeans.fit, seen))
+    monkeypatch.setattr(labels_module, "THREADED_DISTANCES", 0)
+    monkeypatch.setattr(labels_module.KMeans, "fit", _watched(labels_module.KMeans.fit, seen))
     single = kmeans_labels(many, 40, random_state=0)
     kmeans_labels(many, 31, random_state=0)
     far = np.vstack([many, 1e6 * many[:1]])

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecut.labelling import qr_labels, rename_by_first_appearance
-from sidecut.labelling.assign import representatives
+from sidecut.labelling.labels import representatives
 
 seeds = st.integers(0, 2**32 - 1)
 

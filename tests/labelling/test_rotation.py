@@ -8,7 +8,7 @@ from scipy.stats import ortho_group
 
 from sidecut.exceptions import LabellingWarning
 from sidecut.labelling import rotation_labels, unit_rows
-from sidecut.labelling.assign import alternate, procrustes_rotation, starting_rotation
+from sidecut.labelling.labels import alternate, procrustes_rotation, starting_rotation
 
 seeds = st.integers(0, 2**32 - 1)
 

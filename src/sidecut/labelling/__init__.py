@@ -3,18 +3,20 @@
 `assign_labels` is the front door; each rule is also a function of its own. `satisfy_links` repairs labels.
 """
 
-from sidecut.labelling.assign import (
+from sidecut.labelling.confidence import measure_confidence
+from sidecut.labelling.labels import (
     LabellingMethod,
     argmax_labels,
     assign_labels,
     kmeans_centers,
     kmeans_labels,
     qr_labels,
+    rename_by_first_appearance,
     rotation_labels,
     rough_labels,
     sign_labels,
+    unit_rows,
 )
-from sidecut.labelling.labels import measure_confidence, rename_by_first_appearance, unit_rows
 from sidecut.labelling.lloyd import chunked_kmeans, nearest_centers
 from sidecut.labelling.repair import Repair, repair_labels, satisfy_links
 

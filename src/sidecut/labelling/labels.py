@@ -1,18 +1,525 @@
-"""What labels are made from and go with: checked embeddings, numbers by first appearance, confidence."""
+"""Rows of an embedding to labels: k-means, rotation, pivoted QR, the sign, the largest entry."""
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import polar, qr, svd
 from scipy.spatial.distance import cdist
-from sklearn.metrics import pairwise_distances
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
-from sidecut.checks import BoolArray, FloatArray, IntArray, to_points
+from sidecut.checks import BoolArray, FloatArray, IntArray, check_count, check_n_clusters, to_points
 from sidecut.constraints.groups import number_by_appearance
 from sidecut.exceptions import LabellingWarning, warn
-from sidecut.graphs import Graph
+from sidecut.threads import limit_threads
+
+#: From this many distances per iteration on, k-means uses threads; below, they cost more than they give.
+THREADED_DISTANCES = 1_000_000
+#: From this many clusters on, such k-means runs in single precision if rows are of like size.
+SINGLE_CLUSTERS = 32
+
+LabellingMethod = Literal["kmeans", "sign", "argmax", "rotation", "qr"]
+Seed = int | np.random.RandomState | None
+
+
+def assign_labels(
+    embedding: ArrayLike,
+    n_clusters: int,
+    *,
+    method: LabellingMethod = "kmeans",
+    n_init: int = 10,
+    unit_rows: bool = False,
+    random_state: Seed = None,
+) -> IntArray:
+    """Turn an embedding into labels 0..n_clusters-1.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_components)
+        One row per point.
+    n_clusters : int
+        The number of clusters.
+    method : {"kmeans", "sign", "argmax", "rotation", "qr"}, default="kmeans"
+        "kmeans" takes any number of columns; "sign" one column and two clusters; "argmax", "rotation" and
+        "qr" one column per cluster.
+    n_init : int, default=10
+        Number of starts of "kmeans" and "rotation"; the others need none.
+    unit_rows : bool, default=False
+        Scale each row to length one first; "rotation" does so in any case.
+    random_state : int, RandomState instance or None
+        Seed of the starts.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        The labels. "sign" and "argmax" keep the meaning of their numbers (the side, the column); the others
+        number clusters in order of first appearance.
+
+    Raises
+    ------
+    ValueError
+        If the method is unknown, does not suit the shape of the embedding, or the embedding is refused by
+        `check_embedding`.
+
+    Warns
+    -----
+    LabellingWarning
+        If fewer than `n_clusters` clusters come out.
+
+    Examples
+    --------
+    >>> from sidecut.labelling import assign_labels
+    >>> embedding = [[1.0, 0.1], [0.9, 0.0], [0.0, 0.8], [0.1, 0.9]]
+    >>> assign_labels(embedding, 2, random_state=0)
+    array([0, 0, 1, 1])
+    >>> assign_labels(embedding, 2, method="qr")
+    array([0, 0, 1, 1])
+    >>> assign_labels(embedding, 2, method="guess")
+    Traceback (most recent call last):
+    ...
+    ValueError: method='guess' is not a labelling; choose one of 'kmeans', 'sign', 'argmax', 'rotation', 'qr'
+    """
+    if method not in get_args(LabellingMethod):
+        known = ", ".join(repr(name) for name in get_args(LabellingMethod))
+        raise ValueError(f"method={method!r} is not a labelling; choose one of {known}")
+    if method == "kmeans":
+        return kmeans_labels(
+            embedding, n_clusters, n_init=n_init, unit_rows=unit_rows, random_state=random_state
+        )
+    rows = _unit_rows(embedding) if unit_rows else check_embedding(embedding)
+    n_clusters = check_n_clusters(n_clusters, len(rows))
+    if method == "rotation":
+        return rotation_labels(rows, n_clusters, n_init=n_init, random_state=random_state)
+    if method == "sign":
+        if n_clusters != 2:
+            raise ValueError(f"'sign' makes two clusters, not n_clusters={n_clusters}; use 'kmeans'")
+        labels, reason = sign_labels(rows), "every entry lies on the same side of zero"
+    else:
+        check_one_column_each(rows, n_clusters, method)
+        if method == "qr":
+            return qr_labels(rows)
+        labels, reason = argmax_labels(rows), "some columns are never the largest"
+    warn_if_clusters_are_missing(labels, n_clusters, method, reason)
+    return labels
+
+
+def kmeans_labels(
+    embedding: ArrayLike,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    unit_rows: bool = False,
+    fit_rows: ArrayLike | None = None,
+    random_state: Seed = None,
+) -> IntArray:
+    """Cluster the rows of an embedding by k-means.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_components)
+        One row per point.
+    n_clusters : int
+        The number of clusters, which may differ from the number of columns.
+    n_init : int, default=10
+        Number of k-means++ starts; the one with the smallest sum of squares is kept.
+    unit_rows : bool, default=False
+        Scale each row to length one first, so that only directions count.
+    fit_rows : array-like of bool, shape (n_samples,), optional
+        Which rows decide where the centres are; the others join the nearest. By default the rows that are
+        not all zero, or every row if those have too few different values to make `n_clusters` clusters.
+    random_state : int, RandomState instance or None
+        Seed of the starts.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        Labels numbered in order of first appearance.
+
+    Raises
+    ------
+    ValueError
+        If the embedding is refused by `check_embedding`, there are fewer points than clusters, `n_init` is
+        not a whole number of at least 1, or `fit_rows` is not a mask of the points with at least `n_clusters`
+        of them.
+
+    Warns
+    -----
+    LabellingWarning
+        If the rows have fewer different values than there should be clusters.
+
+    Examples
+    --------
+    >>> from sidecut.labelling import kmeans_labels
+    >>> kmeans_labels([[0.0, 2.0], [0.1, 2.1], [5.0, 0.0], [5.1, 0.2]], 2, random_state=0)
+    array([0, 0, 1, 1])
+
+    With `unit_rows` the length of a row does not matter, and a zero row joins the nearest centre:
+
+    >>> kmeans_labels([[1, 0], [9, 0], [0, 1], [0, 7], [0, 0]], 2, unit_rows=True, random_state=0)[:4]
+    array([0, 0, 1, 1])
+    """
+    # Scaled exactly, by a power of two, so that squared distances neither over- nor underflow.
+    rows = _unit_rows(embedding) if unit_rows else check_embedding(embedding)
+    if not unit_rows:
+        rows = np.ldexp(rows, -np.frexp(np.abs(rows).max())[1])
+    n_clusters = check_n_clusters(n_clusters, len(rows))
+    model, placed = _fit_rows(rows, n_clusters, n_init, random_state, fit_rows)
+    labels = model.labels_.astype(np.intp)
+    if len(np.unique(labels)) < n_clusters:
+        n_distinct = len(np.unique(rows[placed], axis=0))
+        reason = (
+            f"the embedding has only {n_distinct} distinct rows; ask for fewer clusters or look at the graph"
+        )
+        warn_if_clusters_are_missing(labels, n_clusters, "kmeans", reason)
+    return rename_by_first_appearance(join_nearest_cluster(rows, labels, placed))
+
+
+def rough_labels(embedding: FloatArray, n_clusters: int) -> IntArray:
+    """Cluster rows roughly, by k-means of 2,000 of them from three starts: enough to compare embeddings.
+
+    Parameters
+    ----------
+    embedding : array of shape (n_samples, n_components)
+        One row per point.
+    n_clusters : int
+        The number of clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.labelling import rough_labels
+    >>> rough_labels(np.repeat([[0.0], [5.0]], 4_000, axis=0), 2)[[0, 3_999, 4_000, 7_999]]
+    array([0, 0, 1, 1])
+    """
+    rng = np.random.RandomState(0)
+    seen = np.zeros(len(embedding), dtype=bool)
+    seen[rng.choice(len(embedding), min(max(2_000, n_clusters), len(embedding)), replace=False)] = True
+    return kmeans_labels(embedding, n_clusters, n_init=3, fit_rows=seen, random_state=rng)
+
+
+def kmeans_from(embedding: FloatArray, centers: FloatArray) -> IntArray:
+    """Cluster rows by k-means from given centres."""
+    found = _fit(embedding, len(centers), 1, None, init=centers).labels_
+    return rename_by_first_appearance(found.astype(np.intp))
+
+
+def kmeans_centers(
+    embedding: ArrayLike,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    random_state: Seed = None,
+) -> FloatArray:
+    """Return the centres of the clusters k-means finds among the rows of an embedding.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_components)
+        One row per point. Rows of zeros do not count, unless the others have too few different values.
+    n_clusters : int
+        The number of clusters.
+    n_init : int, default=10
+        Number of k-means++ starts; the one with the smallest sum of squares is kept.
+    random_state : int, RandomState instance or None
+        Seed of the starts.
+
+    Returns
+    -------
+    ndarray of shape (n_found, n_components)
+        One centre per cluster; fewer than `n_clusters` where there are fewer different rows.
+
+    Examples
+    --------
+    >>> from sidecut.labelling import kmeans_centers
+    >>> kmeans_centers([[1.0], [1.2], [5.0]], 2, random_state=0)
+    array([[1.1],
+           [5. ]])
+    """
+    rows = check_embedding(embedding)
+    n_clusters = check_n_clusters(n_clusters, len(rows))
+    model, _ = _fit_rows(rows, n_clusters, n_init, random_state)
+    return model.cluster_centers_[np.unique(model.labels_)]
+
+
+def _fit_rows(
+    rows: FloatArray, n_clusters: int, n_init: int, random_state: Seed, fit_rows: ArrayLike | None = None
+) -> tuple[KMeans, BoolArray]:
+    """Return k-means of the rows of a mask, by default those that are not zero, and the mask."""
+    if fit_rows is not None:
+        placed = _check_mask(fit_rows, len(rows), n_clusters)
+        return _fit(rows[placed], n_clusters, n_init, random_state), placed
+    everyone, placed = np.ones(len(rows), dtype=bool), informative_rows(rows)
+    if placed.sum() < n_clusters:
+        placed = everyone
+    model = _fit(rows[placed], n_clusters, n_init, random_state)
+    if placed.all() or len(np.unique(model.labels_)) == n_clusters:
+        return model, placed
+    # The origin is then a position like any other, and needed to make n_clusters of them.
+    return _fit(rows, n_clusters, n_init, random_state), everyone
+
+
+def _check_mask(fit_rows: ArrayLike, n_rows: int, n_clusters: int) -> BoolArray:
+    mask = np.asarray(fit_rows)
+    if mask.dtype != bool or mask.shape != (n_rows,):
+        raise ValueError(
+            f"fit_rows has dtype {mask.dtype} and shape {mask.shape};"
+            f" it must be a mask of bool, shape ({n_rows},)"
+        )
+    if mask.sum() < n_clusters:
+        raise ValueError(
+            f"fit_rows keeps {mask.sum()} rows, too few for n_clusters={n_clusters}; keep more rows"
+        )
+    return mask
+
+
+def _fit(
+    rows: FloatArray,
+    n_clusters: int,
+    n_init: int,
+    random_state: Seed,
+    init: str | FloatArray = "k-means++",
+) -> KMeans:
+    is_large = len(rows) * n_clusters >= THREADED_DISTANCES
+    if is_large and n_clusters >= SINGLE_CLUSTERS:
+        # Two thirds of the time. Where rows are of like size, as unit rows are, the sum of squares is the
+        # same to a thousandth (benchmarks/choices/single_precision.py).
+        sizes = np.abs(rows).max(axis=1)
+        if np.median(sizes) > 0.01 * sizes.max():
+            rows = rows.astype(np.float32)
+    model = KMeans(n_clusters, init=init, n_init=check_count("n_init", n_init), random_state=random_state)
+    with limit_threads(None if is_large else 1), warnings.catch_warnings():
+        # Missing clusters are reported by the caller, in terms of the embedding.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(rows)
+
+
+def rotation_labels(
+    embedding: ArrayLike,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    max_iter: int = 100,
+    random_state: Seed = None,
+) -> IntArray:
+    """Cluster by the rotation that brings the unit rows closest to an indicator matrix.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_clusters)
+        One column per cluster, known up to a rotation. The rows are scaled to length one, as in the paper.
+    n_clusters : int
+        The number of clusters.
+    n_init : int, default=10
+        Number of starting rotations; the one with the largest tr(XᵀV̄R) is kept.
+    max_iter : int, default=100
+        Bound on the alternations of each start. A few usually suffice.
+    random_state : int, RandomState instance or None
+        Seed of the starting rotations.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        Labels numbered in order of first appearance. A zero row joins the cluster with the nearest mean.
+
+    Raises
+    ------
+    ValueError
+        If the embedding is refused by `check_embedding`, the number of columns is not `n_clusters`, or
+        `n_init` or `max_iter` is below 1.
+
+    Warns
+    -----
+    LabellingWarning
+        If fewer than `n_clusters` clusters remain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.labelling import rotation_labels
+    >>> turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    >>> indicator = np.array([[1, 0], [1, 0], [0, 1], [1, 0]])
+    >>> rotation_labels(indicator @ turn, 2, random_state=0)
+    array([0, 0, 1, 0])
+    """
+    everyone = check_embedding(embedding)
+    n_clusters = check_n_clusters(n_clusters, len(everyone))
+    check_one_column_each(everyone, n_clusters, method="rotation")
+    if n_init < 1 or max_iter < 1:
+        raise ValueError(f"n_init={n_init} and max_iter={max_iter} must both be at least 1")
+    everyone = unit_rows(everyone)
+    placed = informative_rows(everyone)
+    rows, rng = everyone[placed], check_random_state(random_state)
+    best = -np.inf
+    for _ in range(n_init):
+        start = starting_rotation(rows, first=rng.randint(len(rows)))
+        found, objectives = alternate(rows, start, max_iter)
+        if objectives[-1] > best:
+            best, labels = objectives[-1], found
+    reason = "no rotation fills every column; the rows may have too few directions, try 'kmeans'"
+    warn_if_clusters_are_missing(labels, n_clusters, "rotation", reason)
+    return rename_by_first_appearance(join_nearest_cluster(everyone, labels, placed))
+
+
+def starting_rotation(rows: FloatArray, first: int) -> FloatArray:
+    """Build a rotation from rows as orthogonal to one another as possible, beginning with a given one."""
+    n_clusters = rows.shape[1]
+    chosen = [first]
+    overlap = np.zeros(len(rows))
+    for _ in range(n_clusters - 1):
+        overlap += np.abs(rows @ rows[chosen[-1]])
+        chosen.append(int(np.argmin(overlap)))
+    return polar(rows[chosen].T)[0]
+
+
+def alternate(rows: FloatArray, rotation: FloatArray, max_iter: int) -> tuple[IntArray, list[float]]:
+    """Alternate the best labels for a rotation with the best rotation for the labels."""
+    objectives: list[float] = []
+    labels = np.full(len(rows), -1, dtype=np.intp)
+    for _ in range(max_iter):
+        previous, labels = labels, np.argmax(rows @ rotation, axis=1)
+        if np.array_equal(labels, previous):
+            break
+        rotation, objective = procrustes_rotation(rows, labels)
+        objectives.append(objective)
+    return labels, objectives
+
+
+def procrustes_rotation(rows: FloatArray, labels: IntArray) -> tuple[FloatArray, float]:
+    """Find the orthogonal R that maximises tr(XᵀV̄R) for the indicator matrix X of the labels.
+
+    With the SVD XᵀV̄ = U Ω Ṽᵀ it is R = Ṽ Uᵀ, and the maximum is tr Ω.
+    """
+    left, omega, right = svd(cluster_sums(rows, labels, rows.shape[1]))
+    return right.T @ left.T, float(omega.sum())
+
+
+def qr_labels(embedding: ArrayLike) -> IntArray:
+    """Cluster by column-pivoted QR into as many clusters as there are columns.
+
+    Pivoted QR of Vᵀ picks K points, as orthogonal to one another as it can: one representative per cluster.
+    The orthogonal polar factor U of their K×K block is the rotation that aligns V with them, and each point
+    takes the largest |entry| of its row of VU (Damle, Minden & Ying, 2019). There is no starting point and no
+    iteration.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_clusters)
+        The leading eigenvectors, linearly independent columns known up to a rotation.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        Labels numbered in order of first appearance. A zero row joins the cluster with the nearest mean.
+
+    Raises
+    ------
+    ValueError
+        If the embedding is refused by `check_embedding`, has more columns than rows, or its columns are
+        linearly dependent.
+
+    Warns
+    -----
+    LabellingWarning
+        If fewer clusters than columns remain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.labelling import qr_labels
+    >>> turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    >>> indicator = np.array([[1, 0], [1, 0], [0, 1], [1, 0]])
+    >>> qr_labels(indicator @ turn)
+    array([0, 0, 1, 0])
+    """
+    everyone = check_embedding(embedding)
+    n_clusters = check_n_clusters(everyone.shape[1], len(everyone))
+    placed = informative_rows(everyone)
+    rows = everyone[placed]
+    rotation, _ = polar(rows[representatives(rows)].T)
+    labels = np.argmax(np.abs(rows @ rotation), axis=1)
+    reason = "a representative was outvoted in its own column; try 'kmeans'"
+    warn_if_clusters_are_missing(labels, n_clusters, "qr", reason)
+    return rename_by_first_appearance(join_nearest_cluster(everyone, labels, placed))
+
+
+def representatives(rows: FloatArray) -> IntArray:
+    """Pick one point per column by pivoted QR of the transposed embedding."""
+    n_clusters = rows.shape[1]
+    triangle, pivots = qr(rows.T, mode="r", pivoting=True)
+    diagonal = np.abs(np.diag(triangle))
+    rank = int(np.sum(diagonal > np.finfo(np.float64).eps * max(rows.shape) * diagonal[0]))
+    if rank < n_clusters:
+        raise ValueError(
+            f"the {n_clusters} columns of the embedding span only {rank} dimensions, and 'qr' needs them"
+            " linearly independent; drop the superfluous columns, or use 'kmeans'"
+        )
+    return pivots[:n_clusters].astype(np.intp)
+
+
+def argmax_labels(memberships: ArrayLike) -> IntArray:
+    """Give each point the column in which its row is largest; ties go to the first such column.
+
+    Parameters
+    ----------
+    memberships : array-like of shape (n_samples, n_clusters)
+        Column k says how much each point belongs to cluster k.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        Column numbers. They are not rearranged: label k means column k.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is refused by `check_embedding`.
+
+    Examples
+    --------
+    >>> from sidecut.labelling import argmax_labels
+    >>> argmax_labels([[0.9, 0.1], [0.2, 0.3], [0.5, 0.5]])
+    array([0, 1, 0])
+    """
+    return np.argmax(check_embedding(memberships), axis=1)
+
+
+def sign_labels(indicator: ArrayLike) -> IntArray:
+    """Put positive entries in cluster 1 and all others, zero included, in cluster 0.
+
+    Parameters
+    ----------
+    indicator : array-like of shape (n_samples,) or (n_samples, 1)
+        The relaxed cluster indicator u of a two-way cut.
+
+    Returns
+    -------
+    ndarray of intp, shape (n_samples,)
+        1 where u > 0, else 0. The numbers are not rearranged: they carry the sign.
+
+    Raises
+    ------
+    ValueError
+        If there is more than one column, or the numbers are refused by `check_embedding`.
+
+    Examples
+    --------
+    >>> from sidecut.labelling import sign_labels
+    >>> sign_labels([1.5, 0.4, 0.0, -0.2])
+    array([1, 1, 0, 0])
+    """
+    values = np.asarray(indicator)
+    column = check_embedding(values.reshape(-1, 1) if values.ndim == 1 else values)
+    if column.shape[1] != 1:
+        raise ValueError(
+            f"'sign' reads one vector, but the embedding has {column.shape[1]} columns;"
+            " select one of them, or use 'kmeans'"
+        )
+    return (column[:, 0] > 0).astype(np.intp)
 
 
 def rename_by_first_appearance(labels: ArrayLike) -> IntArray:
@@ -50,9 +557,6 @@ def rename_by_first_appearance(labels: ArrayLike) -> IntArray:
     return number_by_appearance(values)
 
 
-# A warning where fewer clusters came out than were asked for.
-
-
 def warn_if_clusters_are_missing(labels: IntArray, n_clusters: int, method: str, reason: str) -> None:
     """Emit a `LabellingWarning` if the labels have fewer than `n_clusters` values."""
     found = len(np.unique(labels))
@@ -63,101 +567,8 @@ def warn_if_clusters_are_missing(labels: IntArray, n_clusters: int, method: str,
         )
 
 
-# How sure a label is, point by point: how clearly a point is nearer to its own cluster than to others.
-
-
-#: Distances to the centres are computed for so many rows at a time.
-ROWS_AT_ONCE = 10_000
-
-
-def measure_confidence(labels: IntArray, rows: Any = None, graph: Graph | None = None) -> FloatArray:
-    """Return how sure the label of every point is, from 0 to 1; at 0.5 another cluster is as likely.
-
-    With the chances p that two steps along the graph lead into each cluster, it is p_own / (p_own + p_other)
-    for the best other cluster. Without a graph, the distances d to the centres of the own and the nearest
-    other cluster give d_other / (d_own + d_other).
-
-    Parameters
-    ----------
-    labels : array of shape (n,)
-        The clusters.
-    rows : array or sparse matrix of shape (n, m), optional
-        What was clustered.
-    graph : Graph, optional
-        The graph that was cut. One that is only applied, tile by tile, is left out: a product with it may
-        take as long as the clustering.
-
-    Notes
-    -----
-    Two steps were compared with one, with long walks, with margins in the embedding and with sums of these,
-    on generated sets, scenes, faces, cover types and hepatitis; see `benchmarks.diagnostics` for how it does
-    on others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs import as_graph
-    >>> from sidecut.labelling import measure_confidence
-    >>> measure_confidence(np.array([0, 0, 1, 1]), np.array([[0.0], [4.0], [8.0], [10.0]])).round(2)
-    array([0.82, 0.71, 0.86, 0.89])
-    >>> path = as_graph(np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1))
-    >>> measure_confidence(np.array([0, 0, 1, 1]), graph=path)
-    array([0.5 , 0.75, 0.75, 0.5 ])
-    """
-    labels = np.unique(labels, return_inverse=True)[1]
-    if labels.max(initial=0) == 0:
-        return np.ones(len(labels))
-    if graph is not None and graph.matrix is not None:
-        return compare_with_other(walk_chances(graph, labels), labels)
-    if rows is not None:
-        return compare_with_other(measure_nearness(rows, labels), labels)
-    return np.ones(len(labels))
-
-
-def compare_with_other(scores: FloatArray, labels: IntArray) -> FloatArray:
-    """Return s_own / (s_own + s_other) for the best other column; 0.5 where both are 0."""
-    here = np.arange(len(labels))
-    own = scores[here, labels]
-    others = scores.copy()
-    others[here, labels] = -np.inf
-    total = own + others.max(axis=1)
-    return np.divide(own, total, out=np.full_like(own, 0.5), where=total > 0)
-
-
-def walk_chances(graph: Graph, labels: IntArray, n_steps: int = 2) -> FloatArray:
-    """Return the chance that a walk of two steps, (D⁻¹W)², from every node ends in each cluster.
-
-    Links may make weights negative; a cluster that is spoken against has no chance.
-    """
-    chances = np.eye(int(labels.max()) + 1)[labels]
-    degrees = graph.degrees[:, None]
-    for _ in range(n_steps):
-        flows = graph.apply(chances)
-        chances = np.divide(flows, degrees, out=np.zeros_like(flows), where=degrees > 0)
-    return np.maximum(chances, 0.0)
-
-
-def measure_nearness(rows: Any, labels: IntArray) -> FloatArray:
-    """Return 1 / d for the distance d of every row to the centre of each cluster; at most 1e12."""
-    # Squares of very large or small numbers would not be finite; the scale does not matter.
-    largest = abs(rows).max()
-    rows = rows / largest if largest > 0 else rows
-    n_clusters = int(labels.max()) + 1
-    members = np.eye(n_clusters)[labels] / np.bincount(labels)[labels][:, None]
-    centres = np.asarray(members.T @ rows)
-    nearness = np.empty((len(labels), n_clusters))
-    for start in range(0, len(labels), ROWS_AT_ONCE):
-        part = slice(start, start + ROWS_AT_ONCE)
-        distances = pairwise_distances(rows[part], centres)
-        nearness[part] = 1.0 / np.maximum(distances, 1e-12)
-    return nearness
-
-
-# Embeddings: what they must be before they may become labels, and their rows on the sphere.
-
-
 def check_embedding(embedding: ArrayLike) -> FloatArray:
-    """Return the embedding as a float64 array, or say why no labels can come from it."""
+    """Return the embedding as a float64 array, or raise an error that says why it cannot be labelled."""
     rows = np.asarray(to_points(embedding))
     if rows.ndim != 2 or 0 in rows.shape:
         raise ValueError(
@@ -167,16 +578,6 @@ def check_embedding(embedding: ArrayLike) -> FloatArray:
     if np.iscomplexobj(rows):
         raise ValueError("the embedding is complex; hand over real eigenvectors")
     rows = rows.astype(np.float64, copy=False)
-    _refuse_nonfinite(rows)
-    if not rows.any():
-        raise ValueError(
-            f"all {len(rows)} rows of the embedding are zero, so it tells no point from another;"
-            " look at the graph: does it have any edges?"
-        )
-    return rows
-
-
-def _refuse_nonfinite(rows: FloatArray) -> None:
     finite = np.isfinite(rows)
     if not finite.all():
         bad = np.argwhere(~finite)
@@ -186,6 +587,12 @@ def _refuse_nonfinite(rows: FloatArray) -> None:
             f" ({len(bad)} of {rows.size} are not). Look for points of degree zero,"
             " or an eigensolver that diverged"
         )
+    if not rows.any():
+        raise ValueError(
+            f"all {len(rows)} rows of the embedding are zero, so it tells no point from another;"
+            " look at the graph: does it have any edges?"
+        )
+    return rows
 
 
 def check_one_column_each(rows: FloatArray, n_clusters: int, method: str) -> None:
@@ -235,7 +642,8 @@ def unit_rows(embedding: ArrayLike) -> FloatArray:
     return scaled / length
 
 
-# Points the embedding says nothing about, and the cluster they get in the end.
+#: The same function, where an argument is called `unit_rows`.
+_unit_rows = unit_rows
 
 
 def informative_rows(rows: FloatArray) -> BoolArray:
@@ -260,13 +668,3 @@ def cluster_sums(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatAr
     """Add up the rows of each cluster: XᵀV for the indicator matrix X of the labels."""
     columns = [np.bincount(labels, weights=column, minlength=n_clusters) for column in rows.T]
     return np.column_stack(columns)
-
-
-def what_neighbors_say(graph: Graph, labels: IntArray, n_clusters: int) -> IntArray:
-    """Return the label that the neighbours of every point have, by weight; its own where it has none.
-
-    A point that a link holds in a cluster against its neighbours shows nothing about the cluster. So two
-    clusterings that were made from some links are compared by what neighbours say of their ends.
-    """
-    said = graph.apply(np.eye(n_clusters)[labels])
-    return np.where(graph.degrees > 0, said.argmax(axis=1), labels)

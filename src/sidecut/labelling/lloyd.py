@@ -14,14 +14,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from sidecut.checks import FloatArray, IntArray
-from sidecut.labelling.assign import kmeans_centers
+from sidecut.labelling.labels import kmeans_centers
 
-#: Up to this many rows are clustered as they are; of more, a sample decides where the search begins.
+#: Up to this many rows are clustered at once; of more, a sample of this size decides where the search begins.
 SAMPLE_ROWS = 20_000
-#: Steps over all rows after that. From the centres of a sample few are needed.
+#: The most steps over all rows after that. From the centres of a sample few are needed.
 MAX_STEPS = 20
-#: The search ends when centres move by less than this share of the spread of the rows, as in scikit-learn.
-TOLERANCE = 1e-4
 
 Rows = FloatArray
 #: Applies a function to every chunk of rows, in one thread or in many; results in the order of the chunks.
@@ -30,7 +28,7 @@ Each = Callable[[Callable[[Rows], Any]], Iterable[Any]]
 
 @dataclass(frozen=True)
 class CenterSums:
-    """What the rows nearest to each centre add up to: all that Lloyd's step knows of them."""
+    """The sums and the number of the rows nearest to each centre."""
 
     sums: Rows
     counts: Rows
@@ -39,7 +37,7 @@ class CenterSums:
         return CenterSums(self.sums + other.sums, self.counts + other.counts)
 
     def moved(self, centers: Rows) -> Rows:
-        """Return every centre at the mean of the rows nearest to it; one nobody is nearest to stays."""
+        """Return every centre at the mean of the rows nearest to it; a centre without such rows stays."""
         there = self.counts > 0
         moved = centers.copy()
         moved[there] = self.sums[there] / self.counts[there, None]
@@ -56,7 +54,7 @@ def chunked_kmeans(
 ) -> Rows:
     """Return the centres k-means finds for rows that come in chunks.
 
-    Up to 20,000 rows are clustered as they are. Of more, so many are drawn and clustered with all starts, and
+    Up to 20,000 rows are clustered at once. Of more, 20,000 are drawn and clustered with all starts, and
     the best centres move on by Lloyd's steps over all rows. Sums are made chunk by chunk in their order, so
     that the result is the same to the last bit whether chunks lie in memory or are made again every time.
 
@@ -111,11 +109,15 @@ def reduced_kmeans(
 ) -> Rows:
     """Return the centres k-means finds for rows that lie anywhere, see `chunked_kmeans`."""
     rng = check_random_state(random_state)
-    sample = rows_at(_sample(n_rows, rng))
+    chosen = np.arange(n_rows)
+    if n_rows > SAMPLE_ROWS:
+        chosen = np.sort(sample_without_replacement(n_rows, SAMPLE_ROWS, random_state=rng))
+    sample = rows_at(chosen)
     centers = kmeans_centers(sample, n_clusters, n_init=n_init, random_state=rng)
     if n_rows <= SAMPLE_ROWS:
         return centers
-    enough = TOLERANCE * float(sample.var(axis=0).mean())
+    # As in scikit-learn.
+    enough = 1e-4 * float(sample.var(axis=0).mean())
     for _ in range(MAX_STEPS):
         moved = total(centers).moved(centers)
         shift = float(((moved - centers) ** 2).sum())
@@ -146,7 +148,7 @@ def nearest_centers(rows: Rows, centers: Rows) -> IntArray:
 
 
 def center_sums(rows: Rows, centers: Rows) -> CenterSums:
-    """Return what the rows nearest to each centre add up to."""
+    """Return the sums of the rows nearest to each centre."""
     labels = nearest_centers(rows, centers)
     counted = np.any(rows != 0, axis=1).astype(np.float64)
     shape = (len(rows), len(centers))
@@ -173,21 +175,10 @@ def fill_empty(
     return labels
 
 
-def _sample(n_rows: int, rng: np.random.RandomState) -> IntArray:
-    """Return the numbers of all rows if they are few, and otherwise of so many drawn, in their order."""
-    if n_rows <= SAMPLE_ROWS:
-        return np.arange(n_rows)
-    return np.sort(sample_without_replacement(n_rows, SAMPLE_ROWS, random_state=rng))
-
-
 def _rows_at(each: Each, chosen: IntArray) -> Rows:
     parts, start = [], 0
-    for rows in each(_itself):
+    for rows in each(np.asarray):
         first, last = np.searchsorted(chosen, [start, start + len(rows)])
         parts.append(rows[chosen[first:last] - start])
         start += len(rows)
     return np.concatenate(parts)
-
-
-def _itself(rows: Rows) -> Rows:
-    return rows

@@ -1,4 +1,4 @@
-"""Finishing with labels that satisfy the links: must-links all, cannot-links as many as can be."""
+"""Changing labels so that they satisfy all must-links and as many cannot-links as possible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sidecut.labelling.coloring import ConflictGraph, violate_least
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """What it took to satisfy the links.
+    """The changes that satisfied the links.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ class Repair:
     is_least : bool
         Whether it is proved that the cannot-links cannot be violated less.
     core : ndarray of shape (m, 2)
-        Where cannot-links are left: pairs, among few points, that cannot all be satisfied with so many
-        clusters; empty where that is not proved.
+        Where cannot-links are left: pairs, among few points, that `n_clusters` clusters cannot all satisfy;
+        empty where that is not proved.
     measure : str
         What the cost is: the sum of squared distances to the centres, unless a method has its own.
 
@@ -121,9 +121,14 @@ def satisfy_links(
     array([0, 0, 0, 1])
     """
     labels = np.asarray(labels)
-    centres = _centres(rows, labels, n_clusters)
+    counts = np.bincount(labels, minlength=n_clusters)
+    sums = np.stack([np.bincount(labels, weights=column, minlength=n_clusters) for column in rows.T], axis=1)
+    # An empty cluster gets the mean of the data as its centre: it can be chosen, but is rarely the nearest.
+    means = sums / np.maximum(counts, 1)[:, None]
+    centres = np.where(counts[:, None] > 0, means, rows.mean(axis=0))
     links = constraints.components
-    distances = _squared_distances(rows[links.points], centres)
+    linked = rows[links.points]
+    distances = np.stack([np.square(linked - centre).sum(axis=1) for centre in centres], axis=1)
     before = float(np.square(rows - centres[labels]).sum())
     return repair_labels(labels, constraints, distances, before)
 
@@ -175,13 +180,11 @@ def repair_labels(
     apart = ConflictGraph(links.n_components, links.apart)
     unsettled = _find_unsettled(labels, links, apart)
     among = np.isin(links.apart[:, 0], unsettled)
-    compromise = violate_least(
-        links.summed(costs)[unsettled], apart.induced(unsettled), links.strengths[among]
-    )
+    found = violate_least(links.summed(costs)[unsettled], apart.induced(unsettled), links.strengths[among])
     repaired = labels.astype(np.intp, copy=True)
     points, own = links.points, np.arange(len(costs))
     clusters = np.full(links.n_components, -1, dtype=np.int64)
-    clusters[unsettled] = compromise.clusters
+    clusters[unsettled] = found.clusters
     torn = clusters[links.component] >= 0
     repaired[points[torn]] = clusters[links.component[torn]]
     repair = Repair(
@@ -190,8 +193,8 @@ def repair_labels(
         cost_before=cost_before,
         violated_before=_count_violated(constraints, labels),
         violated=_count_violated(constraints, repaired),
-        is_least=compromise.is_least,
-        core=links.example_pairs[np.isin(links.apart, unsettled[compromise.blame]).all(axis=1)],
+        is_least=found.is_least,
+        core=links.example_pairs[np.isin(links.apart, unsettled[found.infeasible_nodes]).all(axis=1)],
         measure=measure,
     )
     _warn_about_rest(repair, n_clusters)
@@ -209,20 +212,8 @@ def _find_unsettled(labels: IntArray, links: Components, apart: ConflictGraph) -
     label[links.component] = own
     broken = np.bincount(links.component, own != label[links.component], links.n_components) > 0
     broken[links.apart[label[links.apart[:, 0]] == label[links.apart[:, 1]]]] = True
-    n_islands, island = connected_components(apart.matrix, directed=False)
-    return np.flatnonzero((np.bincount(island, broken, n_islands) > 0)[island])
-
-
-def _centres(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatArray:
-    """The mean of every cluster."""
-    counts = np.bincount(labels, minlength=n_clusters)
-    sums = np.stack([np.bincount(labels, weights=column, minlength=n_clusters) for column in rows.T], axis=1)
-    # An empty cluster gets the mean of the data as its centre: it can be chosen, but is rarely the nearest.
-    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], rows.mean(axis=0))
-
-
-def _squared_distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
-    return np.stack([np.square(rows - centre).sum(axis=1) for centre in centres], axis=1)
+    n_parts, part = connected_components(apart.matrix, directed=False)
+    return np.flatnonzero((np.bincount(part, broken, n_parts) > 0)[part])
 
 
 def _count_violated(constraints: Constraints, labels: IntArray) -> int:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sidecut.checks import FloatArray, IntArray
 from sidecut.graphs import Graph, Neighbors, warn_about_graph
 from sidecut.labelling import assign_labels, unit_rows
-from sidecut.labelling.assign import LabellingMethod
+from sidecut.labelling.labels import LabellingMethod
 from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.labelling.coloring.assignment import SMALL_KNOT, Assigner, exchange_chains, solve_programme
+from sidecut.labelling.coloring.assignment import (
+    MAX_SEARCHED_NODES,
+    Assigner,
+    exchange_chains,
+    solve_programme,
+)
 from sidecut.labelling.coloring.conflict_graph import ConflictGraph, find_colouring, search
 
 
@@ -74,7 +79,7 @@ def test_trees_of_many_sizes_at_once_are_exact_with_three_clusters():
     forest = ConflictGraph(start, np.array(edges))
     cost = rng.random((start, 3))
     clusters = Assigner(forest, find_colouring(forest, 3, 1000).colours).assign(cost)
-    expected = sum(cheapest(forest.induced(island), cost[island]) for island in forest.islands())
+    expected = sum(cheapest(forest.induced(island), cost[island]) for island in forest.components())
     assert respects(forest, clusters)
     assert cost_of(cost, clusters) == pytest.approx(expected)
 
@@ -83,7 +88,7 @@ def test_trees_of_many_sizes_at_once_are_exact_with_three_clusters():
 def test_large_knots_never_get_worse_and_no_chain_gains(seed):
     rng = np.random.default_rng(seed)
     graph, hidden = planted(rng, 150, 400, 4)
-    assert max(len(island) for island in graph.islands()) > SMALL_KNOT
+    assert max(len(island) for island in graph.components()) > MAX_SEARCHED_NODES
     assigner, clusters = Assigner(graph, hidden), None
     for _ in range(5):
         cost = rng.random((graph.n_nodes, 4))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph, find_colouring, peel
+from sidecut.labelling.coloring.conflict_graph import ConflictGraph, find_colouring, remove_low_degree
 
 
 @st.composite
@@ -35,7 +35,7 @@ def test_the_verdict_is_that_of_trying_everything(graph, n_colours):
 
 @given(graphs(), st.integers(1, 3))
 def test_those_to_blame_cannot_be_coloured_but_any_fewer_can(graph, n_colours):
-    blame = find_colouring(graph, n_colours, 100_000).blame
+    blame = find_colouring(graph, n_colours, 100_000).infeasible_nodes
     if len(blame) == 0:
         return
     assert not can_be_coloured(graph.induced(blame), n_colours)
@@ -47,7 +47,9 @@ def test_an_odd_cycle_is_found_in_a_crowd():
     cycle = [(i, (i + 1) % 7) for i in range(7)]
     tails = [(i, 7 + i) for i in range(7)] + [(20, 21), (21, 22), (22, 23), (20, 23)]
     edges = np.sort(np.array(cycle + tails), axis=1)
-    np.testing.assert_array_equal(find_colouring(ConflictGraph(24, edges), 2, 10_000).blame, np.arange(7))
+    np.testing.assert_array_equal(
+        find_colouring(ConflictGraph(24, edges), 2, 10_000).infeasible_nodes, np.arange(7)
+    )
 
 
 def test_steps_that_run_out_blame_nobody():
@@ -59,7 +61,7 @@ def test_steps_that_run_out_blame_nobody():
     hasty = find_colouring(graph, 3, 5)
     assert hasty.colours is None
     assert not hasty.impossible
-    assert len(find_colouring(graph, 3, 10_000).blame) == 11
+    assert len(find_colouring(graph, 3, 10_000).infeasible_nodes) == 11
     assert find_colouring(graph, 4, 10_000).colours is not None
 
 
@@ -68,7 +70,7 @@ def test_what_is_peeled_has_few_neighbours_left(n_colours):
     rng = np.random.default_rng(n_colours)
     edges = np.unique(np.sort(rng.integers(0, 60, size=(120, 2)), axis=1), axis=0)
     graph = ConflictGraph(60, edges[edges[:, 0] != edges[:, 1]])
-    peeled, core = peel(graph, n_colours)
+    peeled, core = remove_low_degree(graph, n_colours)
     assert sorted([*peeled, *core]) == list(range(60))
     assert (graph.induced(core).degrees >= n_colours).all()
     for place, node in enumerate(peeled):

@@ -104,7 +104,7 @@ def test_those_to_blame_are_named():
     # A triangle with a tail, two clusters: the tail is not to blame.
     found = compromise(np.zeros((4, 2)), np.array([[0, 1], [0, 2], [1, 2], [2, 3]]), np.ones(4))
     assert found.violated == 1.0
-    assert found.blame.tolist() == [0, 1, 2]
+    assert found.infeasible_nodes.tolist() == [0, 1, 2]
 
 
 def test_a_search_without_budget_returns_the_incumbent_and_no_proof():

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import Constraints, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.constraints import sample_pairs
 from sidecut.exceptions import GraphWarning, LabellingWarning
-from sidecut.labelling.labels import what_neighbors_say
+from sidecut.labelling.confidence import majority_of_neighbors
 from sidecut.methods.poisson.descent import descend
 from sidecut.methods.poisson.mbo import SIZE_NOISE, shrink
 
@@ -170,7 +170,7 @@ def test_of_several_ends_the_one_that_agrees_best_is_kept(digits, graph):
         model = PoissonMBO(10, affinity="precomputed", random_state=0, safe=False)
         ends = watched_ends(model)
         model.fit(graph, constraints=known)
-        agreements = [known.agreement(what_neighbors_say(graph, end.labels, 10)) for end in ends]
+        agreements = [known.agreement(majority_of_neighbors(graph, end.labels, 10)) for end in ends]
         # Of equals the one that cuts less.
         best = max(range(len(ends)), key=lambda i: (agreements[i], -ends[i].energy_without_sizes))
         kept = ends[best]

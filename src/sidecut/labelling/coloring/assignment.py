@@ -1,8 +1,9 @@
-"""The cheapest clusters for nodes of which some must be apart, found again and again for changing costs."""
+"""The cheapest clusters for nodes of which some must be apart."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import cycle
 
 import numpy as np
 from scipy import sparse
@@ -10,24 +11,31 @@ from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sidecut.checks import FloatArray, IntArray
-from sidecut.labelling.coloring.conflict_graph import NOBODY, ConflictGraph, find_colouring, peel, search
+from sidecut.labelling.coloring.conflict_graph import (
+    NO_NODES,
+    ConflictGraph,
+    find_colouring,
+    remove_low_degree,
+    search,
+)
 
-#: Knots of at most so many nodes are searched for the best assignment, in at most so many steps each.
-SMALL_KNOT = 20
-KNOT_STEPS = 2_000
-#: Knots with more edges per node, or more edges times clusters, are not handed to an integer programme: there
-#: its first relaxation alone takes seconds (benchmarks/choices/coloring_solver.py).
-EDGES_PER_NODE, PROGRAMME_SIZE = 2.5, 10_000
+#: Cyclic components of up to this many nodes are searched for the cheapest assignment.
+MAX_SEARCHED_NODES = 20
+#: With more edges times clusters a cyclic component is not solved as an integer programme: the first
+#: relaxation alone takes seconds (benchmarks/choices/coloring_solver.py).
+PROGRAMME_SIZE = 10_000
+#: The most colours that are tried to find out whether a component can be satisfied.
+MAX_STEPS = 100_000
 
 
 class Assigner:
     """Assigns nodes to clusters so that none shares a cluster with a node it is apart from.
 
-    The graph falls into islands. Where all nodes of an island are apart from each other (the classes of
-    labels) the cheapest assignment is a matching; where the island has no cycle it follows from the leaves
-    inwards. Both are exact. An island of any other form, a knot, is improved from the last assignment by
-    exchanging two clusters along chains (Kempe chains), and searched exhaustively where it is small. The cost
-    never exceeds that of the last assignment.
+    In a connected component whose nodes are all apart from each other (the classes of labels) the cheapest
+    assignment is a matching; in one without a cycle it follows from the leaves inwards. Both are exact. Any
+    other component, called cyclic, is improved from the last assignment by exchanging two clusters along
+    chains (Kempe chains), and searched exhaustively if it is small. The cost never exceeds that of the last
+    assignment.
     """
 
     def __init__(self, graph: ConflictGraph, feasible: IntArray) -> None:
@@ -35,15 +43,15 @@ class Assigner:
         self.feasible = feasible
         self.cliques: list[IntArray] = []
         trees: list[IntArray] = []
-        knots: list[IntArray] = []
-        for island in graph.islands():
-            n_edges = int(graph.degrees[island].sum()) // 2
-            if n_edges == len(island) * (len(island) - 1) // 2:
-                self.cliques.append(island)
+        cyclic: list[IntArray] = []
+        for component in graph.components():
+            n_edges = int(graph.degrees[component].sum()) // 2
+            if n_edges == len(component) * (len(component) - 1) // 2:
+                self.cliques.append(component)
             else:
-                (trees if n_edges == len(island) - 1 else knots).append(island)
+                (trees if n_edges == len(component) - 1 else cyclic).append(component)
         self.forest = _Forest(graph, trees) if trees else None
-        self.knots = [(island, graph.induced(island)) for island in knots]
+        self.cyclic = [(component, graph.induced(component)) for component in cyclic]
 
     def assign(self, cost: FloatArray, previous: IntArray | None = None) -> IntArray:
         """Return a cheap assignment."""
@@ -52,31 +60,41 @@ class Assigner:
             clusters[clique] = linear_sum_assignment(cost[clique])[1]
         if self.forest is not None:
             clusters[self.forest.nodes] = self.forest.assign(cost[self.forest.nodes])
-        for island, graph in self.knots:
-            clusters[island] = _untie(graph, cost[island], clusters[island], is_first=previous is None)
+        for component, graph in self.cyclic:
+            clusters[component] = _improve(
+                graph, cost[component], clusters[component], is_first=previous is None
+            )
         return clusters
 
     def assign_best(self, cost: FloatArray) -> IntArray:
         """Return the cheapest assignment that can be found where it is needed only once.
 
-        Sparse knots are solved by an integer programme, which takes ten times as long as `assign`.
+        Sparse cyclic components are solved by an integer programme, in ten times the time of `assign`.
         """
         clusters = self.assign(cost)
-        for island, graph in self.knots:
-            programmed = solve_programme(graph, cost[island])
-            clusters[island] = _cheaper(cost[island], clusters[island], programmed)
+        for component, graph in self.cyclic:
+            programmed = solve_programme(graph, cost[component])
+            clusters[component] = _cheaper(cost[component], clusters[component], programmed)
         return clusters
 
 
 class _Forest:
-    """Islands without cycles: dynamic programming, all trees at once, level by level."""
+    """Components without cycles: dynamic programming, all trees at once, level by level."""
 
     def __init__(self, graph: ConflictGraph, trees: list[IntArray]) -> None:
         self.nodes = np.concatenate(trees)
         inner = graph.induced(self.nodes)
         roots = np.cumsum([0, *(len(tree) for tree in trees[:-1])])
-        depth, parent = _find_parents(inner, roots)
-        self.parent = parent
+        # The depth and the parent of each node, by a search from all roots at once.
+        depth, parent, _ = dijkstra(
+            inner.matrix,
+            directed=False,
+            indices=roots,
+            unweighted=True,
+            min_only=True,
+            return_predecessors=True,
+        )
+        self.parent = parent.astype(np.int64)
         self.levels = [np.flatnonzero(depth == level) for level in range(int(depth.max()) + 1)]
 
     def assign(self, cost: FloatArray) -> IntArray:
@@ -93,14 +111,6 @@ class _Forest:
         return clusters
 
 
-def _find_parents(graph: ConflictGraph, roots: IntArray) -> tuple[IntArray, IntArray]:
-    """The depth and the parent of each node, by a search from all roots at once."""
-    depth, parent, _ = dijkstra(
-        graph.matrix, directed=False, indices=roots, unweighted=True, min_only=True, return_predecessors=True
-    )
-    return depth.astype(np.int64), parent.astype(np.int64)
-
-
 def _least_of_others(cost: FloatArray) -> FloatArray:
     """For each row and column the least of the other entries of that row."""
     rows = np.arange(len(cost))
@@ -112,24 +122,24 @@ def _least_of_others(cost: FloatArray) -> FloatArray:
     return least
 
 
-def _untie(graph: ConflictGraph, cost: FloatArray, clusters: IntArray, *, is_first: bool) -> IntArray:
-    """Improve the assignment of a knot."""
+def _improve(graph: ConflictGraph, cost: FloatArray, clusters: IntArray, *, is_first: bool) -> IntArray:
+    """Improve the assignment of a cyclic component."""
     if is_first:
         clusters = _cheaper(cost, clusters, begin_cheaply(graph, cost, clusters))
     clusters = exchange_chains(graph, cost, clusters)
-    if graph.n_nodes > SMALL_KNOT:
+    if graph.n_nodes > MAX_SEARCHED_NODES:
         return clusters
-    return _cheaper(cost, clusters, search(graph, cost, KNOT_STEPS, incumbent=clusters).colours)
+    return _cheaper(cost, clusters, search(graph, cost, 2_000, incumbent=clusters).colours)
 
 
 def solve_programme(graph: ConflictGraph, cost: FloatArray) -> IntArray | None:
-    """Return the cheapest assignment of a sparse knot by an integer programme.
+    """Return the cheapest assignment of a sparse component by an integer programme.
 
     x_ic says that node i is in cluster c: minimise Σ cost_ic x_ic with Σ_c x_ic = 1 and x_ic + x_jc <= 1 for
     nodes that are apart.
     """
     (n, k), m = cost.shape, len(graph.edges)
-    if m > EDGES_PER_NODE * n or m * k > PROGRAMME_SIZE:
+    if m > 2.5 * n or m * k > PROGRAMME_SIZE:
         return None
     ends = sparse.csr_array((np.ones(2 * m), graph.edges.ravel(), np.arange(0, 2 * m + 1, 2)), shape=(m, n))
     one_cluster = LinearConstraint(sparse.kron(sparse.eye_array(n), np.ones((1, k))), 1, 1)
@@ -149,14 +159,14 @@ def solve_programme(graph: ConflictGraph, cost: FloatArray) -> IntArray | None:
 
 
 def begin_cheaply(graph: ConflictGraph, cost: FloatArray, feasible: IntArray) -> IntArray:
-    """Turn an assignment that knows nothing of costs into one that does, in one pass."""
+    """Turn an assignment that ignores costs into one that does not, in one pass."""
     n_clusters = cost.shape[1]
-    peeled, core = peel(graph, n_clusters)
+    removed, core = remove_low_degree(graph, n_clusters)
     clusters = np.full(graph.n_nodes, -1, dtype=np.int64)
     if len(core):
         totals = np.stack([cost[core[feasible[core] == c]].sum(axis=0) for c in range(n_clusters)])
         clusters[core] = linear_sum_assignment(totals)[1][feasible[core]]
-    for node in reversed(peeled):
+    for node in reversed(removed):
         left = cost[node].copy()
         taken = clusters[graph.neighbours(node)]
         left[taken[taken >= 0]] = np.inf
@@ -184,14 +194,10 @@ def exchange_chains(graph: ConflictGraph, cost: FloatArray, clusters: IntArray) 
     # Gains below the rounding of a sum of costs would let the exchanges go round in circles.
     threshold = 1e-12 * float(np.abs(cost).sum(axis=0).max(initial=0.0))
     idle = 0
-    while idle < len(pairs):
-        for a, b in pairs:
-            if _exchange(graph, cost, clusters, a, b, threshold):
-                idle = 0
-            else:
-                idle += 1
-            if idle >= len(pairs):
-                break
+    for a, b in cycle(pairs):
+        idle = 0 if _exchange(graph, cost, clusters, a, b, threshold) else idle + 1
+        if idle >= len(pairs):
+            break
     return clusters
 
 
@@ -214,27 +220,17 @@ def _exchange(
     return bool(better.any())
 
 
-#: Islands up to this size are searched for the cheapest among the compromises, within a budget.
-EXACT_NODES = 24
-#: Larger cores are not searched for a smaller violation.
-CORE_NODES = 240
-#: How often nodes and chains are tried in turn, at most.
-MAX_ROUNDS = 10
-#: How many colours may be tried to find out whether an island can be satisfied.
-MAX_STEPS = 100_000
-
-
 @dataclass(frozen=True, eq=False)
-class Compromise:
+class Assignment:
     """A cluster for every node."""
 
     clusters: IntArray
     violated: float
     is_least: bool
-    blame: IntArray
+    infeasible_nodes: IntArray
 
 
-def violate_least(costs: FloatArray, graph: ConflictGraph, strengths: FloatArray) -> Compromise:
+def violate_least(costs: FloatArray, graph: ConflictGraph, strengths: FloatArray) -> Assignment:
     """Assign nodes so that edges of least total strength are violated and, among those, at least cost."""
     clusters = np.argmin(costs, axis=1).astype(np.int64)
     linked = np.flatnonzero(graph.degrees)
@@ -242,28 +238,30 @@ def violate_least(costs: FloatArray, graph: ConflictGraph, strengths: FloatArray
     verdict = find_colouring(inner, costs.shape[1], MAX_STEPS)
     if verdict.colours is not None:
         clusters[linked] = Assigner(inner, verdict.colours).assign_best(costs[linked])
-        return Compromise(clusters, 0.0, True, NOBODY)
-    clusters[linked], is_least = _solve_islands(costs[linked], inner, strengths)
+        return Assignment(clusters, 0.0, True, NO_NODES)
+    clusters[linked], is_least = _solve_components(costs[linked], inner, strengths)
     same = clusters[graph.edges[:, 0]] == clusters[graph.edges[:, 1]]
-    return Compromise(clusters, float(strengths[same].sum()), is_least, linked[verdict.blame])
+    return Assignment(clusters, float(strengths[same].sum()), is_least, linked[verdict.infeasible_nodes])
 
 
-def _solve_islands(costs: FloatArray, graph: ConflictGraph, strengths: FloatArray) -> tuple[IntArray, bool]:
-    """Settle island by island; some of them cannot be satisfied."""
+def _solve_components(
+    costs: FloatArray, graph: ConflictGraph, strengths: FloatArray
+) -> tuple[IntArray, bool]:
+    """Assign component by component; some of them cannot be satisfied."""
     clusters, is_least = np.empty(graph.n_nodes, dtype=np.int64), True
-    for nodes in graph.islands():
-        island = graph.induced(nodes)
-        verdict = find_colouring(island, costs.shape[1], MAX_STEPS)
+    for nodes in graph.components():
+        component = graph.induced(nodes)
+        verdict = find_colouring(component, costs.shape[1], MAX_STEPS)
         if verdict.colours is not None:
-            clusters[nodes] = Assigner(island, verdict.colours).assign_best(costs[nodes])
+            clusters[nodes] = Assigner(component, verdict.colours).assign_best(costs[nodes])
             continue
         inside = np.isin(graph.edges[:, 0], nodes)
-        clusters[nodes], is_proved = _Island(costs[nodes], island, strengths[inside]).solve()
+        clusters[nodes], is_proved = _InfeasibleComponent(costs[nodes], component, strengths[inside]).solve()
         is_least &= is_proved
     return clusters, is_least
 
 
-class _Island:
+class _InfeasibleComponent:
     """A connected part of the graph that cannot be satisfied as a whole."""
 
     def __init__(self, costs: FloatArray, graph: ConflictGraph, strengths: FloatArray) -> None:
@@ -275,19 +273,19 @@ class _Island:
 
     def solve(self) -> tuple[IntArray, bool]:
         """Return clusters, and whether their violation is proved to be least."""
-        peeled, core = peel(self.graph, self.costs.shape[1])
+        removed, core = remove_low_degree(self.graph, self.costs.shape[1])
         first = core[np.argsort(-self.graph.degrees[core], kind="stable")].tolist()
         start = np.full(self.graph.n_nodes, -1, dtype=np.int64)
-        clusters, is_least = self.polish(self.extend(start, [*first, *reversed(peeled)])), False
-        if len(core) <= CORE_NODES:
-            clusters, is_least = self._with_core_searched(clusters, core, peeled)
-        if self.graph.n_nodes <= EXACT_NODES:
+        clusters, is_least = self.polish(self.extend(start, [*first, *reversed(removed)])), False
+        if len(core) <= 240:
+            clusters, is_least = self._with_core_searched(clusters, core, removed)
+        if self.graph.n_nodes <= 24:
             clusters, is_cheapest = branch_and_bound(self.costs, self.matrix.toarray(), clusters)
             is_least |= is_cheapest
         return clusters, is_least
 
     def _with_core_searched(
-        self, clusters: IntArray, core: IntArray, peeled: list[int]
+        self, clusters: IntArray, core: IntArray, removed: list[int]
     ) -> tuple[IntArray, bool]:
         """Search the core for a smaller violation, and assign the rest, which always fits, around it.
 
@@ -297,7 +295,7 @@ class _Island:
         searched, is_proved = branch_and_bound(np.zeros_like(self.costs[core]), inner, clusters[core])
         again: IntArray = np.full(self.graph.n_nodes, -1)
         again[core] = searched
-        again = self.polish(self.extend(again, list(reversed(peeled))))
+        again = self.polish(self.extend(again, list(reversed(removed))))
         return (again if self.violated(again) <= self.violated(clusters) else clusters), is_proved
 
     def violated(self, clusters: IntArray) -> float:
@@ -319,8 +317,8 @@ class _Island:
         return clusters
 
     def polish(self, clusters: IntArray) -> IntArray:
-        """Move single nodes, and exchange two clusters along chains, as long as that makes things better."""
-        for _ in range(MAX_ROUNDS):
+        """Move single nodes, and exchange two clusters along chains, while that improves the assignment."""
+        for _ in range(10):
             moved = self._move_nodes(clusters)
             exchanged = exchange_chains(self.graph, self.costs, clusters)
             if not moved and np.array_equal(exchanged, clusters):
@@ -348,7 +346,7 @@ class _Island:
         return np.flatnonzero(better.any(axis=1))
 
     def _shift(self, penalties: FloatArray, node: int, old: int | None, new: int) -> None:
-        """Tell the neighbours of a node that it moved."""
+        """Update the penalties of the neighbours of a node that moved."""
         span = slice(self.matrix.indptr[node], self.matrix.indptr[node + 1])
         around, strengths = self.matrix.indices[span], self.matrix.data[span]
         if old is not None:
@@ -356,15 +354,8 @@ class _Island:
         penalties[around, new] += strengths
 
 
-# Colouring a few nodes exactly: depth first, cutting off what cannot be better.
-
-
-#: Nodes of the search tree looked at, at most.
-BUDGET = 20_000
-
-
 def branch_and_bound(
-    costs: FloatArray, weights: FloatArray, incumbent: IntArray, budget: int = BUDGET
+    costs: FloatArray, weights: FloatArray, incumbent: IntArray, budget: int = 20_000
 ) -> tuple[IntArray, bool]:
     """Return the colouring of least violation and, among those, least cost, if the budget lasts."""
     order = np.argsort(-weights.sum(axis=1), kind="stable")

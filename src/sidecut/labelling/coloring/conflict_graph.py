@@ -11,6 +11,8 @@ from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import FloatArray, IntArray
 
+NO_NODES = np.empty(0, dtype=np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class ConflictGraph:
@@ -42,20 +44,17 @@ class ConflictGraph:
         ends = place[self.edges]
         return ConflictGraph(len(nodes), ends[(ends >= 0).all(axis=1)])
 
-    def islands(self) -> list[IntArray]:
-        """Return the connected sets of nodes, each sorted."""
-        n_islands, island = connected_components(self.matrix, directed=False)
-        order = np.argsort(island, kind="stable")
-        ends = np.cumsum(np.bincount(island, minlength=n_islands))[:-1]
+    def components(self) -> list[IntArray]:
+        """Return the connected components, each sorted."""
+        n_components, component = connected_components(self.matrix, directed=False)
+        order = np.argsort(component, kind="stable")
+        ends = np.cumsum(np.bincount(component, minlength=n_components))[:-1]
         return [np.asarray(part, dtype=np.int64) for part in np.split(order, ends)]
-
-
-# Give every node a colour unlike its neighbours', at least cost, by branch and bound.
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found."""
+    """The result of a search."""
 
     colours: IntArray | None
     complete: bool
@@ -117,7 +116,9 @@ class _Search:
             steps += 1
             self._colour(node, choices.pop())
             if self.n_open == 0:
-                self._keep()
+                spent = self._spent()
+                if spent < self.best_cost:
+                    self.best, self.best_cost = self.colours.copy(), spent
                 if self.first_only:
                     return Found(self.best, False, steps)
             else:
@@ -125,7 +126,7 @@ class _Search:
         return Found(self.best, True, steps)
 
     def _choices(self) -> tuple[int, list[int]]:
-        """The next node, and its colours, the cheapest last; no colours where this branch is hopeless."""
+        """Return the next node and its colours, the cheapest last; none if no better colouring can follow."""
         node = int(np.argmin(np.where(self.colours < 0, self.urgency, np.inf)))
         free = np.flatnonzero(self.blocked[node] == 0)
         if self.interchangeable:
@@ -162,77 +163,66 @@ class _Search:
         self.urgency[around[self.blocked[around, colour] == 0]] += 1
         self.n_open += 1
 
-    def _keep(self) -> None:
-        spent = self._spent()
-        if spent < self.best_cost:
-            self.best, self.best_cost = self.colours.copy(), spent
-
-
-# Whether cannot-links leave any way to make so many clusters, and if not, which of them are to blame.
-
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known about colouring a graph."""
+    """A colouring of a graph, or nodes that prove that there is none, or neither."""
 
     colours: IntArray | None
-    blame: IntArray
+    infeasible_nodes: IntArray
     n_steps: int = 0
 
     @property
     def impossible(self) -> bool:
         """Whether it is proved that there is no colouring."""
-        return len(self.blame) > 0
-
-
-NOBODY = np.empty(0, dtype=np.int64)
+        return len(self.infeasible_nodes) > 0
 
 
 def find_colouring(graph: ConflictGraph, n_colours: int, max_steps: int) -> Verdict:
     """Colour a graph so that neighbours differ, or prove that it cannot be done.
 
-    A node with fewer than `n_colours` neighbours can always be coloured last. What is left when no more such
-    node can be taken away (the core) is searched island by island, exhaustively unless it takes more than
-    `max_steps`.
+    A node with fewer than `n_colours` neighbours can always be coloured last. The core that is left when
+    no more such node can be removed is searched component by component, exhaustively unless it takes more
+    than `max_steps`.
     """
-    peeled, core = peel(graph, n_colours)
+    removed, core = remove_low_degree(graph, n_colours)
     colours = np.full(graph.n_nodes, -1, dtype=np.int64)
     n_steps = 0
     inner = graph.induced(core)
-    for island in inner.islands() if len(core) else []:
-        part = inner.induced(island)
+    for component in inner.components() if len(core) else []:
+        part = inner.induced(component)
         clique = greedy_clique(part, n_colours + 1)
         if len(clique) > n_colours:
-            return Verdict(None, core[island[np.sort(clique)]], n_steps)
+            return Verdict(None, core[component[np.sort(clique)]], n_steps)
         nothing = np.zeros((part.n_nodes, n_colours))
         found = search(part, nothing, max_steps - n_steps, first_only=True, interchangeable=True)
         n_steps += found.n_steps
         if found.colours is None:
             if not found.complete:
-                return Verdict(None, NOBODY, n_steps)
-            return Verdict(None, core[island[shrink_blame(part, n_colours, max_steps)]], n_steps)
-        colours[core[island]] = found.colours
-    for node in reversed(peeled):
+                return Verdict(None, NO_NODES, n_steps)
+            return Verdict(None, core[component[shrink_infeasible(part, n_colours, max_steps)]], n_steps)
+        colours[core[component]] = found.colours
+    for node in reversed(removed):
         taken = colours[graph.neighbours(node)]
         colours[node] = np.flatnonzero(~np.isin(np.arange(n_colours), taken))[0]
-    return Verdict(colours, NOBODY, n_steps)
+    return Verdict(colours, NO_NODES, n_steps)
 
 
-def peel(graph: ConflictGraph, n_colours: int) -> tuple[list[int], IntArray]:
+def remove_low_degree(graph: ConflictGraph, n_colours: int) -> tuple[list[int], IntArray]:
     """Take away nodes with fewer than `n_colours` neighbours, again and again."""
     degrees = graph.degrees.copy()
     waiting = np.flatnonzero(degrees < n_colours).tolist()
     gone = degrees < n_colours
-    peeled = []
+    removed = []
     while waiting:
         node = waiting.pop()
-        peeled.append(node)
+        removed.append(node)
         around = graph.neighbours(node)
         degrees[around] -= 1
         loose = around[(degrees[around] < n_colours) & ~gone[around]]
         gone[loose] = True
         waiting += loose.tolist()
-    return peeled, np.flatnonzero(~gone)
+    return removed, np.flatnonzero(~gone)
 
 
 def greedy_clique(graph: ConflictGraph, enough: int, n_starts: int = 50) -> IntArray:
@@ -251,7 +241,7 @@ def greedy_clique(graph: ConflictGraph, enough: int, n_starts: int = 50) -> IntA
     return np.array(best, dtype=np.int64)
 
 
-def shrink_blame(graph: ConflictGraph, n_colours: int, max_steps: int) -> IntArray:
+def shrink_infeasible(graph: ConflictGraph, n_colours: int, max_steps: int) -> IntArray:
     """Leave out nodes of a graph that has no colouring as long as there is still none.
 
     Pieces are tried from large to small. The result has no colouring in any case, and none of its nodes can
@@ -275,7 +265,7 @@ def shrink_blame(graph: ConflictGraph, n_colours: int, max_steps: int) -> IntArr
 
 
 def _has_no_colouring(graph: ConflictGraph, n_colours: int, max_steps: int) -> tuple[bool, int]:
-    _, core = peel(graph, n_colours)
+    _, core = remove_low_degree(graph, n_colours)
     if len(core) == 0:
         return False, 1
     inner = graph.induced(core)

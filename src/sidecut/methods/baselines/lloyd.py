@@ -52,7 +52,7 @@ class MustLinkedSets:
         if verdict.colours is not None:
             return Assigner(self.graph, verdict.colours)
         if verdict.impossible:
-            raise self._infeasible(verdict.blame, n_clusters)
+            raise self._infeasible(verdict.infeasible_nodes, n_clusters)
         raise InfeasibleError(
             f"no assignment to n_clusters={n_clusters} clusters was found that satisfies the "
             f"{len(self.graph.edges)} cannot-links, in max_steps={max_steps} steps; this does not prove that "

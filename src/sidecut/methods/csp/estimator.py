@@ -15,8 +15,8 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, warn_about_graph
 from sidecut.labelling import assign_labels, rough_labels, unit_rows
-from sidecut.labelling.assign import FEW_STARTS, kmeans_from
-from sidecut.labelling.labels import what_neighbors_say
+from sidecut.labelling.confidence import majority_of_neighbors
+from sidecut.labelling.labels import kmeans_from
 from sidecut.methods.base import SpectralClusterer, TakesConstraints, documented
 from sidecut.methods.csp.cuts import (
     NORMALIZATIONS,
@@ -384,7 +384,7 @@ class CSP(TakesConstraints, SpectralClusterer):
         rows = embed_cuts(relaxed, costs, task.n_clusters, self.weighting, self.unit_rows)
         k = task.n_clusters
         labels = label_sides(task.graph, rows) if rows.shape[1] == 1 else rough_labels(rows, k)
-        return task.constraints.agreement(what_neighbors_say(task.graph, labels, task.n_clusters))
+        return task.constraints.agreement(majority_of_neighbors(task.graph, labels, task.n_clusters))
 
     def _label(self, rows: FloatArray, task: Task, seeded: bool) -> IntArray:
         """Return the clusters of the rows; k-means may start from the known classes, too."""
@@ -394,7 +394,7 @@ class CSP(TakesConstraints, SpectralClusterer):
         if task.sample is not None and task.sample.size < len(rows):
             labels: IntArray = np.zeros(len(rows), dtype=np.intp)
             some = replace(task, constraints=known.restricted_to(task.sample), sample=None)
-            model = type(self)(k, n_init=min(n_init, FEW_STARTS))
+            model = type(self)(k, n_init=min(n_init, 3))
             labels[task.sample] = model._label(rows[task.sample], some, seeded)
             return labels
         labels = assign_labels(rows, k, n_init=n_init, random_state=task.rng())

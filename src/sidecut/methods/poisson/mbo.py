@@ -10,7 +10,8 @@ import numpy as np
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph
-from sidecut.labelling.labels import warn_if_clusters_are_missing, what_neighbors_say
+from sidecut.labelling.confidence import majority_of_neighbors
+from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import documented
 from sidecut.methods.poisson.base import PoissonClusterer, ScoreExtension
 from sidecut.methods.poisson.descent import (
@@ -306,7 +307,7 @@ def _most_consistent(
     """Return the path whose neighbours' labels agree best with the constraints, then that of least energy."""
 
     def key(path: EnergyPath) -> tuple[float, float]:
-        said = what_neighbors_say(graph, path.labels, n_clusters)
+        said = majority_of_neighbors(graph, path.labels, n_clusters)
         return constraints.agreement(said), -path.energy_without_sizes
 
     return max(paths, key=key)
