@@ -15,7 +15,8 @@ def fitted(X, k=5, n_sample=100):
 
 def share_found(search, sample, truth):
     proposed = np.empty((search.cells.order.size, search.n_candidates), dtype=int)
-    for points, rows in search.candidates():
+    for rows in search.runs():
+        points = search.cells.order[rows]
         proposed[points] = search.propose(rows)
     return np.mean([np.isin(true, some).mean() for true, some in zip(truth, proposed[sample], strict=True)])
 
@@ -32,8 +33,8 @@ def test_data_of_few_directions_are_searched_in_few_components():
     plane = RNG.normal(size=(1500, 5)) @ RNG.normal(size=(5, 200))
     flat = fitted(plane + 0.01 * RNG.normal(size=plane.shape))[0]
     full = fitted(RNG.normal(size=(1500, 200)))[0]
-    assert flat.n_components == 16
-    assert full.n_components > 64
+    assert flat.cells.coordinates.shape[1] == 16
+    assert full.cells.coordinates.shape[1] > 64
 
 
 def test_points_far_from_the_origin_keep_their_neighbours():

@@ -1,8 +1,11 @@
 """Points in small cells, so that a search for neighbours looks into a few cells and not at all points.
 
 The cells are those of k-means, made again inside every cell that is too large. A point's candidates come from
-the cells whose centres lie nearest to it. Everything here is in single precision: it proposes candidates, and
-whoever asked compares them by their true distance.
+the cells whose centres lie nearest to it. Everything here is in single precision: it proposes candidates,
+which the caller compares by their true distance.
+
+How many principal components and cells a search needs is measured: the true neighbours of a sample of points
+are searched exactly, and the fewest are taken that would have found enough of them.
 """
 
 from __future__ import annotations
@@ -20,12 +23,12 @@ from sidecut.checks import FloatArray, IntArray
 
 Coordinates = npt.NDArray[np.float32]
 
-#: One k-means divides a set into at most this many parts, from so many points for each.
-PARTS, POINTS_PER_PART = 64, 100
 #: How many distances are held at a time (16 MB).
 DISTANCES_HELD = 4_000_000
-#: The smallest entries of a row are looked for among the minima of groups of at most this many.
-GROUP = 16
+#: The numbers of principal components that are tried, from the fewest on.
+COMPONENTS = (16, 32, 64, 96, 128, 192, 256, 384)
+#: Principal components are those of this many points.
+COMPONENT_SAMPLE = 8_000
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,14 @@ class Cells:
     @classmethod
     def of(cls, coordinates: Coordinates, largest: int, rng: np.random.RandomState) -> Cells:
         """Divide points into cells of at most `largest`."""
-        members = _divide(coordinates, largest, rng)
+        members: list[IntArray] = []
+        waiting: list[IntArray] = [np.arange(coordinates.shape[0])]
+        while waiting:
+            some = waiting.pop()
+            if some.size <= largest:
+                members.append(some)
+            else:
+                waiting += _parts(coordinates, some, largest, rng)
         sizes = np.array([cell.size for cell in members])
         starts = np.concatenate([[0], np.cumsum(sizes)])
         order = np.concatenate(members)
@@ -105,7 +115,7 @@ def smallest(values: Coordinates, count: int) -> IntArray:
     among the minima, and then for all entries below it, is several times as fast as `np.argpartition`.
     """
     n_rows, width = values.shape
-    group = min(GROUP, width // (4 * count))
+    group = min(16, width // (4 * count))
     if group < 2:
         return np.argpartition(values, min(count, width) - 1, axis=1)[:, :count]
     n_groups = width // group
@@ -128,25 +138,13 @@ def smallest(values: Coordinates, count: int) -> IntArray:
     return result
 
 
-def _divide(coordinates: Coordinates, largest: int, rng: np.random.RandomState) -> list[IntArray]:
-    done: list[IntArray] = []
-    waiting: list[IntArray] = [np.arange(coordinates.shape[0])]
-    while waiting:
-        members = waiting.pop()
-        if members.size <= largest:
-            done.append(members)
-        else:
-            waiting += _parts(coordinates, members, largest, rng)
-    return done
-
-
 def _parts(
     coordinates: Coordinates, members: IntArray, largest: int, rng: np.random.RandomState
 ) -> list[IntArray]:
     """Divide one set by k-means on a sample; what it cannot divide, such as duplicates, into equal parts."""
     # Parts of one size are an ideal; with some room, few have to be divided again.
-    n_parts = int(np.clip(np.ceil(1.6 * members.size / largest), 2, PARTS))
-    n_sampled = min(members.size, n_parts * POINTS_PER_PART)
+    n_parts = int(np.clip(np.ceil(1.6 * members.size / largest), 2, 64))
+    n_sampled = min(members.size, 100 * n_parts)
     sample = coordinates[rng.choice(members, n_sampled, replace=False)]
     if not np.ptp(sample, axis=0).any():
         return np.array_split(members, -(-members.size // largest))
@@ -200,22 +198,6 @@ class SingleProducts:
         return places, last.astype(np.float64) + self.squared_norms[points] - self.error
 
 
-# A search for neighbours that is as wide as it has to be: in principal components, in a few cells.
-#
-# How many components and cells are needed is not guessed. The true neighbours of a sample of points are
-# searched exactly, and the fewest are taken with which enough of them would have been found.
-
-
-#: The share of the sample's true neighbours that has to be found: a little more than is promised.
-AIM = 0.987
-#: The share of them that the principal components may lose.
-LOST_BY_COMPONENTS = 0.004
-#: How many principal components are tried, from the fewest on.
-COMPONENTS = (16, 32, 64, 96, 128, 192, 256, 384)
-#: So many points tell the principal components.
-COMPONENT_SAMPLE = 8_000
-
-
 @dataclass(frozen=True)
 class CellSearch:
     """Cells of points in principal components, and how wide to search them."""
@@ -225,20 +207,14 @@ class CellSearch:
     n_candidates: int
 
     @property
-    def n_components(self) -> int:
-        """In how many principal components the cells lie."""
-        return int(self.cells.coordinates.shape[1])
-
-    @property
     def scanned(self) -> int:
         """How many distances the search takes per point, empty places and centres included."""
         sizes = self.cells.sizes
         return int(self.n_cells * sizes.max() + sizes.size)
 
-    def candidates(self) -> Iterator[tuple[IntArray, slice]]:
-        """Return runs of points, and for each which rows of the cells they are."""
-        for rows in self.cells.chunks(self.n_cells * int(self.cells.sizes.max())):
-            yield self.cells.order[rows], rows
+    def runs(self) -> Iterator[slice]:
+        """Return runs of rows of the cells that may be searched together."""
+        return self.cells.chunks(self.n_cells * int(self.cells.sizes.max()))
 
     def propose(self, rows: slice) -> IntArray:
         """Return the candidates of some rows of the cells."""
@@ -256,7 +232,8 @@ def calibrate(
     for n_components in [*(d for d in COMPONENTS if d < reduced.shape[1]), reduced.shape[1]]:
         part = np.ascontiguousarray(reduced[:, :n_components])
         among = _among_nearest(part, sample, neighbors, n_candidates)
-        if among.mean() >= 1 - LOST_BY_COMPONENTS:
+        # Principal components may lose 0.4 % of the true neighbours.
+        if among.mean() >= 1 - 0.004:
             break
     largest = max(64, int(0.6 * np.sqrt(part.shape[0])))
     cells = Cells.of(part, largest, rng)
@@ -310,5 +287,6 @@ def _needed_cells(
     centres = cells.from_centres(coordinates[sample])
     ranks = np.argsort(np.argsort(centres, axis=1), axis=1)
     needed = np.take_along_axis(ranks, cells.cell_of[neighbors], 1)[among]
-    place = min(int(np.ceil(AIM * neighbors.size)), needed.size) - 1
+    # The share of the sample's true neighbours to find is a little more than the 98 % promised.
+    place = min(int(np.ceil(0.987 * neighbors.size)), needed.size) - 1
     return int(np.partition(needed, place)[place]) + 1

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -150,13 +150,12 @@ def each_chunk(
     first = list(islice(chunks, 2))
     n_workers = count_threads() if n_jobs is None else count_jobs(n_jobs)
     if n_workers == 1 or len(first) == 1:
-        yield from (function(chunk) for chunk in first)
-        yield from (function(chunk) for chunk in chunks)
+        yield from map(function, chain(first, chunks))
         return
-    # joblib looks for results every hundredth of a second, which is as long as a chunk takes.
+    # joblib polls for results every hundredth of a second, which is as long as a chunk takes.
     with ThreadPoolExecutor(n_workers) as pool:
         under_way: deque[Future[Result]] = deque()
-        for chunk in _chain(first, chunks):
+        for chunk in chain(first, chunks):
             under_way.append(pool.submit(function, chunk))
             if len(under_way) > 2 * n_workers:
                 yield under_way.popleft().result()
@@ -169,11 +168,6 @@ def stack_chunks(parts: list[Chunk]) -> Chunk:
     if len(parts) == 1:
         return parts[0]
     return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
-
-
-def _chain(first: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
-    yield from first
-    yield from rest
 
 
 def _is_matrix(source: Any) -> bool:
@@ -218,7 +212,8 @@ def _parquet_chunks(path: Path, chunk_rows: int) -> Iterator[np.ndarray]:
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {str(path)!r} to read rows from.")
     table = dataset.dataset(path, format="parquet")
-    others = [field for field in table.schema if not _is_numeric(field.type, types)]
+    are_numbers = (types.is_integer, types.is_floating, types.is_boolean)
+    others = [field for field in table.schema if not any(holds(field.type) for holds in are_numbers)]
     if others:
         named = ", ".join(f"{field.name!r} ({field.type})" for field in others)
         raise ValueError(
@@ -227,10 +222,6 @@ def _parquet_chunks(path: Path, chunk_rows: int) -> Iterator[np.ndarray]:
     for batch in table.to_batches(batch_size=chunk_rows):
         if batch.num_rows:
             yield np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
-
-
-def _is_numeric(kind: Any, types: Any) -> bool:
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
 
 
 def _rechunk(pieces: Iterable[Any], chunk_rows: int) -> Iterator[Chunk]:

@@ -13,13 +13,13 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.graphs.graph import Graph, NormalizedAffinity, drop_isolated
-from sidecut.graphs.lazy import TiledGraph
+from sidecut.graphs.lazy import ROUNDING, TiledGraph
 from sidecut.graphs.search import as_points, finite_matrix
 
+#: A Chebyshev series is cut where its remainder is below this.
+SERIES_TOLERANCE = 1e-15
 #: Beyond this many points the mean and the median distance are taken over a fixed sample of points.
 BANDWIDTH_SAMPLE = 4_000
-#: The square of this is finite: a width smaller than its share of the data's unit leaves only duplicates.
-LARGEST_RATIO = 1e150
 
 
 class GaussianGraph(TiledGraph):
@@ -144,7 +144,8 @@ def scale_features(X: Any, sigma: npt.ArrayLike | str) -> Any:
 
 def _standard_deviations(X: Any) -> FloatArray:
     """Return the standard deviation of each feature at any scale, infinite for a constant feature."""
-    highest, lowest = _column(X.max(axis=0)), _column(X.min(axis=0))
+    ends = (X.max(axis=0), X.min(axis=0))
+    highest, lowest = (np.asarray(end.todense() if sp.issparse(end) else end).ravel() for end in ends)
     largest = np.maximum(np.abs(highest), np.abs(lowest))
     largest = np.where(largest > 0, largest, 1.0)
     if sp.issparse(X):
@@ -156,14 +157,10 @@ def _standard_deviations(X: Any) -> FloatArray:
     return np.where(highest == lowest, np.inf, widths)
 
 
-def _column(extremes: Any) -> FloatArray:
-    return np.asarray(extremes.todense() if sp.issparse(extremes) else extremes, dtype=np.float64).ravel()
-
-
 def _ratios(unit: float, widths: Any) -> Any:
-    """Return unit / widths, held where its square is finite: 0 · ∞ must not turn duplicates into NaN."""
+    """Return unit / widths, at most 1e150, whose square is finite: 0 · ∞ would turn duplicates into NaN."""
     with np.errstate(over="ignore"):
-        return np.minimum(unit / widths, LARGEST_RATIO)
+        return np.minimum(unit / widths, 1e150)
 
 
 def _exponential(exponents: FloatArray, rows: slice, diagonal: float) -> FloatArray:
@@ -172,15 +169,6 @@ def _exponential(exponents: FloatArray, rows: slice, diagonal: float) -> FloatAr
     height = rows.stop - rows.start
     weights[np.arange(height), np.arange(rows.start, rows.stop)] = diagonal
     return weights
-
-
-# The heat diffusion kernel exp(-tΔ) on a graph, applied without forming it.
-
-
-#: The Chebyshev series is cut where what is left of it is below this.
-SERIES_TOLERANCE = 1e-15
-#: A degree below this is the rounding error of the series, whose terms are of order one.
-ROUNDING = 1e-13
 
 
 class HeatGraph(Graph):
@@ -223,6 +211,7 @@ class HeatGraph(Graph):
     @cached_property
     def degrees(self) -> FloatArray:
         """The weighted degree of every node, zero where it is lost in rounding."""
+        # The terms of the series are of order one.
         degrees = self.apply(np.ones(self.n_nodes))
         return np.where(degrees > ROUNDING, degrees, 0.0)
 

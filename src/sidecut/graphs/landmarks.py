@@ -15,27 +15,15 @@ from sklearn.utils import check_random_state
 from sidecut.checks import FloatArray, IntArray, check_count
 from sidecut.graphs.chunks import Chunk, RowChunks, RowSource, each_chunk, refuse_nonfinite
 from sidecut.graphs.graph import Graph, SparseProduct
-from sidecut.graphs.landmark_codes import (
-    LandmarkCoder,
-    LandmarkSums,
-    code_rows,
-    landmark_sums,
-)
+from sidecut.graphs.landmark_codes import TILE_ROWS, LandmarkCoder, LandmarkSums, code_rows, landmark_sums
 from sidecut.graphs.recipes import GraphRecipe
 from sidecut.graphs.search import finite_matrix
 from sidecut.threads import limit_threads
 
-#: The rules look at this many rows per landmark; more change the landmarks little and cost much.
-SAMPLED_PER_LANDMARK = 10
 #: Lloyd steps of the rule "kmeans". Landmarks need not be optimal, only well spread.
 KMEANS_STEPS = 3
-#: They are taken for so many points at a time.
-TILE_ROWS = 512
 
 RULES = ("random", "kmeans", "kmeans++")
-
-#: Points with coordinates of 2 to this power or more are scaled before they are squared or added up.
-HUGE = 500
 
 
 def choose_landmarks(
@@ -83,7 +71,10 @@ def choose_landmarks(
         return _by_rule(rows, landmarks, check_count("n_landmarks", n_landmarks), random_state)
     given = sp.csr_array(landmarks) if sp.issparse(landmarks) else np.asarray(landmarks)
     if given.ndim == 1 and given.size and given.dtype.kind in "iu":
-        return distinct(rows.take(_check_rows(given, rows.n_rows)))
+        if given.min() < 0 or (rows.n_rows is not None and given.max() >= rows.n_rows):
+            outside = given.min() if given.min() < 0 else given.max()
+            raise ValueError(f"landmarks names row {outside}; rows are numbered from 0 to n_samples - 1.")
+        return distinct(rows.take(given.astype(np.intp)))
     if given.ndim != 2 or 0 in given.shape or given.dtype.kind not in "fiub":
         raise ValueError(
             f"landmarks has shape {given.shape} and dtype {given.dtype}; give row numbers, shape (p,), or "
@@ -96,7 +87,7 @@ def choose_landmarks(
 def distinct(points: Chunk) -> Any:
     """Return the different rows in float64, each where it first appears.
 
-    A point would spend its nearest landmarks on copies of one, and copies beyond them would be nobody's.
+    Duplicate landmarks would fill a point's list of nearest ones, or be nearest to no point.
     """
     points = points.astype(np.float64, copy=False)
     # Adding zero turns -0.0 into 0.0, which is equal but has other bytes.
@@ -113,7 +104,7 @@ def distinct(points: Chunk) -> Any:
 
 
 def _surely_differ(rows: FloatArray) -> bool:
-    """Tell whether all rows have different checksums; equal rows have equal ones.
+    """Return whether all rows have different checksums; equal rows have equal ones.
 
     Sorting numbers is many times cheaper than sorting rows, and equal rows are rare.
     """
@@ -128,7 +119,8 @@ def _by_rule(
     rows: RowSource, rule: str, n_landmarks: int, random_state: int | np.random.RandomState | None
 ) -> Any:
     rng = check_random_state(random_state)
-    size = n_landmarks if rule == "random" else SAMPLED_PER_LANDMARK * n_landmarks
+    # More than 10 rows per landmark change the landmarks little and cost much.
+    size = n_landmarks if rule == "random" else 10 * n_landmarks
     sample, n_rows = rows.sampled(size, rng)
     sample = distinct(sample)
     n_landmarks = min(n_landmarks, max(n_rows // 2, 1))
@@ -144,10 +136,10 @@ def _by_rule(
 
 
 def _shrink(sample: Chunk) -> tuple[Chunk, int]:
-    """Return huge points divided by a power of two, so that sums do not overflow, and its exponent."""
+    """Return points beyond 2^500 divided by a power of two, so that sums are finite, and its exponent."""
     numbers = sample.data if sp.issparse(sample) else sample
     exponent = int(np.frexp(np.abs(numbers).max(initial=0.0))[1])
-    if exponent < HUGE:
+    if exponent < 500:
         return sample, 0
     return sample * np.ldexp(1.0, -exponent), exponent
 
@@ -181,16 +173,6 @@ def _nearest_sums(centers: FloatArray, points: Chunk) -> tuple[FloatArray, Float
     member = sp.csr_array((np.ones(n_points), nearest, np.arange(n_points + 1)), shape=shape)
     sums = member.T @ points
     return (sums.toarray() if sp.issparse(sums) else sums), np.asarray(member.sum(axis=0), dtype=np.float64)
-
-
-def _check_rows(indices: np.ndarray, n_rows: int | None) -> np.ndarray:
-    if indices.min() < 0 or (n_rows is not None and indices.max() >= n_rows):
-        outside = indices.min() if indices.min() < 0 else indices.max()
-        raise ValueError(f"landmarks names row {outside}; rows are numbered from 0 to n_samples - 1.")
-    return indices.astype(np.intp)
-
-
-# The graph Ĝ = ẐᵀẐ in which points are as near as their codes over landmarks (SCACS, section 2.2).
 
 
 class LandmarkGraph(Graph):

@@ -18,7 +18,7 @@ from sidecut.checks import FloatArray, IntArray
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, drop_isolated, tile_rows
 from sidecut.threads import count_threads, limit_threads
 
-#: A degree below this share of the sum it is the difference of is rounding error.
+#: A degree below this share of the sum it comes from is rounding error.
 ROUNDING = 1e-13
 
 
@@ -125,12 +125,8 @@ class FactorGraph(Graph):
         return np.asarray(self.factor @ (self.factor.T @ block)) - loops * block
 
 
-# Symmetric matrices made strip by strip: one half of their entries, kept as far as it fits in memory.
-
 #: Entries are kept up to this many bytes: all of a full matrix in double precision up to 21,000 nodes.
 KEPT_BYTES = 7 * 2**28
-#: A strip with fewer entries than this share is kept sparse, which takes half as much again for each.
-SPARSE_SHARE = 2 / 3
 
 #: A dense array or, where it has few entries, a csr_array.
 Strip: TypeAlias = Any
@@ -171,22 +167,26 @@ class KeptStrips:
 
     def _products(self, block: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray]:
         """Return what a strip contributes to its rows, and by symmetry to the rows from its first on."""
-        strip = _double(self._strip(rows))
+        strip = self._strip(rows)
+        if sp.issparse(strip) and strip.dtype != np.float64:
+            # In double precision at once, or each of the two products would convert it.
+            entries = (strip.data.astype(np.float64), strip.indices, strip.indptr)
+            strip = sp.csr_array(entries, shape=strip.shape)
         return strip @ block[rows.start :], strip.T @ block[rows]
 
     def _strip(self, rows: slice) -> Strip:
-        strip = self.kept.get(rows.start)
-        if strip is None:
-            strip = _compact(self.make(rows))
-            self._keep(rows.start, strip)
-        return strip
-
-    def _keep(self, start: int, strip: Strip) -> None:
+        if rows.start in self.kept:
+            return self.kept[rows.start]
+        strip = self.make(rows)
+        # A sparse entry takes half as much memory again as a dense one.
+        if not sp.issparse(strip) and 3 * np.count_nonzero(strip) < 2 * strip.size:
+            strip = sp.csr_array(strip)
         size = n_bytes(strip)
         with self._lock:
             if self.kept_bytes + size <= KEPT_BYTES:
-                self.kept[start] = strip
+                self.kept[rows.start] = strip
                 self.kept_bytes += size
+        return strip
 
 
 class KeptTiledGraph(TiledGraph):
@@ -198,10 +198,9 @@ class KeptTiledGraph(TiledGraph):
 
     @cached_property
     def _strips(self) -> KeptStrips:
-        return KeptStrips(self.n_nodes, list(self.tiles()), self._upper_strip)
-
-    def _upper_strip(self, rows: slice) -> FloatArray:
-        return halve(self.tile(rows)[:, rows.start :])
+        return KeptStrips(
+            self.n_nodes, list(self.tiles()), lambda rows: halve(self.tile(rows)[:, rows.start :])
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be made again is not worth gigabytes of a file, and threads cannot be written to one.
@@ -224,21 +223,6 @@ def n_bytes(strip: Strip) -> int:
     if isinstance(strip, np.ndarray):
         return strip.nbytes
     return int(strip.data.nbytes + strip.indices.nbytes + strip.indptr.nbytes)
-
-
-def _double(strip: Strip) -> Strip:
-    """Return a strip in double precision: at once, or each of its two products would do it again."""
-    if strip.dtype == np.float64 or not sp.issparse(strip):
-        return strip
-    entries = (strip.data.astype(np.float64), strip.indices, strip.indptr)
-    return sp.csr_array(entries, shape=strip.shape)
-
-
-def _compact(strip: Strip) -> Strip:
-    """Return a strip in the form that takes less memory."""
-    if sp.issparse(strip) or np.count_nonzero(strip) >= SPARSE_SHARE * strip.size:
-        return strip
-    return sp.csr_array(strip)
 
 
 def rows_of(graph: Graph, rows: slice) -> FloatArray:
@@ -296,9 +280,6 @@ def _apply_to_units(graph: Graph, nodes: IntArray) -> FloatArray:
     units = np.zeros((graph.n_nodes, len(nodes)))
     units[nodes, np.arange(len(nodes))] = 1.0
     return graph.apply(units)
-
-
-# A graph with some of its weights changed, in whatever form the graph has.
 
 
 class CorrectedGraph(Graph):

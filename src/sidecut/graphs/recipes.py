@@ -166,18 +166,15 @@ class Neighbors(GraphRecipe):
         )
         directed = lists.with_weights(self._edge_weights(lists))
         weights = symmetrize(directed, self.symmetrize)
-        return SparseGraph(weights, recall=lists.recall, extension=self._extension(lists.distances))
-
-    def _extension(self, distances: FloatArray) -> NeighborExtension:
-        n_points, n_neighbors = distances.shape
-        scales = np.ones(n_points)
+        distances = lists.distances
+        scales = np.ones(len(distances))
         if self.weights == "self_tuning":
             scales = local_scales(distances)
         elif self.weights == "gaussian":
-            scales = np.full(n_points, self._width(distances))
-        return NeighborExtension(
-            n_neighbors, self.weights, self.symmetrize, np.ascontiguousarray(distances[:, -1]), scales
-        )
+            scales = np.full(len(distances), self._width(distances))
+        reach = np.ascontiguousarray(distances[:, -1])
+        extension = NeighborExtension(lists.n_neighbors, self.weights, self.symmetrize, reach, scales)
+        return SparseGraph(weights, recall=lists.recall, extension=extension)
 
     def _edge_weights(self, lists: NearestNeighborLists) -> FloatArray:
         distances = lists.distances
@@ -353,7 +350,7 @@ def recipe(affinity: str | GraphRecipe, n_neighbors: int = 20) -> GraphRecipe:
 
 
 def _weights_of(ratios: FloatArray, width: str) -> FloatArray:
-    """Return exp(-ratios²), and say so where edges vanish in floating point."""
+    """Return exp(-ratios²), and warn where edges vanish in floating point."""
     # Distances are divided by widths before they are squared: neither square need be a finite number.
     with np.errstate(over="ignore"):
         weights = np.exp(-(ratios**2))
@@ -370,9 +367,6 @@ def _weights_of(ratios: FloatArray, width: str) -> FloatArray:
 
 def _in_memory_if_small(graph: TiledGraph) -> Graph:
     return graph.materialized() if graph.n_nodes <= IN_MEMORY else graph
-
-
-# Neighbour graphs: the largest affinities of every point, and directed edges made undirected.
 
 
 def nearest_by_affinity(affinity: npt.NDArray | sp.sparray, n_neighbors: int) -> sp.csr_array:

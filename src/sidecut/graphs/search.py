@@ -21,8 +21,8 @@ from sidecut.threads import count_threads, limit_threads
 
 #: Below this share of ‖x‖² + ‖y‖² the expansion ‖x‖² - 2xᵀy + ‖y‖² has lost its digits to cancellation.
 CLOSE = 1e-6
-#: How many bytes of coordinate differences are held at a time: what a processor's cache holds.
-DIFFERENCE_BYTES = 2 * 2**20
+#: Differences of coordinates are held for this many numbers at a time (2 MB, what a processor's cache holds).
+DIFFERENCES_HELD = 2**18
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Points:
             left = np.repeat(points, n_others)
             return self.squared_differences(left, others.ravel()).reshape(others.shape)
         result = np.empty(others.shape)
-        step = max(1, DIFFERENCE_BYTES // (8 * max(1, self.coordinates.shape[1] * n_others)))
+        step = max(1, DIFFERENCES_HELD // max(1, self.coordinates.shape[1] * n_others))
         for start in range(0, n_points, step):
             part = slice(start, start + step)
             apart = self.coordinates[others[part]]
@@ -79,7 +79,7 @@ class Points:
     def squared_differences(self, left: IntArray, right: IntArray) -> FloatArray:
         """Return ‖x_left - x_right‖² of the coordinates for each pair, from the differences themselves."""
         result = np.empty(left.size)
-        chunk = max(1, DIFFERENCE_BYTES // (8 * max(1, self.coordinates.shape[1])))
+        chunk = max(1, DIFFERENCES_HELD // max(1, self.coordinates.shape[1]))
         for start in range(0, left.size, chunk):
             part = slice(start, start + chunk)
             result[part] = squared_rows(self.coordinates[left[part]] - self.coordinates[right[part]])
@@ -89,11 +89,15 @@ class Points:
 def as_points(X: Any) -> Points:
     """Return the rows of a data matrix as points of moderate size."""
     X = finite_matrix(X)
-    exponent = int(np.frexp(_largest(X))[1]) - 1
+    values = X.data if sp.issparse(X) else X
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    exponent = int(np.frexp(largest)[1]) - 1
     if sp.issparse(X):
         coordinates = sp.csr_array((np.ldexp(X.data, -exponent), X.indices, X.indptr), shape=X.shape)
     else:
-        coordinates = _scaled(X, -exponent)
+        # A product with a power of two is much faster than ldexp, where the power is a number.
+        is_number = abs(exponent) < 1000
+        coordinates = X * np.ldexp(1.0, -exponent) if is_number else np.ldexp(X, -exponent)
         shift = _exact_shift(coordinates)
         if shift.any():
             coordinates -= shift
@@ -101,9 +105,7 @@ def as_points(X: Any) -> Points:
     with np.errstate(over="ignore"):
         farthest = 2 * points.unit * np.sqrt(points.squared_norms.max(initial=0.0))
     if not np.isfinite(farthest):
-        raise ValueError(
-            f"X has values up to {_largest(X):.3g}: distances between its rows overflow. Rescale X."
-        )
+        raise ValueError(f"X has values up to {largest:.3g}: distances between its rows overflow. Rescale X.")
     return points
 
 
@@ -157,11 +159,6 @@ def _divided_rows(X: Any, lengths: FloatArray) -> Any:
     return sp.csr_array((X.data / np.repeat(lengths, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
 
 
-def _scaled(X: FloatArray, exponent: int) -> FloatArray:
-    """Return X times a power of two: by a product where the power is a number, which is much faster."""
-    return X * np.ldexp(1.0, exponent) if abs(exponent) < 1000 else np.ldexp(X, exponent)
-
-
 def _exact_shift(X: FloatArray) -> FloatArray:
     """Return the mean of each feature that lies within [mean/2, 2 mean], zero for the others.
 
@@ -174,11 +171,6 @@ def _exact_shift(X: FloatArray) -> FloatArray:
     return np.where((ends.min(axis=0) >= 0.5) & (ends.max(axis=0) <= 2.0), means, 0.0)
 
 
-def _largest(X: Any) -> float:
-    values = X.data if sp.issparse(X) else X
-    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-
-
 def squared_rows(rows: Any) -> FloatArray:
     """Return ‖x‖² of every row, dense or sparse."""
     if sp.issparse(rows):
@@ -188,20 +180,16 @@ def squared_rows(rows: Any) -> FloatArray:
 
 #: With fewer points than this an approximate search is no faster.
 APPROXIMATE_FROM = 1_000
-#: "auto" searches exactly up to so many products of coordinates, n² d: a few seconds on one core.
+#: "auto" searches exactly up to this many products of coordinates, n² d: a few seconds on one core.
 EXACT_PRODUCTS = 1e11
-#: Up to this many features a tree finds neighbours exactly in little time, however many points there are.
-FEW_FEATURES = 8
 #: Beyond this many features a tree is no faster than comparing all pairs.
 TREE_FEATURES = 15
-#: From so many products of coordinates on, pairs are compared in single precision first.
+#: From this many products of coordinates on, pairs are compared in single precision first.
 SINGLE_PRODUCTS = 1e9
 #: A search that has to scan more than this share of all points is no faster than comparing all pairs.
 LARGEST_SCAN = 0.25
-#: An approximate search is fitted to so many points, and its recall measured on as many others.
+#: An approximate search is fitted to this many points, and its recall measured on as many others.
 RECALL_SAMPLE = 300
-#: An approximate search that finds less than this share of the true neighbours is warned about.
-LOW_RECALL = 0.98
 
 
 @dataclass(frozen=True)
@@ -277,7 +265,7 @@ def nearest_neighbors(
     if search not in ("auto", "exact", "approximate"):
         raise ValueError(f"search={search!r}: choose 'auto', 'exact' or 'approximate'.")
     if search == "exact" or _is_cheap(space, k, search):
-        return _exact(space, k)
+        return NearestNeighborLists(*_nearest(space, k, np.arange(space.n_points)), recall=1.0)
     return _approximate(space, k, search, random_state)
 
 
@@ -331,12 +319,6 @@ def _space(X: Any, metric: str) -> _Space:
     return _Space(points, metric, int(points.coordinates.shape[0]))
 
 
-def _exact(space: _Space, k: int) -> NearestNeighborLists:
-    points = np.arange(space.n_points)
-    indices, distances = _nearest(space, k, points)
-    return NearestNeighborLists(indices, distances, recall=1.0)
-
-
 def _nearest(space: _Space, k: int, points: IntArray) -> tuple[npt.NDArray, FloatArray]:
     """Return the k nearest neighbours of some points, searched exactly, and their distances."""
     coordinates = space.points.coordinates
@@ -367,11 +349,11 @@ def _nearest_by_products(space: _Space, k: int, points: IntArray) -> tuple[npt.N
 def _nearest_in_single_precision(
     space: _Space, k: int, points: IntArray
 ) -> tuple[npt.NDArray, FloatArray, IntArray]:
-    """Return the nearest neighbours as products in single precision find them, and who is left open.
+    """Return the nearest neighbours by products in single precision, and the points left undecided.
 
     More candidates than neighbours are kept and compared by true distance. Where the k-th of these is nearer
-    than the last candidate can be for all rounding, no other point is nearer, and the answer is exact. The
-    others, as with many ties, are left open.
+    than the last candidate, rounding errors included, no other point is nearer, and the answer is exact.
+    Other points, as those with many ties, are undecided.
     """
     proposals = SingleProducts.of(space.points.coordinates)
     count = min(2 * k + 12, space.n_points)
@@ -404,12 +386,13 @@ def _search(space: _Space, k: int, points: IntArray, algorithm: str) -> npt.NDAr
 
 
 def _is_cheap(space: _Space, k: int, search: str) -> bool:
-    """Return whether an exact search is the right one without further thought."""
+    """Return whether an exact search is the faster one, or takes at most a few seconds."""
     coordinates, n_points = space.points.coordinates, space.n_points
     if sp.issparse(coordinates) or n_points < max(APPROXIMATE_FROM, 4 * k):
         return True
     n_features = coordinates.shape[1]
-    few = space.metric == "euclidean" and n_features <= FEW_FEATURES
+    # With few features a tree finds the neighbours of any number of points exactly in little time.
+    few = space.metric == "euclidean" and n_features <= 8
     return search == "auto" and (few or n_features * float(n_points) ** 2 <= EXACT_PRODUCTS)
 
 
@@ -423,12 +406,12 @@ def _approximate(
     fitted, measured = sample[::2], sample[1::2]
     cells = calibrate(space.points.coordinates, fitted, truth[::2], rng)
     if search == "auto" and cells.scanned > LARGEST_SCAN * n_points:
-        return _exact(space, k)
+        return NearestNeighborLists(*_nearest(space, k, np.arange(n_points)), recall=1.0)
     indices, distances = _in_cells(space, cells, k)
     # A point as near as the k-th true neighbour is one: duplicates and ties can be listed in any order.
     reach = true_distances[1::2, -1:] * (1 + 1e-12)
     recall = float(np.mean(distances[measured] <= reach))
-    if recall < LOW_RECALL:
+    if recall < 0.98:
         warn(
             f"The approximate search found {recall:.1%} of the true neighbours of {measured.size} points; "
             "use search='exact'.",
@@ -442,15 +425,15 @@ def _in_cells(space: _Space, search: CellSearch, k: int) -> tuple[npt.NDArray, F
     n_points = space.n_points
     indices, distances = np.empty((n_points, k), dtype=np.intp), np.empty((n_points, k))
 
-    def compare(run: tuple[IntArray, slice]) -> IntArray:
-        points, rows = run
+    def compare(rows: slice) -> IntArray:
+        points = search.cells.order[rows]
         proposed = _without_self(search.propose(rows), points)
         found, apart = space.sorted(np.maximum(proposed, 0), points)
         indices[points], distances[points] = found[:, :k], apart[:, :k]
         return points[(proposed < 0).any(axis=1)]
 
     with limit_threads(1):
-        runs = list(search.candidates())
+        runs = list(search.runs())
         unfinished = np.concatenate([*track(each_chunk(compare, runs), len(runs))])
     if unfinished.size:
         # Their cells held too few points.
