@@ -1,7 +1,6 @@
 """Constrained spectral clustering: clustering with side information.
 
-People rarely know the labels of their data, but they often know a little. `Constraints` says what is known;
-an estimator turns it into clusters:
+`Constraints` holds what is known about some points, as links or labels; an estimator clusters all of them:
 
 >>> from sklearn.datasets import load_iris
 >>> import sidecut
@@ -60,7 +59,7 @@ __all__ = [
     "__version__",
 ]
 
-#: What can be reached as an attribute without an import of its own.
+#: Subpackages that are attributes without an import of their own.
 _ROOMS = (
     "constraints",
     "datasets",
@@ -77,7 +76,7 @@ _ROOMS = (
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is first used: to import sidecut takes no time, whatever it holds."""
+    """Import a name when it is first used, so that ``import sidecut`` is fast."""
     if name in _ROOMS:
         return import_module(f"sidecut.{name}")
     if name not in __all__:

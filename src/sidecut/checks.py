@@ -1,4 +1,4 @@
-"""What numbers and switches may be handed to a function or an estimator: checks that any room may use."""
+"""Types of arrays, conversion of other libraries' data, and checks of parameters in one wording."""
 
 from __future__ import annotations
 
@@ -16,29 +16,9 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 def to_native(data: Any) -> Any:
-    """Return PyTorch tensors, igraph graphs and lazy polars frames as NumPy and SciPy know them.
+    """Return PyTorch tensors, igraph graphs and lazy polars frames as arrays, sparse arrays and frames.
 
-    Everything else is returned as it is: arrays, pandas and polars frames, Arrow tables, networkx graphs.
-    No library is imported for it.
-
-    Parameters
-    ----------
-    data : object
-        What the user handed in.
-
-    Raises
-    ------
-    ValueError
-        If it is a directed igraph graph.
-
-    Examples
-    --------
-    >>> import igraph
-    >>> from sidecut.checks import to_native
-    >>> to_native(igraph.Graph([(0, 1), (1, 2)])).toarray()
-    array([[0., 1., 0.],
-           [1., 0., 1.],
-           [0., 1., 0.]])
+    Everything else is returned as it is. No library is imported for it.
     """
     library, kind = type(data).__module__.partition(".")[0], type(data).__name__
     if library == "torch" and hasattr(data, "detach"):
@@ -51,27 +31,7 @@ def to_native(data: Any) -> Any:
 
 
 def to_points(data: Any) -> Any:
-    """Return points as `to_native` does, and refuse graphs of other libraries: their nodes are no points.
-
-    Parameters
-    ----------
-    data : object
-        What the user handed in as points.
-
-    Raises
-    ------
-    ValueError
-        If it is a networkx or igraph graph.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from sidecut.checks import to_points
-    >>> to_points(nx.path_graph(3))
-    Traceback (most recent call last):
-    ...
-    ValueError: X is a networkx graph, not points: use affinity="precomputed", if the method has `affinity`.
-    """
+    """Return points as `to_native` does, and refuse graphs of other libraries: their nodes are no points."""
     library = type(data).__module__.partition(".")[0]
     if library in ("networkx", "igraph"):
         raise ValueError(
@@ -81,18 +41,17 @@ def to_points(data: Any) -> Any:
 
 
 def _from_tensor(tensor: Any) -> Any:
-    """Return a tensor without its gradient, from whatever device, sparse where it is sparse."""
+    """Return a tensor of any device without its gradient, sparse where it is sparse."""
     tensor = tensor.detach().cpu()
-    if str(tensor.layout) != "torch.strided":
+    is_dense = str(tensor.layout) == "torch.strided"
+    if not is_dense:
         tensor = tensor.to_sparse_coo().coalesce()
-        places = tensor.indices().numpy()
-        return sp.coo_array((_numbers(tensor.values()), tuple(places)), shape=tuple(tensor.shape)).tocsr()
-    return _numbers(tensor)
-
-
-def _numbers(tensor: Any) -> npt.NDArray[Any]:
+    values = tensor if is_dense else tensor.values()
     # NumPy has no bfloat16; float32 holds all of its values.
-    return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
+    values = (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
+    if is_dense:
+        return values
+    return sp.coo_array((values, tuple(tensor.indices().numpy())), shape=tuple(tensor.shape)).tocsr()
 
 
 def _from_igraph(graph: Any) -> sp.csr_array:
@@ -109,7 +68,7 @@ def _from_igraph(graph: Any) -> sp.csr_array:
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a real number; True and False are none."""
+    """Return whether a value is a real number; True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
@@ -159,7 +118,7 @@ def check_tolerance(name: str, tol: Any) -> None:
         raise ValueError(f"{name}={tol!r} must be at least 0, as exact as rounding allows, and below 1.")
 
 
-#: What a parameter may be: called with its name and its value, it raises a ValueError that names both.
+#: A check of a parameter: called with its name and its value, it raises a ValueError that names both.
 Rule = Callable[[str, Any], Any]
 
 
@@ -179,7 +138,7 @@ def unless(word: str, rule: Rule) -> Rule:
 
 
 def check_parameters(estimator: Any) -> None:
-    """Refuse parameters that make no sense, whatever the data, by the `rules` of the estimator."""
+    """Check the parameters of an estimator by its `rules`, before any data are read."""
     for owner in reversed(type(estimator).__mro__):
         for name, rule in vars(owner).get("rules", {}).items():
             rule(name, getattr(estimator, name))

@@ -16,7 +16,7 @@ class SidecutWarning(UserWarning):
 
 
 class GraphWarning(SidecutWarning):
-    """The graph is not what spectral clustering hopes for: isolated points, components, underflow."""
+    """The graph has isolated points, too many components, or weights that underflow."""
 
 
 class SpectralWarning(SidecutWarning):
@@ -24,26 +24,23 @@ class SpectralWarning(SidecutWarning):
 
 
 class ConstraintWarning(SidecutWarning):
-    """Constraints were changed, dropped or cannot do what one would expect of them."""
+    """Constraints were changed or dropped, or cannot all be satisfied."""
 
 
 class LabellingWarning(SidecutWarning):
-    """Labels came out, but not as many clusters as were asked for."""
+    """The labels have fewer clusters than were asked for."""
 
 
 class SolverWarning(SidecutWarning):
-    """A semidefinite programme was solved, but less exactly than asked for."""
+    """A semidefinite programme was solved less exactly than asked for."""
 
 
 class ConvergenceWarning(SidecutWarning, sklearn.exceptions.ConvergenceWarning):
-    """An iteration ended before it converged; the result is where it happened to stand.
-
-    It is also scikit-learn's ConvergenceWarning: whoever filters that one filters this one too.
-    """
+    """An iteration ended before it converged; also a `ConvergenceWarning` of scikit-learn."""
 
 
 class IgnoredInputWarning(SidecutWarning):
-    """Something that looks like knowledge was given where it is not read."""
+    """Constraints or partial labels were passed as y, which is ignored."""
 
 
 class ParameterWarning(SidecutWarning):
@@ -51,7 +48,7 @@ class ParameterWarning(SidecutWarning):
 
 
 class SpectralError(RuntimeError):
-    """No solver reached the eigenvectors asked for."""
+    """No solver converged to the eigenvectors asked for."""
 
 
 class SolverError(RuntimeError):
@@ -79,7 +76,7 @@ class ConflictError(ConstraintError):
 
 
 class InfeasibleError(ConstraintError):
-    """No clustering with so many clusters satisfies the constraints, or none was found.
+    """No clustering with this number of clusters satisfies the constraints, or none was found.
 
     Parameters
     ----------
@@ -99,34 +96,12 @@ class DatasetWarning(SidecutWarning):
 
 
 class DataUnavailableError(OSError):
-    """A data set could not be had: neither bundled, nor in the folder, nor from the network."""
+    """A data set is neither bundled, nor in the folder, nor available from the network."""
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn, and point at the caller's own line, however deep in the library the warning comes from.
-
-    Parameters
-    ----------
-    message : str
-        What is off, and the way out.
-    category : type of Warning
-        What callers filter by.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from sidecut.exceptions import GraphWarning, warn
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warn("3 points have no neighbours.", GraphWarning)
-    >>> str(caught[0].message)
-    '3 points have no neighbours.'
-    """
+    """Warn, and point at the caller's own line, however deep in the library the warning comes from."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and _is_passed_over(frame.f_globals.get("__name__", "")):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in PASSED_OVER:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
-
-
-def _is_passed_over(module: str) -> bool:
-    return module.split(".")[0] in PASSED_OVER

@@ -1,24 +1,18 @@
-"""Telling how far a long fit has come: its stages with their seconds, and how much of a stage is done."""
+"""The progress of a long fit: its stages with their seconds, and how much of a stage is done."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, TextIO
 
 import numpy as np
 
-#: A line on a terminal is written again at most so often, in seconds; a line in a file or notebook likewise.
-REFRESH, REFRESH_OF_FILES = 0.2, 10.0
-#: How many characters a bar has.
-WIDTH_OF_BAR = 24
-#: A stage shorter than this, in seconds, is not worth a line.
-SHORT = 0.005
-#: From so many seconds on, times are told in minutes.
-LONG = 120
+#: Stages shorter than this many seconds are not shown.
+MIN_SECONDS = 0.005
 
 
 class Progress:
@@ -34,117 +28,101 @@ class Progress:
         self._is_terminal = self.stream.isatty()
         self._written = clock()
 
-    def title(self, words: str) -> None:
-        """Write what is fitted."""
-        self._write(f"{words}\n")
-
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Time what happens inside, and write it when it has ended, unless it failed."""
         self._open.append((name, self._clock()))
         depth = len(self._open)
         if depth <= self.level:
-            self._show(f"{name} ...")
+            self._show(f"  {name} ...")
         try:
             yield
         except BaseException:
             self._open.pop()
-            self._clear()
+            self._show("")
             raise
         _, start = self._open.pop()
         took = self._clock() - start
         if depth <= self.level:
-            self._clear()
-            if took >= SHORT:
-                self._write(f"{'  ' * depth}{name} ... {seconds_in_words(took)}\n")
+            self._show("")
+            if took >= MIN_SECONDS:
+                self.write(f"{'  ' * depth}{name} ... {seconds_in_words(took)}\n")
 
     def advance(self, done: int, total: int) -> None:
         """Show how much of the present stage is done, and how long the rest will take."""
         if not self._open or not 0 < done <= total:
             return
         now = self._clock()
-        if now - self._written < (REFRESH if self._is_terminal else REFRESH_OF_FILES):
+        # A line on a terminal is written five times a second at most, one in a file every ten seconds.
+        if now - self._written < (0.2 if self._is_terminal else 10.0):
             return
         self._written = now
         name, start = self._open[min(len(self._open), max(self.level, 1)) - 1]
         left = (now - start) * (total - done) / done
         words = f"{done / total:.0%}, about {seconds_in_words(left)} left"
         if self._is_terminal:
-            filled = round(WIDTH_OF_BAR * done / total)
-            self._show(f"{name} [{'#' * filled}{'.' * (WIDTH_OF_BAR - filled)}] {words}")
+            self._show(f"  {name} [{'#' * round(24 * done / total):.<24}] {words}")
         else:
-            self._write(f"  {name}: {words}\n")
+            self.write(f"  {name}: {words}\n")
 
-    def _show(self, words: str) -> None:
-        """Write a line over the last one, where that can be done."""
+    def _show(self, line: str) -> None:
+        """Write a line over the last one, on a terminal."""
         if self._is_terminal:
-            self._write(f"\r\x1b[K  {words}")
+            self.write(f"\r\x1b[K{line}")
 
-    def _clear(self) -> None:
-        if self._is_terminal:
-            self._write("\r\x1b[K")
-
-    def _write(self, text: str) -> None:
+    def write(self, text: str) -> None:
+        """Write some text at once."""
         self.stream.write(text)
         self.stream.flush()
 
 
 def seconds_in_words(seconds: float) -> str:
     """Return a time as it is written behind a stage."""
-    if seconds >= LONG:
+    if seconds >= 120:
         return f"{seconds / 60:.0f} min"
     return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2f} s"
 
 
-_listener: ContextVar[Progress | None] = ContextVar("listener", default=None)
+_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
 
 @contextmanager
 def show_progress(verbose: Any, title: str) -> Iterator[None]:
-    """Have the stages of what happens inside written, if `verbose` asks for it.
+    """Write the stages of what happens inside, if `verbose` asks for it.
 
-    What is fitted within a fit is part of its stages, whatever its own `verbose` is.
+    A fit within a fit is part of its stages, whatever its own `verbose` is.
     """
-    level = check_verbose(verbose)
-    if level == 0 or _listener.get() is not None:
+    if not isinstance(verbose, bool | np.bool_ | int | np.integer) or verbose < 0:
+        raise ValueError(f"verbose={verbose!r} must be True, False or a whole number, at least 0.")
+    if verbose == 0 or _progress.get() is not None:
         yield
         return
-    listener = Progress(level)
-    listener.title(title)
-    token = _listener.set(listener)
+    progress = Progress(int(verbose))
+    progress.write(f"{title}\n")
+    token = _progress.set(progress)
     try:
         yield
     finally:
-        _listener.reset(token)
-
-
-def check_verbose(verbose: Any) -> int:
-    """Return how much is to be told, or say what was given instead."""
-    if not isinstance(verbose, bool | np.bool_ | int | np.integer) or verbose < 0:
-        raise ValueError(f"verbose={verbose!r} must be True, False or a whole number, at least 0.")
-    return int(verbose)
+        _progress.reset(token)
 
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Name what happens inside, for whoever listens."""
-    listener = _listener.get()
-    if listener is None:
-        yield
-        return
-    with listener.stage(name):
+    """Name a stage of the fit, where progress is shown."""
+    progress = _progress.get()
+    with nullcontext() if progress is None else progress.stage(name):
         yield
 
 
 def advance(done: int, total: int) -> None:
-    """Say how much of the present stage is done, for whoever listens."""
-    listener = _listener.get()
-    if listener is not None:
-        listener.advance(done, total)
+    """Show how much of the present stage is done, where progress is shown."""
+    progress = _progress.get()
+    if progress is not None:
+        progress.advance(done, total)
 
 
 def track(parts: Iterable[Any], total: int) -> Iterator[Any]:
-    """Pass parts of the work on, and say after each how much is done."""
+    """Pass parts of the work on, and show before each how much is done."""
     for done, part in enumerate(parts, start=1):
         advance(done, total)
         yield part

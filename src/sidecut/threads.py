@@ -19,7 +19,7 @@ _allowed: ContextVar[int | None] = ContextVar("threads allowed in this fit", def
 
 @contextmanager
 def use_threads(n_jobs: Any) -> Iterator[None]:
-    """Hold everything within a ``with`` to the threads that `n_jobs` asks for: pools, BLAS and OpenMP."""
+    """Limit our own pools, BLAS and OpenMP to `n_jobs` threads within a ``with``."""
     token = _allowed.set(None if n_jobs is None else count_jobs(n_jobs))
     try:
         with nullcontext() if n_jobs is None else limit_threads(count_threads()):
@@ -48,17 +48,17 @@ def count_jobs(n_jobs: Any) -> int:
 
 
 def limit_threads(n_threads: int | None = 1, *, only_blas: bool = False) -> AbstractContextManager[object]:
-    """Hold BLAS and OpenMP to a number of threads within a ``with``.
+    """Limit BLAS and OpenMP to a number of threads within a ``with``.
 
-    It is `threadpoolctl.threadpool_limits` for the libraries that numpy, scipy and scikit-learn have loaded
-    when it is first called. To search for them takes milliseconds, as long as clustering a few points.
+    It is `threadpoolctl.threadpool_limits` for the libraries loaded at the first call: searching for them
+    takes milliseconds, as long as clustering a few points.
     """
     return _libraries().limit(limits=n_threads, user_api="blas" if only_blas else None)
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    # Imported here, so that its OpenMP is among them.
+    # Imported first, so that its OpenMP is among the libraries.
     import sklearn.cluster  # noqa: F401
 
     return ThreadpoolController()

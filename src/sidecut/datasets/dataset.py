@@ -139,11 +139,8 @@ def _scaled(X: Any, how: Scaling, name: str) -> Any:
     return (X - middle) / np.where(width > 0, width, 1.0)
 
 
-# The papers' subsets, by the names that follow the slash: ``iris/without-setosa``, ``usps/first-300``.
-
-
 def first_of_each(y: IntArray, count: int) -> BoolArray:
-    """Tell which points are among the first `count` of their class."""
+    """Return which points are among the first `count` of their class."""
     order = np.argsort(y, kind="stable")
     starts = np.searchsorted(y[order], y[order])
     chosen = np.empty(len(y), dtype=bool)
@@ -151,31 +148,26 @@ def first_of_each(y: IntArray, count: int) -> BoolArray:
     return chosen
 
 
-def _without(number: int, words: str) -> Callable[[Dataset], Dataset]:
-    return lambda data: data.subset(data.y != number, "", words)
-
-
-def _window_glass(data: Dataset) -> Dataset:
-    """Glass as two classes, windows (types 1 to 3) and other things (5 to 7)."""
-    y = (data.y >= 3).astype(np.intp)
-    return Dataset("", data.X, y, "Two classes: glass of windows, and of other things.")
-
-
-def _last_people(data: Dataset) -> Dataset:
-    return data.subset(data.y >= 28, "", "The last ten people (NCSC, section 5).")
-
-
 #: What the papers leave out or put together.
 NAMED: dict[str, Callable[[Dataset], Dataset]] = {
-    "iris/without-setosa": _without(0, "Without setosa, which is well separated (CSP, section 7.3)."),
-    "wine/without-class-3": _without(2, "Without class 3, which is well separated (CSP, section 7.3)."),
-    "glass/windows": _window_glass,
-    "yaleb_32x32/last-10": _last_people,
+    "iris/without-setosa": lambda data: data.subset(
+        data.y != 0, "", "Without setosa, which is well separated (CSP, section 7.3)."
+    ),
+    "wine/without-class-3": lambda data: data.subset(
+        data.y != 2, "", "Without class 3, which is well separated (CSP, section 7.3)."
+    ),
+    # Windows are types 1 to 3, other things types 5 to 7.
+    "glass/windows": lambda data: Dataset(
+        "", data.X, (data.y >= 3).astype(np.intp), "Two classes: glass of windows, and of other things."
+    ),
+    "yaleb_32x32/last-10": lambda data: data.subset(
+        data.y >= 28, "", "The last ten people (NCSC, section 5)."
+    ),
 }
 
 
 def variant(data: Dataset, which: str) -> Dataset:
-    """Return a subset of a data set by its name."""
+    """Return a subset of a data set by the name after the slash, such as "without-setosa" or "first-300"."""
     name = f"{data.name}/{which}"
     if name in NAMED:
         part = NAMED[name](data)

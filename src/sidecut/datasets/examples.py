@@ -1,15 +1,17 @@
 """Small data sets to try things on; nothing is downloaded."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from sklearn.datasets import load_digits, load_iris, load_wine, make_moons
+from scipy.sparse import csr_array
+from sklearn.datasets import make_moons
 from sklearn.preprocessing import StandardScaler
 
 from sidecut.checks import IntArray
+from sidecut.constraints.groups import adjacency
 from sidecut.datasets.dataset import Dataset
+from sidecut.datasets.loading import load
 
 ExampleName = Literal["moons", "digits", "iris", "wine"]
 
@@ -91,28 +93,11 @@ def make_example(
     if name not in get_args(ExampleName):
         known = ", ".join(repr(example) for example in get_args(ExampleName))
         raise ValueError(f"there is no example {name!r}; choose one of {known}")
-    data = two_moons(random_state=random_state) if name == "moons" else _load_bundled(name)
+    data = two_moons(random_state=random_state) if name == "moons" else load(name)
     if not standardize:
         return data
     scaled = StandardScaler().fit_transform(data.X)
     return Dataset(data.name, scaled, data.y, f"{data.description} Each feature standardised.")
-
-
-_BUNDLED: dict[str, tuple[Callable, str]] = {
-    "digits": (load_digits, "Handwritten digits as 8 x 8 images (UCI optical recognition, test part)."),
-    "iris": (load_iris, "Lengths and widths of sepals and petals of three species of iris (UCI)."),
-    "wine": (load_wine, "Chemical analysis of wines from three cultivars of one region (UCI)."),
-}
-
-
-def _load_bundled(name: str) -> Dataset:
-    """Load a data set that comes with scikit-learn."""
-    load, description = _BUNDLED[name]
-    X, y = load(return_X_y=True)
-    return Dataset(name, X.astype(np.float64), y.astype(np.intp), description)
-
-
-# Random graphs with planted clusters, sampled in time proportional to their edges.
 
 
 def stochastic_block_graph(
@@ -161,7 +146,10 @@ def stochastic_block_graph(
     >>> y
     array([0, 0, 0, 1, 1])
     """
-    counts = _check_sizes(sizes)
+    counts = np.asarray(sizes)
+    if counts.ndim != 1 or len(counts) == 0 or counts.dtype.kind not in "iu" or counts.min() < 1:
+        raise ValueError(f"sizes={sizes!r} must be a non-empty list of whole numbers, each at least 1")
+    counts = counts.astype(np.int64)
     for name, probability in (("p_in", p_in), ("p_out", p_out)):
         if not 0 <= probability <= 1:
             raise ValueError(f"{name}={probability} is not a probability; choose 0 <= {name} <= 1")
@@ -171,25 +159,7 @@ def stochastic_block_graph(
     blocks = [start + random_pairs(int(size), p_in, rng) for start, size in zip(starts, counts, strict=True)]
     across = random_pairs(len(y), p_out, rng)
     across = across[y[across[:, 0]] != y[across[:, 1]]]
-    return _symmetric_adjacency(np.concatenate([*blocks, across]), len(y)), y
-
-
-def _check_sizes(sizes: Sequence[int]) -> IntArray:
-    counts = np.asarray(sizes)
-    if counts.ndim != 1 or len(counts) == 0 or counts.dtype.kind not in "iu" or counts.min() < 1:
-        raise ValueError(f"sizes={sizes!r} must be a non-empty list of whole numbers, each at least 1")
-    return counts.astype(np.int64)
-
-
-def _symmetric_adjacency(pairs: IntArray, n_samples: int) -> csr_array:
-    """Put a one at (i, j) and (j, i) for each pair; the pairs are distinct, so nothing adds up."""
-    # 32-bit indices halve the memory, and not every sparse solver takes 64-bit ones.
-    fits = max(n_samples, 2 * len(pairs)) <= np.iinfo(np.int32).max
-    low, high = pairs.T.astype(np.int32 if fits else np.int64)
-    rows, columns = np.concatenate([low, high]), np.concatenate([high, low])
-    adjacency = csr_array(coo_array((np.ones(len(rows)), (rows, columns)), shape=(n_samples, n_samples)))
-    adjacency.sort_indices()
-    return adjacency
+    return adjacency(np.concatenate([*blocks, across]), len(y)), y
 
 
 def random_pairs(n_points: int, probability: float, rng: np.random.Generator) -> IntArray:

@@ -1,4 +1,4 @@
-"""One door to the data of the papers: bundled, from a folder, or from the network."""
+"""The data of the papers: bundled, from a folder of .npz files, or from openml.org through scikit-learn."""
 
 from __future__ import annotations
 
@@ -62,7 +62,10 @@ def load(name: str, folder: str | Path | None = None) -> Dataset:
         raise ValueError(f"there is no data set {base!r}; choose one of {', '.join(CATALOGUE)}")
     entry = CATALOGUE[base]
     X, y = _find(base, entry, folder)
-    _check_shape(base, entry, X, y)
+    found = (*X.shape, len(np.unique(y)))
+    if found != entry.shape or len(y) != X.shape[0]:
+        wanted, got = ("{} points, {} features, {} classes".format(*shape) for shape in (entry.shape, found))
+        raise ValueError(f"data set {base!r} must have {wanted}; this copy has {got}")
     data = Dataset(base, X, y, entry.description)
     return variant(data, which) if which else data
 
@@ -98,19 +101,6 @@ def _fetch(name: str, entry: Entry, path: Path | None) -> tuple[Any, IntArray]:
     return X, y
 
 
-def _check_shape(name: str, entry: Entry, X: Any, y: IntArray) -> None:
-    found = (*X.shape, len(np.unique(y)))
-    if found != entry.shape or len(y) != X.shape[0]:
-        wanted, got = ("{} points, {} features, {} classes".format(*shape) for shape in (entry.shape, found))
-        raise ValueError(f"data set {name!r} must have {wanted}; this copy has {got}")
-
-
-# Data sets from a folder of .npz files: X and y in each, nothing pickled.
-
-#: Up to this many numbers are kept in double precision; whole numbers of 16 bits are exact in single.
-IN_DOUBLE = 10_000_000
-
-
 def read_npz(path: Path) -> tuple[Any, IntArray]:
     """Read points and classes from a file."""
     try:
@@ -126,20 +116,17 @@ def read_npz(path: Path) -> tuple[Any, IntArray]:
                 "write it with np.savez(path, X=X, y=y)"
             )
         y = file["y"].astype(np.intp)
-        X = None if is_sparse else _as_float(file["X"])
-    return (sp.csr_array(sp.load_npz(path)).astype(np.float64) if is_sparse else X), y
-
-
-def _as_float(X: NDArray) -> NDArray[np.floating]:
-    is_short = X.dtype.itemsize <= 2 or X.dtype == np.float32
-    return np.ascontiguousarray(X, dtype=np.float32 if is_short and X.size > IN_DOUBLE else np.float64)
-
-
-# Data sets from openml.org, through scikit-learn, which keeps what it has fetched and checks its MD5.
+        if is_sparse:
+            return sp.csr_array(sp.load_npz(path)).astype(np.float64), y
+        X = file["X"]
+        # Whole numbers of 16 bits are exact in single precision, which saves memory for large data.
+        is_exact = X.dtype.itemsize <= 2 or X.dtype == np.float32
+        precision = np.float32 if is_exact and X.size > 10_000_000 else np.float64
+        return np.ascontiguousarray(X, dtype=precision), y
 
 
 def fetch(number: int, *, complete: bool = False) -> tuple[FloatArray, IntArray]:
-    """Fetch points and classes from openml.org, or from what was fetched before."""
+    """Fetch points and classes from openml.org, or from the cache of scikit-learn."""
     try:
         # This parser numbers categories and needs nothing that is not installed.
         X, classes = fetch_openml(
@@ -159,9 +146,6 @@ def _number(classes: NDArray) -> IntArray:
     except ValueError:
         values = classes.astype(str)
     return np.unique(values, return_inverse=True)[1].astype(np.intp)
-
-
-# The data of the five papers: what each is, what its file is called, and where it can be had.
 
 
 @dataclass(frozen=True)

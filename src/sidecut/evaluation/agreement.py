@@ -5,11 +5,12 @@ The scores are scikit-learn's where it has them; what is added here is which poi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array, csr_array
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, rand_score
@@ -18,28 +19,40 @@ from sidecut.checks import IntArray
 from sidecut.constraints import Constraints
 from sidecut.constraints.inputs import read_labels
 
+_LABELS = """labels_true : array-like of shape (n_samples,)
+        The class of each point.
+    labels : array-like of shape (n_samples,)
+        The cluster of each point. There may be more or fewer clusters than classes.
+    constraints : Constraints, optional
+        Score only the points these constraints say nothing about."""
+_ERRORS = """Raises
+    ------
+    ValueError
+        If the labels do not fit each other, or fewer than two points are scored."""
 
+Score = TypeVar("Score", bound=Callable)
+
+
+def _documented(score: Score) -> Score:
+    """Write the parameters and errors that all scores share into the docstring of one."""
+    score.__doc__ = (score.__doc__ or "").replace("{labels}", _LABELS).replace("{errors}", _ERRORS)
+    return score
+
+
+@_documented
 def rand_index(labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constraints | None = None) -> float:
     """Share of the pairs i < j on which classes and clusters agree.
 
     Parameters
     ----------
-    labels_true : array-like of shape (n_samples,)
-        The class of each point.
-    labels : array-like of shape (n_samples,)
-        The cluster of each point.
-    constraints : Constraints, optional
-        Score only the points these constraints say nothing about.
+    {labels}
 
     Returns
     -------
     float
         Between 0 and 1. A random clustering may come close to 1 when there are many clusters.
 
-    Raises
-    ------
-    ValueError
-        If the labels do not fit each other, or fewer than two points are scored.
+    {errors}
 
     Examples
     --------
@@ -52,6 +65,7 @@ def rand_index(labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constr
     return float(rand_score(*encode_scored(labels_true, labels, constraints)))
 
 
+@_documented
 def adjusted_rand_index(
     labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constraints | None = None
 ) -> float:
@@ -59,12 +73,7 @@ def adjusted_rand_index(
 
     Parameters
     ----------
-    labels_true : array-like of shape (n_samples,)
-        The class of each point.
-    labels : array-like of shape (n_samples,)
-        The cluster of each point.
-    constraints : Constraints, optional
-        Score only the points these constraints say nothing about.
+    {labels}
 
     Returns
     -------
@@ -72,10 +81,7 @@ def adjusted_rand_index(
         1 for the same partition, 0 on average for clusters of these sizes drawn at random, and below 0
         for worse than that.
 
-    Raises
-    ------
-    ValueError
-        If the labels do not fit each other, or fewer than two points are scored.
+    {errors}
 
     Examples
     --------
@@ -88,9 +94,7 @@ def adjusted_rand_index(
     return float(adjusted_rand_score(*encode_scored(labels_true, labels, constraints)))
 
 
-# Agreement counted in bits: what the clusters tell about the classes.
-
-
+@_documented
 def normalized_mutual_information(
     labels_true: ArrayLike,
     labels: ArrayLike,
@@ -102,12 +106,7 @@ def normalized_mutual_information(
 
     Parameters
     ----------
-    labels_true : array-like of shape (n_samples,)
-        The class of each point.
-    labels : array-like of shape (n_samples,)
-        The cluster of each point.
-    constraints : Constraints, optional
-        Score only the points these constraints say nothing about.
+    {labels}
     average : {"arithmetic", "geometric", "min", "max"}, default="arithmetic"
         How the two entropies are averaged.
 
@@ -117,10 +116,7 @@ def normalized_mutual_information(
         Between 0 (independent) and 1 (the same partition). It is not corrected for chance and grows with
         the number of clusters.
 
-    Raises
-    ------
-    ValueError
-        If the labels do not fit each other, fewer than two points are scored, or the average is unknown.
+    {errors}
 
     Examples
     --------
@@ -136,9 +132,7 @@ def normalized_mutual_information(
     return float(normalized_mutual_info_score(classes, clusters, average_method=average))
 
 
-# Agreement under the best pairing of clusters with classes, found by the Kuhn-Munkres algorithm.
-
-
+@_documented
 def best_matching(
     labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constraints | None = None
 ) -> dict[Any, Any]:
@@ -146,12 +140,7 @@ def best_matching(
 
     Parameters
     ----------
-    labels_true : array-like of shape (n_samples,)
-        The class of each point.
-    labels : array-like of shape (n_samples,)
-        The cluster of each point.
-    constraints : Constraints, optional
-        Count only the points these constraints say nothing about.
+    {labels}
 
     Returns
     -------
@@ -159,10 +148,7 @@ def best_matching(
         From cluster to class. If there are more clusters than classes, some clusters have no partner and
         are not in it; if there are fewer, some classes are not.
 
-    Raises
-    ------
-    ValueError
-        If the labels do not fit each other, or fewer than two points are counted.
+    {errors}
 
     Examples
     --------
@@ -172,11 +158,17 @@ def best_matching(
     """
     classes, clusters = encode_scored(labels_true, labels, constraints)
     kept = find_scored_points(len(np.asarray(labels)), constraints)
-    _, matched_classes, matched_clusters = _match(classes, clusters)
-    class_names, cluster_names = _names(labels_true, kept, classes), _names(labels, kept, clusters)
+    # The caller's name of each row or column of the contingency table, from its first point.
+    class_names, cluster_names = (
+        np.asarray(names, dtype=object)[kept[np.unique(codes, return_index=True)[1]]]
+        for names, codes in ((labels_true, classes), (labels, clusters))
+    )
+    table = contingency_table(classes, clusters).toarray()
+    matched_classes, matched_clusters = linear_sum_assignment(table, maximize=True)
     return dict(zip(cluster_names[matched_clusters], class_names[matched_classes], strict=True))
 
 
+@_documented
 def clustering_accuracy(
     labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constraints | None = None
 ) -> float:
@@ -184,22 +176,14 @@ def clustering_accuracy(
 
     Parameters
     ----------
-    labels_true : array-like of shape (n_samples,)
-        The class of each point.
-    labels : array-like of shape (n_samples,)
-        The cluster of each point. There may be more or fewer clusters than classes.
-    constraints : Constraints, optional
-        Score only the points these constraints say nothing about.
+    {labels}
 
     Returns
     -------
     float
         Above 0, at most 1.
 
-    Raises
-    ------
-    ValueError
-        If the labels do not fit each other, or fewer than two points are scored.
+    {errors}
 
     Examples
     --------
@@ -211,27 +195,20 @@ def clustering_accuracy(
     return _n_matched(classes, clusters) / len(classes)
 
 
+@_documented
 def error_rate(labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constraints | None = None) -> float:
     """Share of the points that the best matching gets wrong: one minus `clustering_accuracy`.
 
     Parameters
     ----------
-    labels_true : array-like of shape (n_samples,)
-        The class of each point.
-    labels : array-like of shape (n_samples,)
-        The cluster of each point. There may be more or fewer clusters than classes.
-    constraints : Constraints, optional
-        Score only the points these constraints say nothing about.
+    {labels}
 
     Returns
     -------
     float
         At least 0, below 1.
 
-    Raises
-    ------
-    ValueError
-        If the labels do not fit each other, or fewer than two points are scored.
+    {errors}
 
     Examples
     --------
@@ -244,24 +221,10 @@ def error_rate(labels_true: ArrayLike, labels: ArrayLike, *, constraints: Constr
     return (len(classes) - _n_matched(classes, clusters)) / len(classes)
 
 
-def _match(classes: IntArray, clusters: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the contingency table and the rows and columns of it that the matching pairs."""
-    table = contingency_table(classes, clusters).toarray()
-    return table, *linear_sum_assignment(table, maximize=True)
-
-
 def _n_matched(classes: IntArray, clusters: IntArray) -> int:
-    table, rows, columns = _match(classes, clusters)
-    return int(table[rows, columns].sum())
-
-
-def _names(labels: ArrayLike, kept: IntArray, codes: IntArray) -> NDArray[np.object_]:
-    """Look up what the caller calls each row or column of the contingency table."""
-    _, first = np.unique(codes, return_index=True)
-    return np.asarray(labels, dtype=object)[kept[first]]
-
-
-# Which points are scored, and how their labels are counted.
+    """Return how many points the best matching gets right (Kuhn-Munkres algorithm)."""
+    table = contingency_table(classes, clusters).toarray()
+    return int(table[linear_sum_assignment(table, maximize=True)].sum())
 
 
 def encode_scored(
@@ -274,14 +237,24 @@ def encode_scored(
             f"labels_true has {len(classes)} entries and labels has {len(clusters)};"
             " both must have one per point, in the same order"
         )
-    _refuse_unknown_classes(labels_true, classes)
-    _refuse_missing_clusters(labels, clusters)
+    true_values, values = np.asarray(labels_true, dtype=object), np.asarray(labels, dtype=object)
+    unknown = np.flatnonzero(classes < 0)
+    if len(unknown):
+        raise ValueError(
+            f"labels_true[{unknown[0]}] is {true_values[unknown[0]]!r}, which means unknown"
+            f" ({len(unknown)} of {len(classes)} are)."
+            " Score only points of known class; if -1 is the name of a class, rename it"
+        )
+    for position in np.flatnonzero(clusters < 0):
+        # -1 and missing values share a code, but -1 is what some clusterers call their noise.
+        if values[position] is None or not np.isscalar(values[position]) or values[position] != -1:
+            raise ValueError(f"labels[{position}] is {values[position]!r}; every point must have a cluster")
     kept = find_scored_points(len(classes), constraints)
     return classes[kept], clusters[kept] - clusters.min()
 
 
 def find_scored_points(n_samples: int, constraints: Constraints | None = None) -> IntArray:
-    """Tell which points are scored: all, or those the constraints say nothing about."""
+    """Return the points that are scored: all, or those the constraints say nothing about."""
     kept = np.ones(n_samples, dtype=bool)
     if constraints is not None:
         if constraints.n_samples != n_samples:
@@ -296,29 +269,6 @@ def find_scored_points(n_samples: int, constraints: Constraints | None = None) -
             " Score all points (constraints=None), or constrain fewer"
         )
     return np.flatnonzero(kept)
-
-
-def _refuse_unknown_classes(labels_true: ArrayLike, codes: IntArray) -> None:
-    unknown = np.flatnonzero(codes < 0)
-    if len(unknown):
-        first = unknown[0]
-        raise ValueError(
-            f"labels_true[{first}] is {_entries(labels_true)[first]!r}, which means unknown"
-            f" ({len(unknown)} of {len(codes)} are)."
-            " Score only points of known class; if -1 is the name of a class, rename it"
-        )
-
-
-def _refuse_missing_clusters(labels: ArrayLike, codes: IntArray) -> None:
-    values = _entries(labels)
-    for position in np.flatnonzero(codes < 0):
-        # -1 and missing values share a code, but -1 is what some clusterers call their noise.
-        if values[position] is None or not np.isscalar(values[position]) or values[position] != -1:
-            raise ValueError(f"labels[{position}] is {values[position]!r}; every point must have a cluster")
-
-
-def _entries(labels: ArrayLike) -> NDArray[Any]:
-    return np.asarray(labels, dtype=object)
 
 
 def contingency_table(classes: IntArray, clusters: IntArray) -> csr_array:
@@ -413,18 +363,15 @@ class Scores:
             columns["unconstrained"] = self.unconstrained_points
         lines = [" " * 29 + "".join(f"{title:>15}" for title in columns)]
         for name in asdict(self.all_points):
-            values = (_shown(getattr(agreement, name)) for agreement in columns.values())
-            lines.append(f"{name:29}" + "".join(f"{value:>15}" for value in values))
+            values = (getattr(agreement, name) for agreement in columns.values())
+            form = ">15" if name == "n_points" else ">15.4f"
+            lines.append(f"{name:29}" + "".join(f"{value:{form}}" for value in values))
         if self.constraint_satisfaction is not None:
             lines.append(
                 f"constraint satisfaction {self.constraint_satisfaction:.4f},"
                 f" weighted {self.weighted_constraint_satisfaction:.4f}"
             )
         return "\n".join(lines)
-
-
-def _shown(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.4f}"
 
 
 def evaluate(labels_true: ArrayLike, labels: ArrayLike, constraints: Constraints | None = None) -> Scores:
@@ -483,9 +430,6 @@ def _agreement(
         clustering_accuracy=clustering_accuracy(classes, clusters),
         error_rate=error_rate(classes, clusters),
     )
-
-
-# Agreement with what the user said: how much of it the labels honour.
 
 
 def constraint_satisfaction(constraints: Constraints, labels: ArrayLike, *, weighted: bool = False) -> float:
