@@ -13,8 +13,8 @@ from sklearn.datasets import load_digits, load_iris, load_sample_image
 
 from benchmarks.studio.page import open_page
 from sidecut.studio import Items, Painter, PictureRows, Session, Setup
-from sidecut.studio.exports import COLORS
-from sidecut.studio.painting import PaintHandler
+from sidecut.studio.image_annotation import PaintHandler
+from sidecut.studio.project import COLORS
 from sidecut.studio.requests import SessionHandler
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images" / "studio"

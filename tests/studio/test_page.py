@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 from sidecut.active import ActiveClustering
 from sidecut.images import touching_discs
 from sidecut.studio import Items, Painter, Session, Setup
-from sidecut.studio.exports import COLORS
-from sidecut.studio.painting import PaintHandler
+from sidecut.studio.image_annotation import PaintHandler
+from sidecut.studio.project import COLORS
 from sidecut.studio.requests import SessionHandler
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sidecut.studio
-from sidecut.studio.exports import COLORS
+from sidecut.studio.project import COLORS
 
 SOURCE = (Path(sidecut.studio.__file__).parent / "static" / "palette.js").read_text()
 #: Machado, Oliveira & Fernandes (2009), severity 1: protanopia, deuteranopia, tritanopia; linear RGB.

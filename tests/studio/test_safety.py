@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from sidecut.studio.server import MOST_BYTES, new_token
+from sidecut.studio.server import MAX_BYTES, new_token
 
 STATE = {"do": "state"}
 
@@ -101,7 +101,7 @@ def test_endless_requests_are_refused(address):
     site = urlsplit(address)
     with socket.create_connection((site.hostname, site.port)) as line:
         head = (
-            f"POST {site.path}api HTTP/1.1\r\nHost: {site.netloc}\r\nContent-Length: {MOST_BYTES + 1}\r\n\r\n"
+            f"POST {site.path}api HTTP/1.1\r\nHost: {site.netloc}\r\nContent-Length: {MAX_BYTES + 1}\r\n\r\n"
         )
         line.sendall(head.encode())
         assert b"403" in line.recv(65536).split(b"\r\n")[0]

@@ -12,8 +12,7 @@ from sidecut.active import ActiveClustering, Answer
 from sidecut.constraints import Constraints
 from sidecut.graphs import Neighbors
 from sidecut.studio import ContradictionError, Items, Session, Setup
-from sidecut.studio.exports import export_file
-from sidecut.studio.project import ProjectBusyError
+from sidecut.studio.project import ProjectBusyError, export_file
 from sidecut.studio.requests import SessionHandler
 
 

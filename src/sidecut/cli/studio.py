@@ -1,4 +1,4 @@
-"""``sidecut studio``: data of any kind in, a page to answer questions on."""
+"""``sidecut studio``: a page that shows data and asks questions about them."""
 
 from __future__ import annotations
 
@@ -22,18 +22,14 @@ from sidecut.cli.result import ClusterRun
 from sidecut.cli.tables import TABLE_SUFFIXES, ColumnRoles, TextFormat, kind_suffix, read_table
 from sidecut.images import read_image
 from sidecut.studio import Items, Painter, PictureFiles, PictureRows, Session, Setup
-from sidecut.studio.exports import as_file
+from sidecut.studio.image_annotation import PaintHandler
 from sidecut.studio.messages import File
-from sidecut.studio.painting import PaintHandler
+from sidecut.studio.project import as_file
 from sidecut.studio.requests import SessionHandler
 
 __all__ = ["run"]
 
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff")
-#: Pictures of a folder are compared by the pixels of thumbnails of this size.
-THUMBNAIL = 16
-#: Texts are compared by their words, in so many dimensions.
-DIMENSIONS = 50
 
 
 def run(options: StudioOptions) -> int:
@@ -44,26 +40,23 @@ def run(options: StudioOptions) -> int:
         raise UsageError(str(error)) from error
     if not options.data.exists():
         existing_file(options.data)
+    folder = _folder(options)
+    handler: SessionHandler | PaintHandler
     if options.data.suffix.lower() in PICTURES:
-        handler: SessionHandler | PaintHandler = PaintHandler(
-            Painter(read_image(options.data), _folder(options), options.data.name)
-        )
+        handler = PaintHandler(Painter(read_image(options.data), folder, options.data.name))
     else:
         handler = open_points(options)
-    with suppress(KeyboardInterrupt):
-        serve(handler, port=options.port, open_browser=options.browser, tell=_tell(options))
-    return Exit.OK
 
-
-def _tell(options: StudioOptions) -> Any:
     def tell(address: str) -> None:
         sys.stdout.write(
             f"The studio is at {address}\n"
-            f"Answers are kept in {_folder(options)}. Stop with Ctrl+C; start again to go on.\n"
+            f"Answers are kept in {folder}. Stop with Ctrl+C; start again to go on.\n"
         )
         sys.stdout.flush()
 
-    return tell
+    with suppress(KeyboardInterrupt):
+        serve(handler, port=options.port, open_browser=options.browser, tell=tell)
+    return Exit.OK
 
 
 def _folder(options: StudioOptions) -> Path:
@@ -80,40 +73,38 @@ def open_points(options: StudioOptions) -> SessionHandler:
         points, items = _array_or_graph(options)
     sys.stdout.write(f"Looking at {points.n_samples:,} points; with many this takes a minute.\n")
     sys.stdout.flush()
-    folder = _folder(options)
-    is_new = not (folder / "studio.json").exists()
-    session = Session(points.X, items, folder=folder, setup=_setup(options, points), title=options.data.name)
-    if options.constraints is not None and is_new:
-        session.take(read_named_constraints(existing_file(options.constraints), points))
-    has_model = not points.is_graph and points.preparation is not None
-    return SessionHandler(session, (lambda session: _as_model(points, session)) if has_model else None)
-
-
-def _setup(options: StudioOptions, points: Points) -> Setup:
     axes = _listed(options.map)
     if axes and len(axes) != 2:
         raise UsageError(f"--map {options.map}: name two columns, with a comma between.")
-    return Setup(
+    setup = Setup(
         n_clusters=options.clusters,
         is_graph=points.is_graph,
         reliability=options.reliability,
         axes=(axes[0], axes[1]) if axes else None,
         random_state=options.seed,
     )
+    folder = _folder(options)
+    is_new = not (folder / "studio.json").exists()
+    session = Session(points.X, items, folder=folder, setup=setup, title=options.data.name)
+    if options.constraints is not None and is_new:
+        session.take(read_named_constraints(existing_file(options.constraints), points))
+    has_model = not points.is_graph and points.preparation is not None
+    return SessionHandler(session, (lambda session: _as_model(points, session)) if has_model else None)
 
 
 def _listed(names: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (names or "").split(",") if name.strip())
 
 
-# Tables
-
-
 def _table(options: StudioOptions) -> tuple[Points, Items]:
     text = TextFormat(options.header, options.encoding, options.decimal)
     path = existing_file(options.data)
     frame = read_table(path, text, [c for c in (options.id_column, options.truth_column) if c])
-    _check_columns(options, frame)
+    for option in ("show", "drop", "text", "image_column", "map"):
+        for name in _listed(getattr(options, option)):
+            if name not in frame.columns:
+                flag = f"--{option.replace('_', '-')}"
+                raise UsageError(f"{flag} {name}: {path} has the columns {', '.join(frame.columns)}.")
     special = {options.id_column, options.truth_column, options.text, options.image_column}
     dropped = {*_listed(options.drop), options.text, options.image_column} - {None}
     words = {c for c in frame.columns if not pd.api.types.is_numeric_dtype(frame[c])} - special
@@ -133,23 +124,8 @@ def _table(options: StudioOptions) -> tuple[Points, Items]:
     return points, _items(options, points, frame, shown, features)
 
 
-def _check_columns(options: StudioOptions, frame: pd.DataFrame) -> None:
-    asked = {
-        "--show": _listed(options.show),
-        "--drop": _listed(options.drop),
-        "--text": _listed(options.text),
-        "--image-column": _listed(options.image_column),
-        "--map": _listed(options.map),
-    }
-    for option, names in asked.items():
-        missing = [name for name in names if name not in frame.columns]
-        if missing:
-            known = ", ".join(map(str, frame.columns))
-            raise UsageError(f"{option} {missing[0]}: {options.data} has the columns {known}.")
-
-
 def _points_of_words(options: StudioOptions, frame: pd.DataFrame) -> Points:
-    """Return texts as points: TF-IDF of their words, in a few dimensions."""
+    """Return texts as points: TF-IDF of their words, in at most 50 dimensions."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import normalize
@@ -157,7 +133,7 @@ def _points_of_words(options: StudioOptions, frame: pd.DataFrame) -> Points:
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english").fit_transform(
         frame[options.text].fillna("").astype(str)
     )
-    n = min(DIMENSIONS, min(words.shape) - 1)
+    n = min(50, min(words.shape) - 1)
     if n < 1:
         raise UsageError(f"--text {options.text}: the column has too few different words to tell rows apart.")
     X = normalize(TruncatedSVD(n, random_state=options.seed).fit_transform(words))
@@ -189,7 +165,12 @@ def _items(
 
 def _pictures(options: StudioOptions, frame: pd.DataFrame | None, numbers: Any) -> Any:
     if options.image_shape is not None:
-        return PictureRows(np.asarray(numbers, dtype=float), _shape(options.image_shape))
+        height, _, width = options.image_shape.lower().partition("x")
+        if not (height.isdigit() and width.isdigit()):
+            raise UsageError(
+                f"--image-shape {options.image_shape}: write height and width in pixels, as 28x28."
+            )
+        return PictureRows(np.asarray(numbers, dtype=float), (int(height), int(width)))
     if options.images is None:
         return None
     if not options.images.is_dir():
@@ -205,16 +186,6 @@ def _pictures(options: StudioOptions, frame: pd.DataFrame | None, numbers: Any) 
     return PictureFiles(options.images, files)
 
 
-def _shape(text: str) -> tuple[int, int]:
-    height, _, width = text.lower().partition("x")
-    if not (height.isdigit() and width.isdigit()):
-        raise UsageError(f"--image-shape {text}: write height and width in pixels, as 28x28.")
-    return int(height), int(width)
-
-
-# Arrays, graphs, folders
-
-
 def _array_or_graph(options: StudioOptions) -> tuple[Points, Items]:
     points = read_points(options.data, roles=ColumnRoles(truth=options.truth_column))
     names = [points.name(row) for row in range(points.n_samples)]
@@ -223,12 +194,8 @@ def _array_or_graph(options: StudioOptions) -> tuple[Points, Items]:
         return points, Items(names, {}, more, graph=sp.csr_array(points.X))
     rows = points.X.toarray() if sp.issparse(points.X) else np.asarray(points.X, dtype=float)
     pictures = _pictures(options, None, rows)
-    is_table = pictures is None and not options.series
-    table = (
-        {str(column): rows[:, column].tolist() for column in range(min(rows.shape[1], 12))}
-        if is_table
-        else {}
-    )
+    n_shown = min(rows.shape[1], 12) if pictures is None and not options.series else 0
+    table = {str(column): rows[:, column].tolist() for column in range(n_shown)}
     return points, Items(names, table, more, pictures=pictures, series=rows if options.series else None)
 
 
@@ -237,7 +204,7 @@ def _picture_files(folder: Path) -> list[Path]:
 
 
 def _picture_folder(options: StudioOptions) -> tuple[Points, Items]:
-    """Return the pictures of a folder as points: the pixels of their thumbnails."""
+    """Return the pictures of a folder as points: the pixels of thumbnails of 16 x 16."""
     image = require("PIL.Image", "Reading pictures")
     files = _picture_files(options.data)
     if len(files) < 2:
@@ -245,7 +212,7 @@ def _picture_folder(options: StudioOptions) -> tuple[Points, Items]:
     rows = []
     for path in files:
         with image.open(path) as picture:
-            small = picture.convert("RGB").resize((THUMBNAIL, THUMBNAIL), resample=image.Resampling.BOX)
+            small = picture.convert("RGB").resize((16, 16), resample=image.Resampling.BOX)
         rows.append(np.asarray(small, dtype=float).ravel() / 255)
     names = tuple(path.name for path in files)
     points = Points(np.array(rows), options.data, names=names)

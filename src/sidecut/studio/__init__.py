@@ -3,18 +3,19 @@
 | file | holds |
 |---|---|
 | `session.py` | `Session`: data, answers, clusters; on disk at every step; usable without the page |
-| `items.py`, `pictures.py` | what is shown of a point, and of two side by side |
-| `layout.py` | where points are on the map |
-| `clusters.py`, `facts.py`, `contradictions.py`, `colors.py` | what the lists on the page show |
-| `painting.py` | strokes on a picture, and its segments |
-| `messages.py`, `requests.py` | what the page asks and is told, typed |
-| `server.py`, `safety.py` | the server on this machine, and what it refuses |
+| `items.py` | what is shown of a point, and of two side by side |
+| `layout.py` | where points are on the map, and the colours of clusters |
+| `messages.py` | the messages between page and session, and how answers become facts and contradictions |
+| `project.py` | the folder of a session, and the files to take home |
+| `image_annotation.py` | strokes on a picture, and its segments |
+| `requests.py` | requests of the page and their replies |
+| `server.py` | the server on this machine, and what it refuses |
 | `widget.py` | the same in a notebook |
 | `static/` | the page: plain modules of JavaScript, no build step |
 """
 
+from sidecut.studio.image_annotation import Painter
 from sidecut.studio.items import Items, PictureFiles, PictureRows
-from sidecut.studio.painting import Painter
 from sidecut.studio.session import ContradictionError, Session, Setup
 from sidecut.studio.widget import show
 

@@ -1,11 +1,11 @@
-"""What a person is shown of a point: a row of a table, a text, a picture, a curve, a node of a graph."""
+"""How a point is shown: as a row of a table, a text, a picture, a curve or a node of a graph."""
 
 from __future__ import annotations
 
 import base64
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
@@ -18,15 +18,8 @@ import scipy.sparse as sp
 from sidecut.checks import FloatArray
 from sidecut.studio.messages import Card, Face, Field, Pair, Words
 
-#: Numbers that differ by so many standard deviations of their column count as wholly different.
-WHOLLY = 2.0
-#: A card shows so many fields, words and neighbours.
-MOST_FIELDS, MOST_WORDS, MOST_NEIGHBOURS = 40, 300, 40
-
-#: Thumbnails are at most so wide and high; small pictures are enlarged to about this.
-LARGEST, SMALLEST = 320, 96
-#: So many thumbnails are kept.
-KEPT = 4_000
+#: A card shows at most this number of fields, and of neighbours.
+MAX_FIELDS = 40
 
 
 @dataclass(frozen=True)
@@ -73,7 +66,7 @@ class Items:
         """Return what is shown of one point."""
         fields = [
             Field(name=name, value=written(values[i]), differs=0.0)
-            for name, values in list(self.table.items())[:MOST_FIELDS]
+            for name, values in list(self.table.items())[:MAX_FIELDS]
         ]
         card = Card(point=i, name=str(self.names[i]), fields=fields)
         if self.text is not None:
@@ -93,13 +86,15 @@ class Items:
     def pair(self, i: int, j: int) -> Pair:
         """Return what is shown of two points, with what differs marked."""
         left, right = self.card(i), self.card(j)
-        shares = [self._difference(name, i, j) for name in list(self.table)[:MOST_FIELDS]]
+        shares = [self._difference(name, i, j) for name in list(self.table)[:MAX_FIELDS]]
         for share, one, other in zip(shares, left["fields"], right["fields"], strict=True):
             one["differs"] = other["differs"] = share
         if self.text is not None:
             left["text"], right["text"] = compare_texts(str(self.text[i]), str(self.text[j]))
         if self.graph is not None:
-            left["neighbours"], right["neighbours"] = _compare_sets(self._neighbours(i), self._neighbours(j))
+            shared = set(self._neighbours(i)) & set(self._neighbours(j))
+            for words in (*left["neighbours"], *right["neighbours"]):
+                words["differs"] = words["words"] not in shared
         return Pair(left=left, right=right)
 
     def column(self, name: str) -> Sequence[Any]:
@@ -124,31 +119,33 @@ class Items:
         a, b = self.table[name][i], self.table[name][j]
         if name not in self._spreads:
             return float(str(a) != str(b))
-        share = abs(float(a) - float(b)) / (WHOLLY * self._spreads[name])
+        # Numbers two standard deviations apart count as wholly different.
+        share = abs(float(a) - float(b)) / (2.0 * self._spreads[name])
         return min(1.0, share) if np.isfinite(share) else float(np.isnan(float(a)) != np.isnan(float(b)))
 
     def _neighbours(self, i: int) -> list[str]:
         assert self.graph is not None
         row = self.graph[[i]].tocoo()
-        order = np.argsort(-row.data, kind="stable")[:MOST_NEIGHBOURS]
+        order = np.argsort(-row.data, kind="stable")[:MAX_FIELDS]
         return [str(self.names[column]) for column in row.col[order]]
 
 
 def is_number_column(values: Sequence[Any]) -> bool:
-    """Tell whether all values are numbers."""
+    """Return whether all values are numbers."""
     return np.asarray(values).dtype.kind in "fiu"
 
 
 def written(value: Any) -> str:
-    """Return a value as people write it."""
+    """Return a value as text, numbers with up to six digits."""
     if isinstance(value, float | np.floating):
         return f"{float(value):.6g}"
     return str(value)
 
 
 def compare_texts(one: str, other: str) -> tuple[list[Words], list[Words]]:
-    """Return two texts in pieces, those that the other does not have marked."""
-    a, b = _words(one), _words(other)
+    """Return two texts in pieces; those that the other text lacks are marked."""
+    # Words and what is between them, up to 300 words.
+    a, b = (re.findall(r"\w+|\W+", text)[:600] for text in (one, other))
     left: list[Words] = []
     right: list[Words] = []
     for kind, a0, a1, b0, b1 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
@@ -158,27 +155,10 @@ def compare_texts(one: str, other: str) -> tuple[list[Words], list[Words]]:
     return left, right
 
 
-def _words(text: str) -> list[str]:
-    """Split into words and what is between them; nothing is lost but what is beyond the limit."""
-    return re.findall(r"\w+|\W+", text)[: 2 * MOST_WORDS]
-
-
-def _compare_sets(one: list[str], other: list[str]) -> tuple[list[Words], list[Words]]:
-    shared = set(one) & set(other)
-    left = [Words(words=name, differs=name not in shared) for name in one]
-    right = [Words(words=name, differs=name not in shared) for name in other]
-    return left, right
-
-
-# Pictures of points: from files of one folder, or from rows of numbers.
-
-
 class PictureSource(Protocol):
-    """Something that has a picture of every point."""
+    """A source with a picture of every point, as a data address; empty where there is none."""
 
-    def thumbnail(self, i: int) -> str:
-        """Return a picture as a data address; empty where there is none."""
-        ...
+    thumbnail: Callable[[int], str]
 
 
 class PictureFiles:
@@ -195,20 +175,17 @@ class PictureFiles:
     def __init__(self, folder: Path, paths: Sequence[str]) -> None:
         self.folder = Path(folder).resolve()
         self.paths = [str(path) for path in paths]
-        self._thumbnail = lru_cache(KEPT)(self._make)
-
-    def thumbnail(self, i: int) -> str:
-        """Return a picture as a data address; empty where there is none, or none inside the folder."""
-        return self._thumbnail(i)
+        self.thumbnail: Callable[[int], str] = lru_cache(4_000)(self._make)
 
     def _make(self, i: int) -> str:
+        """Return a picture as a data address; empty where there is none, or none inside the folder."""
         path = (self.folder / self.paths[i]).resolve()
         if not path.is_relative_to(self.folder) or not path.is_file():
             return ""
         image_type = _pillow()
         try:
             with image_type.open(path) as picture:
-                picture.thumbnail((LARGEST, LARGEST))
+                picture.thumbnail((320, 320))
                 return data_address(picture.convert("RGB"))
         except (OSError, ValueError, image_type.DecompressionBombError):
             return ""
@@ -242,11 +219,7 @@ class PictureRows:
         self.rows, self.shape = rows, shape
         self._low = float(np.min(rows))
         self._span = float(np.max(rows)) - self._low or 1.0
-        self._thumbnail = lru_cache(KEPT)(self._make)
-
-    def thumbnail(self, i: int) -> str:
-        """Return a picture as a data address."""
-        return self._thumbnail(i)
+        self.thumbnail: Callable[[int], str] = lru_cache(4_000)(self._make)
 
     def _make(self, i: int) -> str:
         row = np.asarray(self.rows[i], dtype=float)
@@ -255,7 +228,8 @@ class PictureRows:
         picture = _pillow().fromarray(
             pixels.reshape(*self.shape, 3) if is_color else pixels.reshape(self.shape)
         )
-        scale = max(1, SMALLEST // max(self.shape))
+        # Small pictures are enlarged to about 96 pixels.
+        scale = max(1, 96 // max(self.shape))
         return data_address(picture.resize((scale * self.shape[1], scale * self.shape[0]), resample=0))
 
 

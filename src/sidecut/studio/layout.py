@@ -1,4 +1,4 @@
-"""Where the points are on the map: two columns, or an embedding in two dimensions."""
+"""Where the points are on the map, and colours that stay with a cluster while answers change it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,9 @@ from sidecut.checks import FloatArray, IntArray
 from sidecut.graphs import Graph
 from sidecut.labelling import unit_rows
 
-#: t-SNE sees at most so many dimensions, goes on for so many rounds, and weighs so many neighbours: fewer
-#: where there are few points, whose groups would shrink to dots.
-DIMENSIONS, ROUNDS, PERPLEXITY, SHARE = 30, 400, 30, 0.07
-#: From so few points on there are neighbours to keep.
-FEWEST = 8
-
 
 def place_points(landscape: Landscape, graph: Graph, random_state: int = 0) -> FloatArray:
-    """Return a place in the square [-1, 1]² for every point; what is alike is near.
+    """Return a place in the square [-1, 1]² for every point; similar points are near each other.
 
     The grains are placed by t-SNE, by their features or else by their spectral coordinates. Where grains have
     more than one point, each point goes to the mean place of the grains of its neighbours in the graph.
@@ -45,34 +39,33 @@ def _coordinates(landscape: Landscape) -> FloatArray:
     features: Any = landscape.features
     if features is None:
         return np.asarray(unit_rows(landscape.eigenvectors), dtype=float)
-    if features.shape[1] <= DIMENSIONS and not sp.issparse(features):
+    # t-SNE gets at most 30 dimensions.
+    if features.shape[1] <= 30 and not sp.issparse(features):
         return np.asarray(features, dtype=float)
-    n = min(DIMENSIONS, min(features.shape) - 1)
+    n = min(30, min(features.shape) - 1)
     reduce = TruncatedSVD(n, random_state=0) if sp.issparse(features) else PCA(n, random_state=0)
     return np.asarray(reduce.fit_transform(features), dtype=float)
 
 
 def _place_grains(coordinates: FloatArray, random_state: int) -> FloatArray:
     n = len(coordinates)
-    if n < FEWEST:
+    if n < 8:
         return np.pad(coordinates, ((0, 0), (0, 2)))[:, :2]
     start = "pca" if coordinates.shape[1] > 1 else "random"
-    near = min(PERPLEXITY, max(SHARE * n, 5.0), (n - 1) / 3)
-    tsne = TSNE(init=start, max_iter=ROUNDS, perplexity=near, random_state=random_state)
+    # Fewer neighbours where there are few points, whose groups would otherwise shrink to dots.
+    perplexity = min(30, max(0.07 * n, 5.0), (n - 1) / 3)
+    tsne = TSNE(init=start, max_iter=400, perplexity=perplexity, random_state=random_state)
     return np.asarray(tsne.fit_transform(coordinates), dtype=float)
 
 
 def _spread(places: FloatArray, grain: IntArray, weights: sp.csr_array, random_state: int) -> FloatArray:
-    """Put every point at the mean place of its neighbours' grains, and a little aside, for all to be seen."""
+    """Put every point near the mean place of its neighbours' grains, with noise to keep points apart."""
     degrees = np.asarray(weights.sum(axis=1)).ravel()
     means = (weights @ places[grain]) / np.maximum(degrees, 1e-12)[:, None]
     own = places[grain]
     around = np.where(degrees[:, None] > 0, (means + own) / 2, own)
     step = np.sqrt(np.prod(np.ptp(places, axis=0)) / len(places))
     return around + np.random.RandomState(random_state).normal(0.0, 0.3 * step, around.shape)
-
-
-# Colours that stay with a cluster while answers change it.
 
 
 def first_colors(labels: IntArray) -> IntArray:

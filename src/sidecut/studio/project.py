@@ -1,19 +1,53 @@
-"""The folder a session is kept in: one session at a time, and only for the data it was made with."""
+"""The folder of a session, and the files a person takes home: labels, constraints, the model, a report."""
 
 from __future__ import annotations
 
+import base64
+import csv
 import hashlib
+import io
 import json
 import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from copy import copy
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from sidecut import __version__
+from sidecut.active import ActiveClustering
 from sidecut.checks import FloatArray
+from sidecut.constraints import Constraints, read_constraints, write_constraints
+from sidecut.studio.messages import File
+
+if TYPE_CHECKING:
+    from sidecut.studio.session import Session
 
 SETTINGS, PLACES, LOCK = "studio.json", "places.npy", "studio.lock"
+#: Colours of clusters, as in the page on a light ground.
+COLORS = (
+    "#0077c5",
+    "#e69f00",
+    "#009e73",
+    "#d86303",
+    "#7a3e9d",
+    "#56b4e9",
+    "#835800",
+    "#cc79a7",
+    "#142828",
+    "#5000c8",
+    "#b4b464",
+    "#a03c3c",
+    "#505064",
+    "#3c2800",
+    "#8c50f0",
+    "#3c0078",
+)
 
 
 class ProjectBusyError(OSError):
@@ -37,19 +71,19 @@ class Project:
             )
 
     def close(self) -> None:
-        """Let others have the folder."""
+        """Unlock the folder."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What was written with `keep`; nothing in a new folder."""
+        """The settings that `keep` wrote; empty in a new folder."""
         path = self.folder / SETTINGS
         return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
     def keep(self, settings: dict[str, Any]) -> None:
-        """Write settings at once: the old ones or the new ones are there, never a part."""
+        """Replace the settings in one step, so that the file is never half written."""
         replace_file(self.folder / SETTINGS, (json.dumps(settings, indent=1) + "\n").encode())
 
     def check_data(self, fingerprint: str) -> None:
@@ -72,7 +106,7 @@ class Project:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write beside the file, wait for the disk, then put it in its place at once."""
+    """Write beside the file, wait for the disk, then replace it in one step."""
     part = path.with_name(f"part-{path.name}")
     with open(part, "wb") as file:
         file.write(content)
@@ -82,7 +116,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def fingerprint(X: Any) -> str:
-    """Return a few letters that tell data apart."""
+    """Return the first letters of a hash of the data."""
     matrix = getattr(X, "matrix", X)
     if sp.issparse(matrix):
         sparse = sp.csr_array(matrix)
@@ -97,7 +131,7 @@ def fingerprint(X: Any) -> str:
 
 
 def _lock(file: IO[Any]) -> bool:
-    """Lock a file for this process; the system lets it go when the process ends, however it ends."""
+    """Lock a file for this process; the system unlocks it when the process ends."""
     try:
         if os.name == "nt":
             import msvcrt
@@ -110,3 +144,120 @@ def _lock(file: IO[Any]) -> bool:
     except OSError:
         return False
     return True
+
+
+def export_file(session: Session, what: str) -> File:
+    """Return a file by what it holds: "labels", "constraints", "model" or "report"."""
+    makers: dict[str, Callable[[Session], tuple[str, str, bytes]]] = {
+        "labels": _labels,
+        "constraints": _constraints,
+        "model": _model,
+        "report": _report,
+    }
+    if what not in makers:
+        raise ValueError(f"There is no export {what!r}; there are {', '.join(makers)}.")
+    return as_file(*makers[what](session))
+
+
+def as_file(name: str, kind: str, content: bytes) -> File:
+    """Return bytes as a file in a message."""
+    return File(name=name, type=kind, data=base64.b64encode(content).decode("ascii"))
+
+
+def read_text_constraints(text: str, names: Sequence[str]) -> Constraints:
+    """Read constraints from the text of a file that calls points by row number, or else by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "constraints.csv"
+        path.write_text(text, encoding="utf-8")
+        try:
+            return read_constraints(path, len(names))
+        except ValueError as error:
+            if [str(row) for row in range(len(names))] != list(names):
+                with suppress(ValueError):
+                    return read_constraints(path, len(names), names=list(names))
+            raise ValueError(str(error).replace(str(path), "the file")) from error
+
+
+def _labels(session: Session) -> tuple[str, str, bytes]:
+    run, names = session.run, session.cluster_names()
+    sheet = io.StringIO()
+    rows = csv.writer(sheet, lineterminator="\n")
+    rows.writerow(["point", "cluster", "name", "confidence"])
+    for point, label, sure in zip(session.items.names, run.labels_, run.confidence_, strict=True):
+        rows.writerow([_plain(str(point)), int(label), _plain(names[label]), f"{sure:.4f}"])
+    return "labels.csv", "text/csv", sheet.getvalue().encode()
+
+
+def _plain(cell: str) -> str:
+    """Quote a name that a spreadsheet would take for a formula."""
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t") else cell
+    return cell
+
+
+def _constraints(session: Session) -> tuple[str, str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "constraints.csv"
+        write_constraints(path, session.run.constraints_)
+        return "constraints.csv", "text/csv", path.read_bytes()
+
+
+def _model(session: Session) -> tuple[str, str, bytes]:
+    """Return an archive of a folder that `ActiveClustering.load` reads."""
+    buffer = io.BytesIO()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed,
+    ):
+        # A copy, because saving changes where a run keeps its answers.
+        ActiveClustering.save(copy(session.run), Path(folder))
+        for path in sorted(Path(folder).iterdir()):
+            packed.write(path, f"run/{path.name}")
+    return "run.zip", "application/zip", buffer.getvalue()
+
+
+def _report(session: Session) -> tuple[str, str, bytes]:
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError("A report needs Jinja: pip install 'sidecut[studio]'.") from error
+    loader = jinja2.FileSystemLoader(Path(__file__).parent / "static")
+    template = jinja2.Environment(autoescape=True, loader=loader).get_template("report.html")
+    page = template.render(
+        title=session.title,
+        version=__version__,
+        n_points=len(session.items),
+        clusters=_cluster_rows(session),
+        facts=session.facts(),
+        outlook=session.run.outlook_.words,
+        dots=_dots(session),
+    )
+    return "report.html", "text/html", page.encode()
+
+
+def _cluster_rows(session: Session) -> list[dict[str, object]]:
+    run, names = session.run, session.cluster_names()
+    sizes = np.bincount(run.labels_)
+    return [
+        {
+            "name": names[c] or f"cluster {session.colors[c] + 1}",
+            "color": COLORS[session.colors[c] % len(COLORS)],
+            "size": int(sizes[c]),
+            "share": f"{sizes[c] / len(run.labels_):.1%}",
+            "sure": f"{run.confidence_[run.labels_ == c].mean():.0%}",
+            "typical": ", ".join(str(session.items.names[i]) for i in session.members(int(c)).typical),
+        }
+        for c in np.argsort(-sizes, kind="stable")
+    ]
+
+
+def _dots(session: Session) -> list[tuple[str, str, str]]:
+    """Return places and colours of at most 3,000 points, for a picture of 1000 x 1000."""
+    rows = np.sort(np.random.RandomState(0).permutation(len(session.items))[:3_000])
+    colors = session.colors[session.run.labels_]
+    return [
+        (f"{500 + 480 * x:.0f}", f"{500 - 480 * y:.0f}", COLORS[color % len(COLORS)])
+        for (x, y), color in zip(session.places[rows], colors[rows], strict=True)
+    ]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-#: Nothing is loaded from elsewhere, nothing in the page may run but its own modules, nobody may frame it.
+#: The page loads nothing from elsewhere, runs only its own modules, and cannot be framed.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -24,8 +24,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-#: A request is at most so long (a lasso around a million points, or a painted picture).
-MOST_BYTES = 32_000_000
+#: Largest request: a lasso around a million points, or a painted picture.
+MAX_BYTES = 32_000_000
 
 try:
     import uvicorn
@@ -45,7 +45,7 @@ HOST = "127.0.0.1"
 
 
 class Handler(Protocol):
-    """Whoever replies to requests: a `SessionHandler` or a `PaintHandler`."""
+    """Replies to requests: a `SessionHandler` or a `PaintHandler`."""
 
     def handle(self, request: Any) -> dict[str, Any]:
         """Return the reply."""
@@ -90,15 +90,12 @@ def serve(
         settings = uvicorn.Config(
             make_app(handler, port, token), log_level="warning", access_log=False, server_header=False
         )
-        # Whoever follows the address at once is not refused: connections wait until the server takes them.
+        # Listening before the address is shown: early connections wait until the server takes them.
         listener.listen()
         tell(address)
         if open_browser:
             webbrowser.open(address)
         uvicorn.Server(settings).run(sockets=[listener])
-
-
-# What the server refuses: whoever is not on this machine's own page.
 
 
 def new_token() -> str:
@@ -107,7 +104,7 @@ def new_token() -> str:
 
 
 class Guard:
-    """Lets requests of the server's own page through, and adds the headers that keep the page to itself."""
+    """Accepts requests of the server's own page only, and adds the headers that protect it."""
 
     def __init__(self, app: ASGIApp, port: int, token: str) -> None:
         self.app, self.token = app, token
@@ -136,12 +133,12 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin.removeprefix("http://") not in self.hosts:
             return "Other sites may not ask this server."
-        # "none" is an address typed by a person; whatever another site links to is refused.
+        # "none" is an address typed by a person; links from other sites are refused.
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return "Other sites may not ask this server."
         first = path.lstrip("/").partition("/")[0]
         if not secrets.compare_digest(first.encode(), self.token.encode()):
             return "The address lacks its token. Use the address that the studio printed."
-        if int(headers.get("content-length") or 0) > MOST_BYTES:
-            return f"A request has at most {MOST_BYTES:,} bytes."
+        if int(headers.get("content-length") or 0) > MAX_BYTES:
+            return f"A request has at most {MAX_BYTES:,} bytes."
         return None

@@ -1,13 +1,9 @@
-"""A session: data, what a person says about them, and the clusters that follow, kept on disk at every step.
-
-The page is one way to use it; a program is another.
-"""
+"""A session: data, the answers of a person, and the clusters that follow, saved at every step."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -24,16 +20,12 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError
 from sidecut.graphs import Graph, GraphRecipe, as_graph, recipe
 from sidecut.labelling import unit_rows
-from sidecut.studio.facts import explain_contradiction, list_facts, list_lines
 from sidecut.studio.items import Items, is_number_column
 from sidecut.studio.layout import carry_colors, first_colors, fit_square, place_points
-from sidecut.studio.messages import Contradiction, Fact, Line
+from sidecut.studio.messages import Contradiction, Fact, Line, explain_contradiction, list_facts, list_lines
 from sidecut.studio.project import Project, fingerprint
 
 RUN = "run"
-
-#: So many members are shown of each kind.
-SHOWN = 6
 
 
 class ContradictionError(ConflictError):
@@ -42,6 +34,13 @@ class ContradictionError(ConflictError):
     def __init__(self, contradiction: Contradiction) -> None:
         super().__init__(contradiction["words"])
         self.contradiction = contradiction
+
+
+class Members(NamedTuple):
+    """Rows of X: those most like the rest of a cluster, and those least sure to be in it."""
+
+    typical: IntArray
+    doubtful: IntArray
 
 
 class KeptGraph(GraphRecipe):
@@ -140,8 +139,6 @@ class Session:
 
     _focus: Question | None
 
-    # Ask and be told
-
     def question(self) -> Question | None:
         """Return the next question; None where nothing is left worth asking."""
         return self._focus or self.run.question()
@@ -171,7 +168,7 @@ class Session:
             asked.closeness,
             asked.gain,
         )
-        return self._tell([answer], forget)
+        return self._add([answer], forget)
 
     def link(
         self, i: int, j: int, same: bool, confidence: float = 1.0, *, forget: Iterable[int] = ()
@@ -181,7 +178,7 @@ class Session:
         if i == j:
             raise ValueError(f"A link takes two points, and {self.items.names[i]} is one.")
         answer = Answer(i, j, bool(same), _checked_confidence(confidence), strategy="told")
-        return self._tell([answer], forget)
+        return self._add([answer], forget)
 
     def join(self, points: Sequence[int], *, forget: Iterable[int] = ()) -> Self:
         """Say that points are all in one cluster: a chain through the groups of near points they are in."""
@@ -191,7 +188,7 @@ class Session:
             raise ValueError("These points are asked about as one already; choose points farther apart.")
         chain = [int(point) for point in grains.points[inside]]
         records = [Answer(a, b, True, strategy="told") for a, b in pairwise(chain)]
-        return self._tell(records, forget)
+        return self._add(records, forget)
 
     def part(self, points: Sequence[int]) -> Question:
         """Say that points are not one cluster; the next question is about the middles of their two halves."""
@@ -206,9 +203,10 @@ class Session:
         """
         if not 0 <= cluster < self.run.n_clusters_:
             raise ValueError(f"There is no cluster {cluster}; there are {self.run.n_clusters_}.")
-        old, new = cluster_names(self.run)[cluster], name.strip()
+        old, new = self.cluster_names()[cluster], str(name).strip()
         if not old:
-            return self._tell([Naming(middle(self.run, cluster), new)], forget) if new else self
+            middle = int(self.members(cluster, 1).typical[0])
+            return self._add([Naming(middle, new)], forget) if new else self
         labels, gone = self.run.labels_, set(forget)
         renamed = [
             replace(record, name=new or None)
@@ -229,8 +227,6 @@ class Session:
         self.run.undo()
         return self._after(before)
 
-    # What was said
-
     def facts(self) -> list[Fact]:
         """Return what was said, suspicious answers marked."""
         return list_facts(self.run, self.items)
@@ -241,10 +237,7 @@ class Session:
 
     def forget(self, positions: Iterable[int]) -> Self:
         """Take back what was said, by its place in the history."""
-        gone = set(positions)
-        self._check_positions(gone)
-        kept = [record for position, record in enumerate(self.run.history_) if position not in gone]
-        return self._revise(kept, len(kept))
+        return self._add([], positions)
 
     def change(self, position: int, same: bool | None) -> Self:
         """Change an answer to together (True), apart (False) or unsure (None)."""
@@ -260,17 +253,28 @@ class Session:
     def take(self, constraints: Constraints) -> Self:
         """Take constraints from elsewhere, all of them or none."""
         constraints.check_matches(len(self.items))
-        return self._tell([replace(a, strategy="imported") for a in as_answers(constraints)], ())
-
-    # The clusters
+        return self._add([replace(a, strategy="imported") for a in as_answers(constraints)], ())
 
     def cluster_names(self) -> list[str]:
-        """Return the names that were given; empty where none was."""
-        return cluster_names(self.run)
+        """Return the name most of its named points have, for every cluster; empty where none has one."""
+        named: list[Counter[str]] = [Counter() for _ in range(self.run.n_clusters_)]
+        for record in self.run.history_:
+            if isinstance(record, Naming) and record.name is not None:
+                named[self.run.labels_[record.i]][record.name] += 1
+        return [names.most_common(1)[0][0] if names else "" for names in named]
 
-    def members(self, cluster: int) -> Members:
-        """Return typical and doubtful members of a cluster."""
-        return members(self.run, cluster)
+    def members(self, cluster: int, n_shown: int = 6) -> Members:
+        """Return typical and doubtful members of a cluster, of the points that questions are about."""
+        land = self.run.landscape_
+        here = np.flatnonzero(self.run.labels_[land.grains.points] == cluster)
+        points = land.grains.points[here]
+        sureness = self.run.confidence_[points]
+        coordinates = unit_rows(land.eigenvectors)[here]
+        distances = np.linalg.norm(coordinates - coordinates.mean(axis=0), axis=1)
+        typical = np.argsort(-sureness / (1.0 + distances), kind="stable")[:n_shown]
+        rest = np.setdiff1d(np.arange(len(here)), typical)
+        doubtful = rest[np.argsort(sureness[rest], kind="stable")][:n_shown]
+        return Members(points[typical], points[doubtful])
 
     @property
     def can_undo(self) -> bool:
@@ -286,18 +290,12 @@ class Session:
             raise ValueError(f"Points are numbered from 0 to {len(self.items) - 1}.")
         return rows.astype(np.intp)
 
-    def copy_run(self, folder: Path) -> None:
-        """Write the run into another folder; it goes on being kept where it was."""
-        ActiveClustering.save(copy(self.run), folder)
-
     def close(self) -> None:
-        """Let others open the folder."""
+        """Unlock the folder."""
         if self.project is not None:
             self.project.close()
 
-    # Inside
-
-    def _tell(self, records: list[Record] | list[Answer] | list[Naming], forget: Iterable[int]) -> Self:
+    def _add(self, records: list[Record] | list[Answer] | list[Naming], forget: Iterable[int]) -> Self:
         gone = set(forget)
         self._check_positions(gone)
         kept = [record for position, record in enumerate(self.run.history_) if position not in gone]
@@ -308,8 +306,8 @@ class Session:
         try:
             self.run.revise(history)
         except ConflictError as error:
-            told = explain_contradiction(self.run, history, n_old, self.items)
-            raise ContradictionError(told) from error
+            contradiction = explain_contradiction(self.run, history, n_old, self.items)
+            raise ContradictionError(contradiction) from error
         self._focus = None
         return self._after(before)
 
@@ -379,45 +377,3 @@ def _checked_confidence(confidence: float) -> float:
     if not 0.5 <= confidence <= 1.0:
         raise ValueError(f"confidence={confidence!r} must be from 0.5 (a guess) to 1 (certain).")
     return float(confidence)
-
-
-# The clusters as a list: names, sizes, typical and doubtful members.
-
-
-class Members(NamedTuple):
-    """Rows of X: those most like the rest of a cluster, and those least sure to be in it."""
-
-    typical: IntArray
-    doubtful: IntArray
-
-
-def cluster_names(run: ActiveClustering) -> list[str]:
-    """Return the name most of its named points have, for every cluster; empty where none has one."""
-    named: list[Counter[str]] = [Counter() for _ in range(run.n_clusters_)]
-    for record in run.history_:
-        if isinstance(record, Naming) and record.name is not None:
-            named[run.labels_[record.i]][record.name] += 1
-    return [names.most_common(1)[0][0] if names else "" for names in named]
-
-
-def members(run: ActiveClustering, cluster: int, shown: int = SHOWN) -> Members:
-    """Return some members of a cluster, of the points that stand for others in questions."""
-    land = run.landscape_
-    here = np.flatnonzero(run.labels_[land.grains.points] == cluster)
-    points = land.grains.points[here]
-    sureness = run.confidence_[points]
-    typical = np.argsort(-sureness * _centrality(unit_rows(land.eigenvectors)[here]), kind="stable")
-    rest = np.setdiff1d(np.arange(len(here)), typical[:shown])
-    doubtful = rest[np.argsort(sureness[rest], kind="stable")]
-    return Members(points[typical[:shown]], points[doubtful[:shown]])
-
-
-def middle(run: ActiveClustering, cluster: int) -> int:
-    """Return the most typical member of a cluster."""
-    return int(members(run, cluster, 1).typical[0])
-
-
-def _centrality(coordinates: FloatArray) -> FloatArray:
-    """Return how near each is to the mean of all, above zero."""
-    distances = np.linalg.norm(coordinates - coordinates.mean(axis=0), axis=1)
-    return 1.0 / (1.0 + distances)

@@ -3,8 +3,8 @@ import pytest
 
 from sidecut.images import segment, touching_discs
 from sidecut.studio import Painter
+from sidecut.studio.image_annotation import PaintHandler
 from sidecut.studio.messages import pack, unpack
-from sidecut.studio.painting import PaintHandler
 
 
 @pytest.fixture

@@ -1,13 +1,13 @@
 // Pictures: paint strokes of several colours, and see the segments that follow.
 import { packBytes, saveFile, unpackNumbers } from "./arrays.js";
-import { helpForPictures } from "./easel_help.js";
+import { helpForPictures } from "./picture_help.js";
 import { element, keyButton, swatch } from "./dom.js";
 import { clusterColor, rgbOf } from "./palette.js";
 import { followTheme } from "./theme.js";
 
 const CLASSES = 8, STEP = 8;
 
-export class Easel {
+export class PicturePage {
   constructor(root, call, opening) {
     Object.assign(this, { root, call, opening, current: 1, radius: Math.max(3, Math.round(opening.width / 120)), opacity: 0.45, isBusy: false, cursor: null });
     this.strokes = new Uint8Array(opening.width * opening.height);
@@ -36,7 +36,7 @@ export class Easel {
       element("header", {}, element("h1", {}, title), element("span", { class: "counts" }, `${width} × ${height} pixels`), this.words,
         element("button", { type: "button", class: "quiet theme", "aria-label": "Light or dark", onclick: () => this.theme.toggle() }, "◐"),
         element("button", { type: "button", class: "quiet help-button", "aria-label": "Keys", onclick: () => helpForPictures(this.root) }, "?")),
-      element("main", { class: "easel" }, element("div", { class: "stage" }, this.frame), element("aside", { class: "panel" },
+      element("main", { class: "picture-page" }, element("div", { class: "stage" }, this.frame), element("aside", { class: "panel" },
         element("div", { class: "panel-body" },
           element("h2", {}, "Paint"), this.brushes,
           element("label", { class: "slider" }, element("span", {}, "Brush"), this.size),

@@ -1,4 +1,4 @@
-"""Pictures: strokes painted on them, and the segments that follow; each is a file before the next one."""
+"""Strokes on a picture and the segments that follow; every stroke is saved before the next one."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ import numpy.typing as npt
 
 from sidecut.images import RegionGraph, Segmentation, region_graph, segment, write_image
 from sidecut.images.files import write_labels
-from sidecut.studio.exports import as_file
 from sidecut.studio.items import data_address
 from sidecut.studio.messages import Array, Canvas, File, Painting, pack, unpack
-from sidecut.studio.project import Project, fingerprint, replace_file
+from sidecut.studio.project import Project, as_file, fingerprint, replace_file
 from sidecut.studio.requests import StaleError, reply_to
 
-#: Larger pictures are shown and cut with sides of at most so many pixels.
-LONGEST = 1_000
-#: Classes have one key each.
-MOST_CLASSES = 8
+#: Larger pictures are shown and cut with sides of at most this number of pixels.
+MAX_PIXELS = 1_000
+#: Each class has a key of its own, from 1 to 8.
+MAX_CLASSES = 8
 
 Marks = npt.NDArray[np.uint8]
 
@@ -53,7 +52,7 @@ class Painter:
 
     def __init__(self, image: npt.NDArray, folder: str | Path | None = None, title: str = "picture") -> None:
         self.full, self.title = image, title
-        self.stride = max(1, -(-max(image.shape[:2]) // LONGEST))
+        self.stride = max(1, -(-max(image.shape[:2]) // MAX_PIXELS))
         self.image = np.ascontiguousarray(image[:: self.stride, :: self.stride])
         self.project = None if folder is None else Project(folder)
         self._graph: RegionGraph | None = None
@@ -76,12 +75,15 @@ class Painter:
             raise ValueError(
                 f"What is painted must be whole numbers of shape {self.marks.shape}, not {new.shape}."
             )
-        if new.size and (new.min() < 0 or new.max() > MOST_CLASSES):
-            raise ValueError(f"Classes are numbered from 1 to {MOST_CLASSES}, and 0 is nothing.")
+        if new.size and (new.min() < 0 or new.max() > MAX_CLASSES):
+            raise ValueError(f"Classes are numbered from 1 to {MAX_CLASSES}, and 0 is nothing.")
         self.history.append(new.astype(np.uint8))
         if self.project is not None:
-            replace_file(self._file(len(self.history) - 1), self._packed(self.marks))
-        return self._after()
+            # Four bits per pixel are enough for the classes.
+            bits = np.unpackbits(self.marks.reshape(-1, 1), axis=1)[:, 4:]
+            replace_file(self._file(len(self.history) - 1), np.packbits(bits).tobytes())
+        self.step += 1
+        return self._cut()
 
     def undo(self) -> Self:
         """Take the last stroke back."""
@@ -90,7 +92,8 @@ class Painter:
         if self.project is not None:
             self._file(len(self.history) - 1).unlink(missing_ok=True)
         self.history.pop()
-        return self._after()
+        self.step += 1
+        return self._cut()
 
     def labels(self) -> npt.NDArray[np.intp]:
         """Return the segment of every pixel of the picture in its full size."""
@@ -101,22 +104,18 @@ class Painter:
         return np.asarray(wide[:height, :width], dtype=np.intp)
 
     def close(self) -> None:
-        """Let others open the folder."""
+        """Unlock the folder."""
         if self.project is not None:
             self.project.close()
 
-    def _after(self) -> Self:
-        self.step += 1
-        self._cut()
-        return self
-
-    def _cut(self) -> None:
+    def _cut(self) -> Self:
         if len(np.setdiff1d(self.marks, 0)) < 2:
             self.segmentation = None
-            return
+            return self
         if self._graph is None:
             self._graph = region_graph(self.image)
         self.segmentation = segment(self.image, self.marks.astype(np.intp), graph=self._graph)
+        return self
 
     def _resume(self, project: Project) -> None:
         project.check_data(fingerprint(self.full))
@@ -125,11 +124,6 @@ class Painter:
             flat = np.unpackbits(np.frombuffer(self._file(len(self.history)).read_bytes(), dtype=np.uint8))
             bits = flat[: 4 * self.marks.size].reshape(-1, 4)
             self.history.append((bits @ np.array([8, 4, 2, 1], dtype=np.uint8)).reshape(self.marks.shape))
-
-    def _packed(self, marks: Marks) -> bytes:
-        """Four bits per pixel are enough for the classes."""
-        bits = np.unpackbits(marks.reshape(-1, 1), axis=1)[:, 4:]
-        return np.packbits(bits).tobytes()
 
     def _file(self, number: int) -> Path:
         assert self.project is not None
