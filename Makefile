@@ -41,7 +41,7 @@ browser:
 
 # The pictures in docs/studio.md, made anew by the browser.
 screenshots: $(VENV)/.test-ready browser
-	$(BIN)/python -m benchmarks.studio.screenshots
+	$(BIN)/python -m benchmarks.quality.studio.screenshots
 
 # PyTorch tensors as input: PyTorch is too large for `make test`. Its build for processors is enough and far smaller than the
 # usual one; TORCH says which is installed, such as TORCH=torch==2.13.0, or the path of a wheel.
@@ -75,7 +75,7 @@ bench: $(VENV)/.test-ready
 
 # Other people's packages on the same work, each in its own environment under .peers.
 peers: $(VENV)/.test-ready
-	nice $(BIN)/python -m benchmarks.peers $(if $(DATA),--data $(DATA))
+	nice $(BIN)/python -m benchmarks.quality.peers $(if $(DATA),--data $(DATA))
 
 # The experiments of the five papers, then their figures and pages in docs/results. DATA is a folder of .npz files;
 # OPTIONS such as "--quick --jobs 4" or "--only csp". What is finished is not run again; quick runs write elsewhere.

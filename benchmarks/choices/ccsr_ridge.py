@@ -14,6 +14,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
+from benchmarks import stored
 from benchmarks.choices.csp_beta import RESULTS, data_sets, score
 from sidecut import CCSR, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
@@ -57,8 +58,7 @@ def main() -> None:
             print(pd.DataFrame([row]).round(3).to_string(index=False, header=len(rows) == 1), flush=True)
     table = pd.DataFrame(rows)
     table.loc[len(table)] = ["mean", "", *table.iloc[:, 2:].mean()]
-    RESULTS.mkdir(exist_ok=True)
-    table.round(3).to_csv(RESULTS / "ccsr_ridge.csv", index=False)
+    stored.save(table, RESULTS / "ccsr_ridge.csv", 3)
 
 
 if __name__ == "__main__":

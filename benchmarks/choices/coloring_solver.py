@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -22,10 +21,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from benchmarks.machine import facts
+from benchmarks import stored
 from sidecut.labelling.coloring import ConflictGraph, assignment, violate_least
 
-STORED = Path(__file__).parent / "results" / "coloring_solver.json"
+STORED = stored.RESULTS / "choices" / "coloring_solver.json"
 TIME_LIMIT = 5.0
 SIZES = ((20, 3), (60, 3), (60, 8), (200, 8))
 DRAWS = 2
@@ -111,7 +110,10 @@ def main() -> None:
                 rows.append(row)
                 print(row, flush=True)
     STORED.write_text(
-        json.dumps({"machine": facts(), "time limit": TIME_LIMIT, "rows": rows}, indent=1) + "\n"
+        json.dumps(
+            {**stored.stamp(), "machine": stored.facts(), "time limit": TIME_LIMIT, "rows": rows}, indent=1
+        )
+        + "\n"
     )
 
 

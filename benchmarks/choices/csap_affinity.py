@@ -8,11 +8,11 @@ Adjusted Rand index on unconstrained points, mean over draws, on data bundled wi
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from benchmarks import stored
 from sidecut import CSAP, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.datasets import make_example
@@ -20,7 +20,7 @@ from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Gaussian, Heat, Neighbors, SelfTuning, bandwidth
 from sidecut.graphs.resolvent import Resolvent
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "choices"
 N_DRAWS = 5
 N_POINTS = 600
 SOFT = (0.1, 0.3, 1.0)
@@ -72,8 +72,7 @@ def main() -> None:
                     scores[setting].append(adjusted_rand_index(y, labels, constraints=known))
             rows.append({"data": name, "known": kind} | {s: np.mean(v) for s, v in scores.items()})
             print(pd.Series(rows[-1]).to_string(), flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    pd.DataFrame(rows).round(3).to_csv(RESULTS / "csap_affinity.csv", index=False)
+    stored.save(pd.DataFrame(rows), RESULTS / "csap_affinity.csv", 3)
 
 
 if __name__ == "__main__":

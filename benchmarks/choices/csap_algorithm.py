@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_moons
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks import stored
 from sidecut import CSAP, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "choices"
 N_DRAWS = 10
 
 
@@ -73,7 +73,7 @@ def main() -> None:
     table.loc[len(table)] = {"data": "mean", "known": ""} | table.drop(
         columns=["data", "known"]
     ).mean().to_dict()
-    table.round(3).to_csv(RESULTS / "csap_algorithm.csv", index=False)
+    stored.save(table, RESULTS / "csap_algorithm.csv", 3)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ many times that, and linked points by the least that is then needed.
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 from sklearn.datasets import make_moons
 
+from benchmarks import stored
 from sidecut import CSAP, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.datasets import make_example
@@ -24,7 +24,7 @@ from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
 from sidecut.methods.csap import graph as prior
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "choices"
 N_DRAWS = 4
 SETTINGS = {
     "one variance": (1.0, 64),
@@ -70,8 +70,7 @@ def main() -> None:
     for name, kind in cases:
         rows.append({"data": name, "known": kind} | scores(name, kind))
         print(pd.Series(rows[-1]).to_string(), flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    pd.DataFrame(rows).round(3).to_csv(RESULTS / "csap_prior.csv", index=False)
+    stored.save(pd.DataFrame(rows), RESULTS / "csap_prior.csv", 3)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks import stored
 from sidecut import CSP, Constraints, NormalizedCut, SpectralLearning
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.datasets import make_example
@@ -24,7 +24,7 @@ from sidecut.evaluation import adjusted_rand_index
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Neighbors, SparseGraph
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "choices"
 FRACTIONS = (0.9, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
 N_DRAWS = 10
 
@@ -79,10 +79,9 @@ def main() -> None:
             row["SpectralLearning"] = np.mean([score(learner, graph, y, c) for c in drawn])
             rows.append(row)
             print(pd.DataFrame([row]).round(3).to_string(index=False), flush=True)
-    RESULTS.mkdir(exist_ok=True)
     table = pd.DataFrame(rows)
     table.loc[len(table)] = ["mean", "", *table.iloc[:, 2:].mean()]
-    table.round(3).to_csv(RESULTS / "csp_beta.csv", index=False)
+    stored.save(table, RESULTS / "csp_beta.csv", 3)
 
 
 if __name__ == "__main__":

@@ -18,13 +18,14 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
+from benchmarks import stored
 from sidecut import CSP, NormalizedCut
 from sidecut.constraints import sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
 from sidecut.methods.csp import cuts as cuts_module
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "choices"
 STORED = {"pendigits": 3_000, "usps": 3_000, "segment": 2_310}
 UNEVEN = {
     "uneven, six": ([1500, 600, 400, 200, 200, 100], 6, 3.5, 7),
@@ -74,8 +75,7 @@ def main() -> None:
             row["kept"] = chosen.decision_.kept
             table.append(row)
             print(pd.DataFrame([row]).round(3).to_string(index=False, header=False), flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    pd.DataFrame(table).round(3).to_csv(RESULTS / "csp_bounds.csv", index=False)
+    stored.save(pd.DataFrame(table), RESULTS / "csp_bounds.csv", 3)
 
 
 if __name__ == "__main__":

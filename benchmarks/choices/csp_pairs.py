@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import time
 import warnings
-from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 
+from benchmarks import stored
 from sidecut import CSP, Constraints, NormalizedCut
 from sidecut.constraints import sample_pairs
 from sidecut.datasets import make_example
@@ -24,7 +24,7 @@ from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Graph
 from sidecut.methods.csp import cuts as cuts_module
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "choices"
 N_DRAWS = 1
 
 
@@ -60,8 +60,7 @@ def main() -> None:
                 row["times safe"] = seconds(CSP(**common), graph, known) / unit
                 table.append(row)
                 print(pd.DataFrame([row]).round(3).to_string(index=False, header=False), flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    pd.DataFrame(table).round(3).to_csv(RESULTS / "csp_pairs.csv", index=False)
+    stored.save(pd.DataFrame(table), RESULTS / "csp_pairs.csv", 3)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ import json
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -28,7 +27,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, lobpcg
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
-from benchmarks.machine import facts
+from benchmarks import stored
 from sidecut import CSP
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors
@@ -36,7 +35,7 @@ from sidecut.methods.csp import pencil as solvers
 from sidecut.methods.csp.pencil import SurplusPencil, largest_of_pencil, symmetric
 from sidecut.spectral.conjugate_gradients import solve_columns
 
-STORED = Path(__file__).parent / "results" / "csp_solver.json"
+STORED = stored.RESULTS / "choices" / "csp_solver.json"
 MAX_ITERATIONS = 300
 
 
@@ -166,7 +165,10 @@ def main() -> None:
         hard = {"affinity": "precomputed", "beta": ("fraction", share), "tol": 1e-9}
         run(rows, f"bridges, beta {share}", *bridged(1e-7), **hard)
     run(rows, "digits, tol=1e-10", *load_digits(return_X_y=True), tol=1e-10)
-    STORED.write_text(json.dumps({"machine": facts(), "tolerance": 1e-6, "rows": rows}, indent=1) + "\n")
+    STORED.write_text(
+        json.dumps({**stored.stamp(), "machine": stored.facts(), "tolerance": 1e-6, "rows": rows}, indent=1)
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -9,18 +9,18 @@ same graph (k-NN 20, self-tuning) and the same constraints.
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from benchmarks import stored
 from benchmarks.choices.csp_beta import data_sets
 from sidecut import E2CP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "choices"
 N_DRAWS = 5
 SETTINGS = {
     "plain": {"rescale": False},
@@ -57,8 +57,7 @@ def main() -> None:
             print(pd.DataFrame([row]).round(3).to_string(index=False, header=len(rows) == 1), flush=True)
     table = pd.DataFrame(rows)
     table.loc[len(table)] = ["mean", "", *table.iloc[:, 2:].mean()]
-    RESULTS.mkdir(exist_ok=True)
-    table.round(3).to_csv(RESULTS / "e2cp_rescale.csv", index=False)
+    stored.save(table, RESULTS / "e2cp_rescale.csv", 3)
 
 
 if __name__ == "__main__":

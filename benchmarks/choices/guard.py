@@ -22,6 +22,7 @@ import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
 import sidecut
+from benchmarks import stored
 from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
@@ -30,7 +31,7 @@ from sidecut.methods.base import GraphClusterer
 from sidecut.methods.guard import count_held_out_pairs, held_out_gain
 from sidecut.methods.task import Task
 
-RESULTS = Path(__file__).parent / "results" / "guard.csv"
+RESULTS = stored.RESULTS / "choices" / "guard.csv"
 METHODS = (
     "CSP",
     "SCACS",
@@ -130,7 +131,7 @@ def main() -> None:
         for method in args.only:
             rows = list(measure(method, name, X, y, done))
             if rows:
-                cells = pd.concat([cells, pd.DataFrame(rows)], ignore_index=True)
+                cells = pd.concat([cells, pd.DataFrame(rows).assign(**stored.stamp())], ignore_index=True)
         cells.round(4).to_csv(RESULTS, index=False)
 
 

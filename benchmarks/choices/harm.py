@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,10 +18,11 @@ from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
 from sklearn.preprocessing import StandardScaler
 
 import sidecut
+from benchmarks import stored
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 
-RESULTS = Path(__file__).parent / "results" / "harm.csv"
+RESULTS = stored.RESULTS / "choices" / "harm.csv"
 ESTIMATORS = [
     "CSAP",
     "NCSC",
@@ -77,7 +77,11 @@ def main() -> None:
         found = losses(name, args.draws)
         every = np.concatenate(list(found.values()))
         row = {"fits": every.size, "mean loss": every.mean(), "share above .05": np.mean(every > 0.05)}
-        row |= {"worst": every.max()} | {data: np.mean(values) for data, values in found.items()}
+        row |= (
+            {"worst": every.max()}
+            | {data: np.mean(values) for data, values in found.items()}
+            | stored.stamp()
+        )
         table = pd.concat([table.drop(index=name, errors="ignore"), pd.DataFrame(row, index=[name])]).round(4)
         print(table.loc[[name]].to_string(), flush=True)
         table.to_csv(RESULTS, index_label="estimator")

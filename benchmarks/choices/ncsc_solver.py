@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from benchmarks import stored
 from benchmarks.speed.graphs import mnist
 from sidecut import NCSC, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
@@ -31,7 +32,7 @@ from sidecut.graphs import Graph, Neighbors
 from sidecut.methods.ncsc import PenalizedCut
 from sidecut.methods.ncsc.objective import best_indicators
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "choices"
 N_DRAWS = 3
 SOLVERS = ("projected", "exchange", "multiplicative")
 UPDATES = 2_000
@@ -103,10 +104,9 @@ def main() -> None:
             row = {"data": name, "known": kind, "gamma_must": gamma_must}
             rows.append(row | compare(base, graph, y, draws, args.updates))
             print(pd.DataFrame(rows[-1:]).round(3).to_string(index=False), flush=True)
-    RESULTS.mkdir(exist_ok=True)
     name = "ncsc_solver_mnist" if args.data else "ncsc_solver"
     name += "" if args.updates == UPDATES else f"_{args.updates}"
-    pd.DataFrame(rows).round(5).to_csv(RESULTS / f"{name}.csv", index=False)
+    stored.save(pd.DataFrame(rows), RESULTS / f"{name}.csv", 5)
 
 
 if __name__ == "__main__":

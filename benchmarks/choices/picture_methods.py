@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.images.marks import draw_marks
-from benchmarks.images.pictures import Scene, bundled_scenes
-from benchmarks.images.scores import marks_kept, mean_iou
+from benchmarks import stored
+from benchmarks.quality.images.marks import draw_marks
+from benchmarks.quality.images.pictures import Scene, bundled_scenes
+from benchmarks.quality.images.scores import marks_kept, mean_iou
 from sidecut import E2CP, NCSC, PoissonLearning, PoissonMBO
 from sidecut.images import segment
 
-RESULTS = Path(__file__).parent / "results" / "picture_methods.csv"
+RESULTS = stored.RESULTS / "choices" / "picture_methods.csv"
 SCENES = ("coffee", "astronaut", "cameraman", "rocket", "one flower", "grass, gravel, brick", "cat")
 SMALLER = 4
 METHODS = {
@@ -64,7 +64,7 @@ def main() -> None:
     scenes = [shrink(scene) for scene in bundled_scenes() if scene.name in SCENES]
     table = [row for scene in scenes for kind in ("dots", "long") for row in measure(scene, kind)]
     frame = pd.DataFrame(table).round(4)
-    frame.to_csv(RESULTS, index=False)
+    stored.save(frame, RESULTS)
     print(frame.groupby("method")[["IoU", "marks kept", "seconds"]].mean().round(3))
 
 

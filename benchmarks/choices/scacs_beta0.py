@@ -18,13 +18,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks import stored
 from sidecut import LSC, SCACS
 from sidecut.constraints import sample_labels
 from sidecut.datasets import load
 from sidecut.evaluation import clustering_accuracy
 from sidecut.exceptions import ConstraintError
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "choices"
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 AMOUNTS = (50, 100, 200, 500, 1000, 2000, 5000)
 #: β₀ by the number of labels c and of landmarks p.
@@ -78,7 +79,11 @@ def main() -> None:
     parser.add_argument("--stored", action="store_true", help="judge rules by the stored table, run nothing")
     args = parser.parse_args()
     if args.stored:
-        print(losses(pd.read_csv(RESULTS / "scacs_beta0.csv")).round(4).to_string())
+        print(
+            losses(pd.read_csv(RESULTS / "scacs_beta0.csv").drop(columns=["date", "commit"]))
+            .round(4)
+            .to_string()
+        )
         return
     warnings.simplefilter("ignore")
     tables = []
@@ -92,8 +97,7 @@ def main() -> None:
         table.insert(0, "data", name)
         print(table.round(3).to_string(index=False), flush=True)
         tables.append(table)
-    RESULTS.mkdir(exist_ok=True)
-    pd.concat(tables).round(3).to_csv(RESULTS / "scacs_beta0.csv", index=False)
+    stored.save(pd.concat(tables), RESULTS / "scacs_beta0.csv", 3)
 
 
 if __name__ == "__main__":

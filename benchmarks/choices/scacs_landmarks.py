@@ -18,12 +18,13 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_digits
 
+from benchmarks import stored
 from sidecut import LSC, SCACS
 from sidecut.constraints import sample_labels
 from sidecut.evaluation import clustering_accuracy
 from sidecut.exceptions import ConstraintError
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "choices"
 RULES = ("random", "kmeans", "kmeans++")
 #: β₀ is 0.1 where nothing else is said, as in section 5.3 of the paper.
 SETTINGS = {
@@ -75,8 +76,7 @@ def main() -> None:
                 {"data": name, "landmarks": rule, **drawn.mean(), "deviation": drawn["beta0 0.1"].std()}
             )
             print(pd.DataFrame(rows[-1:]).round(3).to_string(index=False), flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    pd.DataFrame(rows).round(3).to_csv(RESULTS / "scacs_landmarks.csv", index=False)
+    stored.save(pd.DataFrame(rows), RESULTS / "scacs_landmarks.csv", 3)
 
 
 if __name__ == "__main__":

@@ -25,8 +25,9 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks import stored
 from benchmarks.choices import other_sets
-from benchmarks.speed import knowledge, stored
+from benchmarks.speed import knowledge
 from benchmarks.speed.few_labels import per_class
 from benchmarks.speed.pairs import few, many
 from sidecut.evaluation import adjusted_rand_index
@@ -36,7 +37,7 @@ from sidecut.methods.csp import cuts
 from sidecut.methods.e2cp import smooth
 from sidecut.methods.ncsc import descents as projected
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "choices"
 SIZES, N_DRAWS = (3_000, 20_000), 5
 #: What each constant was before.
 BEFORE: dict[str, list[tuple[ModuleType, str, float]]] = {
@@ -78,7 +79,7 @@ def main() -> None:
         for method in args.methods:
             rows = compare(graph, y, method)
             rows = [{"data": name, "points": len(y), "method": method} | row for row in rows]
-            stored.write(RESULTS / "shortcuts", rows, ["data", "points", "method", "known"])
+            stored.merge(rows, RESULTS / "shortcuts.csv", ["data", "points", "method", "known"])
 
 
 def compare(graph: SparseGraph, y: np.ndarray, method: str) -> list[dict]:

@@ -9,19 +9,18 @@ that the page of speed does not report on; five seeds of k-means with ten starts
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks import stored
 from benchmarks.choices import other_sets
-from benchmarks.speed import stored
 from sidecut.graphs import Neighbors
 from sidecut.labelling import kmeans_labels, unit_rows
 from sidecut.labelling import labels as module
 from sidecut.spectral import laplacian_eigenpairs
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "choices"
 SETS = ("widths", "stretched", "uneven", "copies", "shells", "topics")
 N_POINTS, N_CLUSTERS, N_SEEDS = 20_000, 50, 5
 
@@ -56,7 +55,7 @@ def main() -> None:
         row |= {"squares, mean ratio": squares.mean(), "most": squares.max(), "least": squares.min()}
         row |= {"time ratio": float(np.median(seconds))}
         print(row, flush=True)
-        stored.write(RESULTS / "single_precision", [row], ["data", "points", "clusters"])
+        stored.merge([row], RESULTS / "single_precision.csv", ["data", "points", "clusters"])
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks import stored
 from benchmarks.choices.ccsr_ridge import draws
 from benchmarks.choices.csp_beta import RESULTS, data_sets, score
 from benchmarks.speed.graphs import mnist
@@ -76,11 +77,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder that holds mnist.npz; without it the small data")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    RESULTS.mkdir(exist_ok=True)
     if args.data:
-        on_mnist(args.data).round(3).to_csv(RESULTS / "sskk_weighting_mnist.csv", index=False)
+        stored.save(on_mnist(args.data), RESULTS / "sskk_weighting_mnist.csv", 3)
     else:
-        on_small_data().round(3).to_csv(RESULTS / "sskk_weighting.csv", index=False)
+        stored.save(on_small_data(), RESULTS / "sskk_weighting.csv", 3)
 
 
 if __name__ == "__main__":

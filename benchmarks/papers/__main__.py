@@ -2,9 +2,9 @@
 
     python -m benchmarks.papers --data FOLDER [--only csp-fig9 ncsc] [--quick] [--jobs 2]
 
-Finished cells are kept in benchmarks/papers/results/raw and not run again; summaries are written beside.
-`python -m benchmarks.papers.report` then redraws the figures and writes the pages in docs/results; with
-`--quick`, tables and pages of quick runs, in benchmarks/papers/results/raw/quick.
+Finished cells are kept in benchmarks/results/papers/raw and not run again; summaries are written beside.
+`python -m benchmarks.papers.report` then redraws the figures and writes the pages in docs/lab/papers; with
+`--quick`, tables and pages of quick runs, in benchmarks/results/papers/raw/quick.
 """
 
 from __future__ import annotations

@@ -136,11 +136,6 @@ CLAIMS = [
     ),
 ]
 NOT_RUN = [
-    "AP's prior was mended after these tables were first made: it is positive semidefinite as a whole now, "
-    "which needs the least eigenvalue of the graph and takes longer. AP and NCuts were run again, with all "
-    "100 draws, on the four synthetic sets and on wine (AP at 100 pairs: 0.971, before 0.920). On "
-    "ionosphere, soybean_small and the newsgroups, and in the tables of E2CP and CSP, AP's rows are of the "
-    "code before; `python -m benchmarks.papers --data FOLDER --only csap --methods AP NCuts` runs them.",
     "Figure 7, segmentation of images: the pictures of the occluder and of three objects are not at hand.",
-    "Figures 2 to 4 are arithmetic on forty points on a line: [the method's page](../csap.md) computes them.",
+    "Figures 2 to 4 are arithmetic on forty points on a line: [its page](../../csap.md) computes them.",
 ]

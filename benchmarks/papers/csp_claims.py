@@ -222,8 +222,6 @@ CLAIMS = [
     Claim("It is even better than the original", "7.4, fig. 11", _mixed_beats("English alone"), OTHER_TEXTS),
 ]
 NOT_RUN = [
-    "AP's prior was mended after the others had run ([CSAP](csap.md)). Its rows with neighbours were run "
-    "again; a Gaussian kernel was a covariance before, so its other rows are older.",
     "Figure 6, the man with a tall hat: the picture is not at hand.",
     "Figures 12 and 13, transfer between scans of brains: the scans are not public.",
     "That the methods of Yu and Shi and of De Bie et al. do no better than SL and SSKK, and that the "

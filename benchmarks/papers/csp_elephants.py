@@ -24,14 +24,15 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from benchmarks.machine import facts
+from benchmarks import stored
 from benchmarks.papers.signs import SignCut
 from benchmarks.papers.tables import merge
+from benchmarks.stored import facts
 from sidecut import CSP
 from sidecut.graphs import SparseGraph
 from sidecut.images import Segmentation, as_pixels, pixel_graph, segment, write_image
 
-RESULTS = Path(__file__).parent / "results" / "csp_elephants.csv"
+RESULTS = stored.RESULTS / "papers" / "csp_elephants.csv"
 NAME = "296059"
 #: Upper left pixels of the marks, as rows and columns of the full picture.
 HEADS, SKY, GROUND = [(50, 120), (80, 340)], (10, 430), (240, 420)

@@ -196,8 +196,8 @@ CLAIMS = [
         "7.2, fig. 8",
         _noise,
         "The paper shows one sample, and much depends on sample and draw. Eq. 19 asks for half of what can "
-        "be satisfied, which few pairs among 600 points grant only to bumps around single pairs ([the "
-        "method's page](../csp.md)); smaller shares, down to a twentieth, do better ([what the reasons rest "
+        "be satisfied, which few pairs among 600 points grant only to bumps around single pairs ([its "
+        "page](../../csp.md)); smaller shares, down to a twentieth, do better ([what the reasons rest "
         "on](#what-the-reasons-rest-on)).",
     ),
 ]

@@ -11,20 +11,20 @@ satisfaction vᵀQ̄v is below the threshold β/vol of eq. 19, and the agreement
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.linalg import eigh, eigvalsh
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks import stored
 from benchmarks.papers.csp import MOONS
 from benchmarks.papers.signs import SignCut
 from benchmarks.papers.synthetic import MADE
 from sidecut import CSP, Constraints
 from sidecut.constraints import sample_pairs
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "papers"
 EDGES = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5)]
 SIDES = np.array([1, 1, 1, 1, -1, -1])
 N_PAIRS, N_SAMPLES = 20, 10
@@ -77,7 +77,7 @@ def main() -> None:
     found = {"csp_toy.csv": toy(), "csp_cuts.csv": pd.DataFrame(map(cuts, range(N_SAMPLES))).round(3)}
     for file, table in found.items():
         print(table.to_string(index=False))
-        table.to_csv(RESULTS / file, index=False)
+        stored.save(table, RESULTS / file)
 
 
 if __name__ == "__main__":

@@ -18,12 +18,13 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import pairwise_distances
 
+from benchmarks import stored
 from benchmarks.papers.e2cp import SCENE
 from benchmarks.papers.side_information import draw as draw_constraints
 from sidecut import CSAP, E2CP, NormalizedCut, SpectralLearning
 from sidecut.datasets import load
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "papers"
 N_PAIRS, N_DRAWS = 2_400, 5
 METHODS = {
     "NCuts": NormalizedCut(),
@@ -67,7 +68,7 @@ def main() -> None:
         print(pd.DataFrame(rows[-len(METHODS) :]).to_string(index=False), flush=True)
     table = pd.DataFrame(rows).groupby("method", sort=False).mean().round(4)
     table["draws"] = args.draws
-    table.to_csv(RESULTS / "e2cp_scene.csv", float_format="%.10g")
+    stored.save(table.reset_index(), RESULTS / "e2cp_scene.csv")
 
 
 if __name__ == "__main__":

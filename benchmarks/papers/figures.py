@@ -13,7 +13,7 @@ from benchmarks.papers.claims import data_of
 from benchmarks.papers.experiment import Contender, Experiment
 from benchmarks.papers.tables import Results
 
-DOCS = Path(__file__).parents[2] / "docs" / "results"
+DOCS = Path(__file__).parents[2] / "docs" / "lab" / "papers"
 WORDS = {
     "ari": "adjusted Rand index",
     "rand": "Rand index",

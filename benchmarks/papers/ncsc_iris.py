@@ -10,17 +10,17 @@ figures.
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from benchmarks import stored
 from sidecut import LCSC, NCSC, Constraints
 from sidecut.datasets import make_example
 from sidecut.evaluation import clustering_accuracy
 from sidecut.graphs import Neighbors
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "papers"
 N_DRAWS = 5
 COUNTS = [(0, n) for n in (0, 50, 100, 200, 500, 1000, 2000, 4000)] + [
     (n, 0) for n in (25, 50, 100, 200, 500)
@@ -57,8 +57,7 @@ def main() -> None:
             row[name] = np.mean([clustering_accuracy(iris.y, labels) for labels in found])
         rows.append(row)
         print(pd.DataFrame([row]).round(4).to_string(index=False), flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    pd.DataFrame(rows).round(4).to_csv(RESULTS / "ncsc_iris.csv", index=False)
+    stored.save(pd.DataFrame(rows), RESULTS / "ncsc_iris.csv", 4)
 
 
 if __name__ == "__main__":

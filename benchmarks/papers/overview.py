@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if experiment.data in args.only and not args.draw:
             run(experiment, Store(RESULTS), folder=args.data, n_jobs=args.jobs)
     # Scored where nothing was given away.
-    draw(Results(RESULTS, free=True), DOCS / "overview.svg")
+    draw(Results(RESULTS, free=True), DOCS.parents[1] / "images" / "overview.svg")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from benchmarks import stored
 from benchmarks.label_spreading import spread
 from benchmarks.papers import csap, csp, e2cp, scacs
 from benchmarks.papers.cells import graph_of, points, run_cell
@@ -203,7 +204,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name in args.only:
         table = pd.DataFrame(PROBES[name](args.data), columns=["what", "variant", "value"])
         print(table.to_string(index=False))
-        table.to_csv(RESULTS / f"{name}_reasons.csv", index=False, float_format="%.3g")
+        table["value"] = [float(f"{value:.3g}") for value in table["value"]]
+        stored.save(table, RESULTS / f"{name}_reasons.csv")
 
 
 if __name__ == "__main__":

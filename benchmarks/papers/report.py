@@ -19,9 +19,10 @@ from benchmarks.papers.overview import EXPERIMENTS as ONE_PER_CENT
 from benchmarks.papers.storing import QUICK_RESULTS, RESULTS
 from benchmarks.papers.tables import Extra, Results
 from benchmarks.papers.verdicts import tally, verdict_table
+from benchmarks.stored import measured
 
 INTRODUCTION = """\
-Written by `python -m benchmarks.papers.report` from the tables in `benchmarks/papers/results`: every
+Written by `python -m benchmarks.papers.report` from the tables in `benchmarks/results/papers`: every
 verdict and the number beside it is computed from them. What the paper says is told in our words, sentence
 by sentence, beside the figure it is about. “(paper)” is a method as it is printed; the same name without is
 our default, or a method the paper does not have. A method is best in a cell (a data set and a size) if no
@@ -41,7 +42,7 @@ rests on.
 
 DATA is a folder of `.npz` files with X and y; without it, what scikit-learn bundles is used and the rest is
 fetched from openml.org where it can be had (`sidecut.datasets.load`). Results are kept cell by cell in
-`benchmarks/papers/results/raw`, which is not versioned, and summed up in tidy tables beside it, each with the
+`benchmarks/results/papers/raw`, which is not versioned, and summed up in tidy tables beside it, each with the
 configuration that made it; a table of more draws is never replaced by one of fewer. What the papers' protocol
 lacks is a switch: `--pairs random` instead of pairs that were clustered wrongly, `--noise 0.1` for one pair
 in ten told wrongly, `--choose held-out` to tune by constraints instead of by the true labels; scores on
@@ -49,7 +50,7 @@ unconstrained points are always kept beside those on all."""
 ONE_PER_CENT_BUYS = """\
 ## What one per cent buys
 
-![accuracy with nothing known and with the labels of one per cent, on six data sets](overview.svg)
+![accuracy without labels and with the labels of one per cent, on six data sets](../../images/overview.svg)
 
 The labels of 1 % of the points, five draws; a graph of 20 neighbours, default settings, accuracy on the
 points whose labels were not given. To run it again: `python -m benchmarks.papers.overview --data FOLDER`"""
@@ -114,6 +115,8 @@ def scores(experiment: Experiment, results: Results) -> str:
         table[f"{head}, at {last}"] = pd.Series(
             {label: float(curve.iloc[-1]) for label, curve in ends.items()}
         )
+    stored_rows = results.table(experiment.name)
+    table["measured"] = [measured(stored_rows[stored_rows.method == label]) for label in table.index]
     table.index.name = WORDS[experiment.metric]
     return markdown(table)
 
@@ -265,7 +268,8 @@ def _extra(extra: Extra, results: Results) -> Iterator[str]:
     yield f"### {extra.title[0].upper()}{extra.title[1:]}"
     yield f"To run it again: `{extra.command}`" + ("" if table is not None else " (not run yet)")
     if table is not None:
-        yield markdown(table.set_index(table.columns[0]))
+        yield markdown(table.drop(columns=["date", "commit"]).set_index(table.columns[0]))
+        yield f"Measured on {measured(table)}."
 
 
 def _panels(group: list[Experiment], results: Results) -> Iterator[str]:
@@ -325,7 +329,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     results = Results(args.results or (QUICK_RESULTS if args.quick else RESULTS))
     docs = args.docs or (QUICK_RESULTS / "pages" if args.quick else DOCS)
     docs.mkdir(parents=True, exist_ok=True)
-    (docs / "README.md").write_text(overview(results), encoding="utf-8")
+    (docs / "index.md").write_text(overview(results), encoding="utf-8")
     for name, paper in PAPERS.items():
         (docs / f"{name}.md").write_text(page(name, paper, results, docs), encoding="utf-8")
         print(docs / f"{name}.md")

@@ -201,7 +201,7 @@ FULL_KERNEL = (
 )
 IDLE = (
     "As printed, ones on the whole diagonal of Q leave the constraints idle where β < 1 ([the method's "
-    "page](../scacs.md)): they buy next to nothing with 100 labels."
+    "page](../../scacs.md)): they buy next to nothing with 100 labels."
 )
 SPARSE_CSP = (
     "The paper's FCSC decomposes dense matrices. Our CSP iterates on a graph of 20 neighbours: on 4,000 "

@@ -26,14 +26,14 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
 
-from benchmarks.machine import facts
+from benchmarks import stored
 from benchmarks.papers.tables import merge
 from sidecut import CSP, LSC, SCACS, Constraints, COPKMeans, MetricKMeans
 from sidecut.constraints import sample_labels
 from sidecut.evaluation import clustering_accuracy
 from sidecut.exceptions import ConstraintError
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "papers"
 N_LABELS = 100
 #: Seconds in table 2.
 PUBLISHED = {
@@ -132,8 +132,7 @@ def main() -> None:
         with np.load(args.data / f"{name}.npz") as file:
             X, y = file["X"], file["y"].astype(int)
         rows += rows_of(name, X, y, args.draws, args.methods)
-    table = merge(pd.DataFrame(rows).round(4), args.out, ["data", "method"])
-    args.out.with_suffix(".txt").write_text(f"{facts()}\n\n{table.to_string(index=False, na_rep='')}\n")
+    merge(pd.DataFrame(rows).round(4), args.out, ["data", "method"])
 
 
 if __name__ == "__main__":

@@ -1,23 +1,25 @@
-"""Where results are kept: every cell in results/raw (not versioned), summaries beside it (versioned).
+"""Where results are kept: every cell in results/papers/raw (not versioned), summaries beside it (versioned).
 
-A summary is one tidy table per experiment, a row for each method, setting and size, with the configuration
-that made it as JSON beside it. A cell is finished when the raw table has a row of the same method, size, draw
-and fingerprint of the configuration; changing the settings of one method makes only its cells run again.
+A paper has one table of summaries, a row for each experiment, method, setting and size, and the
+configurations of its experiments as JSON beside it. A cell is finished when the raw table has a row of the
+same method, size, draw and fingerprint of the configuration; changing the settings of one method makes only
+its cells run again.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from benchmarks.machine import facts
+from benchmarks import stored
 from benchmarks.papers.experiment import Contender, Experiment
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "papers"
 #: Quick runs leave the stored results alone.
 QUICK_RESULTS = RESULTS / "raw" / "quick"
 COLUMNS = [
@@ -60,8 +62,27 @@ class Store:
         return self.folder / "raw" / f"{name}.csv"
 
     def summary_path(self, name: str) -> Path:
-        """Where the summary of an experiment is."""
-        return self.folder / name.partition("-")[0] / f"{name}.csv"
+        """Where the summary of an experiment is, among those of the same paper."""
+        return self.folder / f"{name.partition('-')[0]}.csv"
+
+    def read_summary(self, name: str) -> pd.DataFrame | None:
+        """Return the summary of an experiment, or None if it was never run."""
+        path = self.summary_path(name)
+        table = read_summaries(path, path.stat().st_mtime_ns) if path.exists() else None
+        rows = None if table is None else table[table.experiment == name]
+        if rows is None or rows.empty:
+            return None
+        is_whole = (rows["size"] % 1 == 0).all()
+        return (
+            rows.drop(columns="experiment")
+            .astype({"size": int if is_whole else float})
+            .reset_index(drop=True)
+        )
+
+    def configuration(self, name: str) -> dict[str, Any]:
+        """Return what an experiment was run with, as far as it is stored."""
+        path = self.summary_path(name).with_suffix(".json")
+        return json.loads(path.read_text()).get(name, {}) if path.exists() else {}
 
     def cells(self, name: str) -> pd.DataFrame:
         """Return all rows of an experiment, none if it was never run."""
@@ -114,25 +135,44 @@ class Store:
         valid = cells[cells.method.map(marks) == cells.config]
         if valid.empty:
             return None
-        path = self.summary_path(experiment.name)
-        table = summary(valid, order)
-        stored = pd.read_csv(path, keep_default_na=False, na_values=[""]) if path.exists() else table[:0]
-        if stored[stored.method.isin(chosen)].draws.max() > table.draws.max():
+        table = summary(valid, order).assign(**stored.stamp())
+        before = self.read_summary(experiment.name)
+        if before is not None and before[before.method.isin(chosen)].draws.max() > table.draws.max():
             return None
-        if methods is not None:
-            others = stored[~stored.method.isin(chosen)]
+        if methods is not None and before is not None:
+            others = before[~before.method.isin(chosen)]
             others = others.assign(setting=others.setting.astype(object).fillna(""))
             table = _in_order(pd.concat([others, table]), order)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        table.to_csv(path, index=False, lineterminator="\n")
         # Sizes and draws are those of the table, which may come from several runs.
         lasting = {k: v for k, v in experiment.configuration().items() if k not in ("sizes", "draws")}
-        made = {"data_checksum": checksum, "made_with": facts(), **lasting}
-        if methods is not None and path.with_suffix(".json").exists():
-            before = json.loads(path.with_suffix(".json").read_text())
-            made |= {"made_with": before["made_with"], "run_again": {name: facts() for name in sorted(marks)}}
-        path.with_suffix(".json").write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+        made = {"data_checksum": checksum, "made_with": stored.facts(), **lasting}
+        last = self.configuration(experiment.name)
+        if methods is not None and last:
+            again = {name: stored.facts() for name in sorted(marks)}
+            made |= {"made_with": last["made_with"], "run_again": again}
+        return self._write(experiment.name, table, made)
+
+    def _write(self, name: str, table: pd.DataFrame, made: dict[str, Any]) -> Path:
+        """Put a summary and its configuration in the place of those that are stored."""
+        path = self.summary_path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        table = table.assign(experiment=name)[["experiment", *table.columns]]
+        if path.exists():
+            others = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=object)
+            table = pd.concat([others[others.experiment != name], table.astype(object)])
+            table = table.sort_values("experiment", kind="stable")
+        table.to_csv(path, index=False, lineterminator="\n")
+        configurations = path.with_suffix(".json")
+        all_made = json.loads(configurations.read_text()) if configurations.exists() else {}
+        text = json.dumps(dict(sorted((all_made | {name: made}).items())), indent=1, ensure_ascii=False)
+        configurations.write_text(text + "\n")
         return path
+
+
+@lru_cache(32)
+def read_summaries(path: Path, _changed: int) -> pd.DataFrame:
+    """Return all summaries of a paper; read again when the file has changed."""
+    return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"method": str})
 
 
 def summary(cells: pd.DataFrame, order: list[str]) -> pd.DataFrame:

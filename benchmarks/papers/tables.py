@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.papers.storing import RESULTS, Store
+from benchmarks import stored
+from benchmarks.papers.storing import RESULTS, Store, read_summaries
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Extra:
 
 def merge(table: pd.DataFrame, path: Path, keys: list[str]) -> pd.DataFrame:
     """Write a table beside the rows a file has of other keys, so that a run of some leaves the rest."""
+    table = table.assign(**stored.stamp())
     if path.exists():
         before = pd.read_csv(path)
         is_new = before.set_index(keys).index.isin(table.set_index(keys).index)
@@ -70,13 +71,12 @@ class Results:
 
     def table(self, name: str) -> pd.DataFrame | None:
         """Return the summary of an experiment, or None if it was never run."""
-        path = Store(self.folder).summary_path(name)
-        return _read(path, path.stat().st_mtime_ns) if path.exists() else None
+        return Store(self.folder).read_summary(name)
 
     def other(self, file: str) -> pd.DataFrame | None:
         """Return a table that another script has made, or None if it never was."""
         path = self.folder / file
-        return _read(path, path.stat().st_mtime_ns) if path.exists() else None
+        return read_summaries(path, path.stat().st_mtime_ns) if path.exists() else None
 
     def curve(self, name: str, method: str, score: str) -> pd.Series | None:
         """Return the mean of a score by size; of a tuned method, of the best setting at each size.
@@ -114,8 +114,3 @@ class Results:
 
     def _suffix(self, score: str) -> str:
         return "_free" if self.free and score in ("ari", "rand", "acc", "err") else ""
-
-
-@lru_cache(256)
-def _read(path: Path, _changed: int) -> pd.DataFrame:
-    return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"method": str})

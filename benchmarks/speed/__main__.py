@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.machine import facts
 from benchmarks.speed import growth, history, page, suite
+from benchmarks.stored import commit, facts
 
 
 def run(scripts: list[suite.Script], quick: bool, data: Path | None) -> pd.DataFrame:
@@ -26,12 +26,9 @@ def run(scripts: list[suite.Script], quick: bool, data: Path | None) -> pd.DataF
     return pd.concat(tables, ignore_index=True)
 
 
-def write(table: pd.DataFrame, folder: Path, picture: Path, conditions: str) -> None:
-    """Write the table as csv and as text, and draw the picture where there are times to draw."""
-    folder.mkdir(parents=True, exist_ok=True)
-    table.to_csv(folder / "suite.csv", index=False, float_format="%.4g")
+def show(table: pd.DataFrame, folder: Path, picture: Path, conditions: str) -> None:
+    """Print the table, and draw the picture where there are times to draw."""
     text = table.to_string(index=False, na_rep="", float_format="{:.4g}".format)
-    (folder / "suite.txt").write_text(f"{conditions}\n\n{text}\n")
     scaling = folder / "scaling.csv"
     if scaling.exists():
         growth.draw(growth.on_one_sort(pd.read_csv(scaling)), conditions, picture)
@@ -53,9 +50,10 @@ def main() -> None:
         picture, past = folder / "growth.svg", folder / "history.csv"
     if not args.stored:
         # Asked before the run, which changes the stored results.
-        measured = history.commit()
+        measured = commit()
+        (folder / "machine.txt").write_text(facts() + "\n")
         history.append(run(suite.chosen(args.only), args.quick, args.data), measured, past)
-    write(suite.collected(folder), folder, picture, facts())
+    show(suite.collected(folder), folder, picture, facts())
     if not args.quick:
         page.main()
 

@@ -14,12 +14,11 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import make_blobs
 
-from benchmarks.speed import stored
+from benchmarks import stored
 from benchmarks.speed.e2cp_once import peak
 from benchmarks.speed.timing import seconds
 from sidecut import CSAP, Constraints
@@ -27,7 +26,7 @@ from sidecut.constraints import sample_pairs
 from sidecut.graphs import DenseGraph, Gaussian
 from sidecut.methods.csap.graph import ObservedLinks, condition_graph, make_prior
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "speed"
 EPS = 1e-5
 
 
@@ -111,9 +110,9 @@ def main() -> None:
     for n_points in args.tiled:
         fits.append(tiled_fit(n_points))
         print(fits[-1], flush=True)
-    stored.write(RESULTS / "csap", rows, ["points", "cannot-links"])
+    stored.merge(rows, RESULTS / "csap.csv", ["points", "cannot-links"])
     if fits:
-        stored.write(RESULTS / "csap_tiled", fits, ["points", "pairs"])
+        stored.merge(fits, RESULTS / "csap_tiled.csv", ["points", "pairs"])
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_blobs
 
-from benchmarks.speed import stored
+from benchmarks import stored
 from benchmarks.speed.graphs import mnist, mnist_points
 from benchmarks.speed.timing import one_blas_thread, seconds, timed
 from sidecut import CSP, Constraints
@@ -36,7 +36,7 @@ from sidecut.graphs import Graph, NormalizedAffinity, SparseGraph
 from sidecut.graphs.recipes import Neighbors
 from sidecut.methods.csp import feasible_cuts
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "speed"
 LABELS = (100, 500, 1_000)
 
 
@@ -175,7 +175,7 @@ def main() -> None:
     if args.data and set(args.parts) - {"a"}:
         with one_blas_thread():
             rows += on_mnist(args.data, args.parts, args.draws)
-    stored.write(RESULTS / "csp", rows, ["part", "points", "labels"])
+    stored.merge(rows, RESULTS / "csp.csv", ["part", "points", "labels"])
 
 
 if __name__ == "__main__":

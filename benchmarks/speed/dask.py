@@ -23,13 +23,13 @@ import pandas as pd
 from distributed import Client, LocalCluster
 from sklearn.datasets import make_blobs
 
-from benchmarks.speed import stored
+from benchmarks import stored
 from benchmarks.speed.timing import alternately
 from sidecut import SCACS, Constraints
 from sidecut.constraints import sample_labels
 from sidecut.distributed import fit
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "speed"
 CLUSTERS, FEATURES, KNOWN = 10, 10, 100
 ROWS_PER_FILE = 50_000
 
@@ -92,7 +92,7 @@ def main() -> None:
         for n_points in args.points:
             rows.append(measure(n_points, args.landmarks, args.repeats))
             print(rows[-1], flush=True)
-    stored.write(RESULTS / "dask", rows, ["points", "landmarks"])
+    stored.merge(rows, RESULTS / "dask.csv", ["points", "landmarks"])
 
 
 if __name__ == "__main__":

@@ -28,10 +28,11 @@ import scipy.sparse as sp
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_blobs
 
+from benchmarks import stored
 from benchmarks.label_spreading import spread
-from benchmarks.peers import registry
-from benchmarks.peers.environments import InstallError, python_of
-from benchmarks.speed import e2cp_once, stored
+from benchmarks.quality.peers import registry
+from benchmarks.quality.peers.environments import InstallError, python_of
+from benchmarks.speed import e2cp_once
 from benchmarks.speed.graphs import mnist
 from benchmarks.speed.timing import alternately, one_blas_thread, seconds, timed
 from sidecut import E2CP, Constraints
@@ -41,7 +42,7 @@ from sidecut.graphs import Graph, Neighbors, NormalizedAffinity, SparseGraph
 from sidecut.methods.e2cp import propagate
 from sidecut.methods.e2cp.adjustment import adjust_graph
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "speed"
 #: Where the environments of other packages are.
 PEERS = Path(".peers")
 LABELS = (100, 500, 1_000)
@@ -213,7 +214,7 @@ def main() -> None:
         if "e" in args.parts:
             with one_blas_thread():
                 rows += by_default(graph, y)
-    stored.write(RESULTS / "e2cp", rows, ["part", "points", "known"])
+    stored.merge(rows, RESULTS / "e2cp.csv", ["part", "points", "known"])
 
 
 if __name__ == "__main__":

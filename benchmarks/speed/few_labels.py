@@ -14,10 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.speed import knowledge, stored
+from benchmarks import stored
+from benchmarks.speed import knowledge
 from sidecut import Constraints
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "speed"
 
 
 def per_class(y: np.ndarray, count: int, seed: int) -> Constraints:
@@ -56,10 +57,10 @@ def main() -> None:
             known = {told: known[told] for told in args.known}
             if args.exact:
                 rows = knowledge.beside_exact(name, drawn, known, args.methods, args.exact)
-                stored.write(RESULTS / "few_labels_exact", rows, ["data", "points", "known", "method"])
+                stored.merge(rows, RESULTS / "few_labels_exact.csv", ["data", "points", "known", "method"])
                 continue
             rows = knowledge.compare(name, drawn, known, args.methods, args.repeats, args.slowest)
-            stored.write(RESULTS / "few_labels", rows, ["data", "points", "known", "method"])
+            stored.merge(rows, RESULTS / "few_labels.csv", ["data", "points", "known", "method"])
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-PICTURE = Path(__file__).parents[2] / "docs" / "growth.svg"
+PICTURE = Path(__file__).parents[2] / "docs" / "lab" / "growth.svg"
 THEIRS = "scikit-learn lobpcg"
 MARKS = "osD^vP*Xd<>h"
 

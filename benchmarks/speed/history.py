@@ -6,24 +6,18 @@ can be compared, more or less; times could not.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
 
-HISTORY = Path(__file__).parent / "history.csv"
+from benchmarks import stored
+
+HISTORY = stored.RESULTS / "speed" / "history.csv"
 COLUMNS = ["date", "commit", "name", "ratio"]
 #: A ratio this much above the best one stored is a regression; less is noise.
 TOLERANCE = 0.2
-
-
-def commit() -> str:
-    """Return the commit that was measured, with a + where files were changed since."""
-    command = ["git", "describe", "--always", "--dirty=+", "--abbrev=7", "--exclude=*"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parent)
-    return done.stdout.strip() or "unknown"
 
 
 def entries(table: pd.DataFrame, date: str, commit: str) -> pd.DataFrame:

@@ -17,19 +17,18 @@ import time
 import warnings
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.speed import stored
+from benchmarks import stored
 from benchmarks.speed.timing import timed
 from sidecut import CSP, E2CP, NormalizedCut
 from sidecut.constraints import sample_labels
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import SparseGraph
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "speed"
 K = 10
 EDGES_PER_NODE = 10
 WITHIN = 0.5
@@ -101,7 +100,7 @@ def main() -> None:
             with get_context("spawn").Pool(1) as pool:
                 row = pool.apply(measured, (name, n_nodes))
             print(row, flush=True)
-            stored.write(RESULTS / "large_graphs", [row], ["points", "method"])
+            stored.merge([row], RESULTS / "large_graphs.csv", ["points", "method"])
 
 
 if __name__ == "__main__":

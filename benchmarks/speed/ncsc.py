@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_blobs
 
-from benchmarks.speed import stored
+from benchmarks import stored
 from benchmarks.speed.graphs import mnist
 from benchmarks.speed.timing import alternately, one_blas_thread, seconds
 from sidecut import CCSR, LCSC, NCSC, Constraints, NormalizedCut
@@ -37,7 +37,7 @@ from sidecut.methods.ncsc import PenalizedCut
 from sidecut.methods.ncsc.descents import OverlapEnergy, SignedParts, multiplicative_step
 from sidecut.methods.ncsc.starts import mean_degree
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "speed"
 K = 10
 #: scikit-learn's ARPACK factorises the graph; in many dimensions that takes minutes at 10,000 points.
 SOLVERS = ("lobpcg", "amg")
@@ -152,7 +152,7 @@ def main() -> None:
 
     def store(rows: list[dict]) -> None:
         rows = [{"data": "mnist" if args.data else "blobs"} | row for row in rows]
-        stored.write(RESULTS / "ncsc", rows, ["data", "part", "points", "labels", "solver"])
+        stored.merge(rows, RESULTS / "ncsc.csv", ["data", "part", "points", "labels", "solver"])
 
     with one_blas_thread():
         if "a" in args.parts:

@@ -20,12 +20,12 @@ import scipy.sparse as sp
 from sklearn.cluster import SpectralClustering
 from sklearn.manifold import spectral_embedding
 
-from benchmarks.speed import stored
+from benchmarks import stored
 from benchmarks.speed.graphs import N_CLUSTERS, graph
 from benchmarks.speed.timing import alternately, one_blas_thread
 from sidecut import NormalizedCut
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "speed"
 SOLVERS = ("lobpcg", "amg", "arpack")
 #: scikit-learn's ARPACK factorises the graph; in many dimensions that takes minutes at 10,000 points.
 ARPACK_ON = ("moons",)
@@ -87,7 +87,7 @@ def main() -> None:
         for size in args.sizes
         for row in measure(family, size, args.data, args.repeats)
     ]
-    stored.write(RESULTS / "normalized_cut", rows, ["graph", "points", "solver"])
+    stored.merge(rows, RESULTS / "normalized_cut.csv", ["graph", "points", "solver"])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The page of speed, its tables made anew from the stored results: ``python -m benchmarks.speed.page``.
 
-Everything between the marks of docs/speed.md is made here; the words around it are not, and have to be read
-again when numbers change.
+Everything between the marks of docs/lab/speed.md is made here. The words around it are written by hand: read
+them again when numbers change.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from benchmarks.marks import DOCS, rewrite
+from benchmarks.page_tables import DOCS, rewrite
 from benchmarks.speed.growth import exponent, on_one_sort, series
 from benchmarks.speed.suite import RESULTS, by_solver
+from benchmarks.stored import measured
 
-PAGE = DOCS / "speed.md"
+PAGE = DOCS / "lab" / "speed.md"
 GRAPHS = {"blobs": "blobs, 30 dimensions", "mnist": "MNIST", "moons": "two moons, no gap"}
 DATA = {
     "segment": "Image Segmentation",
@@ -82,8 +83,7 @@ def by_data(part: str) -> list[tuple[str, pd.DataFrame]]:
 @fragment
 def machine() -> str:
     """What all of this ran on."""
-    heads = {path.read_text().splitlines()[0] for path in sorted(RESULTS.glob("*.txt"))}
-    return "\n".join(f"Measured on {head}." for head in sorted(heads))
+    return f"Measured on {(RESULTS / 'machine.txt').read_text().strip()}."
 
 
 @fragment
@@ -96,8 +96,9 @@ def scaling() -> str:
         at = times.set_index("points")["seconds"].reindex(sizes)
         power = f"n^{exponent(times['points'], times['seconds']):.2f}"
         shown = f"scikit-learn, {name.split()[1]}" if " " in name else f"`{name}`"
-        cells.append([shown, *(number(at[size]) for size in sizes), power])
-    return markdown(" | ".join(["method", *(f"{size:,}" for size in sizes), "grows as"]), cells)
+        mine = table[table["solver"] == name] if " " not in name else table.drop_duplicates("points")
+        cells.append([shown, *(number(at[size]) for size in sizes), power, measured(mine)])
+    return markdown(" | ".join(["method", *(f"{size:,}" for size in sizes), "grows as", "measured"]), cells)
 
 
 @fragment
@@ -114,9 +115,11 @@ def normalized_cut() -> str:
             told = ", ".join("–" if pd.isna(n) else f"**{n:.0f}**" if n else "0" for n in lost)
             seconds = [spent(row[name]) for name in ["sidecut", *solvers]]
             ratio = number(row["sidecut"] / row[solvers].min())
-            rows.append(["" if place else shown, f"{points:,}", *seconds, ratio, told])
+            mine = table[(table["graph"] == graph) & (table["points"] == points)]
+            rows.append(["" if place else shown, f"{points:,}", *seconds, ratio, told, measured(mine)])
     header = (
-        "graph | points | sidecut | lobpcg | amg | arpack | sidecut / fastest | missed by lobpcg, amg, arpack"
+        "graph | points | sidecut | lobpcg | amg | arpack | sidecut / fastest | "
+        "missed by lobpcg, amg, arpack | measured"
     )
     return markdown(header, rows)
 
@@ -129,9 +132,10 @@ def csp_labels() -> str:
         ours, amg, lobpcg = row["sidecut"], row["scikit-learn amg"], row["scikit-learn lobpcg"]
         seconds = [spent(value) for value in (ours, amg, lobpcg)]
         ratios = [number(ours / amg), number(ours / lobpcg)]
-        rows.append([f"{row['labels']:,.0f}", *seconds, *ratios, f"{row['accuracy']:.3f}"])
+        rows.append([f"{row['labels']:,.0f}", *seconds, *ratios, f"{row['accuracy']:.3f}", measured(row)])
     header = (
-        "labels | CSP | scikit-learn amg | lobpcg | CSP / amg | CSP / lobpcg | accuracy on unlabelled digits"
+        "labels | CSP | scikit-learn amg | lobpcg | CSP / amg | CSP / lobpcg | "
+        "accuracy on unlabelled digits | measured"
     )
     return markdown(header, rows)
 
@@ -141,7 +145,7 @@ def csp_memory() -> str:
     """The peak of a fit of CSP."""
     row = of("csp", "c").iloc[0]
     labels, memory = f"{row['labels']:,.0f}", f"{row['megabytes']:.0f}"
-    return f"The fit with {labels} labels allocates at most {memory} MB beyond the graph."
+    return f"The fit with {labels} labels allocates at most {memory} MB beyond the graph ({measured(row)})."
 
 
 @fragment
@@ -150,8 +154,8 @@ def csp_dense() -> str:
     rows = []
     for _, row in of("csp", "a").iterrows():
         times = [spent(row["sidecut"]), spent(row["dense"]), number(row["ratio"])]
-        rows.append([f"{row['points']:,.0f}", *times, f"{row['largest difference']:.0e}"])
-    return markdown("points | sidecut | dense | dense / sidecut | eigenvalues agree to", rows)
+        rows.append([f"{row['points']:,.0f}", *times, f"{row['largest difference']:.0e}", measured(row)])
+    return markdown("points | sidecut | dense | dense / sidecut | eigenvalues agree to | measured", rows)
 
 
 @fragment
@@ -163,7 +167,8 @@ def csp_again() -> str:
         f"With `warm_start=True`, fitting {whole['points']:,.0f} points again with ten more labels takes "
         f"{spent(whole['sidecut'])} instead of {spent(whole['cold'])}, because the graph is kept. Starting "
         "from the cuts of an earlier fit is another matter: ten labels added to 500 on all of MNIST, the "
-        f"cuts alone take {spent(cuts['sidecut'])} from those before and {spent(cuts['cold'])} from nothing."
+        f"cuts alone take {spent(cuts['sidecut'])} from those before and {spent(cuts['cold'])} from nothing "
+        f"({measured(table)})."
     )
 
 
@@ -181,10 +186,10 @@ def e2cp_labels() -> str:
         seconds = [spent(value) for value in (ours, amg, lobpcg)]
         ratios = [number(ours / amg), number(ours / lobpcg)]
         scores = [f"{row['accuracy']:.3f}", f"{row['of LabelSpreading']:.3f}"]
-        rows.append([f"{int(known.split()[0]):,}", *seconds, *ratios, *scores, quick])
+        rows.append([f"{int(known.split()[0]):,}", *seconds, *ratios, *scores, quick, measured(row)])
     header = (
         "labels | E2CP | scikit-learn amg | lobpcg | E2CP / amg | E2CP / lobpcg | accuracy | "
-        "LabelSpreading's accuracy | `approximate=True`"
+        "LabelSpreading's accuracy | `approximate=True` | measured"
     )
     return markdown(header, rows)
 
@@ -200,11 +205,13 @@ def e2cp_default() -> str:
             number(row["sidecut"] / row["scikit-learn lobpcg"]),
             f"{row['accuracy']:.3f}",
             f"{row['stated error']:.2g}",
+            measured(row),
         ]
         for _, row in of("e2cp", "e").iterrows()
     ]
     rows.sort(key=lambda row: int(row[0].replace(",", "")))
-    return markdown("labels | E2CP | scikit-learn lobpcg | E2CP / lobpcg | accuracy | stated error", rows)
+    header = "labels | E2CP | scikit-learn lobpcg | E2CP / lobpcg | accuracy | stated error | measured"
+    return markdown(header, rows)
 
 
 @fragment
@@ -214,7 +221,7 @@ def e2cp_pairs() -> str:
     return (
         f"With {int(row['known'].split()[0]):,} random pairs the whole fit takes {spent(row['sidecut'])} "
         f"and {row['megabytes']:,.0f} MB at the peak of the process; accuracy {row['accuracy']:.3f} "
-        f"({plain['unconstrained']:.3f} without pairs)."
+        f"({plain['unconstrained']:.3f} without pairs; {measured(row)})."
     )
 
 
@@ -228,10 +235,10 @@ def e2cp_peer() -> str:
         seconds = [spent(row[who]) for who in ("sidecut", "spectralcluster")]
         memory = f"{row['megabytes']:,.0f} against {row['megabytes of the other']:,.0f} MB"
         ratios = [number(row["ratio"]), memory, number(printed["ratio"])]
-        rows.append([f"{row['points']:,.0f}", row["known"], *seconds, *ratios])
+        rows.append([f"{row['points']:,.0f}", row["known"], *seconds, *ratios, measured(row)])
     header = (
         "points | known | sidecut | spectralcluster | spectralcluster / sidecut | memory | "
-        "dense matrices in the same process / sidecut"
+        "dense matrices in the same process / sidecut | measured"
     )
     return markdown(header, rows)
 
@@ -253,8 +260,8 @@ def ncsc_fits() -> str:
         seconds = [spent(row["sidecut"]), spent(row["scikit-learn lobpcg"]), number(row["ratio"])]
         accuracy = "–" if pd.isna(row["accuracy"]) else f"{row['accuracy']:.3f}"
         known = f"{row['labels']:,.0f}" if row["labels"] else "–"
-        rows.append([" in ".join([f"`{method}`", *clusters]), known, *seconds, accuracy])
-    header = "method | labels | sidecut | scikit-learn lobpcg | sidecut / lobpcg | accuracy"
+        rows.append([" in ".join([f"`{method}`", *clusters]), known, *seconds, accuracy, measured(row)])
+    header = "method | labels | sidecut | scikit-learn lobpcg | sidecut / lobpcg | accuracy | measured"
     return markdown(header, rows)
 
 
@@ -272,7 +279,7 @@ def ncsc_iteration() -> str:
         f"An iteration of the projected solver takes {projected} times the bare product of the graph with "
         f"the indicators on one core, the multiplicative updates {multiplicative} times, and they need fifty "
         f"times as many or more. NCSC allocates at most {memory['megabytes']:.0f} MB beyond a graph of "
-        f"{memory['megabytes of the graph']:.0f} MB."
+        f"{memory['megabytes of the graph']:.0f} MB ({measured(table)})."
     )
 
 
@@ -286,8 +293,8 @@ def scacs_fits() -> str:
             f"{number(mean[column])}{unit} ({number(random[column])})"
             for column, unit in (("sidecut", " s"), ("SCACS / LSC", ""), ("ratio", ""))
         ]
-        rows.append([name, f"{mean['points']:,.0f}", *both])
-    return markdown("data | points | SCACS | SCACS / LSC | SCACS / KMeans", rows)
+        rows.append([name, f"{mean['points']:,.0f}", *both, measured(group)])
+    return markdown("data | points | SCACS | SCACS / LSC | SCACS / KMeans | measured", rows)
 
 
 @fragment
@@ -296,8 +303,8 @@ def scacs_problem() -> str:
     rows = []
     for name, group in by_data("d"):
         times = (group.iloc[0][column] for column in ("LSC", "all eigenvectors"))
-        rows.append([name, *(f"{1000 * value:.0f} ms" for value in times)])
-    return markdown("data | LSC: first k eigenvectors | SCACS: all eigenvectors", rows)
+        rows.append([name, *(f"{1000 * value:.0f} ms" for value in times), measured(group)])
+    return markdown("data | LSC: first k eigenvectors | SCACS: all eigenvectors | measured", rows)
 
 
 @fragment
@@ -310,17 +317,18 @@ def scacs_stages() -> str:
         row = table.loc[f"b {name}"]
         times = (f"{row[f'{stage}, seconds']:.2f} s" for stage in stages)
         rows.append([DATA[name], *times, number(row["coding, seconds"] / row["bare products"])])
-    return markdown(" | ".join(["data", *stages, "coding / bare product"]), rows)
+        rows[-1].append(measured(row))
+    return markdown(" | ".join(["data", *stages, "coding / bare product", "measured"]), rows)
 
 
 @fragment
 def scacs_growth() -> str:
     """SCACS on millions of points."""
     rows = [
-        [f"{row['points']:,.0f}", spent(row["sidecut"]), f"{row['megabytes']:,.0f} MB"]
+        [f"{row['points']:,.0f}", spent(row["sidecut"]), f"{row['megabytes']:,.0f} MB", measured(row)]
         for _, row in of("scacs", "c").sort_values("points").iterrows()
     ]
-    return markdown("points | fit | peak of the process, data included", rows)
+    return markdown("points | fit | peak of the process, data included | measured", rows)
 
 
 @fragment
@@ -329,8 +337,8 @@ def scacs_again() -> str:
     rows = []
     for name, group in by_data("e"):
         row = group.iloc[0]
-        rows.append([name, spent(row["cold"]), spent(row["sidecut"]), number(row["ratio"])])
-    return markdown("data | from nothing | again | again / from nothing", rows)
+        rows.append([name, spent(row["cold"]), spent(row["sidecut"]), number(row["ratio"]), measured(row)])
+    return markdown("data | from nothing | again | again / from nothing | measured", rows)
 
 
 @fragment
@@ -340,8 +348,9 @@ def dask() -> str:
     for _, row in of("dask").iterrows():
         times = [spent(row[way]) for way in ("in memory", "streamed", "sidecut")]
         ratio = number(row["sidecut"] / row["in memory"])
-        rows.append([f"{row['points']:,.0f}", *times, ratio, "yes" if row["same labels"] else "no"])
-    return markdown("points | in memory | streamed | Dask | Dask / in memory | same labels", rows)
+        same = "yes" if row["same labels"] else "no"
+        rows.append([f"{row['points']:,.0f}", *times, ratio, same, measured(row)])
+    return markdown("points | in memory | streamed | Dask | Dask / in memory | same labels | measured", rows)
 
 
 @fragment
@@ -352,10 +361,10 @@ def csap() -> str:
         inverse = [spent(row["stack, eq. 2"]), number(row["ratio"])]
         outer = [spent(row["stack, rank one"]), number(row["ratio to rank one"])]
         gap = f"{row['largest difference']:.0e}"
-        rows.append([f"{row['points']:,.0f}", spent(row["sidecut"]), *inverse, *outer, gap])
+        rows.append([f"{row['points']:,.0f}", spent(row["sidecut"]), *inverse, *outer, gap, measured(row)])
     header = (
         "points | sidecut | stack, eq. 2 | stack / sidecut | stack, rank one | stack / sidecut | "
-        "affinities agree to"
+        "affinities agree to | measured"
     )
     return markdown(header, rows)
 
@@ -364,7 +373,8 @@ def csap() -> str:
 def csap_tiled() -> str:
     """CSAP on kernels that are not kept."""
     fits = [
-        f"{row['points']:,.0f} points in {spent(row['sidecut'])} with {row['megabytes'] / 1000:.1f} GB"
+        f"{row['points']:,.0f} points in {spent(row['sidecut'])} with {row['megabytes'] / 1000:.1f} GB "
+        f"({measured(row)})"
         for _, row in of("csap_tiled").iterrows()
     ]
     return (

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.speed import knowledge, stored
+from benchmarks import stored
+from benchmarks.speed import knowledge
 from sidecut import Constraints
 from sidecut.constraints import sample_pairs
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "speed"
 
 
 def few(y: np.ndarray, seed: int) -> Constraints:
@@ -54,10 +55,10 @@ def main() -> None:
             known = {told: known[told] for told in args.known}
             if args.exact:
                 rows = knowledge.beside_exact(name, drawn, known, args.methods, args.exact)
-                stored.write(RESULTS / "pairs_exact", rows, ["data", "points", "known", "method"])
+                stored.merge(rows, RESULTS / "pairs_exact.csv", ["data", "points", "known", "method"])
                 continue
             rows = knowledge.compare(name, drawn, known, args.methods, args.repeats, args.slowest)
-            stored.write(RESULTS / "pairs", rows, ["data", "points", "known", "method"])
+            stored.merge(rows, RESULTS / "pairs.csv", ["data", "points", "known", "method"])
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import time
 import warnings
 from pathlib import Path
 
-from benchmarks.speed import stored
+from benchmarks import stored
 from benchmarks.speed.graphs import mnist_points
 from benchmarks.speed.search_once import MULTIPLIED, SEARCHES
 from benchmarks.speed.timing import timed
@@ -27,7 +27,7 @@ from sidecut.constraints import sample_labels
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "speed"
 N_LABELS = 500
 KEYS = ["part", "data", "search", "points"]
 SETS = ["mnist", "mixture", "roll", "mixture, a million", "blobs, a million"]
@@ -88,10 +88,10 @@ def main() -> None:
         for search in args.searches:
             row = search_in_a_process(search, name, args.data, args.limit)
             if row:
-                stored.write(RESULTS / "raw_points", [row], KEYS)
+                stored.merge([row], RESULTS / "raw_points.csv", KEYS)
     if "b" in args.parts and args.data:
         for n_points in args.digits:
-            stored.write(RESULTS / "raw_points", from_pixels(args.data, n_points, args.ways), KEYS)
+            stored.merge(from_pixels(args.data, n_points, args.ways), RESULTS / "raw_points.csv", KEYS)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_limits
 
-from benchmarks.speed import stored
+from benchmarks import stored
 from benchmarks.speed.e2cp_once import peak
 from benchmarks.speed.timing import alternately, seconds, timed
 from sidecut import LSC, SCACS, Constraints
@@ -35,7 +35,7 @@ from sidecut.graphs import LandmarkCoder, RowChunks, choose_landmarks, code_rows
 from sidecut.labelling import chunked_kmeans
 from sidecut.methods.scacs.cuts import landmark_basis, landmark_cuts, pose_problem
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "speed"
 NAMES = ("segment", "usps", "pendigits", "letter", "mnist", "covtype")
 N_LABELS = 100
 
@@ -206,7 +206,7 @@ def main() -> None:
     if "c" in args.parts:
         rows += growth(args.sizes)
     rows = [{"landmarks": None} | row for row in rows]
-    stored.write(RESULTS / "scacs", rows, ["part", "points", "landmarks"])
+    stored.merge(rows, RESULTS / "scacs.csv", ["part", "points", "landmarks"])
 
 
 if __name__ == "__main__":

@@ -20,14 +20,14 @@ import scipy.sparse as sp
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import make_blobs
 
-from benchmarks.speed import stored
+from benchmarks import stored
 from benchmarks.speed.graphs import mnist_points
 from benchmarks.speed.timing import alternately, one_blas_thread
 from sidecut import CCSR, CSAP, CSP, E2CP, LCSC, LSC, NCSC, SCACS, SSKK, NormalizedCut, SpectralLearning
 from sidecut.constraints import sample_labels
 from sidecut.graphs import Neighbors
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "speed"
 K = 10
 N_LABELS = 500
 ON_GRAPHS = (NormalizedCut, SpectralLearning, CSP, E2CP, NCSC, LCSC, CCSR, SSKK, CSAP)
@@ -79,7 +79,7 @@ def main() -> None:
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = [row for size in args.sizes for row in measure(args.data, size, args.repeats)]
-    stored.write(RESULTS / "scaling", rows, ["data", "points", "solver"])
+    stored.merge(rows, RESULTS / "scaling.csv", ["data", "points", "solver"])
 
 
 if __name__ == "__main__":

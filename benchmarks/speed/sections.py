@@ -8,6 +8,7 @@ import pandas as pd
 
 from benchmarks.speed.growth import exponent
 from benchmarks.speed.page import markdown, number, of, spent
+from benchmarks.stored import measured
 
 #: The data sets whose graphs fall into as many components as clusters or more.
 IN_PIECES = ("components", "covtype")
@@ -22,9 +23,11 @@ def cost_of(script: str) -> str:
         ratios = group["sidecut"] / group["NormalizedCut"]
         spans = [number(value) for value in (ratios.median(), ratios.min(), ratios.max())]
         gains = f"{group['ARI without'].mean():.3f}", f"{group['ARI'].mean():.3f}"
-        rows.append([f"`{method}`", f"{points:,.0f}", known, str(len(group)), *spans, *gains])
+        rows.append(
+            [f"`{method}`", f"{points:,.0f}", known, str(len(group)), *spans, *gains, measured(group)]
+        )
     header = "method | points | known | data sets | time over NormalizedCut's, median | least | most | "
-    return markdown(header + "ARI without | ARI", rows)
+    return markdown(header + "ARI without | ARI | measured", rows)
 
 
 def in_pieces(script: str) -> str:
@@ -40,10 +43,12 @@ def in_pieces(script: str) -> str:
             f"{1000 * row['NormalizedCut']:.0f} ms",
             f"{row['ARI without']:.3f}",
             f"{row['ARI']:.3f}",
+            measured(row),
         ]
         for _, row in table[table["data"].isin(IN_PIECES)].iterrows()
     ]
-    return markdown("method | data | points | known | time | NormalizedCut's | ARI without | ARI", rows)
+    header = "method | data | points | known | time | NormalizedCut's | ARI without | ARI | measured"
+    return markdown(header, rows)
 
 
 def errors_of(script: str) -> str:
@@ -59,11 +64,12 @@ def errors_of(script: str) -> str:
             f"{row['ARI']:.3f}",
             f"{row['exact ARI']:.3f}",
             f"{row['most lost']:.3f}",
+            measured(row),
         ]
         for _, row in of(f"{script}_exact").sort_values(["method", "data"]).iterrows()
     ]
     header = "method | data | points | known | error stated | error at all points | ARI | exact ARI | "
-    return markdown(header + "most that a draw lost", rows)
+    return markdown(header + "most that a draw lost | measured", rows)
 
 
 def searches() -> str:
@@ -77,10 +83,11 @@ def searches() -> str:
             spent(row["processor"]),
             spent(row["seconds"]),
             "–" if pd.isna(row["recall"]) else f"{row['recall']:.3f}",
+            measured(row),
         ]
         for _, row in table.iterrows()
     ]
-    return markdown("data | size | search | processor time | on the clock | recall", rows)
+    return markdown("data | size | search | processor time | on the clock | recall | measured", rows)
 
 
 def from_points() -> str:
@@ -92,10 +99,11 @@ def from_points() -> str:
             spent(row["processor"]),
             f"{row['recall']:.3f}",
             f"{row['ARI']:.3f}",
+            measured(row),
         ]
         for _, row in of("raw_points", "b").sort_values(["points", "search"]).iterrows()
     ]
-    return markdown("digits | search | processor time, pixels to labels | recall | ARI", rows)
+    return markdown("digits | search | processor time, pixels to labels | recall | ARI | measured", rows)
 
 
 #: Rows are named after the method whose answer they time: the guard of CSP kept the unconstrained one.
@@ -119,20 +127,24 @@ def large_graphs() -> str:
                 *(spent(at[size]) for size in sizes),
                 power,
                 *told,
+                measured(group),
             ]
         )
     edges = table.drop_duplicates("points").set_index("points")["edges"]
     heads = [f"{size:,} nodes, {edges[size] / 1e6:.0f} million edges" for size in sizes]
-    return markdown(" | ".join(["method", *heads, "grows as", "ARI", "peak of the process"]), rows)
+    return markdown(
+        " | ".join(["method", *heads, "grows as", "ARI", "peak of the process", "measured"]), rows
+    )
 
 
 def startup() -> str:
     """What it takes to start."""
     table = of("startup")
     rows = [
-        [f"`{row['start']}`", spent(row["sidecut"]), f"{row['more']:+.2f} s"] for _, row in table.iterrows()
+        [f"`{row['start']}`", spent(row["sidecut"]), f"{row['more']:+.2f} s", measured(row)]
+        for _, row in table.iterrows()
     ]
-    return markdown("start | processor time | more than scikit-learn's cluster module", rows)
+    return markdown("start | processor time | more than scikit-learn's cluster module | measured", rows)
 
 
 SECTIONS: dict[str, Callable[[], str]] = {

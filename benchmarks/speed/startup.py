@@ -14,13 +14,12 @@ import resource
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 import numpy as np
 
-from benchmarks.speed import stored
+from benchmarks import stored
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = stored.RESULTS / "speed"
 BASE = "import sklearn.cluster"
 STARTS = {
     BASE: ["-c", BASE],
@@ -55,7 +54,7 @@ def main() -> None:
     taken = dict(zip(STARTS, np.median(rounds, axis=0), strict=True))
     rows = [{"start": name, "sidecut": spent, "more": spent - taken[BASE]} for name, spent in taken.items()]
     print(rows)
-    stored.write(RESULTS / "startup", rows, ["start"])
+    stored.merge(rows, RESULTS / "startup.csv", ["start"])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-RESULTS = Path(__file__).parent / "results"
+from benchmarks import stored
+
+RESULTS = stored.RESULTS / "speed"
 #: Quick runs leave the stored results alone.
 QUICK_RESULTS = RESULTS / "raw" / "quick"
 COLUMNS = ["name", "points", "seconds", "against", "ratio"]

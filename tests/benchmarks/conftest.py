@@ -1,36 +1,7 @@
 import sys
 from pathlib import Path
 
-import pytest
-
 # The benchmarks are not installed; they are imported from the clone, as `python -m benchmarks.papers` does.
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.papers.experiment import Contender, Experiment
-from benchmarks.papers.storing import Store
-from sidecut.graphs import Neighbors
-
-
-@pytest.fixture
-def toy():
-    """Two methods on iris, two sizes, two draws: less than a second."""
-    return Experiment(
-        "toy-fig1-iris",
-        "toy",
-        "fig. 1",
-        "iris",
-        Neighbors(10),
-        "pairs",
-        (10, 40),
-        2,
-        "ari",
-        (
-            Contender("NC", "NormalizedCut", uses_constraints=False),
-            Contender("SL", "SpectralLearning", {"n_init": 2}),
-        ),
-    )
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "results")
+from benchmarks.tests.toy import store, toy  # noqa: F401

@@ -16,14 +16,13 @@ SCORES = ("ari", "rand", "acc", "kept")
 def write(folder, name, curves, setting="", seconds=None):
     """Store a summary by hand: {method: {size: mean}}; all other columns are that mean, too."""
     rows = [
-        {"method": method, "setting": setting, "size": size, "draws": 1, "failures": 0}
+        {"experiment": name, "method": method, "setting": setting, "size": size, "draws": 1, "failures": 0}
         | {f"{s}_{part}": value for s in SCORES for part in ("mean", "std", "min", "max")}
         | {"ari_free_mean": value / 2, "seconds_median": (seconds or {}).get(method, 1.0)}
         for method, curve in curves.items()
         for size, value in curve.items()
     ]
-    path = folder / name.partition("-")[0] / f"{name}.csv"
-    path.parent.mkdir(exist_ok=True)
+    path = folder / f"{name.partition('-')[0]}.csv"
     stored = [pd.read_csv(path)] if path.exists() else []
     pd.concat([*stored, pd.DataFrame(rows)]).to_csv(path, index=False)
 

@@ -59,7 +59,7 @@ def test_a_page_has_verdicts_figures_tables_and_commands(paper, toy, store, tmp_
     assert "10 % of the pairs wrong" in text
     assert ">>>" not in text
     mean = results.curve(toy.name, "SL", "ari").loc[40]
-    (row,) = [line for line in text.splitlines() if line.startswith("| SL |") and line.count("|") == 7]
+    (row,) = [line for line in text.splitlines() if line.startswith("| SL |") and line.count("|") == 8]
     assert f" {mean:.3f} " in row
     svg = ElementTree.parse(tmp_path / "toy-fig1.svg").getroot()
     assert svg.tag.endswith("svg")

@@ -1,7 +1,7 @@
 """Correct knowledge, however little, costs no estimator much against its own unconstrained form.
 
-`test_knowledge_never_harms` holds CSP and SCACS to a stricter contract. The whole measurement for the estimators
-here is `python -m benchmarks.choices.harm`, with its result beside it.
+`test_knowledge_never_harms` has a stricter contract for CSP and SCACS.
+`python -m benchmarks.choices.harm` measures all estimators here.
 """
 
 import warnings

@@ -1,7 +1,7 @@
 """Correct knowledge, however little, costs next to nothing on the points it does not speak of.
 
-A method belongs in SAFE with its own unconstrained form. The contract is about the mean over draws and about the
-worst of them.
+A method belongs in SAFE with its own unconstrained form. The contract is about the mean over draws and
+about the worst of them.
 """
 
 import warnings

@@ -199,7 +199,7 @@ class Consensus(ClusterMixin, BaseEstimator):
 #: What the cut without constraints is called in the table, and the vote of several.
 PLAIN, VOTE = "NormalizedCut", "vote"
 #: What experience expects counts as much as this many points that were held out. Set on the development sets
-#: of benchmarks/selection, as the other numbers of this room were.
+#: of benchmarks/quality/selection, as the other numbers of this room were.
 WORTH = 40.0
 #: What one candidate gains over all of its graph is believed by this share: the rest is luck.
 TRUST = 0.6

@@ -1,0 +1,97 @@
+"""Count the walk of one fit through the code: `python -m benchmarks.code`.
+
+A fit on iris with 20 labels is watched by `sys.setprofile`, once with `safe=False` and once guarded. Counted
+are the functions of sidecut that ran, the files they are in, and the hops: pairs of functions in different
+files of which one calls the other. `--store` writes the figures to walk.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from sklearn.datasets import load_iris
+
+import sidecut
+from benchmarks import stored
+from sidecut.constraints import sample_labels
+
+PACKAGE = Path(sidecut.__file__).parent
+STORED = stored.RESULTS / "code" / "walk.json"
+PLAIN: dict[str, Any] = {"safe": False}
+FITS: dict[str, dict[str, Any]] = {
+    name: settings
+    for method in ("CSP", "E2CP", "SCACS", "NCSC", "CSAP")
+    for name, settings in ((f"{method}, safe=False", PLAIN), (method, {}))
+} | {"AutoCut": {}}
+
+
+def main() -> None:
+    """Count all walks, and show them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--store", action="store_true")
+    figures = {name: count_walk(name, settings) for name, settings in FITS.items()}
+    print("| fit | functions | files | hops |\n|---|---|---|---|")
+    for name, row in figures.items():
+        print(f"| {name} | {row['functions']} | {row['files']} | {row['hops']} |")
+    if parser.parse_args().store:
+        STORED.write_text(json.dumps(stored.stamp() | figures, indent=1) + "\n")
+
+
+def count_walk(name: str, settings: dict[str, Any]) -> dict[str, int]:
+    """Return what one fit of a method touches."""
+    X, y = load_iris(return_X_y=True)
+    known = sample_labels(y, 20, random_state=0)
+    model = getattr(sidecut, name.split(",")[0])(n_clusters=3, random_state=0, **settings)
+    functions: set[tuple[str, str]] = set()
+    hops: set[tuple[tuple[str, str], tuple[str, str]]] = set()
+
+    def watch(frame: FrameType, event: str, argument: Any) -> None:
+        callee = _function_in_package(frame) if event == "call" else None
+        if callee is None:
+            return
+        functions.add(callee)
+        caller = _caller_in_package(frame)
+        if caller is not None and caller[0] != callee[0]:
+            hops.add((caller, callee))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sys.setprofile(watch)
+        try:
+            model.fit(X, constraints=known)
+        finally:
+            sys.setprofile(None)
+    return {
+        "functions": len(functions),
+        "files": len({file for file, _ in functions}),
+        "hops": len(hops),
+    }
+
+
+def _function_in_package(frame: FrameType) -> tuple[str, str] | None:
+    """Return the file and the name of the function a frame runs, if it is ours."""
+    path = Path(frame.f_code.co_filename)
+    if not path.is_relative_to(PACKAGE):
+        return None
+    return str(path.relative_to(PACKAGE)), frame.f_code.co_qualname
+
+
+def _caller_in_package(frame: FrameType) -> tuple[str, str] | None:
+    """Return the nearest caller that is ours: scikit-learn and joblib may stand between."""
+    above = frame.f_back
+    while above is not None:
+        here = _function_in_package(above)
+        if here is not None:
+            return here
+        above = above.f_back
+    return None
+
+
+if __name__ == "__main__":
+    main()

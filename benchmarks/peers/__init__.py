@@ -1,1 +1,0 @@
-"""Other people's packages on the same work, each in its own environment: ``python -m benchmarks.peers``."""

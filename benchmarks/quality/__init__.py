@@ -1,0 +1,1 @@
+"""How good the clusters are: of sidecut, of other packages, and of sidecut inside other packages."""

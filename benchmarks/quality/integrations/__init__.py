@@ -1,0 +1,1 @@
+"""sidecut inside other packages, and what people use there now."""

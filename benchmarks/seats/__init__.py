@@ -1,1 +1,0 @@
-"""The seats beside what people use there now: `python -m benchmarks.seats`."""

@@ -1,0 +1,1 @@
+"""Tests of the measuring code. `make test` runs them when benchmarks/ has changed."""
