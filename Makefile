@@ -8,12 +8,12 @@ BIN := $(VENV)/bin
 # Small problems and many test processes: one thread each is fastest.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types unit browser screenshots docs dist tensors bench papers peers format clean
+.PHONY: demo test lint types unit browser screenshots docs dist tensors bench papers peers bench-tests changed-bench-tests format clean
 
 demo: $(VENV)/.demo-ready
 	$(BIN)/sidecut demo -o demo-output
 
-test: lint types unit docs dist
+test: lint types unit changed-bench-tests docs dist
 
 lint: $(VENV)/.test-ready
 	$(BIN)/ruff format --check .
@@ -25,6 +25,18 @@ types: $(VENV)/.test-ready
 # Tests, doctests of the library and of the pages in docs/, and the layering test.
 unit: $(VENV)/.test-ready browser
 	$(BIN)/pytest -n auto -q
+
+# Tests and doctests of the measuring code, and of the pages it writes. `make test` runs them where benchmarks/ or docs/lab
+# differ from the main branch, or on the main branch from the commit before.
+bench-tests: $(VENV)/.test-ready
+	$(BIN)/pytest -n auto -q benchmarks
+
+changed-bench-tests:
+	@base=$$(git merge-base HEAD origin/main 2>/dev/null); \
+	if [ -z "$$base" ] || [ "$$base" = "$$(git rev-parse HEAD)" ]; then base=$$(git rev-parse -q --verify HEAD~1); fi; \
+	if [ -n "$$base" ] && git diff --quiet "$$base" -- benchmarks docs/lab; \
+	then echo "benchmarks/ has not changed: its tests are left out. To run them: make bench-tests"; \
+	else $(MAKE) bench-tests; fi
 
 # The studio is tested in a real Chromium: the one that is here (or that SIDECUT_CHROMIUM names), or else Debian's.
 CHROMIUMS := chromium chromium-browser chromium-headless-shell google-chrome google-chrome-stable
@@ -77,7 +89,7 @@ bench: $(VENV)/.test-ready
 peers: $(VENV)/.test-ready
 	nice $(BIN)/python -m benchmarks.quality.peers $(if $(DATA),--data $(DATA))
 
-# The experiments of the five papers, then their figures and pages in docs/results. DATA is a folder of .npz files;
+# The experiments of the five papers, then their figures and pages in docs/lab/papers. DATA is a folder of .npz files;
 # OPTIONS such as "--quick --jobs 4" or "--only csp". What is finished is not run again; quick runs write elsewhere.
 papers: $(VENV)/.test-ready
 	$(BIN)/python -m benchmarks.papers $(if $(DATA),--data $(DATA)) $(OPTIONS)

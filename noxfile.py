@@ -57,7 +57,7 @@ def oldest(session: nox.Session) -> None:
 
 
 @nox.session(python="3.11")
-def seats(session: nox.Session) -> None:
+def integrations(session: nox.Session) -> None:
     """The packages that are too large for `tests`: PyTorch, pyannote.audio and dedupe themselves."""
     # dedupe 3.0.3 cannot be trained with BTrees 6.5.
     session.install("-e", ".[records]", "pytest>=8", "hypothesis>=6.100", "dedupe>=3.0.3", "BTrees<6.5")

@@ -3,7 +3,6 @@
 import ast
 import importlib
 import inspect
-import operator
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -283,23 +282,3 @@ def test_every_estimator_says_what_is_like_it_and_where_it_comes_from(name):
     seen = re.search(r"See Also\n-+\n(.*?)\n\n", words, re.DOTALL).group(1)
     for other in re.findall(r"^(\w+) :", seen, re.MULTILINE):
         assert hasattr(sidecut, other), f"{name} points to {other}, which does not exist"
-
-
-# The page about the house
-
-
-PAGE = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text()
-
-
-def places_on_the_map():
-    """What the page says to open: files of the house, each with the names to look for in it."""
-    table = PAGE.split("| looking for | open |")[1].split("\n\n")[0]
-    for cell in re.findall(r"`([^`]+\.py)`((?:, `[\w.]+`)*)", table):
-        yield pytest.param(cell[0], re.findall(r"`([\w.]+)`", cell[1]), id=cell[0] + cell[1])
-
-
-@pytest.mark.parametrize(("file", "names"), list(places_on_the_map()))
-def test_the_map_shows_what_is_there(file, names):
-    thing = importlib.import_module("sidecut." + file.removesuffix(".py").replace("/", "."))
-    for name in names:
-        operator.attrgetter(name)(thing)

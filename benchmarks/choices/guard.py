@@ -4,16 +4,16 @@
 
 The sets are those of tables.npz, which no page reports on. A cell is one method on one set with some labels
 or pairs: the adjusted Rand index on unconstrained points of both answers, how far both agree with the
-constraints, and the gain in agreement with constraints held out. The table shows, for the rule as it is, the
-mean gain over the answer without constraints, the share of cells that lose more than .05, and both for
-methods that always follow.
+constraints, and the gain in agreement with constraints held out. `--table` runs nothing, and writes the table
+of docs/lab/guard.md: for methods that always follow their constraints, and for the rule as it is, the mean
+gain over the answer without constraints and the share of cells that lose more than .05.
 """
 
 from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +23,18 @@ from sklearn.metrics import adjusted_rand_score
 
 import sidecut
 from benchmarks import stored
+from benchmarks.page_tables import DOCS, rewrite
 from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
+from sidecut.methods import guard
 from sidecut.methods.base import GraphClusterer
 from sidecut.methods.guard import count_held_out_pairs, held_out_gain
 from sidecut.methods.task import Task
 
 RESULTS = stored.RESULTS / "choices" / "guard.csv"
+PAGES = [DOCS / "lab" / "guard.md"]
 METHODS = (
     "CSP",
     "SCACS",
@@ -117,13 +120,65 @@ def measure(method: str, name: str, X: np.ndarray, y: np.ndarray, done: set) -> 
         }
 
 
+def is_followed(cells: pd.DataFrame) -> pd.Series:
+    """Return in which stored cells the guard follows the constraints.
+
+    Whether links were of one kind alone is not stored: such cells count as if they were of both kinds.
+    """
+    caution = cells["method"].map(lambda name: getattr(sidecut, name).caution)
+    are_labels = cells["kind"].str.endswith("labels")
+    gains = cells["held out"] > caution * guard.GAIN / np.sqrt(cells["facts"])
+    wins = cells["won"] - cells["lost"] > np.sqrt(cells["won"] + cells["lost"])
+    asked = (cells["facts"] >= guard.FEWEST) & gains.where(are_labels, wins)
+    enough = cells["facts"] >= np.maximum(guard.ENOUGH, guard.ENOUGH_PER_CLUSTER * cells["clusters"])
+    agrees = enough & (cells["after"] >= guard.AGREES) & (are_labels | (caution == 0))
+    better = (cells["after"] > cells["before"]) & asked
+    return agrees | ((cells["before"] < 1) & ((cells["alike"] > guard.ALIKE) | better))
+
+
+def table(cells: pd.DataFrame) -> str:
+    """Return gains and losses, a row per method, without the guard and with it, for labels and for pairs."""
+    cells = cells.assign(follows=cells["constrained"] - cells["plain"])
+    cells["guarded"] = cells["follows"].where(is_followed(cells), 0.0)
+    kinds = {"labels": cells["kind"].str.endswith("labels"), "pairs": cells["kind"].str.endswith("pairs")}
+    head = [f"{kind}, {way}" for kind in kinds for way in ("`safe=False`", "`safe=True`")]
+    lines = ["| | " + " | ".join([*head, "measured"]) + " |", "|---" * 6 + "|"]
+    for method in METHODS:
+        mine = cells["method"] == method
+        parts = [
+            cells.loc[mine & is_kind, way] for is_kind in kinds.values() for way in ("follows", "guarded")
+        ]
+        shown = [f"{part.mean():+.3f}, {(part < -0.05).mean():.1%}".replace("%", " %") for part in parts]
+        lines.append(f"| `{method}` | " + " | ".join([*shown, stored.measured(cells[mine])]) + " |")
+    return "\n".join(lines)
+
+
+def harm_table() -> str:
+    """Return the stored result of `benchmarks.choices.harm`."""
+    lines = ["| | mean gain | fits that lose more than .05 | the worst loss | measured |", "|---" * 5 + "|"]
+    for _, row in pd.read_csv(RESULTS.with_name("harm.csv")).iterrows():
+        share = f"{row['share above .05']:.1%}".replace("%", " %")
+        shown = [f"{-row['mean loss']:+.3f}", share, f"{max(row['worst'], 0):.3f}", stored.measured(row)]
+        lines.append(f"| `{row['estimator']}` | " + " | ".join(shown) + " |")
+    return "\n".join(lines)
+
+
+def makers() -> dict[str, Callable[[], str]]:
+    """Return what makes the tables of the page, by the names of their marks."""
+    return {"guard": lambda: table(pd.read_csv(RESULTS)), "harm": harm_table}
+
+
 def main() -> None:
-    """Run what is missing, and show the table."""
+    """Run what is missing, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--table", action="store_true", help="run nothing, write the page")
     parser.add_argument("--only", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--sets", type=int, default=24)
     args = parser.parse_args()
+    if args.table:
+        rewrite(PAGES[0], makers())
+        return
     warnings.simplefilter("ignore")
     cells = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame(columns=KEY)
     done = set(map(tuple, cells[KEY].to_numpy()))

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 STORED = json.loads((ROOT / "benchmarks" / "results" / "quality" / "integrations.json").read_text())
-PAGE = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8").replace("**", "")
+PAGE = (ROOT / "docs" / "lab" / "integrations.md").read_text(encoding="utf-8").replace("**", "")
 
 CELLS = {
     "Leiden, resolution 1": "Leiden, resolution 1",

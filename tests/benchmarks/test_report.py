@@ -37,7 +37,7 @@ def paper(toy):
         Claim("Never run", "2, fig. 1", lambda results: None),
         Claim("Nobody knows why", "3, table 2", lambda results: Verdict(False, "0")),
     ]
-    extras = {"table 2": Extra("what a script has found", "toy.csv", "python -m toy")}
+    extras = {"table 2": Extra("what a script has found", "toy_table.csv", "python -m toy")}
     return Paper("A toy", [toy], claims, extras, ["Figure 3: the data are lost."])
 
 

@@ -183,9 +183,6 @@ def test_rows_of_other_keys_stay_where_a_run_of_some_is_written(tmp_path):
     merge(pd.DataFrame({"data": ["c", "a"], "score": [4, 3]}), path, ["data"])
     stored = pd.read_csv(path)[["data", "score"]]
     assert stored.to_dict("list") == {"data": ["a", "b", "c"], "score": [3, 2, 4]}
-        "data": ["a", "b", "c"],
-        "score": [3, 2, 4],
-    }
 
 
 def test_what_cells_share_is_not_done_again(toy, store, monkeypatch):

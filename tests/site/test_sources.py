@@ -8,7 +8,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
-PAGES = sorted((ROOT / "docs").glob("*.md")) + sorted((ROOT / "docs" / "results").glob("*.md"))
+FOLDERS = (".", "lab", "lab/papers")
+PAGES = [page for folder in FOLDERS for page in sorted((ROOT / "docs" / folder).glob("*.md"))]
 
 
 def test_there_are_examples_of_every_kind():
@@ -31,9 +32,12 @@ def test_an_example_has_a_title_and_fetches_nothing(path):
 
 
 def test_every_page_is_in_a_table_of_contents():
-    tables = re.findall(r"```\{toctree\}\n(.*?)```", "\n".join(page.read_text() for page in PAGES), re.DOTALL)
     listed = {
-        line.strip() for table in tables for line in table.splitlines() if line and not line.startswith(":")
+        page.parent / line.strip()
+        for page in PAGES
+        for table in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(), re.DOTALL)
+        for line in table.splitlines()
+        if line and not line.startswith(":")
     }
-    pages = {str(page.relative_to(ROOT / "docs").with_suffix("")) for page in PAGES} - {"index"}
+    pages = {page.with_suffix("") for page in PAGES} - {ROOT / "docs" / "index"}
     assert pages - listed == set()
