@@ -1,8 +1,5 @@
 """Figures 2, 3 and 4 of Lu & Carreira-Perpiñán (CVPR 2008), on the 1-D data they describe."""
 
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -80,18 +77,3 @@ def test_figure_4_two_cannot_links_and_a_false_affinity():
     # What the two algorithms agree on: both links are gone.
     for affinity in (a, b):
         assert affinity[4, 14] == affinity[15, 34] == 0.0
-
-
-def test_the_example_draws_the_figures(tmp_path, monkeypatch, capsys):
-    from matplotlib import pyplot
-
-    monkeypatch.chdir(tmp_path)
-    example = Path(__file__).parents[2] / "examples" / "knowledge" / "links.py"
-    runpy.run_path(str(example), run_name="__main__")
-    told = capsys.readouterr().out
-    assert "after point 30" in told
-    assert "after point 10" in told
-    assert "algorithm A: affinity of points 5 and 35 is 0.310" in told
-    assert "algorithm B: affinity of points 5 and 35 is 0.000" in told
-    assert pyplot.get_fignums()
-    pyplot.close("all")

@@ -31,8 +31,8 @@ def measure_confidence(labels: IntArray, rows: Any = None, graph: Graph | None =
     Notes
     -----
     Two steps were compared with one, with long walks, with margins in the embedding and with sums of these,
-    on generated sets, scenes, faces, cover types and hepatitis; see `benchmarks.quality.diagnostics` for how it does
-    on others.
+    on generated sets, scenes, faces, cover types and hepatitis; see `benchmarks.quality.diagnostics` for how
+    it does on others.
 
     Examples
     --------

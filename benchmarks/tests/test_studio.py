@@ -12,7 +12,7 @@ COLUMNS = (
 
 
 def test_the_figures_of_the_page_are_those_that_were_measured():
-    stored = json.loads((ROOT / "benchmarks" / "studio" / "results" / "seconds.json").read_text())["sizes"]
+    stored = json.loads((ROOT / "benchmarks" / "results" / "quality" / "studio.json").read_text())["sizes"]
     page = (ROOT / "docs" / "studio.md").read_text(encoding="utf-8")
     for row in stored:
         cells = re.search(rf"^\| {row['points']:,} \|(.*)\|$", page, re.MULTILINE).group(1).split("|")
