@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import NormalizedCut, PoissonLearning, PoissonMBO, SpectralLearning
 from sidecut.exceptions import ConstraintError, GraphWarning
 from sidecut.graphs import Neighbors
-from sidecut.integrations.anndata import CellClusters, cluster, find_graph, gather_knowledge, marker_labels
+from sidecut.integrations.anndata import cell_names, cluster, find_graph, gather_constraints, marker_labels
 
 QUICK = PoissonLearning()
 TYPES = np.array(["B cell", "T cell", "monocyte", "NK cell"])
@@ -134,7 +134,7 @@ def test_labels_are_believed_before_markers():
     cell = int(np.flatnonzero(marker_labels(adata, markers) == "B cell")[0])
     adata.obs["known"] = pd.Series(index=adata.obs_names, dtype=object)
     adata.obs.loc[f"cell{cell}", "known"] = "odd"
-    known, counts = gather_knowledge(adata, "known", markers)
+    known, counts = gather_constraints(adata, "known", markers)
     assert counts["known_cells"] == counts["marked_cells"]
     assert known.name_clusters(np.arange(240))[cell] == "odd"
 
@@ -192,9 +192,9 @@ def test_copies_other_methods_and_other_keys():
 
 def test_two_clusters_of_one_type_are_told_apart():
     labels = np.array([0, 1, 1, 2, 3, 3, 3, 4])
-    named = CellClusters(labels, np.ones(8), {0: "B cell", 1: "B cell", 2: "T cell"}).named()
+    named = cell_names(labels, {0: "B cell", 1: "B cell", 2: "T cell"})
     assert named.tolist() == ["B cell 2", "B cell", "B cell", "T cell", "new 1", "new 1", "new 1", "new 2"]
-    assert CellClusters(labels, np.ones(8), {}).named().tolist() == [str(number) for number in labels]
+    assert cell_names(labels, {}).tolist() == [str(number) for number in labels]
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,13 @@ def test_a_cut_is_found_where_there_is_one():
     assert 10 < n_cut < 60
 
 
+def test_a_chain_is_cut_at_its_weakest_link():
+    pairs, ones = np.array([[0, 1], [1, 2], [2, 3]]), np.ones(4, dtype=np.int64)
+    weights = np.array([3.0, 1.0, 3.0])
+    evidence = Evidence(ones, pairs, weights, ones[:3], -2.0, NO_PAIRS, [frozenset()] * 4)
+    assert find_clusters(evidence).tolist() == [0, 0, 2, 2]
+
+
 def test_confidence_is_the_odds_of_the_best_single_move():
     rng = np.random.default_rng(1)
     for _ in range(20):

@@ -7,8 +7,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CSP
 from sidecut.exceptions import ConflictError, ConstraintError
-from sidecut.integrations._streams import Landmarks
-from sidecut.integrations.speakers import SpeakerClusterer, gather_knowledge
+from sidecut.integrations._streams import RememberedSegments, keep_numbers
+from sidecut.integrations.speakers import SpeakerClusterer, gather_constraints
 
 
 def voices(n_chunks, n_speakers, seed=0, spread=1.6, dimension=64):
@@ -27,7 +27,7 @@ def test_people_of_one_chunk_are_told_apart_and_that_helps():
     without = adjusted_rand_score(who, model.cluster(points, num_clusters=4))
     labels = model.cluster(points, num_clusters=4, chunks=chunks)
     assert adjusted_rand_score(who, labels) > without + 0.05
-    assert gather_knowledge(len(who), chunks, None, None).satisfaction(labels) == 1.0
+    assert gather_constraints(len(who), chunks, None, None).satisfaction(labels) == 1.0
     for chunk in range(150):
         assert len(set(labels[chunks == chunk])) == np.sum(chunks == chunk)
 
@@ -195,7 +195,7 @@ def test_a_stream_ends_where_the_whole_would():
         batch = (chunks >= first) & (chunks < first + 40)
         model.partial_fit(points[batch], chunks=chunks[batch])
         assert len(model.batch_labels_) == batch.sum()
-        assert len(model._landmarks) <= 150
+        assert len(model._kept) <= 150
     assert model.labels_.shape == who.shape
     whole = SpeakerClusterer(random_state=0).cluster(points, chunks=chunks)
     assert adjusted_rand_score(who, model.labels_) > adjusted_rand_score(who, whole) - 0.03
@@ -220,18 +220,28 @@ def test_speakers_keep_their_numbers_and_names():
     assert model.n_clusters_ == 3
 
 
-def test_landmarks_are_thinned_evenly_and_known_ones_stay():
+def test_segments_are_thinned_evenly_and_known_ones_stay():
     rng = np.random.RandomState(0)
     points, labels = rng.normal(size=(40, 2)), np.repeat([0, 1], [34, 6])
-    landmarks = Landmarks(2)
-    landmarks.add(points, np.array([[3, 30], [38, 39]]), ["Ann", *[None] * 39])
-    landmarks.thin(labels, 12, rng)
-    assert len(landmarks) == 12
-    assert (landmarks.segments >= 34).sum() == 6
-    assert 0 in landmarks.segments
-    np.testing.assert_array_equal(landmarks.points, points[landmarks.segments])
+    kept = RememberedSegments(2)
+    kept.add(points, np.array([[3, 30], [38, 39]]), ["Ann", *[None] * 39])
+    kept.thin(labels, 12, rng)
+    assert len(kept) == 12
+    assert (kept.segments >= 34).sum() == 6
+    assert 0 in kept.segments
+    np.testing.assert_array_equal(kept.points, points[kept.segments])
     # Of links, those between segments that are still there.
-    pairs = landmarks.knowledge().pairs
-    assert [38, 39] in landmarks.segments[pairs].tolist()
-    assert len(pairs) == 1 + (np.isin([3, 30], landmarks.segments).all())
-    assert landmarks.name(labels[landmarks.segments]) == {0: "Ann"}
+    pairs = kept.constraints().pairs
+    assert [38, 39] in kept.segments[pairs].tolist()
+    assert len(pairs) == 1 + (np.isin([3, 30], kept.segments).all())
+    assert kept.names(labels[kept.segments]) == {0: "Ann"}
+
+
+def test_clusters_keep_the_number_of_most_of_their_segments():
+    assert keep_numbers(np.array([1, 1, 0, 0, 2]), np.array([0, 0, 1, 1])).tolist() == [0, 0, 1, 1, 2]
+
+
+def test_names_and_chunks_become_links():
+    known = gather_constraints(4, [0, 0, 1, 1], ["Ann", None, None, "Bob"], None)
+    assert known.pairs.tolist() == [[0, 1], [0, 3], [2, 3]]
+    assert (known.strengths < 0).all()

@@ -1,6 +1,6 @@
-"""Seats where people already work: cells (AnnData), topics (BERTopic), speakers (pyannote), records (splink).
+"""Clusters for other packages: cells (AnnData), topics (BERTopic), speakers (pyannote), records (splink).
 
-Each module takes the objects of other packages and gives them back with clusters; none of those packages is
+Each module takes the objects of other packages and returns them with clusters; none of those packages is
 imported before it is used.
 """
 

@@ -1,11 +1,14 @@
-"""One connected part of a graph of records, divided into entities: join, cut, move."""
+"""Correlation clustering of records: the partition whose pairs inside clusters are most likely matches.
+
+A connected part of the graph of records is divided in three steps: join, cut, move.
+"""
 
 from __future__ import annotations
 
 import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -14,56 +17,34 @@ from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
 
-#: Sweeps of single moves; few parts need more than two.
-MAX_SWEEPS = 20
-#: Gains below this are rounding.
+#: Gains below this are rounding errors.
 ROUNDING = 1e-9
 
-
+#: Neighbours of a node, with the sum of their log-odds and the number of compared records.
 Sums = dict[int, tuple[float, int]]
 
 
 @dataclass(eq=False)
 class Part:
-    """A connected part while it is clustered: at first every node is a cluster of its own.
+    """A connected part while it is clustered: at first every node is a cluster of its own."""
 
-    Parameters
-    ----------
-    absent : float
-        The log-odds of two records that were not compared.
-    """
-
+    #: The log-odds of two records that were not compared.
     absent: float
-    #: Of every node: how many records, sources, compared nodes, nodes it is not one with.
-    sizes: dict[int, int] = field(default_factory=dict)
-    sources: dict[int, frozenset[int]] = field(default_factory=dict)
-    links: dict[int, Sums] = field(default_factory=dict)
-    apart: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
-    #: The nodes of every cluster, and the cluster of every node.
-    members: dict[int, set[int]] = field(default_factory=dict)
-    cluster: dict[int, int] = field(default_factory=dict)
+    #: Of every node: the number of records, their sources, compared nodes, and nodes it must not join.
+    sizes: dict[int, int]
+    sources: dict[int, frozenset[int]]
+    links: dict[int, Sums]
+    apart: dict[int, set[int]]
 
-    def add(self, node: int, size: int, sources: frozenset[int]) -> None:
-        """Add a node."""
-        self.sizes[node], self.sources[node], self.links[node] = size, sources, {}
-        self.members[node], self.cluster[node] = {node}, node
-
-    def connect(self, a: int, b: int, weight: float, count: int) -> None:
-        """Say what comparing two nodes showed."""
-        self.links[a][b] = self.links[b][a] = (weight, count)
-
-    def separate(self, a: int, b: int) -> None:
-        """Say that two nodes are not one."""
-        self.apart[a].add(b)
-        self.apart[b].add(a)
+    def __post_init__(self) -> None:
+        # The nodes of every cluster, and the cluster of every node.
+        self.members = {node: {node} for node in self.sizes}
+        self.cluster = {node: node for node in self.sizes}
 
     def join(self) -> None:
         """Join clusters from the largest gain down while there is one."""
-        sizes, sources, apart = (
-            dict(self.sizes),
-            dict(self.sources),
-            {n: set(v) for n, v in self.apart.items()},
-        )
+        sizes, sources = dict(self.sizes), dict(self.sources)
+        apart = {node: set(others) for node, others in self.apart.items()}
         links = {node: dict(others) for node, others in self.links.items()}
 
         def gain(a: int, b: int) -> float:
@@ -80,20 +61,23 @@ class Part:
         heapq.heapify(heap)
         while heap:
             cost, a, b = heapq.heappop(heap)
-            # Offers made before either of the two grew are out of date.
+            # Skip an offer that was made before one of the two grew.
             if a not in links or b not in links[a] or gain(a, b) != -cost:
                 continue
             _absorb(a, b, links)
             sizes[a] += sizes.pop(b)
             sources[a] |= sources.pop(b)
-            _inherit(a, b, apart)
+            for c in apart.pop(b, set()):
+                apart[c].discard(b)
+                apart[c].add(a)
+                apart.setdefault(a, set()).add(c)
             self.members[a] |= self.members.pop(b)
             for offer in offers(a, links[a]):
                 heapq.heappush(heap, offer)
         self.cluster = {node: number for number, nodes in self.members.items() for node in nodes}
 
     def cut(self) -> None:
-        """Cut clusters in two where the pairs across the cut speak against it."""
+        """Cut clusters in two where the sum of the pairs across the cut is negative."""
         waiting = [number for number, nodes in self.members.items() if len(nodes) > 3]
         while waiting:
             number = waiting.pop()
@@ -121,13 +105,13 @@ class Part:
 
     def move(self) -> None:
         """Move single nodes to where they add most, until none moves."""
-        for _ in range(MAX_SWEEPS):
-            n_moved = sum(self._moved(node) for node in self.links)
-            if n_moved == 0:
+        # Few parts need more than two sweeps.
+        for _ in range(20):
+            if not sum(self._moved(node) for node in self.links):
                 return
 
     def _moved(self, node: int) -> bool:
-        """Move a node if that helps, and tell whether it did."""
+        """Move a node if that raises the score, and return whether it did."""
         own, values = self.cluster[node], self._values(node)
         best = max(values, key=lambda number: (values[number], number == own))
         if values[best] <= values[own] + ROUNDING:
@@ -174,13 +158,6 @@ def find_cut(weights: FloatArray) -> BoolArray:
 
     The sum of a cut is x'Lx / 4 for x = -1 and 1 on its sides and L the signed Laplacian D - W: where L has
     no negative eigenvalue there is no such cut. Otherwise all cuts along the lowest eigenvector are tried.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.integrations._entities import find_cut
-    >>> find_cut(np.array([[0.0, 5, -2, -2], [5, 0, 1, -2], [-2, 1, 0, 5], [-2, -2, 5, 0]]))
-    array([ True,  True, False, False])
     """
     nothing = np.zeros(len(weights), dtype=bool)
     if weights.min(initial=0.0) >= 0:
@@ -209,54 +186,28 @@ def _absorb(a: int, b: int, links: dict[int, Sums]) -> None:
         del links[c][b]
 
 
-def _inherit(a: int, b: int, apart: dict[int, set[int]]) -> None:
-    """Keep a away from what b must be kept away from."""
-    for c in apart.pop(b, set()):
-        apart[c].discard(b)
-        apart[c].add(a)
-        apart.setdefault(a, set()).add(c)
-
-
-# Correlation clustering of records: the partition whose pairs inside clusters are most likely matches.
-
-
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known about nodes, each a set of records that are one for certain.
+    """Compared pairs of nodes, each a must-linked set of records."""
 
-    Parameters
-    ----------
-    sizes : array of shape (n_nodes,)
-        How many records a node holds.
-    pairs : array of shape (m, 2)
-        Different nodes with compared records, each pair once.
-    weights, counts : arrays of shape (m,)
-        The sum of the log-odds of the compared records of a pair, and how many were compared.
-    absent : float
-        The log-odds of two records that were not compared, negative.
-    apart : array of shape (l, 2)
-        Nodes that are not one for certain.
-    sources : list of frozenset
-        For every node, the sources of which a cluster may hold one record each.
-    """
-
+    #: How many records a node holds.
     sizes: IntArray
+    #: Different nodes with compared records, each pair once.
     pairs: IntArray
+    #: The sum of the log-odds of the compared records of a pair, and how many were compared.
     weights: FloatArray
     counts: IntArray
+    #: The log-odds of two records that were not compared, negative.
     absent: float
+    #: Pairs of nodes with a cannot-link.
     apart: IntArray
+    #: For every node, the sources of which a cluster may hold one record each.
     sources: list[frozenset[int]]
 
     @property
     def n_nodes(self) -> int:
         """The number of nodes."""
         return len(self.sizes)
-
-    def gains(self) -> FloatArray:
-        """Return what joining the two nodes of every pair would add to the score."""
-        possible = self.sizes[self.pairs[:, 0]] * self.sizes[self.pairs[:, 1]]
-        return self.weights + (possible - self.counts) * self.absent
 
     def score(self, labels: IntArray) -> float:
         """Return the sum of the log-odds of all pairs of records of different nodes in the same cluster."""
@@ -268,24 +219,11 @@ class Evidence:
 
 
 def find_clusters(evidence: Evidence) -> IntArray:
-    """Return the cluster of every node, one connected part after another.
-
-    Examples
-    --------
-    A chain of likely matches whose ends were never compared is cut at its weakest link:
-
-    >>> import numpy as np
-    >>> from sidecut.integrations._entities import Evidence, find_clusters
-    >>> evidence = Evidence(
-    ...     np.ones(4, int), np.array([[0, 1], [1, 2], [2, 3]]), np.array([3.0, 1.0, 3.0]), np.ones(3, int),
-    ...     -2.0, np.empty((0, 2), int), [frozenset()] * 4
-    ... )
-    >>> find_clusters(evidence)
-    array([0, 0, 2, 2])
-    """
-    likely = evidence.pairs[evidence.weights > 0]
-    parts = _parts(evidence.n_nodes, likely)
-    labels = _first_of_each(parts)
+    """Return the cluster of every node, named by its first node, one connected part after another."""
+    likely, n = evidence.pairs[evidence.weights > 0], evidence.n_nodes
+    graph = sp.coo_array((np.ones(len(likely)), (likely[:, 0], likely[:, 1])), shape=(n, n))
+    parts = connected_components(graph, directed=False)[1].astype(np.int64)
+    labels = np.unique(parts, return_index=True)[1][parts].astype(np.int64)
     difficult = _difficult_parts(evidence, parts, likely)
     for part in _split(evidence, parts, difficult):
         part.join()
@@ -296,25 +234,15 @@ def find_clusters(evidence: Evidence) -> IntArray:
     return labels
 
 
-def _parts(n_nodes: int, edges: IntArray) -> IntArray:
-    """Number the connected parts of a graph."""
-    graph = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n_nodes, n_nodes))
-    return connected_components(graph, directed=False)[1].astype(np.int64)
-
-
-def _first_of_each(parts: IntArray) -> IntArray:
-    """Return for every node the first node of its part."""
-    _, first, inverse = np.unique(parts, return_index=True, return_inverse=True)
-    return first[inverse].astype(np.int64)
-
-
 def _difficult_parts(evidence: Evidence, parts: IntArray, likely: IntArray) -> BoolArray:
-    """Tell the parts that may have to be cut: not all pairs are likely matches, or some may not be joined."""
+    """Return which parts may have to be cut: not all pairs are likely matches, or some must not be joined."""
     sizes = np.bincount(parts)
     n_likely = np.bincount(parts[likely[:, 0]], minlength=len(sizes))
     difficult = n_likely < sizes * (sizes - 1) // 2
-    # A pair of nodes of several records can lose by the records that were not compared.
-    losing = (evidence.weights > 0) & (evidence.gains() <= 0)
+    # Records that were not compared can make the gain of a pair of nodes negative.
+    n_possible = evidence.sizes[evidence.pairs[:, 0]] * evidence.sizes[evidence.pairs[:, 1]]
+    gains = evidence.weights + (n_possible - evidence.counts) * evidence.absent
+    losing = (evidence.weights > 0) & (gains <= 0)
     difficult[parts[evidence.pairs[losing, 0]]] = True
     difficult[parts[evidence.apart[:, 0]]] = True
     if any(evidence.sources):
@@ -329,17 +257,19 @@ def _split(evidence: Evidence, parts: IntArray, wanted: BoolArray) -> Iterator[P
     edges = _group(np.flatnonzero((left == right) & wanted[left]), left)
     left, right = parts[evidence.apart].T
     apart = _group(np.flatnonzero((left == right) & wanted[left]), left)
+    nothing = np.empty(0, dtype=np.int64)
     for number, members in nodes.items():
-        part = Part(evidence.absent)
-        for node in members.tolist():
-            part.add(node, int(evidence.sizes[node]), evidence.sources[node])
-        here = edges.get(number, np.empty(0, dtype=np.int64))
-        known = zip(evidence.pairs[here].tolist(), evidence.weights[here], evidence.counts[here], strict=True)
-        for (a, b), weight, count in known:
-            part.connect(a, b, float(weight), int(count))
-        for a, b in evidence.apart[apart.get(number, np.empty(0, dtype=np.int64))].tolist():
-            part.separate(a, b)
-        yield part
+        links: dict[int, Sums] = {node: {} for node in members.tolist()}
+        here = edges.get(number, nothing)
+        pairs, weights, counts = evidence.pairs[here], evidence.weights[here], evidence.counts[here]
+        for (a, b), weight, count in zip(pairs.tolist(), weights.tolist(), counts.tolist(), strict=True):
+            links[a][b] = links[b][a] = (weight, count)
+        banned: dict[int, set[int]] = defaultdict(set)
+        for a, b in evidence.apart[apart.get(number, nothing)].tolist():
+            banned[a].add(b)
+            banned[b].add(a)
+        sizes = {node: int(evidence.sizes[node]) for node in links}
+        yield Part(evidence.absent, sizes, {node: evidence.sources[node] for node in links}, links, banned)
 
 
 def _group(rows: IntArray, numbers: IntArray) -> dict[int, IntArray]:
@@ -350,10 +280,10 @@ def _group(rows: IntArray, numbers: IntArray) -> dict[int, IntArray]:
 
 
 def measure_confidence(evidence: Evidence, labels: IntArray) -> FloatArray:
-    """Return, for every node, the chance that it is in the right cluster rather than the next best one.
+    """Return, for every node, the probability of its cluster against the next best one.
 
-    The next best is another cluster it has been compared with, or none at all. The chance is 1 / (1 + e^-m)
-    with m the difference of the two sums of log-odds: at least 1/2 where single moves cannot help.
+    The next best is another cluster it has been compared with, or none at all. The probability is
+    1 / (1 + e^-m) with m the difference of the two sums of log-odds: at least 1/2 where no single move helps.
     """
     nodes = np.concatenate([evidence.pairs[:, 0], evidence.pairs[:, 1]])
     others = np.concatenate([evidence.pairs[:, 1], evidence.pairs[:, 0]])
@@ -377,7 +307,7 @@ def measure_confidence(evidence: Evidence, labels: IntArray) -> FloatArray:
 
 
 def _are_closed(evidence: Evidence, labels: IntArray, node: IntArray, cluster: IntArray) -> BoolArray:
-    """Tell which pairs of a node and a cluster may not be joined."""
+    """Return which pairs of a node and a cluster must not be joined."""
     n = evidence.n_nodes
     a, b = evidence.apart.T
     banned = np.concatenate([a * n + labels[b], b * n + labels[a]])

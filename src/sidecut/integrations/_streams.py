@@ -1,4 +1,4 @@
-"""What is remembered of a recording that goes on: some of its segments, and the numbers of its speakers."""
+"""What `SpeakerClusterer.partial_fit` keeps of a recording: some segments, and the numbers of speakers."""
 
 from __future__ import annotations
 
@@ -11,33 +11,16 @@ from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.constraints.inputs import UNKNOWN, read_labels
 
-__all__ = ["Landmarks", "keep_numbers"]
 
-
-class Landmarks:
-    """The segments that stand for all heard so far.
-
-    Parameters
-    ----------
-    dimension : int
-        Of the embeddings.
-
-    Attributes
-    ----------
-    points : array of shape (n_landmarks, dimension)
-        Their embeddings.
-    segments : array of shape (n_landmarks,)
-        Which segments of the recording they are.
-    n_heard : int
-        How many segments there were so far.
-    """
+class RememberedSegments:
+    """A sample of all segments so far: their embeddings, their places in the recording, and constraints."""
 
     def __init__(self, dimension: int) -> None:
         self.points: FloatArray = np.empty((0, dimension))
         self.segments: IntArray = np.empty(0, dtype=np.int64)
         self.n_heard = 0
         self._apart: IntArray = np.empty((0, 2), dtype=np.int64)
-        # The known speaker of every landmark, by number, and their names.
+        # The known speaker of every segment, by number, and the names of the speakers.
         self._speaker: IntArray = np.empty(0, dtype=np.int64)
         self._names: list[Any] = []
 
@@ -45,7 +28,7 @@ class Landmarks:
         return len(self.points)
 
     def add(self, points: FloatArray, apart: IntArray, speakers: Any = None) -> None:
-        """Make every new segment a landmark; `apart` are pairs of them that are not of one speaker."""
+        """Add all new segments; `apart` are pairs of them with different speakers."""
         start = len(self)
         self.points = np.concatenate([self.points, points])
         self.segments = np.concatenate([self.segments, self.n_heard + np.arange(len(points))])
@@ -54,7 +37,7 @@ class Landmarks:
         self._speaker = np.concatenate([self._speaker, self._number(speakers, len(points))])
 
     def _number(self, speakers: Any, n: int) -> IntArray:
-        """Return the numbers of known speakers, those met before with the number they had."""
+        """Return the numbers of known speakers; a name keeps its number."""
         if speakers is None:
             return np.full(n, UNKNOWN, dtype=np.int64)
         codes, names = read_labels(speakers, "speakers")
@@ -62,13 +45,13 @@ class Landmarks:
         numbers = np.array([self._names.index(name) for name in names] + [UNKNOWN], dtype=np.int64)
         return numbers[codes]
 
-    def knowledge(self) -> Constraints:
-        """Return what is known about the landmarks."""
+    def constraints(self) -> Constraints:
+        """Return the constraints between the segments."""
         known = Constraints.from_labels(self._speaker)
         return known | Constraints.from_pairs(len(self), cannot_link=self._apart)
 
-    def name(self, labels: IntArray) -> dict[int, Any]:
-        """Return the names of known speakers by their label, which most of their landmarks have."""
+    def names(self, labels: IntArray) -> dict[int, Any]:
+        """Return the names of known speakers by the most frequent label of their segments."""
         names: dict[int, Any] = {}
         for number, name in enumerate(self._names):
             found = labels[self._speaker == number]
@@ -77,7 +60,7 @@ class Landmarks:
         return names
 
     def thin(self, labels: IntArray, n_most: int, rng: np.random.RandomState) -> None:
-        """Keep at most so many: as many of each speaker as of others if there are, known ones first."""
+        """Keep at most `n_most` segments, equally many of each speaker if possible, known ones first."""
         if len(self) <= n_most:
             return
         # Known segments, then others in random order; the first of every speaker come first.
@@ -98,14 +81,7 @@ class Landmarks:
 def keep_numbers(labels: IntArray, before: IntArray, n_used: int = 0) -> IntArray:
     """Number clusters as before where most of their segments are the same; others get the next numbers.
 
-    `before` are the labels the first of them had; `n_used` numbers were in use.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.integrations._streams import keep_numbers
-    >>> keep_numbers(np.array([1, 1, 0, 0, 2]), np.array([0, 0, 1, 1]))
-    array([0, 0, 1, 1, 2])
+    `before` holds the earlier labels of the first segments; `n_used` numbers were in use.
     """
     n_new = int(labels.max()) + 1
     n_old = max(int(before.max(initial=-1)) + 1, n_used)

@@ -1,13 +1,12 @@
-"""Single cells: cluster an AnnData object by its neighbour graph and by what is known of some cells.
+"""Single cells: cluster an AnnData object by its neighbour graph and the known types of some cells.
 
-The types of some cells are known, or marker genes tell them; the rest follows. Reads and writes what scanpy
-reads and writes, and needs neither scanpy nor, to be imported, anndata.
+Types are known from a column of ``obs`` or from marker genes. Keys are those of scanpy, which is not needed;
+nor is anndata to import this module.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,7 @@ def cluster(
     random_state: int | None = 0,
     copy: bool = False,
 ) -> Any:
-    """Cluster cells, and name the clusters after the cells that are known.
+    """Cluster cells, and name the clusters after the known cells in them.
 
     Parameters
     ----------
@@ -63,7 +62,7 @@ def cluster(
         The number of clusters; "auto" is by the labels and the graph, see `AutoCut`.
     markers : dict of str to list of genes, optional
         Genes that mark a type. The cells that show the markers of one type most clearly count as known, see
-        `marker_labels`; where `labels` says something, that is believed.
+        `marker_labels`; `labels` has precedence.
     must_link, cannot_link : iterable of pairs of names of cells, optional
         Cells of the same type, and cells of different types.
     restrict_to : tuple of a column of obs and some of its categories, optional
@@ -84,8 +83,8 @@ def cluster(
     -------
     None or AnnData
         ``obs[key_added]`` is a categorical: known types by name, clusters without a known cell as "new 1",
-        "new 2", ...; or "0", "1", ... where no type is known. ``obs[key_added + "_confidence"]`` tells how
-        sure each is, from 0 to 1, and ``uns[key_added]`` what was done.
+        "new 2", ...; or "0", "1", ... where no type is known. ``obs[key_added + "_confidence"]`` is the
+        confidence of each, from 0 to 1, and ``uns[key_added]`` lists parameters, graph and method.
 
     Examples
     --------
@@ -104,18 +103,18 @@ def cluster(
         adata = adata.copy()
     cells = _choose_cells(adata, restrict_to)
     part = adata[cells] if restrict_to is not None else adata
-    known, said = gather_knowledge(part, labels, markers, must_link, cannot_link)
+    known, counts = gather_constraints(part, labels, markers, must_link, cannot_link)
     graph, source = find_graph(part, neighbors_key, use_rep)
     model = AutoCut() if estimator is None else clone(estimator)
     model.set_params(affinity="precomputed", random_state=random_state)
     if n_clusters != "auto" or estimator is None:
         model.set_params(n_clusters=n_clusters)
     model.fit(graph, constraints=known)
-    result = CellClusters(model.labels_, model.confidence_, model.cluster_classes_)
-    _write(adata, key_added, cells, result, restrict_to)
+    names = cell_names(model.labels_, model.cluster_classes_)
+    _write(adata, key_added, cells, names, model.confidence_, restrict_to)
     adata.uns[key_added] = {
         "params": _plain_parameters(labels, n_clusters, markers, restrict_to, random_state),
-        "knowledge": said,
+        "knowledge": counts,
         "graph": source,
         "method": type(model).__name__,
         "explanation": str(getattr(model, "explanation_", "")),
@@ -123,9 +122,6 @@ def cluster(
         "sidecut_version": __version__,
     }
     return adata if copy else None
-
-
-# What is known
 
 
 def marker_labels(adata: Any, markers: Markers, share: float = 0.1) -> NDArray[Any]:
@@ -169,11 +165,11 @@ def marker_labels(adata: Any, markers: Markers, share: float = 0.1) -> NDArray[A
 
 
 def _is_upper(scores: FloatArray) -> BoolArray:
-    """Tell which scores are of the upper of two Gaussians; rare types have a narrow one far up."""
+    """Return which scores belong to the upper of two Gaussians; a rare type has a narrow one far up."""
     start = [[float(np.median(scores))], [float(scores.max())]]
     mixture = GaussianMixture(2, means_init=start, random_state=0).fit(scores[:, None])
     upper = int(mixture.means_[:, 0].argmax())
-    # A wide Gaussian is the likelier one on both sides of a narrow one; below the mean is not up.
+    # A wide Gaussian is the likelier one on both sides of a narrow one, so low scores are excluded.
     is_up = scores > mixture.means_[:, 0].mean()
     return (mixture.predict(scores[:, None]) == upper) & is_up
 
@@ -191,14 +187,14 @@ def _score(adata: Any, name: str, genes: Sequence[str]) -> FloatArray:
     return ((values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).mean(axis=1)
 
 
-def gather_knowledge(
+def gather_constraints(
     adata: Any,
     labels: str | None = None,
     markers: Markers | None = None,
     must_link: Iterable[tuple[str, str]] = (),
     cannot_link: Iterable[tuple[str, str]] = (),
 ) -> tuple[Constraints, dict[str, int]]:
-    """Return all that is known about the cells, and how much that is."""
+    """Return the constraints between cells, and the number of each kind."""
     types: NDArray[Any] = np.full(adata.n_obs, None, dtype=object)
     if markers:
         types = marker_labels(adata, markers)
@@ -229,9 +225,6 @@ def _as_rows(adata: Any, links: Iterable[tuple[str, str]], name: str) -> IntArra
     return rows
 
 
-# The graph
-
-
 def find_graph(adata: Any, neighbors_key: str | None = None, use_rep: str | None = None) -> tuple[Graph, str]:
     """Return the neighbour graph of the cells, built if there is none, and where it comes from."""
     if use_rep is None:
@@ -257,43 +250,28 @@ def _representation(adata: Any, use_rep: str) -> tuple[FloatArray, str]:
     points = adata.X
     if adata.n_vars <= N_COMPONENTS or adata.n_obs <= N_COMPONENTS:
         return np.asarray(points.toarray() if sp.issparse(points) else points, dtype=np.float64), "X"
-    _warn_about_counts(points)
+    entries = points.data if sp.issparse(points) else np.asarray(points)
+    if entries.size and entries.max() > 30 and np.array_equal(entries, np.round(entries)):
+        warn(
+            "X holds whole numbers, which look like raw counts: distances would mostly reflect the total "
+            "count of a cell. Normalise and take logarithms, or run scanpy.pp.neighbors first.",
+            GraphWarning,
+        )
     reduced = PCA(N_COMPONENTS, svd_solver="arpack", random_state=0).fit_transform(points.astype(np.float64))
     return reduced, f"{N_COMPONENTS} principal components of X"
 
 
-def _warn_about_counts(points: Any) -> None:
-    entries = points.data if sp.issparse(points) else np.asarray(points)
-    if entries.size and entries.max() > 30 and np.array_equal(entries, np.round(entries)):
-        warn(
-            "X holds whole numbers, which look like raw counts: cells with more counts would only be near to "
-            "each other for that. Normalise and take logarithms, or run scanpy.pp.neighbors first.",
-            GraphWarning,
-        )
-
-
-# The result
-
-
-@dataclass(frozen=True, eq=False)
-class CellClusters:
-    """The clusters of cells, and the types some clusters are known to be."""
-
-    labels: IntArray
-    confidence: FloatArray
-    types: dict[int, Any]
-
-    def named(self) -> NDArray[Any]:
-        """Return the name of every cell's cluster."""
-        names: NDArray[Any] = np.empty(int(self.labels.max()) + 1, dtype=object)
-        taken: dict[str, int] = {}
-        # Of two clusters of one type the larger has the plain name.
-        for number in np.argsort(-np.bincount(self.labels), kind="stable").tolist():
-            name = str(self.types.get(number, "new" if self.types else number))
-            taken[name] = taken.get(name, 0) + 1
-            is_plain = taken[name] == 1 and (number in self.types or not self.types)
-            names[number] = name if is_plain else f"{name} {taken[name]}"
-        return names[self.labels]
+def cell_names(labels: IntArray, types: Mapping[int, Any]) -> NDArray[Any]:
+    """Return the name of every cell's cluster, given the known types of some clusters."""
+    names: NDArray[Any] = np.empty(int(labels.max()) + 1, dtype=object)
+    taken: dict[str, int] = {}
+    # Of two clusters of one type the larger has the plain name.
+    for number in np.argsort(-np.bincount(labels), kind="stable").tolist():
+        name = str(types.get(number, "new" if types else number))
+        taken[name] = taken.get(name, 0) + 1
+        is_plain = taken[name] == 1 and (number in types or not types)
+        names[number] = name if is_plain else f"{name} {taken[name]}"
+    return names[labels]
 
 
 def _choose_cells(adata: Any, restrict_to: tuple[str, Sequence[str]] | None) -> BoolArray:
@@ -310,25 +288,23 @@ def _write(
     adata: Any,
     key: str,
     cells: BoolArray,
-    result: CellClusters,
+    found: NDArray[Any],
+    confidence: FloatArray,
     restrict_to: tuple[str, Sequence[str]] | None,
 ) -> None:
     import pandas
 
     names: NDArray[Any] = np.empty(adata.n_obs, dtype=object)
-    names[cells], sure = result.named(), np.full(adata.n_obs, np.nan)
-    sure[cells] = result.confidence
+    names[cells], sure = found, np.full(adata.n_obs, np.nan)
+    sure[cells] = confidence
     if restrict_to is not None:
         column, categories = restrict_to
         names[cells] = [f"{'-'.join(map(str, categories))},{name}" for name in names[cells]]
         names[~cells] = adata.obs[column].astype(str).to_numpy()[~cells]
-    adata.obs[key] = pandas.Categorical(names, categories=_in_order(names))
+    # Numbers come first, in the order of numbers.
+    in_order = sorted(set(names), key=lambda name: (0, int(name), name) if name.isdigit() else (1, 0, name))
+    adata.obs[key] = pandas.Categorical(names, categories=in_order)
     adata.obs[f"{key}_confidence"] = sure
-
-
-def _in_order(names: NDArray[Any]) -> list[str]:
-    """Return the names in order, numbers as numbers."""
-    return sorted(set(names), key=lambda name: (not name.isdigit(), int(name) if name.isdigit() else 0, name))
 
 
 def _plain_parameters(

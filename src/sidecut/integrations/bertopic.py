@@ -1,13 +1,14 @@
 """Topics: a cluster model for BERTopic that can be corrected.
 
-BERTopic clusters documents by HDBSCAN, which cannot be told anything. This model takes its place as
-``hdbscan_model=``: it reads the topics of documents one knows, remembers corrections, and keeps them when the
-model is fitted again.
+BERTopic clusters documents by HDBSCAN, which takes no constraints. This model takes its place as
+``hdbscan_model=``: it reads the known topics of documents and corrections, and keeps them when the model is
+fitted again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,28 +17,25 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sidecut.checks import BoolArray, FloatArray, IntArray, to_native
+from sidecut.checks import BoolArray, IntArray, to_native
 from sidecut.constraints import Constraints
 from sidecut.constraints.inputs import read_labels
 from sidecut.exceptions import ConstraintError
 from sidecut.selection import AutoCut
 
-__all__ = ["TopicClusterer"]
-
-#: New documents join the topic of most of so many nearest documents.
-VOTERS = 15
-#: What BERTopic calls documents of no topic.
+#: The topic of documents without a topic, as in BERTopic.
 OUTLIER = -1
 Pairs = Iterable[tuple[int, int]]
 
 
+@dataclass(eq=False, repr=False)
 class TopicClusterer(ClusterMixin, BaseEstimator):
-    """A cluster model for ``BERTopic(hdbscan_model=...)`` that knows some topics and takes corrections.
+    """A cluster model for ``BERTopic(hdbscan_model=...)`` with known topics and corrections.
 
     Parameters
     ----------
     n_topics : int or "auto", default="auto"
-        The number of topics; "auto" is by what is known and by the graph, see `AutoCut`.
+        The number of topics; "auto" is by the known topics and the graph, see `AutoCut`.
     outliers : float, default=0.0
         The share of documents, the least sure ones, that belong to no topic: -1, as BERTopic expects.
         Documents whose topic is known are never among them.
@@ -91,24 +89,14 @@ class TopicClusterer(ClusterMixin, BaseEstimator):
     array([2, 1])
     """
 
-    def __init__(
-        self,
-        n_topics: int | str = "auto",
-        *,
-        outliers: float = 0.0,
-        known: Mapping[int, Any] | None = None,
-        must_link: Pairs | None = None,
-        cannot_link: Pairs | None = None,
-        estimator: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.outliers = outliers
-        self.known = known
-        self.must_link = must_link
-        self.cannot_link = cannot_link
-        self.estimator = estimator
-        self.random_state = random_state
+    n_topics: int | str = "auto"
+    _: KW_ONLY
+    outliers: float = 0.0
+    known: Mapping[int, Any] | None = None
+    must_link: Pairs | None = None
+    cannot_link: Pairs | None = None
+    estimator: Any = None
+    random_state: int | np.random.RandomState | None = None
 
     def correct(
         self, known: Mapping[int, Any] | None = None, must_link: Pairs = (), cannot_link: Pairs = ()
@@ -118,7 +106,7 @@ class TopicClusterer(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         known : dict of int to topic, optional
-            The right topics of some documents; None takes back what was said before.
+            The right topics of some documents; None removes an earlier one.
         must_link, cannot_link : sequence of pairs of int, optional
             Further documents of the same topic, and of different topics.
         """
@@ -139,7 +127,8 @@ class TopicClusterer(ClusterMixin, BaseEstimator):
             The topics of documents that are known, -1 for all others.
         """
         X = validate_data(self, to_native(X), dtype=np.float64, ensure_min_samples=2)
-        self._check_outliers()
+        if not (isinstance(self.outliers, int | float) and 0 <= self.outliers < 1):
+            raise ValueError(f"outliers={self.outliers!r}: the share of outliers is at least 0 and below 1.")
         constraints, is_known = self._gather(len(X), y)
         self.model_ = AutoCut() if self.estimator is None else clone(self.estimator)
         self.model_.set_params(random_state=self.random_state)
@@ -147,8 +136,14 @@ class TopicClusterer(ClusterMixin, BaseEstimator):
             self.model_.set_params(n_clusters=self.n_topics)
         self.model_.fit(X, constraints=constraints)
         self.names_ = dict(self.model_.cluster_classes_)
-        self._set_outliers(self.model_.labels_, self.model_.confidence_, is_known)
-        self._nearest = NearestNeighbors(n_neighbors=min(VOTERS, len(X))).fit(X)
+        self.labels_ = self.model_.labels_.copy()
+        self.probabilities_ = np.array(self.model_.confidence_, dtype=np.float64)
+        candidates = np.flatnonzero(~is_known)
+        by_confidence = candidates[np.argsort(self.probabilities_[candidates], kind="stable")]
+        least = by_confidence[: int(self.outliers * len(X))]
+        self.labels_[least], self.probabilities_[least] = OUTLIER, 0.0
+        # New documents join the topic of most of their 15 nearest documents.
+        self._nearest = NearestNeighbors(n_neighbors=min(15, len(X))).fit(X)
         return self
 
     def predict(self, X: Any) -> IntArray:
@@ -186,12 +181,8 @@ class TopicClusterer(ClusterMixin, BaseEstimator):
             if ((self.labels_ == label) & (numbers >= 0)).any()
         }
 
-    def _check_outliers(self) -> None:
-        if not (isinstance(self.outliers, int | float) and 0 <= self.outliers < 1):
-            raise ValueError(f"outliers={self.outliers!r}: the share of outliers is at least 0 and below 1.")
-
     def _gather(self, n: int, y: ArrayLike | None) -> tuple[Constraints, BoolArray]:
-        """Return what is known about the documents, and which topics are."""
+        """Return the constraints, and which documents have a known topic."""
         topics: NDArray[Any] = np.full(n, None, dtype=object)
         if y is not None:
             codes, names = read_labels(y, "y")
@@ -208,10 +199,3 @@ class TopicClusterer(ClusterMixin, BaseEstimator):
         pairs = Constraints.from_pairs(n, list(self.must_link or ()), list(self.cannot_link or ()))
         is_known = np.array([topic is not None for topic in topics])
         return Constraints.from_labels(topics) | pairs, is_known
-
-    def _set_outliers(self, labels: IntArray, sure: FloatArray, is_known: BoolArray) -> None:
-        self.labels_, self.probabilities_ = labels.copy(), np.array(sure, dtype=np.float64)
-        n_outliers = int(self.outliers * len(labels))
-        candidates = np.flatnonzero(~is_known)
-        least = candidates[np.argsort(sure[candidates], kind="stable")[:n_outliers]]
-        self.labels_[least], self.probabilities_[least] = OUTLIER, 0.0

@@ -1,9 +1,9 @@
 """Entity resolution: which records are the same person, company or thing.
 
-splink, dedupe and others compare pairs of records and say how likely each pair is a match. What remains is
-to turn pairs into entities. Connected components do it badly: one wrong match glues two entities together,
-and a chain of them makes one giant. Here the pairs that are unlikely, or were never compared, speak against a
-cluster as the likely ones speak for it, and what a person has decided is kept to the letter.
+splink, dedupe and others give a match probability for pairs of records. This module turns pairs into
+entities. With connected components, one wrong match joins two entities, and a chain of them makes one giant.
+Here unlikely pairs, and pairs that were not compared, count against a cluster as likely ones count for it.
+Must-links and cannot-links always hold.
 """
 
 from __future__ import annotations
@@ -21,11 +21,8 @@ from sidecut.constraints.groups import number_by_appearance
 from sidecut.exceptions import ConflictError, ConstraintError
 from sidecut.integrations._entities import Evidence, find_clusters, measure_confidence
 
-__all__ = ["cluster_records"]
-
-
-#: No comparison counts as more certain than this: models of matching are often far too sure.
-LIMIT = 0.999
+#: Match probabilities above this count as this, and below 1 minus this: models of matching are overconfident.
+MAX_PROBABILITY = 0.999
 
 
 def cluster_records(
@@ -49,13 +46,13 @@ def cluster_records(
         ``(pairs, score)`` that dedupe's ``score`` returns. Where there are columns `source_dataset_l` and
         `source_dataset_r`, a record is known by its source and its id.
     must_link, cannot_link : iterable of pairs of ids, optional
-        What a person has decided: pairs that are one, and pairs that are not. They hold whatever the
-        probabilities say. With sources, an id is a tuple ``(source, id)``.
+        Pairs that are one entity, and pairs that are not. They hold whatever the probabilities are. With
+        sources, an id is a tuple ``(source, id)``.
     records : iterable of ids, optional
         All records, so that those without a compared pair are in the result, too; it has this order.
     absent : float, default=0.35
-        The match probability of pairs that are not among the edges: below 1/2. Less where nearly all pairs
-        of an entity were compared (0.2), more where many were not (0.4).
+        The match probability of pairs that are not among the edges: below 1/2. Use less if nearly all pairs
+        of an entity were compared (0.2), more if many were not (0.4).
     one_per_source : bool, default=False
         Let no cluster hold two records of the same source, where sources have no duplicates.
     left, right, probability : str
@@ -65,20 +62,20 @@ def cluster_records(
     -------
     data frame or table
         `unique_id`, `source_dataset` where there are sources, `cluster_id` from 0, and `confidence`: the
-        chance that the record is in the right cluster rather than in the next best. A polars frame for a
+        probability of the record's cluster against the next best one. A polars frame for a
         polars frame, an Arrow table for an Arrow table, else pandas.
 
     Raises
     ------
     ConstraintError
-        If a probability is none, an id is not among the records, or what a person decided contradicts itself.
+        If a probability is not between 0 and 1, an id is not among the records, or links contradict.
 
     Notes
     -----
     A million compared pairs take about 25 seconds: parts of the graph that no likely match connects are
-    treated one by one, and parts in which all pairs are likely matches need no work. Nothing bounds the
-    size of a cluster but the evidence: among s records only compared along a chain, the (s-1)(s-2)/2 other
-    pairs speak against it.
+    treated one by one, and parts in which all pairs are likely matches need no work. The size of a cluster
+    is not bounded, but among s records only compared along a chain, the (s-1)(s-2)/2 other pairs count
+    against it.
 
     References
     ----------
@@ -107,55 +104,47 @@ def cluster_records(
     4        b2           1        0.99
     5        b3           1        0.95
 
-    A person who knows better is believed:
+    A must-link always holds:
 
     >>> cluster_records(edges, must_link=[("a3", "b1")])["cluster_id"].tolist()
     [0, 0, 1, 1, 1, 1]
     """
     table = read_edges(edges, left, right, probability)
-    check_absent(absent)
-    ids = number_records(table, records)
-    knowledge = _read_decisions(ids, must_link, cannot_link)
-    evidence, node = _weigh(table, ids, knowledge, absent, one_per_source)
-    clusters = find_clusters(evidence)
-    confidence = measure_confidence(evidence, clusters)
-    return ids.as_table(number_by_appearance(clusters[node]), confidence[node], edges)
-
-
-def check_absent(absent: Any) -> None:
-    """Refuse a probability of pairs that were not compared which would speak for them."""
     if not (isinstance(absent, int | float) and 0 < absent < 0.5):
         raise ValueError(
             f"absent={absent!r}: the match probability of pairs that were not compared lies between 0 and "
             "1/2, or everything would be one cluster."
         )
+    ids = number_records(table, records)
+    links = _read_links(ids, must_link, cannot_link)
+    evidence, node = _add_up(table, ids, links, absent, one_per_source)
+    clusters = find_clusters(evidence)
+    confidence = measure_confidence(evidence, clusters)
+    return ids.as_table(number_by_appearance(clusters[node]), confidence[node], edges)
 
 
-def _read_decisions(ids: RecordIds, must_link: Any, cannot_link: Any) -> Constraints:
-    """Return what a person decided, by the numbers of the records."""
-    numbers = {ids.key(number): number for number in range(len(ids))} if _any(must_link, cannot_link) else {}
+def _read_links(ids: RecordIds, must_link: Any, cannot_link: Any) -> Constraints:
+    """Return the links between the numbers of the records."""
+    is_linked = any(links is not None and len(links) > 0 for links in (must_link, cannot_link))
+    numbers = {ids.key(number): number for number in range(len(ids))} if is_linked else {}
     must = _as_numbers(must_link, numbers, "must_link")
     cannot = _as_numbers(cannot_link, numbers, "cannot_link")
     known = Constraints.from_pairs(max(len(ids), 1), must, cannot, on_conflict="weigh")
-    # Pairs said to be both cancel in a sum of beliefs; here they contradict.
+    # A must-link and a cannot-link of the same pair cancel in Q; here they are a contradiction.
     both = {frozenset(pair) for pair in must} & {frozenset(pair) for pair in cannot}
     chains = [tuple(pair) for pair in both] + [conflict.chain for conflict in known.conflicts(1)]
     if chains:
-        chain = " - ".join(ids.shown(number) for number in chains[0])
+        names = [repr(ids.key(number)) for number in chains[0]]
         raise ConflictError(
-            f"cannot_link ({ids.shown(chains[0][0])}, {ids.shown(chains[0][-1])}) contradicts the must-links "
-            f"{chain}: take one of them back.",
+            f"cannot_link ({names[0]}, {names[-1]}) contradicts the must-links {' - '.join(names)}: take one "
+            "of them back.",
             known.conflicts(),
         )
     return known
 
 
-def _any(*pairs: Any) -> bool:
-    return any(links is not None and len(links) > 0 for links in pairs)
-
-
 def _as_numbers(links: Any, numbers: dict[Any, int], name: str) -> list[tuple[int, int]]:
-    if not _any(links):
+    if links is None or len(links) == 0:
         return []
     rows = links.iter_rows() if hasattr(links, "iter_rows") else links
     rows = rows.to_numpy() if hasattr(rows, "to_numpy") else rows
@@ -175,7 +164,7 @@ def _as_key(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _weigh(
+def _add_up(
     table: EdgeTable, ids: RecordIds, known: Constraints, absent: float, one_per_source: bool
 ) -> tuple[Evidence, IntArray]:
     """Return the log-odds between nodes, and the node of every record."""
@@ -195,14 +184,14 @@ def _weigh(
 
 
 def _log_odds(probability: FloatArray) -> FloatArray:
-    p = np.clip(probability, 1 - LIMIT, LIMIT)
+    p = np.clip(probability, 1 - MAX_PROBABILITY, MAX_PROBABILITY)
     return np.log(p / (1 - p))
 
 
 def _between_nodes(
     node: IntArray, n_nodes: int, pairs: IntArray, weights: FloatArray
 ) -> tuple[IntArray, FloatArray, IntArray]:
-    """Add up what was compared between two nodes; a pair compared twice counts with its mean."""
+    """Add up the compared pairs between two nodes; a pair compared twice counts with its mean."""
     low, high = np.sort(pairs, axis=1).T
     n = max(len(node), 1)
     once, inverse = np.unique(low * n + high, return_inverse=True)
@@ -233,12 +222,9 @@ def _sources_of(ids: RecordIds, node: IntArray, n_nodes: int, one_per_source: bo
     return [frozenset(sources) for sources in held]
 
 
-# Tables of compared pairs: reading them, numbering the records, and giving the result back.
-
-
 @dataclass(frozen=True, eq=False)
 class EdgeTable:
-    """The compared pairs: ids and, where there are any, sources of both sides, with the probability."""
+    """The compared pairs: ids and, if there are any, sources of both sides, with the probability."""
 
     left: NDArray[Any]
     right: NDArray[Any]
@@ -247,7 +233,7 @@ class EdgeTable:
 
 
 def read_edges(edges: Any, left: str, right: str, probability: str) -> EdgeTable:
-    """Read a table with one row per compared pair, of whatever library."""
+    """Read a table of any library with one row per compared pair."""
     edges = to_native(edges)
     if hasattr(edges, "as_pandas_dataframe"):
         edges = edges.as_pandas_dataframe()
@@ -259,8 +245,8 @@ def read_edges(edges: Any, left: str, right: str, probability: str) -> EdgeTable
     missing = [name for name in (left, right, probability) if name not in columns]
     if missing:
         raise ConstraintError(
-            f"edges has no column {missing[0]!r}; it has {', '.join(map(repr, columns))}. Say which is "
-            "which by left=, right= and probability=."
+            f"edges has no column {missing[0]!r}; it has {', '.join(map(repr, columns))}. Name the "
+            "columns by left=, right= and probability=."
         )
     sided = [f"source_dataset_{side}" for side in "lr"]
     sources = tuple(np.asarray(edges[name]) for name in sided) if set(sided) <= set(columns) else None
@@ -307,10 +293,6 @@ class RecordIds:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def shown(self, number: int) -> str:
-        """Return how a user calls a record."""
-        return repr(self.key(number))
-
     def key(self, number: int) -> Any:
         """Return the id of a record, or its source and its id."""
         plain = self.ids[number].item() if isinstance(self.ids[number], np.generic) else self.ids[number]
@@ -349,11 +331,20 @@ def number_records(table: EdgeTable, records: Any) -> RecordIds:
     given = _as_keys(records) if records is not None else keys[:0]
     codes, found = pandas.factorize(np.concatenate([given, keys]) if len(given) else keys)
     if len(given):
-        _refuse_repeated(codes[: len(given)], found)
-        _refuse_foreign(codes, len(given), found)
+        repeated = np.flatnonzero(np.bincount(codes[: len(given)]) > 1)
+        if len(repeated):
+            raise ConstraintError(
+                f"the record {found[repeated[0]]!r} is in records twice; ids must be unique."
+            )
+        if len(found) > len(given):
+            raise ConstraintError(f"the record {found[len(given)]!r} of edges is not among records.")
         codes = codes[len(given) :]
     sides = codes.reshape(2, n_pairs).T if table.sources is not None else codes.reshape(n_pairs, 2)
-    _refuse_loops(sides, found)
+    loops = np.flatnonzero(sides[:, 0] == sides[:, 1])
+    if len(loops):
+        raise ConstraintError(
+            f"row {loops[0]} of edges compares {found[sides[loops[0], 0]]!r} with itself; leave it out."
+        )
     if table.sources is None:
         return RecordIds(found, None, sides)
     return RecordIds(
@@ -369,23 +360,3 @@ def _as_keys(values: Iterable[Any]) -> NDArray[Any]:
     keys: NDArray[Any] = np.empty(len(values), dtype=object)
     keys[:] = values
     return keys
-
-
-def _refuse_repeated(codes: IntArray, found: Any) -> None:
-    if len(np.unique(codes)) < len(codes):
-        twice = int(np.argmax(np.bincount(codes) > 1))
-        raise ConstraintError(f"the record {found[twice]!r} is in records twice; ids must be unique.")
-
-
-def _refuse_foreign(codes: IntArray, n_records: int, found: Any) -> None:
-    foreign = np.flatnonzero(codes >= n_records)
-    if len(foreign):
-        raise ConstraintError(f"the record {found[codes[foreign[0]]]!r} of edges is not among records.")
-
-
-def _refuse_loops(sides: IntArray, found: Any) -> None:
-    loops = np.flatnonzero(sides[:, 0] == sides[:, 1])
-    if len(loops):
-        raise ConstraintError(
-            f"row {loops[0]} of edges compares {found[sides[loops[0], 0]]!r} with itself; leave it out."
-        )
