@@ -101,7 +101,10 @@ class TopicClusterer(ClusterMixin, BaseEstimator):
     def correct(
         self, known: Mapping[int, Any] | None = None, must_link: Pairs = (), cannot_link: Pairs = ()
     ) -> Self:
-        """Remember corrections for every fit from now on; the same documents must keep their places.
+        """Use corrections in every fit from now on; the same documents must keep their places.
+
+        An estimator with ``safe=True`` follows few corrections only if they improve the clustering in
+        cross-validation; with ``safe=False`` it always follows them.
 
         Parameters
         ----------
