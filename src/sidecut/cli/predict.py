@@ -28,9 +28,11 @@ from sidecut.cli.tables import TextFormat, kind_suffix, must_exist, read_table
 __all__ = ["run"]
 
 
-#: Types a file may hold beyond those skops trusts itself; the trees are those of AutoCut's classifier.
+#: Types a file may hold beyond those skops trusts itself; the trees are those of AutoCut's classifier. A
+#: partial function is refused unless the function itself is trusted.
 TRUSTED = (
     "sidecut.",
+    "functools.partial",
     "scipy.sparse._csr.csr_array",
     "numpy.dtype",
     "sklearn.tree._tree.Tree",
