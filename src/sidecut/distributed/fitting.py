@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from sidecut.checks import IntArray, check_n_clusters, check_parameters
 from sidecut.constraints import Constraints
 from sidecut.distributed.partitions import (
-    Cluster,
     PartitionedCodes,
     PartitionedRows,
+    Workers,
     as_dask_array,
     current_client,
     named_labels,
@@ -101,8 +101,8 @@ def fit(
     1.0
     """
     _check_model(model, constraints)
-    cluster = Cluster(current_client(client), shown_by(progress))
-    rows, seed = PartitionedRows(X, cluster), draw_seed(model.random_state)
+    workers = Workers(current_client(client), shown_by(progress))
+    rows, seed = PartitionedRows(X, workers), draw_seed(model.random_state)
     constraints = check_constraints(constraints, rows.n_rows)
     check_n_clusters(model.n_clusters, rows.n_rows)
     first, second = seeds(seed)

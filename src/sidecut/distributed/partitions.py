@@ -106,8 +106,8 @@ def numbers(block: Any, partition: int, start: int | None) -> Any:
 class PartitionedRows:
     """Rows on a cluster, numbered through all partitions: a `RowSource` for landmarks."""
 
-    def __init__(self, X: Any, cluster: Cluster) -> None:
-        self.cluster = cluster
+    def __init__(self, X: Any, workers: Workers) -> None:
+        self.workers = workers
         self.partitions = partitions(X)
         self.sizes = self._counted(X)
         self.n_features = self.partitions.n_features
@@ -119,7 +119,7 @@ class PartitionedRows:
             return np.asarray(self.partitions.sizes, dtype=np.intp)
         # Of a frame one column is enough; of Parquet files only that is read.
         blocks = X[[X.columns[0]]].to_delayed() if isinstance(X, dd.DataFrame) else self.partitions.blocks
-        return np.asarray(self.cluster.fetch([block.shape[0] for block in blocks]), dtype=np.intp)
+        return np.asarray(self.workers.fetch([block.shape[0] for block in blocks]), dtype=np.intp)
 
     @property
     def n_rows(self) -> int:
@@ -152,7 +152,7 @@ class PartitionedRows:
         order = np.argsort(indices, kind="stable")
         wanted = self.located(indices[order])
         pick = dask.delayed(getitem)
-        parts = self.cluster.fetch([pick(self.blocks[place], here) for place, here in wanted.items()])
+        parts = self.workers.fetch([pick(self.blocks[place], here) for place, here in wanted.items()])
         return stack_chunks(parts)[np.argsort(order, kind="stable")]
 
     def sampled(self, size: int, rng: np.random.RandomState) -> tuple[Any, int]:
@@ -187,8 +187,8 @@ def identity(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Cluster:
-    """Runs tasks where the rows are.
+class Workers:
+    """The workers of a Dask cluster, which run tasks where the rows are.
 
     Every task refers back to the source of the rows and holds no data. So results of a lost worker are
     computed again by the others, and since sums are made partition by partition in a fixed order, they are
@@ -272,14 +272,14 @@ class PartitionedCodes:
     def __init__(self, rows: PartitionedRows, coder: LandmarkCoder, sigma: float | str = "mean") -> None:
         sigma = check_sigma(sigma)
         self.rows, self.n_rows = rows, rows.n_rows
-        self._n_all = coder.n_landmarks
-        cluster, nearest = rows.cluster, dask.delayed(nearest_landmarks)
+        self._n_all, self.kept = coder.n_landmarks, np.arange(coder.n_landmarks)
+        workers, nearest = rows.workers, dask.delayed(nearest_landmarks)
         everywhere = share(coder)
-        self._nearest = cluster.keep([nearest(everywhere, block) for block in rows.blocks], "coding")
+        self._nearest = workers.keep([nearest(everywhere, block) for block in rows.blocks], "coding")
         if isinstance(sigma, str):
-            sigma = mean_distance(cluster.fetch([dask.delayed(mean_of)(near) for near in self._nearest]))
+            sigma = mean_distance(workers.fetch([dask.delayed(mean_of)(near) for near in self._nearest]))
         self.sigma = sigma
-        sums: LandmarkSums = cluster.total(self._each(landmark_sums))
+        sums: LandmarkSums = workers.total(self._each(landmark_sums))
         self.kept = np.flatnonzero(sums.degrees > 0)
         self.sums = sums.restricted(self.kept)
         self.coder = coder if self.kept.size == coder.n_landmarks else coder.restricted(self.kept)
@@ -287,14 +287,13 @@ class PartitionedCodes:
     def _each(self, function: Any, *arguments: Any) -> list[Delayed]:
         """Return tasks that apply a function to the codes of every partition."""
         task = dask.delayed(apply_rows)
-        kept = getattr(self, "kept", None)
-        return [task(function, n, self.sigma, self._n_all, kept, *arguments) for n in self._nearest]
+        return [task(function, n, self.sigma, self._n_all, self.kept, *arguments) for n in self._nearest]
 
     def take(self, points: IntArray) -> sp.csr_array:
         """Return the codes of some rows, given in ascending order; only they are transferred."""
         wanted = self.rows.located(points)
         pick, task = dask.delayed(nearest_of), dask.delayed(apply_rows)
-        parts = self.rows.cluster.fetch(
+        parts = self.rows.workers.fetch(
             [
                 task(identity, pick(self._nearest[place], here), self.sigma, self._n_all, self.kept)
                 for place, here in wanted.items()
@@ -305,7 +304,7 @@ class PartitionedCodes:
     def embedded(self, projection: FloatArray, unit_rows: bool) -> list[Delayed]:
         """Return the embedding of every partition, held by the workers."""
         tasks = self._each(embed_codes, share(projection), unit_rows)
-        return self.rows.cluster.keep(tasks, "embedding")
+        return self.rows.workers.keep(tasks, "embedding")
 
 
 def nearest_landmarks(coder: LandmarkCoder, rows: Any) -> NearestLandmarks:
@@ -331,12 +330,12 @@ def apply_rows(
     nearest: NearestLandmarks,
     sigma: float,
     n_landmarks: int,
-    kept: IntArray | None,
+    kept: IntArray,
     *arguments: Any,
 ) -> Any:
     """Return a function of the codes of a partition, over the landmarks that are kept."""
     codes = code_points(nearest, sigma, n_landmarks)
-    if kept is not None and kept.size < n_landmarks:
+    if kept.size < n_landmarks:
         codes = sp.csr_array(codes[:, kept])
     return function(codes, *arguments)
 
@@ -367,12 +366,12 @@ def partitioned_kmeans(
 
     def rows_at(chosen: IntArray) -> FloatArray:
         wanted = rows.located(chosen)
-        picked = rows.cluster.fetch([pick(parts[place], here) for place, here in wanted.items()])
+        picked = rows.workers.fetch([pick(parts[place], here) for place, here in wanted.items()])
         return np.concatenate(picked)
 
     def total(centers: FloatArray) -> CenterSums:
         everywhere = share(centers)
-        return rows.cluster.total([add_up(part, everywhere) for part in parts])
+        return rows.workers.total([add_up(part, everywhere) for part in parts])
 
     return reduced_kmeans(rows_at, total, rows.n_rows, n_clusters, n_init=n_init, random_state=random_state)
 
@@ -383,12 +382,12 @@ def named_labels(
     """Return the nearest centre of every row, numbered in order of first appearance."""
     find, appear, number = (dask.delayed(f) for f in (nearest_centers, pd.unique, getitem))
     everywhere = share(centers)
-    found = rows.cluster.keep([find(part, everywhere) for part in parts], "labels")
+    found = rows.workers.keep([find(part, everywhere) for part in parts], "labels")
     # The order of first appearance over all rows, from that within each partition.
-    appearing = pd.unique(np.concatenate(rows.cluster.fetch([appear(part) for part in found])))
+    appearing = pd.unique(np.concatenate(rows.workers.fetch([appear(part) for part in found])))
     order = np.concatenate([appearing, np.setdiff1d(np.arange(len(centers)), appearing)])
     rank = np.argsort(order)
-    labels = rows.cluster.keep([number(rank, part) for part in found], "names")
+    labels = rows.workers.keep([number(rank, part) for part in found], "names")
     return labels, centers[order], len(appearing)
 
 

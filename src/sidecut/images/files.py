@@ -21,7 +21,7 @@ _PLAIN_MODES = ("L", "RGB", "RGBA", "LA", "I;16", "I", "F")
 
 
 def read_image(path: str | PathLike[str]) -> npt.NDArray:
-    """Read a picture: any format Pillow knows, or an array in an ``.npy`` file.
+    """Read a picture: any format of Pillow, or an array in an ``.npy`` file.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ class RegionGraph:
         """
         # An edge of strength zero would not be stored.
         edges = adjacency(self.regions, self.strengths + np.finfo(np.float32).tiny)
-        # SciPy 1.15 knows no trees of graphs with indices of 64 bits.
+        # SciPy 1.15 has no spanning trees for indices of 64 bits.
         short = edges.data, edges.indices.astype(np.int32), edges.indptr.astype(np.int32)
         weakest = sp.csgraph.minimum_spanning_tree(sp.csr_array(short, shape=edges.shape)).tocoo()
         first, second = weakest.coords
@@ -159,16 +159,14 @@ def region_graph(image: npt.ArrayLike, *, n_regions: int | None = None, volume: 
         colors *= max(1.0, 8.0 / spread)
     # Noise is smoothed before pixels are merged.
     smooth = ndimage.gaussian_filter(colors, (*(0.5 for _ in colors.shape[:-1]), 0.0))
-    regions = find_regions(smooth, _usual_number(colors[..., 0].size) if n_regions is None else n_regions)
+    n_pixels = colors[..., 0].size
+    if n_regions is None:
+        many = min(max(n_pixels // PIXELS_PER_REGION, 1_500), MAX_REGIONS)
+        n_regions = n_pixels if n_pixels <= MAX_REGIONS else many
+    regions = find_regions(smooth, n_regions)
     rough = np.stack([regions.average(scale) for scale in texture(colors[..., 0])], axis=1)
     looks = np.hstack([regions.means, TEXTURE_WEIGHT * rough])
     return RegionGraph(levels, regions, looks, bins, _strengths(regions, rough))
-
-
-def _usual_number(n_pixels: int) -> int:
-    if n_pixels <= MAX_REGIONS:
-        return n_pixels
-    return min(max(n_pixels // PIXELS_PER_REGION, 1_500), MAX_REGIONS)
 
 
 def _factorize(matrix: sp.csc_array, order: str) -> SuperLU:

@@ -26,7 +26,7 @@ def plot_eigenvalues(values: ArrayLike, n_clusters: int, ax: Axes | None = None)
     values : array of shape (m,)
         Eigenvalues of the Laplacian, in any order.
     n_clusters : int
-        How many clusters were asked for.
+        The number of clusters.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
