@@ -42,7 +42,7 @@ SIZES, N_DRAWS = (3_000, 20_000), 5
 #: What each constant was before.
 BEFORE: dict[str, list[tuple[ModuleType, str, float]]] = {
     "NCSC": [(projected, "SETTLED_SHARE", -1.0)],
-    "CSP": [(cuts, "SCATTERED", 3_000)],
+    "CSP": [(cuts, "SCATTERED_TOLERANCE", 3_000)],
     "E2CP": [(smooth, "STANDING_OUT", np.inf)],
     "CSAP": [(prior, "FIRST_PRODUCTS", 21)],
 }

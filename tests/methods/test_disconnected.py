@@ -12,7 +12,7 @@ from sidecut.exceptions import ConstraintError
 from sidecut.graphs import as_graph
 from sidecut.methods.csp import pencil as davidson
 from sidecut.methods.csp.cuts import feasible_cuts
-from sidecut.methods.csp.pencil import SurplusPencil
+from sidecut.methods.csp.pencil import ConstrainedPencil, reached_null
 from sidecut.spectral.laplacian import LaplacianProblem
 
 
@@ -108,11 +108,12 @@ def test_components_without_constraints_are_one_column():
     problem = LaplacianProblem(as_graph(sp.csr_array(block_diag(*[triangle] * 50))))
     beliefs = np.zeros((150, 150))
     beliefs[np.ix_([0, 3], [0, 3])] = [[0, -1], [-1, 0]]
-    whole = SurplusPencil(problem, lambda x: beliefs @ x, 0.1)
-    small = SurplusPencil(problem, lambda x: beliefs @ x, 0.1, np.array([0, 3]))
+    whole = ConstrainedPencil(problem, lambda x: beliefs @ x, 0.1, problem.null)
+    reached = reached_null(problem.graph, np.array([0, 3]))
+    small = ConstrainedPencil(problem, lambda x: beliefs @ x, 0.1, reached)
     assert (whole.null.shape[1], small.null.shape[1]) == (50, 3)
     np.testing.assert_allclose(np.linalg.norm(small.null.toarray(), axis=0), 1)
-    np.testing.assert_allclose(whole.zero_cost_cuts()[0], small.zero_cost_cuts()[0], atol=1e-12)
+    np.testing.assert_allclose(whole.component_cuts()[0], small.component_cuts()[0], atol=1e-12)
     block = problem.project(np.random.default_rng(0).normal(size=(150, 4)))
     np.testing.assert_allclose(whole.complete(block), small.complete(block), atol=1e-12)
 

@@ -9,12 +9,12 @@ from sidecut import CSP, Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Neighbors, NormalizedAffinity
 from sidecut.methods.csp import cuts as bound_module
-from sidecut.methods.csp.cuts import Satisfiability, choose_beta, parse_rule, satisfiability
+from sidecut.methods.csp.cuts import ConstraintSpectrum, choose_beta, constraint_spectrum, parse_rule
 
 
 def known_with(values, total, **changes):
     given_values = {"volume": 10.0, "n_entries": 6, "n_samples": 20, **changes}
-    return Satisfiability(np.array(values, dtype=float), total, **given_values)
+    return ConstraintSpectrum(np.array(values, dtype=float), total, **given_values)
 
 
 spectra = st.lists(st.floats(0.01, 10), min_size=1, max_size=8, unique_by=lambda x: round(x, 2)).map(
@@ -25,7 +25,7 @@ spectra = st.lists(st.floats(0.01, 10), min_size=1, max_size=8, unique_by=lambda
 @given(spectra, st.floats(0, 1), st.integers(1, 6), st.floats(0.001, 0.999))
 def test_the_range_told_is_all_and_only_where_enough_cuts_are_left(values, share, n_cuts, place):
     known = known_with(values, share * 10 * values[0] * 0.999)
-    allowed = known.range_leaving(n_cuts)
+    allowed = known.beta_range(n_cuts)
     if allowed is None:
         assert all(known.n_feasible(beta) < n_cuts for beta in np.linspace(1e-3, 10 * values[0], 200))
         return
@@ -68,7 +68,7 @@ def test_eq_19_reaches_nine_tenths_when_everything_is_constrained():
     rng = np.random.default_rng(0)
     graph = Neighbors(5).build(rng.normal(size=(30, 2)))
     known = Constraints.from_labels(np.arange(30) % 2)
-    told, _ = satisfiability(known, NormalizedAffinity(graph).scale, graph.degrees, "eq19", 2)
+    told, _ = constraint_spectrum(known, NormalizedAffinity(graph).scale, graph.degrees, "eq19", 2)
     assert told.n_entries == 900
     assert choose_beta("eq19", told, 2) == pytest.approx(0.9 * told.bound(1))
 
@@ -76,7 +76,7 @@ def test_eq_19_reaches_nine_tenths_when_everything_is_constrained():
 def test_the_largest_eigenvalue_goes_to_the_trivial_cut_where_must_links_prevail():
     # Transfer (section 6.3): "β < λ_1 vol, λ_1 the second largest eigenvalue".
     known = known_with([1.0, 0.8, 0.5], total=10.0)
-    assert known.range_leaving(1) == (0.0, 8.0)
+    assert known.beta_range(1) == (0.0, 8.0)
     assert choose_beta(("fraction", 0.5), known, 2) == pytest.approx(4.0)
     share = np.sqrt(known.n_entries) / known.n_samples
     assert 0 < share < 0.5
@@ -89,7 +89,7 @@ def test_the_usual_rule_insists_more_the_more_points_are_labelled():
     scale = NormalizedAffinity(graph).scale
     for n_labels, fraction in ((10, 0.1 + 1.5 * 0.25), (30, 0.9)):
         known = Constraints.from_labels(np.where(np.arange(40) < n_labels, np.arange(40) % 2, -1))
-        told, _ = satisfiability(known, scale, graph.degrees, "auto", 2)
+        told, _ = constraint_spectrum(known, scale, graph.degrees, "auto", 2)
         expected = choose_beta(("fraction", fraction), told, 2)
         assert choose_beta("auto", told, 2) == pytest.approx(expected)
 
@@ -100,7 +100,7 @@ def test_what_the_trivial_cut_satisfies_in_the_normalisation_of_the_source():
     source = Neighbors(9).build(rng.normal(size=(40, 2)))
     known = Constraints.from_graph(source.matrix)
     scale = 1 / np.sqrt(source.degrees)
-    told, _ = satisfiability(known, scale, graph.degrees, "auto", 2)
+    told, _ = constraint_spectrum(known, scale, graph.degrees, "auto", 2)
     trivial = np.sqrt(graph.degrees)
     assert told.total == pytest.approx(trivial @ (scale * (source.toarray() @ (scale * trivial))))
 
@@ -108,7 +108,7 @@ def test_what_the_trivial_cut_satisfies_in_the_normalisation_of_the_source():
 @pytest.mark.parametrize("rule", [0, -1.0, np.nan, np.inf, np.float64(-2)])
 def test_a_beta_that_is_not_positive_is_refused(rule):
     with pytest.raises(ValueError, match=r"beta=.* must be finite and positive"):
-        parse_rule(rule)
+        parse_rule("beta", rule)
 
 
 @pytest.mark.parametrize(
@@ -131,10 +131,10 @@ def test_only_the_leading_eigenvalues_of_large_constraints_are_computed(monkeypa
     graph, source = Neighbors(8).build(X), Neighbors(8).build(X + 0.1 * rng.normal(size=X.shape))
     known = Constraints.from_graph(source.matrix)
     scale, rule = NormalizedAffinity(graph).scale, ("fraction", 0.8)
-    whole, _ = satisfiability(known, scale, graph.degrees, rule, 2)
+    whole, _ = constraint_spectrum(known, scale, graph.degrees, rule, 2)
     monkeypatch.setattr("sidecut.constraints.spectrum.MAX_DENSE", 50)
     monkeypatch.setattr(bound_module, "FIRST_EIGENVALUES", 4)
-    part, _ = satisfiability(known, scale, graph.degrees, rule, 2)
+    part, _ = constraint_spectrum(known, scale, graph.degrees, rule, 2)
     assert part.values.size < whole.values.size
     np.testing.assert_allclose(part.values, whole.values[: part.values.size], rtol=1e-8)
     beta = choose_beta(rule, part, 2)
@@ -145,6 +145,6 @@ def test_only_the_leading_eigenvalues_of_large_constraints_are_computed(monkeypa
     model = CSP(2, beta=rule, affinity="precomputed").fit(graph, constraints=known)
     assert not model.solution_.certificate.complete
     assert "not proved" in str(model.solution_.certificate)
-    monkeypatch.setattr(bound_module, "MOST_EIGENVALUES", 8)
+    monkeypatch.setattr(bound_module, "MAX_EIGENVALUES", 8)
     with pytest.raises(ConstraintError, match="Choose a larger beta"):
-        satisfiability(known, scale, graph.degrees, ("fraction", 0.05), 2)
+        constraint_spectrum(known, scale, graph.degrees, ("fraction", 0.05), 2)

@@ -14,8 +14,10 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConstraintError, ConstraintWarning, InfeasibleError, SidecutWarning
 from sidecut.graphs import Neighbors
 from sidecut.methods.csp import estimator as csp_module
+from sidecut.methods.csp import pencil as pencil_module
 from sidecut.methods.csp.cuts import feasible_cuts
 from sidecut.methods.csp.estimator import weigh_cuts
+from sidecut.spectral.laplacian import LaplacianProblem
 
 # The methods themselves are tested here; the guard has tests of its own.
 CSP = partial(CSP, safe=False)
@@ -163,23 +165,19 @@ def grown(y, n_labels):
 
 def counted_products(monkeypatch):
     counts = []
-    original = csp_module.feasible_cuts
+    solve, apply = pencil_module.feasible_pairs, LaplacianProblem.apply_laplacian
 
-    def counting(*args, **kwargs):
-        from sidecut.methods.csp import cuts
+    def solve_and_count(*args, **kwargs):
+        counts.append(0)
+        return solve(*args, **kwargs)
 
-        solve = cuts.feasible_pairs
+    def apply_and_count(self, block):
+        if counts:
+            counts[-1] += 1 if block.ndim == 1 else block.shape[1]
+        return apply(self, block)
 
-        def solve_and_count(*a, **k):
-            pairs = solve(*a, **k)
-            counts.append(pairs.products)
-            return pairs
-
-        with monkeypatch.context() as patch:
-            patch.setattr(cuts, "feasible_pairs", solve_and_count)
-            return original(*args, **kwargs)
-
-    monkeypatch.setattr(csp_module, "feasible_cuts", counting)
+    monkeypatch.setattr(pencil_module, "feasible_pairs", solve_and_count)
+    monkeypatch.setattr(LaplacianProblem, "apply_laplacian", apply_and_count)
     return counts
 
 

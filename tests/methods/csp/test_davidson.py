@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import Neighbors
 from sidecut.methods.csp import pencil as davidson
-from sidecut.methods.csp.pencil import SurplusPencil, feasible_pairs, largest_of_pencil
+from sidecut.methods.csp.pencil import ConstrainedPencil, feasible_pairs, largest_of_pencil
 from sidecut.spectral.laplacian import LaplacianProblem
 
 
@@ -35,13 +35,13 @@ def pencil():
     factor = np.zeros((400, 6))
     points = rng.choice(400, 12, replace=False)
     factor[points] = rng.normal(size=(12, 6))
-    return lambda: SurplusPencil(problem, lambda x: factor @ (factor.T @ x), 0.1), factor
+    return lambda: ConstrainedPencil(problem, lambda x: factor @ (factor.T @ x), 0.1, problem.null), factor
 
 
 def count_of(pencil, factor):
     """How many μ are positive, by dense algebra on the complement of the null space."""
     basis = scipy.linalg.null_space(pencil.problem.null.toarray().T)
-    whole = basis.T @ pencil.apply_surplus(basis)
+    whole = basis.T @ pencil.apply_B(basis)
     coupling = pencil.null_image.T @ basis
     schur = whole - coupling.T @ np.linalg.solve(pencil.null_form, coupling)
     return np.count_nonzero(np.linalg.eigvalsh(schur) > 0)
@@ -58,8 +58,6 @@ def test_the_iteration_finds_what_dense_algebra_finds(pencil, monkeypatch):
     assert scipy.linalg.subspace_angles(found.vectors, exact.vectors).max() < 1e-6
     np.testing.assert_allclose(np.linalg.norm(found.vectors, axis=0), 1)
     assert found.residuals.max() < 1e-9
-    assert found.rounds > 0
-    assert found.products > count
 
 
 def test_restarts_lose_nothing(pencil, monkeypatch):
@@ -67,8 +65,7 @@ def test_restarts_lose_nothing(pencil, monkeypatch):
     count = count_of(make(), factor)
     exact = feasible_pairs(make(), factor, count)
     monkeypatch.setattr(davidson, "DENSE_NODES", 0)
-    monkeypatch.setattr(davidson, "BASIS_FACTOR", 1)
-    monkeypatch.setattr(davidson, "ROOM", 0)
+    monkeypatch.setattr(davidson, "SPARE_COLUMNS", 0)
     found = feasible_pairs(make(), factor, count, 1e-8)
     np.testing.assert_allclose(found.mu, exact.mu, rtol=1e-8)
 

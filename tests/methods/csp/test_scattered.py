@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs, make_circles
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors, NormalizedAffinity
 from sidecut.methods.csp import cuts as cuts_module
-from sidecut.methods.csp.cuts import enough_cuts, feasible_cuts, satisfiability
+from sidecut.methods.csp.cuts import constraint_spectrum, enough_cuts, feasible_cuts
 from sidecut.spectral import laplacian_eigenpairs
 
 
@@ -52,8 +52,8 @@ def test_leading_eigenvalues_of_many_points_are_those_of_the_whole_spectrum(scat
     graph, _, known = scattered
     assert known.constrained_points.size > 1_000
     scale = NormalizedAffinity(graph).scale
-    some, _ = satisfiability(known, scale, graph.degrees, "auto", 4, 8)
-    whole, _ = satisfiability(known, scale, graph.degrees, "auto", 4)
+    some, _ = constraint_spectrum(known, scale, graph.degrees, "auto", 4, 8)
+    whole, _ = constraint_spectrum(known, scale, graph.degrees, "auto", 4)
     assert whole.is_exact
     assert not some.is_exact
     assert some.values.size == 10 < whole.values.size
@@ -77,7 +77,7 @@ def tried(scattered, better):
 
 
 def test_where_cuts_are_dear_a_smaller_bound_is_tried_and_taken_if_better(scattered, monkeypatch):
-    monkeypatch.setattr(cuts_module, "DEAREST", 0.0)
+    monkeypatch.setattr(cuts_module, "MAX_COST", 0.0)
     lowered, usual, seen = tried(scattered, better=2)
     assert lowered.beta == pytest.approx(usual.beta / 8)
     assert len(seen) == 2
@@ -88,10 +88,10 @@ def test_where_cuts_are_dear_a_smaller_bound_is_tried_and_taken_if_better(scatte
 
 
 def test_the_usual_bound_stays_where_it_is_better_or_its_cuts_are_cheap(scattered, monkeypatch):
-    monkeypatch.setattr(cuts_module, "DEAREST", 0.0)
+    monkeypatch.setattr(cuts_module, "MAX_COST", 0.0)
     kept, usual, _ = tried(scattered, better=1)
     assert kept.beta == usual.beta
-    monkeypatch.setattr(cuts_module, "DEAREST", 2.0)
+    monkeypatch.setattr(cuts_module, "MAX_COST", 2.0)
     kept, usual, seen = tried(scattered, better=2)
     assert kept.beta == usual.beta
     assert len(seen) == 1

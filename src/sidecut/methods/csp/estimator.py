@@ -19,28 +19,22 @@ from sidecut.labelling.confidence import majority_of_neighbors
 from sidecut.labelling.labels import kmeans_from
 from sidecut.methods.base import SpectralClusterer, TakesConstraints, documented
 from sidecut.methods.csp.cuts import (
+    MIN_GAIN,
     NORMALIZATIONS,
-    NOTEWORTHY,
     Bound,
-    FeasibleCuts,
     enough_cuts,
     feasible_cuts,
     parse_rule,
-    solution_of,
 )
+from sidecut.methods.csp.pencil import FeasibleCuts
 from sidecut.methods.cut import LabelExtension, cut, extend_cut, weighted_means
-from sidecut.methods.guard import is_enough
 from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
-__all__ = ["CSP", "FeasibleCuts", "feasible_cuts", "weigh_cuts"]
-
 WEIGHTINGS = ("none", "one_minus_cost", "sign", "sign_cost")
-#: An eigenvector of which no more than this share is new is not worth a column.
-LEAST_LEFT = 0.3
-#: So many splits of a cut are compared where its sign tells nothing.
-MOST_SPLITS = 32
+#: The share of an unconstrained eigenvector that must be orthogonal to the columns before it becomes one.
+MIN_NEW_SHARE = 0.3
 
 
 def weigh_cuts(relaxed: FloatArray, costs: FloatArray, weighting: str) -> FloatArray:
@@ -88,7 +82,7 @@ def complete_cuts(gram: FloatArray, price: FloatArray, n_cuts: int, n_columns: i
         weight[used] = -np.linalg.lstsq(gram[np.ix_(used, used)], gram[used, j], rcond=None)[0]
         weight[j] = 1.0
         left = np.sqrt(max(weight @ gram @ weight, 0.0) / gram[j, j])
-        if left > LEAST_LEFT:
+        if left > MIN_NEW_SHARE:
             weights = np.column_stack([weights, weight / left])
             used.append(j)
     lengths = np.einsum("ij,ij->j", weights, gram @ weights)
@@ -156,7 +150,7 @@ def find_split(graph: Graph, indicator: FloatArray) -> float:
     """Return where u* is split in two: at zero (algorithm 1), or where that costs least.
 
     With must-links alone Q̄ has no negative entry, and u* can be positive everywhere (Perron and Frobenius):
-    large near the links and almost zero elsewhere. Its sign then tells nothing. Of the values at which u*
+    large near the links and almost zero elsewhere. Its sign then says nothing. Of the 32 values at which u*
     jumps most, the one of least normalised cut is taken instead (Shi & Malik, 2000, section 3).
     """
     if indicator.min() <= 0 < indicator.max():
@@ -164,7 +158,7 @@ def find_split(graph: Graph, indicator: FloatArray) -> float:
     size = np.abs(indicator)
     steps = np.log(np.maximum(np.sort(size), np.finfo(np.float64).eps * size.max(initial=1e-300)))
     jumps = np.diff(steps)
-    largest = np.argsort(jumps)[::-1][:MOST_SPLITS]
+    largest = np.argsort(jumps)[::-1][:32]
     largest = largest[jumps[largest] > 0]
     if largest.size == 0:
         return 0.0
@@ -191,10 +185,6 @@ def seed_centers(rows: FloatArray, constraints: Constraints, n_clusters: int) ->
         centers.append(rows[distance.argmax()])
         distance = np.minimum(distance, np.square(rows - centers[-1]).sum(axis=1))
     return np.array(centers)
-
-
-#: Cuts that are given a part of the constraints only are found to this tolerance.
-REFIT_TOLERANCE = 1e-3
 
 
 @documented
@@ -262,9 +252,9 @@ class CSP(TakesConstraints, SpectralClusterer):
 
     See Also
     --------
-    E2CP : Spreads what is known over the graph; strong with pairs.
-    SCACS : The same idea over landmarks, for very many points.
-    NormalizedCut : The same cut with nothing known.
+    E2CP : Spreads constraints over the graph; strong with pairs.
+    SCACS : The same idea over landmarks, for millions of points.
+    NormalizedCut : The same cut without constraints.
 
     References
     ----------
@@ -292,7 +282,7 @@ class CSP(TakesConstraints, SpectralClusterer):
     tol: float = 1e-6
     warm_start: bool = False
     rules: ClassVar[dict[str, Rule]] = {
-        "beta": lambda _, value: parse_rule(value),
+        "beta": parse_rule,
         "normalization": one_of(*NORMALIZATIONS),
         "weighting": one_of(*WEIGHTINGS),
         "tol": check_tolerance,
@@ -338,7 +328,7 @@ class CSP(TakesConstraints, SpectralClusterer):
             labels,
             rows,
             graph,
-            solution_of(cuts, best),
+            cuts.certify(best),
             extend=LabelExtension(rows, labels, new_rows, split),
             results={
                 "cuts_": cuts,
@@ -358,36 +348,34 @@ class CSP(TakesConstraints, SpectralClusterer):
         )
 
     def _find_cuts(self, task: Task, spectrum: Callable[[], Eigenpairs] | None) -> FeasibleCuts:
-        """Return the feasible cuts (eq. 13); of many constraints, with the β that serves best."""
-        graph, known, k = task.graph, task.constraints, task.n_clusters
+        """Return the feasible cuts (eq. 13); with many constraints, for the β of the best `_score`."""
+        k = task.n_clusters
         before = None if task.start is None else task.start.results.get("cuts_")
         is_rough = task.sample is not None
-        score = None
-        if spectrum is not None and not is_rough and is_enough(known, k):
-            score = partial(self._score, task)
         return feasible_cuts(
-            graph,
-            known,
+            task.graph,
+            task.constraints,
             self.beta,
             n_clusters=k,
             normalization=self.normalization,
-            tol=max(self.tol, REFIT_TOLERANCE) if is_rough else self.tol,
+            # With a part of the constraints a thousandth is enough: the guard compares labels.
+            tol=max(self.tol, 1e-3) if is_rough else self.tol,
             start=None if before is None else before.vectors,
             max_cuts=enough_cuts(self.beta, k),
             smooth=None if spectrum is None else lambda: spectrum().vectors,
-            score=score,
+            score=None if spectrum is None or is_rough else partial(self._score, task),
         )
 
     def _score(self, task: Task, vectors: FloatArray, costs: FloatArray) -> float:
-        """Tell how far neighbours agree with the constraints, roughly: k-means sees some of the points."""
+        """Return the agreement of the constraints with the labels around the points, from a rough k-means."""
         relaxed = task.graph.scale[:, None] * vectors
-        rows = embed_cuts(relaxed, costs, task.n_clusters, self.weighting, self.unit_rows)
         k = task.n_clusters
+        rows = embed_cuts(relaxed, costs, k, self.weighting, self.unit_rows)
         labels = label_sides(task.graph, rows) if rows.shape[1] == 1 else rough_labels(rows, k)
-        return task.constraints.agreement(majority_of_neighbors(task.graph, labels, task.n_clusters))
+        return task.constraints.agreement(majority_of_neighbors(task.graph, labels, k))
 
     def _label(self, rows: FloatArray, task: Task, seeded: bool) -> IntArray:
-        """Return the clusters of the rows; k-means may start from the known classes, too."""
+        """Return the clusters of the rows; with `seeded`, k-means also starts from the known classes."""
         known, k, n_init = task.constraints, task.n_clusters, self.n_init
         if k == 2 and rows.shape[1] == 1:
             return label_sides(task.graph, rows)
@@ -402,7 +390,7 @@ class CSP(TakesConstraints, SpectralClusterer):
         if seeds is None:
             return labels
         other = kmeans_from(rows, seeds)
-        return other if known.agreement(other) > known.agreement(labels) + NOTEWORTHY else labels
+        return other if known.agreement(other) > known.agreement(labels) + MIN_GAIN else labels
 
 
 def warn_about_missing_cuts(cuts: FeasibleCuts, n_clusters: int) -> None:

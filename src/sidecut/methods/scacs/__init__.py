@@ -2,11 +2,9 @@
 
 | file | holds |
 |---|---|
-| `scacs.py` | the estimator `SCACS` |
-| `lsc.py` | the estimator `LSC` (Chen & Cai, 2011): the same walk with nothing known |
+| `scacs.py` | the estimators `SCACS` and `LSC` (Chen & Cai, 2011), the same without constraints |
 | `base.py` | the walk of both, as a reduction over chunks of rows |
-| `problem.py` | the p x p problem (steps 6 and 7) |
-| `cuts.py` | beliefs about landmarks (step 5), the feasible cuts (steps 8 and 9) |
+| `cuts.py` | the p x p problem (steps 3 to 7) and its feasible cuts (steps 8 to 10) |
 """
 
 from sidecut.methods.scacs.scacs import LSC, SCACS

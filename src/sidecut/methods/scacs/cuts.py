@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
@@ -14,16 +13,15 @@ from sidecut.checks import FloatArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, InfeasibleError, SpectralError, warn
 from sidecut.graphs import LandmarkSums, constraint_gram, landmark_components
-from sidecut.methods.csp.cuts import LEAST_SHARE, FeasibleCuts, Satisfiability, choose_beta
+from sidecut.methods.csp.cuts import MIN_SHARE, ConstraintSpectrum, choose_beta
 from sidecut.methods.csp.estimator import complete_cuts
-from sidecut.methods.csp.pencil import symmetric
+from sidecut.methods.csp.pencil import MIN_COST, FeasibleCuts, is_regular, symmetric
 from sidecut.spectral.laplacian import orient
 
 #: Directions in which Ŝ is smaller than this are outside its range: v = Ẑᵀu would be nothing but rounding.
 RANK_TOLERANCE = 1e-10
-#: A cut that costs less than this counts as free while the others are computed: 1/cost would drown them in
-#: rounding, and to leave it out changes them by no more than the cost itself.
-CHEAP = 1e-8
+
+Share = float | str
 
 
 @dataclass(frozen=True)
@@ -34,55 +32,21 @@ class LandmarkBasis:
     costs: FloatArray
     trivial: FloatArray
     n_null: int
-    solver: ClassVar[str] = "dense (LAPACK)"
 
     @property
-    def rank(self) -> int:
-        """How many dimensions the cuts have."""
-        return int(self.costs.size)
+    def n_free(self) -> int:
+        """How many of the vectors, the first ones, cost nothing or less than 1e-8.
 
-    @property
-    def n_cheap(self) -> int:
-        """How many of the vectors cost nothing, or next to nothing; the first ones."""
-        return int(np.count_nonzero(self.costs < CHEAP))
-
-    def coordinates(self, block: FloatArray) -> FloatArray:
-        """Return Tᵀ @ block."""
-        return self.vectors.T @ block
-
-    def combine(self, y: FloatArray) -> FloatArray:
-        """Return u = T @ y."""
-        return self.vectors @ y
-
-    def laplacian(self, y: FloatArray) -> FloatArray:
-        """Return TᵀAT @ y."""
-        return self.costs[:, None] * y
+        They count as free while the others are computed: 1/cost would drown those in rounding, and to leave
+        the first ones out changes them by no more than the cost itself.
+        """
+        return int(np.count_nonzero(self.costs < MIN_COST))
 
     def without_trivial(self) -> LandmarkBasis:
         """Return the basis of the cuts v that are orthogonal to the constant one."""
         across = scipy.linalg.null_space(self.trivial[None, :])
         vectors = np.hstack([self.vectors[:, : self.n_null] @ across, self.vectors[:, self.n_null :]])
         return LandmarkBasis(vectors, self.costs[1:], np.empty(0), self.n_null - 1)
-
-    def positive_pairs(
-        self, factor: FloatArray, form: FloatArray, level: float, count: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the positive eigenpairs of (W G Wᵀ - level) w = μ TᵀAT w among vectors with a cost."""
-        costs = self.costs[self.n_cheap :]
-        m, scale = costs.size, 1.0 / np.sqrt(costs)
-        if count > m:
-            raise SpectralError(f"{count} feasible cuts were counted, but only {m} directions have a cost.")
-        scaled = scale[:, None] * factor
-        surplus = scaled @ form @ scaled.T
-        surplus[np.diag_indices_from(surplus)] -= level / costs
-        mu, w = scipy.linalg.eigh(surplus, subset_by_index=(m - count, m - 1))
-        if not mu[0] > 0:
-            raise SpectralError(
-                f"{count} feasible cuts were counted, but eq. 16 has only {np.count_nonzero(mu > 0)} "
-                "positive eigenvalues: beta is within rounding of an eigenvalue γ. Choose a slightly "
-                "different beta."
-            )
-        return mu[::-1], scale[:, None] * w[:, ::-1]
 
 
 def normalize_gram(sums: LandmarkSums, gram: FloatArray | None = None) -> FloatArray:
@@ -134,10 +98,55 @@ def null_vectors(sums: LandmarkSums) -> tuple[FloatArray, FloatArray]:
     return null, np.sqrt(sizes[order] / sums.n_rows)
 
 
-#: Relative to the largest, an eigenvalue of the pencil nearer to zero than this is zero.
-ROUNDING = 1e-13
+@dataclass(frozen=True)
+class ConstrainedProblem:
+    """Problem 2 in orthonormal v = Ẑᵀ T y: minimise yᵀTᵀATy subject to yᵀTᵀQ̂Ty ≥ α, yᵀy = 1.
 
-Share = float | str
+    Q̂ = F G Fᵀ is known by its factor F and its form G (steps 3 and 4).
+    """
+
+    basis: LandmarkBasis
+    factor: FloatArray
+    form: FloatArray
+    n_known: int
+    n_entries: int
+    sums: LandmarkSums
+
+    @cached_property
+    def W(self) -> FloatArray:
+        """TᵀF, so that TᵀQ̂T = W G Wᵀ."""
+        return self.basis.vectors.T @ self.factor
+
+    @cached_property
+    def gamma(self) -> FloatArray:
+        """The eigenvalues γ of Q̂x = γŜx, descending."""
+        m, rank = self.W.shape
+        if rank >= m:
+            return scipy.linalg.eigvalsh(symmetric(self.W @ self.form @ self.W.T))[::-1]
+        # W = O R with orthonormal O, so that the eigenvalues are those of R G Rᵀ and zeros.
+        triangle = scipy.linalg.qr(self.W, mode="r", check_finite=False)[0][:rank]
+        small = scipy.linalg.eigvalsh(symmetric(triangle @ self.form @ triangle.T))
+        return np.sort(np.concatenate([small, np.zeros(m - rank)]))[::-1]
+
+    @property
+    def total(self) -> float:
+        """1ᵀQ1 / n, how far the constant vector satisfies the constraints."""
+        constant = np.sqrt(self.sums.degrees / self.sums.n_rows) @ self.factor
+        return float(constant @ self.form @ constant)
+
+
+def pose_problem(
+    sums: LandmarkSums, codes: sp.csr_array, constraints: Constraints, diagonal: str = "known"
+) -> ConstrainedProblem:
+    """Return Problem 2, with as few columns in F as the structure of the constraints allows."""
+    known = constraints.with_diagonal(1.0) if diagonal == "known" else constraints
+    n_known, p = codes.shape
+    factors = known.factored(max_rank=p - 1)
+    if factors is None:
+        factor, form = np.eye(p), normalize_gram(sums, constraint_gram(codes, known))
+    else:
+        factor, form = (codes.T @ factors[0]).toarray() / np.sqrt(sums.degrees)[:, None], factors[1]
+    return ConstrainedProblem(landmark_basis(sums), factor, form, n_known, known.n_entries(), sums)
 
 
 def landmark_cuts(
@@ -149,57 +158,52 @@ def landmark_cuts(
     orthogonal: bool = False,
 ) -> FeasibleCuts:
     """Return all feasible cuts of eq. 16, those of least cost first (steps 5 to 10)."""
-    known = landmark_satisfiability(problem)
-    threshold = landmark_beta(known, problem, n_clusters, beta0, beta)
-    _warn_if_idle(problem.gamma, threshold)
-    if orthogonal:
-        problem = problem.without_trivial()
-        count = int(np.count_nonzero(problem.gamma > threshold))
-    else:
-        count = known.n_feasible(threshold)
-    if count == 0:
-        raise InfeasibleError(_nothing_feasible(known, threshold, problem.n_samples))
-    return _solve(problem, threshold, count)
-
-
-def landmark_satisfiability(problem: ConstrainedProblem) -> Satisfiability:
-    """Return which eigenvalues γ of Q̂x = γŜx are positive, and how cuts are counted (step 5).
-
-    In terms of `Satisfiability` the volume is one, since here vᵀv = 1 and β is compared with γ itself.
-    """
     gamma = problem.gamma
-    positive = gamma[gamma > ROUNDING * np.abs(gamma).max(initial=0.0)]
-    return Satisfiability(positive, problem.total, 1.0, problem.known.n_entries, problem.n_samples)
+    # Step 5. The volume is one, since here vᵀv = 1 and β is compared with γ itself.
+    positive = gamma[gamma > 1e-13 * np.abs(gamma).max(initial=0.0)]
+    known = ConstraintSpectrum(positive, problem.total, 1.0, problem.n_entries, problem.sums.n_rows)
+    if beta is None:
+        beta = landmark_beta(known, problem, n_clusters, beta0)
+    n_above = int(np.count_nonzero(gamma > beta))
+    if 2 * n_above > gamma.size:
+        warn(
+            f"beta={beta:.4g} leaves {n_above} of {gamma.size} directions feasible, so that the constraints "
+            "have little effect: a larger beta, more landmarks or fewer constraints on each give them more.",
+            ConstraintWarning,
+        )
+    count = known.n_feasible(beta)
+    if orthogonal:
+        # Among v ⊥ 1: step 9 as a condition of the problem.
+        problem = replace(problem, basis=problem.basis.without_trivial())
+        count = int(np.count_nonzero(problem.gamma > beta))
+    if count == 0:
+        raise known.infeasible(beta)
+    return _solve(problem, float(beta), count)
 
 
 def landmark_beta(
-    known: Satisfiability, problem: ConstrainedProblem, n_clusters: int, beta0: Share, beta: float | None
+    known: ConstraintSpectrum, problem: ConstrainedProblem, n_clusters: int, beta0: Share
 ) -> float:
     """Return β = β₀ γ_{k-1}, with γ_k where the constant vector takes one of the feasible directions.
 
     β₀ is a number, 0.1 in section 5.3 of the paper, "known_share", 0.5 + 0.4 c / n of section 5.2, or
     "auto", c / (c + p) with c = √nnz(Q), at least 0.1.
     """
-    if beta is not None:
-        return float(beta)
     if known.values.size == 0:
         raise InfeasibleError(
             "No cut can satisfy these constraints: Q̂ has no positive eigenvalue γ. Check the signs of the "
             "beliefs, and that the constrained points differ in their landmarks."
         )
-    return choose_beta(("fraction", _share(beta0, problem)), known, n_clusters)
-
-
-def _share(beta0: Share, problem: ConstrainedProblem) -> float:
-    """Return β₀ as a number."""
     if beta0 == "known_share":
-        return 0.5 + 0.4 * problem.known.n_known / problem.n_samples
-    if beta0 == "auto":
+        share = 0.5 + 0.4 * problem.n_known / problem.sums.n_rows
+    elif beta0 == "auto":
         # A partition that satisfies everything reaches about c/p of γ, since cuts are linear in p codes: the
-        # more labels there are for a landmark, the more can be asked for.
-        n_labels = float(np.sqrt(problem.known.n_entries))
-        return max(n_labels / (n_labels + problem.known.factor.shape[0]), LEAST_SHARE)
-    return float(beta0)
+        # more labels there are for a landmark, the larger β may be.
+        n_labels = float(np.sqrt(problem.n_entries))
+        share = max(n_labels / (n_labels + len(problem.factor)), MIN_SHARE)
+    else:
+        share = float(beta0)
+    return choose_beta(("fraction", share), known, n_clusters)
 
 
 def _solve(problem: ConstrainedProblem, beta: float, count: int) -> FeasibleCuts:
@@ -209,47 +213,71 @@ def _solve(problem: ConstrainedProblem, beta: float, count: int) -> FeasibleCuts
     constant vector; those inside N cost nothing, and the others solve B' w = μ L w with the Schur complement
     B' of N, completed along N. With Q = W G Wᵀ that is a matter of G alone.
     """
-    basis, form, level = problem.basis, problem.known.form, beta
-    n_cheap = basis.n_cheap
-    inside, outside = problem.factor[:n_cheap], problem.factor[n_cheap:]
-    inner = symmetric(inside @ form @ inside.T) - level * np.eye(n_cheap)
-    _check_regular(inner, beta, problem.total)
-    free = _zero_cost(inner, basis.trivial)[:, :count]
-    n_free = free.shape[1]
-    y = np.zeros((problem.factor.shape[0], count))
-    y[:n_cheap, :n_free] = free
-    if count > n_free:
+    W, form, n_free = problem.W, problem.form, problem.basis.n_free
+    inside, outside = W[:n_free], W[n_free:]
+    inner = symmetric(inside @ form @ inside.T) - beta * np.eye(n_free)
+    if n_free and not is_regular(inner, beta):
+        raise SpectralError(
+            f"beta={beta:.6g} makes eq. 16 singular: a cut that costs nothing satisfies the constraints to "
+            f"exactly beta (the constant one to 1ᵀQ1/n={problem.total:.6g}). Choose another beta."
+        )
+    free = _component_cuts(inner, problem.basis.trivial)[:, :count]
+    n_along = free.shape[1]
+    y = np.zeros((W.shape[0], count))
+    y[:n_free, :n_along] = free
+    if count > n_along:
         coupling = np.linalg.solve(inner, inside @ form)
         schur = symmetric(form - (inside @ form).T @ coupling)
-        _, w = basis.positive_pairs(outside, schur, level, count - n_free)
-        y[n_cheap:, n_free:] = w
-        y[:n_cheap, n_free:] = -coupling @ (outside.T @ w)
+        w = _positive_vectors(problem.basis.costs[n_free:], outside, schur, beta, count - n_along)
+        y[n_free:, n_along:] = w
+        y[:n_free, n_along:] = -coupling @ (outside.T @ w)
     return _describe(problem, y / np.linalg.norm(y, axis=0), beta)
 
 
+def _positive_vectors(
+    costs: FloatArray, factor: FloatArray, form: FloatArray, beta: float, count: int
+) -> FloatArray:
+    """Return the vectors of the positive μ of (W G Wᵀ - β) w = μ TᵀAT w, the largest first."""
+    m, scale = costs.size, 1.0 / np.sqrt(costs)
+    if count > m:
+        raise SpectralError(f"{count} feasible cuts were counted, but only {m} directions have a cost.")
+    scaled = scale[:, None] * factor
+    B = scaled @ form @ scaled.T
+    B[np.diag_indices_from(B)] -= beta / costs
+    mu, w = scipy.linalg.eigh(B, subset_by_index=(m - count, m - 1))
+    if not mu[0] > 0:
+        raise SpectralError(
+            f"{count} feasible cuts were counted, but eq. 16 has only {np.count_nonzero(mu > 0)} "
+            "positive eigenvalues: beta is within rounding of an eigenvalue γ. Choose a slightly "
+            "different beta."
+        )
+    return scale[:, None] * w[:, ::-1]
+
+
 def _describe(problem: ConstrainedProblem, y: FloatArray, beta: float) -> FeasibleCuts:
-    price = problem.basis.laplacian(y)
-    image = problem.factor @ (problem.known.form @ (problem.factor.T @ y))
+    """Return the cuts v = Ẑᵀ T y with λ, costs and satisfactions."""
+    price = problem.basis.costs[:, None] * y
+    image = problem.W @ (problem.form @ (problem.W.T @ y))
     costs, satisfaction = np.einsum("ij,ij->j", y, price), np.einsum("ij,ij->j", y, image)
     # Rayleigh's quotient, exactly zero for cuts along components.
     lam = costs / (satisfaction - beta)
-    surplus = lam * (image - beta * y)
-    residuals = np.linalg.norm(price - surplus, axis=0) / (np.linalg.norm(surplus, axis=0) + 1.0)
+    scaled = lam * (image - beta * y)
+    residuals = np.linalg.norm(price - scaled, axis=0) / (np.linalg.norm(scaled, axis=0) + 1.0)
     # Cuts along components all cost nothing; the one that satisfies most goes first.
     order = np.lexsort((-satisfaction, costs))
     return FeasibleCuts(
         lam[order],
         costs[order],
         satisfaction[order],
-        orient(problem.basis.combine(y[:, order])),
+        orient(problem.basis.vectors @ y[:, order]),
         lam.size,
         beta,
         residuals[order],
-        problem.basis.solver,
+        "dense (LAPACK)",
     )
 
 
-def _zero_cost(inner: FloatArray, trivial: FloatArray) -> FloatArray:
+def _component_cuts(inner: FloatArray, trivial: FloatArray) -> FloatArray:
     """Return the feasible cuts along components: B-orthogonal to the constant vector, with yᵀBy > 0."""
     if inner.shape[0] == 0:
         return np.empty((0, 0))
@@ -259,37 +287,6 @@ def _zero_cost(inner: FloatArray, trivial: FloatArray) -> FloatArray:
     values, rotation = np.linalg.eigh(space.T @ inner @ space)
     feasible = np.flatnonzero(values > 0)[::-1]
     return space @ rotation[:, feasible]
-
-
-def _check_regular(inner: FloatArray, beta: float, total: float) -> None:
-    form = np.abs(np.linalg.eigvalsh(inner)) if inner.size else np.ones(1)
-    if form.min() <= 1e-12 * max(form.max(), beta):
-        raise SpectralError(
-            f"beta={beta:.6g} makes eq. 16 singular: a cut that costs nothing satisfies the constraints to "
-            f"exactly beta (the constant one to 1ᵀQ1/n={total:.6g}). Choose a slightly different beta."
-        )
-
-
-def _warn_if_idle(gamma: FloatArray, beta: float) -> None:
-    n_above = int(np.count_nonzero(gamma > beta))
-    if 2 * n_above > gamma.size:
-        warn(
-            f"beta={beta:.4g} leaves {n_above} of {gamma.size} directions feasible, so that the constraints "
-            "have little say: a larger beta, more landmarks or fewer constraints on each give them more.",
-            ConstraintWarning,
-        )
-
-
-def _nothing_feasible(known: Satisfiability, beta: float, n_samples: int) -> str:
-    allowed = known.range_leaving(1)
-    way_out = "No positive beta leaves any."
-    if allowed is not None:
-        way_out = f"Any beta between {allowed[0]:.6g} and {allowed[1]:.6g} leaves at least one."
-    return (
-        f"beta={beta:.6g} leaves no feasible cut: {known.n_above(beta)} eigenvalues γ of the constraints "
-        f"exceed it, and the constant cut, with 1ᵀQ1/n={known.total:.4g} for n={n_samples}, takes "
-        f"{int(known.total > beta)} of them. {way_out}"
-    )
 
 
 def complete_landmark_cuts(
@@ -304,84 +301,3 @@ def complete_landmark_cuts(
     completion = complete_cuts(gram, gram - image.T @ image, best.costs.size, n_clusters - 1)
     vectors = np.hstack([best.vectors, completion.columns(others, best.vectors)])
     return vectors, np.concatenate([best.costs, completion.costs])
-
-
-# Problem 2 of SCACS: what constraints say about cuts that are linear in the codes (steps 3 and 4).
-
-
-@dataclass(frozen=True)
-class LandmarkBeliefs:
-    """The matrix Q̂ = F G Fᵀ."""
-
-    factor: FloatArray
-    form: FloatArray
-    n_known: int
-    n_entries: int
-
-
-@dataclass(frozen=True)
-class ConstrainedProblem:
-    """Problem 2 in orthonormal v = Ẑᵀ T y: minimise yᵀTᵀATy subject to yᵀTᵀQ̂Ty ≥ α, yᵀy = 1."""
-
-    basis: LandmarkBasis
-    known: LandmarkBeliefs
-    sums: LandmarkSums
-
-    @property
-    def n_samples(self) -> int:
-        """The number n of points."""
-        return self.sums.n_rows
-
-    @cached_property
-    def factor(self) -> FloatArray:
-        """TᵀF."""
-        return self.basis.coordinates(self.known.factor)
-
-    @property
-    def beliefs(self) -> FloatArray:
-        """TᵀQ̂T."""
-        return symmetric(self.factor @ self.known.form @ self.factor.T)
-
-    @cached_property
-    def gamma(self) -> FloatArray:
-        """The eigenvalues γ of Q̂x = γŜx, descending."""
-        rank, m = self.factor.shape[1], self.basis.rank
-        if rank >= m:
-            return scipy.linalg.eigvalsh(self.beliefs)[::-1]
-        # TᵀF = O R with orthonormal O, so that the eigenvalues are those of R G Rᵀ and zeros.
-        triangle = scipy.linalg.qr(self.factor, mode="r", check_finite=False)[0][:rank]
-        small = scipy.linalg.eigvalsh(symmetric(triangle @ self.known.form @ triangle.T))
-        return np.sort(np.concatenate([small, np.zeros(m - rank)]))[::-1]
-
-    @property
-    def total(self) -> float:
-        """1ᵀQ1 / n, how far the constant vector satisfies the constraints."""
-        constant = np.sqrt(self.sums.degrees / self.n_samples) @ self.known.factor
-        return float(constant @ self.known.form @ constant)
-
-    def without_trivial(self) -> ConstrainedProblem:
-        """Return the problem among v ⊥ 1 (step 9 as a condition of the problem)."""
-        return replace(self, basis=self.basis.without_trivial())
-
-
-def pose_problem(
-    sums: LandmarkSums, codes: sp.csr_array, constraints: Constraints, diagonal: str = "known"
-) -> ConstrainedProblem:
-    """Return Problem 2."""
-    return ConstrainedProblem(
-        landmark_basis(sums), landmark_beliefs(sums, codes, constraints, diagonal), sums
-    )
-
-
-def landmark_beliefs(
-    sums: LandmarkSums, codes: sp.csr_array, constraints: Constraints, diagonal: str = "known"
-) -> LandmarkBeliefs:
-    """Return Q̂ with as few columns in F as its structure allows; see `pose_problem`."""
-    known = constraints.with_diagonal(1.0) if diagonal == "known" else constraints
-    n_known, p = codes.shape
-    size = (n_known, known.n_entries())
-    factors = known.factored(max_rank=p - 1)
-    if factors is None:
-        return LandmarkBeliefs(np.eye(p), normalize_gram(sums, constraint_gram(codes, known)), *size)
-    factor = (codes.T @ factors[0]).toarray() / np.sqrt(sums.degrees)[:, None]
-    return LandmarkBeliefs(factor, factors[1], *size)

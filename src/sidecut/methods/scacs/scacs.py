@@ -12,8 +12,8 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import LandmarkSums
 from sidecut.methods.base import TakesConstraints, documented
-from sidecut.methods.csp.cuts import FeasibleCuts, solution_of
 from sidecut.methods.csp.estimator import warn_about_missing_cuts
+from sidecut.methods.csp.pencil import FeasibleCuts
 from sidecut.methods.scacs.base import Embedder, LandmarkClusterer
 from sidecut.methods.scacs.cuts import (
     Share,
@@ -114,7 +114,7 @@ def embed_unconstrained(sums: LandmarkSums, n_clusters: int) -> Embedder:
     left = vectors * (1.0 - costs) - gram @ vectors
     residuals = np.sqrt(np.maximum(np.einsum("ij,ij->j", left, gram @ left), 0.0))
     certificate = full_decomposition(costs)
-    solution = Eigenpairs(costs, vectors, residuals, basis.solver, certificate)
+    solution = Eigenpairs(costs, vectors, residuals, "dense (LAPACK)", certificate)
     return Embedder(project(vectors, np.ones(costs.size), sums), solution, {})
 
 
@@ -266,7 +266,7 @@ class SCACS(TakesConstraints, LandmarkClusterer):
             warn_about_missing_cuts(cuts, k)
         weights = 1.0 - costs if self.weighting == "one_minus_cost" else np.ones(costs.size)
         results = {"cuts_": cuts, "beta_": cuts.beta, "n_feasible_": cuts.n_feasible, "costs_": best.costs}
-        return Embedder(project(vectors, weights, sums), solution_of(cuts, best), results)
+        return Embedder(project(vectors, weights, sums), cuts.certify(best), results)
 
     def _find_cuts(self, task: Task) -> FeasibleCuts:
         """Return the feasible cuts of the coded points (steps 4 to 10)."""
