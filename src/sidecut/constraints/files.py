@@ -144,7 +144,15 @@ def _lines(constraints: Constraints) -> Iterator[str]:
         signature += ("" if groups.exclusive.all() else " apart=listed") + (" classes=named" if names else "")
     yield signature
     if groups is not None:
-        yield from _group_lines(groups, names or list(map(str, range(groups.n_groups))))
+        names = names or list(map(str, range(groups.n_groups)))
+        yield "i,label"
+        for point, group in zip(groups.points.tolist(), groups.group.tolist(), strict=True):
+            yield f"{point},{names[group]}"
+        if not groups.exclusive.all():
+            yield "exclusive_label"
+            yield from (names[group] for group in np.flatnonzero(groups.exclusive).tolist())
+            yield "label_a,label_b"
+            yield from (f"{names[a]},{names[b]}" for a, b in upper_entries(groups.apart)[0].tolist())
     upper = sparse.triu(constraints._links, format="csr").tocoo()
     if upper.nnz or groups is None:
         yield "i,j,strength"
@@ -166,18 +174,6 @@ def _group_names(groups: Groups, classes: Classes | None) -> list[str] | None:
     if len(both) != groups.n_groups or len(set(names)) != len(names) or not are_cells:
         return None
     return ['"' + name.replace('"', '""') + '"' if set(name) & set(',;\t"|') else name for name in names]
-
-
-def _group_lines(groups: Groups, names: list[str]) -> Iterator[str]:
-    yield "i,label"
-    for point, group in zip(groups.points.tolist(), groups.group.tolist(), strict=True):
-        yield f"{point},{names[group]}"
-    if not groups.exclusive.all():
-        yield "exclusive_label"
-        yield from (names[group] for group in np.flatnonzero(groups.exclusive).tolist())
-        yield "label_a,label_b"
-        for first, second in upper_entries(groups.apart)[0].tolist():
-            yield f"{names[first]},{names[second]}"
 
 
 def _n_samples(

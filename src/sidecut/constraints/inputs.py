@@ -197,22 +197,6 @@ def check_positive(value: Any, name: str) -> float:
     return number
 
 
-def check_pairs(pairs: Any, name: str, n_samples: int) -> IntArray:
-    """Return the user's pairs as an (m, 2) integer array."""
-    raw = _as_two_columns(to_native(pairs), name)
-    if raw.dtype.kind not in "iu":
-        raw = _exact_integers(raw, name)
-    outside = np.any((raw < 0) | (raw >= n_samples), axis=1)
-    _refuse_first(
-        raw,
-        np.asarray(outside),
-        name,
-        f"points are numbered 0 to {n_samples - 1} (n_samples={n_samples}); correct the index",
-    )
-    _refuse_first(raw, raw[:, 0] == raw[:, 1], name, "a point cannot be linked with itself; remove the pair")
-    return raw.astype(np.int64)
-
-
 def check_weights(weights: ArrayLike, name: str, n_pairs: int) -> FloatArray:
     """Return one positive weight per pair from a scalar or a sequence."""
     try:
@@ -236,8 +220,18 @@ def check_weights(weights: ArrayLike, name: str, n_pairs: int) -> FloatArray:
 
 def read_links(pairs: Any, weights: ArrayLike, name: str, weight_name: str, n_samples: int) -> Links:
     """Check the user's pairs and weights, and keep each pair once."""
-    checked = check_pairs(pairs, name, n_samples)
-    return strongest(checked, check_weights(weights, weight_name, len(checked)))
+    raw = _as_two_columns(to_native(pairs), name)
+    if raw.dtype.kind not in "iu":
+        raw = _exact_integers(raw, name)
+    outside = np.any((raw < 0) | (raw >= n_samples), axis=1)
+    _refuse_first(
+        raw,
+        np.asarray(outside),
+        name,
+        f"points are numbered 0 to {n_samples - 1} (n_samples={n_samples}); correct the index",
+    )
+    _refuse_first(raw, raw[:, 0] == raw[:, 1], name, "a point cannot be linked with itself; remove the pair")
+    return strongest(raw.astype(np.int64), check_weights(weights, weight_name, len(raw)))
 
 
 def _as_two_columns(pairs: Any, name: str) -> NDArray[Any]:

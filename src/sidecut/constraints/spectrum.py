@@ -109,7 +109,10 @@ def scaled_spectrum(
     largest = MAX_DENSE_FOR_FEW if is_few else MAX_DENSE
     if reduced.size == 0:
         values, vectors = np.empty(0), sparse.csc_array((0, 0))
-    elif reduced.n_entries() <= MAX_DENSE**2 and _largest_block(matrix := reduced.matrix()) <= largest:
+    elif (
+        reduced.n_entries() <= MAX_DENSE**2
+        and np.bincount(connected_components(matrix := reduced.matrix(), directed=False)[1]).max() <= largest
+    ):
         values, vectors = _solve_blocks(matrix, threshold)
     else:
         values, vectors = _iterate(reduced, threshold, n_largest, tolerance)
@@ -171,11 +174,6 @@ def _share_coordinates(links: sparse.csr_array, groups: Groups, place: IntArray,
     indicator = sparse.coo_array((grouped_s, (place, groups.group)), shape=(len(s), groups.n_groups)).tocsr()
     factor = sparse.csr_array(basis.T @ indicator)
     return _Reduced(basis, sparse.csr_array(basis.T @ links @ basis), factor, groups)
-
-
-def _largest_block(matrix: sparse.csr_array) -> int:
-    _, block = connected_components(matrix, directed=False)
-    return int(np.bincount(block).max())
 
 
 def _solve_blocks(matrix: sparse.csr_array, threshold: float | None) -> tuple[FloatArray, sparse.csc_array]:

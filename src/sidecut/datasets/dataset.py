@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from sidecut.checks import BoolArray, IntArray
@@ -66,7 +66,16 @@ class Dataset:
     def checksum(self) -> str:
         """The first 16 digits of the SHA-256 of all numbers in X and y, whatever types they are kept in."""
         digest = hashlib.sha256()
-        for part in (*_parts(self.X), self.y.astype(np.int64)):
+        parts = [np.asarray(self.X, dtype=np.float64)] if not sp.issparse(self.X) else []
+        if not parts:
+            rows = sp.csr_array(self.X)
+            rows.sort_indices()
+            parts = [
+                rows.data.astype(np.float64),
+                rows.indices.astype(np.int64),
+                rows.indptr.astype(np.int64),
+            ]
+        for part in (*parts, self.y.astype(np.int64)):
             digest.update(np.ascontiguousarray(part).tobytes())
         return digest.hexdigest()[:16]
 
@@ -112,14 +121,6 @@ class Dataset:
     def __repr__(self) -> str:
         counts = f"{self.n_samples} points, {self.X.shape[1]} features, {self.n_classes} classes"
         return f"Dataset({self.name!r}, {counts})"
-
-
-def _parts(X: Any) -> tuple[NDArray, ...]:
-    if not sp.issparse(X):
-        return (np.asarray(X, dtype=np.float64),)
-    rows = sp.csr_array(X)
-    rows.sort_indices()
-    return rows.data.astype(np.float64), rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
 
 
 def _scaled(X: Any, how: Scaling, name: str) -> Any:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml, load_breast_cancer, load_digits, load_iris, load_wine
 
 from sidecut.checks import FloatArray, IntArray
@@ -136,27 +135,24 @@ def fetch(number: int, *, complete: bool = False) -> tuple[FloatArray, IntArray]
         raise DataUnavailableError(f"openml.org/d/{number} could not be fetched: {error}") from error
     points = np.asarray(X, dtype=np.float64)
     kept = ~np.isnan(points).any(axis=1) if complete else np.full(len(points), True)
-    return points[kept], _number(np.asarray(classes)[kept])
-
-
-def _number(classes: NDArray) -> IntArray:
-    """Number classes from 0: "10" comes after "2", but "a" before "b"."""
+    values = np.asarray(classes)[kept]
+    # Numbers are sorted as numbers, "10" after "2"; other names as text.
     try:
-        values = classes.astype(np.float64)
+        values = values.astype(np.float64)
     except ValueError:
-        values = classes.astype(str)
-    return np.unique(values, return_inverse=True)[1].astype(np.intp)
+        values = values.astype(str)
+    return points[kept], np.unique(values, return_inverse=True)[1].astype(np.intp)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One data set of the papers."""
+    """One data set of the papers: its number at openml.org and its checksum, or how it is loaded."""
 
     description: str
     shape: tuple[int, int, int]
-    bundled: Callable | None = None
     openml: int | None = None
     checksum: str | None = None
+    bundled: Callable | None = None
     divisor: float = 1.0
     complete: bool = False
     flipped: bool = False
@@ -186,89 +182,74 @@ CATALOGUE: dict[str, Entry] = {
         bundled=load_digits,
     ),
     "ionosphere": Entry(
-        "Radar returns from the ionosphere, good or bad (UCI).",
-        (351, 34, 2),
-        openml=59,
-        checksum="125d63088635dcac",
+        "Radar returns from the ionosphere, good or bad (UCI).", (351, 34, 2), 59, "125d63088635dcac"
     ),
     "soybean_small": Entry(
-        "Symptoms of soybean plants with four diseases (UCI).", (47, 35, 4), checksum="cdbbc859a0dc5b2b"
+        "Symptoms of soybean plants with four diseases (UCI).", (47, 35, 4), None, "cdbbc859a0dc5b2b"
     ),
     "hepatitis": Entry(
         "Patients with hepatitis, those without missing values (UCI).",
         (80, 19, 2),
-        openml=55,
-        checksum="7abafa56dc0227f6",
+        55,
+        "7abafa56dc0227f6",
         complete=True,
     ),
-    "glass": Entry(
-        "Chemical analysis of six types of glass (UCI).", (214, 9, 6), openml=41, checksum="66884ffc63a261a9"
-    ),
-    "sonar": Entry(
-        "Sonar returns from mines and rocks (UCI).", (208, 60, 2), openml=40, checksum="3310402b8872a251"
-    ),
+    "glass": Entry("Chemical analysis of six types of glass (UCI).", (214, 9, 6), 41, "66884ffc63a261a9"),
+    "sonar": Entry("Sonar returns from mines and rocks (UCI).", (208, 60, 2), 40, "3310402b8872a251"),
     "segment": Entry(
         "Regions of outdoor images, hand-segmented into seven classes (UCI).",
         (2310, 19, 7),
-        openml=36,
-        checksum="9883cdeebd20de8f",
+        36,
+        "9883cdeebd20de8f",
     ),
     "pendigits": Entry(
-        "Digits written with a pen, as eight points each (UCI).",
-        (10992, 16, 10),
-        openml=32,
-        checksum="17147845ca6d0696",
+        "Digits written with a pen, as eight points each (UCI).", (10992, 16, 10), 32, "17147845ca6d0696"
     ),
     "letter": Entry(
-        "Capital letters in twenty fonts, distorted (UCI).",
-        (20000, 16, 26),
-        openml=6,
-        checksum="8990c1257da28616",
+        "Capital letters in twenty fonts, distorted (UCI).", (20000, 16, 26), 6, "8990c1257da28616"
     ),
     "covtype": Entry(
-        "Forest cover of squares of 30 m, from maps (UCI).",
-        (581012, 54, 7),
-        openml=1596,
-        checksum="f2b3475f6456439c",
+        "Forest cover of squares of 30 m, from maps (UCI).", (581012, 54, 7), 1596, "f2b3475f6456439c"
     ),
     "usps": Entry(
         "Digits from envelopes as 16 x 16 images, grey values from -1 to 1.",
         (9298, 256, 10),
-        openml=41082,
-        checksum="09656b93b6d8a8a3",
+        41082,
+        "09656b93b6d8a8a3",
         divisor=1000.0,
     ),
-    "mnist": Entry(
-        "Handwritten digits as 28 x 28 images.", (70000, 784, 10), openml=554, checksum="fcf004f68ceabcfe"
-    ),
+    "mnist": Entry("Handwritten digits as 28 x 28 images.", (70000, 784, 10), 554, "fcf004f68ceabcfe"),
     "yaleb_32x32": Entry(
         "Faces of 38 people under many lights, 32 x 32 pixels (Extended Yale B, cropped).",
         (2414, 1024, 38),
-        checksum="4938eae939e1827e",
+        None,
+        "4938eae939e1827e",
     ),
     "scene8_features": Entry(
         "Eight kinds of outdoor scenes (MIT), as 119 global features of each image.",
         (2688, 119, 8),
-        checksum="1ef009e75dc4cb23",
+        None,
+        "1ef009e75dc4cb23",
     ),
     "reuters_ml1200": Entry(
         "News in six topics, each in five languages of 2,000 words side by side, tf-idf.",
         (1200, 10000, 6),
-        checksum="90e02e37dcf46e02",
+        None,
+        "90e02e37dcf46e02",
     ),
     "20news_18828_different3": Entry(
         "Word counts of newsgroup posts on atheism, baseball and space.",
         (2780, 12413, 3),
-        checksum="d5e4d9df71ff4394",
+        None,
+        "d5e4d9df71ff4394",
     ),
     "20news_18828_comp2": Entry(
-        "Word counts of newsgroup posts on Windows and Macintosh.",
-        (1946, 7325, 2),
-        checksum="e1c0373893b1e13e",
+        "Word counts of newsgroup posts on Windows and Macintosh.", (1946, 7325, 2), None, "e1c0373893b1e13e"
     ),
     "20news_18828_politics3": Entry(
         "Word counts of newsgroup posts on politics: miscellaneous, guns, the Middle East.",
         (2625, 14775, 3),
-        checksum="1f60db799bf71501",
+        None,
+        "1f60db799bf71501",
     ),
 }

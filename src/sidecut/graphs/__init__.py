@@ -45,7 +45,7 @@ from sidecut.graphs.recipes import (
     symmetrize,
 )
 from sidecut.graphs.resolvent import JoinedResolventGraph, Resolvent, ResolventGraph
-from sidecut.graphs.search import NearestNeighborLists, local_scales, nearest_neighbors
+from sidecut.graphs.search import local_scales, nearest_neighbors
 
 __all__ = [
     "CodedRows",
@@ -65,7 +65,6 @@ __all__ = [
     "LandmarkSums",
     "Landmarks",
     "NearestLandmarks",
-    "NearestNeighborLists",
     "Neighbors",
     "NormalizedAffinity",
     "Resolvent",

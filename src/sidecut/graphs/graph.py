@@ -389,28 +389,23 @@ class DenseGraph(Graph):
     @cached_property
     def components(self) -> IntArray:
         """The connected component of every node, found exactly; isolated nodes are -1."""
-        return drop_isolated(_dense_components(self._weights), self.isolated)
+        # A breadth-first search on dense rows needs no sparse copy of a matrix that is full anyway.
+        labels = np.full(self.n_nodes, -1, dtype=np.intp)
+        n_found = 0
+        while (unseen := np.flatnonzero(labels < 0)).size:
+            frontier = unseen[:1]
+            while frontier.size:
+                labels[frontier] = n_found
+                reached = np.zeros(self.n_nodes, dtype=bool)
+                for node in frontier:
+                    reached |= self._weights[node] > 0
+                frontier = np.flatnonzero(reached & (labels < 0))
+            n_found += 1
+        return drop_isolated(labels, self.isolated)
 
     def toarray(self) -> FloatArray:
         """Return a copy of W."""
         return self._weights.copy()
-
-
-def _dense_components(weights: FloatArray) -> IntArray:
-    """Breadth-first search on dense rows; no sparse copy of a matrix that is full anyway."""
-    n_nodes = weights.shape[0]
-    labels = np.full(n_nodes, -1, dtype=np.intp)
-    n_found = 0
-    while (unseen := np.flatnonzero(labels < 0)).size:
-        frontier = unseen[:1]
-        while frontier.size:
-            labels[frontier] = n_found
-            reached = np.zeros(n_nodes, dtype=bool)
-            for node in frontier:
-                reached |= weights[node] > 0
-            frontier = np.flatnonzero(reached & (labels < 0))
-        n_found += 1
-    return labels
 
 
 def drop_isolated(labels: npt.NDArray, isolated: IntArray) -> IntArray:
@@ -569,21 +564,15 @@ def _check_dense(affinity: npt.NDArray) -> FloatArray:
     for row, entries in enumerate(weights):
         if not (np.isfinite(entries) & (entries >= 0)).all():
             _check_entries(entries, np.full_like(columns, row), columns)
-    worst, row, col = _worst_asymmetry(weights)
-    if worst > 0:
-        _check_symmetry(worst, float(weights.max()), row, col)
-        weights = 0.5 * (weights + weights.T)
-    return weights
-
-
-def _worst_asymmetry(weights: FloatArray) -> tuple[float, int, int]:
-    """Return the largest |W_ij - W_ji| with its i and j."""
     worst = (0.0, 0, 0)
     for rows in tile_rows(weights.shape[0]):
         gap = np.abs(weights[rows, rows.start :] - weights[rows.start :, rows].T)
-        row, col = np.unravel_index(int(gap.argmax()), gap.shape)
-        worst = max(worst, (float(gap[row, col]), rows.start + int(row), rows.start + int(col)))
-    return worst
+        i, j = np.unravel_index(int(gap.argmax()), gap.shape)
+        worst = max(worst, (float(gap[i, j]), rows.start + int(i), rows.start + int(j)))
+    if worst[0] > 0:
+        _check_symmetry(worst[0], float(weights.max()), *worst[1:])
+        weights = 0.5 * (weights + weights.T)
+    return weights
 
 
 def _check_entries(weights: npt.NDArray, rows: npt.NDArray, cols: npt.NDArray) -> None:

@@ -105,8 +105,6 @@ def bandwidth(X: npt.NDArray, sigma: float | str) -> float:
     """
     if not isinstance(sigma, str):
         return positive_width(float(sigma))
-    if sigma not in ("mean", "median"):
-        raise ValueError(f"sigma={sigma!r} is not a rule; use a positive number, 'mean' or 'median'.")
     X = finite_matrix(X)
     step = max(1, -(-X.shape[0] // BANDWIDTH_SAMPLE))
     sample = as_points(X[::step])
@@ -115,12 +113,16 @@ def bandwidth(X: npt.NDArray, sigma: float | str) -> float:
     return sample.unit * width_of_distances(np.sqrt(squared[above]), sigma)
 
 
-def width_of_distances(distances: npt.NDArray, rule: str) -> float:
-    """Return the mean or median of the positive distances, or 1 where all points coincide."""
+def width_of_distances(distances: npt.NDArray, sigma: float | str) -> float:
+    """Return a given width, or the mean or median of the positive distances, 1 where there are none."""
+    if not isinstance(sigma, str):
+        return positive_width(float(sigma))
+    if sigma not in ("mean", "median"):
+        raise ValueError(f"sigma={sigma!r} is not a rule; use a positive number, 'mean' or 'median'.")
     positive = distances[distances > 0]
     if positive.size == 0:
         return 1.0
-    return float(np.mean(positive) if rule == "mean" else np.median(positive))
+    return float(np.mean(positive) if sigma == "mean" else np.median(positive))
 
 
 def positive_width(sigma: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -264,6 +265,7 @@ def component_sizes(sums: LandmarkSums) -> IntArray:
     return np.rint(np.bincount(landmark_components(sums), weights=sums.degrees)).astype(np.intp)
 
 
+@dataclass(eq=False, repr=False)
 class Landmarks(GraphRecipe):
     """The landmark graph: every point coded over its nearest landmarks, in time and memory linear in n.
 
@@ -290,20 +292,12 @@ class Landmarks(GraphRecipe):
     (10, 1, 100.0)
     """
 
-    def __init__(
-        self,
-        n_landmarks: int = 500,
-        n_nearest: int = 3,
-        *,
-        landmarks: str | npt.ArrayLike = "kmeans",
-        sigma: float | str = "mean",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_landmarks = n_landmarks
-        self.n_nearest = n_nearest
-        self.landmarks = landmarks
-        self.sigma = sigma
-        self.random_state = random_state
+    n_landmarks: int = 500
+    n_nearest: int = 3
+    _: KW_ONLY
+    landmarks: str | npt.ArrayLike = "kmeans"
+    sigma: float | str = "mean"
+    random_state: int | np.random.RandomState | None = None
 
     def build(self, X: npt.NDArray) -> LandmarkGraph:
         """Return the landmark graph of the points X."""

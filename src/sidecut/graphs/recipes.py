@@ -7,7 +7,7 @@ one wants to choose: `affinity=Neighbors(15, weights="gaussian", sigma="median")
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,12 @@ from sklearn.utils.extmath import row_norms
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.exceptions import GraphWarning, warn
-from sidecut.graphs.graph import Graph, SparseGraph
+from sidecut.graphs.graph import Graph, SparseGraph, tile_rows
 from sidecut.graphs.kernels import (
     GaussianGraph,
     HeatGraph,
     SelfTuningGraph,
     bandwidth,
-    positive_width,
     scale_features,
     width_of_distances,
 )
@@ -109,6 +108,7 @@ class GraphRecipe(BaseEstimator, ABC):
         """Return the graph of the points X."""
 
 
+@dataclass(eq=False, repr=False)
 class Neighbors(GraphRecipe):
     """The k-nearest-neighbour graph, weighted.
 
@@ -138,22 +138,13 @@ class Neighbors(GraphRecipe):
     SparseGraph(n_nodes=5, n_edges=6)
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 20,
-        *,
-        weights: str = "self_tuning",
-        sigma: float | str = "median",
-        symmetrize: str = "mean",
-        search: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.sigma = sigma
-        self.symmetrize = symmetrize
-        self.search = search
-        self.random_state = random_state
+    n_neighbors: int = 20
+    _: KW_ONLY
+    weights: str = "self_tuning"
+    sigma: float | str = "median"
+    symmetrize: str = "mean"
+    search: str = "auto"
+    random_state: int | np.random.RandomState | None = None
 
     def build(self, X: npt.NDArray) -> SparseGraph:
         """Return the neighbour graph of the points X."""
@@ -171,7 +162,7 @@ class Neighbors(GraphRecipe):
         if self.weights == "self_tuning":
             scales = local_scales(distances)
         elif self.weights == "gaussian":
-            scales = np.full(len(distances), self._width(distances))
+            scales = np.full(len(distances), width_of_distances(distances, self.sigma))
         reach = np.ascontiguousarray(distances[:, -1])
         extension = NeighborExtension(lists.n_neighbors, self.weights, self.symmetrize, reach, scales)
         return SparseGraph(weights, recall=lists.recall, extension=extension)
@@ -182,7 +173,7 @@ class Neighbors(GraphRecipe):
             roots = np.sqrt(local_scales(distances))
             return _weights_of(distances / (roots[:, None] * roots[lists.indices]), "local scales")
         if self.weights == "gaussian":
-            sigma = self._width(distances)
+            sigma = width_of_distances(distances, self.sigma)
             return _weights_of(distances / sigma / np.sqrt(2.0), f"sigma={sigma:.3g}")
         if self.weights == "cosine":
             return np.maximum(1.0 - distances, 0.0)
@@ -190,16 +181,8 @@ class Neighbors(GraphRecipe):
             return np.ones_like(distances)
         raise ValueError(f"weights={self.weights!r}: choose 'self_tuning', 'gaussian', 'cosine' or 'binary'.")
 
-    def _width(self, distances: FloatArray) -> float:
-        if not isinstance(self.sigma, str):
-            return positive_width(float(self.sigma))
-        if self.sigma not in ("mean", "median"):
-            raise ValueError(
-                f"sigma={self.sigma!r} is not a rule; use a positive number, 'mean' or 'median'."
-            )
-        return width_of_distances(distances, self.sigma)
 
-
+@dataclass(eq=False, repr=False)
 class Gaussian(GraphRecipe):
     """The full Gaussian affinity exp(-‖x_i - x_j‖² / (2σ²)).
 
@@ -222,9 +205,9 @@ class Gaussian(GraphRecipe):
            [0.3679, 0.    ]])
     """
 
-    def __init__(self, sigma: float | str | npt.ArrayLike = "median", *, self_loops: bool = False) -> None:
-        self.sigma = sigma
-        self.self_loops = self_loops
+    sigma: float | str | npt.ArrayLike = "median"
+    _: KW_ONLY
+    self_loops: bool = False
 
     def build(self, X: npt.NDArray) -> Graph:
         """Return the Gaussian affinity of the points X."""
@@ -234,6 +217,7 @@ class Gaussian(GraphRecipe):
         return _in_memory_if_small(GaussianGraph(X, bandwidth(X, sigma), self.self_loops))
 
 
+@dataclass(eq=False, repr=False)
 class SelfTuning(GraphRecipe):
     """The full locally scaled affinity exp(-d²/(σ_i σ_j)) of Zelnik-Manor and Perona (2004).
 
@@ -252,8 +236,7 @@ class SelfTuning(GraphRecipe):
            [0.0111, 0.1353, 0.    ]])
     """
 
-    def __init__(self, neighbor: int = 7) -> None:
-        self.neighbor = neighbor
+    neighbor: int = 7
 
     def build(self, X: npt.NDArray) -> Graph:
         """Return the self-tuning affinity of the points X."""
@@ -264,6 +247,7 @@ class SelfTuning(GraphRecipe):
         return _in_memory_if_small(SelfTuningGraph(X, scales))
 
 
+@dataclass(eq=False, repr=False)
 class Heat(GraphRecipe):
     """The heat diffusion kernel exp(-tΔ) on a neighbour graph, applied and never formed.
 
@@ -285,9 +269,9 @@ class Heat(GraphRecipe):
     array([0.45, 0.26, 0.16, 0.03, 0.  , 0.  ])
     """
 
-    def __init__(self, time: float = 20.0, *, neighbors: Neighbors | None = None) -> None:
-        self.time = time
-        self.neighbors = neighbors
+    time: float = 20.0
+    _: KW_ONLY
+    neighbors: Neighbors | None = None
 
     def build(self, X: npt.NDArray) -> HeatGraph:
         """Return the diffusion graph of the points X."""
@@ -392,45 +376,25 @@ def nearest_by_affinity(affinity: npt.NDArray | sp.sparray, n_neighbors: int) ->
            [0.9, 0. , 0. ],
            [0. , 0.5, 0. ]])
     """
-    if affinity.shape != (affinity.shape[0],) * 2:
+    n_points = affinity.shape[0]
+    if affinity.shape != (n_points, n_points):
         raise ValueError(f"affinity has shape {affinity.shape}; a kernel is square.")
-    k = feasible_count(n_neighbors, affinity.shape[0])
+    k = feasible_count(n_neighbors, n_points)
     diagonal = np.asarray(affinity.diagonal(), dtype=np.float64)
     roots = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    kept = _largest_sparse if sp.issparse(affinity) else _largest_dense
-    row, col, weight = kept(affinity, roots, k)
+    parts = []
+    for rows in tile_rows(n_points):
+        edges = sp.csr_array(affinity[rows], dtype=np.float64).tocoo()
+        edges.sum_duplicates()
+        row, col = edges.row + rows.start, edges.col
+        weight = edges.data / (roots[row] * roots[col])
+        order = np.lexsort((col, -weight, row))
+        order = order[(row != col)[order] & (weight > 0)[order]]
+        row, col, weight = row[order], col[order], weight[order]
+        kept = np.arange(row.size) - np.searchsorted(row, row) < k
+        parts.append((row[kept], col[kept], weight[kept]))
+    row, col, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
     return sp.csr_array((weight, (row, col)), shape=affinity.shape)
-
-
-def _largest_sparse(affinity: Any, roots: FloatArray, k: int) -> tuple[npt.NDArray, npt.NDArray, npt.NDArray]:
-    """Return rows, columns and values of the k largest entries of A_ij / (r_i r_j) in every row."""
-    edges = sp.coo_array(sp.csr_array(affinity, dtype=np.float64))
-    edges.sum_duplicates()
-    off = (edges.row != edges.col) & (edges.data > 0)
-    row, col = edges.row[off], edges.col[off]
-    weight = edges.data[off] / (roots[row] * roots[col])
-    order = np.lexsort((col, -weight, row))
-    row, col, weight = row[order], col[order], weight[order]
-    starts = np.searchsorted(row, np.arange(roots.size))
-    kept = np.arange(row.size) - starts[row] < k
-    return row[kept], col[kept], weight[kept]
-
-
-def _largest_dense(affinity: Any, roots: FloatArray, k: int) -> tuple[npt.NDArray, npt.NDArray, npt.NDArray]:
-    """Return the same for a dense array, a row at a time: it is never copied as a whole."""
-    n_points = roots.size
-    columns = np.empty((n_points, k), dtype=np.intp)
-    weights = np.empty((n_points, k))
-    for point in range(n_points):
-        row = np.asarray(affinity[point], dtype=np.float64) / (roots[point] * roots)
-        row[point] = -np.inf
-        smallest = np.partition(row, n_points - k)[n_points - k]
-        above, level = np.flatnonzero(row > smallest), np.flatnonzero(row == smallest)
-        columns[point] = np.concatenate([above, level[: k - above.size]])
-        weights[point] = row[columns[point]]
-    rows = np.repeat(np.arange(n_points), k)
-    positive = weights.ravel() > 0
-    return rows[positive], columns.ravel()[positive], weights.ravel()[positive]
 
 
 def symmetrize(directed: sp.csr_array, rule: str = "mean") -> sp.csr_array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -101,6 +102,7 @@ class JoinedResolventGraph(Graph):
         return drop_isolated(np.where(before >= 0, number[before], -1), self.isolated)
 
 
+@dataclass(eq=False, repr=False)
 class Resolvent(GraphRecipe):
     """The kernel (Δ + σI)⁻¹ on a neighbour graph, applied and never formed.
 
@@ -123,9 +125,9 @@ class Resolvent(GraphRecipe):
     array([0.89, 0.43, 0.31, 0.1 , 0.04, 0.03])
     """
 
-    def __init__(self, sigma: float = 0.3, *, neighbors: Neighbors | None = None) -> None:
-        self.sigma = sigma
-        self.neighbors = neighbors
+    sigma: float = 0.3
+    _: KW_ONLY
+    neighbors: Neighbors | None = None
 
     def build(self, X: npt.NDArray) -> ResolventGraph:
         """Return the kernel of the points X."""
