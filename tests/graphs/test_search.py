@@ -123,7 +123,8 @@ def test_unknown_names_list_the_choices():
 
 def crowded_points(n=1500, n_features=40):
     """Points near a plane of few dimensions, some of them many times over."""
-    X = RNG.normal(size=(n, 6)) @ RNG.normal(size=(6, n_features)) + 0.1 * RNG.normal(size=(n, n_features))
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(n, 6)) @ rng.normal(size=(6, n_features)) + 0.1 * rng.normal(size=(n, n_features))
     X[600:660] = X[600]  # more duplicates than neighbours
     return X
 

@@ -122,7 +122,7 @@ def _warn_about_spellings(values: Sequence[Any]) -> None:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value means that nothing is known, whatever its type."""
+    """Return whether a value of any type means unknown."""
     try:
         if isinstance(value, str):
             return not value.strip()

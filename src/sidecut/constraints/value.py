@@ -77,7 +77,7 @@ class Classes:
 
 
 class Constraints:
-    """Which samples belong together and which do not, as far as is known.
+    """Which samples belong together and which do not: links and labels of some samples.
 
     Make one with `from_pairs`, `from_labels`, `from_matrix`, `from_graph` or `none`. The value is immutable,
     hashable, and knows its `n_samples`; two are equal when they hold the same statements in the same form.
@@ -232,7 +232,7 @@ class Constraints:
         Returns
         -------
         Constraints
-            Beliefs may contradict each other; `conflicts` tells.
+            Beliefs may contradict each other; see `conflicts`.
 
         Examples
         --------
@@ -278,7 +278,7 @@ class Constraints:
 
     @property
     def n_samples(self) -> int:
-        """Number of samples the constraints speak of."""
+        """Number of samples: the rows of X."""
         return self._n_samples
 
     @cached_property
@@ -479,7 +479,7 @@ class Constraints:
         return Constraints(len(rows), self._links[rows][:, rows], groups, classes)
 
     def among(self, indices: ArrayLike) -> Constraints:
-        """Return what is known among some rows, for the same X: about the other rows nothing is known."""
+        """Return the constraints among some rows, for the same X: the other rows have none."""
         rows = np.sort(check_rows(indices, self._n_samples))
         kept = np.zeros(self._n_samples)
         kept[rows] = 1.0
@@ -611,7 +611,7 @@ class Constraints:
         Parameters
         ----------
         max_chains : int or None
-            Prove at most so many, each by one search through the must-links; None proves all `n_conflicts`.
+            How many to prove at most, each by one search through the must-links; None proves all.
 
         Examples
         --------
@@ -671,7 +671,7 @@ class Constraints:
         return self.merged_with(other) if isinstance(other, Constraints) else NotImplemented
 
     def satisfied_by(self, labels: ArrayLike) -> BoolArray:
-        """Tell for each of the `pairs` whether a clustering respects it.
+        """Return for each of the `pairs` whether a clustering satisfies it.
 
         Parameters
         ----------
@@ -738,7 +738,7 @@ class Constraints:
         return len(parts) - np.unique(parts).size
 
     def name_clusters(self, labels: ArrayLike, n_clusters: int | None = None) -> dict[int, Any]:
-        """Tell which cluster is which class, and warn of classes that have no cluster of their own.
+        """Return the class of each cluster, and warn of classes that have no cluster of their own.
 
         Parameters
         ----------
@@ -785,10 +785,10 @@ def _warn_about_shared(
     lost = [code for code, name in enumerate(names) if totals[code] and name not in claimed]
     if not lost:
         return
-    told = []
+    shared = []
     for code in lost[:3]:
         row = int(counts[:, code].argmax())
-        told.append(
+        shared.append(
             f"{names[code]!r} shares cluster {clusters[row]} with {names[counts[row].argmax()]!r} "
             f"({counts[row, code]} of its {totals[code]} known points are there)"
         )
@@ -796,6 +796,6 @@ def _warn_about_shared(
     one = len(lost) == 1
     who = "A class has no cluster of its own" if one else f"{len(lost)} classes have no cluster of their own"
     warn(
-        f"{who}: {'; '.join(told)}{more}. Look at these labels, ask for more clusters or try another method.",
+        f"{who}: {'; '.join(shared)}{more}. Check these labels, ask for more clusters or try another method.",
         ConstraintWarning,
     )

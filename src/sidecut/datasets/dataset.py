@@ -66,15 +66,12 @@ class Dataset:
     def checksum(self) -> str:
         """The first 16 digits of the SHA-256 of all numbers in X and y, whatever types they are kept in."""
         digest = hashlib.sha256()
-        parts = [np.asarray(self.X, dtype=np.float64)] if not sp.issparse(self.X) else []
-        if not parts:
+        parts = [self.X]
+        if sp.issparse(self.X):
             rows = sp.csr_array(self.X)
             rows.sort_indices()
-            parts = [
-                rows.data.astype(np.float64),
-                rows.indices.astype(np.int64),
-                rows.indptr.astype(np.int64),
-            ]
+            parts = [rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64)]
+        parts[0] = parts[0].astype(np.float64)
         for part in (*parts, self.y.astype(np.int64)):
             digest.update(np.ascontiguousarray(part).tobytes())
         return digest.hexdigest()[:16]

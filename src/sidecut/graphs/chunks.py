@@ -272,13 +272,18 @@ def refuse_nonfinite(chunk: Chunk, start: int, name: str = "X") -> None:
     if values.dtype.kind != "f":
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        # A sum is cheaper than a look at every value, and finite if they are, but for overflow.
-        total = values.sum(dtype=np.float64)
-    if np.isfinite(total) or np.isfinite(values).all():
+        # A sum is faster than a look at every value. One that is finite has finite terms.
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size == 0:
         return
-    dense = chunk.toarray() if sp.issparse(chunk) else chunk
-    row, column = np.argwhere(~np.isfinite(dense))[0]
+    if sp.issparse(chunk):
+        places = chunk.tocoo()
+        row, column = places.row[bad[0]], places.col[bad[0]]
+    else:
+        row, column = np.unravel_index(bad[0], chunk.shape)
     raise ValueError(
-        f"{name}[{start + row}, {column}] = {dense[row, column]}: every value must be finite, not NaN or "
+        f"{name}[{start + row}, {column}] = {values.ravel()[bad[0]]}: every value must be finite, not NaN or "
         "infinity. Impute missing values or leave the row out."
     )

@@ -98,22 +98,8 @@ def distinct(points: Chunk) -> Any:
         )
     else:
         rows = np.ascontiguousarray(points + 0.0)
-        if _surely_differ(rows):
-            return points
         keys = rows.view(np.dtype((np.void, 8 * rows.shape[1]))).ravel()
     return points[np.sort(np.unique(keys, return_index=True)[1])]
-
-
-def _surely_differ(rows: FloatArray) -> bool:
-    """Return whether all rows have different checksums; equal rows have equal ones.
-
-    Sorting numbers is many times cheaper than sorting rows, and equal rows are rare.
-    """
-    # Sums modulo 2⁶⁴ of the halves of every number, each times an odd number of its own; whole numbers would
-    # not do, since round ones end in so many zero bits that hardly any are left of the product.
-    halves = rows.view(np.uint32)
-    odd = 2 * np.random.default_rng(0).integers(2**62, size=halves.shape[1], dtype=np.uint64) + 1
-    return bool(np.unique(np.einsum("ij,j->i", halves, odd, dtype=np.uint64)).size == rows.shape[0])
 
 
 def _by_rule(
@@ -150,7 +136,7 @@ def _lloyd(sample: Chunk, start: IntArray) -> FloatArray:
 
     Sums are made tile by tile in their order, so that threads do not change the last digits.
     """
-    # Moved and scaled, squares neither overflow nor lose the digits that tell points apart.
+    # Moved and scaled, squares neither overflow nor lose the digits in which points differ.
     middle = np.zeros(sample.shape[1]) if sp.issparse(sample) else sample.mean(axis=0)
     points = sample if sp.issparse(sample) else sample - middle
     numbers = points.data if sp.issparse(points) else points

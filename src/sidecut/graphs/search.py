@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sidecut.checks import FloatArray, IntArray, to_points
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs.cells import DISTANCES_HELD, CellSearch, SingleProducts, calibrate
-from sidecut.graphs.chunks import each_chunk
+from sidecut.graphs.chunks import each_chunk, refuse_nonfinite
 from sidecut.progress import track
 from sidecut.threads import count_threads, limit_threads
 
@@ -118,18 +118,7 @@ def finite_matrix(X: Any) -> Any:
     if np.iscomplexobj(X):
         raise ValueError("X is complex; distances and weights here are of real numbers.")
     X = X.astype(np.float64, copy=False)
-    # A sum of finite numbers can overflow, but one that is finite has no other terms.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum()):
-            return X
-    entries = sp.coo_array(X) if sp.issparse(X) else X
-    bad = np.flatnonzero(~np.isfinite(entries.data if sp.issparse(X) else entries))[:1]
-    if bad.size:
-        row, col = (entries.row[bad], entries.col[bad]) if sp.issparse(X) else np.unravel_index(bad, X.shape)
-        raise ValueError(
-            f"X[{row[0]}, {col[0]}] = {X[int(row[0]), int(col[0])]}: every value must be finite. Impute "
-            "missing values or leave the row out."
-        )
+    refuse_nonfinite(X, 0)
     return X
 
 
@@ -337,7 +326,7 @@ def _nearest_by_products(space: _Space, k: int, points: IntArray) -> tuple[npt.N
     """Return the same by comparing all pairs in double precision."""
     indices, distances = space.sorted(_search(space, k, points, "brute"), points)
     if space.metric == "euclidean" and not sp.issparse(space.points.coordinates):
-        # Brute force multiplies matrices, and cannot tell neighbours apart that lie very close together.
+        # Brute force multiplies matrices, and cannot distinguish neighbours that lie very close together.
         farthest = (distances[:, -1] / space.points.unit) ** 2
         blurred = np.flatnonzero((farthest > 0) & (farthest < CLOSE * space.points.squared_norms[points]))
         if blurred.size:
@@ -461,7 +450,7 @@ def local_scales(distances: npt.NDArray, neighbor: int = 7) -> FloatArray:
     Returns
     -------
     array of shape (n,)
-        Positive scales. A point with so many duplicates that the distance is zero takes its first
+        Positive scales. A point whose distance is zero, because of duplicates, takes its first
         positive distance instead, or the smallest scale of all points if it has none.
 
     Examples
