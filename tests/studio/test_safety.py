@@ -121,7 +121,7 @@ def test_the_server_listens_on_this_machine_only(monkeypatch):
         server.uvicorn.Server, "run", lambda self, sockets: bound.append(sockets[0].getsockname())
     )
     told = []
-    server.serve(None, open_browser=False, tell=told.append)
+    server.serve(None, open_browser=False, show_address=told.append)
     assert bound[0][0] == "127.0.0.1"
     assert told[0].startswith(f"http://127.0.0.1:{bound[0][1]}/")
     assert len(urlsplit(told[0]).path.strip("/")) >= 20
@@ -139,6 +139,6 @@ def test_whoever_follows_the_address_at_once_is_not_refused(monkeypatch):
             socket.create_connection((urlsplit(address).hostname, urlsplit(address).port), timeout=5)
         )
 
-    server.serve(None, open_browser=False, tell=follow)
+    server.serve(None, open_browser=False, show_address=follow)
     assert len(lines) == 1
     lines[0].close()

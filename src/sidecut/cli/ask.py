@@ -108,7 +108,7 @@ def _session(options: AskOptions, points: Points, folder: Path) -> ActiveCluster
 
 
 def _shown(options: AskOptions, frame: pd.DataFrame) -> list[str]:
-    """Return the columns a person sees: those asked for, or all but the names."""
+    """Return the columns to show: those of --show, or all but names and true classes."""
     hidden = (options.id_column, options.truth_column)
     columns = [column for column in map(str, frame.columns) if column not in hidden]
     if options.show is None:

@@ -112,7 +112,7 @@ def _kind_of(path: Path) -> str:
         raise UsageError(f"{path} is not read as it is: {OTHER_TABLES[kind_suffix(path)]}.")
     listed = ", ".join(suffix for known in suffixes.values() for suffix in known)
     raise UsageError(
-        f"What {path} holds cannot be told from its suffix {kind_suffix(path)!r} (known: {listed}); say it "
+        f"The suffix {kind_suffix(path)!r} of {path} does not say what it holds (known: {listed}); say it "
         f"with --input {'|'.join(suffixes)}."
     )
 

@@ -160,7 +160,7 @@ def _refuse_names(frame: pd.DataFrame, text: Sequence[str], source: Path) -> Non
 
 
 def can_name_points(series: pd.Series) -> bool:
-    """Tell whether every row of a column has a value of its own, so that it can name the points."""
+    """Return whether every row of a column has a value of its own, so that it can name the points."""
     return bool(series.notna().all()) and int(series.astype(str).nunique()) == len(series)
 
 
@@ -211,7 +211,7 @@ def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> 
 
 
 def has_decimal_commas(series: pd.Series) -> bool:
-    """Tell whether all texts are numbers, some of them such as 1,5."""
+    """Return whether all texts are numbers, some of them such as 1,5."""
     words = series.dropna().astype(str)
     is_number = words.str.fullmatch(r"\s*[-+]?\d*,\d+\s*|\s*[-+]?\d+\s*")
     return bool(is_number.all() and words.str.contains(",", regex=False).any())
@@ -264,7 +264,7 @@ def warn_about_spreads(points: Points) -> None:
     if spreads[widest] > 30.0 * usual:
         name, times = points.columns[widest], f"{spreads[widest] / usual:,.0f} times"
         warn(
-            f"Column {name!r} spreads {times} as far as others and decides which points are near. Add "
+            f"Column {name!r} spreads {times} as far as others, so it alone decides distances. Add "
             "--standardize if the columns have different units.",
             SidecutWarning,
         )

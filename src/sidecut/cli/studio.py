@@ -47,7 +47,7 @@ def run(options: StudioOptions) -> int:
     else:
         handler = open_points(options)
 
-    def tell(address: str) -> None:
+    def show_address(address: str) -> None:
         sys.stdout.write(
             f"The studio is at {address}\n"
             f"Answers are kept in {folder}. Stop with Ctrl+C; start again to go on.\n"
@@ -55,7 +55,7 @@ def run(options: StudioOptions) -> int:
         sys.stdout.flush()
 
     with suppress(KeyboardInterrupt):
-        serve(handler, port=options.port, open_browser=options.browser, tell=tell)
+        serve(handler, port=options.port, open_browser=options.browser, show_address=show_address)
     return Exit.OK
 
 

@@ -50,12 +50,12 @@ __all__ = [
 
 
 def is_called_id(column: str) -> bool:
-    """Tell whether the heading of a column says that it holds ids."""
+    """Return whether the heading of a column says that it holds ids."""
     return re.fullmatch(r"(?i)(.*[_ -])?(id|ids|key|index|uid|row)", column) is not None
 
 
 def looks_like_ids(values: pd.Series, column: str) -> bool:
-    """Tell whether a column numbers the rows: by its heading, or because it counts on by one."""
+    """Return whether a column numbers the rows: by its heading, or because it counts on by one."""
     if column.startswith("Unnamed: "):
         return True
     if values.dtype.kind not in "iu":
@@ -115,7 +115,7 @@ class TextFormat:
 
 
 def kind_suffix(path: Path) -> str:
-    """Return the suffix that tells what a file holds, compressed or not."""
+    """Return the suffix of a file without that of its compression."""
     suffix = path.suffix.lower()
     return Path(path.stem).suffix.lower() if suffix in COMPRESSED else suffix
 
@@ -172,7 +172,7 @@ def _first_broken_line(path: Path, text: TextFormat | None) -> str:
 
 
 def text_options(path: Path, text: TextFormat, as_text: Sequence[str] = ()) -> dict[str, Any]:
-    """Return what ``read_csv`` must be told of a text file, from its first line."""
+    """Return the arguments of ``read_csv`` for a text file, guessed from its first line."""
     first_line = next((line for line in read_lines(path, text.encoding) if line.strip()), "").strip("\r\n")
     # One column may have blanks in its heading; only plain text separates by them.
     separator = guess_separator(first_line, text.decimal) or (r"\s+" if kind_suffix(path) == ".txt" else ",")

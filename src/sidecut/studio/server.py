@@ -78,7 +78,7 @@ def serve(
     port: int = 0,
     token: str | None = None,
     open_browser: bool = True,
-    tell: Callable[[str], None] = lambda address: None,
+    show_address: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serve until interrupted."""
     token = token or new_token()
@@ -92,7 +92,7 @@ def serve(
         )
         # Listening before the address is shown: early connections wait until the server takes them.
         listener.listen()
-        tell(address)
+        show_address(address)
         if open_browser:
             webbrowser.open(address)
         uvicorn.Server(settings).run(sockets=[listener])

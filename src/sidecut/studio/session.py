@@ -177,7 +177,7 @@ class Session:
         i, j = (int(row) for row in self.rows([i, j]))
         if i == j:
             raise ValueError(f"A link takes two points, and {self.items.names[i]} is one.")
-        answer = Answer(i, j, bool(same), _checked_confidence(confidence), strategy="told")
+        answer = Answer(i, j, bool(same), _checked_confidence(confidence), strategy="person")
         return self._add([answer], forget)
 
     def join(self, points: Sequence[int], *, forget: Iterable[int] = ()) -> Self:
@@ -187,7 +187,7 @@ class Session:
         if len(inside) < 2:
             raise ValueError("These points are asked about as one already; choose points farther apart.")
         chain = [int(point) for point in grains.points[inside]]
-        records = [Answer(a, b, True, strategy="told") for a, b in pairwise(chain)]
+        records = [Answer(a, b, True, strategy="person") for a, b in pairwise(chain)]
         return self._add(records, forget)
 
     def part(self, points: Sequence[int]) -> Question:
@@ -247,7 +247,7 @@ class Session:
             raise ValueError(f"What was said in place {position} is a name; give the cluster another name.")
         history = list(self.run.history_)
         del history[position]
-        # At the end: an answer that is changed is a new one, and contradictions are told as of a new one.
+        # At the end, so that a contradiction is explained as one of a new answer.
         return self._revise([*history, replace(record, same=same, confidence=1.0)], len(history))
 
     def take(self, constraints: Constraints) -> Self:

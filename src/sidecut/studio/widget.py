@@ -53,7 +53,7 @@ def show(
     title: str = "data",
     height: int = 640,
 ) -> Any:
-    """Show data in a notebook, ask, and be told.
+    """Show data in a notebook and ask questions about them.
 
     Parameters
     ----------
