@@ -288,11 +288,11 @@ def test_row_1_few_labels_of_unbalanced_classes():
 # Row 2: the memory of CSAP had no bound
 
 
-def test_row_2_csap_tells_what_it_would_need_before_it_needs_it(monkeypatch):
-    """1,109 labels on 43,500 points took 22 GB: now another way is taken, or the number is told at once."""
+def test_row_2_csap_states_its_memory_before_it_needs_it(monkeypatch):
+    """1,109 labels on 43,500 points took 22 GB: now another way is taken, or the number is stated at once."""
     X, y = make_blobs(3000, n_features=2, centers=3, random_state=0)
     known = sample_labels(y, 900, random_state=0)
-    monkeypatch.setattr("sidecut.methods.csap.graph.LARGEST", 2**25)
+    monkeypatch.setattr("sidecut.methods.csap.graph.MAX_BYTES", 2**25)
     merged = sidecut.CSAP(3, random_state=0).fit(X, constraints=known)
     assert known.satisfaction(merged.labels_) == 1
     assert adjusted_rand_score(y, merged.labels_) > 0.75
