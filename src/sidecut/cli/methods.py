@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import csv
+import importlib
 import inspect
 import json
 import re
@@ -12,7 +13,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import sidecut
 from sidecut.cli.console import Exit, UsageError, did_you_mean, show_table
 from sidecut.cli.options import MethodsOptions
 from sidecut.constraints import Constraints
@@ -40,7 +40,7 @@ class Method:
 
     def load(self) -> type[Any]:
         """Return the estimator's class."""
-        return getattr(sidecut, self.estimator)
+        return getattr(importlib.import_module("sidecut"), self.estimator)
 
     @property
     def citation(self) -> str:
