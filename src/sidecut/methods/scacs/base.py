@@ -45,7 +45,6 @@ from sidecut.graphs.landmark_codes import ProgressBar, check_sigma
 from sidecut.graphs.landmarks import RULES, component_sizes
 from sidecut.labelling import chunked_kmeans, kmeans_labels, nearest_centers, rename_by_first_appearance
 from sidecut.labelling.labels import warn_if_clusters_are_missing
-from sidecut.labelling.lloyd import Each
 from sidecut.methods.base import Clusterer
 from sidecut.methods.guard import draw_sample, guard
 from sidecut.methods.task import (
@@ -67,7 +66,7 @@ WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or
 
 
 class Embedder(NamedTuple):
-    """What embeds a coded point: v = uᵀD^{-1/2} z, and the eigenpairs u belong to."""
+    """The projection that embeds a coded point, v = uᵀD^{-1/2} z, and the eigenpairs of u."""
 
     projection: FloatArray
     solution: Eigenpairs
@@ -76,7 +75,7 @@ class Embedder(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LandmarkModel:
-    """What puts a point into a cluster: its code over landmarks, embedded, and the nearest centre."""
+    """The cluster of a point: its code over landmarks, embedded, and the nearest centre."""
 
     coder: LandmarkCoder
     sigma: float
@@ -90,9 +89,17 @@ class LandmarkModel:
         return nearest_centers(embed_codes(codes, self.projection, self.unit_rows), self.centers)
 
 
+def check_landmarks(name: str, landmarks: Any) -> None:
+    """Refuse a word that is no rule for landmarks."""
+    if isinstance(landmarks, str) and landmarks not in RULES:
+        raise ValueError(
+            f"{name}={landmarks!r}: choose {', '.join(map(repr, RULES))}, row numbers, or points."
+        )
+
+
 @dataclass(eq=False, repr=False)
 class LandmarkClusterer(Clusterer):
-    """The base of the methods on landmark graphs. A method says which vectors u embed the points."""
+    """The base of the methods on landmark graphs: a method implements `_embedder`."""
 
     _: KW_ONLY
     n_landmarks: int = 500
@@ -106,7 +113,7 @@ class LandmarkClusterer(Clusterer):
         **dict.fromkeys(("n_landmarks", "n_nearest", "n_init"), check_count),
         **dict.fromkeys(("unit_rows", "warm_start"), check_flag),
         "sigma": lambda _, value: check_sigma(value),
-        "landmarks": lambda _, value: check_landmarks(value),
+        "landmarks": check_landmarks,
     }
 
     accepts: ClassVar[dict[str, Any]] = {"dtype": "numeric"}
@@ -145,7 +152,7 @@ class LandmarkClusterer(Clusterer):
             return replace(self._label(task, found), decision=decision)
 
     def _choose_embedder(self, task: Task) -> tuple[Embedder, Decision | None]:
-        """Return what embeds the points; the guard compares answers on some of them."""
+        """Return the projection of the points, and the decision of the guard, which compares on a sample."""
         if task.graph is not None:
             warn_about_graph(task.graph, task.n_clusters)
         if not self._is_guarded(task):
@@ -160,21 +167,22 @@ class LandmarkClusterer(Clusterer):
 
     def _label(self, task: Task, found: Embedder) -> Answer:
         """Return the clusters of all rows; rows from a file are embedded again for every step."""
-        codes, embedding = task.data, None
+        codes = task.data
         embed = partial(embed_codes, projection=found.projection, unit_rows=self.unit_rows)
+        parts = None if task.graph is None else list(codes.each(embed))
+
+        def each(function: Any) -> Any:
+            if parts is None:
+                return codes.each(lambda chunk: function(embed(chunk)))
+            return each_chunk(function, parts, self.n_jobs)
+
         with stage("labels"):
-            if task.graph is None:
-                centers = self._centers(
-                    lambda function: codes.each(lambda chunk: function(embed(chunk))), task
-                )
-                labels, centers = label_rows(codes.each(embed), centers)
-            else:
-                parts = list(codes.each(embed))
-                centers = self._centers(lambda function: each_chunk(function, parts, self.n_jobs), task)
-                labels, centers = label_rows(parts, centers)
-                embedding = np.concatenate(parts)
+            centers = chunked_kmeans(
+                each, task.n_points, task.n_clusters, n_init=self.n_init, random_state=seeds(task.seed)[1]
+            )
+            labels, centers = label_rows(codes.each(embed) if parts is None else parts, centers)
         warn_if_clusters_are_missing(labels, task.n_clusters, "kmeans", WHY_MISSING)
-        return self.answer(task, found, labels, centers, embedding)
+        return self.answer(task, found, labels, centers, None if parts is None else np.concatenate(parts))
 
     def answer(self, task: Task, found: Embedder, labels: Any, centers: FloatArray, embedding: Any) -> Answer:
         """Return the answer, from labels that were found here or on a cluster."""
@@ -187,10 +195,6 @@ class LandmarkClusterer(Clusterer):
             "cluster_centers_": centers,
         }
         return Answer(labels, embedding, task.graph, found.solution, extend=place, results=results)
-
-    def _centers(self, each: Each, task: Task) -> FloatArray:
-        second = seeds(task.seed)[1]
-        return chunked_kmeans(each, task.n_points, task.n_clusters, n_init=self.n_init, random_state=second)
 
     def _label_sample(self, task: Task, found: Embedder) -> Answer:
         """Return labels of some rows, found by k-means among them; -1 for the others."""
@@ -211,9 +215,9 @@ class LandmarkClusterer(Clusterer):
     ) -> Self:
         """Cluster rows that do not fit in memory.
 
-        Rows are read twice: once to choose landmarks, unless they are given, and once to code them. What is
-        kept of a row is its r nearest landmarks, in a temporary file; memory is for a few chunks, p x p
-        matrices and the labels. Given the landmarks and `random_state`, the labels are those of `fit`.
+        Rows are read twice: once to choose landmarks, unless they are given, and once to code them. Only the
+        r nearest landmarks of a row are kept, in a temporary file; memory holds a few chunks, p x p matrices
+        and the labels. Given the landmarks and `random_state`, the labels are those of `fit`.
         """
         check_parameters(self)
         if self.hard:
@@ -261,14 +265,6 @@ def seeds(seed: int) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def check_landmarks(landmarks: Any) -> None:
-    """Refuse a rule for landmarks that is none."""
-    if isinstance(landmarks, str) and landmarks not in RULES:
-        raise ValueError(
-            f"landmarks={landmarks!r}: choose {', '.join(map(repr, RULES))}, row numbers, or points."
-        )
-
-
 def label_rows(chunks: Any, centers: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return the nearest centre of every row, and the centres; both are numbered by first appearance."""
     found = np.concatenate([nearest_centers(rows, centers) for rows in chunks])
@@ -289,7 +285,7 @@ def embed_codes(codes: sp.csr_array, projection: FloatArray, unit_rows: bool) ->
 
 
 def shown_by(progress: ProgressBar | bool | None) -> ProgressBar | None:
-    """Return what shows progress: tqdm for True, nothing for None and False."""
+    """Return the progress bar: tqdm for True, nothing for None and False."""
     if progress is True:
         try:
             from tqdm.auto import tqdm

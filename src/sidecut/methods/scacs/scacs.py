@@ -13,7 +13,6 @@ from sidecut.exceptions import ConstraintError
 from sidecut.graphs import LandmarkSums
 from sidecut.methods.base import TakesConstraints, documented
 from sidecut.methods.csp.estimator import warn_about_missing_cuts
-from sidecut.methods.csp.pencil import FeasibleCuts
 from sidecut.methods.scacs.base import Embedder, LandmarkClusterer
 from sidecut.methods.scacs.cuts import (
     Share,
@@ -34,7 +33,7 @@ class LSC(LandmarkClusterer):
     """Landmark spectral clustering: the normalised cut of the landmark graph, in time linear in n.
 
     Every point is coded over its nearest landmarks; the leading singular vectors of the codes, found from a
-    p x p matrix, are clustered. It takes no constraints, and is what `SCACS` gives when nothing is known.
+    p x p matrix, are clustered. It takes no constraints, and is `SCACS` without them.
 
     Parameters
     ----------
@@ -62,7 +61,7 @@ class LSC(LandmarkClusterer):
     labels_ : array of shape (n_samples,)
         The cluster of every point, numbered in order of first appearance.
     embedding_ : array of shape (n_samples, n_clusters)
-        What was handed to k-means.
+        The rows that k-means clustered.
     eigenvalues_ : array of shape (n_clusters,)
         Of the normalised Laplacian I - Ĝ, smallest first.
     eigenvectors_ : array of shape (p, n_clusters)
@@ -131,6 +130,15 @@ def refuse_constraints(constraints: Constraints | None) -> None:
         )
 
 
+def check_share(name: str, beta0: Any) -> None:
+    """Refuse what is neither a share between 0 and 1 nor a rule."""
+    is_share = is_number(beta0) and 0 < beta0 < 1
+    if not is_share and not (isinstance(beta0, str) and beta0 in ("auto", "known_share")):
+        raise ValueError(
+            f"{name}={beta0!r}: give 'auto', 'known_share' or a number between 0 and 1, such as 0.1."
+        )
+
+
 @documented
 @dataclass(eq=False, repr=False)
 class SCACS(TakesConstraints, LandmarkClusterer):
@@ -156,7 +164,7 @@ class SCACS(TakesConstraints, LandmarkClusterer):
     beta : float or None, default=None
         β itself, instead of a share of γ_{k-1}.
     diagonal : {"known", "given"}, default="known"
-        Q_ii = 1 for the points something is known about, or as the constraints have it.
+        Q_ii = 1 for constrained points, or as the constraints have it.
     orthogonal : bool, default=False
         Whether cuts must be orthogonal to the constant one, as step 9 means, or only different from it, which
         every feasible cut is. (As printed, step 9 removes all cuts as a rule.)
@@ -182,7 +190,8 @@ class SCACS(TakesConstraints, LandmarkClusterer):
     labels_ : array of shape (n_samples,)
         The cluster of every point, numbered in order of first appearance.
     embedding_ : array of shape (n_samples, n_clusters - 1)
-        What was handed to k-means; that of `LSC`, with one more column, where the unconstrained cut was kept.
+        The rows that k-means clustered; those of `LSC`, with one more column, where the unconstrained cut
+        was kept.
     eigenvalues_ : array of shape (n_clusters - 1,)
         λ of the best feasible cuts (eq. 16).
     eigenvectors_ : array of shape (p, n_clusters - 1)
@@ -209,7 +218,7 @@ class SCACS(TakesConstraints, LandmarkClusterer):
 
     See Also
     --------
-    LSC : The same with nothing known.
+    LSC : The same without constraints.
     CSP : The same idea on the whole graph.
 
     References
@@ -239,7 +248,7 @@ class SCACS(TakesConstraints, LandmarkClusterer):
     weighting: str = "one_minus_cost"
     published: ClassVar[dict[str, Any]] = {"safe": False, "beta0": "known_share"}
     rules: ClassVar[dict[str, Rule]] = {
-        "beta0": lambda _, value: check_share(value),
+        "beta0": check_share,
         "beta": optional(check_positive),
         "diagonal": one_of("known", "given"),
         "weighting": one_of("one_minus_cost", "none"),
@@ -257,7 +266,10 @@ class SCACS(TakesConstraints, LandmarkClusterer):
         sums, known, k = task.data.sums, task.constraints, task.n_clusters
         if known.is_empty:
             return embed_unconstrained(sums, k)
-        cuts = self._find_cuts(task)
+        # Steps 4 to 10.
+        restricted, points = known.restricted()
+        problem = pose_problem(sums, task.data.take(points), restricted, self.diagonal)
+        cuts = landmark_cuts(problem, k, beta0=self.beta0, beta=self.beta, orthogonal=self.orthogonal)
         best = cuts.first(max(k - 1, 1))
         vectors, costs = best.vectors, best.costs
         if costs.size < k - 1 and self._is_auto:
@@ -267,20 +279,3 @@ class SCACS(TakesConstraints, LandmarkClusterer):
         weights = 1.0 - costs if self.weighting == "one_minus_cost" else np.ones(costs.size)
         results = {"cuts_": cuts, "beta_": cuts.beta, "n_feasible_": cuts.n_feasible, "costs_": best.costs}
         return Embedder(project(vectors, weights, sums), cuts.certify(best), results)
-
-    def _find_cuts(self, task: Task) -> FeasibleCuts:
-        """Return the feasible cuts of the coded points (steps 4 to 10)."""
-        known, points = task.constraints.restricted()
-        problem = pose_problem(task.data.sums, task.data.take(points), known, self.diagonal)
-        return landmark_cuts(
-            problem, task.n_clusters, beta0=self.beta0, beta=self.beta, orthogonal=self.orthogonal
-        )
-
-
-def check_share(beta0: Any) -> None:
-    """Refuse what is neither a share between 0 and 1 nor a rule."""
-    is_share = is_number(beta0) and 0 < beta0 < 1
-    if not is_share and not (isinstance(beta0, str) and beta0 in ("auto", "known_share")):
-        raise ValueError(
-            f"beta0={beta0!r}: give 'auto', 'known_share' or a number between 0 and 1, such as 0.1."
-        )
