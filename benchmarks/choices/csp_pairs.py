@@ -22,7 +22,7 @@ from sidecut.constraints import sample_pairs
 from sidecut.datasets import make_example
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Graph
-from sidecut.methods.csp import cuts as cuts_module
+from sidecut.methods.csp import estimator
 
 RESULTS = stored.RESULTS / "choices"
 N_DRAWS = 1
@@ -49,8 +49,8 @@ def main() -> None:
             for draw in range(N_DRAWS):
                 known = sample_pairs(y, n_pairs, random_state=draw)
                 row = {"data": name, "pairs": n_pairs, "draw": draw}
-                for label, spare in (("few", cuts_module.SPARE_CUTS), ("all", 300 - k + 1)):
-                    with patch.object(cuts_module, "SPARE_CUTS", spare):
+                for label, spare in (("few", estimator.SPARE_CUTS), ("all", 300 - k + 1)):
+                    with patch.object(estimator, "SPARE_CUTS", spare):
                         model = CSP(**common, safe=False)
                         taken = seconds(model, graph, known)
                     row[f"ARI {label}"] = adjusted_rand_index(y, model.labels_, constraints=known)

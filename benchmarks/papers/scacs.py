@@ -52,7 +52,7 @@ SMALL = [
             LSC,
             Contender("SL", "SpectralLearning"),
             Contender("FCSC", "CSP", {"beta": "eq19"}, graph=Gaussian("mean")),
-            *_scacs("known_share"),
+            *_scacs("labelled_share"),
             Contender("CSP, k-NN", "CSP"),
             Contender("E2CP", "E2CP"),
         ),

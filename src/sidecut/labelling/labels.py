@@ -589,7 +589,7 @@ def check_embedding(embedding: ArrayLike) -> FloatArray:
         )
     if not rows.any():
         raise ValueError(
-            f"all {len(rows)} rows of the embedding are zero, so it tells no point from another;"
+            f"all {len(rows)} rows of the embedding are zero, so it separates no points;"
             " look at the graph: does it have any edges?"
         )
     return rows

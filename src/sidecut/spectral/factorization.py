@@ -27,8 +27,8 @@ def forecast(matrix: sp.csr_array) -> FactorForecast:
 
     Fill-in grows like n^p per row, with p near 0 for graphs of points in the plane, near 1 for the
     expander-like graphs of points in many dimensions. Breadth-first balls of growing size show p, unless
-    they are trees, as in random graphs. There the wave front of the search tells: it separates what it has
-    seen from the rest, and the nodes of a separator end up linked to one another.
+    they are trees, as in random graphs. There the wave front of the search shows it: it separates the
+    nodes seen from the rest, and the nodes of a separator end up linked to one another.
     """
     n = matrix.shape[0]
     pattern = sp.csr_array(matrix)

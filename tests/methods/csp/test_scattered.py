@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs, make_circles
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors, NormalizedAffinity
 from sidecut.methods.csp import cuts as cuts_module
-from sidecut.methods.csp.cuts import constraint_spectrum, enough_cuts, feasible_cuts
+from sidecut.methods.csp.cuts import constraint_spectrum, feasible_cuts
 from sidecut.spectral import laplacian_eigenpairs
 
 
@@ -26,7 +26,7 @@ def angle(first, second):
 def test_the_cuts_of_least_cost_are_those_of_all(scattered):
     graph, _, known = scattered
     smooth = laplacian_eigenpairs(graph, 4, random_state=0).vectors
-    few = feasible_cuts(graph, known, n_clusters=4, max_cuts=enough_cuts("auto", 4), smooth=lambda: smooth)
+    few = feasible_cuts(graph, known, n_clusters=4, max_cuts=8, smooth=lambda: smooth)
     many = feasible_cuts(graph, known, n_clusters=4, max_cuts=60, tol=1e-8)
     assert few.beta == pytest.approx(many.beta, rel=1e-6)
     assert angle(few.vectors[:, :3], many.vectors[:, :3]) > 0.995
@@ -43,7 +43,7 @@ def test_start_vectors_are_asked_for_only_where_cuts_are_many(scattered):
         raise AssertionError("Labels leave few cuts.")
 
     known = sample_labels(y, 1_200, random_state=0)
-    cuts = feasible_cuts(graph, known, n_clusters=4, max_cuts=enough_cuts("auto", 4), smooth=unexpected)
+    cuts = feasible_cuts(graph, known, n_clusters=4, max_cuts=8, smooth=unexpected)
     assert cuts.complete
     assert cuts.count_is_exact
 
@@ -65,7 +65,7 @@ def tried(scattered, better):
     """The cuts where a judge finds those of one share of the usual bound better, and the usual bound."""
     graph, _, known = scattered
     smooth = laplacian_eigenpairs(graph, 4, random_state=0).vectors
-    common = {"n_clusters": 4, "max_cuts": enough_cuts("auto", 4), "smooth": lambda: smooth}
+    common = {"n_clusters": 4, "max_cuts": 8, "smooth": lambda: smooth}
     usual = feasible_cuts(graph, known, **common)
     seen = []
 
@@ -102,7 +102,7 @@ def test_two_clusters_may_have_a_larger_bound():
     graph, known = Neighbors(15).build(X), sample_pairs(y, 900, random_state=0)
     smooth = laplacian_eigenpairs(graph, 2, random_state=0).vectors
     scores = iter([0.5, 0.6, 0.55])
-    common = {"n_clusters": 2, "max_cuts": enough_cuts("auto", 2), "smooth": lambda: smooth}
+    common = {"n_clusters": 2, "max_cuts": 6, "smooth": lambda: smooth}
     usual = feasible_cuts(graph, known, **common)
     raised = feasible_cuts(graph, known, **common, score=lambda vectors, costs: next(scores))
     assert raised.beta == pytest.approx(2 * usual.beta)
@@ -113,7 +113,7 @@ def test_a_dear_cut_in_two_is_no_reason_for_a_larger_bound():
     X, y = make_circles(3_000, noise=0.08, factor=0.6, random_state=0)
     graph, known = Neighbors(20).build(X), sample_pairs(y, 600, random_state=0)
     smooth = laplacian_eigenpairs(graph, 2, random_state=0).vectors
-    common = {"n_clusters": 2, "max_cuts": enough_cuts("auto", 2), "smooth": lambda: smooth}
+    common = {"n_clusters": 2, "max_cuts": 6, "smooth": lambda: smooth}
     seen = []
 
     def score(vectors, costs):

@@ -138,7 +138,7 @@ def test_beta_is_a_share_of_gamma(graph, clouds, make_beliefs):
     problem = posed(graph, constraints)
     cuts = landmark_cuts(problem, 3, beta0=0.1)
     assert cuts.beta == pytest.approx(0.1 * problem.gamma[1])
-    by_share = landmark_cuts(problem, 3, beta0="known_share")
+    by_share = landmark_cuts(problem, 3, beta0="labelled_share")
     assert by_share.beta == pytest.approx((0.5 + 0.4 * problem.n_known / N) * problem.gamma[1])
     assert landmark_cuts(problem, 3, beta=0.123).beta == 0.123
 

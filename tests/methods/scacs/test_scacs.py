@@ -114,7 +114,7 @@ def test_given_landmarks_are_used(digits, known, fitted):
     [
         ({"beta0": 0.0}, "beta0=0.0: give .* a number between 0 and 1"),
         ({"beta0": 1.5}, "beta0=1.5"),
-        ({"beta0": "half"}, "beta0='half'.*'known_share'"),
+        ({"beta0": "half"}, "beta0='half'.*'labelled_share'"),
         ({"beta0": True}, "beta0=True"),
         ({"beta": -1.0}, "beta=-1.0 must be a finite number, more than 0"),
         ({"beta": np.nan}, "beta=nan"),

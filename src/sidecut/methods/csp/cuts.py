@@ -39,9 +39,6 @@ MIN_SHARE = 0.1
 #: More feasible cuts than this are not all computed; those of smallest λ are. On random pairs the twenty
 #: cheapest cuts were always among the eighty of smallest λ.
 MAX_CUTS = 300
-#: With beta="auto" this many more than the K - 1 that are used: scattered pairs leave hundreds, and the K - 1
-#: of least cost were among the first K + 3 (benchmarks/choices/csp_pairs.py).
-SPARE_CUTS = 5
 #: Tolerance factor for the K - 1 cuts when many are feasible. Their span is then accurate to a cosine of .995
 #: (tests/methods/csp/test_scattered.py; benchmarks/choices/shortcuts.py).
 SCATTERED_TOLERANCE = 10_000
@@ -294,12 +291,6 @@ def _try_bounds(
         if found > needed:
             needed, best_b, vectors = found, b, cuts
     return replace(pencil, b=best_b), vectors
-
-
-def enough_cuts(beta: Bound, n_clusters: int) -> int:
-    """Return how many feasible cuts an estimator computes: with beta="auto" few more than it uses."""
-    is_usual = isinstance(beta, str) and beta == "auto"
-    return max(n_clusters - 1, 1) + SPARE_CUTS if is_usual else MAX_CUTS
 
 
 def _warn_if_few_points_dominate(degrees: FloatArray, points: IntArray) -> None:

@@ -19,10 +19,10 @@ from sidecut.labelling.confidence import majority_of_neighbors
 from sidecut.labelling.labels import kmeans_from
 from sidecut.methods.base import SpectralClusterer, TakesConstraints, documented
 from sidecut.methods.csp.cuts import (
+    MAX_CUTS,
     MIN_GAIN,
     NORMALIZATIONS,
     Bound,
-    enough_cuts,
     feasible_cuts,
     parse_rule,
 )
@@ -35,6 +35,9 @@ from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 WEIGHTINGS = ("none", "one_minus_cost", "sign", "sign_cost")
 #: The share of an unconstrained eigenvector that must be orthogonal to the columns before it becomes one.
 MIN_NEW_SHARE = 0.3
+#: With beta="auto" this many cuts more than the K - 1 that are used are computed: scattered pairs leave
+#: hundreds, and the K - 1 of least cost were among the first K + 3 (benchmarks/choices/csp_pairs.py).
+SPARE_CUTS = 5
 
 
 def weigh_cuts(relaxed: FloatArray, costs: FloatArray, weighting: str) -> FloatArray:
@@ -217,7 +220,7 @@ class CSP(TakesConstraints, SpectralClusterer):
         Relative residual of the eigenvectors.
     warm_start : bool, default=False
         Use the graph of the previous fit again if the data are the same, and start from its eigenvectors:
-        many times cheaper where constraints are added a few at a time, since the graph is the dearest step.
+        many times faster where constraints are added a few at a time: the graph takes most of the time.
     {graph}
     {rows}
     {constraints}
@@ -361,7 +364,7 @@ class CSP(TakesConstraints, SpectralClusterer):
             # With a part of the constraints a thousandth is enough: the guard compares labels.
             tol=max(self.tol, 1e-3) if is_rough else self.tol,
             start=None if before is None else before.vectors,
-            max_cuts=enough_cuts(self.beta, k),
+            max_cuts=max(k - 1, 1) + SPARE_CUTS if self._is_auto else MAX_CUTS,
             smooth=None if spectrum is None else lambda: spectrum().vectors,
             score=None if spectrum is None or is_rough else partial(self._score, task),
         )
@@ -398,6 +401,6 @@ def warn_about_missing_cuts(cuts: FeasibleCuts, n_clusters: int) -> None:
     warn(
         f"n_clusters={n_clusters} would use {n_clusters - 1} feasible cuts, but with beta={cuts.beta:.4g} "
         f"there are {cuts.n_feasible}; the embedding has fewer columns. beta='auto' completes it; a smaller "
-        "beta, or constraints that tell more clusters apart, give more cuts.",
+        "beta, or constraints that separate more clusters, give more cuts.",
         ConstraintWarning,
     )

@@ -59,7 +59,7 @@ def landmark_basis(sums: LandmarkSums, n_vectors: int | None = None) -> Landmark
     """Return the singular vectors of Ẑ through the eigenvectors of Ŝ, those of least cost first.
 
     The null space of L is known beforehand: for a component C, Ŝ D^{1/2} 1_C = D^{1/2} 1_C. It is taken out,
-    so that cuts which cost nothing are told from cuts which cost little however near the eigenvalues are.
+    so that cuts without a cost are separated from cheap cuts, however near the eigenvalues are.
     """
     null, trivial = null_vectors(sums)
     p, n_null = null.shape
@@ -186,7 +186,7 @@ def landmark_beta(
 ) -> float:
     """Return β = β₀ γ_{k-1}, with γ_k where the constant vector takes one of the feasible directions.
 
-    β₀ is a number, 0.1 in section 5.3 of the paper, "known_share", 0.5 + 0.4 c / n of section 5.2, or
+    β₀ is a number, 0.1 in section 5.3 of the paper, "labelled_share", 0.5 + 0.4 c / n of section 5.2, or
     "auto", c / (c + p) with c = √nnz(Q), at least 0.1.
     """
     if known.values.size == 0:
@@ -194,7 +194,7 @@ def landmark_beta(
             "No cut can satisfy these constraints: Q̂ has no positive eigenvalue γ. Check the signs of the "
             "beliefs, and that the constrained points differ in their landmarks."
         )
-    if beta0 == "known_share":
+    if beta0 == "labelled_share":
         share = 0.5 + 0.4 * problem.n_known / problem.sums.n_rows
     elif beta0 == "auto":
         # A partition that satisfies everything reaches about c/p of γ, since cuts are linear in p codes: the

@@ -133,9 +133,9 @@ def refuse_constraints(constraints: Constraints | None) -> None:
 def check_share(name: str, beta0: Any) -> None:
     """Refuse what is neither a share between 0 and 1 nor a rule."""
     is_share = is_number(beta0) and 0 < beta0 < 1
-    if not is_share and not (isinstance(beta0, str) and beta0 in ("auto", "known_share")):
+    if not is_share and not (isinstance(beta0, str) and beta0 in ("auto", "labelled_share")):
         raise ValueError(
-            f"{name}={beta0!r}: give 'auto', 'known_share' or a number between 0 and 1, such as 0.1."
+            f"{name}={beta0!r}: give 'auto', 'labelled_share' or a number between 0 and 1, such as 0.1."
         )
 
 
@@ -156,9 +156,9 @@ class SCACS(TakesConstraints, LandmarkClusterer):
         p, how many landmarks are chosen; no more than half as many as there are points.
     n_nearest : int, default=3
         r, how many landmarks code a point.
-    beta0 : number, "auto" or "known_share", default="auto"
+    beta0 : number, "auto" or "labelled_share", default="auto"
         β = β₀ γ_{k-1}, how far the constraints must be satisfied, with γ_{k-1} the largest β that leaves
-        k - 1 cuts. A number between 0 and 1, 0.1 in section 5.3 of the paper; "known_share" is
+        k - 1 cuts. A number between 0 and 1, 0.1 in section 5.3 of the paper; "labelled_share" is
         0.5 + 0.4 c / n of section 5.2, c points being known; "auto" is c / (c + p) for c labels, √nnz(Q)
         where pairs are known, and at least 0.1.
     beta : float or None, default=None
@@ -246,7 +246,7 @@ class SCACS(TakesConstraints, LandmarkClusterer):
     diagonal: str = "known"
     orthogonal: bool = False
     weighting: str = "one_minus_cost"
-    published: ClassVar[dict[str, Any]] = {"safe": False, "beta0": "known_share"}
+    published: ClassVar[dict[str, Any]] = {"safe": False, "beta0": "labelled_share"}
     rules: ClassVar[dict[str, Rule]] = {
         "beta0": check_share,
         "beta": optional(check_positive),
