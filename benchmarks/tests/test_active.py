@@ -13,9 +13,9 @@ def test_no_run_is_stored_twice():
 
 def test_means_are_over_the_draws_of_one_cell():
     rows = [
-        {"set": name, "strategy": "controller", "error": error, "draw": draw}
+        {"set": name, "strategy": "default_strategy", "error": error, "draw": draw}
         | {"ari": {str(budget): score for budget in BUDGETS}}
         for name, error, draw, score in [("iris", 0.0, 0, 0.2), ("iris", 0.0, 1, 0.4), ("iris", 0.1, 0, 0.9)]
     ]
-    assert mean_curve(rows, "iris", "controller") == pytest.approx([0.3] * 5)
+    assert mean_curve(rows, "iris", "default_strategy") == pytest.approx([0.3] * 5)
     assert gaps(rows, 0.1) == pytest.approx([-0.6] * 3)

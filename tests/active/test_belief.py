@@ -12,16 +12,16 @@ from sidecut.active.belief import (
     NOISE,
     TRUSTS,
     Indicators,
-    _left_out,
-    _shares,
+    as_shares,
+    class_counts,
     indicate,
     infer,
-    piece_counts,
+    left_out_scores,
     place,
     regress,
 )
-from sidecut.active.knowledge import Link, join
-from sidecut.active.landscape import gaussian_kernel, graph_kernel, survey
+from sidecut.active.groups import PairOdds, join
+from sidecut.active.precomputed import gaussian_kernel, graph_kernel, precompute
 from sidecut.graphs import Neighbors
 
 INF = np.inf
@@ -30,30 +30,30 @@ INF = np.inf
 @pytest.fixture(scope="module")
 def blobs():
     X, y = make_blobs(60, 2, centers=3, cluster_std=1.5, random_state=0)
-    return X, y, survey(Neighbors(8).build(X), X, np.empty(0, int), None, np.random.RandomState(0))
+    return X, y, precompute(Neighbors(8).build(X), X, np.empty(0, int), None, np.random.RandomState(0))
 
 
-def knowledge_of(y, land, others=()):
+def knowledge_of(y, precomputed, others=()):
     """Compare all centres, and some others, with the first point of each class."""
-    nodes = [*land.centers, *others]
+    nodes = [*precomputed.centers, *others]
     first = {}
     links = []
     for node in nodes:
         for c, anchor in first.items():
             if anchor != node:
-                links.append(Link(int(node), int(anchor), INF if y[node] == c else -INF))
+                links.append(PairOdds(int(node), int(anchor), INF if y[node] == c else -INF))
         first.setdefault(y[node], node)
-    return join(links, land.centers, [])
+    return join(links, precomputed.centers, [])
 
 
 def test_with_no_trust_the_forecast_is_that_of_a_gaussian_process(blobs):
-    X, y, land = blobs
-    known = knowledge_of(y, land, others=[3, 17, 40])
+    X, y, precomputed = blobs
+    known = knowledge_of(y, precomputed, others=[3, 17, 40])
     is_class = np.ones(known.n_groups, dtype=bool)
-    belief = regress(land, known, is_class, land.kernels[1], trust=0.0, new_rate=0.1)
+    belief = regress(precomputed, known, is_class, precomputed.kernels[1], trust=0.0, new_rate=0.1)
     seen = indicate(known, is_class)
 
-    gram = land.kernels[1]
+    gram = precomputed.kernels[1]
     textbook = gram[:, seen.known] @ np.linalg.solve(
         gram[np.ix_(seen.known, seen.known)] + NOISE * np.eye(len(seen.known)), seen.rows
     )
@@ -71,30 +71,31 @@ def test_with_no_trust_the_forecast_is_that_of_a_gaussian_process(blobs):
 
 @pytest.mark.parametrize("trust", TRUSTS)
 def test_left_out_forecasts_are_those_of_a_refit(blobs, trust):
-    _, y, land = blobs
-    known = knowledge_of(y, land, others=[3, 17, 40, 51])
+    _, y, precomputed = blobs
+    known = knowledge_of(y, precomputed, others=[3, 17, 40, 51])
     is_class = np.ones(known.n_groups, dtype=bool)
     seen = indicate(known, is_class)
-    kernel, total = land.kernels[2], 0.0
+    kernel, total = precomputed.kernels[2], 0.0
     for out in range(len(seen.known)):
         rest = np.delete(np.arange(len(seen.known)), out)
         part = Indicators(seen.known[rest], seen.rows[rest], seen.noise[rest])
         gram = kernel[np.ix_(part.known, part.known)] + NOISE * np.eye(len(rest))
-        # The prior of every known point is that of the others of its piece.
-        counts = piece_counts(land.pieces, seen)[land.pieces[seen.known]] - seen.rows
-        prior = trust * _shares(counts)
+        # The prior of every known point is that of the others of its initial cluster.
+        clusters = precomputed.initial_clusters[seen.known]
+        counts = class_counts(clusters, seen.rows, clusters.max() + 1)[clusters] - seen.rows
+        prior = trust * as_shares(counts)
         weights = np.linalg.solve(gram, part.rows - prior[rest])
         forecast = prior[out] + kernel[seen.known[out], part.known] @ weights
         chances = np.clip(forecast, 0, None)
         chances = chances / max(1.0, chances.sum())
         total += np.log(0.95 * chances[seen.columns[out]] + 0.05 / len(chances))
-    scores = _left_out(kernel, land.pieces, seen, np.arange(len(seen.known)))
+    scores = left_out_scores(precomputed, kernel, seen, np.arange(len(seen.known)))
     assert scores[TRUSTS.index(trust)] == pytest.approx(total)
 
 
 def test_covariances_are_those_after_the_known_points(blobs):
-    _, y, land = blobs
-    belief = infer(land, knowledge_of(y, land))
+    _, y, precomputed = blobs
+    belief = infer(precomputed, knowledge_of(y, precomputed))
     gram, seen = belief.kernel, belief.known
     textbook = gram - gram[:, seen] @ np.linalg.solve(
         gram[np.ix_(seen, seen)] + NOISE * np.eye(len(seen)), gram[seen]
@@ -103,20 +104,20 @@ def test_covariances_are_those_after_the_known_points(blobs):
 
 
 def test_linkage_is_the_cut_over_the_weight_inside_the_smaller_class(blobs):
-    _, y, land = blobs
-    belief = infer(land, knowledge_of(y, land))
-    W = land.weights.toarray()
+    _, y, precomputed = blobs
+    belief = infer(precomputed, knowledge_of(y, precomputed))
+    W = precomputed.weights.toarray()
     a, b = belief.labels == 0, belief.labels == 1
     inside = min(W[np.ix_(a, a)].sum(), W[np.ix_(b, b)].sum())
     assert belief.linkage[0, 1] == pytest.approx(W[np.ix_(a, b)].sum() / inside)
 
 
 def test_a_point_apart_from_all_classes_is_a_new_one(blobs):
-    _, _, land = blobs
-    first, *others = (int(c) for c in land.centers)
-    x = next(k for k in range(60) if k not in land.centers)
-    links = [Link(first, c, INF) for c in others] + [Link(x, first, -INF)]
-    belief = infer(land, join(links, land.centers, []))
+    _, _, precomputed = blobs
+    first, *others = (int(c) for c in precomputed.centers)
+    x = next(k for k in range(60) if k not in precomputed.centers)
+    links = [PairOdds(first, c, INF) for c in others] + [PairOdds(x, first, -INF)]
+    belief = infer(precomputed, join(links, precomputed.centers, []))
     assert belief.n_classes == 2
     assert belief.labels[x] != belief.labels[first]
 
@@ -126,8 +127,8 @@ def test_places_after_a_no_to_all_are_new():
 
 
 def test_chances_are_chances(blobs):
-    _, y, land = blobs
-    belief = infer(land, knowledge_of(y, land, others=[5, 9]))
+    _, y, precomputed = blobs
+    belief = infer(precomputed, knowledge_of(y, precomputed, others=[5, 9]))
     assert np.all(belief.chances >= 0)
     np.testing.assert_allclose(belief.chances.sum(axis=1), 1.0)
 

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from sidecut.active import ActiveClustering, Answer, Naming, random_pair
-from sidecut.active.landscape import gather_grains
+from sidecut.active import ActiveClustering, Answer, ClassAnswer, random_pair
+from sidecut.active.precomputed import find_micro_clusters
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError, ConstraintError
 from sidecut.graphs import Neighbors
@@ -56,8 +56,8 @@ def test_iris_in_fifty_questions(iris):
 def test_the_outlook_speaks_of_answers_only_if_there_are_any(iris, n_answers, ending):
     X, y = iris
     run = play(ActiveClustering(random_state=0).start(X[::3]), y[::3], n_answers)
-    assert ending in run.outlook_.words
-    assert ("the last" in run.outlook_.words) == (n_answers > 0)
+    assert ending in run.stopping_estimate_.words
+    assert ("the last" in run.stopping_estimate_.words) == (n_answers > 0)
 
 
 def test_all_answers_give_the_truth_and_then_nothing_is_left(iris):
@@ -65,8 +65,8 @@ def test_all_answers_give_the_truth_and_then_nothing_is_left(iris):
     run = play(ActiveClustering(random_state=0).start(X[::3]), y[::3], 500)
     assert run.question() is None
     assert adjusted_rand_score(y[::3], run.labels_) == 1.0
-    assert run.outlook_.words == "Nothing is left worth asking."
-    with pytest.raises(ValueError, match="nothing is left worth asking"):
+    assert run.stopping_estimate_.words == "No useful question is left."
+    with pytest.raises(ValueError, match="no useful question is left"):
         run.answer(True)
 
 
@@ -265,7 +265,7 @@ def test_nonsense_is_refused_with_a_way_out(iris):
         ({"reliability": None}, "reliability=None must be above"),
         ({"reliability": True}, "reliability=True must be above"),
         ({"stop_below": "little"}, "stop_below='little' must be a finite number"),
-        ({"strategy": "controller"}, "strategy='controller' must be a function"),
+        ({"strategy": "default_strategy"}, "strategy='default_strategy' must be a function"),
         ({"n_clusters": 3.0}, r"n_clusters=3\.0 must be a whole number"),
     ],
 )
@@ -283,7 +283,7 @@ def test_odd_parameters_are_refused(iris, parameters, words):
         (Answer(4, 4, False), "Row 4 is compared with itself"),
         (Answer(0, 1, "y"), "same='y' must be True"),
         (Answer(0, 1, True, confidence=None), "confidence=None must be from"),
-        (Naming(200, "a"), "There is no row 200"),
+        (ClassAnswer(200, "a"), "There is no row 200"),
     ],
 )
 def test_odd_answers_are_refused_and_nothing_is_taken(iris, record, words):
@@ -307,14 +307,14 @@ def test_answers_can_be_doubted_later_and_that_is_kept(iris, tmp_path):
     a, b = (int(np.flatnonzero(y == c)[5]) for c in (0, 2))
     run.tell([Answer(a, b, True)])
     assert run.labels_[a] == run.labels_[b]
-    run.rely(0.9)
+    run.set_reliability(0.9)
     play(run, y, 40)
     assert run.labels_[a] != run.labels_[b]
     again = ActiveClustering.load(tmp_path / "run")
     assert again.reliability == 0.9
     np.testing.assert_array_equal(again.labels_, run.labels_)
     with pytest.raises(ValueError, match="reliability=2"):
-        run.rely(2)
+        run.set_reliability(2)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
@@ -332,13 +332,13 @@ def test_equal_points():
     assert run.question() is not None
 
 
-# Grains
+# Micro-clusters
 
 
-def test_large_data_are_asked_about_in_grains():
+def test_large_data_are_asked_about_in_micro_clusters():
     X, y = make_blobs(2_600, 3, centers=5, cluster_std=1.0, random_state=0)
     run = play(ActiveClustering(random_state=0).start(X), y, 25)
-    assert len(run._landscape.grains.points) <= 2_000
+    assert len(run._precomputed.micro_clusters.points) <= 2_000
     assert adjusted_rand_score(y, run.labels_) > 0.9
 
 
@@ -346,12 +346,14 @@ def test_known_points_have_grains_of_their_own():
     X, _ = make_blobs(400, 2, centers=3, random_state=0)
     known = np.arange(0, 40)
     weights = sp.csr_array(Neighbors(8).build(X).matrix)
-    grains = gather_grains(weights, np.random.RandomState(0), known, max_grains=60)
-    assert set(known) <= set(grains.points)
-    np.testing.assert_array_equal(grains.grain_of[grains.points], np.arange(len(grains.points)))
-    assert grains.sizes.sum() == 400
-    coarse = grains.coarsen(weights).toarray()
-    a, b = grains.grain_of == 0, grains.grain_of == 1
+    micro_clusters = find_micro_clusters(weights, np.random.RandomState(0), known, max_count=60)
+    assert set(known) <= set(micro_clusters.points)
+    np.testing.assert_array_equal(
+        micro_clusters.index_of[micro_clusters.points], np.arange(len(micro_clusters.points))
+    )
+    assert micro_clusters.sizes.sum() == 400
+    coarse = micro_clusters.coarsen(weights).toarray()
+    a, b = micro_clusters.index_of == 0, micro_clusters.index_of == 1
     assert coarse[0, 1] == pytest.approx(weights.toarray()[np.ix_(a, b)].sum())
 
 
@@ -361,10 +363,10 @@ def test_several_answers_are_one_step(tmp_path):
     run.answer(True)
     run.tell([Answer(0, 1, True), Answer(1, 2, True)])
     run.save(tmp_path / "run")
-    run.tell([Answer(0, 5, False), Naming(3, "three")])
-    run.revise([run.history_[0], *run.history_[2:]])
+    run.tell([Answer(0, 5, False), ClassAnswer(3, "three")])
+    run.replace_answers([run.history_[0], *run.history_[2:]])
     run.undo()
-    run.revise(run.history_[:2])
+    run.replace_answers(run.history_[:2])
     shutil.copytree(tmp_path / "run", tmp_path / "copy")
     again = ActiveClustering.load(tmp_path / "copy")
     assert again.history_ == run.history_

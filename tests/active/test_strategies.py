@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs
 from sidecut.active import (
     ActiveClustering,
     Answer,
-    controller,
+    default_strategy,
     eigenvector_change,
     expected_change,
     merge_classes,
@@ -18,11 +18,11 @@ from sidecut.active import (
     uncertainty,
 )
 from sidecut.active.belief import NOISE, regrouped
-from sidecut.active.strategies import even_linkage, influence, is_open, regrouping, reliability
+from sidecut.active.strategies import even_linkage, influence, is_open, kept_share, regrouping
 from sidecut.constraints import Constraints
 
 ALL = (
-    controller,
+    default_strategy,
     super_instances,
     merge_classes,
     neighbourhoods,
@@ -57,7 +57,7 @@ def test_no_question_is_repeated_or_follows_from_earlier_answers(strategy, data)
 
 def test_answers_hold_in_the_labels(data):
     X, y = data
-    for strategy in (controller, random_pair):
+    for strategy in (default_strategy, random_pair):
         run = ActiveClustering(strategy=strategy, random_state=1).start(X)
         for _ in range(40):
             question = run.question()
@@ -107,7 +107,7 @@ def test_neighbourhoods_asks_where_entropy_per_question_is_greatest(data):
 def test_expected_change_is_the_greatest_of_all_points(data):
     X, _ = data
     belief = ActiveClustering(random_state=0).start(X)._belief
-    sizes = belief.landscape.grains.sizes
+    sizes = belief.precomputed.micro_clusters.sizes
     gains = []
     for x in range(90):
         a, p = belief.labels[x], belief.chances[x]
@@ -146,8 +146,8 @@ def test_regrouped_counts_pairs():
 def test_advisers_lose_credit_when_promises_fail():
     kept = Answer(0, 1, True, strategy="a", gain=0.1, changed=0.1)
     failed = Answer(0, 1, True, strategy="b", gain=0.1, changed=0.0)
-    assert reliability("a", [kept, failed]) == pytest.approx(1.0)
-    assert reliability("b", [kept] + [failed] * 5) == pytest.approx(0.5)
+    assert kept_share("a", [kept, failed]) == pytest.approx(1.0)
+    assert kept_share("b", [kept] + [failed] * 5) == pytest.approx(0.5)
 
 
 def test_open_pairs(data):

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from sidecut.active import Answer, Naming
+from sidecut.active import Answer, ClassAnswer
 from sidecut.plots import plot_dialogue
 
 SAID = [
     Answer(0, 1, True, changed=0.3),
     Answer(1, 2, False, changed=0.1),
-    Naming(4, "cat"),
+    ClassAnswer(4, "cat"),
     Answer(2, 3, None),
 ]
 

@@ -166,7 +166,7 @@ def test_points_of_one_grain_cannot_be_apart():
     X = np.vstack([rng.normal(0, 1, (1_500, 2)), rng.normal(9, 1, (1_000, 2))])
     items = Items([str(row) for row in range(2_500)], {"x": X[:, 0], "y": X[:, 1]})
     session = Session(X, items, setup=Setup(axes=("x", "y")))
-    grain = session.run.landscape_.grains.grain_of
+    grain = session.run.precomputed_.micro_clusters.index_of
     i, j = np.flatnonzero(grain == np.bincount(grain).argmax())[:2]
     with pytest.raises(ContradictionError, match="so near each other that they are asked about as one"):
         session.link(int(i), int(j), False)

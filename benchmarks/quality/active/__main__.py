@@ -27,7 +27,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, help="folder with <name>.npz; else openml.org")
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "sidecut-peers")
     parser.add_argument("--sets", nargs="+", default=SETS)
-    parser.add_argument("--strategies", nargs="+", default=["controller"])
+    parser.add_argument("--strategies", nargs="+", default=["default_strategy"])
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--error", type=float, default=0.0, help="the chance of a wrong answer")
     parser.add_argument("--table", action="store_true", help="write the tables of the page")

@@ -11,7 +11,7 @@ from benchmarks.quality.active.sets import BUDGETS
 from sidecut import E2CP
 from sidecut.active import (
     ActiveClustering,
-    controller,
+    default_strategy,
     expected_change,
     merge_classes,
     neighbourhoods,
@@ -25,7 +25,7 @@ from sidecut.constraints import sample_pairs
 STRATEGIES = {
     function.__name__: function
     for function in (
-        controller,
+        default_strategy,
         super_instances,
         neighbourhoods,
         perturbation,

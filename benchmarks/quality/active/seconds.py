@@ -1,6 +1,6 @@
 """Seconds from an answer to the next question: `python -m benchmarks.quality.active.seconds`.
 
-The points are drawn around 12 centres in three dimensions; after the start the cost depends on grains only.
+The points are drawn around 12 centres in 3 dimensions; after the start the cost depends on micro-clusters.
 Answers are believed (`reliability=1`), or weighed (0.9).
 """
 

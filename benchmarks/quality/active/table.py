@@ -21,7 +21,7 @@ RIGHT, TWICE = (25, 50, 100), (50, 100, 200)
 #: Shares of wrong answers, and how far behind right answers they may be.
 ERRORS, NEAR = (0.1, 0.2), 0.05
 #: The names of strategies on the page; others as they are.
-NAMES = {"controller": "`controller` (default)", "neighbourhoods": "`neighbourhoods` (NPU)"}
+NAMES = {"default_strategy": "`default_strategy` (default)", "neighbourhoods": "`neighbourhoods` (NPU)"}
 
 
 def mean_curve(rows: list[dict], name: str, strategy: str, error: float = 0.0) -> np.ndarray | None:
@@ -83,7 +83,7 @@ def near_words(rows: list[dict]) -> str:
 
 
 def _curves(rows: list[dict], error: float) -> list[np.ndarray]:
-    found = [mean_curve(rows, name, "controller", error) for name in SETS]
+    found = [mean_curve(rows, name, "default_strategy", error) for name in SETS]
     return [curve for curve in found if curve is not None]
 
 
@@ -130,7 +130,7 @@ def curves_table(rows: list[dict]) -> Iterator[str]:
     yield "|---" * (2 * len(BUDGETS) + 5) + "|"
     for name in SETS:
         cells = [name]
-        for strategy in ("controller", "COBRAS"):
+        for strategy in ("default_strategy", "COBRAS"):
             curve = mean_curve(rows, name, strategy)
             cells.append(str(count_draws(rows, name, strategy)))
             cells += ["–"] * len(BUDGETS) if curve is None else [_short(score, 3) for score in curve]
@@ -143,7 +143,7 @@ def strategies_table(rows: list[dict], names: tuple[str, ...]) -> Iterator[str]:
     strategies = {row["strategy"] for row in rows if not row["error"] and row["set"] in names}
     yield "| | " + " | ".join(names) + " | measured |"
     yield "|---" * (len(names) + 2) + "|"
-    for strategy in sorted(strategies, key=lambda each: (each != "controller", each)):
+    for strategy in sorted(strategies, key=lambda each: (each != "default_strategy", each)):
         cells = []
         for name in names:
             curve = mean_curve(rows, name, strategy)
@@ -165,13 +165,13 @@ def wrong_answers_table(rows: list[dict]) -> Iterator[str]:
     )
     yield "|---" * (3 + 2 * len(ERRORS)) + "|"
     for name in SETS:
-        right = mean_curve(rows, name, "controller")
+        right = mean_curve(rows, name, "default_strategy")
         cells = [name, "–" if right is None else _at(right, RIGHT)]
         for error in ERRORS:
-            curve = mean_curve(rows, name, "controller", error)
+            curve = mean_curve(rows, name, "default_strategy", error)
             cells += ["–" if curve is None else _at(curve, TWICE)]
-            cells += [str(count_draws(rows, name, "controller", error))]
-        cells.append(measured_of(rows, set=name, strategy="controller"))
+            cells += [str(count_draws(rows, name, "default_strategy", error))]
+        cells.append(measured_of(rows, set=name, strategy="default_strategy"))
         yield "| " + " | ".join(cells) + " |"
 
 
@@ -179,7 +179,10 @@ def gaps(rows: list[dict], error: float) -> list[float]:
     """Return how far wrong answers are behind right ones with half the questions, for each set and budget."""
     found = []
     for name in SETS:
-        right, wrong = mean_curve(rows, name, "controller"), mean_curve(rows, name, "controller", error)
+        right, wrong = (
+            mean_curve(rows, name, "default_strategy"),
+            mean_curve(rows, name, "default_strategy", error),
+        )
         if right is not None and wrong is not None:
             for half, twice in zip(RIGHT, TWICE, strict=True):
                 found.append(float(right[BUDGETS.index(half)] - wrong[BUDGETS.index(twice)]))

@@ -6,12 +6,12 @@ choose the questions are plain functions.
 
 from sidecut.active.belief import Belief
 from sidecut.active.clustering import ActiveClustering
-from sidecut.active.landscape import gaussian_kernel, graph_kernel
 from sidecut.active.oracles import BudgetSpent, Cards, CommandOracle, OracleError, ask, converse
-from sidecut.active.records import Answer, ClassQuestion, Naming, Outlook, Question
+from sidecut.active.precomputed import gaussian_kernel, graph_kernel
+from sidecut.active.records import Answer, ClassAnswer, ClassQuestion, Question, StoppingEstimate
 from sidecut.active.strategies import (
     Proposal,
-    controller,
+    default_strategy,
     doubtful_sets,
     doubts,
     eigenvector_change,
@@ -31,16 +31,16 @@ __all__ = [
     "Belief",
     "BudgetSpent",
     "Cards",
+    "ClassAnswer",
     "ClassQuestion",
     "CommandOracle",
-    "Naming",
     "OracleError",
-    "Outlook",
     "Proposal",
     "Question",
+    "StoppingEstimate",
     "ask",
-    "controller",
     "converse",
+    "default_strategy",
     "doubtful_sets",
     "doubts",
     "eigenvector_change",

@@ -1,12 +1,13 @@
-"""What answers say about all other points: Gaussian process regression on class indicators.
+"""The probability of each class at all points after some answers: Gaussian process regression.
 
-The prior mean of a grain is the class of its piece, times a trust t; the prior covariance is one of the
-kernels of the landscape. With the known grains l, their classes Y (one column per class), the prior mean M,
+The prior mean M of a micro-cluster is the class of its initial cluster, times a trust t; the prior covariance
+is one of the precomputed kernels. With the labelled micro-clusters l and their classes Y (one column each),
 
     F = M + K[:, l] (K[l, l] + Σ)⁻¹ (Y - M[l]).
 
-The kernel and the trust are those under which known grains are best foretold by the others: leaving one out
-has the closed form y_i - [A(y - m)]_i / A_ii with A = (K[l, l] + Σ)⁻¹ (Rasmussen & Williams, 2006, eq. 5.12).
+The kernel and the trust maximise the likelihood of each labelled micro-cluster given the others. Leaving one
+out has the closed form y_i - [A(y - m)]_i / A_ii with A = (K[l, l] + Σ)⁻¹ (Rasmussen & Williams, 2006,
+eq. 5.12).
 """
 
 from __future__ import annotations
@@ -17,39 +18,32 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
-from sidecut.active.knowledge import Knowledge
-from sidecut.active.landscape import Landscape
+from sidecut.active.groups import AnswerGroups
+from sidecut.active.precomputed import Precomputed
 from sidecut.checks import BoolArray, FloatArray, IntArray
 
-#: The variance of what is known, beside the variance 1 of what is not; more where answers are not sure.
+#: Variance of a known class indicator, beside a prior variance of 1; more where answers are uncertain.
 NOISE = 0.1
-#: How much the class of a piece says about its grains: the choices, and the one to start with.
-TRUSTS = (0.0, 0.3, 0.6, 0.9)
-FIRST_TRUST = 2
-#: So many units of log likelihood others have to be better than the first choice.
-HEAD_START = 2.0
-#: The first choice is made when this many grains besides the centres are known.
-FEWEST_KNOWN = 3
-#: Leaving one out looks at this many known grains, the latest, so that its cost does not grow.
-MOST_JUDGED = 300
-#: A point known not to be of some classes counts as of the likeliest other from this chance on.
-SURE = 0.8
-#: A new class among points that were asked about, before any was: one in five.
-NEW_SEEN, POINTS_SEEN = 1.0, 5.0
+#: Trust t in the initial clusters: the values that are tried, and the default.
+TRUSTS, DEFAULT_TRUST = (0.0, 0.3, 0.6, 0.9), 0.6
+#: A point that is known not to be of some classes counts as of the likeliest other from this chance on.
+SURE_CHANCE = 0.8
+#: Linkage at which two classes are one or two with equal chances.
+EVEN_LINKAGE = 0.1
 
 
 @dataclass(frozen=True)
 class DoubtfulSet:
-    """Points asked about that are alike, in one class."""
+    """Similar points of one class that were asked about, and the chance that all are of another class."""
 
-    grains: IntArray
+    micro_clusters: IntArray
     column: int
     wrong: float
 
 
 @dataclass(frozen=True)
 class Structure:
-    """How seeds make classes, where answers may be wrong (`sidecut.active.weighing`)."""
+    """How seeds form classes, where answers may be wrong (`sidecut.active.noisy_answers`)."""
 
     seeds: IntArray
     class_of: IntArray
@@ -67,36 +61,37 @@ class Structure:
 
 @dataclass(frozen=True)
 class Belief:
-    """What is believed about every grain after some answers.
+    """The probabilities of classes after some answers.
 
     Attributes
     ----------
-    landscape : Landscape
-        What does not change.
-    knowledge : Knowledge
-        The groups that answers made.
+    precomputed : Precomputed
+        The micro-clusters, their graph and kernels.
+    groups : AnswerGroups
+        The groups of micro-clusters that the answers form.
     classes : array of shape (n_classes,)
-        Which groups are classes: those that hold the centre of a piece, and those that are no other class.
+        Which groups are classes: those that hold the centre of an initial cluster, and those that are apart
+        from all classes.
     partial : dict
-        For a group that is not (yet) in a class: its chances per class, then of a new one.
+        For a group that is in no class yet: its probability of each class, then of a new one.
     kernel : array
         The chosen kernel.
     trust : float
-        The chosen trust in the pieces.
+        The chosen trust in the initial clusters.
     known : array of int
-        Grains whose class counts as known.
+        Micro-clusters whose class counts as known.
     inverse : array
         A = (K[l, l] + Σ)⁻¹ of the known.
-    chances : array of shape (n_grains, n_classes)
-        The chance of each class; rows sum to one.
-    labels : array of shape (n_grains,)
+    chances : array of shape (n_micro_clusters, n_classes)
+        The probability of each class; rows sum to one.
+    labels : array of shape (n_micro_clusters,)
         The likeliest class.
     structure : Structure or None
-        How seeds make classes, where answers may be wrong.
+        How seeds form classes, where answers may be wrong.
     """
 
-    landscape: Landscape
-    knowledge: Knowledge
+    precomputed: Precomputed
+    groups: AnswerGroups
     classes: IntArray
     partial: dict[int, FloatArray]
     kernel: FloatArray
@@ -109,90 +104,85 @@ class Belief:
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.classes)
 
     @cached_property
     def class_sizes(self) -> FloatArray:
-        """How many points each class has."""
-        sizes = np.bincount(self.labels, self.landscape.grains.sizes, minlength=self.n_classes)
+        """The number of points of each class."""
+        sizes = np.bincount(self.labels, self.precomputed.micro_clusters.sizes, minlength=self.n_classes)
         return sizes.astype(float)
 
     def members(self, column: int) -> IntArray:
-        """Return the grains known to be of a class."""
-        return self.knowledge.members(int(self.classes[column]))
+        """Return the micro-clusters known to be of a class."""
+        return self.groups.members(int(self.classes[column]))
 
     @cached_property
     def is_placed(self) -> BoolArray:
-        """Which grains are known to be of a class, by answers or as centres."""
-        placed = np.zeros(self.landscape.n_grains, dtype=bool)
-        in_class = np.isin(self.knowledge.groups, self.classes)
-        placed[self.knowledge.nodes[in_class]] = True
+        """Which micro-clusters are known to be of a class, by answers or as centres."""
+        placed = np.zeros(self.precomputed.n_micro_clusters, dtype=bool)
+        in_class = np.isin(self.groups.group, self.classes)
+        placed[self.groups.nodes[in_class]] = True
         return placed
 
     @cached_property
     def loads(self) -> FloatArray:
-        """K[:, l] A: how much each known grain counts in each forecast."""
+        """K[:, l] A: the weight of each known micro-cluster in each forecast."""
         return self.kernel[:, self.known] @ self.inverse
 
     @cached_property
     def variances(self) -> FloatArray:
-        """The posterior variance of every grain: 1 where nothing near is known."""
+        """The posterior variance of every micro-cluster: 1 far from all known ones."""
         explained = np.einsum("ij,ij->i", self.loads, self.kernel[:, self.known])
         return np.maximum(1.0 - explained, 1e-6)
 
     def covariances(self, rows: IntArray) -> FloatArray:
-        """Return the posterior covariance of some grains with all."""
+        """Return the posterior covariance of some micro-clusters with all."""
         return self.kernel[rows] - self.loads[rows] @ self.kernel[self.known]
 
     @cached_property
     def linkage(self) -> FloatArray:
-        """The weight between two classes as a share of the weight inside the smaller one."""
-        member = np.zeros((self.landscape.n_grains, self.n_classes))
-        member[np.arange(len(member)), self.labels] = 1.0
-        cut = member.T @ (self.landscape.weights @ member)
-        inside = np.diag(cut)
-        return cut / np.maximum(np.minimum(inside[:, None], inside[None, :]), 1e-9)
+        """The linkage of every two classes."""
+        return linkage(self.precomputed, self.labels, self.n_classes)
 
 
-def infer(landscape: Landscape, knowledge: Knowledge, n_clusters: int | None = None) -> Belief:
-    """Return what follows from what is known."""
-    is_class = first_classes(knowledge, landscape.centers)
-    kernel, trust = choose(landscape, knowledge, is_class)
-    # From the classes that answers prove only: classes that are merely likely would make more of them likely.
-    new_rate = new_class_rate(knowledge, is_class, landscape.centers)
+def linkage(precomputed: Precomputed, labels: IntArray, n_classes: int) -> FloatArray:
+    """Return the weight between two classes as a share of the weight inside the smaller one."""
+    member = np.eye(n_classes)[labels]
+    cut = member.T @ (precomputed.weights @ member)
+    inside = np.diag(cut)
+    return cut / np.maximum(np.minimum(inside[:, None], inside[None, :]), 1e-9)
+
+
+def infer(precomputed: Precomputed, groups: AnswerGroups, n_clusters: int | None = None) -> Belief:
+    """Return the probabilities of classes after certain answers."""
+    is_center = np.isin(groups.nodes, precomputed.centers)
+    started = np.unique(groups.group[is_center])
+    is_class = np.zeros(groups.n_groups, dtype=bool)
+    is_class[started] = True
+    for group in np.flatnonzero(~is_class):
+        is_class[group] = bool(groups.apart[group][is_class].all())
+    kernel, trust = choose(precomputed, groups, is_class)
+    # From proven classes only: classes that are merely likely would make more of them likely.
+    n_new = np.count_nonzero(is_class) - len(started)
+    new_rate = new_class_rate(int(n_new), int(np.count_nonzero(is_class[groups.group] & ~is_center)))
     while True:
-        expect = new_rate
-        if n_clusters is not None and np.count_nonzero(is_class) >= n_clusters:
-            expect = 0.0
-        belief = regress(landscape, knowledge, is_class, kernel, trust, expect)
+        may_grow = n_clusters is None or np.count_nonzero(is_class) < n_clusters
+        belief = regress(precomputed, groups, is_class, kernel, trust, new_rate if may_grow else 0.0)
         new = [group for group, chances in belief.partial.items() if chances[-1] > 0.5]
         if not new:
             return belief
         is_class[new[0]] = True
 
 
-def first_classes(knowledge: Knowledge, centers: IntArray) -> BoolArray:
-    """Tell which groups are classes: those with a centre, and those apart from all that are."""
-    is_class = np.zeros(knowledge.n_groups, dtype=bool)
-    is_class[knowledge.groups[np.isin(knowledge.nodes, centers)]] = True
-    for group in np.flatnonzero(~is_class):
-        is_class[group] = bool(knowledge.apart[group][is_class].all())
-    return is_class
-
-
-def new_class_rate(knowledge: Knowledge, is_class: BoolArray, centers: IntArray) -> float:
-    """Return the chance that a point asked about is of no known class, by how often that was so."""
-    is_center = np.isin(knowledge.nodes, centers)
-    started = np.unique(knowledge.groups[is_center])
-    new = np.count_nonzero(is_class) - np.count_nonzero(is_class[started])
-    resolved = np.count_nonzero(is_class[knowledge.groups] & ~is_center)
-    return float((new + NEW_SEEN) / (resolved + POINTS_SEEN))
+def new_class_rate(n_new: int, n_placed: int) -> float:
+    """Return the chance that a point asked about is of no known class; 1 of 5 before any answer."""
+    return (n_new + 1.0) / (n_placed + 5.0)
 
 
 @dataclass(frozen=True)
 class Indicators:
-    """Known grains, their classes as rows of zeros with a one, and the noise of each."""
+    """Known micro-clusters, their classes as one-hot rows, and the noise of each."""
 
     known: IntArray
     rows: FloatArray
@@ -204,135 +194,135 @@ class Indicators:
         return self.rows.argmax(axis=1)
 
 
-def indicate(knowledge: Knowledge, is_class: BoolArray) -> Indicators:
-    """Return the grains in classes, as indicators."""
+def indicate(groups: AnswerGroups, is_class: BoolArray) -> Indicators:
+    """Return the micro-clusters of classes as indicators."""
     column = np.cumsum(is_class) - 1
-    placed = is_class[knowledge.groups]
+    placed = is_class[groups.group]
     rows = np.zeros((np.count_nonzero(placed), np.count_nonzero(is_class)))
-    rows[np.arange(len(rows)), column[knowledge.groups[placed]]] = 1.0
-    return Indicators(knowledge.nodes[placed], rows, NOISE + (1.0 - knowledge.trust[placed]))
+    rows[np.arange(len(rows)), column[groups.group[placed]]] = 1.0
+    return Indicators(groups.nodes[placed], rows, NOISE + (1.0 - groups.trust[placed]))
 
 
-def piece_counts(pieces: IntArray, seen: Indicators) -> FloatArray:
-    """Count the known grains of each class in each piece."""
-    counts = np.zeros((pieces.max() + 1, seen.rows.shape[1]))
-    np.add.at(counts, (pieces[seen.known], seen.columns), 1.0)
+def class_counts(clusters: IntArray, rows: FloatArray, n_clusters: int) -> FloatArray:
+    """Add up the class indicators of the nodes of each initial cluster."""
+    counts = np.zeros((n_clusters, rows.shape[1]))
+    np.add.at(counts, clusters, rows)
     return counts
 
 
-def _shares(counts: FloatArray) -> FloatArray:
+def as_shares(counts: FloatArray) -> FloatArray:
+    """Return counts of classes as shares; less than one in sum for counts below one."""
     return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
 
 
-def choose(landscape: Landscape, knowledge: Knowledge, is_class: BoolArray) -> tuple[FloatArray, float]:
-    """Return the kernel and the trust in pieces that foretell each known grain best from the others."""
-    first = len(landscape.kernels) - 1
-    seen = indicate(knowledge, is_class)
-    judged = np.flatnonzero(~np.isin(seen.known, landscape.centers))
-    if len(judged) < FEWEST_KNOWN:
-        return landscape.kernels[first], TRUSTS[FIRST_TRUST]
-    if len(seen.known) > MOST_JUDGED:
-        keep = np.sort(np.random.RandomState(len(seen.known)).permutation(len(seen.known))[:MOST_JUDGED])
+def choose(precomputed: Precomputed, groups: AnswerGroups, is_class: BoolArray) -> tuple[FloatArray, float]:
+    """Return the kernel and the trust that predict each known micro-cluster best from the others."""
+    seen = indicate(groups, is_class)
+    judged = np.flatnonzero(~np.isin(seen.known, precomputed.centers))
+    if len(judged) < 3:
+        return precomputed.kernels[-1], DEFAULT_TRUST
+    if len(seen.known) > 300:
+        # A sample, so that the cost does not grow with the answers.
+        keep = np.sort(np.random.RandomState(len(seen.known)).permutation(len(seen.known))[:300])
         seen = Indicators(seen.known[keep], seen.rows[keep], seen.noise[keep])
-        judged = np.flatnonzero(~np.isin(seen.known, landscape.centers))
-    scores = np.array([_left_out(kernel, landscape.pieces, seen, judged) for kernel in landscape.kernels])
-    scores[first] += HEAD_START
-    scores[:, FIRST_TRUST] += HEAD_START
+        judged = np.flatnonzero(~np.isin(seen.known, precomputed.centers))
+    scores = np.array([left_out_scores(precomputed, kernel, seen, judged) for kernel in precomputed.kernels])
+    # Another kernel or trust must be better than the default by a log likelihood of 2.
+    scores[-1] += 2.0
+    scores[:, TRUSTS.index(DEFAULT_TRUST)] += 2.0
     kernel, trust = np.unravel_index(int(np.argmax(scores)), scores.shape)
-    return landscape.kernels[kernel], TRUSTS[trust]
+    return precomputed.kernels[kernel], TRUSTS[trust]
 
 
-def _left_out(kernel: FloatArray, pieces: IntArray, seen: Indicators, judged: IntArray) -> FloatArray:
-    """Return the log likelihood of each known grain given the others, summed, for every trust."""
-    inverse = _inverse(kernel, seen.known, seen.noise)
-    others = _shares(piece_counts(pieces, seen)[pieces[seen.known]] - seen.rows)
+def left_out_scores(
+    precomputed: Precomputed, kernel: FloatArray, seen: Indicators, judged: IntArray
+) -> FloatArray:
+    """Return the log likelihood of each known micro-cluster given the others, summed, for every trust."""
+    inverse = invert(kernel, seen.known, seen.noise)
+    clusters = precomputed.initial_clusters[seen.known]
+    counts = class_counts(clusters, seen.rows, precomputed.n_initial_clusters)
+    others = as_shares(counts[clusters] - seen.rows)
     scale = np.diag(inverse)[:, None]
-    by_class, by_piece = inverse @ seen.rows / scale, inverse @ others / scale
+    by_class, by_initial = inverse @ seen.rows / scale, inverse @ others / scale
     columns = seen.columns
     scores = []
     for trust in TRUSTS:
-        chances = np.clip(seen.rows - by_class + trust * by_piece, 0.0, None)
+        chances = np.clip(seen.rows - by_class + trust * by_initial, 0.0, None)
         chances /= np.maximum(1.0, chances.sum(axis=1, keepdims=True))
         chances = 0.95 * chances + 0.05 / chances.shape[1]
         scores.append(np.log(chances[judged, columns[judged]]).sum())
     return np.array(scores)
 
 
-def _inverse(kernel: FloatArray, known: IntArray, noise: FloatArray) -> FloatArray:
-    return invert(kernel[np.ix_(known, known)], noise)
-
-
-def invert(kernel: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return (K + Σ)⁻¹ for the variances Σ of the noise."""
-    return scipy.linalg.inv(kernel + np.diag(noise))
+def invert(kernel: FloatArray, known: IntArray, noise: FloatArray) -> FloatArray:
+    """Return (K[l, l] + Σ)⁻¹ for the variances Σ of the noise."""
+    return scipy.linalg.inv(kernel[np.ix_(known, known)] + np.diag(noise))
 
 
 def regress(
-    landscape: Landscape,
-    knowledge: Knowledge,
+    precomputed: Precomputed,
+    groups: AnswerGroups,
     is_class: BoolArray,
     kernel: FloatArray,
     trust: float,
     new_rate: float,
 ) -> Belief:
     """Return the belief with given classes, kernel and trust."""
-    classes = np.flatnonzero(is_class)
-    seen = indicate(knowledge, is_class)
-    prior = trust * _shares(piece_counts(landscape.pieces, seen))[landscape.pieces]
-    inverse = _inverse(kernel, seen.known, seen.noise)
+    classes, initial = np.flatnonzero(is_class), precomputed.initial_clusters
+    seen = indicate(groups, is_class)
+    counts = class_counts(initial[seen.known], seen.rows, precomputed.n_initial_clusters)
+    prior = trust * as_shares(counts)[initial]
+    inverse = invert(kernel, seen.known, seen.noise)
     slopes = inverse @ (seen.rows - prior[seen.known])
     partial: dict[int, FloatArray] = {}
     for group in np.flatnonzero(~is_class):
-        members = knowledge.members(int(group))
+        members = groups.members(int(group))
         forecast = prior[members] + kernel[np.ix_(members, seen.known)] @ slopes
-        evidence = knowledge.odds[group][classes]
+        evidence = groups.odds[group][classes]
         for other, chances in partial.items():
             # Two points that are apart are not put into one class because it is the likeliest of both.
-            if knowledge.apart[group, other]:
+            if groups.apart[group, other]:
                 evidence[chances[:-1].argmax()] = -np.inf
         partial[int(group)] = place(as_chances(forecast).mean(axis=0), evidence, new_rate)
-    seen = _add_sure(seen, knowledge, partial)
+    seen = _add_sure(seen, groups, partial)
     if len(seen.known) > len(inverse):
-        inverse = _inverse(kernel, seen.known, seen.noise)
+        inverse = invert(kernel, seen.known, seen.noise)
     chances = as_chances(prior + kernel[:, seen.known] @ (inverse @ (seen.rows - prior[seen.known])))
     chances[seen.known] = seen.rows
     for outside, row in partial.items():
-        chances[knowledge.members(outside)] = row[:-1] / max(row[:-1].sum(), 1e-12)
+        chances[groups.members(outside)] = row[:-1] / max(row[:-1].sum(), 1e-12)
     return Belief(
-        landscape, knowledge, classes, partial, kernel, trust, seen.known, inverse, chances, chances.argmax(1)
+        precomputed, groups, classes, partial, kernel, trust, seen.known, inverse, chances, chances.argmax(1)
     )
 
 
 def as_chances(forecast: FloatArray) -> FloatArray:
-    """Return forecasts of indicators as chances: negative ones are 0, and what is left is spread evenly."""
+    """Return forecasts as probabilities: negative ones are 0, and the rest to 1 is spread evenly."""
     chances = np.clip(forecast, 0.0, None)
     chances = chances / np.maximum(1.0, chances.sum(axis=1, keepdims=True))
     return chances + (1.0 - chances.sum(axis=1, keepdims=True)) / chances.shape[1]
 
 
 def place(chances: FloatArray, odds: FloatArray, new_rate: float) -> FloatArray:
-    """Return the chances of a point per class, and of a new class, after answers."""
-    told = np.append(chances * (1.0 - new_rate) * np.exp(np.minimum(odds, 0.0)), new_rate)
-    # With no class left and no new one expected it must be a new one all the same.
-    return told / told.sum() if told.sum() > 0 else np.append(np.zeros(len(chances)), 1.0)
+    """Return the probability of each class for a point, and of a new class, after answers."""
+    weights = np.append(chances * (1.0 - new_rate) * np.exp(np.minimum(odds, 0.0)), new_rate)
+    # With no class left and no new one expected it is a new one all the same.
+    return weights / weights.sum() if weights.sum() > 0 else np.append(np.zeros(len(chances)), 1.0)
 
 
-def _add_sure(seen: Indicators, knowledge: Knowledge, partial: dict[int, FloatArray]) -> Indicators:
-    """Add points that are no known class's yet, where all but one class is ruled out."""
+def _add_sure(seen: Indicators, groups: AnswerGroups, partial: dict[int, FloatArray]) -> Indicators:
+    """Add the groups in no class yet of which one class is nearly certain."""
     known, rows = [seen.known], [seen.rows]
     for group, chances in partial.items():
-        if chances[:-1].max() > SURE:
-            members = knowledge.members(group)
+        if chances[:-1].max() > SURE_CHANCE:
+            members = groups.members(group)
             known.append(members)
             rows.append(np.tile(chances[:-1], (len(members), 1)))
     extra = sum(map(len, known)) - len(seen.known)
     return Indicators(np.concatenate(known), np.vstack(rows), np.append(seen.noise, np.full(extra, NOISE)))
 
 
-# Labels for a given number of clusters, and how much two labellings differ
-
-
-def condense(belief: Belief, n_clusters: int | None) -> IntArray:
+def merge_to_n_clusters(belief: Belief, n_clusters: int | None) -> IntArray:
     """Return the cluster of each class: the class itself, or classes joined until there are `n_clusters`.
 
     The two classes with the greatest linkage are joined first, and none that are known to be apart.
@@ -340,7 +330,11 @@ def condense(belief: Belief, n_clusters: int | None) -> IntArray:
     columns = np.arange(belief.n_classes)
     if n_clusters is None:
         return columns
-    linkage, apart = belief.linkage.copy(), classes_apart(belief)
+    groups = belief.groups
+    member = np.zeros((belief.n_classes, groups.n_groups))
+    member[belief.labels[groups.nodes], groups.group] = 1.0
+    apart = member @ groups.apart.astype(float) @ member.T > 0
+    linkage = belief.linkage.copy()
     np.fill_diagonal(linkage, -1.0)
     while len(np.unique(columns)) > n_clusters:
         possible = np.where(apart, -1.0, linkage)
@@ -354,16 +348,6 @@ def condense(belief: Belief, n_clusters: int | None) -> IntArray:
         linkage[b], linkage[:, b] = -1.0, -1.0
         linkage[a, a] = -1.0
     return np.unique(columns, return_inverse=True)[1].astype(np.intp)
-
-
-def classes_apart(belief: Belief) -> BoolArray:
-    """Tell which classes hold points that are known to be apart."""
-    known = belief.knowledge
-    column = belief.labels[known.nodes]
-    member = np.zeros((belief.n_classes, known.n_groups), dtype=bool)
-    member[column, known.groups] = True
-    counts = member.astype(float)
-    return counts @ known.apart.astype(float) @ counts.T > 0
 
 
 def regrouped(before: IntArray, after: IntArray, sizes: FloatArray) -> float:

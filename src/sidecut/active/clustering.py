@@ -1,84 +1,82 @@
-"""ActiveClustering: ask, be told, cluster; as often as someone has patience."""
+"""ActiveClustering: ask about pairs of points, take answers, cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import copy
-from dataclasses import replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from sidecut.active.belief import Belief, condense, infer, regrouped
-from sidecut.active.knowledge import know
-from sidecut.active.landscape import Landscape, as_features, check_reliability, check_start, survey
+from sidecut.active.belief import Belief, infer, merge_to_n_clusters, regrouped
+from sidecut.active.groups import group_answers
+from sidecut.active.noisy_answers import infer_noisy
+from sidecut.active.precomputed import Precomputed, check_reliability, check_start, precompute
 from sidecut.active.records import (
+    UNDO,
     Answer,
+    ClassAnswer,
     ClassQuestion,
-    Naming,
-    Outlook,
     Question,
     Record,
+    StoppingEstimate,
     answer_to,
+    answered_pairs,
     append_step,
-    append_undo,
     as_answers,
     as_constraints,
-    as_fields,
+    as_step,
     check_record,
-    pairs_said,
     read_run,
     write_run,
 )
-from sidecut.active.strategies import Proposal, Strategy, controller, expected_change, merge_classes
-from sidecut.active.weighing import infer_weighed
+from sidecut.active.strategies import Strategy, default_strategy, expected_change, merge_classes
 from sidecut.checks import FloatArray, IntArray, check_count
 from sidecut.constraints import Constraints
 from sidecut.graphs import GraphRecipe
 from sidecut.labelling import rename_by_first_appearance
 
-#: The outlook looks back on so many answers.
-RECENT = 10
 
-
+@dataclass(eq=False, repr=False)
 class ActiveClustering(BaseEstimator):
     """Cluster by asking a person, or a program, about a few pairs of points.
 
     Parameters
     ----------
     n_clusters : int or None, default=None
-        How many clusters there are; None: the answers decide.
+        The number of clusters; None: the answers decide.
     affinity : str or GraphRecipe, default="knn"
         How points become a graph, see `sidecut.graphs.recipe`; "precomputed": X is the graph.
     n_neighbors : int, default=10
         For "knn".
     strategy : callable, default=None
-        Chooses the questions: one of `sidecut.active.strategies`; None: `controller`.
+        Chooses the questions: one of `sidecut.active.strategies`; None: `default_strategy`.
     reliability : float, default=1.0
-        The chance that an answer given with full confidence is right. Below 1 answers are weighed, and some
-        are checked by further questions.
+        The chance that an answer given with full confidence is right. Below 1 the posterior given all answers
+        is computed, and some answers are checked by further questions.
     stop_below : float, default=0.0
         Stop asking when an answer is expected to regroup less than this share of all pairs of points.
     random_state : int, RandomState or None, default=None
-        Starts of k-means, and what else is drawn.
+        The seed of k-means and of random choices.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        The clusters, by what is known so far.
+        The clusters, by the answers so far.
     confidence_ : array of shape (n_samples,)
         The chance that each point is in its cluster.
     n_clusters_ : int
-        How many clusters there are now.
+        The present number of clusters.
     constraints_ : Constraints
-        All that is known: what was given at the start, and the answers.
-    history_ : list of Answer and Naming
-        What was said, in order.
-    outlook_ : Outlook
-        What further questions would bring.
+        The constraints given at the start, and the answers.
+    history_ : list of Answer and ClassAnswer
+        The answers, in order.
+    stopping_estimate_ : StoppingEstimate
+        What further questions are expected to change.
 
     Examples
     --------
@@ -94,53 +92,42 @@ class ActiveClustering(BaseEstimator):
     (3, True)
     """
 
-    _belief: Belief
-    _pending: Question | None
-    _has_asked: bool
+    n_clusters: int | None = None
+    _: KW_ONLY
+    affinity: str | GraphRecipe = "knn"
+    n_neighbors: int = 10
+    strategy: Strategy | None = None
+    reliability: float = 1.0
+    stop_below: float = 0.0
+    random_state: int | np.random.RandomState | None = None
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        affinity: str | GraphRecipe = "knn",
-        n_neighbors: int = 10,
-        strategy: Strategy | None = None,
-        reliability: float = 1.0,
-        stop_below: float = 0.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.strategy = strategy
-        self.reliability = reliability
-        self.stop_below = stop_below
-        self.random_state = random_state
-
-    # Start, ask, be told
+    accepts: ClassVar[dict[str, Any]] = {}
 
     def start(self, X: Any, constraints: Constraints | None = None) -> Self:
-        """Look at the data; nothing is asked yet.
+        """Read the data; no question is asked yet.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame; with affinity="precomputed" a graph
             The points.
         constraints : Constraints, optional
-            What is known already.
+            Constraints that are known already.
         """
-        data, graph, known = check_start(self, X, constraints)
+        features, graph, known = check_start(self, X, constraints)
         rng = check_random_state(self.random_state)
         self._seed = int(rng.randint(2**31 - 1))
         self._given = as_answers(known)
-        self._landscape = survey(graph, as_features(data), known.constrained_points, self.n_clusters, rng)
+        self._precomputed = precompute(graph, features, known.constrained_points, self.n_clusters, rng)
         self.history_: list[Record] = []
         self._past: list[list[Record]] = []
         self._folder: Path | None = None
+        self._belief: Belief
+        self._pending: Question | None
+        self._has_asked: bool
         return self._update()
 
     def question(self) -> Question | None:
-        """Return the next question, the same until it is answered; None if nothing is left worth asking."""
+        """Return the next question, the same until it is answered; None if no useful question is left."""
         self._check_started()
         if not self._has_asked:
             self._pending, self._has_asked = self._propose(), True
@@ -178,13 +165,15 @@ class ActiveClustering(BaseEstimator):
         """
         asked = self.question() if question is None else question
         if asked is None:
-            raise ValueError("There is no question to answer: nothing is left worth asking.")
+            raise ValueError("There is no question to answer: no useful question is left.")
         if not isinstance(asked, Question):
-            raise ValueError(f"question={asked!r} is no Question; give one of those that questions(n) gave.")
+            raise ValueError(
+                f"question={asked!r} is no Question; give one of those that questions(n) returned."
+            )
         return self.tell([answer_to(asked, same, confidence)])
 
     def class_question(self) -> ClassQuestion | None:
-        """Return a point whose class to ask for: where a person can name it, one name is worth many pairs."""
+        """Return a point whose class to ask for: a class name is worth many pairs."""
         self._check_started()
         proposal = merge_classes(self._belief, self._answers, self._rng())
         refine = expected_change(self._belief, self._answers, self._rng())
@@ -192,10 +181,14 @@ class ActiveClustering(BaseEstimator):
             proposal = refine
         if proposal is None:
             return None
-        named = {record.i for record in self.history_ if isinstance(record, Naming)}
-        ends = self._landscape.grains.points[[proposal.a, proposal.b]]
+        names = [record for record in self.history_ if isinstance(record, ClassAnswer)]
+        named, known = {record.i for record in names}, [record.name for record in names if record.name]
+        ends = self._precomputed.micro_clusters.points[[proposal.a, proposal.b]]
         unnamed = [int(i) for i in ends if i not in named]
-        return ClassQuestion(unnamed[0], self._words(proposal.reason), self._names()) if unnamed else None
+        if not unnamed:
+            return None
+        by_count = tuple(sorted(set(known), key=known.count, reverse=True))
+        return ClassQuestion(unnamed[0], self._with_rows(proposal.reason), by_count)
 
     def answer_class(self, i: int, name: Any) -> Self:
         """Take the class of point `i`, as of a `class_question`; None: unsure.
@@ -203,17 +196,17 @@ class ActiveClustering(BaseEstimator):
         Points of the same name belong together, points of different names do not.
         """
         self._check_started()
-        if i not in self._landscape.grains.points:
-            check_record(Naming(i, None), len(self.labels_))
+        if i not in self._precomputed.micro_clusters.points:
+            check_record(ClassAnswer(i, None), len(self.labels_))
             raise ValueError(
-                f"Point {i} stands for no group of points; ask class_question() for one that does."
+                f"Point {i} represents no group of points; ask class_question() for one that does."
             )
-        return self.tell([Naming(int(i), None if name is None else str(name))])
+        return self.tell([ClassAnswer(int(i), None if name is None else str(name))])
 
     def tell(self, records: Iterable[Record]) -> Self:
-        """Take several answers or names at once, asked for or not: all of them, or none if they contradict.
+        """Take several answers or class names at once, asked for or not; none of them if they contradict.
 
-        `undo` takes all of them back.
+        `undo` withdraws all of them.
 
         Examples
         --------
@@ -223,35 +216,35 @@ class ActiveClustering(BaseEstimator):
         array([0, 0, 0, 1, 1])
         """
         self._check_started()
-        told = [check_record(record, len(self.labels_)) for record in records]
-        return self._go_to([*self.history_, *told])
+        new = [check_record(record, len(self.labels_)) for record in records]
+        return self._go_to([*self.history_, *new])
 
-    def revise(self, history: Iterable[Record]) -> Self:
-        """Put other answers in place of all those so far; `undo` brings the old ones back.
+    def replace_answers(self, history: Iterable[Record]) -> Self:
+        """Replace all answers so far by others; `undo` restores the old ones.
 
         Examples
         --------
         >>> from sidecut.active import ActiveClustering, Answer
         >>> run = ActiveClustering(n_neighbors=2, random_state=0).start([[0.0], [0.2], [0.4], [5.0], [5.2]])
         >>> run = run.tell([Answer(0, 1, True), Answer(1, 3, True)])
-        >>> len(run.revise(run.history_[:1]).history_), len(run.undo().history_)
+        >>> len(run.replace_answers(run.history_[:1]).history_), len(run.undo().history_)
         (1, 2)
         """
         self._check_started()
         return self._go_to([check_record(record, len(self.labels_)) for record in history])
 
     def undo(self) -> Self:
-        """Take the last answer back, or all that was told in one step."""
+        """Withdraw the last answer, or all answers of one `tell`."""
         self._check_started()
         if not self._past:
             raise ValueError("There is no answer to take back.")
         if self._folder is not None:
-            append_undo(self._folder)
+            append_step(self._folder, UNDO)
         self.history_ = self._past.pop()
         return self._update()
 
-    def rely(self, reliability: float) -> Self:
-        """Weigh all answers anew, each being right with this chance.
+    def set_reliability(self, reliability: float) -> Self:
+        """Set the chance that an answer is right, and compute everything again from all answers.
 
         Parameters
         ----------
@@ -262,7 +255,7 @@ class ActiveClustering(BaseEstimator):
         --------
         >>> from sidecut.active import ActiveClustering
         >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
-        >>> run = ActiveClustering(random_state=0).start(X).answer(True).rely(0.9)
+        >>> run = ActiveClustering(random_state=0).start(X).answer(True).set_reliability(0.9)
         >>> run.question().reason
         'an earlier answer that joins two groups has a chance of ...% to be wrong'
         """
@@ -273,12 +266,12 @@ class ActiveClustering(BaseEstimator):
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a step to take back."""
+        """Whether there is a step to withdraw."""
         self._check_started()
         return bool(self._past)
 
     def replay(self) -> Iterator[IntArray]:
-        """Give the clusters as they were before the first answer, and after each.
+        """Yield the clusters before the first answer and after each.
 
         Examples
         --------
@@ -295,12 +288,10 @@ class ActiveClustering(BaseEstimator):
             past.history_ = self.history_[:count]
             yield past._update().labels_
 
-    # Keep
-
     def save(self, path: str | Path) -> Self:
         """Write the run into a folder, and keep it up to date with every further answer.
 
-        The folder holds plain JSON and arrays; X itself is not kept. A program that is killed loses at most
+        The folder holds plain JSON and arrays; X itself is not stored. A program that is killed loses at most
         the answer it was writing.
         """
         self._check_started()
@@ -311,111 +302,99 @@ class ActiveClustering(BaseEstimator):
             "reliability": self.reliability,
             "stop_below": self.stop_below,
             "seed": self._seed,
-            "given": [as_fields(answer) for answer in self._given],
+            "given": [asdict(answer) for answer in self._given],
         }
-        write_run(folder, settings, self._landscape, [*self._past, self.history_])
+        write_run(folder, settings, self._precomputed, [*self._past, self.history_])
         self._folder = folder
         return self
 
     @classmethod
     def load(cls, path: str | Path, strategy: Strategy | None = None) -> Self:
-        """Return a run that was saved; it goes on being kept in the same folder.
+        """Return a saved run; further answers are stored in the same folder.
 
-        A `strategy` that was given is code, and is not saved: give it again.
+        A `strategy` is code, and is not saved: give it again.
         """
         folder = Path(path)
-        settings, landscape, histories = read_run(folder)
+        settings, precomputed, histories = read_run(folder)
         seed, given = settings.pop("seed"), settings.pop("given")
         run = cls(strategy=strategy, random_state=seed, **settings)
         run._seed, run._given = seed, [Answer(**fields) for fields in given]
         *run._past, run.history_ = histories
-        run._landscape, run._folder = landscape, folder
+        run._precomputed, run._folder = precomputed, folder
         return run._update()
 
-    # What is known
-
     @property
-    def landscape_(self) -> Landscape:
-        """What was computed before the first question: grains, their graph, its eigenvectors."""
+    def precomputed_(self) -> Precomputed:
+        """The values computed before the first question: micro-clusters, their graph, its eigenvectors."""
         self._check_started()
-        return self._landscape
+        return self._precomputed
 
     @property
     def constraints_(self) -> Constraints:
-        """All that is known about pairs: given at the start, and answered."""
+        """The constraints given at the start, and the answers."""
         self._check_started()
-        said = [*self._given, *pairs_said(self.history_)]
-        certain = self._belief.knowledge.is_certain
-        return as_constraints(said, self.reliability, len(self.labels_), certain)
+        certain = self._belief.groups.is_certain
+        return as_constraints(self._pairs(), self.reliability, len(self.labels_), certain)
 
     @property
-    def outlook_(self) -> Outlook:
-        """What further questions would bring."""
+    def stopping_estimate_(self) -> StoppingEstimate:
+        """What further questions are expected to change."""
         question = self.question()
-        changes = [record.changed for record in self.history_[-RECENT:]]
+        changes = [record.changed for record in self.history_[-10:]]
         recent = float(np.mean(changes)) if changes else 0.0
         if question is None:
-            return Outlook(0.0, recent, "Nothing is left worth asking.")
+            return StoppingEstimate(0.0, recent, "No useful question is left.")
         words = f"The next answer is expected to regroup {question.gain:.2%} of all pairs of points"
         if changes:
             last = f"the last {len(changes)} answers" if len(changes) > 1 else "the last answer"
             words += f"; {last} regrouped {recent:.2%}{' each' if len(changes) > 1 else ''}"
         words += "."
-        return Outlook(question.gain, recent, words)
-
-    # Inside
+        return StoppingEstimate(question.gain, recent, words)
 
     def _check_started(self) -> None:
-        if not hasattr(self, "_landscape"):
-            raise ValueError("Nothing to ask about yet: call start(X) first.")
+        if not hasattr(self, "_precomputed"):
+            raise ValueError("There are no data yet: call start(X) first.")
 
     @property
     def _answers(self) -> list[Answer]:
         return [record for record in self.history_ if isinstance(record, Answer)]
 
-    def _names(self) -> tuple[str, ...]:
-        names = [record.name for record in self.history_ if isinstance(record, Naming) and record.name]
-        return tuple(sorted(set(names), key=names.count, reverse=True))
+    def _pairs(self) -> list[Answer]:
+        return [*self._given, *answered_pairs(self.history_)]
 
     def _infer(self) -> Belief:
-        said = [*self._given, *pairs_said(self.history_)]
-        known = know(said, self.reliability, self._landscape)
-        follow = infer if known.is_certain else infer_weighed
-        return follow(self._landscape, known, self.n_clusters)
+        groups = group_answers(self._pairs(), self.reliability, self._precomputed)
+        infer_belief = infer if groups.is_certain else infer_noisy
+        return infer_belief(self._precomputed, groups, self.n_clusters)
 
     def _rng(self) -> np.random.RandomState:
-        """Return a source of randomness that depends on the answers so far only, so that a run can resume."""
+        """Return a random state that depends only on the number of answers, so that a run can resume."""
         return np.random.RandomState((self._seed + len(self.history_)) % 2**32)
 
     def _update(self) -> Self:
-        self._belief = self._infer()
-        grain = self._landscape.grains.grain_of
-        self._columns = condense(self._belief, self.n_clusters)
-        self.labels_: IntArray = rename_by_first_appearance(self._columns[self._belief.labels][grain])
-        self.confidence_: FloatArray = self._sureness()[grain]
+        self._belief = belief = self._infer()
+        index_of = self._precomputed.micro_clusters.index_of
+        columns = merge_to_n_clusters(belief, self.n_clusters)
+        self.labels_: IntArray = rename_by_first_appearance(columns[belief.labels][index_of])
+        chances = belief.chances @ np.eye(int(columns.max()) + 1)[columns]
+        self.confidence_: FloatArray = chances.max(axis=1)[index_of]
         self.n_clusters_ = int(self.labels_.max()) + 1
-        self._pending = None
-        self._has_asked = False
+        self._pending, self._has_asked = None, False
         return self
 
-    def _sureness(self) -> FloatArray:
-        together = np.zeros((self._belief.n_classes, int(self._columns.max()) + 1))
-        together[np.arange(len(together)), self._columns] = 1.0
-        return (self._belief.chances @ together).max(axis=1)
-
     def _go_to(self, history: list[Record]) -> Self:
-        """Make a history the present one, if it does not contradict itself, and keep it."""
+        """Make a history the present one, if it does not contradict itself, and store it."""
         before, past = self._belief.labels, self.history_
         self.history_ = history
         try:
             self._update()
             if len(history) > len(past):
-                changed = regrouped(before, self._belief.labels, self._landscape.grains.sizes)
+                changed = regrouped(before, self._belief.labels, self._precomputed.micro_clusters.sizes)
                 history[-1] = replace(history[-1], changed=changed)
             if self._folder is not None:
-                append_step(self._folder, past, history)
+                append_step(self._folder, as_step(past, history))
         except (ValueError, OSError):
-            # Neither what contradicts nor what is not on disk has been said.
+            # An answer that contradicts, or that is not on disk, was not given.
             self.history_ = past
             self._update()
             raise
@@ -423,31 +402,24 @@ class ActiveClustering(BaseEstimator):
         return self
 
     def _propose(self) -> Question | None:
-        strategy = controller if self.strategy is None else self.strategy
+        strategy = default_strategy if self.strategy is None else self.strategy
         proposal = strategy(self._belief, self._answers, self._rng())
         if proposal is None:
             return None
-        question = self._as_question(proposal, getattr(strategy, "__name__", "strategy"))
-        return None if question.gain < self.stop_below else question
-
-    def _as_question(self, proposal: Proposal, strategy: str) -> Question:
-        points = self._landscape.grains.points
-        n_pairs = len(self.labels_) ** 2 / 2
-        return Question(
+        points = self._precomputed.micro_clusters.points
+        question = Question(
             int(points[proposal.a]),
             int(points[proposal.b]),
-            self._words(proposal.reason),
+            self._with_rows(proposal.reason),
             proposal.expected,
-            min(1.0, proposal.gain / n_pairs),
-            proposal.strategy or strategy,
+            min(1.0, proposal.gain / (len(self.labels_) ** 2 / 2)),
+            proposal.strategy or getattr(strategy, "__name__", "strategy"),
             proposal.closeness,
         )
+        return None if question.gain < self.stop_below else question
 
-    def _words(self, reason: str) -> str:
-        """Put row numbers of X where a reason speaks of grains."""
-        points = self._landscape.grains.points
+    def _with_rows(self, reason: str) -> str:
+        """Put the row of X in place of the micro-cluster that a reason names."""
         before, brace, rest = reason.partition("{")
-        if not brace:
-            return reason
-        grain, _, after = rest.partition("}")
-        return f"{before}{points[int(grain)]}{after}"
+        micro, _, after = rest.partition("}")
+        return before + str(self._precomputed.micro_clusters.points[int(micro)]) + after if brace else reason

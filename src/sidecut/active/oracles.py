@@ -1,4 +1,4 @@
-"""Who answers: a function of two rows, a program that reads and writes JSON lines, a person in a terminal."""
+"""Sources of answers: a function of two rows, a program that reads JSON lines, a person in a terminal."""
 
 from __future__ import annotations
 
@@ -17,18 +17,15 @@ from typing import Any, Self, TextIO
 import numpy as np
 
 from sidecut.active.clustering import ActiveClustering
-from sidecut.active.records import Naming, Question, Record
+from sidecut.active.records import ClassAnswer
 from sidecut.checks import check_count, check_not_negative
 from sidecut.constraints import Constraints
 
-#: Tells of two rows of X whether they belong together: True, False, None (unsure), or the chance of it.
+#: Whether two rows of X belong together: True, False, None (unsure), or the chance that they do.
 Oracle = Callable[[int, int], Any]
 
-
-#: So many questions in a row without an answer end a run.
-MOST_FAILED = 3
 #: Characters for each of the two columns.
-COLUMN = 36
+COLUMN_WIDTH = 36
 PROMPT = "Do they belong together? y(es) n(o) u(nsure) b(ack) q(uit): "
 HELP = "Please type y, n, u, b (take the last answer back) or q (stop; all answers are kept)."
 WORDS = {
@@ -65,23 +62,22 @@ def ask(
     save_to: str | Path | None = None,
     **parameters: Any,
 ) -> ActiveClustering:
-    """Ask an oracle until the budget is spent or nothing is left worth asking.
+    """Ask an oracle until the budget is spent or no useful question is left.
 
     Parameters
     ----------
     X : array, sparse matrix or data frame
         The points.
     oracle : callable
-        `oracle(i, j)` tells of two rows whether they belong together: True, False, None for unsure, or a
-        number from 0 to 1, the chance that they do. Where it raises `OracleError`, the answer counts as
-        unsure; the third time in a row the error is passed on.
+        `oracle(i, j)` returns whether two rows belong together: True, False, None for unsure, or a number
+        from 0 to 1, the chance that they do. An `OracleError` counts as unsure; the third in a row is raised.
     budget : int, default=100
-        How many questions may be asked.
+        The number of questions at most.
     constraints : Constraints, optional
-        What is known already.
+        Constraints that are known already.
     save_to : path, optional
-        A folder in which every answer is kept at once. If it holds a run, that run goes on, and what it asked
-        counts.
+        A folder in which every answer is stored at once. If it holds a run, that run continues, and its
+        questions count.
     **parameters
         Of `ActiveClustering`.
 
@@ -116,14 +112,14 @@ def ask(
             break
         except OracleError:
             said, failed = None, failed + 1
-            if failed == MOST_FAILED:
+            if failed == 3:
                 raise
         run.answer(*as_answer(said))
     return run
 
 
 def as_answer(said: Any) -> tuple[bool | None, float]:
-    """Return what an oracle said as an answer and its confidence."""
+    """Return the reply of an oracle as an answer and its confidence."""
     if said is None or isinstance(said, bool | np.bool_):
         return (None if said is None else bool(said)), 1.0
     if not isinstance(said, int | float | np.number) or not 0.0 <= float(said) <= 1.0:
@@ -246,10 +242,18 @@ class CommandOracle:
         self.close()
 
     def _answer(self, question: dict[str, Any]) -> float | None:
-        process = self._running()
-        assert process.stdin is not None
-        process.stdin.write(json.dumps(question, default=_plain) + "\n")
-        process.stdin.flush()
+        if self._process is None:
+            self._process = subprocess.Popen(
+                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+            )
+            self._lines = queue.Queue()
+            threading.Thread(target=_pass_on, args=(self._process.stdout, self._lines), daemon=True).start()
+        stdin = self._process.stdin
+        assert stdin is not None
+        # NumPy's numbers become plain ones, and other objects text.
+        text = json.dumps(question, default=lambda x: x.item() if isinstance(x, np.generic) else str(x))
+        stdin.write(text + "\n")
+        stdin.flush()
         try:
             line = self._lines.get(timeout=self.timeout)
         except queue.Empty:
@@ -264,23 +268,9 @@ class CommandOracle:
         confidence = float(said.get("confidence", 1.0))
         return confidence if said["same"] else 1.0 - confidence
 
-    def _running(self) -> subprocess.Popen[str]:
-        if self._process is None:
-            self._process = subprocess.Popen(
-                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-            )
-            self._lines = queue.Queue()
-            threading.Thread(target=_pass_on, args=(self._process.stdout, self._lines), daemon=True).start()
-        return self._process
-
-
-def _plain(value: Any) -> Any:
-    """Return a number of NumPy as a plain one, and what else JSON does not know as text."""
-    return value.item() if isinstance(value, np.generic) else str(value)
-
 
 def _pass_on(stream: Any, lines: queue.Queue[str | None]) -> None:
-    """Put lines into a queue as they come, so that one can wait for them no longer than one wants."""
+    """Put lines into a queue as they come, so that waiting for them can time out."""
     try:
         for line in stream:
             lines.put(line)
@@ -303,19 +293,16 @@ def _read_answer(line: str) -> dict[str, Any]:
     return said
 
 
-# A person in a terminal: two rows side by side, one key for the answer
-
-
 @dataclass(frozen=True)
 class Cards:
-    """What a person is shown of the points.
+    """The names and values of the points that a person is shown.
 
     Attributes
     ----------
     names : sequence of str
-        What each point is called.
+        The name of each point.
     columns : mapping of str to sequences
-        What is shown of each, by the name of the column.
+        The values that are shown, by the name of the column.
 
     Examples
     --------
@@ -331,35 +318,35 @@ class Cards:
     columns: Mapping[str, Sequence[object]]
 
     def side_by_side(self, i: int, j: int) -> str:
-        """Return two points as a table; what differs is marked with ≠."""
+        """Return two points as a table; ≠ marks different values."""
         wide = max([len(name) for name in self.columns] or [0]) + 2
-        lines = [f"  {'':{wide}} {_fit(self.names[i]):{COLUMN}}   {_fit(self.names[j])}"]
+        lines = [f"  {'':{wide}} {_fit(self.names[i]):{COLUMN_WIDTH}}   {_fit(self.names[j])}"]
         for name, values in self.columns.items():
             mark = " " if str(values[i]) == str(values[j]) else "≠"
-            lines.append(f"  {name:{wide}} {_fit(values[i]):{COLUMN}} {mark} {_fit(values[j])}")
+            lines.append(f"  {name:{wide}} {_fit(values[i]):{COLUMN_WIDTH}} {mark} {_fit(values[j])}")
         return "\n".join(line.rstrip() for line in lines)
 
 
 def _fit(value: object) -> str:
     text = " ".join(str(value).split())
-    return text if len(text) <= COLUMN else text[: COLUMN - 1] + "…"
+    return text if len(text) <= COLUMN_WIDTH else text[: COLUMN_WIDTH - 1] + "…"
 
 
 def converse(
     run: ActiveClustering, cards: Cards, keyboard: TextIO, screen: TextIO, budget: int | None = None
 ) -> str:
-    r"""Ask a person until there is nothing left to ask, the budget is spent, or the person stops.
+    r"""Ask a person until no useful question is left, the budget is spent, or the person stops.
 
     Parameters
     ----------
     run : ActiveClustering
-        Started; save it first, and every answer is kept at once.
+        Started. Save it first, and every answer is stored at once.
     cards : Cards
-        What is shown of the points.
+        The names and values of the points.
     keyboard, screen : text streams
-        Where answers come from, and where questions go.
+        The source of answers, and the target of questions.
     budget : int, optional
-        How many questions may be answered in all, earlier ones included.
+        The number of answers at most, earlier ones included.
 
     Returns
     -------
@@ -380,13 +367,13 @@ def converse(
     """
     while True:
         if budget is not None and len(run.history_) >= budget:
-            return _end(
-                run, screen, "budget", f"That makes {_counted(budget, 'answer')}, as many as were wanted."
-            )
+            return _end(run, screen, "budget", f"The budget of {_counted(budget, 'answer')} is spent.")
         question = run.question()
         if question is None:
-            return _end(run, screen, "nothing left", "Nothing is left worth asking.")
-        _show(run, cards, question, screen)
+            return _end(run, screen, "nothing left", "No useful question is left.")
+        reason, n_groups = name_points(question.reason, cards.names), _counted(run.n_clusters_, "group")
+        screen.write(f"\nQuestion {len(run.history_) + 1} ({n_groups} so far): {reason}.\n")
+        screen.write(cards.side_by_side(question.i, question.j) + "\n")
         word = _listen(keyboard, screen)
         if word == "quit":
             return _end(run, screen, "quit", "Stopped; all answers are kept.")
@@ -396,20 +383,14 @@ def converse(
             run.answer(VALUES[word])
 
 
-def _show(run: ActiveClustering, cards: Cards, question: Question, screen: TextIO) -> None:
-    reason = name_points(question.reason, cards.names)
-    so_far = f"{_counted(run.n_clusters_, 'group')} so far"
-    screen.write(f"\nQuestion {len(run.history_) + 1} ({so_far}): {reason}.\n")
-    screen.write(cards.side_by_side(question.i, question.j) + "\n")
-
-
 def name_points(reason: str, names: Sequence[object]) -> str:
     """Return a reason with the names of points in place of their row numbers."""
-    return re.sub(r"\bpoint (\d+)", lambda row: _call(names[int(row[1])]), reason)
 
+    def named(match: re.Match[str]) -> str:
+        name = names[int(match[1])]
+        return f"point {name}" if str(name).isdigit() else _fit(name)
 
-def _call(name: object) -> str:
-    return f"point {name}" if str(name).isdigit() else _fit(name)
+    return re.sub(r"\bpoint (\d+)", named, reason)
 
 
 def _counted(count: int, word: str) -> str:
@@ -417,7 +398,7 @@ def _counted(count: int, word: str) -> str:
 
 
 def _listen(keyboard: TextIO, screen: TextIO) -> str:
-    """Return what the person wants, as one word; the end of the input, or an interrupt, is a quit."""
+    """Return the choice of the person as one word; the end of the input, or an interrupt, is a quit."""
     while True:
         screen.write(PROMPT)
         screen.flush()
@@ -438,19 +419,19 @@ def _take_back(run: ActiveClustering, cards: Cards, screen: TextIO) -> None:
     if not run.history_:
         screen.write("There is no answer to take back yet.\n")
         return
-    screen.write(f"Taken back: {_in_words(run.history_[-1], cards)}.\n")
+    record = run.history_[-1]
+    words = _fit(cards.names[record.i])
+    if isinstance(record, ClassAnswer):
+        words += f" is {record.name}"
+    else:
+        verb = {True: "belongs with", False: "does not belong with", None: "may belong with"}[record.same]
+        words += f" {verb} {_fit(cards.names[record.j])}"
+    screen.write(f"Taken back: {words}.\n")
     run.undo()
-
-
-def _in_words(record: Record, cards: Cards) -> str:
-    if isinstance(record, Naming):
-        return f"{_fit(cards.names[record.i])} is {record.name}"
-    word = {True: "belongs with", False: "does not belong with", None: "may belong with"}[record.same]
-    return f"{_fit(cards.names[record.i])} {word} {_fit(cards.names[record.j])}"
 
 
 def _end(run: ActiveClustering, screen: TextIO, why: str, words: str) -> str:
     groups, answers = _counted(run.n_clusters_, "group"), _counted(len(run.history_), "answer")
-    screen.write(f"\n{words} {groups} after {answers}. {run.outlook_.words}\n")
+    screen.write(f"\n{words} {groups} after {answers}. {run.stopping_estimate_.words}\n")
     screen.flush()
     return why

@@ -1,4 +1,4 @@
-"""What is asked and what was said, as small values; and what these records say about pairs of points."""
+"""Questions and answers as values, the constraints they stand for, and their files."""
 
 from __future__ import annotations
 
@@ -15,12 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import logit
 
-from sidecut.active.landscape import Grains, Landscape, assemble
+from sidecut.active.precomputed import MicroClusters, Precomputed, assemble
 from sidecut.checks import FloatArray, IntArray, is_number
 from sidecut.constraints import Constraints
-
-#: Pairs that were given at the start, or follow from names: believed as they are, by whomever they were said.
-BELIEVED = ("given", "named")
 
 
 @dataclass(frozen=True)
@@ -32,13 +29,13 @@ class Question:
     i, j : int
         Rows of X.
     reason : str
-        Why this question, in plain words.
+        Why this question is asked.
     expected : float
-        The chance of a yes, as far as is known.
+        The chance of a yes.
     gain : float
         The expected share of all pairs of points whose grouping the answer changes.
     strategy : str
-        The name of the function that proposed it.
+        The name of the strategy.
     closeness : float
         How strongly the graph links the two groups, where the question is about groups; else 0.
 
@@ -60,15 +57,15 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """What further questions would bring.
+class StoppingEstimate:
+    """What further questions are expected to change.
 
     Attributes
     ----------
     expected : float
-        The share of all pairs of points the next answer is expected to regroup; 0 where none is left.
+        The share of all pairs of points the next answer is expected to regroup; 0 if no question is left.
     recent : float
-        The mean share that the last ten answers did regroup.
+        The mean share that the last ten answers regrouped.
     words : str
         The same in a sentence.
     """
@@ -87,7 +84,7 @@ class ClassQuestion:
     i : int
         A row of X.
     reason : str
-        Why this point, in plain words.
+        Why this point is asked about.
     names : tuple of str
         The classes named so far, the most frequent first.
     """
@@ -99,7 +96,7 @@ class ClassQuestion:
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said about a pair of points.
+    """The answer about a pair of points.
 
     Attributes
     ----------
@@ -112,7 +109,7 @@ class Answer:
     expected, strategy, closeness, gain
         As they were in the question.
     changed : float
-        The share of all pairs of points whose grouping did change.
+        The share of all pairs of points whose grouping changed.
     """
 
     i: int
@@ -127,8 +124,8 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Naming:
-    """The class a point was said to be of; None: unsure.
+class ClassAnswer:
+    """The class of a point; None: unsure.
 
     Attributes
     ----------
@@ -145,11 +142,11 @@ class Naming:
     changed: float = 0.0
 
 
-Record = Answer | Naming
+Record = Answer | ClassAnswer
 
 
 def answer_to(question: Question, same: bool | None, confidence: float) -> Answer:
-    """Return the answer to a question, with all that is to be remembered of it."""
+    """Return the answer to a question, with the fields of the question."""
     return Answer(
         question.i,
         question.j,
@@ -163,15 +160,15 @@ def answer_to(question: Question, same: bool | None, confidence: float) -> Answe
 
 
 def check_record(record: Any, n_samples: int) -> Record:
-    """Return a record that speaks of rows of X; refuse any other."""
-    if not isinstance(record, Answer | Naming):
-        raise ValueError(f"{record!r} is no answer; give Answer(i, j, same), or Naming(i, name).")
+    """Return a record about rows of X; refuse any other."""
+    if not isinstance(record, Answer | ClassAnswer):
+        raise ValueError(f"{record!r} is no answer; give Answer(i, j, same), or ClassAnswer(i, name).")
     for row in (record.i, record.j) if isinstance(record, Answer) else (record.i,):
         if isinstance(row, bool) or not isinstance(row, int | np.integer) or not 0 <= row < n_samples:
             raise ValueError(
                 f"There is no row {row!r}: rows are counted from 0, and X has {n_samples} of them."
             )
-    if isinstance(record, Naming):
+    if isinstance(record, ClassAnswer):
         return record
     if record.i == record.j:
         raise ValueError(f"Row {record.i} is compared with itself; a pair is of two rows.")
@@ -185,27 +182,19 @@ def check_record(record: Any, n_samples: int) -> Record:
 
 
 def as_record(fields: dict[str, Any]) -> Record:
-    """Return the record that `asdict` made these fields of."""
-    kind = Naming if "name" in fields else Answer
-    # Runs saved by an earlier version may hold fields that are no more.
+    """Return the record of some fields."""
+    kind = ClassAnswer if "name" in fields else Answer
+    # Runs saved by an earlier version may hold other fields.
     known = {field.name for field in dataclass_fields(kind)}
     return kind(**{name: value for name, value in fields.items() if name in known})
 
 
-def as_fields(record: Record) -> dict[str, Any]:
-    """Return a record as a dictionary of plain values."""
-    return asdict(record)
-
-
-# What records say about pairs
-
-
-def pairs_said(records: Sequence[Record]) -> list[Answer]:
-    """Return all answers; names as pairs: a chain through each class, and one pair between any two."""
+def answered_pairs(records: Sequence[Record]) -> list[Answer]:
+    """Return all answers as pairs; class names are a chain through each class and a pair between any two."""
     pairs = [record for record in records if isinstance(record, Answer)]
     by_name: dict[str, list[int]] = {}
     for record in records:
-        if isinstance(record, Naming) and record.name is not None:
+        if isinstance(record, ClassAnswer) and record.name is not None:
             by_name.setdefault(record.name, []).append(record.i)
     for points in by_name.values():
         pairs += [Answer(a, b, True, strategy="named") for a, b in pairwise(points) if a != b]
@@ -215,8 +204,9 @@ def pairs_said(records: Sequence[Record]) -> list[Answer]:
 
 
 def chance_right(answer: Answer, reliability: float) -> float:
-    """Return the chance that an answer is right: true and meant, or wrong twice over."""
-    if answer.strategy in BELIEVED:
+    """Return the chance that an answer is right: right and meant, or wrong twice."""
+    # Pairs that were given at the start, or follow from class names, have no other source of error.
+    if answer.strategy in ("given", "named"):
         return answer.confidence
     return answer.confidence * reliability + (1.0 - answer.confidence) * (1.0 - reliability)
 
@@ -228,7 +218,7 @@ def answer_odds(answer: Answer, reliability: float) -> float:
 
 
 def as_constraints(said: Sequence[Answer], reliability: float, n_samples: int, certain: bool) -> Constraints:
-    """Return all that was said as constraints, each of weight 2p - 1 for a chance p that it is right."""
+    """Return answers as constraints, each of weight 2p - 1 for a chance p that it is right."""
     sure = [(a, 2.0 * chance_right(a, reliability) - 1.0) for a in said if a.same is not None]
     must = [((a.i, a.j), weight) for a, weight in sure if a.same and weight > 0]
     cannot = [((a.i, a.j), weight) for a, weight in sure if not a.same and weight > 0]
@@ -245,7 +235,7 @@ def as_constraints(said: Sequence[Answer], reliability: float, n_samples: int, c
 def as_answers(known: Constraints) -> list[Answer]:
     """Return constraints as answers: chains of must-links, and one cannot-link for any two groups.
 
-    A belief of strength s below 1 is an answer with confidence (1 + |s|) / 2.
+    A link of strength s below 1 is an answer with confidence (1 + |s|) / 2.
     """
     pairs, strengths = known.pairs, known.strengths
     confidences = np.minimum(1.0, (1.0 + np.abs(strengths)) / 2.0)
@@ -270,40 +260,31 @@ def _firm_answers(n_samples: int, pairs: IntArray, strengths: FloatArray) -> lis
     return together + [Answer(int(a), int(b), False, strategy="given") for a, b in apart]
 
 
-SETTINGS, ANSWERS, ARRAYS = "settings.json", "answers.jsonl", "landscape.npz"
+SETTINGS, ANSWERS, ARRAYS = "settings.json", "answers.jsonl", "precomputed.npz"
 UNDO = {"undo": True}
 
 
 def write_run(
-    folder: Path, settings: dict[str, Any], landscape: Landscape, histories: Sequence[list[Record]]
+    folder: Path, settings: dict[str, Any], precomputed: Precomputed, histories: Sequence[list[Record]]
 ) -> None:
-    """Write a whole run, step by step; the settings last, since a folder without them is no run yet."""
+    """Write a whole run, step by step; the settings last: a folder without them is no run yet."""
     if folder.exists() and not folder.is_dir():
-        raise FileExistsError(f"{folder} is a file; a run is kept in a folder: give another name.")
+        raise FileExistsError(f"{folder} is a file, but a run is stored in a folder: give another name.")
     folder.mkdir(parents=True, exist_ok=True)
-    _replace(folder / ARRAYS, lambda path: _write_arrays(path, landscape))
-    lines = "".join(_line(_as_step(old, new)) for old, new in pairwise(histories))
+    _replace(folder / ARRAYS, lambda path: _write_arrays(path, precomputed))
+    lines = "".join(json.dumps(as_step(old, new)) + "\n" for old, new in pairwise(histories))
     _replace(folder / ANSWERS, lambda path: path.write_text(lines, encoding="utf-8"))
     text = json.dumps(settings, indent=1) + "\n"
     _replace(folder / SETTINGS, lambda path: path.write_text(text, encoding="utf-8"))
 
 
-def append_step(folder: Path, past: list[Record], history: list[Record]) -> None:
-    """Add what changed between two histories, and wait until it is on disk."""
-    _append(folder, _as_step(past, history))
-
-
-def append_undo(folder: Path) -> None:
-    """Add the withdrawal of the last step, and wait until it is on disk."""
-    _append(folder, UNDO)
-
-
-def _append(folder: Path, fields: dict[str, Any]) -> None:
+def append_step(folder: Path, fields: dict[str, Any]) -> None:
+    """Add a step, and wait until it is on disk."""
     path = folder / ANSWERS
     size = path.stat().st_size
     try:
         with open(path, "a", encoding="utf-8") as file:
-            file.write(_line(fields))
+            file.write(json.dumps(fields) + "\n")
             file.flush()
             os.fsync(file.fileno())
     except OSError:
@@ -312,15 +293,16 @@ def _append(folder: Path, fields: dict[str, Any]) -> None:
         raise
 
 
-def _as_step(past: list[Record], history: list[Record]) -> dict[str, Any]:
+def as_step(past: list[Record], history: list[Record]) -> dict[str, Any]:
+    """Return the difference of two histories as fields."""
     if history[: len(past)] != past:
-        return {"history": [as_fields(record) for record in history]}
-    told = [as_fields(record) for record in history[len(past) :]]
-    return told[0] if len(told) == 1 else {"told": told}
+        return {"history": [asdict(record) for record in history]}
+    added = [asdict(record) for record in history[len(past) :]]
+    return added[0] if len(added) == 1 else {"told": added}
 
 
-def read_run(folder: Path) -> tuple[dict[str, Any], Landscape, list[list[Record]]]:
-    """Return settings and landscape of a run, and its answers after every step that was not taken back."""
+def read_run(folder: Path) -> tuple[dict[str, Any], Precomputed, list[list[Record]]]:
+    """Return the settings and precomputed values of a run, and the history after every step."""
     if not (folder / SETTINGS).is_file():
         raise FileNotFoundError(
             f"{folder} holds no saved run (no {SETTINGS} in it); save one with run.save()."
@@ -329,53 +311,46 @@ def read_run(folder: Path) -> tuple[dict[str, Any], Landscape, list[list[Record]
     return settings, _read_arrays(folder / ARRAYS), _read_histories(folder / ANSWERS)
 
 
-def _line(fields: dict[str, Any]) -> str:
-    return json.dumps(fields) + "\n"
-
-
 def _read_histories(path: Path) -> list[list[Record]]:
     histories: list[list[Record]] = [[]]
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
-        # A program was killed while it wrote the last line: without it the next line would be lost, too.
+        # A program was killed while it wrote the last line; a new line after it would be lost, too.
         _replace(path, lambda part: part.write_text(whole, encoding="utf-8"))
     for line in whole.splitlines():
         fields = json.loads(line)
         if fields == UNDO:
             histories.pop()
+        elif "history" in fields:
+            histories.append([as_record(each) for each in fields["history"]])
         else:
-            histories.append(_after(histories[-1], fields))
+            added = [as_record(each) for each in fields.get("told", [fields])]
+            histories.append(histories[-1] + added)
     return histories
 
 
-def _after(history: list[Record], fields: dict[str, Any]) -> list[Record]:
-    if "history" in fields:
-        return [as_record(each) for each in fields["history"]]
-    return history + [as_record(each) for each in fields.get("told", [fields])]
-
-
 def _replace(path: Path, write: Any) -> None:
-    """Write beside the file, then put it in its place at once."""
+    """Write to a file beside, then rename it."""
     part = path.with_name(f"part-{path.name}")
     write(part)
     os.replace(part, path)
 
 
-def _write_arrays(path: Path, land: Landscape) -> None:
+def _write_arrays(path: Path, precomputed: Precomputed) -> None:
     arrays = {
-        "grain_of": land.grains.grain_of,
-        "points": land.grains.points,
-        "pieces": land.pieces,
-        "known": land.known,
-        "eigenvalues": land.eigenvalues,
-        "eigenvectors": land.eigenvectors,
-        **_sparse_arrays("weights", land.weights),
+        "index_of": precomputed.micro_clusters.index_of,
+        "points": precomputed.micro_clusters.points,
+        "initial_clusters": precomputed.initial_clusters,
+        "known": precomputed.known,
+        "eigenvalues": precomputed.eigenvalues,
+        "eigenvectors": precomputed.eigenvectors,
+        **_sparse_arrays("weights", precomputed.weights),
     }
-    if sp.issparse(land.features):
-        arrays |= _sparse_arrays("features", sp.csr_array(land.features))
-    elif land.features is not None:
-        arrays["features"] = land.features
+    if sp.issparse(precomputed.features):
+        arrays |= _sparse_arrays("features", sp.csr_array(precomputed.features))
+    elif precomputed.features is not None:
+        arrays["features"] = precomputed.features
     with open(path, "wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
 
@@ -394,7 +369,7 @@ def _read_sparse(arrays: Any, name: str) -> sp.csr_array:
     return sp.csr_array(parts, shape=tuple(arrays[f"{name}_shape"]))
 
 
-def _read_arrays(path: Path) -> Landscape:
+def _read_arrays(path: Path) -> Precomputed:
     with np.load(path, allow_pickle=False) as arrays:
         features: Any = None
         if "features" in arrays:
@@ -402,10 +377,10 @@ def _read_arrays(path: Path) -> Landscape:
         elif "features_data" in arrays:
             features = _read_sparse(arrays, "features")
         return assemble(
-            Grains(arrays["grain_of"], arrays["points"]),
+            MicroClusters(arrays["index_of"], arrays["points"]),
             _read_sparse(arrays, "weights"),
             features,
-            arrays["pieces"],
+            arrays["initial_clusters"],
             arrays["known"],
             arrays["eigenvalues"],
             arrays["eigenvectors"],

@@ -1,9 +1,9 @@
-"""Which pair to ask about next: one plain function per idea.
+"""Which pair to ask about next: one plain function per strategy.
 
-Every strategy takes a `Belief`, the answers so far and a source of randomness, and returns a `Proposal`, or
-None where it has nothing left to ask. None of them asks about a pair twice, or about what follows from
-certain answers. Questions about a point compare it with the member of a class that is most like it, which
-is the easiest pair to judge.
+Every strategy takes a `Belief`, the answers so far and a random state, and returns a `Proposal`, or None if
+it has nothing left to ask. No strategy asks about a pair twice, or about a pair that follows from certain
+answers. A question about a point compares it with the most similar member of a class, which is the easiest
+pair to judge.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy.typing as npt
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.special import expit
 
-from sidecut.active.belief import NOISE, SURE, Belief, Structure
-from sidecut.active.knowledge import SETTLED, connect
-from sidecut.active.landscape import middle_of_pieces
+from sidecut.active.belief import EVEN_LINKAGE, NOISE, SURE_CHANCE, Belief, Structure
+from sidecut.active.groups import SETTLED_ODDS, connect
+from sidecut.active.precomputed import find_centers
 from sidecut.active.records import Answer, Question
 from sidecut.checks import FloatArray, IntArray
 from sidecut.labelling import kmeans_labels, unit_rows
@@ -27,32 +27,34 @@ from sidecut.labelling import kmeans_labels, unit_rows
 if TYPE_CHECKING:
     from sidecut.active.clustering import ActiveClustering
 
-#: Points that are looked at closely in the search for the best one.
-N_CANDIDATES = 250
-#: Grains of each side that may stand for it where two groups are compared.
-N_CORE = 30
-#: Grains that may stand for a class where a point is compared with it.
-N_TYPICAL = 10
+#: Points that are examined in the search for the best one.
+MAX_CANDIDATES = 250
+#: Questions in a row about one point, where answers may be wrong.
+MAX_QUESTIONS_IN_A_ROW = 5
+#: Prior count of successful questions for every strategy.
+PRIOR_COUNT = 5.0
+#: Closeness of a question that checks an earlier answer: it is about groups, but says nothing about r₀.
+CHECK_CLOSENESS = 1e-9
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A question about two grains, and what it is expected to bring.
+    """A question about two micro-clusters, and what it is expected to bring.
 
     Attributes
     ----------
     a, b : int
-        Grains.
+        The two micro-clusters.
     gain : float
-        How many pairs of points the answer is expected to regroup.
+        The number of pairs of points that the answer is expected to regroup.
     expected : float
         The chance of a yes.
     reason : str
-        In plain words.
+        Why this question.
     closeness : float
         The linkage, where the question is about two classes.
     strategy : str
-        Whose it is.
+        The name of the strategy.
     """
 
     a: int
@@ -68,34 +70,36 @@ Strategy = Callable[[Belief, list[Answer], np.random.RandomState], "Proposal | N
 
 
 def regrouping(belief: Belief) -> FloatArray:
-    """Return (1 - p_a)|a| + Σ_{c≠a} p_c |c| for every grain; 0 where its class is known."""
+    """Return (1 - p_a)|a| + Σ_{c≠a} p_c |c| for every micro-cluster; 0 if its class is known."""
     own = belief.chances[np.arange(len(belief.labels)), belief.labels]
     size = belief.class_sizes[belief.labels]
     gains = (1.0 - own) * size + belief.chances @ belief.class_sizes - own * size
     return np.where(belief.is_placed, 0.0, np.maximum(gains, 0.0))
 
 
-def influence(belief: Belief, grains: IntArray) -> FloatArray:
-    """Return m(x): how many points of the same class would follow each grain to another class."""
+def influence(belief: Belief, micro_clusters: IntArray) -> FloatArray:
+    """Return m(x): the number of points that would follow each micro-cluster to another class."""
     noise = NOISE if belief.structure is None else NOISE + vote_variance(belief.structure.error)
-    shares = np.clip(belief.covariances(grains), 0.0, None) / (belief.variances[grains, None] + noise)
-    same = belief.labels[grains][:, None] == belief.labels[None, :]
-    return (shares * same) @ belief.landscape.grains.sizes
+    shares = np.clip(belief.covariances(micro_clusters), 0.0, None) / (
+        belief.variances[micro_clusters, None] + noise
+    )
+    same = belief.labels[micro_clusters][:, None] == belief.labels[None, :]
+    return (shares * same) @ belief.precomputed.micro_clusters.sizes
 
 
 def vote_variance(error: float) -> float:
     """Return the variance of an answer as a measurement of an indicator: ε(1 - ε) / (1 - 2ε)².
 
     An answer v, 0 or 1, that is wrong with chance ε has the mean ε + (1 - 2ε)f where the indicator is f, so
-    that (v - ε) / (1 - 2ε) is f in the mean.
+    (v - ε) / (1 - 2ε) has the mean f.
     """
     return error * (1.0 - error) / max(1.0 - 2.0 * error, 0.1) ** 2
 
 
 def is_open(belief: Belief, a: int, b: int) -> bool:
-    """Tell whether a pair was not asked about and does not follow from certain answers."""
-    known = belief.knowledge
-    if a == b or known.was_asked(a, b):
+    """Return whether a pair was not asked about and does not follow from certain answers."""
+    known = belief.groups
+    if a == b or (min(a, b), max(a, b)) in known.asked:
         return False
     one, other = known.group_of(a), known.group_of(b)
     if one is None or other is None:
@@ -106,7 +110,7 @@ def is_open(belief: Belief, a: int, b: int) -> bool:
 
 
 def closest_pair(belief: Belief, some: IntArray, others: IntArray) -> tuple[int, int] | None:
-    """Return the most alike open pair between two sets of grains."""
+    """Return the most similar open pair between two sets of micro-clusters."""
     alike = belief.kernel[np.ix_(some, others)]
     for at in np.argsort(-alike, axis=None):
         a, b = np.unravel_index(int(at), alike.shape)
@@ -116,26 +120,19 @@ def closest_pair(belief: Belief, some: IntArray, others: IntArray) -> tuple[int,
 
 
 def core_pair(structure: Structure, belief: Belief, one: IntArray, other: IntArray) -> tuple[int, int] | None:
-    """Return an open pair that stands for two sets of seeds: grains that are sure to be of them.
+    """Return an open pair that represents two sets of seeds: micro-clusters that are sure to be of them.
 
-    The seeds themselves come first. A wrong answer stays wrong for its pair, so that to ask again is to ask
-    about another one.
+    The seeds themselves come first. A wrong answer stays wrong for its pair, so a check asks about another.
     """
     sides = []
     for seeds in (one, other):
         alike = belief.kernel[:, structure.seeds[seeds]].max(axis=1)
-        sides.append(largest(structure.chances[:, seeds].sum(axis=1) ** 4 * alike, N_CORE))
-    return first_open(belief, *sides)
-
-
-def pair_across(belief: Belief, some: IntArray, others: IntArray) -> tuple[int, int] | None:
-    """Return an open pair between two sets of grains, of those in the middle of each."""
-    sides = [each[np.argsort(-belief.kernel[np.ix_(each, each)].sum(axis=1))] for each in (some, others)]
+        sides.append(largest(structure.chances[:, seeds].sum(axis=1) ** 4 * alike, 30))
     return first_open(belief, *sides)
 
 
 def first_open(belief: Belief, some: IntArray, others: IntArray) -> tuple[int, int] | None:
-    """Return the first pair that may be asked about, of grains that are sorted by how well they would do."""
+    """Return the first open pair of two lists of micro-clusters, the most suitable ones first."""
     ranks = np.add.outer(np.arange(len(some)), np.arange(len(others)))
     for at in np.argsort(ranks, axis=None, kind="stable"):
         a, b = np.unravel_index(int(at), ranks.shape)
@@ -146,82 +143,56 @@ def first_open(belief: Belief, some: IntArray, others: IntArray) -> tuple[int, i
 
 
 def compare(belief: Belief, x: int, reason: str) -> Proposal | None:
-    """Return the question about a grain and a class that tells most: the likeliest class that is open.
+    """Return a question about a micro-cluster and the likeliest class that is open.
 
-    Where answers may be wrong, a class can be asked about again, by another pair; then the class is chosen
-    whose answer is least foreseen.
+    Where answers may be wrong, a class can be asked about again, by another pair; then the class with the
+    least certain answer is chosen.
     """
     chances = belief.chances[x]
-    foreseen = -chances
+    certainty = -chances
     if belief.structure is not None:
         chances = class_chances(belief, x)
-        foreseen = np.abs(chances - 0.5)
+        certainty = np.abs(chances - 0.5)
     gain = float(regrouping(belief)[x] * influence(belief, np.array([x]))[0])
-    for column in np.argsort(foreseen, kind="stable"):
-        pair = closest_pair(belief, np.array([x]), spokesmen(belief, int(column)))
+    for column in np.argsort(certainty, kind="stable"):
+        pair = closest_pair(belief, np.array([x]), representatives(belief, int(column)))
         if pair is not None and chances[column] > 1e-9:
             return Proposal(*pair, gain, float(chances[column]), reason)
     return None
 
 
 def class_chances(belief: Belief, x: int) -> FloatArray:
-    """Return the chance of each class for a grain; less than one in sum where it may be of a new one."""
-    group = belief.knowledge.group_of(x)
+    """Return the chance of each class for a micro-cluster; the rest to one is the chance of a new class."""
+    group = belief.groups.group_of(x)
     return belief.chances[x] if group not in belief.partial else belief.partial[group][:-1]
 
 
-def spokesmen(belief: Belief, column: int) -> IntArray:
-    """Return the grains that may stand for a class: those known to be of it.
+def representatives(belief: Belief, column: int) -> IntArray:
+    """Return the micro-clusters known to be of a class; if answers may be wrong, also the most typical.
 
-    Where answers may be wrong, also those that are most typical of it: a wrong answer stays wrong for its
-    pair, and there have to be others to ask about.
+    A wrong answer stays wrong for its pair, so there must be other pairs to ask about.
     """
     members = belief.members(column)
     structure = belief.structure
     if structure is None:
         return members
     alike = belief.kernel[:, structure.seeds[structure.class_of == column]].max(axis=1)
-    typical = largest(belief.chances[:, column] ** 4 * alike, N_TYPICAL)
-    return np.union1d(members, typical)
-
-
-def most_alike(belief: Belief, grains: IntArray) -> IntArray:
-    """Return, for some grains, the known member of their class that is most like them."""
-    partners = np.empty(len(grains), dtype=np.intp)
-    for column in np.unique(belief.labels[grains]):
-        here = np.flatnonzero(belief.labels[grains] == column)
-        members = belief.members(int(column))
-        partners[here] = members[belief.kernel[np.ix_(grains[here], members)].argmax(axis=1)]
-    return partners
+    return np.union1d(members, largest(belief.chances[:, column] ** 4 * alike, 10))
 
 
 def largest(scores: FloatArray, count: int) -> IntArray:
-    """Return where the largest positive scores are, the largest first."""
+    """Return the positions of the largest positive scores, the largest first."""
     order = np.argsort(-scores, kind="stable")[:count]
     return order[scores[order] > 0]
 
 
 def first_comparable(belief: Belief, scores: FloatArray, why: str) -> Proposal | None:
-    """Return a question about the grain with the largest score of which one can be asked."""
-    for x in largest(scores, N_CANDIDATES):
+    """Return a question about the micro-cluster with the largest score that has an open pair."""
+    for x in largest(scores, MAX_CANDIDATES):
         proposal = compare(belief, int(x), f"point {{{x}}}: {why}")
         if proposal is not None:
             return proposal
     return None
-
-
-#: A question about two classes is as likely a yes as a no where the weight between them is this share of the
-#: weight inside; in log, with a spread that lets answers move it.
-EVEN_LINKAGE, SPREAD = np.log(0.1), 1.0
-#: No two classes are linked less than this: what the graph does not show may still be true.
-LEAST_LINKAGE = 1e-4
-#: Where answers may be wrong, a point is left after so many questions in a row.
-MOST_IN_A_ROW = 5
-#: Then it is also left where a yes is no more likely than this.
-FORESEEN = 0.2
-
-
-# Super-instances (Van Craenendonck et al., 2018), with the pieces and distances of the graph
 
 
 def super_instances(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
@@ -256,19 +227,24 @@ def merge_classes(belief: Belief, answers: list[Answer], rng: np.random.RandomSt
     """
     if belief.n_classes < 2:
         return None
-    linkage = np.maximum(belief.linkage, LEAST_LINKAGE)
+    # A graph without weight between two classes does not exclude that they are one.
+    linkage = np.maximum(belief.linkage, 1e-4)
     chance = linkage / (linkage + even_linkage(answers))
-    odds = belief.knowledge.odds[np.ix_(belief.classes, belief.classes)]
-    said = np.isfinite(odds) & (odds != 0)
-    chance = np.where(said, expit(odds), chance)
+    odds = belief.groups.odds[np.ix_(belief.classes, belief.classes)]
+    chance = np.where(np.isfinite(odds) & (odds != 0), expit(odds), chance)
     gain = chance * np.outer(belief.class_sizes, belief.class_sizes)
-    gain[odds < -SETTLED] = 0.0
+    gain[odds < -SETTLED_ODDS] = 0.0
     gain = np.triu(gain, 1)
+    structure = belief.structure
     for at in np.argsort(-gain, axis=None):
-        a, b = np.unravel_index(int(at), gain.shape)
+        a, b = (int(column) for column in np.unravel_index(int(at), gain.shape))
         if gain[a, b] <= 0:
             return None
-        pair = stand_for(belief, int(a), int(b))
+        if structure is None:
+            pair = closest_pair(belief, belief.members(a), belief.members(b))
+        else:
+            sides = (np.flatnonzero(structure.class_of == column) for column in (a, b))
+            pair = core_pair(structure, belief, *sides)
         if pair is not None:
             reason = (
                 f"groups of about {belief.class_sizes[a]:.0f} and {belief.class_sizes[b]:.0f} points are "
@@ -278,19 +254,10 @@ def merge_classes(belief: Belief, answers: list[Answer], rng: np.random.RandomSt
     return None
 
 
-def stand_for(belief: Belief, a: int, b: int) -> tuple[int, int] | None:
-    """Return the pair of grains to ask about in the name of two classes."""
-    structure = belief.structure
-    if structure is None:
-        return closest_pair(belief, belief.members(a), belief.members(b))
-    one, other = (np.flatnonzero(structure.class_of == column) for column in (a, b))
-    return core_pair(structure, belief, one, other)
-
-
 def even_linkage(answers: list[Answer]) -> float:
-    """Return r₀, the linkage at which yes and no are as likely: the mode of its posterior."""
+    """Return r₀, the linkage at which yes and no are equally likely: the mode of its log-normal posterior."""
     grid = np.linspace(-6.0, 2.0, 81)
-    score = -0.5 * ((grid - EVEN_LINKAGE) / SPREAD) ** 2
+    score = -0.5 * (grid - np.log(EVEN_LINKAGE)) ** 2
     for answer in answers:
         if answer.closeness > 1e-6 and answer.same is not None:
             above = np.log(answer.closeness) - grid
@@ -299,11 +266,11 @@ def even_linkage(answers: list[Answer]) -> float:
 
 
 def split_largest(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
-    """Ask about the point of the largest class that is least explained by what is known, and its mass."""
+    """Ask about a point of the largest class with a large variance that many points would follow."""
     for column in np.argsort(-belief.class_sizes):
         here = (belief.labels == column) & ~belief.is_placed
         scores = np.where(here, belief.variances, 0.0)
-        candidates = largest(scores, N_CANDIDATES)
+        candidates = largest(scores, MAX_CANDIDATES)
         if not len(candidates):
             continue
         mass = influence(belief, candidates)
@@ -312,9 +279,6 @@ def split_largest(belief: Belief, answers: list[Answer], rng: np.random.RandomSt
             if proposal is not None:
                 return proposal
     return None
-
-
-# Neighbourhoods (Xiong, Azimi & Fern, 2014)
 
 
 def neighbourhoods(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
@@ -339,9 +303,6 @@ def neighbourhoods(belief: Belief, answers: list[Answer], rng: np.random.RandomS
     return proposal or merge_classes(belief, answers, rng)
 
 
-# Uncertainty
-
-
 def uncertainty(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
     """Ask about the point whose two likeliest classes are closest to each other (margin sampling).
 
@@ -361,9 +322,6 @@ def uncertainty(belief: Belief, answers: list[Answer], rng: np.random.RandomStat
     return proposal or merge_classes(belief, answers, rng)
 
 
-# Eigenvector perturbation (Wauthier, Jojic & Jordan, 2012; Xiong, Johnson & Corso, 2017)
-
-
 def perturbation(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
     """Ask about the point whose link to its class moves the eigenvectors most, times the doubt about it.
 
@@ -374,14 +332,21 @@ def perturbation(belief: Belief, answers: list[Answer], rng: np.random.RandomSta
     >>> ActiveClustering(strategy=perturbation, random_state=0).start(X).question().reason
     'point ...: an answer about it would move the border of its group most'
     """
-    land = belief.landscape
-    doubt = np.where(belief.is_placed, 0.0, 1.0 - belief.chances[np.arange(land.n_grains), belief.labels])
-    candidates = largest(doubt, N_CANDIDATES)
+    precomputed = belief.precomputed
+    doubt = np.where(
+        belief.is_placed, 0.0, 1.0 - belief.chances[np.arange(precomputed.n_micro_clusters), belief.labels]
+    )
+    candidates = largest(doubt, MAX_CANDIDATES)
     if not len(candidates):
         return None
-    partners = most_alike(belief, candidates)
-    moves = eigenvector_change(land.eigenvalues, land.eigenvectors, candidates, partners)
-    scores = np.zeros(land.n_grains)
+    # The most similar known member of the class of each candidate.
+    partners = np.empty(len(candidates), dtype=np.intp)
+    for column in np.unique(belief.labels[candidates]):
+        here = np.flatnonzero(belief.labels[candidates] == column)
+        members = belief.members(int(column))
+        partners[here] = members[belief.kernel[np.ix_(candidates[here], members)].argmax(axis=1)]
+    moves = eigenvector_change(precomputed.eigenvalues, precomputed.eigenvectors, candidates, partners)
+    scores = np.zeros(precomputed.n_micro_clusters)
     scores[candidates] = doubt[candidates] * moves + 1e-12
     return first_comparable(belief, scores, "an answer about it would move the border of its group most")
 
@@ -392,8 +357,8 @@ def eigenvector_change(
     """Return ‖∂v/∂w_ij‖ of the second eigenvector, to first order and within the eigenvectors given.
 
     ∂v₂/∂w_ij = Σ_{p≠2} [v₂ᵀ(e_i - e_j)(e_i - e_j)ᵀv_p / (λ₂ - λ_p)] v_p; the v_p are orthonormal, so that the
-    norm is that of the coefficients. Eigenvalues equal to λ₂ do not count: their eigenvectors are no more
-    determined before the change than after.
+    norm is that of the coefficients. Eigenvalues equal to λ₂ do not count: their eigenvectors are not
+    determined.
 
     Parameters
     ----------
@@ -417,9 +382,6 @@ def eigenvector_change(
     return np.linalg.norm(coefficients, axis=1)
 
 
-# The answer that changes most
-
-
 def expected_change(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
     """Ask about the point whose answer is expected to regroup most pairs of points.
 
@@ -435,7 +397,7 @@ def expected_change(belief: Belief, answers: list[Answer], rng: np.random.Random
     'point ... is in its group with a chance of ...%, and others follow it'
     """
     gains = regrouping(belief)
-    candidates = largest(gains * belief.variances, N_CANDIDATES)
+    candidates = largest(gains * belief.variances, MAX_CANDIDATES)
     if not len(candidates):
         return None
     gains = gains[candidates] * influence(belief, candidates)
@@ -449,11 +411,8 @@ def expected_change(belief: Belief, answers: list[Answer], rng: np.random.Random
     return None
 
 
-# By chance
-
-
 def random_pair(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
-    """Ask about a pair drawn by chance, of those that do not follow from what is known.
+    """Ask about a random pair that does not follow from earlier answers.
 
     Examples
     --------
@@ -462,7 +421,7 @@ def random_pair(belief: Belief, answers: list[Answer], rng: np.random.RandomStat
     >>> ActiveClustering(strategy=random_pair, random_state=0).start(X).question().reason
     'drawn by chance'
     """
-    n = belief.landscape.n_grains
+    n = belief.precomputed.n_micro_clusters
     for _ in range(1_000):
         a, b = (int(x) for x in rng.choice(n, 2, replace=False))
         if is_open(belief, a, b):
@@ -471,39 +430,29 @@ def random_pair(belief: Belief, answers: list[Answer], rng: np.random.RandomStat
     return None
 
 
-# The same point again
-
-
-def go_on(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
-    """Go on with the point asked about last, while its class is not clear."""
-    for grain in _last_points(belief, answers):
-        group = belief.knowledge.group_of(grain)
-        if group in belief.partial and belief.partial[group][:-1].max() <= SURE:
-            proposal = compare(belief, grain, f"point {{{grain}}} is still without a group")
-            # An answer that may be wrong, and is foreseen, tells little.
-            if proposal is not None and (belief.structure is None or proposal.expected > FORESEEN):
+def same_point(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
+    """Ask again about the point of the last question, while its class is uncertain."""
+    if not answers or answers[-1].same is None:
+        return None
+    is_noisy, last = belief.structure is not None, [answer.strategy for answer in answers]
+    # Two points that were asked about for their groups matter little themselves.
+    if is_noisy and answers[-1].closeness > 0:
+        return None
+    if is_noisy and last[-MAX_QUESTIONS_IN_A_ROW:] == ["same_point"] * MAX_QUESTIONS_IN_A_ROW:
+        return None
+    index_of = belief.precomputed.micro_clusters.index_of
+    for micro in (int(index_of[answers[-1].i]), int(index_of[answers[-1].j])):
+        group = belief.groups.group_of(micro)
+        if group in belief.partial and belief.partial[group][:-1].max() <= SURE_CHANCE:
+            proposal = compare(belief, micro, f"point {{{micro}}} is still without a group")
+            # A noisy answer that is nearly sure to be no says little.
+            if proposal is not None and (not is_noisy or proposal.expected > 0.2):
                 return proposal
     return None
 
 
-def _last_points(belief: Belief, answers: list[Answer]) -> list[int]:
-    if not answers or answers[-1].same is None:
-        return []
-    if belief.structure is not None:
-        if answers[-1].closeness > 0:
-            # The two were asked about in the name of their groups; what they are themselves matters little.
-            return []
-        if [answer.strategy for answer in answers[-MOST_IN_A_ROW:]] == ["go_on"] * MOST_IN_A_ROW:
-            return []
-    grains = belief.landscape.grains.grain_of
-    return [int(grains[answers[-1].i]), int(grains[answers[-1].j])]
-
-
-# Where a person says that some points are not one cluster
-
-
 def part_question(run: ActiveClustering, points: npt.ArrayLike) -> Question:
-    """Return the question whether the middles of the two halves of some points belong together.
+    """Return the question whether the centres of the two halves of some points belong together.
 
     The halves are those of 2-means on the spectral coordinates.
 
@@ -512,7 +461,7 @@ def part_question(run: ActiveClustering, points: npt.ArrayLike) -> Question:
     run : ActiveClustering
         Started.
     points : array of int
-        Rows of X that are said not to be one cluster.
+        Rows of X that are not one cluster.
 
     Examples
     --------
@@ -522,79 +471,70 @@ def part_question(run: ActiveClustering, points: npt.ArrayLike) -> Question:
     >>> sorted(X[i][0] > 3 for i in (question.i, question.j))
     [False, True]
     """
-    land = run.landscape_
-    inside = np.unique(land.grains.grain_of[np.asarray(points, dtype=np.intp)])
+    precomputed = run.precomputed_
+    inside = np.unique(precomputed.micro_clusters.index_of[np.asarray(points, dtype=np.intp)])
     if len(inside) < 2:
         raise ValueError(
-            f"The {np.size(points)} points are so near each other that they are asked about as one; choose "
+            f"The {np.size(points)} points are so near each other that they are asked about as one. Choose "
             "points farther apart."
         )
-    halves = kmeans_labels(unit_rows(land.eigenvectors[inside]), 2, random_state=0)
-    alike = land.kernels[-1][np.ix_(inside, inside)]
-    middles = middle_of_pieces(alike, land.grains.sizes[inside], halves, np.empty(0, dtype=np.intp))
-    i, j = land.grains.points[inside[middles]]
-    reason = "you said that these are not one cluster; these two are the middles of its two halves"
+    halves = kmeans_labels(unit_rows(precomputed.eigenvectors[inside]), 2, random_state=0)
+    alike = precomputed.kernels[-1][np.ix_(inside, inside)]
+    middles = find_centers(
+        alike, precomputed.micro_clusters.sizes[inside], halves, np.empty(0, dtype=np.intp)
+    )
+    i, j = precomputed.micro_clusters.points[inside[middles]]
+    reason = "you said that these are not one cluster; these two are the centres of its two halves"
     return Question(int(i), int(j), reason, strategy="part_question")
 
 
-#: So many questions' worth of kept promises every adviser starts with.
-CREDIT = 5.0
-#: The closeness of a check of an earlier answer: it is about groups, and no sign of how close they are.
-CHECK = 1e-9
-#: Sets of points that are wrong with no more than this chance are not asked about.
-WRONG = 1.0 - float(expit(SETTLED))
+def default_strategy(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
+    """Ask again about the last point; then ask the question that is expected to regroup most pairs of points.
 
-
-def controller(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
-    """Finish with the point in hand; then ask what promises to regroup most pairs of points.
-
-    Every adviser proposes one question and says how many pairs its answer is expected to regroup. The promise
-    is multiplied by how far the adviser's promises were kept so far (`reliability`); the greatest wins.
+    Every strategy proposes one question with its expected gain. That is multiplied by the share of earlier
+    expected gains that the strategy did reach (`kept_share`); the largest product wins.
 
     Examples
     --------
-    >>> from sidecut.active import ActiveClustering, controller
+    >>> from sidecut.active import ActiveClustering, default_strategy
     >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
-    >>> ActiveClustering(strategy=controller, random_state=0).start(X).question().reason
+    >>> ActiveClustering(strategy=default_strategy, random_state=0).start(X).question().reason
     'groups of about 3 and 3 points are close; a yes makes them one'
     """
-    proposal = go_on(belief, answers, rng)
+    proposal = same_point(belief, answers, rng)
     if proposal is not None:
-        return replace(proposal, strategy="go_on")
-    best, promise = None, -1.0
-    for adviser in ADVISERS:
-        proposal = adviser(belief, answers, rng)
+        return replace(proposal, strategy="same_point")
+    best, most = None, -1.0
+    for strategy in STRATEGIES:
+        proposal = strategy(belief, answers, rng)
         if proposal is None:
             continue
-        kept = proposal.gain * reliability(adviser.__name__, answers)
-        if kept > promise:
-            best, promise = replace(proposal, strategy=adviser.__name__), kept
+        expected_gain = proposal.gain * kept_share(strategy.__name__, answers)
+        if expected_gain > most:
+            best, most = replace(proposal, strategy=strategy.__name__), expected_gain
     if best is not None:
         return best
-    # Where all points seem sure, some may still be wrong: ask about those that are explained least.
+    # If all points seem sure, some may still be wrong: ask about those of largest variance.
     last = split_largest(belief, answers, rng)
     return None if last is None else replace(last, strategy="split_largest")
 
 
-def reliability(name: str, answers: list[Answer]) -> float:
-    """Return how much was regrouped after an adviser's questions, as a share of what it promised."""
+def kept_share(name: str, answers: list[Answer]) -> float:
+    """Return the pairs regrouped after a strategy's questions, as a share of the expected ones."""
     mine = [answer for answer in answers if answer.strategy == name]
-    promised = sum(answer.gain for answer in mine)
-    if promised <= 0:
+    expected = sum(answer.gain for answer in mine)
+    if expected <= 0:
         return 1.0
-    credit = CREDIT * promised / len(mine)
-    return (credit + sum(answer.changed for answer in mine)) / (credit + promised)
-
-
-# Ask again, where answers may be wrong.
+    prior = PRIOR_COUNT * expected / len(mine)
+    return (prior + sum(answer.changed for answer in mine)) / (prior + expected)
 
 
 def doubts(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
-    """Ask again where an answer that may be wrong holds much together: another pair across the same link.
+    """Ask again where an answer that may be wrong joins large groups: another pair across the same link.
 
-    The seeds of a class hang together by a tree of the strongest evidence. Each of its links parts them in
-    two; the odds between the parts are added up. The expected number of pairs put right by asking is the
-    chance that the parts do not belong together × their sizes.
+    The seeds of a class are joined by a tree of the strongest evidence. Each of its edges divides them in two
+    parts; the odds between the parts are added up. The expected number of pairs corrected is the chance that
+    the parts do not belong together × their sizes.
 
     Examples
     --------
@@ -607,24 +547,24 @@ def doubts(belief: Belief, answers: list[Answer], rng: np.random.RandomState) ->
     structure = belief.structure
     if structure is None:
         return None
-    masses = structure.chances.T @ belief.landscape.grains.sizes
+    masses = structure.chances.T @ belief.precomputed.micro_clusters.sizes
     best: Proposal | None = None
     for one, other in weak_sides(structure):
         odds = structure.odds(one, other)
         wrong = float(expit(-odds))
         gain = wrong * float(masses[one].sum() * masses[other].sum())
-        if odds < SETTLED and (best is None or gain > best.gain):
+        if odds < SETTLED_ODDS and (best is None or gain > best.gain):
             pair = core_pair(structure, belief, one, other)
             if pair is not None:
                 reason = f"an earlier answer that joins two groups has a chance of {wrong:.0%} to be wrong"
-                best = Proposal(*pair, gain, 1.0 - wrong, reason, CHECK)
+                best = Proposal(*pair, gain, 1.0 - wrong, reason, CHECK_CLOSENESS)
     return best
 
 
 def doubtful_sets(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
-    """Ask about a set of alike points and the rest of their class, where all of them may be of another one.
+    """Ask about a set of similar points and the rest of their class, where all of them may be of another one.
 
-    Points that were asked about hold each other in their class, and each of them looks sure. The expected
+    Points that were asked about support each other in their class, and each of them looks sure. The expected
     number of pairs regrouped is the chance that the set is of another class × its size × that of the rest.
 
     Examples
@@ -639,23 +579,29 @@ def doubtful_sets(belief: Belief, answers: list[Answer], rng: np.random.RandomSt
     structure = belief.structure
     if structure is None or not structure.sets:
         return None
-    sizes = belief.landscape.grains.sizes
+    sizes = belief.precomputed.micro_clusters.sizes
     nearest = belief.known[belief.kernel[:, belief.known].argmax(axis=1)]
     found = []
     for each in structure.sets:
-        if each.wrong > WRONG:
-            mass = sizes[(belief.labels == each.column) & np.isin(nearest, each.grains)].sum()
+        if each.wrong > expit(-SETTLED_ODDS):
+            mass = sizes[(belief.labels == each.column) & np.isin(nearest, each.micro_clusters)].sum()
             found.append((each.wrong * mass * (belief.class_sizes[each.column] - mass), each))
     for gain, each in sorted(found, key=lambda one: -one[0]):
-        pair = pair_across(belief, each.grains, np.setdiff1d(belief.members(each.column), each.grains))
+        rest = np.setdiff1d(belief.members(each.column), each.micro_clusters)
+        # The most central ones of both sets first.
+        sides = [
+            one[np.argsort(-belief.kernel[np.ix_(one, one)].sum(axis=1))]
+            for one in (each.micro_clusters, rest)
+        ]
+        pair = first_open(belief, *sides)
         if pair is not None:
             reason = f"a part of a group has a chance of {each.wrong:.0%} to be of another one"
-            return Proposal(*pair, float(gain), 1.0 - each.wrong, reason, CHECK)
+            return Proposal(*pair, float(gain), 1.0 - each.wrong, reason, CHECK_CLOSENESS)
     return None
 
 
 def weak_sides(structure: Structure) -> Iterator[tuple[IntArray, IntArray]]:
-    """Give the two sides of every link of the tree of strongest evidence that holds the seeds of a class."""
+    """Yield the two sides of every edge of the tree of strongest evidence that joins the seeds of a class."""
     for column in range(int(structure.class_of.max()) + 1):
         seeds = np.flatnonzero(structure.class_of == column)
         if len(seeds) < 2:
@@ -670,5 +616,5 @@ def weak_sides(structure: Structure) -> Iterator[tuple[IntArray, IntArray]]:
             yield seeds[side], seeds[~side]
 
 
-#: The strategies it listens to.
-ADVISERS = (merge_classes, expected_change, neighbourhoods, perturbation, doubts, doubtful_sets)
+#: The strategies that `default_strategy` compares.
+STRATEGIES = (merge_classes, expected_change, neighbourhoods, perturbation, doubts, doubtful_sets)

@@ -103,7 +103,7 @@ def _session(options: AskOptions, points: Points, folder: Path) -> ActiveCluster
             "name another folder with --answers."
         )
     if options.reliability is not None:
-        session.rely(options.reliability)
+        session.set_reliability(options.reliability)
     return session
 
 
@@ -152,12 +152,12 @@ def _page(run: ActiveClustering, points: Points, names: list[str], command: str)
     return render_page(
         "dialogue.html",
         title=f"{points.source.name}: {counted(run.n_clusters_, 'cluster')} by asking",
-        sentences=[*said, run.outlook_.words],
+        sentences=[*said, run.stopping_estimate_.words],
         tiles=tiles,
         curve=_curve(run, scores),
         questions=[_row(number + 1, record, names) for number, record in enumerate(run.history_)],
         next={
-            "words": run.outlook_.words,
+            "words": run.stopping_estimate_.words,
             "rows": [(names[q.i], names[q.j], name_points(q.reason, names)) for q in run.questions(5)],
         },
         sizes=[(str(c), f"{size:,}", f"{size / sizes.sum():.1%}") for c, size in enumerate(sizes.tolist())],

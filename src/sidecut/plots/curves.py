@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sidecut.active import Answer, Naming
+from sidecut.active import Answer, ClassAnswer
 from sidecut.plots.canvas import CANNOT, OPEN, axes_or_new, cluster_styles, text_colour
 
 if TYPE_CHECKING:
@@ -73,13 +73,13 @@ def plot_reliability(confidence: ArrayLike, is_right: ArrayLike, ax: Axes | None
 
 
 def plot_dialogue(
-    history: Sequence[Answer | Naming], scores: Sequence[float] | None = None, ax: Axes | None = None
+    history: Sequence[Answer | ClassAnswer], scores: Sequence[float] | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw the share of all pairs of points that each answer regrouped, and the score after each.
 
     Parameters
     ----------
-    history : sequence of Answer and Naming
+    history : sequence of Answer and ClassAnswer
         The `history_` of an `ActiveClustering`.
     scores : sequence of float, optional
         How good the clusters were before the first answer and after each, so one more number than answers:
@@ -114,7 +114,7 @@ def plot_dialogue(
     ax = axes_or_new(ax, 8.0, 3.6, ("left", "bottom", "right"))
     numbers = np.arange(1, len(history) + 1)
     changed = np.array([record.changed for record in history])
-    kinds = ["name" if isinstance(record, Naming) else record.same for record in history]
+    kinds = ["name" if isinstance(record, ClassAnswer) else record.same for record in history]
     (blue, _), (orange, _), (green, _) = cluster_styles(3)
     styles: dict[bool | str | None, tuple[str, str, str]] = {
         True: ("together", blue, "o"),

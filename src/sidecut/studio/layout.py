@@ -9,20 +9,20 @@ import scipy.sparse as sp
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.manifold import TSNE
 
-from sidecut.active.landscape import Landscape
+from sidecut.active.precomputed import Precomputed
 from sidecut.checks import FloatArray, IntArray
 from sidecut.graphs import Graph
 from sidecut.labelling import unit_rows
 
 
-def place_points(landscape: Landscape, graph: Graph, random_state: int = 0) -> FloatArray:
+def place_points(precomputed: Precomputed, graph: Graph, random_state: int = 0) -> FloatArray:
     """Return a place in the square [-1, 1]² for every point; similar points are near each other.
 
     The grains are placed by t-SNE, by their features or else by their spectral coordinates. Where grains have
     more than one point, each point goes to the mean place of the grains of its neighbours in the graph.
     """
-    places = _place_grains(_coordinates(landscape), random_state)
-    grain = landscape.grains.grain_of
+    places = _place_grains(_coordinates(precomputed), random_state)
+    grain = precomputed.micro_clusters.index_of
     if len(places) < len(grain):
         places = _spread(places, grain, sp.csr_array(graph.matrix), random_state)
     return fit_square(places)
@@ -35,10 +35,10 @@ def fit_square(places: FloatArray, keep_shape: bool = True) -> FloatArray:
     return 2.0 * (places - (low + high) / 2) / (spans.max() if keep_shape else spans)
 
 
-def _coordinates(landscape: Landscape) -> FloatArray:
-    features: Any = landscape.features
+def _coordinates(precomputed: Precomputed) -> FloatArray:
+    features: Any = precomputed.features
     if features is None:
-        return np.asarray(unit_rows(landscape.eigenvectors), dtype=float)
+        return np.asarray(unit_rows(precomputed.eigenvectors), dtype=float)
     # t-SNE gets at most 30 dimensions.
     if features.shape[1] <= 30 and not sp.issparse(features):
         return np.asarray(features, dtype=float)

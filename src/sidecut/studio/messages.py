@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
 
-from sidecut.active import ActiveClustering, Answer, Naming
-from sidecut.active.records import Record, pairs_said
+from sidecut.active import ActiveClustering, Answer, ClassAnswer
+from sidecut.active.records import Record, answered_pairs
 from sidecut.constraints import Constraints
 from sidecut.diagnostics import find_suspects
 from sidecut.exceptions import ConflictError, SidecutWarning
@@ -273,9 +273,9 @@ def statements(history: Sequence[Record], only_certain: bool = True) -> list[Sta
         and (record.confidence == 1.0 or not only_certain)
     ]
     named: dict[int, int] = {
-        record.i: position for position, record in enumerate(history) if isinstance(record, Naming)
+        record.i: position for position, record in enumerate(history) if isinstance(record, ClassAnswer)
     }
-    for pair in pairs_said([record for record in history if isinstance(record, Naming)]):
+    for pair in answered_pairs([record for record in history if isinstance(record, ClassAnswer)]):
         positions = tuple(sorted({named[pair.i], named[pair.j]}))
         found.append(Statement(pair.i, pair.j, bool(pair.same), positions))
     return found
@@ -286,7 +286,7 @@ def list_facts(run: ActiveClustering, items: Items) -> list[Fact]:
     suspicions = _find_suspicions(run)
     facts = []
     for position, record in enumerate(run.history_):
-        j = record.i if isinstance(record, Naming) else record.j
+        j = record.i if isinstance(record, ClassAnswer) else record.j
         same = record.same if isinstance(record, Answer) else None
         together = run.labels_[record.i] == run.labels_[j]
         suspect, reason = suspicions.get(position, (0.0, ""))
@@ -298,7 +298,7 @@ def list_facts(run: ActiveClustering, items: Items) -> list[Fact]:
                 left=items.face(record.i),
                 right=items.face(j),
                 same=same,
-                name=record.name if isinstance(record, Naming) else None,
+                name=record.name if isinstance(record, ClassAnswer) else None,
                 confidence=record.confidence if isinstance(record, Answer) else 1.0,
                 violated=bool(same is not None and np.not_equal(together, same)),
                 suspect=suspect,
@@ -310,7 +310,7 @@ def list_facts(run: ActiveClustering, items: Items) -> list[Fact]:
 
 def _find_suspicions(run: ActiveClustering) -> dict[int, tuple[float, str]]:
     """Return the score and the reason of every answer that can be judged, by its place in the history."""
-    grain = run.landscape_.grains.grain_of
+    grain = run.precomputed_.micro_clusters.index_of
     pairs: dict[tuple[int, int], tuple[bool, list[int]]] = {}
     said_pairs = statements(run.history_, only_certain=False)
     for said in said_pairs:
@@ -321,12 +321,12 @@ def _find_suspicions(run: ActiveClustering) -> dict[int, tuple[float, str]]:
     if len(pairs) < 4:
         return {}
     known = Constraints.from_pairs(
-        run.landscape_.n_grains,
+        run.precomputed_.n_micro_clusters,
         [pair for pair, (same, _) in pairs.items() if same] or None,
         [pair for pair, (same, _) in pairs.items() if not same] or None,
         on_conflict="weigh",
     )
-    graph = SparseGraph(run.landscape_.weights)
+    graph = SparseGraph(run.precomputed_.weights)
     # A cluster with a single point that answers speak of may be a mistake, and does not count.
     points = np.unique([point for said in said_pairs for point in (said.i, said.j)])
     n_clusters = max(2, int(np.count_nonzero(np.bincount(run.labels_[points]) >= 2)))
@@ -353,7 +353,7 @@ def explain_contradiction(
     run: ActiveClustering, history: Sequence[Record], n_old: int, items: Items
 ) -> Contradiction:
     """Return the chain that contradicts itself in a history the run refused."""
-    grain = run.landscape_.grains.grain_of
+    grain = run.precomputed_.micro_clusters.index_of
     said = statements(history)
     inside = next((s for s in said if not s.same and grain[s.i] == grain[s.j]), None)
     if inside is not None:
@@ -362,7 +362,7 @@ def explain_contradiction(
             "about as one; they cannot be apart."
         )
         return Contradiction(words=words, links=[_as_link(inside, n_old, items)])
-    chain = [_as_link(s, n_old, items) for s in _chain(said, grain, run.landscape_.n_grains)]
+    chain = [_as_link(s, n_old, items) for s in _chain(said, grain, run.precomputed_.n_micro_clusters)]
     apart, n_together = chain[0], len(chain) - 1
     words = (
         f"{apart['left']['name']} and {apart['right']['name']} are said to be apart, but "

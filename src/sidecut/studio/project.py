@@ -231,7 +231,7 @@ def _report(session: Session) -> tuple[str, str, bytes]:
         n_points=len(session.items),
         clusters=_cluster_rows(session),
         facts=session.facts(),
-        outlook=session.run.outlook_.words,
+        outlook=session.run.stopping_estimate_.words,
         dots=_dots(session),
     )
     return "report.html", "text/html", page.encode()

@@ -129,7 +129,7 @@ class SessionHandler:
             n_changed=len(session.changed),
             lines=session.lines(),
             question=asked,
-            outlook=run.outlook_.words,
+            outlook=run.stopping_estimate_.words,
             n_answers=len(run.history_),
             can_undo=session.can_undo,
         )

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sidecut.active import ActiveClustering, Answer, Naming, Question, part_question
+from sidecut.active import ActiveClustering, Answer, ClassAnswer, Question, part_question
 from sidecut.active.records import Record, as_answers
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -182,8 +182,8 @@ class Session:
 
     def join(self, points: Sequence[int], *, forget: Iterable[int] = ()) -> Self:
         """Say that points are all in one cluster: a chain through the groups of near points they are in."""
-        grains = self.run.landscape_.grains
-        inside = np.unique(grains.grain_of[self.rows(points)])
+        grains = self.run.precomputed_.micro_clusters
+        inside = np.unique(grains.index_of[self.rows(points)])
         if len(inside) < 2:
             raise ValueError("These points are asked about as one already; choose points farther apart.")
         chain = [int(point) for point in grains.points[inside]]
@@ -206,11 +206,11 @@ class Session:
         old, new = self.cluster_names()[cluster], str(name).strip()
         if not old:
             middle = int(self.members(cluster, 1).typical[0])
-            return self._add([Naming(middle, new)], forget) if new else self
+            return self._add([ClassAnswer(middle, new)], forget) if new else self
         labels, gone = self.run.labels_, set(forget)
         renamed = [
             replace(record, name=new or None)
-            if isinstance(record, Naming) and record.name == old and labels[record.i] == cluster
+            if isinstance(record, ClassAnswer) and record.name == old and labels[record.i] == cluster
             else record
             for position, record in enumerate(self.run.history_)
             if position not in gone
@@ -259,15 +259,15 @@ class Session:
         """Return the name most of its named points have, for every cluster; empty where none has one."""
         named: list[Counter[str]] = [Counter() for _ in range(self.run.n_clusters_)]
         for record in self.run.history_:
-            if isinstance(record, Naming) and record.name is not None:
+            if isinstance(record, ClassAnswer) and record.name is not None:
                 named[self.run.labels_[record.i]][record.name] += 1
         return [names.most_common(1)[0][0] if names else "" for names in named]
 
     def members(self, cluster: int, n_shown: int = 6) -> Members:
         """Return typical and doubtful members of a cluster, of the points that questions are about."""
-        land = self.run.landscape_
-        here = np.flatnonzero(self.run.labels_[land.grains.points] == cluster)
-        points = land.grains.points[here]
+        land = self.run.precomputed_
+        here = np.flatnonzero(self.run.labels_[land.micro_clusters.points] == cluster)
+        points = land.micro_clusters.points[here]
         sureness = self.run.confidence_[points]
         coordinates = unit_rows(land.eigenvectors)[here]
         distances = np.linalg.norm(coordinates - coordinates.mean(axis=0), axis=1)
@@ -295,7 +295,7 @@ class Session:
         if self.project is not None:
             self.project.close()
 
-    def _add(self, records: list[Record] | list[Answer] | list[Naming], forget: Iterable[int]) -> Self:
+    def _add(self, records: list[Record] | list[Answer] | list[ClassAnswer], forget: Iterable[int]) -> Self:
         gone = set(forget)
         self._check_positions(gone)
         kept = [record for position, record in enumerate(self.run.history_) if position not in gone]
@@ -304,7 +304,7 @@ class Session:
     def _revise(self, history: list[Record], n_old: int) -> Self:
         before = self.run.labels_
         try:
-            self.run.revise(history)
+            self.run.replace_answers(history)
         except ConflictError as error:
             contradiction = explain_contradiction(self.run, history, n_old, self.items)
             raise ContradictionError(contradiction) from error
@@ -347,7 +347,7 @@ class Session:
             return fit_square(np.nan_to_num(np.column_stack(columns).astype(float)), keep_shape=False)
         places = None if self.project is None else self.project.places()
         if places is None:
-            places = place_points(self.run.landscape_, self._graph(), self.setup.random_state)
+            places = place_points(self.run.precomputed_, self._graph(), self.setup.random_state)
             if self.project is not None:
                 self.project.keep_places(places)
         return places

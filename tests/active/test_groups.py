@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.active.knowledge import Link, join
+from sidecut.active.groups import PairOdds, join
 from sidecut.active.records import Answer, answer_odds
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError
@@ -17,7 +17,7 @@ INF = np.inf
 
 
 def certain(y, pairs):
-    return [Link(i, j, INF if y[i] == y[j] else -INF) for i, j in pairs if i != j]
+    return [PairOdds(i, j, INF if y[i] == y[j] else -INF) for i, j in pairs if i != j]
 
 
 @given(
@@ -39,8 +39,8 @@ def test_certain_answers_are_closed_as_constraints_are(drawn):
     must = [(link.a, link.b) for link in links if link.odds > 0]
     cannot = [(link.a, link.b) for link in links if link.odds < 0]
     closed = Constraints.from_pairs(len(y), must or None, cannot or None).closed().as_matrix().toarray()
-    together = known.groups[:, None] == known.groups[None, :]
-    apart = known.apart[np.ix_(known.groups, known.groups)]
+    together = known.group[:, None] == known.group[None, :]
+    apart = known.apart[np.ix_(known.group, known.group)]
     off = ~np.eye(len(y), dtype=bool)
     np.testing.assert_array_equal(together[off], closed[off] > 0)
     np.testing.assert_array_equal(apart[off], closed[off] < 0)
@@ -48,7 +48,7 @@ def test_certain_answers_are_closed_as_constraints_are(drawn):
 
 def test_certain_contradictions_are_refused_and_name_the_points():
     with pytest.raises(ConflictError, match=r"Points 0 and 2 .* undo\(\)"):
-        join([Link(0, 1, INF), Link(1, 2, INF), Link(0, 2, -INF)], NONE, [])
+        join([PairOdds(0, 1, INF), PairOdds(1, 2, INF), PairOdds(0, 2, -INF)], NONE, [])
 
 
 def test_an_answer_gives_its_odds():
@@ -62,13 +62,13 @@ def test_an_answer_gives_its_odds():
 
 
 def test_a_weak_no_is_not_settled_and_two_are():
-    one = join([Link(0, 1, -3.6)], NONE, [])
+    one = join([PairOdds(0, 1, -3.6)], NONE, [])
     assert not one.apart.any()
-    two = join([Link(0, 1, INF), Link(0, 2, -3.6), Link(1, 2, -3.6)], NONE, [])
+    two = join([PairOdds(0, 1, INF), PairOdds(0, 2, -3.6), PairOdds(1, 2, -3.6)], NONE, [])
     assert two.apart[two.group_of(0), two.group_of(2)]
 
 
-def test_a_contradiction_names_points_and_not_grains():
-    said = [Link(0, 1, np.inf), Link(1, 0, -np.inf)]
+def test_a_contradiction_names_points_and_not_micro_clusters():
+    said = [PairOdds(0, 1, np.inf), PairOdds(1, 0, -np.inf)]
     with pytest.raises(ConflictError, match="Points 700 and 300 are said to be apart"):
         join(said, np.array([2]), [], np.array([300, 700, 900]))

@@ -10,42 +10,40 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut.active import ActiveClustering, Answer
 from sidecut.active.belief import NOISE
-from sidecut.active.knowledge import know
-from sidecut.active.landscape import survey
-from sidecut.active.strategies import class_chances, compare, doubtful_sets, vote_variance, weak_sides
-from sidecut.active.votes import (
-    DOUBT,
-    Ballot,
+from sidecut.active.groups import group_answers
+from sidecut.active.noisy_answers import (
+    MIN_NEW_SET_CHANCE,
+    MIN_SURENESS,
+    NODE_DOUBT,
+    SET_DOUBT,
+    Answers,
     Forecast,
-    Scene,
-    Weighed,
-    foretell,
-    join_seeds,
-    propagate,
-    weigh_merges,
-)
-from sidecut.active.weighing import (
-    DOUBT_OF_SETS,
-    LEAST_SURE,
-    NEW_SET,
+    NoisyAnswerModel,
+    Posterior,
     expected_of,
     find_move,
-    gather_ballot,
+    fit_posterior,
+    forecast_nodes,
+    join_seeds,
     linked_sets,
+    local_optimum,
     movable_sets,
+    propagate,
+    read_answers,
     said_of,
-    settle,
     start,
-    weigh,
+    weigh_merges,
 )
+from sidecut.active.precomputed import precompute
+from sidecut.active.strategies import class_chances, compare, doubtful_sets, vote_variance, weak_sides
 from sidecut.constraints import Constraints
 from sidecut.graphs import Neighbors
 
 
-def ballot(*answers, error=0.1, of_groups=True):
+def answers(*answers, error=0.1, of_groups=True):
     ends, yes = zip(*(((a, b), said) for a, b, said in answers), strict=True)
     n = len(yes)
-    return Ballot(np.array(ends), np.array(yes), np.full(n, error), np.full(n, of_groups))
+    return Answers(np.array(ends), np.array(yes), np.full(n, error), np.full(n, of_groups))
 
 
 # Votes
@@ -54,9 +52,9 @@ def ballot(*answers, error=0.1, of_groups=True):
 def test_belief_propagation_on_a_star_is_the_exact_posterior():
     # Node 2 was compared with 0 and 1 (seeds of two classes), and with 3, of which a forecast is known.
     forecasts = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.4], [0.3, 0.7]])
-    said = ballot((2, 0, False), (2, 1, True), (3, 2, True), error=0.2)
+    said = answers((2, 0, False), (2, 1, True), (3, 2, True), error=0.2)
     chances, _, evidence = propagate(forecasts, np.array([0, 1]), said, np.array([0, 1]), new_rate=0.0)
-    before = (1 - DOUBT) * forecasts + DOUBT / 2
+    before = (1 - NODE_DOUBT) * forecasts + NODE_DOUBT / 2
     before[:2] = np.eye(2)
     posterior = np.zeros(2)
     for classes in product(range(2), repeat=4):
@@ -71,7 +69,7 @@ def test_belief_propagation_on_a_star_is_the_exact_posterior():
 
 def test_a_no_to_every_class_speaks_for_a_new_one():
     forecasts = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
-    said = ballot((2, 0, False), (2, 1, False))
+    said = answers((2, 0, False), (2, 1, False))
     chances, _, _ = propagate(forecasts, np.array([0, 1]), said, np.array([0, 1]), new_rate=0.2)
     # Of class 0: wrong to 0, right to 1; of a new one: right to both.
     old, new = 0.8 * 0.5 * 0.1 * 0.9, 0.2 * 0.9 * 0.9
@@ -82,9 +80,9 @@ def test_an_answer_about_two_seeds_is_worth_its_log_odds():
     cavities = np.zeros((2, 1, 4))
     cavities[0, 0, 0] = cavities[1, 0, 2] = 1.0
     raw = np.eye(3)
-    yes = weigh_merges(ballot((0, 2, True)), cavities, raw, np.arange(3))
+    yes = weigh_merges(answers((0, 2, True)), cavities, raw, np.arange(3))
     assert yes[0, 2] == yes[2, 0] == pytest.approx(np.log(0.9 / 0.1), rel=1e-2)
-    no = weigh_merges(ballot((0, 2, False)), cavities, raw, np.arange(3))
+    no = weigh_merges(answers((0, 2, False)), cavities, raw, np.arange(3))
     np.testing.assert_allclose(no, -yes, atol=1e-12)
     np.testing.assert_allclose(yes[1], 0.0, atol=1e-2)
 
@@ -94,9 +92,9 @@ def test_an_answer_about_a_point_in_doubt_says_little_of_its_class():
     cavities = np.zeros((2, 1, 3))
     cavities[0, 0], cavities[1, 0] = (0.6, 0.4, 0.0), (0.0, 1.0, 0.0)
     raw = np.array([[0.6, 0.4], [0.0, 1.0]])
-    evidence = weigh_merges(ballot((0, 1, True)), cavities, raw, np.array([0, 1]))
+    evidence = weigh_merges(answers((0, 1, True)), cavities, raw, np.array([0, 1]))
     assert evidence[0, 1] == pytest.approx(np.log(0.9 / (0.4 * 0.9 + 0.6 * 0.1)), rel=1e-6)
-    single = ballot((0, 1, True), of_groups=False)
+    single = answers((0, 1, True), of_groups=False)
     assert weigh_merges(single, cavities, raw, np.array([0, 1]))[0, 1] == 0.0
 
 
@@ -127,31 +125,31 @@ def test_the_graph_alone_joins_nothing_and_can_outweigh_one_yes():
 
 
 @pytest.fixture(scope="module")
-def scene():
+def model():
     X, y = make_blobs(80, 2, centers=3, cluster_std=1.2, random_state=0)
-    land = survey(Neighbors(8).build(X), X, np.empty(0, int), None, np.random.RandomState(0))
-    others = [int(x) for x in range(0, 80, 9) if x not in land.centers]
-    said = [Answer(x, int(land.centers[0]), bool(y[x] == y[land.centers[0]])) for x in others]
-    known = know(said, 0.9, land)
-    return Scene(land, known.nodes, gather_ballot(known), land.kernels[2], 0.6, None)
+    precomputed = precompute(Neighbors(8).build(X), X, np.empty(0, int), None, np.random.RandomState(0))
+    others = [int(x) for x in range(0, 80, 9) if x not in precomputed.centers]
+    said = [Answer(x, int(precomputed.centers[0]), bool(y[x] == y[precomputed.centers[0]])) for x in others]
+    known = group_answers(said, 0.9, precomputed)
+    return NoisyAnswerModel(precomputed, known.nodes, read_answers(known), precomputed.kernels[2], 0.6, None)
 
 
-def test_forecasts_are_those_of_a_refit_without_the_nodes(scene):
+def test_forecasts_are_those_of_a_refit_without_the_nodes(model):
     rng = np.random.RandomState(0)
-    n, n_seeds = len(scene.nodes), scene.landscape.n_pieces
+    n, n_seeds = len(model.nodes), model.precomputed.n_initial_clusters
     rows = rng.dirichlet(np.ones(n_seeds), n)
     sure = rng.uniform(0.3, 1.0, n)
-    forecast = foretell(scene, rows, sure, np.empty(0, dtype=int))
+    forecast = forecast_nodes(model, rows, sure, np.empty(0, dtype=int))
     counts = np.zeros((n_seeds, n_seeds))
     for node in range(n):
-        counts[scene.pieces[node]] += sure[node] * rows[node]
-    others = counts[scene.pieces] - sure[:, None] * rows
+        counts[model.initial_clusters[node]] += sure[node] * rows[node]
+    others = counts[model.initial_clusters] - sure[:, None] * rows
     prior = 0.6 * others / np.maximum(others.sum(axis=1, keepdims=True), 1.0)
-    gram = scene.alike + np.diag(NOISE + 1.0 - sure)
+    gram = model.alike + np.diag(NOISE + 1.0 - sure)
     for out in ([2], [0, 3, 5]):
         rest = np.setdiff1d(np.arange(n), out)
         weights = np.linalg.solve(gram[np.ix_(rest, rest)], (rows - prior)[rest])
-        refit = prior[out] + scene.alike[np.ix_(out, rest)] @ weights
+        refit = prior[out] + model.alike[np.ix_(out, rest)] @ weights
         np.testing.assert_allclose(forecast.without(np.array(out)), refit, atol=1e-9)
         if len(out) == 1:
             np.testing.assert_allclose(forecast.raw[out], refit, atol=1e-9)
@@ -166,7 +164,7 @@ def stuck():
     forecast = Forecast(rows, rows, np.eye(5), rows - 0.5)
     chances = np.column_stack([rows, np.zeros(5)])
     none = np.zeros((2, 2))
-    return Weighed(np.array([0, 1]), np.array([0, 1]), chances, rows, none, none, forecast, 0.1, 0.0)
+    return Posterior(np.array([0, 1]), np.array([0, 1]), chances, rows, none, none, forecast, 0.1, 0.0)
 
 
 def move_of(said, *, may_grow=True, tried=()):
@@ -174,14 +172,14 @@ def move_of(said, *, may_grow=True, tried=()):
 
 
 def test_points_that_hold_each_other_in_a_wrong_class_leave_it_together():
-    said = ballot((2, 3, True), (3, 4, True), (2, 0, False), (4, 0, False), (3, 1, True))
+    said = answers((2, 3, True), (3, 4, True), (2, 0, False), (4, 0, False), (3, 1, True))
     block, to = move_of(said)
     assert block.tolist() == [2, 3, 4]
     assert to == 1
 
 
 def test_points_that_are_of_no_class_become_one_unless_there_are_enough():
-    said = ballot((2, 3, True), (3, 4, True), (2, 0, False), (4, 0, False), (3, 1, False), (2, 1, False))
+    said = answers((2, 3, True), (3, 4, True), (2, 0, False), (4, 0, False), (3, 1, False), (2, 1, False))
     block, to = move_of(said)
     assert (block.tolist(), to) == ([2, 3, 4], -1)
     block, to = move_of(said, may_grow=False)
@@ -189,18 +187,18 @@ def test_points_that_are_of_no_class_become_one_unless_there_are_enough():
 
 
 def test_sets_are_cut_at_each_link():
-    said = ballot((2, 3, True), (3, 4, True), (2, 0, True), (4, 1, False))
+    said = answers((2, 3, True), (3, 4, True), (2, 0, True), (4, 1, False))
     assert [block.tolist() for block in linked_sets(stuck(), said)] == [[2, 3, 4], [3, 4], [2, 3]]
 
 
 def test_a_move_that_was_tried_is_not_found_again():
-    said = ballot((2, 3, True), (3, 4, True), (2, 0, False), (4, 0, False), (3, 1, True))
+    said = answers((2, 3, True), (3, 4, True), (2, 0, False), (4, 0, False), (3, 1, True))
     block, to = move_of(said, tried={(1, 2, 3, 4)})
     assert (block.tolist(), to) != ([2, 3, 4], 1)
 
 
 def test_what_was_said_of_a_set_is_the_change_of_the_likelihood_of_each_answer():
-    said = ballot((2, 3, False), (3, 1, True), (4, 0, True), (1, 0, False), error=0.2)
+    said = answers((2, 3, False), (3, 1, True), (4, 0, True), (1, 0, False), error=0.2)
     now = stuck()
 
     def likelihood(chances):
@@ -222,39 +220,39 @@ def test_what_was_said_of_a_set_is_the_change_of_the_likelihood_of_each_answer()
 def test_what_is_expected_of_a_set_is_the_mean_log_chance_from_outside():
     now, block = stuck(), np.array([2, 3])
     # With A the identity the forecast from outside is Y - (Y - 0.5), half of each class.
-    outside = (1 - DOUBT_OF_SETS) * 0.5 + DOUBT_OF_SETS / 2
-    new = max(now.new_rate, NEW_SET)
+    outside = (1 - SET_DOUBT) * 0.5 + SET_DOUBT / 2
+    new = max(now.new_rate, MIN_NEW_SET_CHANCE)
     expected = [0.0, 0.0, np.log(new) - np.log(outside) - np.log(1 - new)]
     np.testing.assert_allclose(expected_of(block, now), expected, atol=1e-6)
 
 
-def test_families_are_the_steps_of_average_linkage(scene):
-    far = 1.0 - scene.alike
-    parts = [[node] for node in range(len(scene.nodes))]
-    for family in scene.families:
+def test_families_are_the_steps_of_average_linkage(model):
+    far = 1.0 - model.alike
+    parts = [[node] for node in range(len(model.nodes))]
+    for family in model.families:
         mean = {(a, b): far[np.ix_(parts[a], parts[b])].mean() for b in range(len(parts)) for a in range(b)}
         a, b = min(mean, key=mean.get)
         parts.append(parts.pop(b) + parts.pop(a))
         assert sorted(parts[-1]) == np.flatnonzero(family).tolist()
 
 
-def test_points_of_a_class_that_are_alike_may_move_without_links(scene):
-    weighed = start(scene, np.searchsorted(scene.nodes, scene.landscape.centers))
-    blocks = {tuple(block) for block in movable_sets(weighed, scene)}
-    free = np.setdiff1d(np.arange(len(scene.nodes)), weighed.seeds)
-    for family in scene.families:
+def test_points_of_a_class_that_are_alike_may_move_without_links(model):
+    posterior = start(model, np.searchsorted(model.nodes, model.precomputed.centers))
+    blocks = {tuple(block) for block in movable_sets(posterior, model)}
+    free = np.setdiff1d(np.arange(len(model.nodes)), posterior.seeds)
+    for family in model.families:
         inside = np.intersect1d(free, np.flatnonzero(family))
-        for column in range(weighed.n_classes):
-            part = inside[weighed.columns[inside] == column]
+        for column in range(posterior.n_classes):
+            part = inside[posterior.columns[inside] == column]
             assert len(part) < 2 or tuple(part) in blocks
 
 
-def test_a_better_score_is_kept_than_either_end_gives(scene):
-    seeds = np.searchsorted(scene.nodes, scene.landscape.centers)
-    begun, weighed = start(scene, seeds), weigh(scene, seeds)
-    rows = np.eye(len(seeds))[scene.pieces]
-    by_pieces = settle(scene, seeds, rows, np.full(len(rows), LEAST_SURE))
-    assert by_pieces.score <= begun.score <= weighed.score
+def test_a_better_score_is_kept_than_either_end_gives(model):
+    seeds = np.searchsorted(model.nodes, model.precomputed.centers)
+    begun, posterior = start(model, seeds), fit_posterior(model, seeds)
+    rows = np.eye(len(seeds))[model.initial_clusters]
+    by_initial = local_optimum(model, seeds, rows, np.full(len(rows), MIN_SURENESS))
+    assert by_initial.score <= begun.score <= posterior.score
 
 
 # Which question, where answers may be wrong
@@ -308,7 +306,7 @@ def test_wrong_answers_are_survived(blobs, error):
 def test_a_wrong_yes_between_large_groups_is_found_and_undone(blobs):
     X, y = blobs
     run = ActiveClustering(reliability=0.9, random_state=0).start(X)
-    centers = run.landscape_.centers
+    centers = run.precomputed_.centers
     a = int(centers[0])
     b = next(int(c) for c in centers if y[c] != y[a])
     run.tell([Answer(a, b, True)])
@@ -365,25 +363,25 @@ def test_weak_sides_part_the_seeds_of_a_class_at_each_link_of_the_tree(blobs):
 def test_a_class_without_a_centre_is_found_though_wrong_answers_tie_it_to_another():
     rng = np.random.RandomState(0)
     X = np.vstack([rng.normal(middle, 0.4, (15, 2)) for middle in ((0, 0), (2.5, 0), (9, 9))])
-    land = survey(Neighbors(8).build(X), X, np.empty(0, int), None, np.random.RandomState(0))
-    # The second group is in the piece of the first, and no centre of a piece is in it.
-    land = replace(land, pieces=np.repeat([0, 0, 1], 15), centers=np.array([0, 30]))
+    precomputed = precompute(Neighbors(8).build(X), X, np.empty(0, int), None, np.random.RandomState(0))
+    # The second group is in the initial cluster of the first, and no centre of a initial cluster is in it.
+    precomputed = replace(precomputed, initial_clusters=np.repeat([0, 0, 1], 15), centers=np.array([0, 30]))
     ring = [Answer(20 + k, 20 + (k + 1) % 6, True) for k in range(6)]
     first = [Answer(0, 1, True), Answer(0, 2, True), Answer(1, 2, True)]
     wrong = [Answer(20, 1, True), Answer(22, 2, True)]
     right = [Answer(x, 0, False) for x in (21, 23, 24)] + [Answer(x, 1, False) for x in (23, 25)]
     right += [Answer(x, 30, False) for x in (20, 22, 25)]
-    known = know([*ring, *first, *wrong, *right], 0.8, land)
-    scene = Scene(land, known.nodes, gather_ballot(known), land.kernels[2], 0.6, None)
-    weighed = weigh(scene, np.searchsorted(known.nodes, land.centers))
-    column = {int(node): int(c) for node, c in zip(known.nodes, weighed.columns, strict=True)}
-    assert weighed.n_classes == 3
+    known = group_answers([*ring, *first, *wrong, *right], 0.8, precomputed)
+    model = NoisyAnswerModel(precomputed, known.nodes, read_answers(known), precomputed.kernels[2], 0.6, None)
+    posterior = fit_posterior(model, np.searchsorted(known.nodes, precomputed.centers))
+    column = {int(node): int(c) for node, c in zip(known.nodes, posterior.columns, strict=True)}
+    assert posterior.n_classes == 3
     assert {column[x] for x in range(20, 26)} == {column[20]}
     assert column[1] == column[2] == column[0] != column[20]
     # The links alone do not show the set: two wrong ones tie it to the rest.
-    begun = start(scene, np.searchsorted(known.nodes, land.centers))
+    begun = start(model, np.searchsorted(known.nodes, precomputed.centers))
     whole = np.flatnonzero(np.isin(known.nodes, range(20, 26))).tolist()
-    assert whole not in [block.tolist() for block in linked_sets(begun, scene.ballot)]
+    assert whole not in [block.tolist() for block in linked_sets(begun, model.answers)]
 
 
 def test_a_part_of_a_class_is_asked_about_by_a_pair_with_the_rest_of_it(blobs):
@@ -394,8 +392,10 @@ def test_a_part_of_a_class_is_asked_about_by_a_pair_with_the_rest_of_it(blobs):
         run.answer(bool(y[question.i] == y[question.j]))
     belief = run._belief
     sets = belief.structure.sets
-    assert all(0.0 <= each.wrong <= 1.0 and len(each.grains) > 1 for each in sets)
+    assert all(0.0 <= each.wrong <= 1.0 and len(each.micro_clusters) > 1 for each in sets)
     proposal = doubtful_sets(belief, run.history_, np.random.RandomState(0))
     assert belief.labels[proposal.a] == belief.labels[proposal.b]
-    assert any((proposal.a in each.grains) and (proposal.b not in each.grains) for each in sets)
+    assert any(
+        (proposal.a in each.micro_clusters) and (proposal.b not in each.micro_clusters) for each in sets
+    )
     assert 0 < proposal.gain < len(X) ** 2 / 4
