@@ -53,7 +53,7 @@ def test_iris_in_fifty_questions(iris):
         (2, "; the last 2 answers regrouped "),
     ],
 )
-def test_the_outlook_speaks_of_answers_only_if_there_are_any(iris, n_answers, ending):
+def test_the_stopping_estimate_speaks_of_answers_only_if_there_are_any(iris, n_answers, ending):
     X, y = iris
     run = play(ActiveClustering(random_state=0).start(X[::3]), y[::3], n_answers)
     assert ending in run.stopping_estimate_.words
