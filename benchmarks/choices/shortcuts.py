@@ -43,7 +43,7 @@ SIZES, N_DRAWS = (3_000, 20_000), 5
 BEFORE: dict[str, list[tuple[ModuleType, str, float]]] = {
     "NCSC": [(projected, "SETTLED_SHARE", -1.0)],
     "CSP": [(cuts, "SCATTERED_TOLERANCE", 3_000)],
-    "E2CP": [(smooth, "STANDING_OUT", np.inf)],
+    "E2CP": [(smooth, "MIN_GAP", np.inf)],
     "CSAP": [(prior, "FIRST_PRODUCTS", 21)],
 }
 KNOWN = {

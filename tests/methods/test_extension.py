@@ -13,7 +13,7 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Gaussian, Neighbors
 from sidecut.methods.csp.estimator import CutsExtension
 from sidecut.methods.cut import extend_cut
-from sidecut.methods.e2cp.adjustment import arriving_beliefs, extend_rows
+from sidecut.methods.e2cp.adjustment import extend_rows, propagate_to_new
 
 # The methods themselves are tested here; the guard has tests of its own.
 E2CP = partial(E2CP, safe=False)
@@ -60,7 +60,7 @@ def test_what_e2cp_believes_of_a_free_point_follows_from_its_neighbours(moons, k
     graph = Neighbors(8).build(X)
     free = np.setdiff1d(np.arange(150), known.constrained_points)
     F = model.propagated_constraints_
-    arrived = arriving_beliefs(graph.matrix[free], graph, F.matrix, 0.7)
+    arrived = propagate_to_new(graph.matrix[free], graph, F.matrix, 0.7)
     assert np.allclose(arrived, F.toarray()[free], atol=1e-9 * F.max_abs)
 
 

@@ -88,7 +88,7 @@ def test_the_unit_of_weights_does_not_matter(w, f, unit):
 
 
 def test_cannot_links_alone_leave_a_sparse_graph_sparse(monkeypatch):
-    monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setitem(adjust_graph.__globals__, "DENSE_NODES", 0)
     graph = Neighbors(5).build(X)
     changed = adjust_graph(graph, beliefs("apart"))
     assert isinstance(changed, SparseGraph)
@@ -116,7 +116,7 @@ def test_components_are_those_of_the_dense_graph(seed, n_parts):
     factor = (part[:, None] == part[points]) * rng.uniform(0.1, 0.5, size=(80, 4))
     core = np.array([[0, 1, 0, 0], [1, 0, -1, 0], [0, -1, 0, -1], [0, 0, -1, 0.0]])
     graph = AdjustedGraph(as_graph(W.astype(float)), LowRankMatrix(factor, core))
-    sparse = AdjustedGraph(SparseGraph(sp.csr_array(W.astype(float))), graph.beliefs)
+    sparse = AdjustedGraph(SparseGraph(sp.csr_array(W.astype(float))), graph.propagated)
     dense = graph.toarray()
     expected = connected_components(sp.csr_array(dense > 0), directed=False)[1]
     isolated = dense.sum(axis=1) == 0

@@ -31,18 +31,16 @@ def _tile_side(request, monkeypatch):
 
 
 @pytest.fixture(params=[0, 200], ids=["computed", "stored"])
-def per_node(request, monkeypatch):
-    monkeypatch.setattr(classwise, "STORED_PER_NODE", request.param)
-    return request.param
+def _per_node(request, monkeypatch):
+    monkeypatch.setattr(classwise, "MAX_STORED_PER_NODE", request.param)
 
 
 @pytest.mark.usefixtures("_tile_side")
-@pytest.mark.parametrize("running", [1, 4_000_000])
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("decided", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("weight", [1.0, 30.0], ids=["unclipped", "clipped"])
-def test_class_by_class_is_exact(n_classes, decided, weight, per_node, running, monkeypatch):
-    monkeypatch.setattr(classwise, "RUNNING_NUMBERS", running)
+@pytest.mark.usefixtures("_per_node")
+def test_class_by_class_is_exact(n_classes, decided, weight):
     matrix = AgreementMatrix(memberships(120, n_classes, 0, decided), weight)
     block = np.random.default_rng(1).normal(size=(120, 4))
     part = ClasswisePart(matrix)
@@ -77,11 +75,16 @@ def test_any_agreement(n, n_classes, seed):
 def test_few_doubtful_entries_are_stored_and_many_computed(monkeypatch):
     matrix = AgreementMatrix(memberships(120, 4, 0, decided=1.0))
     doubtful = sum(members.n_doubtful for members in ClasswisePart(matrix).classes)
-    assert ClasswisePart(matrix).n_computed == 0
     stored = ClasswisePart(matrix).stored.nnz
     assert 0 < stored < doubtful
-    monkeypatch.setattr(classwise, "STORED_PER_NODE", (stored - 1) / 120)
-    assert ClasswisePart(matrix).n_computed == doubtful
+    monkeypatch.setattr(classwise, "MAX_STORED_PER_NODE", (stored - 1) / 120)
+    assert ClasswisePart(matrix).stored is None
+
+
+def test_running_sums_of_many_columns_are_taken_in_parts():
+    matrix = AgreementMatrix(memberships(120, 4, 0, decided=1.0))
+    block = np.random.default_rng(1).normal(size=(120, 40_000))
+    np.testing.assert_allclose(ClasswisePart(matrix)(block), dense_part(matrix) @ block, atol=1e-12)
 
 
 def test_decided_points_leave_no_doubt():

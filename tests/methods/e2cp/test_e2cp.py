@@ -116,7 +116,7 @@ def test_never_formed_is_the_same_as_dense(larger, kind, rescale, monkeypatch):
     graph, y = larger
     known = knowledge(kind, y)
     expected = dense_e2cp(graph.toarray(), known.as_matrix().toarray(), rescale=rescale)
-    monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setitem(adjust_graph.__globals__, "DENSE_NODES", 0)
     lazy = E2CP(10, rescale=rescale, approximate=False)._adjust(graph, known).graph
     assert isinstance(lazy, AdjustedGraph)
     block = np.random.default_rng(0).normal(size=(1000, 3))
@@ -132,9 +132,9 @@ def test_input_of_either_precision(larger, kind, precision, monkeypatch):
     known = knowledge(kind, y)
     given = sp.csr_array(graph.matrix, dtype=precision)
     expected = dense_e2cp(given.toarray().astype(np.float64), known.as_matrix().toarray(), rescale=True)
-    monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setitem(adjust_graph.__globals__, "DENSE_NODES", 0)
     if precision == np.float32:
-        monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
+        monkeypatch.setattr(spreading, "MAX_DOUBLE_BYTES", 0)
         monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 4)
         monkeypatch.setattr(spreading, "DENSE_NODES", 0)
     model = E2CP(10, safe=False, affinity="precomputed", approximate=False, random_state=0).fit(
@@ -154,7 +154,7 @@ def test_labels_and_eigenvalues_at_scale_are_those_in_memory(larger, monkeypatch
     known = sample_labels(y, 50, random_state=0)
     expected = E2CP(10, safe=False, affinity="precomputed", random_state=0).fit(graph, constraints=known)
     assert isinstance(expected.affinity_matrix_, SparseGraph | DenseGraph)
-    monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setitem(adjust_graph.__globals__, "DENSE_NODES", 0)
     model = E2CP(10, safe=False, affinity="precomputed", approximate=False, random_state=0).fit(
         graph, constraints=known
     )
@@ -280,10 +280,10 @@ def test_nothing_known_propagates_nothing():
 
 def test_hours_of_work_are_announced(monkeypatch):
     known = knowledge("pairs", Y)
-    monkeypatch.setitem(adjust_graph.__globals__, "IN_MEMORY", 0)
+    monkeypatch.setitem(adjust_graph.__globals__, "DENSE_NODES", 0)
     monkeypatch.setattr(strips, "KEPT_BYTES", 0)
     E2CP(4, safe=False, random_state=0).fit(X, constraints=known)
-    monkeypatch.setattr(e2cp, "DEAR_PRODUCT", 150**2 / 2 * known.constrained_points.size - 1)
+    monkeypatch.setattr(e2cp, "MAX_MULTIPLICATIONS", 150**2 / 2 * known.constrained_points.size - 1)
     with pytest.warns(
         ConstraintWarning, match="of 150 points: every product with the adjusted graph costs 9e"
     ):
@@ -295,7 +295,7 @@ def test_the_approximation_by_labels_measures_its_error(large, monkeypatch):
     graph, y = large
     known = sample_labels(y, 30, random_state=0)
     monkeypatch.setattr(e2cp, "APPROXIMATE_FROM", 1000)
-    monkeypatch.setattr(grouped, "MEASURED_POINTS", 10**6)
+    monkeypatch.setattr(grouped, "N_MEASURED_POINTS", 10**6)
     exact, quick = (
         E2CP(10, safe=False, affinity="precomputed", approximate=approximate, random_state=0).fit(
             graph, constraints=known
@@ -359,7 +359,7 @@ def test_approximate_is_yes_no_or_auto():
 
 def test_too_coarse_an_approximation_is_made_exact_or_warned_about(monkeypatch):
     monkeypatch.setattr(e2cp, "APPROXIMATE_FROM", 100)
-    monkeypatch.setattr(e2cp, "LARGEST_ERROR", 0.0)
+    monkeypatch.setattr(e2cp, "MAX_ERROR", 0.0)
     known = knowledge("pairs", Y)
     exact, auto = (
         E2CP(4, safe=False, approximate=approximate, random_state=0).fit(X, constraints=known)

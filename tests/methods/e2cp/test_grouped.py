@@ -14,11 +14,11 @@ from sidecut.methods.e2cp.adjustment import (
     GroupedGraph,
     adjust_smoothly,
     adjust_weights,
-    beliefs_at,
     measure_error,
+    propagated_columns,
 )
 from sidecut.methods.e2cp.propagation import propagate
-from sidecut.methods.e2cp.smooth import smooth_beliefs
+from sidecut.methods.e2cp.smooth import propagate_smoothly
 from sidecut.spectral import laplacian_eigenpairs
 
 RNG = np.random.default_rng(0)
@@ -32,18 +32,20 @@ def random_state():
 
 
 def beliefs(n_vectors=6):
-    return smooth_beliefs(GRAPH, PAIRS, 0.8, laplacian_eigenpairs(GRAPH, n_vectors).vectors).scaled(0.06)
+    return propagate_smoothly(GRAPH, PAIRS, 0.8, laplacian_eigenpairs(GRAPH, n_vectors).vectors).scaled(0.06)
 
 
 def some_graph(n=12, n_groups=4):
     edges = sp.random_array((n, n), density=0.2, rng=RNG)
-    levels = np.maximum(RNG.normal(size=(n_groups, n_groups)), 0)
-    return GroupedGraph(sp.csr_array(edges + edges.T), RNG.integers(n_groups, size=n), levels + levels.T)
+    block_weights = np.maximum(RNG.normal(size=(n_groups, n_groups)), 0)
+    return GroupedGraph(
+        sp.csr_array(edges + edges.T), RNG.integers(n_groups, size=n), block_weights + block_weights.T
+    )
 
 
 def test_every_view_of_the_graph_is_the_same_matrix():
     graph = some_graph()
-    W = graph.edges.toarray() + graph.levels[graph.group][:, graph.group]
+    W = graph.edges.toarray() + graph.block_weights[graph.group][:, graph.group]
     np.testing.assert_allclose(graph.toarray(), W)
     np.testing.assert_allclose(graph.apply(np.eye(12)), W, atol=1e-14)
     np.testing.assert_allclose(graph.apply(np.arange(12.0)), W @ np.arange(12.0))
@@ -60,17 +62,17 @@ def test_the_split_is_the_graph(monkeypatch):
     np.testing.assert_allclose(S.toarray() + B @ np.diag(m) @ B.T, graph.toarray(), atol=1e-12)
     normalized = graph.scale[:, None] * B
     np.testing.assert_allclose(normalized.T @ normalized, np.eye(m.size), atol=1e-12)
-    monkeypatch.setattr(module, "LOW_RANK", m.size - 1)
+    monkeypatch.setattr(module, "MAX_SPLIT_RANK", m.size - 1)
     assert graph.split is None
 
 
-def test_the_split_has_the_rank_of_the_levels():
-    levels = np.zeros((5, 5))
-    levels[1:, 1:] = np.outer([1, 2, 0, 1], [1, 2, 0, 1])
+def test_the_split_has_the_rank_of_the_block_weights():
+    block_weights = np.zeros((5, 5))
+    block_weights[1:, 1:] = np.outer([1, 2, 0, 1], [1, 2, 0, 1])
     # The first group has isolated nodes only, the third only edges.
     group = np.repeat(np.arange(5), 4)
     edges = sp.csr_array(np.kron(np.diag([0, 0, 0, 1.0, 0]), np.ones((4, 4))))
-    graph = GroupedGraph(edges, group, levels)
+    graph = GroupedGraph(edges, group, block_weights)
     S, B, m = graph.split
     assert m.size == 1
     np.testing.assert_allclose(S.toarray() + B @ np.diag(m) @ B.T, graph.toarray(), atol=1e-12)
@@ -81,11 +83,11 @@ def test_the_split_has_the_rank_of_the_levels():
 def test_components_are_those_of_the_matrix(seed, n_chained):
     rng = np.random.default_rng(seed)
     edges = sp.random_array((20, 20), density=0.02, rng=rng)
-    levels = np.diag(rng.integers(2, size=6)).astype(float)
+    block_weights = np.diag(rng.integers(2, size=6)).astype(float)
     # Groups that hang together; with six, all of them.
     chain = np.arange(n_chained - 1)
-    levels[chain, chain + 1] = levels[chain + 1, chain] = 0.5
-    graph = GroupedGraph(sp.csr_array(edges + edges.T), np.arange(20) % 6, levels)
+    block_weights[chain, chain + 1] = block_weights[chain + 1, chain] = 0.5
+    graph = GroupedGraph(sp.csr_array(edges + edges.T), np.arange(20) % 6, block_weights)
     expected = connected_components(sp.csr_array(graph.toarray()), directed=False)[1]
     linked = np.flatnonzero(graph.degrees > 0)
     same = expected[linked][:, None] == expected[linked]
@@ -102,7 +104,7 @@ def test_with_a_group_for_every_point_it_is_eq4(unit):
 
 
 def test_fewer_groups_keep_the_edges_and_the_pairs_and_come_close(monkeypatch):
-    monkeypatch.setattr(module, "GROUPS", 25)
+    monkeypatch.setattr(module, "N_GROUPS", 25)
     F = beliefs()
     graph = adjust_smoothly(GRAPH, F, 1.0, random_state())
     expected = adjust_weights(GRAPH.toarray(), F.apply(np.eye(150)))
@@ -116,7 +118,7 @@ def test_fewer_groups_keep_the_edges_and_the_pairs_and_come_close(monkeypatch):
 def test_cannot_links_alone_leave_the_graph_sparse():
     known = sample_pairs(Y, 80, random_state=0)
     apart = type(known).from_pairs(150, cannot_link=known.cannot_link)
-    F = smooth_beliefs(GRAPH, apart, 0.8, laplacian_eigenpairs(GRAPH, 6).vectors).scaled(0.06)
+    F = propagate_smoothly(GRAPH, apart, 0.8, laplacian_eigenpairs(GRAPH, 6).vectors).scaled(0.06)
     graph = adjust_smoothly(GRAPH, F, 1.0, random_state())
     assert isinstance(graph, SparseGraph)
     expected = GRAPH.toarray() * (1 - np.clip(np.abs(F.apply(np.eye(150))), 0, 1))
@@ -124,12 +126,12 @@ def test_cannot_links_alone_leave_the_graph_sparse():
 
 
 def test_the_error_is_measured_against_eq4(monkeypatch):
-    monkeypatch.setattr(module, "MEASURED_POINTS", 150)
+    monkeypatch.setattr(module, "N_MEASURED_POINTS", 150)
     F, scale = propagate(GRAPH, PAIRS, 0.8).toarray(), 0.06
     changed = adjust_smoothly(GRAPH, beliefs(), 1.0, random_state())
     expected = adjust_weights(GRAPH.toarray(), F / scale)
     shares = np.abs(changed.toarray() - expected).sum(axis=0) / expected.sum(axis=0)
-    columns = partial(beliefs_at, GRAPH, PAIRS, 0.8)
+    columns = partial(propagated_columns, GRAPH, PAIRS, 0.8)
     error = measure_error(GRAPH, changed, lambda points: columns(points) / scale, 1.0, random_state())
     assert error == pytest.approx(shares.mean(), rel=0.01)
     assert 0.01 < error < 0.5

@@ -9,12 +9,28 @@ from sklearn.datasets import make_moons
 from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Gaussian, GaussianGraph, Heat, Neighbors, SparseGraph, as_graph
-from sidecut.methods.e2cp import propagate, propagate_by_iteration, spread
+from sidecut.methods.e2cp import propagate, spread
 from sidecut.methods.e2cp import propagation as lowrank
 from sidecut.methods.e2cp import propagation as spreading
 from sidecut.methods.e2cp.propagation import AgreementMatrix
 
 X, Y = make_moons(90, noise=0.1, random_state=0)
+
+
+def iterate(graph, known, alpha):
+    """Iterate F <- α Ā F + (1 - α) Z until it stands still."""
+    current = np.zeros_like(known)
+    for _ in range(10_000):
+        previous, current = current, alpha * graph.normalized.apply(current) + (1.0 - alpha) * known
+        if np.abs(current - previous).max() <= 1e-12:
+            break
+    return current
+
+
+def propagate_by_iteration(graph, constraints, alpha=0.8):
+    """Steps 3 and 4 of the paper: vertical, then horizontal propagation (eq. 2), iterated to convergence."""
+    vertical = iterate(graph, constraints.as_matrix().toarray(), alpha)
+    return iterate(graph, vertical.T, alpha).T
 
 
 def propagator(graph, alpha=0.8):

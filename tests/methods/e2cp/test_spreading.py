@@ -51,7 +51,7 @@ def test_many_columns_of_the_inverse(form, alpha, dense_nodes):
 def test_single_precision_is_as_good_as_it_can_be(form, alpha, monkeypatch):
     graph = FORMS[form]()
     expected = propagator(graph, alpha)[:, POINTS]
-    monkeypatch.setattr(spreading, "DOUBLE_BYTES", 80 * 40 * 8 - 1)
+    monkeypatch.setattr(spreading, "MAX_DOUBLE_BYTES", 80 * 40 * 8 - 1)
     single = spread_units(graph, POINTS, np.arange(40), alpha)
     assert single.dtype == np.float32
     # Rounding errors grow with the condition number, (1 + alpha) / (1 - alpha).
@@ -61,7 +61,7 @@ def test_single_precision_is_as_good_as_it_can_be(form, alpha, monkeypatch):
 @pytest.mark.usefixtures("_never_dense")
 @pytest.mark.parametrize("double_bytes", [0, 2**30])
 def test_points_of_a_column_add_up(double_bytes, monkeypatch):
-    monkeypatch.setattr(spreading, "DOUBLE_BYTES", double_bytes)
+    monkeypatch.setattr(spreading, "MAX_DOUBLE_BYTES", double_bytes)
     monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 2)
     graph = FORMS["sparse"]()
     column = np.arange(40) % 3
@@ -74,7 +74,7 @@ def test_points_of_a_column_add_up(double_bytes, monkeypatch):
 
 @pytest.mark.usefixtures("_never_dense")
 def test_the_number_of_threads_does_not_matter(monkeypatch):
-    monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
+    monkeypatch.setattr(spreading, "MAX_DOUBLE_BYTES", 0)
     graph = FORMS["sparse"]()
     expected = spread_units(graph, POINTS, np.arange(40), 0.8)
     monkeypatch.setattr(spreading, "count_threads", lambda: 3)
@@ -84,7 +84,7 @@ def test_the_number_of_threads_does_not_matter(monkeypatch):
 @pytest.mark.usefixtures("_never_dense")
 def test_no_denormal_numbers(monkeypatch):
     """Along a path of 300 points entries fall by two from each to the next: to 2^-300 in exact numbers."""
-    monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
+    monkeypatch.setattr(spreading, "MAX_DOUBLE_BYTES", 0)
     monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 1)
     path = SparseGraph(np.eye(300, k=1) + np.eye(300, k=-1))
     single = spread_units(path, np.array([0, 299]), np.array([0, 1]), 0.8)
@@ -98,7 +98,7 @@ def test_isolated_points_keep_what_they_have(monkeypatch):
     graph = as_graph(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
     unit = np.array([0.0, 0.0, 1.0])
     np.testing.assert_allclose(spread(graph, unit, 0.8), 0.2 * unit)
-    monkeypatch.setattr(spreading, "DOUBLE_BYTES", 0)
+    monkeypatch.setattr(spreading, "MAX_DOUBLE_BYTES", 0)
     monkeypatch.setattr(spreading, "COLUMNS_AT_ONCE", 1)
     spread_out = spread_units(graph, np.array([2, 0]), np.array([0, 1]), 0.8)
     np.testing.assert_allclose(spread_out[:, 0], 0.2 * unit)
@@ -108,7 +108,7 @@ def test_on_a_very_large_graph_what_is_wanted_roughly_is_spread_in_single_precis
     graph = FORMS["sparse"]()
     block = np.random.default_rng(2).standard_normal((80, 3))
     expected = propagator(graph, 0.8) @ block
-    monkeypatch.setattr(spreading, "HUGE_NODES", 80)
+    monkeypatch.setattr(spreading, "MIN_SINGLE_NODES", 80)
     rough, exact = (spread(graph, block, 0.8, tolerance) for tolerance in (1e-5, 1e-14))
     # The residual is one part in 1e5 of the right-hand side, and the system no worse than 1 / (1 - alpha).
     sizes = np.linalg.norm(block, axis=0)

@@ -4,12 +4,8 @@
 |---|---|
 | `estimator.py` | the estimator `E2CP`: propagate, adjust the graph, cut it |
 | `propagation.py` | eqs. 1 to 3: F = (1-α)² (I - αS)⁻¹ Z (I - αS)⁻¹, kept as a factor |
-| `spreading.py` | (I - αS)⁻¹ times a block of vectors |
-| `adjustment.py` | eq. 4: the adjusted weights W̃, also of new points |
 | `smooth.py` | F of many pairs: a few eigenvectors, and the pairs themselves |
-| `grouped.py` | eq. 4 for it: a sparse graph plus one weight for every two groups of points |
-| `positive_part.py` | the positive part of F, which eq. 4 needs entry by entry |
-| `lowrank.py` | symmetric matrices of low rank, known by a factor |
+| `adjustment.py` | eq. 4: the adjusted weights W̃, exact and approximate, also of new points |
 """
 
 from sidecut.methods.e2cp.adjustment import AdjustedGraph, adjust_graph, adjust_weights
@@ -19,7 +15,6 @@ from sidecut.methods.e2cp.propagation import (
     LowRankMatrix,
     PropagatedConstraints,
     propagate,
-    propagate_by_iteration,
     spread,
 )
 
@@ -33,6 +28,5 @@ __all__ = [
     "adjust_weights",
     "nontrivial",
     "propagate",
-    "propagate_by_iteration",
     "spread",
 ]

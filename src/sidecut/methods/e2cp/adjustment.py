@@ -1,4 +1,4 @@
-"""A graph adjusted by beliefs about all its pairs: eq. 4 of E2CP (Lu & Ip, 2010)."""
+"""A graph adjusted by propagated constraints on all its pairs: eq. 4 of E2CP (Lu & Ip, 2010)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_batches
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -22,11 +23,23 @@ from sidecut.graphs import lazy
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, SparseProduct, SplitWeights, drop_isolated
 from sidecut.graphs.lazy import KeptStrips, KeptTiledGraph, TiledGraph, halve, rows_of
 from sidecut.methods.cut import LARGEST_EIGENVALUE
-from sidecut.methods.e2cp.propagation import AgreementMatrix, LowRankMatrix, slices, spread
-from sidecut.methods.e2cp.smooth import SmoothBeliefs
+from sidecut.methods.e2cp.propagation import AgreementMatrix, LowRankMatrix, slices, spread, unit_columns
+from sidecut.methods.e2cp.smooth import TOLERANCE, SmoothMatrix
 from sidecut.threads import count_threads
 
 PositivePart = Callable[[FloatArray], FloatArray]
+
+#: Up to this many nodes an adjusted graph is kept in memory (32 MB), if the graph itself is.
+DENSE_NODES = 2_000
+#: Positive entries of the agreement of labels that are not sure beforehand are stored up to this many a node.
+MAX_STORED_PER_NODE = 200
+#: The number of groups of points whose weights are approximated by one number for every two groups.
+N_GROUPS = 200
+#: The error of the approximation is the mean over this many random points.
+N_MEASURED_POINTS = 8
+#: The weights between groups are split off as a factor up to this rank. Labels of two classes that reach a
+#: part of the graph have rank 2, random pairs 200.
+MAX_SPLIT_RANK = 32
 
 
 def positive_part(matrix: LowRankMatrix) -> PositivePart | None:
@@ -40,18 +53,6 @@ def positive_part(matrix: LowRankMatrix) -> PositivePart | None:
     if isinstance(matrix, AgreementMatrix):
         return ClasswisePart(matrix)
     return TiledPart(matrix)
-
-
-# The positive part of an agreement of labels, class by class: exact, and near linear on most data.
-
-#: Positive entries that are not sure beforehand are stored, if there are at most so many for every node.
-STORED_PER_NODE = 200
-#: Running sums over a class take about this many numbers at a time.
-RUNNING_NUMBERS = 4_000_000
-#: By so much an entry may exceed 1 from rounding alone.
-ROUNDING = 1e-13
-
-Tile = tuple[slice, slice, FloatArray]
 
 
 class ClasswisePart:
@@ -68,8 +69,8 @@ class ClasswisePart:
     Within a class, p_i·p_j >= x y: where x y >= 1/2 the entry is surely not negative; with two classes, where
     p_i·p_j = x y + (1 - x)(1 - y) = 1/2 + 2 (x - 1/2)(y - 1/2), it never is. With the points of a class
     sorted by their share, the sure columns of a row come first, and are applied through the factor by running
-    sums. Of the doubtful entries few are positive. These are found once and stored where they are not too
-    many, and otherwise computed again in every product.
+    sums. Of the doubtful entries few are positive. They are found once and stored, or, where they are many,
+    computed again in every product.
 
     Also F_ij <= t_i t_j with t_i = √w s_i (2 x_i - 1), since p_i·p_j <= x y + (1 - x)(1 - y). In a class
     where that exceeds 1, so that entries may have to be clipped, none is taken as sure.
@@ -80,7 +81,7 @@ class ClasswisePart:
     def __init__(self, matrix: AgreementMatrix) -> None:
         self.n_nodes = matrix.n_nodes
         self.classes = list(_sorted_classes(matrix))
-        self.stored = self._stored_doubts(STORED_PER_NODE * matrix.n_nodes)
+        self.stored = self._stored_doubts(MAX_STORED_PER_NODE * matrix.n_nodes)
 
     def __call__(self, block: FloatArray) -> FloatArray:
         """Return F⁺ @ block."""
@@ -101,11 +102,6 @@ class ClasswisePart:
         # Threads cannot be written to a file.
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_stored_product"}
-
-    @property
-    def n_computed(self) -> int:
-        """How many entries are computed one by one in every product."""
-        return 0 if self.stored is not None else sum(members.n_doubtful for members in self.classes)
 
     def _doubtful_product(self, block: FloatArray) -> FloatArray:
         result = np.zeros(block.shape)
@@ -142,7 +138,6 @@ class _Class:
     factor: FloatArray
     left: FloatArray
     shares: FloatArray
-    tops: FloatArray
     is_clipped: bool
 
     @cached_property
@@ -166,14 +161,15 @@ class _Class:
             return self.left @ (self.factor.T @ block)
         result = np.zeros(block.shape)
         some = np.flatnonzero(self.n_sure)
-        at_once = max(1, RUNNING_NUMBERS // self.factor.size)
+        # Running sums of 32 MB at a time.
+        at_once = max(1, 4_000_000 // self.factor.size)
         for start in range(0, block.shape[1], at_once):
             part = slice(start, start + at_once)
             sums = np.cumsum(self.factor[:, :, None] * block[:, None, part], axis=0)
             result[some, part] = np.einsum("ik,ikb->ib", self.left[some], sums[self.n_sure[some] - 1])
         return result
 
-    def doubtful_tiles(self) -> Iterator[Tile]:
+    def doubtful_tiles(self) -> Iterator[tuple[slice, slice, FloatArray]]:
         """Yield (rows, columns, F⁺[rows, columns]) for all entries that are not sure; zero where they are."""
         for rows in slices(self.points.size):
             for columns in slices(self.points.size, int(self.n_sure[rows.stop - 1])):
@@ -190,29 +186,23 @@ def _sorted_classes(matrix: AgreementMatrix) -> Iterator[_Class]:
     np.divide(matrix.factor.max(axis=1), sums, out=shares, where=sums > 0)
     tops = np.sqrt(matrix.weight) * sums * (2.0 * shares - 1.0)
     # The bound is not tight: a matrix divided by its largest entry has none above 1, whatever the bound says.
-    is_bounded = matrix.largest() <= 1.0 + ROUNDING
+    is_bounded = matrix.largest() <= 1.0 + 1e-13
     for k in range(matrix.rank):
         points = np.flatnonzero((leading == k) & (shares > 0.5))
         if points.size:
             points = points[np.argsort(-shares[points], kind="stable")]
             is_clipped = not is_bounded and bool(tops[points].max() > 1.0)
             rows = matrix.factor[points], matrix.left(points)
-            yield _Class(points, *rows, shares[points], tops[points], is_clipped)
-
-
-# The positive part of a matrix of low rank, tile by tile, its entries kept as far as they fit.
-
-#: The share of entries that are positive is estimated from so many.
-SAMPLED_ENTRIES = 10_000
+            yield _Class(points, *rows, shares[points], is_clipped)
 
 
 class TiledPart:
     """The map X -> F⁺ X with F⁺_ij = min(max(F_ij, 0), 1), F of low rank: exact, tile by tile.
 
     Making all tiles costs n² rank / 2 multiplications, far more than using them. So they are made once and
-    their positive entries kept, in the precision of the factor, as far as they fit in memory: of random pairs
-    among K classes few say "together", and few entries of what follows from them are positive. Only what does
-    not fit is made again in every product.
+    their positive entries kept, in the precision of the factor, as far as they fit in memory: few random
+    pairs among K classes are must-links, and few entries of F are positive. Tiles that do not fit are made
+    again in every product.
     """
 
     def __init__(self, matrix: LowRankMatrix) -> None:
@@ -229,7 +219,7 @@ class TiledPart:
     @cached_property
     def share(self) -> float:
         """The share of entries that are positive, estimated from a sample."""
-        places = np.random.default_rng(0).integers(self.matrix.n_nodes, size=(2, SAMPLED_ENTRIES))
+        places = np.random.default_rng(0).integers(self.matrix.n_nodes, size=(2, 10_000))
         return float((self.matrix.entries(*places) > 0).mean())
 
     @property
@@ -250,28 +240,18 @@ class TiledPart:
         return sp.hstack(tiles, format="csr")
 
     def __getstate__(self) -> dict[str, Any]:
-        # What can be made again is not worth a gigabyte of a file.
+        # Tiles can be made again.
         return {"matrix": self.matrix}
 
 
-#: Up to this many nodes an adjusted graph is kept in memory (32 MB), if the graph itself is.
-IN_MEMORY = 2_000
-#: Up to this many nodes it has the form of the graph; beyond, it is kept sparse if so small a share of its
-#: entries is not zero.
-SMALL = 800
-SPARSE_SHARE = 0.1
-#: Components are joined by so many columns of indicators at a time.
-COMPONENTS_AT_ONCE = 64
-
-
-def adjust_weights(weights: FloatArray, beliefs: FloatArray, unit: float = 1.0) -> FloatArray:
+def adjust_weights(weights: FloatArray, propagated: FloatArray, max_weight: float = 1.0) -> FloatArray:
     """Return eq. 4 of E2CP: 1 - (1 - F)(1 - W) where F >= 0, (1 + F) W where F < 0; entry by entry.
 
-    Both are W (1 - |F|) + max(F, 0). Beliefs are first clipped to [-1, 1], beyond which eq. 4 would make
-    weights negative.
+    Both are W (1 - |F|) + max(F, 0). F is first clipped to [-1, 1], beyond which eq. 4 would make weights
+    negative.
     """
-    clipped = np.clip(beliefs, -1.0, 1.0)
-    return weights * (1.0 - np.abs(clipped)) + unit * np.maximum(clipped, 0.0)
+    clipped = np.clip(propagated, -1.0, 1.0)
+    return weights * (1.0 - np.abs(clipped)) + max_weight * np.maximum(clipped, 0.0)
 
 
 class AdjustedGraph(KeptTiledGraph):
@@ -282,24 +262,24 @@ class AdjustedGraph(KeptTiledGraph):
     factor.
     """
 
-    def __init__(self, graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0) -> None:
+    def __init__(self, graph: Graph, propagated: LowRankMatrix, max_weight: float = 1.0) -> None:
         self.graph = graph
-        self.beliefs = beliefs
-        self.unit = unit
+        self.propagated = propagated
+        self.max_weight = max_weight
         self.n_nodes = graph.n_nodes
-        self.edges = _adjust_edges(graph, beliefs) if sp.issparse(graph.matrix) else None
+        self.edges = _adjust_edges(graph, propagated) if sp.issparse(graph.matrix) else None
 
     @cached_property
     def joined(self) -> PositivePart | None:
         """The map X -> max(F, 0) X, or None where F has no positive entry."""
-        return positive_part(self.beliefs)
+        return positive_part(self.propagated)
 
     def apply(self, block: FloatArray) -> FloatArray:
         """Return the product with a vector or a block of vectors."""
         if self.edges is None:
             return super().apply(block)
         kept = self._edge_product(block)
-        return kept if self.joined is None else kept + self.unit * self.joined(block)
+        return kept if self.joined is None else kept + self.max_weight * self.joined(block)
 
     @cached_property
     def _edge_product(self) -> SparseProduct:
@@ -311,13 +291,13 @@ class AdjustedGraph(KeptTiledGraph):
 
     def tile(self, rows: slice) -> FloatArray:
         """Return some rows of the weights."""
-        beliefs = self.beliefs.block(rows, slice(None))
-        return adjust_weights(rows_of(self.graph, rows), beliefs, self.unit)
+        propagated = self.propagated.block(rows, slice(None))
+        return adjust_weights(rows_of(self.graph, rows), propagated, self.max_weight)
 
     def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the weights of some pairs of nodes."""
-        beliefs = self.beliefs.entries(rows, columns)
-        return adjust_weights(self.graph.weights_at(rows, columns), beliefs, self.unit)
+        propagated = self.propagated.entries(rows, columns)
+        return adjust_weights(self.graph.weights_at(rows, columns), propagated, self.max_weight)
 
     @cached_property
     def components(self) -> IntArray:
@@ -325,41 +305,39 @@ class AdjustedGraph(KeptTiledGraph):
         if self.edges is None:
             return super().components
         number = connected_components(self.edges, directed=False)[1]
-        return drop_isolated(self._with_joints(number), self.isolated)
-
-    def _with_joints(self, number: npt.NDArray) -> npt.NDArray:
-        """Merge the components between which F is positive somewhere."""
         n_found = int(number.max()) + 1
-        if n_found == 1 or self.joined is None:
-            return number
-        touching = sp.lil_array((n_found, n_found))
-        for start in range(0, n_found, COMPONENTS_AT_ONCE):
-            own = np.arange(start, min(start + COMPONENTS_AT_ONCE, n_found))
-            # F⁺ has no negative entry: its product with an indicator is positive where any entry is.
-            node, which = np.nonzero(self.joined((number[:, None] == own).astype(np.float64)) > 0)
-            touching[number[node], own[which]] = 1.0
-        return connected_components(sp.csr_array(touching), directed=False)[1][number]
+        if n_found > 1 and self.joined is not None:
+            # Components between which F is positive somewhere are one.
+            touching = sp.lil_array((n_found, n_found))
+            for start in range(0, n_found, 64):
+                own = np.arange(start, min(start + 64, n_found))
+                # F⁺ has no negative entry: its product with an indicator is positive where any entry is.
+                node, which = np.nonzero(self.joined((number[:, None] == own).astype(np.float64)) > 0)
+                touching[number[node], own[which]] = 1.0
+            number = connected_components(sp.csr_array(touching), directed=False)[1][number]
+        return drop_isolated(number, self.isolated)
 
 
-def adjust_graph(graph: Graph, beliefs: LowRankMatrix, unit: float = 1.0) -> Graph:
+def adjust_graph(graph: Graph, propagated: LowRankMatrix, max_weight: float = 1.0) -> Graph:
     """Return a graph adjusted by eq. 4 in the form that suits it."""
-    lazy = AdjustedGraph(graph, beliefs, unit)
+    lazy = AdjustedGraph(graph, propagated, max_weight)
     if lazy.edges is not None and lazy.joined is None:
         return SparseGraph(lazy.edges)
-    if graph.n_nodes > IN_MEMORY or isinstance(graph, TiledGraph):
+    if graph.n_nodes > DENSE_NODES or isinstance(graph, TiledGraph):
         return lazy
     weights = lazy.materialized().matrix
-    is_sparse = graph.n_nodes <= SMALL or np.count_nonzero(weights) < SPARSE_SHARE * weights.size
+    # Small graphs keep their form; larger ones are sparse if few weights are not zero.
+    is_sparse = graph.n_nodes <= 800 or np.count_nonzero(weights) < 0.1 * weights.size
     if sp.issparse(graph.matrix) and is_sparse:
         return SparseGraph(sp.csr_array(weights))
     return DenseGraph(weights)
 
 
-def _adjust_edges(graph: Graph, beliefs: LowRankMatrix) -> sp.csr_array:
+def _adjust_edges(graph: Graph, propagated: LowRankMatrix | SmoothMatrix) -> sp.csr_array:
     """Return W (1 - |F|), which lives on the edges of W."""
     # One half and its mirror image: a graph is symmetric to the last bit.
     edges = sp.coo_array(sp.triu(graph.matrix))
-    strengths = np.abs(beliefs.entries(edges.row, edges.col))
+    strengths = np.abs(propagated.entries(edges.row, edges.col))
     weights = edges.data * np.maximum(1.0 - strengths, 0.0)
     half = sp.csr_array((weights, (edges.row, edges.col)), shape=edges.shape)
     kept = sp.csr_array(half + sp.triu(half, k=1).T)
@@ -367,43 +345,41 @@ def _adjust_edges(graph: Graph, beliefs: LowRankMatrix) -> sp.csr_array:
     return kept
 
 
-# What E2CP makes of a new point: its row of F, of the adjusted graph, and of the eigenvectors.
-#
-# Nothing is known about a new point, so its row of Z is zero, and its row of P = (1 - α)(I - α Ā)⁻¹ is that
-# of its neighbours, averaged by the normalised weights s: F_new = α s F. Eq. 4 then adjusts its weights as
-# it does all others, self-loop included, and the equation of an eigenvector is solved for its entry.
-
-
-#: So many numbers of the rows of F are held at a time.
-ROW_NUMBERS = 20_000_000
-
-
-def arriving_beliefs(
-    edges: sp.csr_array, graph: Graph, beliefs: LowRankMatrix | SmoothBeliefs, alpha: float
+def propagate_to_new(
+    edges: sp.csr_array, graph: Graph, propagated: LowRankMatrix | SmoothMatrix, alpha: float
 ) -> FloatArray:
-    """Return α s F, what is believed about new points and all old ones, with s = W_j / √(d d_j)."""
-    return alpha * beliefs.apply(_normalize(edges, graph).toarray().T).T
+    """Return α s F, the rows of F of new points, with s = W_j / √(d d_j).
+
+    A new point has no constraints, so its row of Z is zero, and its row of P = (1 - α)(I - α Ā)⁻¹ is the mean
+    of its neighbours' rows, weighted by s.
+    """
+    return alpha * propagated.apply(_normalize(edges, graph).toarray().T).T
 
 
 def extend_rows(
     edges: sp.csr_array,
     graph: Graph,
-    beliefs: LowRankMatrix | SmoothBeliefs,
+    propagated: LowRankMatrix | SmoothMatrix,
     alpha: float,
-    unit: float,
+    max_weight: float,
     relaxed: FloatArray,
     eigenvalues: FloatArray,
 ) -> FloatArray:
-    """Return the rows of D̃^{-1/2} V for new points, in memory for a few of them at a time."""
+    """Return the rows of D̃^{-1/2} V for new points.
+
+    Eq. 4 adjusts the weights of a new point, its self-loop included; then the equation of an eigenvector is
+    solved for its entry.
+    """
     factor = np.where(eigenvalues < LARGEST_EIGENVALUE, 1.0 - eigenvalues, 1.0)
     rows = np.empty((edges.shape[0], relaxed.shape[1]))
-    for part in _portions(*edges.shape):
+    # Rows of F of 160 MB at a time.
+    for part in gen_batches(edges.shape[0], max(1, 20_000_000 // edges.shape[1])):
         some = edges[part]
-        arrived = arriving_beliefs(some, graph, beliefs, alpha)
-        weights = adjust_weights(some.toarray(), arrived, unit)
+        arrived = propagate_to_new(some, graph, propagated, alpha)
+        weights = adjust_weights(some.toarray(), arrived, max_weight)
         # W̃_ii = F_ii = α s F_i: a self-loop counts in the degree and multiplies the entry itself.
         own = alpha * np.asarray(_normalize(some, graph).multiply(arrived).sum(axis=1)).ravel()
-        loop = unit * np.clip(own, 0.0, 1.0)
+        loop = max_weight * np.clip(own, 0.0, 1.0)
         degree = weights.sum(axis=1) + loop
         rows[part] = (weights @ relaxed) / (degree[:, None] * factor - loop[:, None])
     return rows
@@ -415,38 +391,19 @@ def _normalize(edges: sp.csr_array, graph: Graph) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(1.0 / own) @ edges @ sp.diags_array(1.0 / degrees))
 
 
-def _portions(n_new: int, n_old: int) -> Iterator[slice]:
-    at_once = max(1, ROW_NUMBERS // n_old)
-    return (slice(start, min(start + at_once, n_new)) for start in range(0, n_new, at_once))
-
-
-BeliefsAt = Callable[[IntArray], FloatArray]
-
-#: Points are put into so many groups, from a sample of so many points.
-GROUPS = 200
-GROUP_SAMPLE = 10_000
-#: The error is measured at so many points, against rows of F to this residual.
-MEASURED_POINTS = 8
-MEASURED_TOLERANCE = 3e-3
-#: The rank that the groups add is low up to here; shares of the normalised affinity below the second number
-#: are rounding errors. Labels of two classes that reach a part of the graph have rank 2, random pairs 200.
-LOW_RANK = 32
-GROUPED_ROUNDING = 1e-14
-
-
 class GroupedGraph(Graph):
     """The graph E + G M Gᵀ, where E is sparse and G says which group each node is in."""
 
-    def __init__(self, edges: sp.csr_array, group: IntArray, levels: FloatArray) -> None:
+    def __init__(self, edges: sp.csr_array, group: IntArray, block_weights: FloatArray) -> None:
         self.n_nodes = int(edges.shape[0])
         self.edges = sp.csr_array(edges)
         self.group = group
-        self.levels = levels
+        self.block_weights = block_weights
 
     @cached_property
     def _members(self) -> sp.csr_array:
         ones = np.ones(self.n_nodes)
-        shape = (self.levels.shape[0], self.n_nodes)
+        shape = (self.block_weights.shape[0], self.n_nodes)
         return sp.csr_array((ones, (self.group, np.arange(self.n_nodes))), shape=shape)
 
     @cached_property
@@ -455,7 +412,7 @@ class GroupedGraph(Graph):
 
     def apply(self, block: FloatArray) -> FloatArray:
         """Return W̃ @ block."""
-        added = self.levels @ (self._members @ block)
+        added = self.block_weights @ (self._members @ block)
         if block.dtype == np.float32:
             added = added.astype(np.float32)
         return self._edge_product(block) + added[self.group]
@@ -464,9 +421,10 @@ class GroupedGraph(Graph):
     def split(self) -> SplitWeights | None:
         """E + B diag(m) Bᵀ, where D^{-1/2} B has orthonormal columns, or None where it has many of them."""
         sizes = np.sqrt(self._members @ self.scale**2)
-        shares, vectors = np.linalg.eigh(sizes[:, None] * self.levels * sizes)
-        kept = np.abs(shares) > GROUPED_ROUNDING
-        if np.count_nonzero(kept) > LOW_RANK:
+        shares, vectors = np.linalg.eigh(sizes[:, None] * self.block_weights * sizes)
+        # Smaller shares of the normalised affinity are rounding errors.
+        kept = np.abs(shares) > 1e-14
+        if np.count_nonzero(kept) > MAX_SPLIT_RANK:
             return None
         # A group of isolated nodes alone has size 0, and no weight.
         per_group = vectors[:, kept] / np.where(sizes > 0, sizes, np.inf)[:, None]
@@ -477,18 +435,21 @@ class GroupedGraph(Graph):
         if len(rows) == 0:
             return np.empty(0)
         own = np.asarray(self.edges[rows, columns], dtype=np.float64).ravel()
-        return np.maximum(own + self.levels[self.group[rows], self.group[columns]], 0.0)
+        return np.maximum(own + self.block_weights[self.group[rows], self.group[columns]], 0.0)
 
     @cached_property
     def components(self) -> IntArray:
-        """The connected component of every node: by edges, and by the groups that hang together."""
-        touching = sp.csr_array(self.levels > 0, dtype=np.float64)
+        """The connected component of every node, by edges and by groups."""
+        touching = sp.csr_array(self.block_weights > 0, dtype=np.float64)
         used = np.asarray(touching.sum(axis=1)).ravel() > 0
         part, present = connected_components(touching, directed=False)[1], np.unique(self.group)
         if used[present].all() and np.all(part[present] == part[present[0]]):
-            # Every node hangs on a group, and the groups hang together: the edges need not be followed.
+            # Every node is in a group with weight, and the groups are connected.
             return drop_isolated(np.zeros(self.n_nodes, dtype=np.intp), self.isolated)
-        by_edges = connected_components(_positive_part(self.edges), directed=False)[1]
+        positive = self.edges.copy()
+        positive.data = np.maximum(positive.data, 0.0)
+        positive.eliminate_zeros()
+        by_edges = connected_components(positive, directed=False)[1]
         n_found, hanging = int(by_edges.max()) + 1, np.flatnonzero(used[self.group])
         ends = (by_edges[hanging], n_found + part[self.group[hanging]])
         sides = sp.csr_array((np.ones(hanging.size), ends), shape=(n_found + part.max() + 1,) * 2)
@@ -497,73 +458,57 @@ class GroupedGraph(Graph):
 
     def toarray(self) -> FloatArray:
         """Return W̃ as a dense array, formed at once."""
-        return np.asarray(self.edges.toarray() + self.levels[np.ix_(self.group, self.group)])
+        return np.asarray(self.edges.toarray() + self.block_weights[np.ix_(self.group, self.group)])
 
     def __getstate__(self) -> dict[str, Any]:
         # Threads cannot be written to a file.
         return {name: value for name, value in super().__getstate__().items() if name != "_edge_product"}
 
 
-def _positive_part(edges: sp.csr_array) -> sp.csr_array:
-    """Return a sparse matrix with its positive entries only, and no other stored."""
-    if edges.data.min(initial=np.inf) > 0:
-        return edges
-    positive = sp.csr_array(
-        (np.maximum(edges.data, 0.0), edges.indices.copy(), edges.indptr.copy()), edges.shape
-    )
-    positive.eliminate_zeros()
-    return positive
-
-
-def adjust_smoothly(graph: Graph, beliefs: SmoothBeliefs, unit: float, rng: np.random.RandomState) -> Graph:
-    """Return W̃ of eq. 4 for smooth beliefs; sparse where nothing joins points that are not linked."""
-    edges = _edges(graph, beliefs)
-    if not beliefs.joins:
+def adjust_smoothly(
+    graph: Graph, propagated: SmoothMatrix, max_weight: float, rng: np.random.RandomState
+) -> Graph:
+    """Return W̃ of eq. 4 for a smooth F; sparse where F has no positive entry beside the pairs."""
+    edges = _adjust_edges(graph, propagated)
+    if not propagated.has_positive_entries:
         return SparseGraph(edges)
-    group, levels = _levels(beliefs, rng)
-    pairs = sp.coo_array(beliefs.sharp)
-    strong = np.clip(beliefs.at_pairs(), 0.0, 1.0) - levels[group[pairs.row], group[pairs.col]]
-    joined = sp.csr_array((unit * strong, (pairs.row, pairs.col)), shape=edges.shape)
+    group, block_weights = _group_points(propagated, rng)
+    pairs = sp.coo_array(propagated.sparse_part)
+    strong = np.clip(propagated.at_pairs(), 0.0, 1.0) - block_weights[group[pairs.row], group[pairs.col]]
+    joined = sp.csr_array((max_weight * strong, (pairs.row, pairs.col)), shape=edges.shape)
     # Mirrored entries are sums in different orders.
     joined = 0.5 * (joined + joined.T)
-    return GroupedGraph(sp.csr_array(edges + joined), group, unit * levels)
+    return GroupedGraph(sp.csr_array(edges + joined), group, max_weight * block_weights)
 
 
 def measure_error(
-    graph: Graph, changed: Graph, exact_beliefs: BeliefsAt, unit: float, rng: np.random.RandomState
+    graph: Graph,
+    changed: Graph,
+    exact_columns: Callable[[IntArray], FloatArray],
+    max_weight: float,
+    rng: np.random.RandomState,
 ) -> float:
     """Return how far the rows of W̃ are from eq. 4, as a share of their degrees: the mean over some points."""
-    points = rng.choice(graph.n_nodes, size=min(MEASURED_POINTS, graph.n_nodes), replace=False)
-    units = np.zeros((graph.n_nodes, points.size))
-    units[points, np.arange(points.size)] = 1.0
-    exact = adjust_weights(graph.apply(units), exact_beliefs(points), unit)
+    points = rng.choice(graph.n_nodes, size=min(N_MEASURED_POINTS, graph.n_nodes), replace=False)
+    units = unit_columns(graph.n_nodes, points)
+    exact = adjust_weights(graph.apply(units), exact_columns(points), max_weight)
     wrong = np.abs(changed.apply(units) - exact).sum(axis=0)
     return float(np.mean(wrong / np.maximum(exact.sum(axis=0), np.finfo(np.float64).tiny)))
 
 
-def beliefs_at(graph: Graph, constraints: Constraints, alpha: float, points: IntArray) -> FloatArray:
+def propagated_columns(graph: Graph, constraints: Constraints, alpha: float, points: IntArray) -> FloatArray:
     """Return some columns of F = P Z P, by two solves."""
-    units = np.zeros((graph.n_nodes, points.size))
-    units[points, np.arange(points.size)] = 1.0
-    once = spread(graph, units, alpha, tolerance=MEASURED_TOLERANCE)
-    return spread(graph, constraints.as_matrix() @ once, alpha, tolerance=MEASURED_TOLERANCE)
+    once = spread(graph, unit_columns(graph.n_nodes, points), alpha, tolerance=TOLERANCE)
+    return spread(graph, constraints.as_matrix() @ once, alpha, tolerance=TOLERANCE)
 
 
-def _edges(graph: Graph, beliefs: SmoothBeliefs) -> sp.csr_array:
-    """Return W (1 - |F|), symmetric to the last bit."""
-    upper = sp.coo_array(sp.triu(graph.matrix))
-    strengths = np.minimum(np.abs(beliefs.entries(upper.row, upper.col)), 1.0)
-    half = sp.csr_array((upper.data * (1.0 - strengths), (upper.row, upper.col)), shape=upper.shape)
-    return sp.csr_array(half + sp.triu(half, k=1).T)
-
-
-def _levels(beliefs: SmoothBeliefs, rng: np.random.RandomState) -> tuple[IntArray, FloatArray]:
+def _group_points(propagated: SmoothMatrix, rng: np.random.RandomState) -> tuple[IntArray, FloatArray]:
     """Group the points by their rows of F's factor, and return the positive part of F between the means."""
-    factor, core = beliefs.smooth.factor, beliefs.smooth.core
-    rows = beliefs.places / max(float(np.abs(beliefs.places).max()), float(np.finfo(np.float64).tiny))
-    rows = rows.astype(np.float32)
-    sample = rng.choice(rows.shape[0], min(GROUP_SAMPLE, rows.shape[0]), replace=False)
-    means = KMeans(min(GROUPS, sample.size), init="random", n_init=1, max_iter=8, random_state=rng)
+    factor, core = propagated.smooth.factor, propagated.smooth.core
+    rows = propagated.coordinates
+    rows = (rows / max(float(np.abs(rows).max()), float(np.finfo(np.float64).tiny))).astype(np.float32)
+    sample = rng.choice(rows.shape[0], min(10_000, rows.shape[0]), replace=False)
+    means = KMeans(min(N_GROUPS, sample.size), init="random", n_init=1, max_iter=8, random_state=rng)
     with warnings.catch_warnings():
         # Fewer distinct rows than groups: some stay empty.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -572,5 +517,5 @@ def _levels(beliefs: SmoothBeliefs, rng: np.random.RandomState) -> tuple[IntArra
     counts = np.bincount(group)
     members = sp.csr_array((np.ones(group.size), (group, np.arange(group.size))))
     middle = (members @ factor) / counts[:, None]
-    levels = middle @ core @ middle.T
-    return group, np.clip(0.5 * (levels + levels.T), 0.0, 1.0)
+    block_weights = middle @ core @ middle.T
+    return group, np.clip(0.5 * (block_weights + block_weights.T), 0.0, 1.0)

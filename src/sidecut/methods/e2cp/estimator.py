@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from sidecut.checks import FloatArray, Rule, check_flag, one_of, unless
+from sidecut.checks import FloatArray, IntArray, Rule, check_flag, is_number, one_of, unless
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import FactorGraph, Graph, warn_about_graph
@@ -20,13 +22,12 @@ from sidecut.methods.base import CutClusterer, TakesConstraints, documented
 from sidecut.methods.cut import LabelExtension, cut, label_vectors
 from sidecut.methods.e2cp.adjustment import (
     AdjustedGraph,
-    BeliefsAt,
     TiledPart,
     adjust_graph,
     adjust_smoothly,
-    beliefs_at,
     extend_rows,
     measure_error,
+    propagated_columns,
 )
 from sidecut.methods.e2cp.propagation import (
     LowRankMatrix,
@@ -35,26 +36,22 @@ from sidecut.methods.e2cp.propagation import (
     propagate,
     propagate_labels,
 )
-from sidecut.methods.e2cp.smooth import SmoothBeliefs, label_beliefs, leading_basis, smooth_beliefs
+from sidecut.methods.e2cp.smooth import SmoothMatrix, leading_basis, propagate_smoothly
 from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
+Columns = Callable[[IntArray], FloatArray]
+
 #: Graphs of more nodes than this may be adjusted approximately.
 APPROXIMATE_FROM = 2_000
-#: Where rows of the graph would differ by more than this share from eq. 4, graphs of up to so many nodes are
-#: adjusted exactly; larger ones are warned about. On moons and rings in the plane, where most entries of F
-#: are small and of either sign, clusters are those of the exact method up to an error of 0.6.
-LARGEST_ERROR = 0.7
-EXACT_NODES = 8_000
-#: Labels are spread to this residual there, far below what grouping the points changes.
-ROUGH = 1e-5
-#: Propagated pairs are kept by so many eigenvectors for every cluster, and no fewer than the second number:
-#: two rings in the plane are not told apart by ten.
-VECTORS_PER_CLUSTER = 2
-FEWEST_VECTORS = 20
-#: A product with the adjusted graph that costs more multiplications than this takes a minute or more.
-DEAR_PRODUCT = 1e12
+#: Where rows of the graph would differ from eq. 4 by more than this share, graphs of up to MAX_EXACT_NODES
+#: nodes are adjusted exactly; for larger ones a warning is given. On moons and rings in the plane, where most
+#: entries of F are small and of either sign, clusters are those of the exact method up to an error of 0.6.
+MAX_ERROR = 0.7
+MAX_EXACT_NODES = 8_000
+#: A product with the adjusted graph that takes more multiplications than this takes a minute or more.
+MAX_MULTIPLICATIONS = 1e12
 
 
 @documented
@@ -62,8 +59,8 @@ DEAR_PRODUCT = 1e12
 class E2CP(TakesConstraints, CutClusterer):
     """Exhaustive and efficient constraint propagation (Lu & Ip, 2010).
 
-    What is known about some pairs is propagated along the graph to all pairs, F = P Z P (eq. 3); then every
-    weight is raised or lowered by what has arrived (eq. 4), and the graph is cut. Constraints reach the
+    Constraints on some pairs are propagated along the graph to all pairs, F = P Z P (eq. 3); then every
+    weight is raised or lowered by F (eq. 4), and the graph is cut. Constraints reach the
     neighbours of their ends, so a few move a whole cluster. F has entries everywhere but low rank: it is kept
     as a factor, and the adjusted graph is only applied where it would not fit in memory.
 
@@ -163,7 +160,9 @@ class E2CP(TakesConstraints, CutClusterer):
         answer = self._cut(found.graph, task)
         relaxed = found.graph.scale[:, None] * answer.solution.vectors
         solution = answer.solution
-        rows = AdjustedExtension(graph, found.beliefs, self.alpha, relaxed, solution.values, self.unit_rows)
+        rows = AdjustedExtension(
+            graph, found.propagated, self.alpha, relaxed, solution.values, self.unit_rows
+        )
         extend = LabelExtension(answer.embedding, answer.labels, rows)
         answer = replace(answer, extend=extend).with_results(approximation_error_=found.error)
         return answer if found.exact is None else answer.with_results(propagated=found.exact)
@@ -177,58 +176,59 @@ class E2CP(TakesConstraints, CutClusterer):
 
     def _adjust(self, graph: Graph, known: Constraints) -> Adjustment:
         """Return W̃ of eq. 4, exactly."""
-        propagated = propagate(graph, known, self.alpha)
-        beliefs = self._rescale(propagated.matrix)
-        changed = adjust_graph(graph, beliefs, unit_weight(graph))
+        exact = propagate(graph, known, self.alpha)
+        propagated = self._rescale(exact.matrix)
+        changed = adjust_graph(graph, propagated, max_weight(graph))
         warn_about_cost(changed)
-        return Adjustment(changed, beliefs, 0.0, propagated)
+        return Adjustment(changed, propagated, 0.0, exact)
 
     def _adjust_roughly(self, task: Task) -> Adjustment | None:
         """Return W̃ approximately, or None where it has to be exact."""
-        graph, known = task.graph, task.constraints
-        n_vectors = max(VECTORS_PER_CLUSTER * task.n_clusters, FEWEST_VECTORS)
+        graph, known, rng = task.graph, task.constraints, task.rng()
+        # Two rings in the plane are not separated by ten vectors.
+        n_vectors = max(2 * task.n_clusters, 20)
         is_large = graph.n_nodes > max(APPROXIMATE_FROM, n_vectors)
         if not (self.approximate and is_large and sp.issparse(graph.matrix)):
             return None
         if are_labels(known):
-            beliefs, exact = self._beliefs_of_labels(graph, known)
+            propagated, exact_columns = self._propagate_labels(task)
         else:
-            beliefs, exact = self._beliefs_of_pairs(task, n_vectors)
-        unit, rng = unit_weight(graph), task.rng()
-        changed = adjust_smoothly(graph, beliefs, unit, rng)
-        error = measure_error(graph, changed, exact, unit, rng)
-        return None if self._is_too_coarse(graph, error) else Adjustment(changed, beliefs, error, None)
+            propagated, exact_columns = self._propagate_pairs(task, n_vectors)
+        largest = max_weight(graph)
+        changed = adjust_smoothly(graph, propagated, largest, rng)
+        error = measure_error(graph, changed, exact_columns, largest, rng)
+        if error > MAX_ERROR:
+            if self.approximate == "auto" and graph.n_nodes <= MAX_EXACT_NODES:
+                return None
+            warn(
+                f"The adjusted graph differs from eq. 4 by {error:.0%} of the degrees: it is made of too few "
+                "eigenvectors. Use approximate=False, or labels in place of pairs.",
+                ConstraintWarning,
+            )
+        return Adjustment(changed, propagated, error, None)
 
-    def _is_too_coarse(self, graph: Graph, error: float) -> bool:
-        """Return whether the exact graph has to be made; warn where it should be and is not."""
-        if error <= LARGEST_ERROR:
-            return False
-        if self.approximate == "auto" and graph.n_nodes <= EXACT_NODES:
-            return True
-        warn(
-            f"The adjusted graph differs from eq. 4 by {error:.0%} of the degrees: the few "
-            "eigenvectors it is made of miss too much. Use approximate=False, or labels in place of pairs.",
-            ConstraintWarning,
-        )
-        return False
+    def _rescale(self, propagated: LowRankMatrix) -> LowRankMatrix:
+        largest = propagated.largest() if self.rescale else 1.0
+        return propagated.scaled(largest) if largest > 0 else propagated
 
-    def _rescale(self, beliefs: LowRankMatrix) -> LowRankMatrix:
-        largest = beliefs.largest() if self.rescale else 1.0
-        return beliefs.scaled(largest) if largest > 0 else beliefs
+    def _propagate_labels(self, task: Task) -> tuple[SmoothMatrix, Columns]:
+        """Return F of labels, which is smooth as it is, and its exact columns."""
+        graph = task.graph
+        # The residual is far below the error of grouping the points.
+        agreement = self._rescale(propagate_labels(graph, task.constraints, self.alpha, 1e-5))
+        nothing = sp.csr_array((graph.n_nodes, graph.n_nodes))
+        smooth = SmoothMatrix(agreement, nothing, agreement.factor, has_positive_entries=True)
+        return smooth, lambda points: agreement.block(slice(None), points)
 
-    def _beliefs_of_labels(self, graph: Graph, known: Constraints) -> tuple[SmoothBeliefs, BeliefsAt]:
-        """Return F of labels, whose rank is the number of classes, and its exact columns."""
-        agreement = self._rescale(propagate_labels(graph, known, self.alpha, ROUGH))
-        return label_beliefs(agreement), lambda points: agreement.block(slice(None), points)
-
-    def _beliefs_of_pairs(self, task: Task, n_vectors: int) -> tuple[SmoothBeliefs, BeliefsAt]:
+    def _propagate_pairs(self, task: Task, n_vectors: int) -> tuple[SmoothMatrix, Columns]:
         """Return F from a few eigenvectors and at the pairs, and its exact columns."""
         graph, known = task.graph, task.constraints
         basis = leading_basis(graph, n_vectors, task.n_clusters, task.rng())
-        beliefs = smooth_beliefs(graph, known, self.alpha, basis)
-        largest = float(np.abs(beliefs.at_pairs()).max()) if self.rescale else 1.0
+        propagated = propagate_smoothly(graph, known, self.alpha, basis)
+        largest = float(np.abs(propagated.at_pairs()).max()) if self.rescale else 1.0
         scale = largest if largest > 0 else 1.0
-        return beliefs.scaled(scale), lambda points: beliefs_at(graph, known, self.alpha, points) / scale
+        exact = partial(propagated_columns, graph, known, self.alpha)
+        return propagated.scaled(scale), lambda points: exact(points) / scale
 
     def _cut(self, graph: Graph, task: Task) -> Answer:
         if self.eigenvectors == "leading":
@@ -240,10 +240,10 @@ class E2CP(TakesConstraints, CutClusterer):
 
 
 class Adjustment(NamedTuple):
-    """W̃ of eq. 4, F as it was used, by how much W̃ differs from exact, and F where it is exact."""
+    """W̃ of eq. 4, F as it was used, the error of W̃, and F where it is exact."""
 
     graph: Graph
-    beliefs: LowRankMatrix | SmoothBeliefs
+    propagated: LowRankMatrix | SmoothMatrix
     error: float
     exact: PropagatedConstraints | None
 
@@ -253,7 +253,7 @@ class AdjustedExtension:
     """The rows of new points: constraints are propagated to them, too."""
 
     graph: Graph
-    beliefs: LowRankMatrix | SmoothBeliefs
+    propagated: LowRankMatrix | SmoothMatrix
     alpha: float
     relaxed: FloatArray
     eigenvalues: FloatArray
@@ -261,8 +261,8 @@ class AdjustedExtension:
 
     def __call__(self, edges: sp.csr_array) -> FloatArray:
         """Return the rows of new points, given their weights to the old ones."""
-        unit = unit_weight(self.graph)
-        rows = extend_rows(edges, self.graph, self.beliefs, self.alpha, unit, self.relaxed, self.eigenvalues)
+        largest, graph = max_weight(self.graph), self.graph
+        rows = extend_rows(edges, graph, self.propagated, self.alpha, largest, self.relaxed, self.eigenvalues)
         return unit_rows(rows) if self.scaled else rows
 
 
@@ -288,15 +288,15 @@ def nontrivial(graph: Graph, pairs: Eigenpairs) -> Eigenpairs:
 
 def check_alpha(alpha: float) -> None:
     """Refuse an α that is not between 0 and 1."""
-    is_number = isinstance(alpha, int | float | np.number) and not isinstance(alpha, bool)
-    if not is_number or not 0.0 < alpha < 1.0:
+    if not is_number(alpha) or not 0.0 < alpha < 1.0:
         raise ValueError(
-            f"alpha={alpha!r} must lie between 0 and 1, both excluded: 0 propagates nothing, 1 without end."
+            f"alpha={alpha!r} must lie between 0 and 1, both excluded: 0 means no propagation; at 1 the "
+            "system is singular."
         )
 
 
-def unit_weight(graph: Graph) -> float:
-    """Return the weight a fact has: 1, or the largest weight of the graph where that is more.
+def max_weight(graph: Graph) -> float:
+    """Return the largest weight of the graph, or 1 where that is more.
 
     Eq. 4 takes weights in [0, 1]. Where they are larger it would lower the weight of pairs that belong
     together; so it is applied to W divided by its largest weight, which changes no cut.
@@ -310,13 +310,13 @@ def unit_weight(graph: Graph) -> float:
 
 
 def warn_about_cost(graph: Graph) -> None:
-    """Warn where every product with an adjusted graph takes so long that a fit takes hours."""
+    """Warn where products with an adjusted graph make a fit take hours."""
     if not isinstance(graph, AdjustedGraph) or not isinstance(graph.joined, TiledPart):
         return
     cost = graph.joined.product_cost
-    if cost > DEAR_PRODUCT:
+    if cost > MAX_MULTIPLICATIONS:
         warn(
-            f"Constraints on {graph.beliefs.rank:,} of {graph.n_nodes:,} points: every product with the "
+            f"Constraints on {graph.propagated.rank:,} of {graph.n_nodes:,} points: every product with the "
             f"adjusted graph costs {cost:.0e} multiplications, and eigenvectors need a hundred or more. "
             "Labels in place of pairs, pairs on fewer points, or a sample of the points cost a fraction.",
             ConstraintWarning,

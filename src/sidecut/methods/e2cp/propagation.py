@@ -15,15 +15,23 @@ from scipy.linalg import solve
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs import Graph, NormalizedAffinity
+from sidecut.graphs import Graph
 from sidecut.graphs.graph import DENSE_LIMIT
 from sidecut.spectral.conjugate_gradients import solve_columns
 from sidecut.threads import count_threads, limit_threads
 
 #: Tiles are squares of this side: 8 MB, which stay in the cache while they are made, clipped and multiplied.
 TILE_SIDE = 1_024
-#: Entries picked one by one are computed from about this many numbers at a time.
-PICKED_NUMBERS = 500_000
+#: Linear systems are solved to this residual relative to the right-hand side.
+TOLERANCE = 1e-14
+#: Right-hand sides that are solved at once: few enough for their blocks to stay in the cache.
+COLUMNS_AT_ONCE = 16
+#: Up to this many nodes a system is factorised, if it has at least one column for every eight nodes.
+DENSE_NODES = 4_000
+#: From this many nodes on, residuals of 1e-5 or more are reached by products in single precision.
+MIN_SINGLE_NODES = 500_000
+#: A block of more bytes than this in double precision is made and kept in single precision.
+MAX_DOUBLE_BYTES = 2**30
 
 Rows = slice | IntArray
 
@@ -68,10 +76,10 @@ class LowRankMatrix:
     def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return F at some places, one by one."""
         values = np.empty(len(rows))
-        # Where every row is needed several times A C is made once.
-        is_small = self.n_nodes * self.rank <= PICKED_NUMBERS
+        # About 4 MB at a time. Where every row is needed several times, A C is made once.
+        is_small = self.n_nodes * self.rank <= 500_000
         whole = self.left(slice(None)) if is_small and len(rows) > self.n_nodes else None
-        at_once = max(1, PICKED_NUMBERS // max(self.rank, 1))
+        at_once = max(1, 500_000 // max(self.rank, 1))
         for start in range(0, len(rows), at_once):
             part = slice(start, start + at_once)
             if whole is not None:
@@ -162,24 +170,12 @@ def slices(n: int, start: int = 0) -> Iterator[slice]:
         yield slice(first, min(first + TILE_SIDE, n))
 
 
-Product = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
-
-#: Linear systems are solved to this residual relative to the right-hand side; in single precision to the
-#: second, below its rounding.
-TOLERANCE = 1e-14
-SINGLE_TOLERANCE = 1e-9
-#: So many right-hand sides are solved at once: few enough for their blocks to stay in the cache.
-COLUMNS_AT_ONCE = 16
-#: Up to so many nodes a system is factorised instead, if there are this few nodes for every column.
-DENSE_NODES = 4_000
-DENSE_RATIO = 8
-#: What is wanted to no more than this residual takes products in single precision on graphs of so many nodes.
-HUGE_NODES, ROUGHLY = 500_000, 1e-5
-#: A block of more bytes than this in double precision is made and kept in single precision.
-DOUBLE_BYTES = 2**30
-#: Smaller entries count as zero in single precision: products of two of them would be denormal numbers, with
-#: which a processor is a hundred times slower.
-FAINT = 1e-18
+def unit_columns(n_nodes: int, points: IntArray, columns: IntArray | None = None) -> FloatArray:
+    """Return a block with a one for each of some points, in a column of its own or in the one given."""
+    columns = np.arange(len(points)) if columns is None else columns
+    block = np.zeros((n_nodes, int(columns.max()) + 1))
+    block[points, columns] = 1.0
+    return block
 
 
 def spread(graph: Graph, block: FloatArray, alpha: float, tolerance: float = TOLERANCE) -> FloatArray:
@@ -189,14 +185,17 @@ def spread(graph: Graph, block: FloatArray, alpha: float, tolerance: float = TOL
     (1 + α)/(1 - α), 9 for α = 0.8: a few dozen steps of conjugate gradients reach rounding error.
     """
     affinity = graph.normalized
-    is_rough = tolerance >= ROUGHLY and graph.n_nodes >= HUGE_NODES
+    is_rough = tolerance >= 1e-5 and graph.n_nodes >= MIN_SINGLE_NODES
 
     def apply(block: FloatArray, columns: IntArray) -> FloatArray:
         spread_once: Any = affinity.apply(block.astype(np.float32) if is_rough else block)
         return block - alpha * spread_once
 
+    # After so many steps conjugate gradients are exact to rounding (the Chebyshev bound).
+    root = np.sqrt((1.0 + alpha) / (1.0 - alpha))
+    n_steps = int(np.ceil(np.log(2.0 * root / TOLERANCE) / np.log1p(2.0 / max(root - 1.0, 1e-16)))) + 1
     right = (1.0 - alpha) * block.reshape(block.shape[0], -1)
-    return solve_columns(apply, right, tolerance, _enough_steps(alpha)).reshape(block.shape)
+    return solve_columns(apply, right, tolerance, n_steps).reshape(block.shape)
 
 
 def spread_units(graph: Graph, points: IntArray, column: IntArray, alpha: float) -> npt.NDArray[Any]:
@@ -205,23 +204,16 @@ def spread_units(graph: Graph, points: IntArray, column: IntArray, alpha: float)
     A result of more than 1 GB is made in single precision: to about 1e-8 times the largest entry.
     """
     shape = (graph.n_nodes, int(column.max()) + 1)
-    if shape[0] <= min(DENSE_NODES, DENSE_RATIO * shape[1]):
-        return np.maximum(_solve_densely(graph, _units(points, column, shape), alpha), 0.0)
-    if shape[1] > COLUMNS_AT_ONCE:
-        precision = np.dtype(np.float64 if 8 * shape[0] * shape[1] <= DOUBLE_BYTES else np.float32)
-        return _spread_in_threads(graph, points, column, alpha, shape, precision)
+    if shape[1] > COLUMNS_AT_ONCE and shape[0] > min(DENSE_NODES, 8 * shape[1]):
+        return _spread_in_threads(graph, points, column, alpha, shape)
+    units = unit_columns(shape[0], points, column)
+    is_dense = shape[0] <= min(DENSE_NODES, 8 * shape[1])
     # P = (1 - α) Σ αᵗ Āᵗ has no negative entry; rounding alone could make one.
-    return np.maximum(spread(graph, _units(points, column, shape), alpha), 0.0)
-
-
-def _units(points: IntArray, column: IntArray, shape: tuple[int, int]) -> FloatArray:
-    units = np.zeros(shape)
-    units[points, column] = 1.0
-    return units
+    return np.maximum((_solve_densely if is_dense else spread)(graph, units, alpha), 0.0)
 
 
 def _solve_densely(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
-    """Return P @ block by a factorisation: dear once, and then cheap for every column."""
+    """Return P @ block by a factorisation, which pays off for many columns."""
     affinity = graph.normalized
     is_sparse = sp.issparse(graph.matrix)
     dense = sp.csr_array(affinity.matrix).toarray() if is_sparse else affinity.apply(np.eye(graph.n_nodes))
@@ -231,40 +223,40 @@ def _solve_densely(graph: Graph, block: FloatArray, alpha: float) -> FloatArray:
 
 
 def _spread_in_threads(
-    graph: Graph,
-    points: IntArray,
-    column: IntArray,
-    alpha: float,
-    shape: tuple[int, int],
-    precision: np.dtype,
+    graph: Graph, points: IntArray, column: IntArray, alpha: float, shape: tuple[int, int]
 ) -> npt.NDArray[Any]:
     """Return P Y for many columns, blocks of them shared out among threads."""
-    multiply = _product(graph, precision)
+    affinity = graph.normalized
+    is_double = 8 * shape[0] * shape[1] <= MAX_DOUBLE_BYTES
+    precision = np.dtype(np.float64 if is_double else np.float32)
+    # In single precision smaller entries count as zero: their products would be denormal numbers, with which
+    # a processor is a hundred times slower.
+    least = 0.0 if is_double else 1e-18
     result = np.empty(shape, dtype=precision)
-    faint = FAINT if precision == np.float32 else 0.0
+    matrix = sp.csr_array(affinity.matrix, dtype=precision) if sp.issparse(graph.matrix) else None
 
-    def solve(part: slice) -> None:
-        ones = _places(points, column, part)
-        start = np.zeros((shape[0], part.stop - part.start), dtype=precision)
-        block = _chebyshev(multiply, ones, start, alpha)
-        result[:, part] = np.where(block > faint, block, 0.0)
+    def multiply(block: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if matrix is not None:
+            return matrix @ block
+        return affinity.apply(block.astype(np.float64)).astype(precision)
+
+    def solve_part(start: int) -> None:
+        stop = min(start + COLUMNS_AT_ONCE, shape[1])
+        here = (column >= start) & (column < stop)
+        zeros = np.zeros((shape[0], stop - start), dtype=precision)
+        block = _chebyshev(multiply, (points[here], column[here] - start), zeros, alpha)
+        result[:, start:stop] = np.where(block > least, block, 0.0)
 
     with ThreadPoolExecutor(count_threads()) as pool:
-        list(pool.map(solve, _column_slices(shape[1])))
+        list(pool.map(solve_part, range(0, shape[1], COLUMNS_AT_ONCE)))
     return result
 
 
-def _product(graph: Graph, precision: np.dtype) -> Product:
-    """Return the map X -> Ā X in some precision, where Ā is sparse; elsewhere rounded to it."""
-    affinity = graph.normalized
-    if sp.issparse(graph.matrix):
-        matrix = sp.csr_array(affinity.matrix, dtype=precision)
-        return lambda block: matrix @ block
-    return lambda block: affinity.apply(block.astype(np.float64)).astype(precision)
-
-
 def _chebyshev(
-    multiply: Product, ones: tuple[IntArray, IntArray], zeros: npt.NDArray[Any], alpha: float
+    multiply: Callable[[npt.NDArray[Any]], npt.NDArray[Any]],
+    ones: tuple[IntArray, IntArray],
+    zeros: npt.NDArray[Any],
+    alpha: float,
 ) -> npt.NDArray[Any]:
     """Solve (I - α Ā) X = (1 - α) Y by Chebyshev's semi-iteration, Y given by the places of its ones.
 
@@ -276,7 +268,10 @@ def _chebyshev(
     before, current = zeros, zeros.copy()
     np.add.at(current, ones, number(1.0 - alpha))
     weight = 2.0
-    for _ in range(_chebyshev_steps(alpha, zeros.dtype)):
+    # To rounding.
+    tolerance = 1e-9 if zeros.dtype == np.float32 else 0.1 * TOLERANCE
+    rate = (1.0 + np.sqrt(1.0 - alpha**2)) / alpha
+    for _ in range(int(np.ceil(np.log(2.0 / tolerance) / np.log(rate)))):
         weight = 1.0 / (1.0 - 0.25 * alpha**2 * weight)
         image = multiply(current)
         image *= number(weight * alpha)
@@ -285,30 +280,6 @@ def _chebyshev(
         np.add.at(before, ones, number(weight * (1.0 - alpha)))
         before, current = current, before
     return current
-
-
-def _places(points: IntArray, column: IntArray, part: slice) -> tuple[IntArray, IntArray]:
-    """Return rows and columns of the ones that some columns of Y have."""
-    here = (column >= part.start) & (column < part.stop)
-    return points[here], column[here] - part.start
-
-
-def _column_slices(n_columns: int) -> list[slice]:
-    starts = range(0, n_columns, COLUMNS_AT_ONCE)
-    return [slice(start, min(start + COLUMNS_AT_ONCE, n_columns)) for start in starts]
-
-
-def _enough_steps(alpha: float) -> int:
-    """Return after how many steps conjugate gradients are exact to rounding (the Chebyshev bound)."""
-    root = np.sqrt((1.0 + alpha) / (1.0 - alpha))
-    return int(np.ceil(np.log(2.0 * root / TOLERANCE) / np.log1p(2.0 / max(root - 1.0, 1e-16)))) + 1
-
-
-def _chebyshev_steps(alpha: float, precision: np.dtype) -> int:
-    """Return after how many steps Chebyshev's semi-iteration is exact to rounding."""
-    tolerance = SINGLE_TOLERANCE if precision == np.float32 else 0.1 * TOLERANCE
-    rate = (1.0 + np.sqrt(1.0 - alpha**2)) / alpha
-    return int(np.ceil(np.log(2.0 / tolerance) / np.log(rate)))
 
 
 def propagate(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> PropagatedConstraints:
@@ -331,8 +302,7 @@ def propagate_labels(
     """Return F of labels to some residual, where `propagate` goes as far as rounding."""
     labels = np.asarray(constraints.labels)
     labelled = np.flatnonzero(labels >= 0)
-    units = np.zeros((graph.n_nodes, int(labels.max()) + 1))
-    units[labelled, labels[labelled]] = 1.0
+    units = unit_columns(graph.n_nodes, labelled, labels[labelled])
     memberships = np.maximum(spread(graph, units, alpha, tolerance), 0.0)
     return AgreementMatrix(memberships, constraints.largest_strength())
 
@@ -345,23 +315,9 @@ def are_labels(constraints: Constraints) -> bool:
     )
 
 
-def propagate_by_iteration(
-    graph: Graph, constraints: Constraints, alpha: float = 0.8, tol: float = 1e-12, max_iter: int = 100_000
-) -> FloatArray:
-    """Return F by steps 3 and 4 of the paper: vertical, then horizontal propagation, iterated to convergence.
-
-    The limit is eq. 3; `propagate` is the way to compute it. This one forms N x N matrices and is there to
-    be compared with.
-    """
-    affinity = graph.normalized
-    vertical = _iterate(affinity, constraints.as_matrix().toarray(), alpha, tol, max_iter)
-    # Eq. 2: horizontal propagation is vertical propagation of the transpose.
-    return _iterate(affinity, vertical.T, alpha, tol, max_iter).T
-
-
 @dataclass(frozen=True, eq=False)
 class PropagatedConstraints:
-    """What follows, with more or less confidence, about every pair of points: the matrix F of eq. 3.
+    """The matrix F of eq. 3: the propagated constraint on every pair of points.
 
     F_ij > 0 says that i and j belong together, F_ij < 0 that they do not; |F_ij| is the confidence. The
     matrix has entries everywhere and is kept as a factor.
@@ -397,8 +353,8 @@ class PropagatedConstraints:
     def strongest(self, n: int) -> tuple[IntArray, FloatArray]:
         """Return the n pairs i < j of largest |F_ij| and their F_ij, strongest first.
 
-        Pairs with F_ij = 0 are left out. Memory is proportional to n, and what cannot be among the strongest
-        is not computed.
+        Pairs with F_ij = 0 are left out. Memory is proportional to n. Blocks that cannot hold one of the
+        strongest are not computed.
         """
         kept = _Kept(_check_count(n))
         for first, second, values in self.matrix.blocks_above(lambda: kept.floor):
@@ -431,7 +387,7 @@ class PropagatedConstraints:
 
 @dataclass
 class _Kept:
-    """The pairs of highest score out of all that were offered."""
+    """The n pairs of highest score."""
 
     n: int
     pairs: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
@@ -440,39 +396,22 @@ class _Kept:
 
     @property
     def floor(self) -> float:
-        """What a score must exceed to be kept."""
+        """The least score that is kept."""
         return float(self.scores[-1]) if self.scores.size == self.n else 0.0
 
     def offer(self, first: IntArray, second: IntArray, values: FloatArray, scores: FloatArray) -> None:
-        """Take the pairs of a block that score higher than what there is."""
+        """Take the pairs of a block whose scores are above the floor."""
         good = scores > self.floor
         if first[0] == second[0]:
             # A block on the diagonal holds every pair twice, and the points themselves.
             good = np.triu(good, k=1)
         row, column = np.nonzero(good)
-        pairs = np.sort(np.column_stack([first[row], second[column]]), axis=1)
-        self._keep(pairs, values[row, column], scores[row, column])
-
-    def _keep(self, pairs: IntArray, strengths: FloatArray, scores: FloatArray) -> None:
-        pairs = np.concatenate([self.pairs, pairs])
-        strengths = np.concatenate([self.strengths, strengths])
-        scores = np.concatenate([self.scores, scores])
+        found = np.sort(np.column_stack([first[row], second[column]]), axis=1)
+        pairs = np.concatenate([self.pairs, found])
+        strengths = np.concatenate([self.strengths, values[row, column]])
+        scores = np.concatenate([self.scores, scores[row, column]])
         best = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))[: self.n]
         self.pairs, self.strengths, self.scores = pairs[best], strengths[best], scores[best]
-
-
-def _iterate(
-    affinity: NormalizedAffinity, known: FloatArray, alpha: float, tol: float, max_iter: int
-) -> FloatArray:
-    """Iterate F <- α Ā F + (1 - α) Z until it stands still."""
-    current = np.zeros_like(known)
-    for _ in range(max_iter):
-        following = alpha * affinity.apply(current) + (1.0 - alpha) * known
-        change = float(np.abs(following - current).max())
-        current = following
-        if change <= tol:
-            break
-    return current
 
 
 def _check_count(n: int) -> int:

@@ -28,69 +28,56 @@ from sidecut.spectral import laplacian_eigenpairs
 from sidecut.spectral.conjugate_gradients import column_dots
 from sidecut.spectral.lanczos import largest_eigenvectors
 
-#: B is computed to this residual, below what the rest of F makes up.
+#: B is computed to this residual, below the error of the sparse part.
 TOLERANCE = 3e-3
-#: The leading eigenvectors are looked for to this accuracy, with so many products at the most. Single
-#: precision is enough for it.
-BASIS_TOLERANCE, BASIS_PRODUCTS = 0.01, 600
-#: Where the first eigenvalues, as many as clusters, stand out by this number, their vectors are enough: the
-#: graph that is made of them is as near to eq. 4 as with twice as many (benchmarks/choices/shortcuts.py).
-STANDING_OUT = 0.05
+#: If the gap after the K-th eigenvalue exceeds this, K vectors are enough: the graph made of them is as near
+#: to eq. 4 as with twice as many (benchmarks/choices/shortcuts.py).
+MIN_GAP = 0.05
 
 
 @dataclass(frozen=True)
-class SmoothBeliefs:
+class SmoothMatrix:
     """F as a matrix of low rank plus a sparse one."""
 
     smooth: LowRankMatrix
-    sharp: sp.csr_array
-    places: FloatArray
-    joins: bool
-
-    @property
-    def n_nodes(self) -> int:
-        """The number of points."""
-        return self.smooth.n_nodes
-
-    @property
-    def rank(self) -> int:
-        """The number of columns of the factor."""
-        return self.smooth.rank
+    sparse_part: sp.csr_array
+    coordinates: FloatArray
+    has_positive_entries: bool
 
     def apply(self, block: FloatArray) -> FloatArray:
         """Return F @ block."""
-        return self.smooth.apply(block) + self.sharp @ block
+        return self.smooth.apply(block) + self.sparse_part @ block
 
     def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return F at some places."""
-        return self.smooth.entries(rows, columns) + np.asarray(self.sharp[rows, columns]).ravel()
+        return self.smooth.entries(rows, columns) + np.asarray(self.sparse_part[rows, columns]).ravel()
 
     def at_pairs(self) -> FloatArray:
-        """Return F where `sharp` has its entries, in their order."""
-        pairs = sp.coo_array(self.sharp)
+        """Return F where `sparse_part` has its entries, in their order."""
+        pairs = sp.coo_array(self.sparse_part)
         return self.smooth.entries(pairs.row, pairs.col) + pairs.data
 
-    def scaled(self, unit: float) -> SmoothBeliefs:
+    def scaled(self, unit: float) -> SmoothMatrix:
         """Return F / unit."""
-        return replace(self, smooth=self.smooth.scaled(unit), sharp=self.sharp / unit)
+        return replace(self, smooth=self.smooth.scaled(unit), sparse_part=self.sparse_part / unit)
 
 
 def leading_basis(graph: Graph, count: int, n_clusters: int, rng: np.random.RandomState) -> FloatArray:
-    """Return vectors close to the leading eigenvectors of Ā, orthonormal; fewer where clusters stand out.
+    """Return orthonormal vectors close to the leading eigenvectors of Ā; K of them where there is a gap.
 
-    Any will do: what they miss is in the error that is measured. So the Lanczos iteration stops early. A full
-    solver is used where it does not get there, and where there are several components.
+    Their error is part of the error that is measured, so the Lanczos iteration stops early. A full solver is
+    used where it fails, and where the graph has several components.
     """
     if graph.n_components == 1:
         with suppress(SpectralError):
             found, values = _leading_vectors(graph, n_clusters + 1, rng)
-            if _do_stand_out(values, n_clusters):
+            if _has_gap(values, n_clusters):
                 return found[:, :n_clusters]
             return _leading_vectors(graph, count, rng, found)[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpectralWarning)
         pairs = laplacian_eigenpairs(graph, count, accuracy="rough", random_state=rng)
-    return pairs.vectors[:, : n_clusters if _do_stand_out(1.0 - pairs.values, n_clusters) else count]
+    return pairs.vectors[:, : n_clusters if _has_gap(1.0 - pairs.values, n_clusters) else count]
 
 
 def _leading_vectors(
@@ -98,7 +85,7 @@ def _leading_vectors(
 ) -> tuple[FloatArray, FloatArray]:
     """Return vectors close to the leading eigenvectors of Ā, and their values; the largest comes first.
 
-    The start has some of everything in it, and more of the vectors that are known.
+    The start is random, with more of the vectors that are known.
     """
     affinity = graph.normalized
     operator = LinearOperator((graph.n_nodes,) * 2, matvec=affinity.apply, dtype=np.float32)
@@ -110,8 +97,8 @@ def _leading_vectors(
         count,
         start.astype(np.float32),
         rng,
-        tolerance=BASIS_TOLERANCE,
-        max_products=BASIS_PRODUCTS,
+        tolerance=0.01,
+        max_products=600,
     )
     found = np.linalg.qr(found.astype(np.float64))[0]
     values = column_dots(found, affinity.apply(found))
@@ -119,15 +106,14 @@ def _leading_vectors(
     return found[:, order], values[order]
 
 
-def _do_stand_out(values: FloatArray, n_clusters: int) -> bool:
-    """Tell whether the first eigenvalues of Ā, as many as clusters, stand out among some.
-
-    The vectors of the others would add columns to every step that follows, and no accuracy.
-    """
-    return n_clusters < values.size and bool(values[n_clusters - 1] - values[n_clusters] > STANDING_OUT)
+def _has_gap(values: FloatArray, n_clusters: int) -> bool:
+    """Tell whether the eigenvalues of Ā have a gap after the K-th."""
+    return n_clusters < values.size and bool(values[n_clusters - 1] - values[n_clusters] > MIN_GAP)
 
 
-def smooth_beliefs(graph: Graph, constraints: Constraints, alpha: float, basis: FloatArray) -> SmoothBeliefs:
+def propagate_smoothly(
+    graph: Graph, constraints: Constraints, alpha: float, basis: FloatArray
+) -> SmoothMatrix:
     """Return F of eq. 3 on a few smooth vectors, and at the constrained pairs."""
     known = sp.csr_array(constraints.as_matrix())
     damped = _spread_smoothly(graph, basis, alpha)
@@ -137,9 +123,13 @@ def smooth_beliefs(graph: Graph, constraints: Constraints, alpha: float, basis: 
     eye = np.eye(width)
     core = np.block([[-0.5 * (inner + inner.T), eye], [eye, np.zeros((width, width))]])
     smooth = LowRankMatrix(np.hstack([basis, image]), core)
-    own = sp.diags_array(_sharp_returns(graph, alpha, basis))
-    joins = bool(known.data.max(initial=0.0) > 0)
-    return SmoothBeliefs(smooth, sp.csr_array(own @ known @ own), _balance(basis, image), joins)
+    own = sp.diags_array(_remaining_diagonal(graph, alpha, basis))
+    # F is a product of both halves of the factor, so they are scaled to count alike.
+    tiny = float(np.finfo(np.float64).tiny)
+    balance = np.sqrt(max(float(np.linalg.norm(image)), tiny) / max(float(np.linalg.norm(basis)), tiny))
+    coordinates = np.hstack([basis * balance, image / balance])
+    is_positive = bool(known.data.max(initial=0.0) > 0)
+    return SmoothMatrix(smooth, sp.csr_array(own @ known @ own), coordinates, is_positive)
 
 
 def _spread_smoothly(graph: Graph, basis: FloatArray, alpha: float) -> FloatArray:
@@ -155,24 +145,11 @@ def _spread_smoothly(graph: Graph, basis: FloatArray, alpha: float) -> FloatArra
     return np.asarray(((1.0 - alpha) * basis + alpha * spread_rest) / (1.0 - alpha * values))
 
 
-def label_beliefs(agreement: LowRankMatrix) -> SmoothBeliefs:
-    """Return F of labels, which is smooth as it is."""
-    empty = sp.csr_array((agreement.n_nodes, agreement.n_nodes))
-    return SmoothBeliefs(agreement, empty, agreement.factor, joins=True)
+def _remaining_diagonal(graph: Graph, alpha: float, basis: FloatArray) -> FloatArray:
+    """Return the diagonal of (I - QQᵀ) P to the second order in α Ā.
 
-
-def _balance(basis: FloatArray, image: FloatArray) -> FloatArray:
-    """Put both halves of the factor side by side: F is a product of the two, so they count alike."""
-    tiny = float(np.finfo(np.float64).tiny)
-    balance = np.sqrt(max(float(np.linalg.norm(image)), tiny) / max(float(np.linalg.norm(basis)), tiny))
-    return np.hstack([basis * balance, image / balance])
-
-
-def _sharp_returns(graph: Graph, alpha: float, basis: FloatArray) -> FloatArray:
-    """Return the diagonal of (I - QQᵀ) P to the second order in α Ā, which is what stays at a point.
-
-    P = (1 - α)(1 + α Ā + α² Ā² + ...): the first terms have large diagonals and are taken as they are; the
-    later ones are smooth, and with QQᵀ they are gone.
+    P = (1 - α)(1 + α Ā + α² Ā² + ...): the first terms have large diagonals and are computed; the later ones
+    are smooth, and I - QQᵀ removes them.
     """
     affinity = sp.csr_array(graph.normalized.matrix)
     twice = np.asarray(affinity.multiply(affinity).sum(axis=1)).ravel()
