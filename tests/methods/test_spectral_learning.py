@@ -95,7 +95,7 @@ def test_the_strongest_beliefs_are_facts(form, strength):
 def test_applied_links_are_the_listed_ones(monkeypatch, kind):
     graph, known = FORMS["sparse"](), KNOWLEDGE[kind].scaled(3.0)
     listed = link_affinity(graph, known)
-    monkeypatch.setattr(spectral_learning, "LISTED_PAIRS", 0)
+    monkeypatch.setattr(spectral_learning, "MAX_LISTED_PAIRS", 0)
     applied = link_affinity(graph, known)
     assert isinstance(listed, SparseGraph)
     assert isinstance(applied, CorrectedGraph)
@@ -126,7 +126,7 @@ def test_applied_links_give_the_same_model(monkeypatch, normalization):
     known = KNOWLEDGE["labels"]
     settings = {"n_neighbors": 8, "normalization": normalization, "random_state": 0}
     listed = SpectralLearning(4, safe=False, **settings).fit(X, constraints=known)
-    monkeypatch.setattr(spectral_learning, "LISTED_PAIRS", 0)
+    monkeypatch.setattr(spectral_learning, "MAX_LISTED_PAIRS", 0)
     applied = SpectralLearning(4, safe=False, **settings).fit(X, constraints=known)
     assert isinstance(applied.affinity_matrix_, CorrectedGraph)
     np.testing.assert_allclose(applied.eigenvalues_, listed.eigenvalues_, atol=1e-8)

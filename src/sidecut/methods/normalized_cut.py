@@ -16,7 +16,7 @@ class NormalizedCut(CutClusterer):
     """Spectral clustering by the normalised cut (Shi & Malik, 2000; Ng, Jordan & Weiss, 2002).
 
     The rows of the leading eigenvectors of D^{-1/2} W D^{-1/2}, scaled to length one, are clustered. It takes
-    no constraints, and is what every constrained method here gives when nothing is known.
+    no constraints, and is what most constrained methods here give without constraints.
 
     Parameters
     ----------

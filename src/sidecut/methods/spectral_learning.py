@@ -17,7 +17,7 @@ from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 
 #: Up to this many pairs are written into the graph; beyond, links within groups are only applied.
-LISTED_PAIRS = 2_000_000
+MAX_LISTED_PAIRS = 2_000_000
 
 
 def link_affinity(graph: Graph, constraints: Constraints) -> Graph:
@@ -30,7 +30,7 @@ def link_affinity(graph: Graph, constraints: Constraints) -> Graph:
     if n_pairs == 0:
         return graph
     unit = max(1.0, constraints.largest_strength())
-    if n_pairs > LISTED_PAIRS and sp.issparse(graph.matrix):
+    if n_pairs > MAX_LISTED_PAIRS and sp.issparse(graph.matrix):
         return _with_applied_links(graph, constraints, unit)
     rows, columns = constraints.pairs.T
     # Divided, not multiplied by 1 / unit: 49 * (1 / 49) < 1 would leave an edge of 1e-16 at a cannot-link.
@@ -57,7 +57,7 @@ def even_out_degrees(graph: Graph) -> Graph:
 class SpectralLearning(TakesConstraints, CutClusterer):
     """Spectral learning: set the affinity of must-links to one and of cannot-links to zero, then cut.
 
-    The simplest way to use what is known, and the one every paper compares with. A link changes one
+    The simplest way to use constraints, and the one every paper compares with. A link changes one
     weight of the graph and is not propagated to the neighbours of its ends.
 
     Parameters
@@ -89,7 +89,7 @@ class SpectralLearning(TakesConstraints, CutClusterer):
 
     See Also
     --------
-    E2CP : Spreads what is known beyond the pairs it is about.
+    E2CP : Propagates constraints to all pairs.
     CSAP : Links change the affinity around them.
 
     References
@@ -118,25 +118,20 @@ class SpectralLearning(TakesConstraints, CutClusterer):
             graph = link_affinity(task.graph, task.constraints)
         if self.normalization == "sym":
             return cut(graph, task, self)
-        # Self-loops change no cut, only the volumes it is measured by: they belong to the problem posed,
-        # with constraints or without, and not to the graph.
+        # Self-loops change the volumes and no cut: they belong to the problem, not to the graph.
         return replace(cut(even_out_degrees(graph), task, self), graph=graph, extend=None)
 
 
 def _with_applied_links(graph: Graph, constraints: Constraints, unit: float) -> Graph:
     """Write Q into the edges there are, and apply the must-links, most of which are no edges, as groups."""
     edges = sp.coo_array(graph.matrix)
-    beliefs = np.abs(constraints.entries(edges.row, edges.col)) / unit
-    weights = edges.data * np.where(edges.row == edges.col, 1.0, 1.0 - beliefs)
+    strengths = np.abs(constraints.entries(edges.row, edges.col)) / unit
+    weights = edges.data * np.where(edges.row == edges.col, 1.0, 1.0 - strengths)
     kept = SparseGraph(sp.csr_array((weights, (edges.row, edges.col)), shape=edges.shape))
     together = constraints.must_part().with_diagonal(0.0).scaled(1.0 / unit)
-    return CorrectedGraph(kept, together.apply, _stars(together.must_link_components()))
-
-
-def _stars(components: np.ndarray) -> sp.csr_array:
-    """Return a graph that ties every component together with one edge per point."""
-    n_points = components.size
-    _, first, number = np.unique(components, return_index=True, return_inverse=True)
-    points = np.arange(n_points)
-    star = sp.csr_array((np.ones(n_points), (points, first[number])), shape=(n_points, n_points))
-    return sp.csr_array(star + star.T)
+    # Where the added weights are: a star, one edge per point, connects every must-linked set.
+    n_points = graph.n_nodes
+    _, first, number = np.unique(together.must_link_components(), return_index=True, return_inverse=True)
+    ends = (np.arange(n_points), first[number])
+    star = sp.csr_array((np.ones(n_points), ends), shape=(n_points, n_points))
+    return CorrectedGraph(kept, together.apply, sp.csr_array(star + star.T))

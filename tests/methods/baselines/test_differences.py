@@ -6,7 +6,6 @@ import scipy.sparse as sp
 
 from sidecut import Constraints
 from sidecut.constraints import sample_labels, sample_pairs
-from sidecut.methods.baselines import metric_kmeans as differences
 from sidecut.methods.baselines.metric_kmeans import must_spread, pairs_apart, squared_differences, variances
 
 
@@ -26,9 +25,8 @@ def knowledge(y):
 
 @pytest.mark.parametrize("kind", ["pairs", "labels", "both", "beliefs"])
 @pytest.mark.parametrize("as_matrix", [np.asarray, sp.csr_array])
-def test_the_spread_of_must_links_is_that_of_all_pairs(kind, as_matrix, monkeypatch):
-    monkeypatch.setattr(differences, "BLOCK", 2)
-    X, y = drawn()
+def test_the_spread_of_must_links_is_that_of_all_pairs(kind, as_matrix):
+    X, y = drawn(n_features=600)
     known = knowledge(y)[kind]
     together = known.strengths > 0
     listed = ((X[known.pairs[together, 0]] - X[known.pairs[together, 1]]) ** 2).T @ known.strengths[together]

@@ -224,7 +224,7 @@ def test_applied_is_multiplied(kind):
 @pytest.mark.parametrize("n", [0, -1, 2.5])
 def test_how_many_must_be_a_count(n):
     F = propagate(FORMS["sparse"](), KNOWLEDGE["pairs"])
-    with pytest.raises(ValueError, match="pairs: ask for a whole number, at least 1"):
+    with pytest.raises(ValueError, match=r"n=.* must be a whole number, at least 1"):
         F.strongest(n)
-    with pytest.raises(ValueError, match="pairs: ask for a whole number, at least 1"):
+    with pytest.raises(ValueError, match=r"n=.* must be a whole number, at least 1"):
         F.sample(n)

@@ -7,7 +7,7 @@ import pytest
 
 from sidecut import SSKK, Constraints
 from sidecut.graphs import Gaussian, as_graph
-from sidecut.methods.sskk.estimator import farthest_first, grow, neighbourhoods, seed_labels
+from sidecut.methods.sskk.estimator import _next_seed, farthest_first, grow, neighbourhoods, seed_labels
 
 # The methods themselves are tested here; the guard has tests of its own.
 SSKK = partial(SSKK, safe=False)
@@ -50,7 +50,7 @@ def test_a_cannot_link_makes_sets_farther_apart():
 
 
 def test_more_neighbourhoods_than_are_looked_at(monkeypatch):
-    monkeypatch.setattr("sidecut.methods.sskk.estimator.MOST_NEIGHBOURHOODS", 2)
+    monkeypatch.setattr("sidecut.methods.sskk.estimator.MAX_NEIGHBOURHOODS", 2)
     widths = []
 
     def apply(block):
@@ -82,8 +82,8 @@ def test_what_no_path_leads_to_is_farthest():
     seeds[0] = 0
     growth = grow(path_graph(4, 3), seeds, 2)
     assert growth.labels.tolist() == [0, 0, 0, 0, -1, -1, -1]
-    assert growth.farthest(np.arange(7), np.random.RandomState(0)) in (4, 5, 6)
-    assert growth.farthest(np.arange(4), np.random.RandomState(0)) == 3
+    assert _next_seed(path_graph(4, 3), seeds, 2, np.random.RandomState(0)) in (4, 5, 6)
+    assert _next_seed(path_graph(4), seeds[:4], 2, np.random.RandomState(0)) == 3
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -4,10 +4,8 @@
 |---|---|
 | `cop_kmeans.py` | the estimator `COPKMeans` (Wagstaff, Cardie, Rogers & Schroedl, 2001) |
 | `constrained_gmm.py` | the estimator `ConstrainedGMM` (Shental, Bar-Hillel, Hertz & Weinshall, 2003) |
-| `metric_kmeans.py` | the estimator `MetricKMeans` (Xing, Ng, Jordan & Russell, 2002) |
-| `diagonal_metric.py` | the metric that it learns from links |
-| `lloyd.py` | k-means on weighted points of which some must be apart, for the first two |
-| `mixture.py`, `must_linked_sets.py` | the mixture behind `ConstrainedGMM`; what must-links join |
+| `metric_kmeans.py` | the estimator `MetricKMeans` (Xing, Ng, Jordan & Russell, 2002) and its metric |
+| `lloyd.py` | must-linked sets; k-means on weighted points of which some must be apart, for the first two |
 """
 
 from sidecut.methods.baselines.constrained_gmm import ConstrainedGMM

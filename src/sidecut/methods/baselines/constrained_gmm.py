@@ -1,4 +1,4 @@
-"""A Gaussian mixture that knows some points share a label and others do not.
+"""A Gaussian mixture with must-links and cannot-links.
 
 Must-links as chunklets: Shental, Bar-Hillel, Hertz & Weinshall (2003). Links as penalties, with mean-field
 beliefs: Lu & Leen (2007).
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative, one_of
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConvergenceWarning, InfeasibleError, warn
-from sidecut.labelling import Repair, repair_labels
+from sidecut.labelling import repair_labels
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import PointClusterer, TakesConstraints, documented
 from sidecut.methods.baselines.lloyd import (
@@ -32,13 +32,10 @@ from sidecut.methods.baselines.lloyd import (
 from sidecut.methods.task import Answer, Task, check_points
 from sidecut.progress import stage, track
 
-#: The search for a start that respects all cannot-links gives up after so many steps.
-START_STEPS = 10_000
-
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """A mixture and what it believes of the chunklets it was fitted to."""
+    """A mixture, and the responsibilities of its Gaussians for the chunklets it was fitted to."""
 
     weights: FloatArray
     gaussians: Gaussians
@@ -87,17 +84,12 @@ def run_em(
         beliefs = field.improve(scores, beliefs)
         bounds.append(field.bound(scores, beliefs) / len(X))
         mixture = Mixture(*maximize(X, sets, beliefs, kind, reg), beliefs, tuple(bounds))
-        if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol:
-            return _with_last_beliefs(X, sets, field, mixture, converged=True)
-    return _with_last_beliefs(X, sets, field, mixture, converged=False)
-
-
-def _with_last_beliefs(
-    X: FloatArray, sets: MustLinkedSets, field: MeanField, mixture: Mixture, converged: bool
-) -> Mixture:
-    """Return the mixture with the beliefs that its own weights and Gaussians give: one more E step."""
+        converged = len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol
+        if converged:
+            break
+    # One more E step, so that the beliefs are those of the last weights and Gaussians.
     beliefs = field.improve(mixture.scores(X, sets), mixture.beliefs)
-    return Mixture(mixture.weights, mixture.gaussians, beliefs, mixture.bounds, converged)
+    return replace(mixture, beliefs=beliefs, converged=converged)
 
 
 def first_beliefs(
@@ -109,10 +101,10 @@ def first_beliefs(
     points = WeightedPoints(places, weights, sets.linked, None)
     if len(sets.linked):
         try:
-            assigner = sets.assigner(n_clusters, START_STEPS)
+            assigner = sets.assigner(n_clusters, max_steps=10_000)
             points = WeightedPoints(places, weights, sets.linked, assigner)
         except InfeasibleError:
-            # Penalties need not all be paid: free k-means is a start as well.
+            # Cannot-links are penalties: free k-means is a start as well.
             pass
     tol = 1e-4 * float(X.var(axis=0).mean())
     return [
@@ -120,8 +112,6 @@ def first_beliefs(
         for centres in spread_centres(points, n_clusters, n_init, rng)
     ]
 
-
-# Gaussians of a mixture: their densities, and the most likely ones for given responsibilities.
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
 COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
@@ -150,28 +140,23 @@ class Gaussians:
             variances = np.broadcast_to(self.covariances[number], difference.shape[1:])
             # A variance that rounding of the mean alone explains is none.
             rounding = np.square(100 * np.finfo(np.float64).eps * self.means[number])
-            _refuse_degenerate(bool((variances <= rounding).any()), number)
+            if (variances <= rounding).any():
+                raise _degenerate(number)
             return (difference**2) @ (1.0 / variances), 0.5 * float(np.log(variances).sum())
         covariance = self.covariances if self.kind == "tied" else self.covariances[number]
-        factor = _cholesky(covariance, number)
+        try:
+            factor = cholesky(covariance, lower=True)
+        except LinAlgError:
+            raise _degenerate(number) from None
         white = solve_triangular(factor, difference.T, lower=True)
         return np.einsum("dn,dn->n", white, white), float(np.log(np.diag(factor)).sum())
 
 
-def _cholesky(covariance: FloatArray, number: int) -> FloatArray:
-    try:
-        return cholesky(covariance, lower=True)
-    except LinAlgError:
-        _refuse_degenerate(True, number)
-        raise
-
-
-def _refuse_degenerate(is_degenerate: bool, number: int) -> None:
-    if is_degenerate:
-        raise ValueError(
-            f"component {number} has all but no spread in some direction: raise reg_covar, choose fewer "
-            "n_clusters or covariance_type='diag', or scale the features."
-        )
+def _degenerate(number: int) -> ValueError:
+    return ValueError(
+        f"component {number} has hardly any variance in some direction: raise reg_covar, choose fewer "
+        "n_clusters or covariance_type='diag', or scale the features."
+    )
 
 
 def most_likely(X: FloatArray, responsibilities: FloatArray, kind: CovarianceType, reg: float) -> Gaussians:
@@ -198,9 +183,6 @@ def _scatter(difference: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray((difference.T * weights) @ difference)
 
 
-# Beliefs about hidden labels that speak to each other: the mean field of a hidden Markov random field.
-
-
 class MeanField:
     """Labels z of m nodes with log p(z) = Σ_j a_j(z_j) - Σ_{j<j'} |W_jj'| [link jj' is violated] + constant.
 
@@ -224,7 +206,7 @@ class MeanField:
         inner = links[self.linked][:, self.linked]
         self.turns = [(turn, inner[turn]) for turn in independent_sets(inner)]
         self.inner = inner
-        #: What agreement on all positive links would be worth, were it a reward and not a price saved.
+        #: The constant ½ Σ max(W_jj', 0) of F.
         self.agreement = 0.5 * float(np.maximum(inner.data, 0.0).sum())
 
     def improve(
@@ -368,11 +350,23 @@ class ConstrainedGMM(TakesConstraints, PointClusterer):
         warn_about_few_sets(sets, k)
         starts = first_beliefs(X, sets, k, self.n_init, task.rng())
         with stage("mixture"):
-            fits = [self._run(X, sets, field, beliefs) for beliefs in track(starts, self.n_init)]
+            fits = [
+                run_em(
+                    X,
+                    sets,
+                    field,
+                    beliefs,
+                    kind=self.covariance_type,
+                    reg=self.reg_covar,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                )
+                for beliefs in track(starts, self.n_init)
+            ]
         best = max(fits, key=lambda mixture: mixture.bounds[-1])
         if not best.converged:
             warn(
-                f"ConstrainedGMM did not come to rest in max_iter={self.max_iter} steps: raise it, or tol.",
+                f"ConstrainedGMM did not converge in max_iter={self.max_iter} steps: raise it, or tol.",
                 ConvergenceWarning,
             )
         responsibilities = best.beliefs[sets.of_point]
@@ -395,7 +389,16 @@ class ConstrainedGMM(TakesConstraints, PointClusterer):
     def _finish(self, task: Task, answer: Answer) -> Answer:
         if not self.hard or task.constraints.is_empty:
             return answer
-        labels, repair = _likely_repair(task.data, answer.results["mixture"], answer.labels, task.constraints)
+        X, mixture, links = task.data, answer.results["mixture"], task.constraints.components
+        # A chunklet is one draw of a label: each point bears an equal part of the cost of the share.
+        part = 1.0 / np.bincount(links.component)[links.component]
+        shares = part[:, None] * log_shares(mixture.weights)
+        costs = -(shares + mixture.gaussians.log_densities(X[links.points]))
+        joint = log_shares(mixture.weights) + mixture.gaussians.log_densities(X)
+        before = -float(joint[np.arange(len(X)), answer.labels].sum())
+        labels, repair = repair_labels(
+            answer.labels, task.constraints, costs, before, "negative log-likelihood"
+        )
         return replace(answer, labels=labels).with_results(repair_=repair)
 
     def _find_links(self, constraints: Constraints) -> tuple[MustLinkedSets, MeanField]:
@@ -409,20 +412,8 @@ class ConstrainedGMM(TakesConstraints, PointClusterer):
         strengths = -self.penalty * np.tile(sets.strengths, 2)
         return sets, MeanField(sparse.coo_array((strengths, ends), shape=(sets.n_sets,) * 2).tocsr())
 
-    def _run(self, X: FloatArray, sets: MustLinkedSets, field: MeanField, beliefs: FloatArray) -> Mixture:
-        return run_em(
-            X,
-            sets,
-            field,
-            beliefs,
-            kind=self.covariance_type,
-            reg=self.reg_covar,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
-
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the distribution of the label of new points, about which nothing else is known.
+        """Return the distribution of the label of new points, without constraints.
 
         Parameters
         ----------
@@ -447,18 +438,3 @@ class ConstrainedGMM(TakesConstraints, PointClusterer):
         X = check_points(self, X, reset=False, dtype=np.float64, accept_sparse=False)
         mixture = self._answer.results["mixture"]
         return log_shares(mixture.weights) + mixture.gaussians.log_densities(X)
-
-
-def _likely_repair(
-    X: FloatArray, mixture: Mixture, labels: IntArray, constraints: Constraints
-) -> tuple[IntArray, Repair]:
-    """Change labels of linked points to the most likely ones under which the links hold."""
-    links = constraints.components
-    # A chunklet is one draw of a label: its points have an equal part in the price of the share.
-    part = 1.0 / np.bincount(links.component)[links.component]
-    shares = part[:, None] * log_shares(mixture.weights)
-    costs = -(shares + mixture.gaussians.log_densities(X[links.points]))
-    everyone = np.arange(len(X))
-    joint = log_shares(mixture.weights) + mixture.gaussians.log_densities(X)
-    before = -float(joint[everyone, labels].sum())
-    return repair_labels(labels, constraints, costs, before, "negative log-likelihood")

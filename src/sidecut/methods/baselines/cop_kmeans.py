@@ -41,8 +41,8 @@ class COPKMeans(PointClusterer):
     Points joined by must-links move as one weighted point. In every iteration the weighted points that are
     apart from others are assigned all together, not one after the other, so that no order of the points leads
     into a dead end: a first assignment is found by an exhaustive search, and each next one is the cheapest
-    or, where cannot-links form large cyclic knots, no dearer than the one before. The sum of squares
-    therefore never grows. Constraints that no `n_clusters` clusters can satisfy are named.
+    or, where cannot-links form large cycles, no more expensive than the one before. The sum of squares never
+    grows. Constraints that no `n_clusters` clusters can satisfy are named.
 
     Parameters
     ----------
@@ -131,10 +131,12 @@ class COPKMeans(PointClusterer):
         sets = find_must_linked_sets(task.constraints)
         warn_about_few_sets(sets, k)
         # Far from the origin squared distances would drown in rounding; sparse points stay where they are.
-        offset = np.zeros(X.shape[1]) if sparse.issparse(X) else X.mean(axis=0, dtype=np.float64)
+        is_sparse = sparse.issparse(X)
+        offset = np.zeros(X.shape[1]) if is_sparse else X.mean(axis=0, dtype=np.float64)
         points = weighted_points(X, sets, offset, k, self.max_steps)
         starts = [given - offset] if given is not None else self._first_centres(points, k, task.rng())
-        tol = self.tol * _mean_variance(X)
+        spread = mean_variance_axis(X, axis=0)[1] if is_sparse else X.var(axis=0, dtype=np.float64)
+        tol = self.tol * float(np.mean(spread))
         with stage("k-means"):
             runs = [run_lloyd(points, centres, self.max_iter, tol) for centres in track(starts, self.n_init)]
         return self._describe(X, sets, offset, best_run(runs))
@@ -164,15 +166,15 @@ class COPKMeans(PointClusterer):
     def _describe(self, X: Any, sets: MustLinkedSets, offset: FloatArray, run: Run) -> Answer:
         if not run.converged:
             warn(
-                f"COPKMeans did not come to rest in max_iter={self.max_iter} iterations: raise it, or tol.",
+                f"COPKMeans did not converge in max_iter={self.max_iter} iterations: raise it, or tol.",
                 ConvergenceWarning,
             )
         labels = run.clusters[sets.of_point].astype(np.intp)
         reason = "some centres are nearest to no point. Look for points far from all others, and rescale X."
-        # Fewer sets than clusters were spoken of before.
+        # Fewer sets than clusters have a warning of their own.
         if self.n_clusters <= len(run.clusters):
             warn_if_clusters_are_missing(labels, self.n_clusters, "COPKMeans", reason)
-        # What the points of one set differ among themselves no assignment can change.
+        # The distances within a set are the same in every assignment.
         objective = run.objective + _spread_within(X, sets, offset)
         results = {
             "cluster_centers_": (run.centres + offset).astype(X.dtype),
@@ -187,12 +189,11 @@ class COPKMeans(PointClusterer):
         """Tell scikit-learn that sparse data are welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.transformer_tags = None
         return tags
 
 
 def check_centres(init: Any, n_clusters: int, n_features: int) -> FloatArray:
-    """Return the centres to start from, or say why they are none."""
+    """Return the centres to start from, or refuse them."""
     given = np.asarray(init, dtype=np.float64)
     if given.shape != (n_clusters, n_features) or not np.isfinite(given).all():
         raise ValueError(
@@ -205,7 +206,7 @@ def check_centres(init: Any, n_clusters: int, n_features: int) -> FloatArray:
 def weighted_points(
     X: Any, sets: MustLinkedSets, offset: FloatArray, n_clusters: int, max_steps: int
 ) -> WeightedPoints:
-    """Return the sets as weighted points, or say why they cannot be assigned."""
+    """Return the sets as weighted points, or an error that says why they cannot be assigned."""
     assigner = sets.assigner(n_clusters, max_steps) if len(sets.linked) else None
     moved = X if sparse.issparse(X) else X - offset.astype(X.dtype)
     weights = sets.sizes.astype(np.float64)
@@ -228,11 +229,3 @@ def _spread_within(X: Any, sets: MustLinkedSets, offset: FloatArray) -> float:
     if sparse.issparse(rows):
         return float(row_norms(rows, squared=True).sum() - (row_norms(sums, squared=True) / sizes).sum())
     return float(row_norms(rows - (sums / sizes[:, None])[set_of], squared=True).sum())
-
-
-def _mean_variance(X: Any) -> float:
-    variances = mean_variance_axis(X, axis=0)[1] if sparse.issparse(X) else X.var(axis=0, dtype=np.float64)
-    return float(np.mean(variances))
-
-
-# Lloyd's iteration on weighted points of which some must be apart.

@@ -104,12 +104,6 @@ def warn_about_few_sets(sets: MustLinkedSets, n_clusters: int) -> None:
         )
 
 
-#: Sums of squares that differ by less, relative to their size, are the same.
-ROUNDING = 1e-9
-#: Where a larger share of the points moves, all are added up again instead of those that moved.
-MANY = 0.25
-
-
 @dataclass(frozen=True, eq=False)
 class WeightedPoints:
     """Points with weights, some of them apart from each other."""
@@ -121,7 +115,7 @@ class WeightedPoints:
 
     def costs(self, centres: FloatArray) -> FloatArray:
         """Return the weighted squared distance of every point to every centre."""
-        # In the precision of the points, as scikit-learn's k-means does: a second copy would be dear.
+        # In the precision of the points, as scikit-learn's k-means, without a second copy of them.
         centres = centres.astype(self.places.dtype, copy=False)
         squared = np.asarray(self.places @ centres.T)
         squared *= -2.0
@@ -134,55 +128,20 @@ class WeightedPoints:
         return np.asarray(row_norms(self.places, squared=True))
 
     def assign(self, costs: FloatArray, previous: IntArray | None) -> IntArray:
-        """Return the cheapest clusters: of linked points, at most as dear as before."""
+        """Return the cheapest clusters: of linked points, no more expensive than before."""
         clusters = costs.argmin(axis=1)
         if self.assigner is not None:
             before = None if previous is None else previous[self.linked]
             clusters[self.linked] = self.assigner.assign(costs[self.linked], before)
         return clusters
 
-    def sums(self, clusters: IntArray, n_clusters: int, some: IntArray | None = None) -> FloatArray:
-        """Return the weighted sum of each cluster, of all points or of some."""
-        places, weights = self.places, self.weights.astype(self.places.dtype, copy=False)
-        if some is not None:
-            places, weights = places[some], weights[some]
-        shape = (n_clusters, len(clusters))
+    def moved(self, centres: FloatArray, clusters: IntArray) -> FloatArray:
+        """Return the weighted mean of each cluster; the centre of an empty one stays."""
+        weights = self.weights.astype(self.places.dtype, copy=False)
+        shape = (len(centres), len(clusters))
         member = sparse.csr_array((weights, (clusters, np.arange(len(clusters)))), shape=shape)
-        return dense_rows(member @ places)
-
-
-class Centres:
-    """The weighted means of clusters, kept up to date as points move between them.
-
-    Late in the iteration few points move, and adding up those alone costs next to nothing.
-    """
-
-    def __init__(self, points: WeightedPoints, first: FloatArray) -> None:
-        self.points = points
-        self.places = first
-        self._clusters: IntArray | None = None
-        self._sums = np.zeros_like(first, dtype=np.float64)
-
-    def follow(self, clusters: IntArray) -> float:
-        """Move every centre to the mean of its cluster, and return the sum of the squared steps."""
-        self._sums = self._add_up(clusters)
-        self._clusters = clusters
-        weights = self.points.weights
-        total = np.bincount(clusters, weights=weights, minlength=len(self.places)).astype(np.float64)
-        moved = CenterSums(self._sums, total).moved(self.places)
-        step = float(((moved - self.places) ** 2).sum())
-        self.places = moved
-        return step
-
-    def _add_up(self, clusters: IntArray) -> FloatArray:
-        k, before = len(self.places), self._clusters
-        if before is None:
-            return self.points.sums(clusters, k)
-        movers = np.flatnonzero(clusters != before)
-        if len(movers) > MANY * len(clusters):
-            return self.points.sums(clusters, k)
-        come = self.points.sums(clusters[movers], k, movers)
-        return self._sums + come - self.points.sums(before[movers], k, movers)
+        total = np.bincount(clusters, weights=self.weights, minlength=len(centres)).astype(np.float64)
+        return CenterSums(dense_rows(member @ self.places), total).moved(centres)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,37 +157,37 @@ class Run:
 def best_run(runs: list[Run]) -> Run:
     """Return the run with the least sum of squares; of runs that differ by rounding, the first.
 
-    Several starts often end at the same clusters, numbered in other ways: which of them is the least by a
-    digit of rounding must not decide how clusters are called.
+    Several starts often end at the same clusters, numbered in other ways: rounding must not decide how
+    clusters are numbered.
     """
     least = min(float(run.objective[-1]) for run in runs)
-    return next(run for run in runs if run.objective[-1] <= least + ROUNDING * abs(least))
+    return next(run for run in runs if run.objective[-1] <= least + 1e-9 * abs(least))
 
 
 def run_lloyd(points: WeightedPoints, centres: FloatArray, max_iter: int, tol: float) -> Run:
     """Assign, average, and again, until nothing moves."""
     clusters: IntArray | None = None
     objective: list[float] = []
-    moving = Centres(points, centres)
     for _ in range(max_iter):
-        costs = points.costs(moving.places)
+        costs = points.costs(centres)
         if clusters is not None:
             objective.append(_paid(costs, clusters).sum())
         assigned = _fill_empty(costs, points.assign(costs, clusters))
         if clusters is not None and np.array_equal(assigned, clusters):
-            return Run(assigned, moving.places, np.array(objective), True)
-        clusters = assigned
-        step = moving.follow(clusters)
+            return Run(assigned, centres, np.array(objective), True)
+        clusters, before = assigned, centres
+        centres = points.moved(before, clusters)
+        step = float(((centres - before) ** 2).sum())
         if step <= tol:
             break
-    # Let the last centres have their say, so that every free point is with the nearest of them.
-    costs = points.costs(moving.places)
+    # A last assignment, so that every free point is with the nearest centre.
+    costs = points.costs(centres)
     assigned = points.assign(costs, clusters)
     clusters = _fill_empty(costs, assigned)
     if clusters is not assigned:
-        moving.follow(clusters)
-        costs = points.costs(moving.places)
-    return Run(clusters, moving.places, np.array([*objective, _paid(costs, clusters).sum()]), step <= tol)
+        centres = points.moved(centres, clusters)
+        costs = points.costs(centres)
+    return Run(clusters, centres, np.array([*objective, _paid(costs, clusters).sum()]), step <= tol)
 
 
 def _paid(costs: FloatArray, clusters: IntArray) -> FloatArray:

@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import pairwise_distances_argmin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, check_random_state, gen_batches
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,11 +26,8 @@ from sidecut.methods.baselines.lloyd import dense_rows
 from sidecut.methods.task import Answer, Task, check_points
 from sidecut.progress import stage
 
-#: Squared lengths of cannot-links are smoothed by this, relative to their mean, where the root has no slope.
-SMOOTHING = 1e-14
 #: The conditions of a minimum are met when they are violated by less than this, relative to s.
 TOLERANCE = 1e-6
-MAX_RESTARTS = 20
 
 
 def learn_diagonal_metric(
@@ -62,12 +59,9 @@ def learn_diagonal_metric(
     return weights * (spread.sum() / (weights @ spread))
 
 
-# Weights of features that make must-links short and cannot-links long (Xing et al., 2002, section 2.1).
-
-
 @dataclass(frozen=True, eq=False)
 class DiagonalProblem:
-    """The function g and its derivatives."""
+    """g(a) = sᵀa - log Σ w √(xᵀa) over the cannot-links x, and its minimum (Xing et al., section 2.1)."""
 
     together: FloatArray
     apart: Any
@@ -85,7 +79,8 @@ class DiagonalProblem:
 
     @cached_property
     def _smoothing(self) -> float:
-        return SMOOTHING * float((np.asarray(self.apart.mean(axis=0)) / self.together).mean())
+        # Added to squared lengths, since the root has no slope at 0.
+        return 1e-14 * float((np.asarray(self.apart.mean(axis=0)) / self.together).mean())
 
     def _lengths(self, a: FloatArray) -> FloatArray:
         return np.sqrt(np.asarray(self.apart @ a) + self._smoothing)
@@ -101,9 +96,13 @@ class DiagonalProblem:
                 f"feature {unbounded[0]} does not vary over any must-link ({len(unbounded)} do not): its "
                 "weight would grow without bound; set regularization > 0, add must-links or leave it out."
             )
-        scaled = DiagonalProblem(np.ones_like(self.together), self._rescale(), self.weights)
+        if sparse.issparse(self.apart):
+            apart = sparse.csr_array(self.apart @ sparse.diags_array(1.0 / self.together))
+        else:
+            apart = self.apart / self.together
+        scaled = DiagonalProblem(np.ones_like(self.together), apart, self.weights)
         a = np.full(len(self.together), 0.5 / len(self.together))
-        for _ in range(MAX_RESTARTS):
+        for _ in range(20):
             a = scaled._descend(a)
             if scaled.optimality(a) <= TOLERANCE:
                 break
@@ -134,18 +133,6 @@ class DiagonalProblem:
         # At the minimum sᵀa = ½, by g(ta) = t sᵀa - ½ log t + constant.
         return np.asarray(found.x * (0.5 / (self.together @ found.x)))
 
-    def _rescale(self) -> Any:
-        if sparse.issparse(self.apart):
-            return sparse.csr_array(self.apart @ sparse.diags_array(1.0 / self.together))
-        return self.apart / self.together
-
-
-# How much linked points differ, feature by feature.
-
-
-#: How many features are made dense at a time.
-BLOCK = 512
-
 
 def must_spread(X: Any, constraints: Constraints) -> FloatArray:
     """Return Σ q_ij (x_ik - x_jk)² over must-links, for every feature k, without listing pairs.
@@ -159,15 +146,16 @@ def must_spread(X: Any, constraints: Constraints) -> FloatArray:
         return spread
     must, points = must.restricted()
     degrees = must.apply(np.ones(len(points)))
-    for start in range(0, X.shape[1], BLOCK):
-        rows = X[points, start : start + BLOCK]
+    # 512 features are made dense at a time.
+    for part in gen_batches(X.shape[1], 512):
+        rows = X[points, part]
         rows = (rows.toarray() if sparse.issparse(rows) else rows).astype(np.float64)
         rows -= rows.mean(axis=0)
         terms = rows * (degrees[:, None] * rows - must.apply(rows))
         total = terms.sum(axis=0)
         # What is left of terms that should cancel is rounding.
         noise = 1e-13 * (degrees @ rows**2)
-        spread[start : start + BLOCK] = np.where(total > noise, total, 0.0)
+        spread[part] = np.where(total > noise, total, 0.0)
     return spread
 
 
@@ -195,10 +183,16 @@ def pairs_apart(
 
     Where there are none, pairs that must-links do not join stand in for them, as Xing et al. propose.
     """
-    n_apart = constraints.n_cannot_link
+    n, n_apart = constraints.n_samples, constraints.n_cannot_link
     if n_apart == 0:
-        return _unjoined(constraints, max_pairs, rng)
-    among = np.arange(constraints.n_samples)
+        component = constraints.must_link_components()
+        if n * (n - 1) // 2 <= max_pairs:
+            pairs = np.column_stack(np.triu_indices(n, k=1))
+        else:
+            pairs = rng.randint(n, size=(max_pairs, 2))
+        pairs = pairs[component[pairs[:, 0]] != component[pairs[:, 1]]].astype(np.int64)
+        return pairs, np.ones(len(pairs))
+    among = np.arange(n)
     if constraints.n_pairs > 4 * max_pairs:
         known = constraints.constrained_points
         n_kept = max(2, round(len(known) * min(1.0, np.sqrt(max_pairs / n_apart))))
@@ -210,18 +204,6 @@ def pairs_apart(
         kept = np.sort(rng.choice(len(pairs), max_pairs, replace=False))
         pairs, strengths = pairs[kept], strengths[kept]
     return pairs, strengths
-
-
-def _unjoined(
-    constraints: Constraints, max_pairs: int, rng: np.random.RandomState
-) -> tuple[IntArray, FloatArray]:
-    n, component = constraints.n_samples, constraints.must_link_components()
-    if n * (n - 1) // 2 <= max_pairs:
-        pairs = np.column_stack(np.triu_indices(n, k=1))
-    else:
-        pairs = rng.randint(n, size=(max_pairs, 2))
-    pairs = pairs[component[pairs[:, 0]] != component[pairs[:, 1]]].astype(np.int64)
-    return pairs, np.ones(len(pairs))
 
 
 @documented
@@ -254,7 +236,7 @@ class MetricKMeans(TakesConstraints, PointClusterer):
     labels_ : ndarray of shape (n_samples,)
         The cluster of each point.
     metric_ : ndarray of shape (n_features,)
-        The weights a: squared distances are Σ_k a_k (x_k - y_k)². All 1 where nothing is known, and where
+        The weights a: squared distances are Σ_k a_k (x_k - y_k)². All 1 without constraints, and where
         k-means with equal weights satisfies as many links (but for ``regularization=0``).
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centres k-means found, in the units of X; with `hard`, those before labels were changed.
@@ -282,7 +264,7 @@ class MetricKMeans(TakesConstraints, PointClusterer):
 
     Examples
     --------
-    The first feature is loud and means nothing; three links are enough to tell.
+    The first feature has large values and no meaning; three links are enough to find out.
 
     >>> import numpy as np
     >>> from sidecut import Constraints, MetricKMeans
@@ -311,28 +293,20 @@ class MetricKMeans(TakesConstraints, PointClusterer):
             answer = self._cluster(X, np.ones(X.shape[1]), rng)
         if known.n_pairs:
             with stage("metric, and k-means under it"):
-                answer = self._cluster_by_links(X, known, answer, rng)
+                metric = learn_diagonal_metric(
+                    X,
+                    known,
+                    regularization=self.regularization,
+                    max_pairs=self.max_pairs,
+                    random_state=rng,
+                )
+                linked = self._cluster(X, metric, rng)
+            # A metric from few links can rest on the one feature in which two points happen to differ. It is
+            # kept only if it satisfies more of the links it was learned from.
+            before, after = (known.satisfaction(found.labels) for found in (answer, linked))
+            answer = linked if after > before or self.regularization == 0 else answer
         weighted = X.astype(np.float64, copy=False) @ sparse.diags_array(np.sqrt(answer.results["metric_"]))
         return replace(answer, confidence=measure_confidence(answer.labels, weighted))
-
-    def _cluster_by_links(
-        self, X: Any, known: Constraints, alone: Answer, rng: np.random.RandomState
-    ) -> Answer:
-        """Cluster again under the metric that is learned, unless no more links hold under it.
-
-        A metric from few links can be far worse than none: it may rest on the one feature in which two points
-        happen to differ. If it does not even serve the links it was learned from, it says nothing.
-        """
-        metric = learn_diagonal_metric(
-            X,
-            known,
-            regularization=self.regularization,
-            max_pairs=self.max_pairs,
-            random_state=rng,
-        )
-        answer = self._cluster(X, metric, rng)
-        before, after = (known.satisfaction(found.labels) for found in (alone, answer))
-        return alone if self.regularization > 0 and after <= before else answer
 
     def _cluster(self, X: Any, metric: FloatArray, rng: np.random.RandomState) -> Answer:
         """Cluster by k-means under a metric."""
@@ -395,6 +369,6 @@ def _means(X: Any, labels: IntArray, n_clusters: int) -> FloatArray:
     sizes = np.bincount(labels, minlength=n_clusters)
     sums = member @ X
     sums = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
-    everyone = np.asarray(X.mean(axis=0), dtype=np.float64)
-    means = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], everyone)
+    overall = np.asarray(X.mean(axis=0), dtype=np.float64)
+    means = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], overall)
     return means.astype(X.dtype)

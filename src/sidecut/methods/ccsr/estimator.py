@@ -300,8 +300,8 @@ class CCSR(TakesConstraints, SpectralClusterer):
 
     The first m eigenvectors F of the graph are adapted to the links: K = F M Fᵀ should be 1 on must-links, 0
     on cannot-links and 1 on the diagonal, as nearly as any M ⪰ 0 allows. That is a semidefinite programme
-    whose size depends on m alone. The rows of F M^{1/2} are clustered. What F cannot express, links cannot
-    change: they reach all points, and none of them alone can do much harm.
+    whose size depends on m alone. The rows of F M^{1/2} are clustered. Links
+    reach all points through F, and none of them alone can do much harm.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ class CCSR(TakesConstraints, SpectralClusterer):
     ridge : float, default=0.5
         How strongly M is pulled towards the normalised cut's own, 1 on the first `n_clusters` eigenvectors
         and 0 on the others, relative to the mean curvature of the squares. 0 is the paper's programme, which
-        a few links leave all but undetermined.
+        a few links hardly determine.
     {graph}
     {rows}
     {constraints}
@@ -338,7 +338,7 @@ class CCSR(TakesConstraints, SpectralClusterer):
     See Also
     --------
     NCSC : Links as penalties on indicators.
-    E2CP : Spreads what is known over the graph.
+    E2CP : Propagates constraints over the graph.
 
     References
     ----------

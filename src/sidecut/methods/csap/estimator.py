@@ -33,8 +33,8 @@ class CSAP(TakesConstraints, CutClusterer):
     """Constrained spectral clustering through affinity propagation: links change the affinity around them.
 
     The affinity is read as the covariance of a Gaussian process, a smooth function f over the points. A
-    must-link observes that f_i = f_j and a cannot-link that f_i = -f_j, up to noise; the affinity is then the
-    covariance of what f can still be. A link so changes the affinities between all points near its ends.
+    must-link observes that f_i = f_j and a cannot-link that f_i = -f_j, up to noise; the affinity becomes the
+    covariance of f given these observations. So a link changes the affinities of all points near its ends.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class CSAP(TakesConstraints, CutClusterer):
 
     See Also
     --------
-    E2CP : Spreads what is known over the graph, with one linear system.
+    E2CP : Propagates constraints over the graph, with one linear system.
     SpectralLearning : Links change only the weights of their own pairs.
 
     References

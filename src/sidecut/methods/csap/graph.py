@@ -1,4 +1,4 @@
-"""The affinity that links make of a graph, in whatever form the graph is: Algorithms A and B."""
+"""Algorithms A and B on a graph of any form: the affinity conditioned on links."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _raise_variances(
     for _ in range(8):
         value, vector = smallest_eigenpair(graph, raised + shift * linked, tolerance, vector)
         here = float(np.square(vector[points]).sum())
-        # No more exactly than the value is known; the margin is larger than either.
+        # No more exact than the eigenvalue; the margin is larger than either.
         if value >= max(1e-3 * MARGIN, tolerance) * lowest or shift >= -lowest:
             break
         # The smallest eigenvalue is concave in the shift, so that Newton's steps come from below.
@@ -304,14 +304,6 @@ class ObservedLinks:
             among.must_link_components(),
         )
 
-    def must_observations(self) -> Observations:
-        """What the must-links observe together."""
-        return observe_links(len(self.points), self.must, self.eps_must, sign=-1)
-
-    def cannot_observations(self) -> Observations:
-        """What the cannot-links observe together."""
-        return observe_links(len(self.points), self.cannot, self.eps_cannot, sign=1)
-
     def cannot_observations_apart(self) -> Observations:
         """What every cannot-link observes alone: all of them, or the hardest between every two sets."""
         is_soft = self.eps_must.max(initial=0.0) > MAX_HARD_NOISE
@@ -347,16 +339,23 @@ def condition_graph(
     gives Kᵐ, and then every cannot-link alone. Each is a rank-one update u_k u_kᵀ of Kᵐ, so that the
     smallest of all is A_ij = max(0, Kᵐ_ij - max_k u_ik u_jk).
     """
-    must = links.must_observations()
+    n_points, apart = len(links.points), None
+    seen = observe_links(n_points, links.must, links.eps_must, sign=-1)
     if algorithm == "A":
-        both = join_points(must, links.cannot_observations())
-        _refuse_too_much_memory(graph.n_nodes, len(links.points), both.size)
-        downdate, rivals = downdate_factor(columns, links.points, both), None
+        seen = join_points(seen, observe_links(n_points, links.cannot, links.eps_cannot, sign=1))
     else:
         apart = links.cannot_observations_apart()
-        _refuse_too_much_memory(graph.n_nodes, len(links.points), must.size + apart.size)
-        downdate = downdate_factor(columns, links.points, must)
-        rivals = rival_updates(columns, links.points, apart, downdate)
+    n_observations = seen.size + (0 if apart is None else apart.size)
+    # F and the matrix it is solved from, the covariance of the observations and its root, the directions.
+    needed = 8 * n_observations * (3 * graph.n_nodes + 2 * n_observations + n_points)
+    if needed > MAX_BYTES:
+        raise ConstraintError(
+            f"CSAP would need about {needed / 2**30:.0f} GB for {n_observations:,} observations of "
+            f"{n_points:,} linked points among {graph.n_nodes:,}, more than {MAX_BYTES / 2**30:.0f}. Use "
+            "fewer links or labels, or NCSC, whose memory does not grow with them."
+        )
+    downdate = downdate_factor(columns, links.points, seen)
+    rivals = None if apart is None else rival_updates(columns, links.points, apart, downdate)
     if _stays_positive(graph, links):
         return JoinedResolventGraph(graph, downdate, links.points[links.must])
     conditioned = ConditionedGraph(graph, downdate, rivals)
@@ -364,18 +363,6 @@ def condition_graph(
         return largest_affinities(conditioned, links.neighbourhoods(graph), n_affinities)
     is_small = graph.n_nodes <= MAX_DENSE_POINTS and not isinstance(graph, TiledGraph)
     return conditioned.materialized() if is_small or graph.matrix is not None else conditioned
-
-
-def _refuse_too_much_memory(n_nodes: int, n_points: int, n_observations: int) -> None:
-    """Refuse links whose factors would not fit, before any is made."""
-    # F and what it is solved from, their covariance and its root, and the directions.
-    needed = 8 * n_observations * (3 * n_nodes + 2 * n_observations + n_points)
-    if needed > MAX_BYTES:
-        raise ConstraintError(
-            f"CSAP would need about {needed / 2**30:.0f} GB for {n_observations:,} observations of "
-            f"{n_points:,} linked points among {n_nodes:,}, more than {MAX_BYTES / 2**30:.0f}. Use fewer "
-            "links or labels, or NCSC, whose memory does not grow with them."
-        )
 
 
 def _stays_positive(graph: Graph, links: ObservedLinks) -> TypeGuard[ResolventGraph]:

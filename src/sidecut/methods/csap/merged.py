@@ -239,8 +239,8 @@ def _losses(
     """Return what the affinity of every pair of nodes loses by the cannot-links of its first node, at most.
 
     By a cannot-link with t, a node loses the share f of A_a + A_ta. Where A_ta is zero, the link of the
-    largest share takes most; so only nodes near both ends are looked at link by link, along the shorter row.
-    A set of thousands of points has thousands of links and of neighbours, and not their product to look at.
+    largest share takes most; so only nodes near both ends are compared link by link, along the shorter row.
+    For a set with thousands of links and neighbours, that is their sum and not their product.
     """
     counts = np.diff(affinities.indptr)
     largest = np.zeros(counts.size)
@@ -250,7 +250,11 @@ def _losses(
     stored = np.arange(1, affinities.nnz + 1)
     places = sp.csr_array((stored, affinities.indices, affinities.indptr), shape=affinities.shape)
     is_shorter = counts[own] <= counts[other]
-    here, link = _entries_of_rows(affinities, np.where(is_shorter, own, other))
+    # Where the entries of the shorter rows are stored, row after row, and which link each belongs to.
+    rows = np.where(is_shorter, own, other)
+    link = np.repeat(np.arange(rows.size), counts[rows])
+    starts = np.cumsum(counts[rows]) - counts[rows]
+    here = affinities.indptr[rows][link] + np.arange(link.size) - starts[link]
     there = _values_at(places, np.where(is_shorter, other, own)[link], affinities.indices[here])
     near = np.flatnonzero(there)
     here, there, link = here[near], there[near] - 1, link[near]
@@ -293,14 +297,6 @@ def _merged(
 ) -> MergedGraph:
     sums = sp.csr_array((affinities * sizes[rows] * sizes[columns], (rows, columns)), shape=(sizes.size,) * 2)
     return MergedGraph(SparseGraph(sums + sp.diags_array(sizes * (sizes - 1.0) * within)), group)
-
-
-def _entries_of_rows(matrix: sp.csr_array, rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Return where the entries of some rows are stored, row after row, and which of the rows each is of."""
-    counts = np.diff(matrix.indptr)[rows]
-    which = np.repeat(np.arange(rows.size), counts)
-    within = np.arange(which.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    return matrix.indptr[rows][which] + within, which
 
 
 def _reconnect_isolated(merged: MergedGraph, W: sp.csr_array, links: ObservedLinks) -> MergedGraph:

@@ -185,7 +185,7 @@ def _sorted_classes(matrix: AgreementMatrix) -> Iterator[_Class]:
     shares = np.zeros(matrix.n_nodes)
     np.divide(matrix.factor.max(axis=1), sums, out=shares, where=sums > 0)
     tops = np.sqrt(matrix.weight) * sums * (2.0 * shares - 1.0)
-    # The bound is not tight: a matrix divided by its largest entry has none above 1, whatever the bound says.
+    # The bound is not tight: a matrix divided by its largest entry has none above 1.
     is_bounded = matrix.largest() <= 1.0 + 1e-13
     for k in range(matrix.rank):
         points = np.flatnonzero((leading == k) & (shares > 0.5))
@@ -255,7 +255,7 @@ def adjust_weights(weights: FloatArray, propagated: FloatArray, max_weight: floa
 
 
 class AdjustedGraph(KeptTiledGraph):
-    """The graph W (1 - |F|) + max(F, 0) of eq. 4, where F is known by its factor and has entries everywhere.
+    """The graph W (1 - |F|) + max(F, 0) of eq. 4, where F has entries everywhere and is kept as a factor.
 
     If W is sparse, so is the first term; the second is applied through the structure of F, see
     `positive_part`. Otherwise both are evaluated tile by tile. Memory is proportional to that of W and of the
@@ -450,9 +450,9 @@ class GroupedGraph(Graph):
         positive.data = np.maximum(positive.data, 0.0)
         positive.eliminate_zeros()
         by_edges = connected_components(positive, directed=False)[1]
-        n_found, hanging = int(by_edges.max()) + 1, np.flatnonzero(used[self.group])
-        ends = (by_edges[hanging], n_found + part[self.group[hanging]])
-        sides = sp.csr_array((np.ones(hanging.size), ends), shape=(n_found + part.max() + 1,) * 2)
+        n_found, grouped = int(by_edges.max()) + 1, np.flatnonzero(used[self.group])
+        ends = (by_edges[grouped], n_found + part[self.group[grouped]])
+        sides = sp.csr_array((np.ones(grouped.size), ends), shape=(n_found + part.max() + 1,) * 2)
         number = connected_components(sides, directed=False)[1][by_edges]
         return drop_isolated(number, self.isolated)
 

@@ -71,8 +71,8 @@ class E2CP(TakesConstraints, CutClusterer):
     alpha : float, default=0.8
         How far constraints spread, between 0 and 1 (α of eq. 3).
     rescale : bool, default=True
-        Divide F by its largest |F_ij| before eq. 4. As printed, without, few constraints spread over many
-        points become too faint to matter.
+        Divide F by its largest |F_ij| before eq. 4. As printed, without, F of few constraints on many points
+        is too small to matter.
     eigenvectors : {"leading", "nontrivial"}, default="leading"
         The K leading eigenvectors, or as printed the K that follow D̃^{1/2} 1.
     approximate : bool or "auto", default="auto"
@@ -111,7 +111,7 @@ class E2CP(TakesConstraints, CutClusterer):
     --------
     CSP : Cuts that satisfy the constraints; strong with labels.
     CSAP : Links that change the affinity around them.
-    NormalizedCut : The same cut with nothing known.
+    NormalizedCut : The same cut without constraints.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Propagating constraints from the pairs that are known to all pairs of points (Lu & Ip, 2010, section 2)."""
+"""Constraints propagated from some pairs to all pairs of points (Lu & Ip, 2010, section 2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.linalg import solve
 
-from sidecut.checks import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, check_count
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph
 from sidecut.graphs.graph import DENSE_LIMIT
@@ -92,8 +92,8 @@ class LowRankMatrix:
 
     def diagonal(self) -> FloatArray:
         """Return the diagonal of F."""
-        everyone = np.arange(self.n_nodes)
-        return self.entries(everyone, everyone)
+        nodes = np.arange(self.n_nodes)
+        return self.entries(nodes, nodes)
 
     @cached_property
     def reach(self) -> FloatArray:
@@ -191,7 +191,7 @@ def spread(graph: Graph, block: FloatArray, alpha: float, tolerance: float = TOL
         spread_once: Any = affinity.apply(block.astype(np.float32) if is_rough else block)
         return block - alpha * spread_once
 
-    # After so many steps conjugate gradients are exact to rounding (the Chebyshev bound).
+    # The number of steps after which conjugate gradients are exact to rounding (the Chebyshev bound).
     root = np.sqrt((1.0 + alpha) / (1.0 - alpha))
     n_steps = int(np.ceil(np.log(2.0 * root / TOLERANCE) / np.log1p(2.0 / max(root - 1.0, 1e-16)))) + 1
     right = (1.0 - alpha) * block.reshape(block.shape[0], -1)
@@ -356,7 +356,7 @@ class PropagatedConstraints:
         Pairs with F_ij = 0 are left out. Memory is proportional to n. Blocks that cannot hold one of the
         strongest are not computed.
         """
-        kept = _Kept(_check_count(n))
+        kept = _Kept(check_count("n", n))
         for first, second, values in self.matrix.blocks_above(lambda: kept.floor):
             kept.offer(first, second, values, np.abs(values))
         return kept.pairs, kept.strengths
@@ -372,7 +372,7 @@ class PropagatedConstraints:
         if isinstance(random_state, np.random.RandomState):
             random_state = int(random_state.randint(2**31 - 1))
         rng = np.random.default_rng(random_state)
-        kept = _Kept(_check_count(n))
+        kept = _Kept(check_count("n", n))
         for first, second, values in self.matrix.blocks_above(lambda: 0.0):
             # The largest of |F| / E with E exponential are a draw without replacement in proportion to |F|
             # (Efraimidis & Spirakis, 2006).
@@ -412,9 +412,3 @@ class _Kept:
         scores = np.concatenate([self.scores, scores[row, column]])
         best = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))[: self.n]
         self.pairs, self.strengths, self.scores = pairs[best], strengths[best], scores[best]
-
-
-def _check_count(n: int) -> int:
-    if not isinstance(n, int | np.integer) or n < 1:
-        raise ValueError(f"n={n!r} pairs: ask for a whole number, at least 1.")
-    return int(n)

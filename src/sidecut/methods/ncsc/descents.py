@@ -111,10 +111,9 @@ def multiplicative_step(parts: SignedParts, at: Applied) -> FloatArray:
 def descend_multiplicatively(
     cut: PenalizedCut, start: FloatArray, *, tol: float, max_iter: int, rng: np.random.RandomState
 ) -> Descent:
-    """Repeat eq. 11 until Y hardly moves for the size of its steps.
+    """Repeat eq. 11 until Y hardly moves, relative to the size of its steps.
 
-    One update moves Y by about d_min/σ of what it would have to move, so a change below `tol` means nothing
-    unless it is measured in that unit.
+    One update moves Y by about d_min/σ of its way to the minimum, so `tol` is in that unit.
     """
     parts = SignedParts(cut, largest_eigenvalue(cut, rng))
     here = parts.apply(np.where(cut.degrees[:, None] > 0, start, 0.0))
@@ -137,8 +136,8 @@ def _shared_pairs(cut: PenalizedCut) -> SparseGraph | None:
     if weights is None or not cut.gamma_cannot or cut.graph is not cut.points_graph or not len(points):
         return None
     among = sp.coo_array(weights[points][:, points])
-    belief = cut.links.both.entries(among.row.astype(np.int64), among.col.astype(np.int64))
-    shared = np.minimum(among.data, cut.gamma_cannot * np.maximum(-belief, 0.0))
+    strength = cut.links.both.entries(among.row.astype(np.int64), among.col.astype(np.int64))
+    shared = np.minimum(among.data, cut.gamma_cannot * np.maximum(-strength, 0.0))
     if not shared.any():
         return None
     ends = (points[among.row], points[among.col])
@@ -298,8 +297,8 @@ def indicators_without_overlap(cut: PenalizedCut, soft: FloatArray, tol: float) 
 def usual_overlap_price(cut: PenalizedCut, start: FloatArray) -> float:
     """Return half the mean of cut(C, rest) / vol(C) over the clusters at the start.
 
-    A price far below that makes a cluster cheaper spread over everything than where it is; one far above
-    freezes the clusters where they are.
+    At a price far below that, a cluster costs less when it spreads over everything; a price far above it
+    freezes the clusters.
     """
     Y = cut.indicators(start.argmax(axis=1), start.shape[1])
     costs = np.sum(Y * (cut.degrees[:, None] * Y - cut.graph.apply(Y)), axis=0)

@@ -29,7 +29,7 @@ class LCSC(TakesConstraints, CutClusterer):
     Points joined by must-links have equal indicators, so each set of them is one node: the normalised cut of
     the contracted graph CᵀWC is the constrained normalised cut of the points, with Y = CŶ. Nothing is
     projected, and cycles of must-links, which make UᵀD⁻¹U singular, do no harm. Every must-link is hard,
-    however weakly it is believed.
+    however weak its strength.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def refuse_cannot_links(constraints: Constraints, how: str) -> None:
     if conflicts := constraints.conflicts(max_chains=1):
         raise ConflictError(
             f"{conflicts[0]}, and LCSC keeps every must-link. Call without_conflicts() first, leave the "
-            "cannot-links out with cannot_links='ignore', or use NCSC or CSP, which weigh beliefs.",
+            "cannot-links out with cannot_links='ignore', or use NCSC or CSP, which weigh links.",
             conflicts,
         )
     message = (

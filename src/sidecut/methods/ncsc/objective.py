@@ -217,11 +217,8 @@ class PenalizedCut:
         self.gamma_cannot = float(gamma_cannot)
         self.n_nodes = self.graph.n_nodes
         self.affinity = self.graph.normalized
-
-    @property
-    def degrees(self) -> FloatArray:
-        """The diagonal of D."""
-        return self.graph.degrees
+        #: The diagonal of D.
+        self.degrees = self.graph.degrees
 
     def apply(self, Y: FloatArray) -> FloatArray:
         """Return G @ Y."""

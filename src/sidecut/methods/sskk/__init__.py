@@ -1,9 +1,6 @@
 """SSKK: semi-supervised kernel k-means (Kulis, Basu, Dhillon & Mooney, 2009).
 
-| file | holds |
-|---|---|
-| `estimator.py` | the estimator `SSKK` |
-| `kmeans.py` | kernel k-means with rewards and penalties for links; first clusters, farthest first |
+`estimator.py` holds the estimator, kernel k-means with rewards and penalties for links, and its starts.
 """
 
 from sidecut.methods.sskk.estimator import SSKK

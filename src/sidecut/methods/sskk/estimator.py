@@ -22,18 +22,11 @@ from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 from sidecut.spectral import laplacian_eigenpairs
 
-__all__ = ["SSKK", "link_penalty", "link_similarities"]
-
 #: The shifts that are tried, as shares of the full one.
 SHARES = (0.0, 0.25, 0.5, 1.0)
-#: Up to this many points the smallest eigenvalue is computed from the whole matrix.
-FEW_POINTS = 50
-#: How much more than Lanczos says the full shift is, since its answer approaches -λ_min from below.
-MARGIN = 1.02
-
-#: Of more must-link neighbourhoods than this, only the largest are looked at.
-MOST_NEIGHBOURHOODS = 100
-#: The mark of a point that is in no cluster yet.
+#: Of more must-link neighbourhoods than this, only the largest are compared.
+MAX_NEIGHBOURHOODS = 100
+#: The label of a point that is in no cluster yet.
 UNKNOWN = -1
 
 
@@ -49,11 +42,6 @@ class WeightedKernel:
     weights: FloatArray
     magnitudes: FloatArray
 
-    @property
-    def n_points(self) -> int:
-        """The number of points."""
-        return self.weights.size
-
     @cached_property
     def bound(self) -> float:
         """A shift that surely makes the kernel positive semidefinite (Gershgorin)."""
@@ -65,29 +53,30 @@ class WeightedKernel:
         It is -λ_min of w^{-1/2} B w^{-1/2} where that is positive, else 0; by Lanczos iteration with a margin
         of two per cent, or, should that fail, Gershgorin's bound.
         """
-        root = 1.0 / np.sqrt(self.weights)
+        root, n_points = 1.0 / np.sqrt(self.weights), self.weights.size
 
         def scaled(block: FloatArray) -> FloatArray:
             scale = root if block.ndim == 1 else root[:, None]
             return scale * self.apply(scale * block)
 
-        if self.n_points <= FEW_POINTS:
-            smallest = float(np.linalg.eigvalsh(scaled(np.eye(self.n_points)))[0])
+        if n_points <= 50:
+            smallest = float(np.linalg.eigvalsh(scaled(np.eye(n_points)))[0])
         else:
-            operator = LinearOperator((self.n_points,) * 2, matvec=scaled, matmat=scaled, dtype=np.float64)
+            operator = LinearOperator((n_points,) * 2, matvec=scaled, matmat=scaled, dtype=np.float64)
             try:
-                start = rng.standard_normal(self.n_points)
+                start = rng.standard_normal(n_points)
                 smallest = float(
                     eigsh(operator, 1, which="SA", v0=start, tol=1e-2, return_eigenvectors=False)[0]
                 )
             except ArpackError:
                 return self.bound
-        return min(MARGIN * max(-smallest, 0.0), self.bound)
+        # Lanczos approaches -λ_min from below.
+        return min(1.02 * max(-smallest, 0.0), self.bound)
 
 
 @dataclass(frozen=True)
 class KernelPartition:
-    """What kernel k-means arrives at."""
+    """The result of kernel k-means."""
 
     labels: IntArray
     similarities: FloatArray
@@ -103,7 +92,7 @@ class KernelPartition:
 
 @dataclass(frozen=True)
 class _Clusters:
-    """Labels, with all that distances need to know of them."""
+    """Labels, and the sums over clusters that distances are computed from."""
 
     labels: IntArray
     products: FloatArray
@@ -141,9 +130,9 @@ def kernel_kmeans(
 ) -> KernelPartition:
     """Move every point to the nearest cluster mean until none moves.
 
-    With the full shift σ the kernel is positive semidefinite, and no step raises the objective. Yet the
-    shift ties every point to the cluster it is in, and does not change the objective but by a constant. So
-    a step is first tried with less of it, and taken if the objective falls.
+    With the full shift σ the kernel is positive semidefinite, and no step raises the objective. But the
+    shift also ties every point to its cluster, and changes the objective only by a constant. So a step is
+    first tried with less of it, and taken if the objective falls.
     """
     shifts = [share * shift for share in (SHARES if adaptive else SHARES[-1:])] + [kernel.bound]
     full = len(shifts) - 2
@@ -173,12 +162,7 @@ def _gather(kernel: WeightedKernel, labels: IntArray, n_clusters: int) -> _Clust
     indicators[np.arange(labels.size), labels] = 1.0
     products = kernel.apply(indicators)
     own = products[np.arange(labels.size), labels]
-    return _Clusters(
-        labels,
-        products,
-        indicators.T @ kernel.weights,
-        indicators.T @ own,
-    )
+    return _Clusters(labels, products, indicators.T @ kernel.weights, indicators.T @ own)
 
 
 def _nearest(now: _Clusters, weights: FloatArray, shift: float) -> IntArray:
@@ -191,9 +175,6 @@ def _nearest(now: _Clusters, weights: FloatArray, shift: float) -> IntArray:
     return fill_empty(nearest, distances[points, nearest] * weights, now.masses.size)
 
 
-# Where semi-supervised kernel k-means starts: must-link neighbourhoods, far apart, grown along the graph.
-
-
 @dataclass(frozen=True)
 class Growth:
     """Clusters grown from seeds, and when each point was reached."""
@@ -202,23 +183,9 @@ class Growth:
     rounds: IntArray
     affinities: FloatArray
 
-    def farthest(self, candidates: IntArray, rng: np.random.RandomState) -> int:
-        """Return the candidate that was reached last, of several one least similar to what reached it."""
-        last = candidates[self.rounds[candidates] == self.rounds[candidates].max()]
-        least = self.affinities[last]
-        return int(rng.choice(last[least <= least.min()]))
-
 
 def neighbourhoods(constraints: Constraints) -> list[IntArray]:
-    """Return the sets of two or more points that must-links join, the largest first.
-
-    Examples
-    --------
-    >>> from sidecut import Constraints
-    >>> from sidecut.methods.sskk.estimator import neighbourhoods
-    >>> neighbourhoods(Constraints.from_pairs(6, must_link=[(0, 5), (1, 2), (2, 3)]))
-    [array([1, 2, 3]), array([0, 5])]
-    """
+    """Return the sets of two or more points that must-links join, the largest first."""
     component = np.asarray(constraints.must_link_components())
     order = np.argsort(component, kind="stable")
     sets = np.split(order, np.flatnonzero(np.diff(component[order])) + 1)
@@ -229,7 +196,7 @@ def farthest_first(
     apply: Callable[[FloatArray], FloatArray], sets: list[IntArray], n_chosen: int, n_points: int
 ) -> list[IntArray]:
     """Choose sets of points that are far from one another: the largest, then again and again the farthest."""
-    sets = sets[: max(MOST_NEIGHBOURHOODS, n_chosen)]
+    sets = sets[: max(MAX_NEIGHBOURHOODS, n_chosen)]
     means = np.zeros((n_points, len(sets)))
     for column, members in enumerate(sets):
         means[members, column] = 1.0 / len(members)
@@ -247,8 +214,8 @@ def farthest_first(
 def grow(graph: Graph, seeds: IntArray, n_clusters: int) -> Growth:
     """Let clusters grow from seeds along the edges, each point to the cluster it is most similar to.
 
-    The distance to a mean cannot tell clusters apart where a point has no affinity to any seed, as most
-    points of a sparse graph; their neighbours can.
+    Most points of a sparse graph have no affinity to any seed, and so no distance to choose a cluster by;
+    their neighbours have.
     """
     labels, rounds = seeds.copy(), np.zeros(seeds.size, dtype=np.intp)
     affinities = np.full(seeds.size, np.inf)
@@ -278,20 +245,25 @@ def seed_labels(graph: Graph, sets: list[IntArray], n_clusters: int, rng: np.ran
             break
         seeds[_next_seed(graph, seeds, n_clusters, rng)] = label
     labels = grow(graph, seeds, n_clusters).labels
-    # What no path leads to says nothing by which to choose.
+    # Points that no path leads to join the smallest cluster.
     left = np.flatnonzero(labels == UNKNOWN)
     labels[left] = np.bincount(labels[labels != UNKNOWN], minlength=n_clusters).argmin()
     return labels
 
 
 def _next_seed(graph: Graph, seeds: IntArray, n_clusters: int, rng: np.random.RandomState) -> int:
-    # Points without any neighbour are far from everything, and no start for a cluster if there are others.
+    """Return the point that clusters grown from the seeds reach last."""
+    # Points without any neighbour are chosen only if there are no others.
     free = np.flatnonzero((seeds == UNKNOWN) & (graph.degrees > 0))
     if free.size == 0:
         free = np.flatnonzero(seeds == UNKNOWN)
     if (seeds == UNKNOWN).all():
         return int(rng.choice(free))
-    return grow(graph, seeds, n_clusters).farthest(free, rng)
+    growth = grow(graph, seeds, n_clusters)
+    last = free[growth.rounds[free] == growth.rounds[free].max()]
+    # Of several, one least similar to the cluster that reached it.
+    least = growth.affinities[last]
+    return int(rng.choice(last[least <= least.min()]))
 
 
 STARTS = ("auto", "farthest_first", "spectral")
@@ -309,18 +281,18 @@ def link_penalty(constraints: Constraints, n_clusters: int) -> float:
 
 def _strengths(constraints: Constraints) -> FloatArray:
     """Return Σ_j |Q_ij| for every point, without its diagonal."""
-    beliefs, ones = constraints.with_diagonal(0.0), np.ones(constraints.n_samples)
-    return 2.0 * beliefs.must_part().apply(ones) - beliefs.apply(ones)
+    Q, ones = constraints.with_diagonal(0.0), np.ones(constraints.n_samples)
+    return 2.0 * Q.must_part().apply(ones) - Q.apply(ones)
 
 
 def link_similarities(
     graph: Graph, constraints: Constraints, penalty: float, weights: FloatArray
 ) -> WeightedKernel:
     """Return S + W as similarities for weighted kernel k-means, W = penalty · Q."""
-    beliefs = constraints.with_diagonal(0.0)
+    Q = constraints.with_diagonal(0.0)
 
     def apply(block: FloatArray) -> FloatArray:
-        return graph.apply(block) + penalty * beliefs.apply(block)
+        return graph.apply(block) + penalty * Q.apply(block)
 
     return WeightedKernel(apply, weights, graph.degrees + penalty * _strengths(constraints))
 
@@ -377,7 +349,7 @@ class SSKK(TakesConstraints, GraphClusterer):
     See Also
     --------
     NormalizedCut : The cut that kernel k-means with degrees as weights minimises.
-    CSP : A spectral method that takes the same knowledge.
+    CSP : A spectral method for the same constraints.
 
     References
     ----------
@@ -413,7 +385,7 @@ class SSKK(TakesConstraints, GraphClusterer):
     caution = 0.0
 
     def _is_guarded(self, task: Task) -> bool:
-        # From a start that is given there is one answer.
+        # From a given start there is one answer.
         return super()._is_guarded(task) and isinstance(self.init, str)
 
     def _solve(self, task: Task) -> Answer:
@@ -421,7 +393,11 @@ class SSKK(TakesConstraints, GraphClusterer):
         given = None if isinstance(self.init, str) else check_start(self.init, task.n_points, k)
         warn_about_graph(graph, k)
         penalty = link_penalty(known, k) if self.penalty is None else float(self.penalty)
-        kernel = link_similarities(graph, known, penalty, self._weights(graph))
+        weights = np.ones(graph.n_nodes)
+        if self.weighting == "degree":
+            # A point without neighbours would have no weight: it counts as the lightest of the others.
+            weights = np.maximum(graph.degrees, graph.degrees[graph.degrees > 0].min())
+        kernel = link_similarities(graph, known, penalty, weights)
         with stage("kernel k-means"):
             shift = kernel.full_shift(rng)
             starts = self._starts(graph, kernel, known, rng) if given is None else [given]
@@ -443,33 +419,25 @@ class SSKK(TakesConstraints, GraphClusterer):
         rows = best.similarities[:, np.argsort(first)]
         return Answer(rename_by_first_appearance(best.labels), rows, graph, results=results)
 
-    def _weights(self, graph: Graph) -> FloatArray:
-        if self.weighting == "none":
-            return np.ones(graph.n_nodes)
-        # A point without neighbours would weigh nothing: it counts as the lightest of the others.
-        return np.maximum(graph.degrees, graph.degrees[graph.degrees > 0].min())
-
     def _starts(
         self, graph: Graph, kernel: WeightedKernel, constraints: Constraints, rng: np.random.RandomState
     ) -> list[IntArray]:
         sets = neighbourhoods(constraints)
         if self.init == "spectral" or (self.init == "auto" and len(sets) != self.n_clusters):
-            return [fill_empty_clusters(self._cut_labels(graph, rng), self.n_clusters, rng)]
+            pairs = laplacian_eigenpairs(graph, self.n_clusters, solver=self.eigen_solver, random_state=rng)
+            # Rows of unit length: scaling them by degrees first would change nothing.
+            rows = unit_rows(pairs.vectors)
+            labels = kmeans_labels(rows, self.n_clusters, n_init=self.n_init, random_state=rng)
+            return [fill_empty_clusters(labels, self.n_clusters, rng)]
         if sets:
             sets = farthest_first(kernel.apply, sets, self.n_clusters, graph.n_nodes)
         n_starts = 1 if len(sets) == self.n_clusters else self.n_init
         starts = (seed_labels(graph, sets, self.n_clusters, rng) for _ in range(n_starts))
         return [fill_empty_clusters(labels, self.n_clusters, rng) for labels in starts]
 
-    def _cut_labels(self, graph: Graph, rng: np.random.RandomState) -> IntArray:
-        pairs = laplacian_eigenpairs(graph, self.n_clusters, solver=self.eigen_solver, random_state=rng)
-        # Rows of unit length: scaling them by degrees first would change nothing.
-        rows = unit_rows(pairs.vectors)
-        return kmeans_labels(rows, self.n_clusters, n_init=self.n_init, random_state=rng)
-
 
 def check_start(init: npt.ArrayLike, n_samples: int, n_clusters: int) -> IntArray:
-    """Return the labels to start from, or say why they are none."""
+    """Return the labels to start from, or refuse them."""
     labels = np.asarray(init)
     if labels.shape != (n_samples,) or labels.dtype.kind not in "iu":
         raise ValueError(
