@@ -300,8 +300,8 @@ class CCSR(TakesConstraints, SpectralClusterer):
 
     The first m eigenvectors F of the graph are adapted to the links: K = F M Fᵀ should be 1 on must-links, 0
     on cannot-links and 1 on the diagonal, as nearly as any M ⪰ 0 allows. That is a semidefinite programme
-    whose size depends on m alone. The rows of F M^{1/2} are clustered. Links
-    reach all points through F, and none of them alone can do much harm.
+    whose size depends on m alone. The rows of F M^{1/2} are clustered. Links reach all points through F, and
+    none of them alone can do much harm.
 
     Parameters
     ----------
