@@ -195,11 +195,9 @@ def _paid(costs: FloatArray, clusters: IntArray) -> FloatArray:
 
 
 def _fill_empty(costs: FloatArray, clusters: IntArray) -> IntArray:
-    """Give every empty cluster the point that is farthest from its centre; points on their centre stay.
-
-    An empty cluster holds nothing a point could be apart from, and the mean of the one point is the point
-    itself, so this breaks no cannot-link and never makes the sum of squares of the means greater.
-    """
+    """Give every empty cluster the point that is farthest from its centre; points on their centre stay."""
+    # An empty cluster holds nothing a point could be apart from, and the mean of the one point is the point
+    # itself, so this breaks no cannot-link and never makes the sum of squares of the means greater.
     return fill_empty(clusters, _paid(costs, clusters), costs.shape[1], farther_than=0.0)
 
 

@@ -114,10 +114,8 @@ def merge_links(
 
 
 def _signed_sets(links: ObservedLinks) -> tuple[IntArray | None, FloatArray]:
-    """Return the set of every linked point and its sign, where all links are observed; None if they clash.
-
-    Two copies of every point, one of each sign: must-links join copies of like sign, cannot-links of unlike.
-    """
+    """Return the set of every linked point and its sign, where all links are observed; None if they clash."""
+    # Every point has a copy of each sign: must-links join copies of like sign, cannot-links of unlike.
     count = links.points.size
     must, cannot = links.must.reshape(-1, 2), links.cannot.reshape(-1, 2)
     first = np.concatenate([must[:, 0], must[:, 0] + count, cannot[:, 0], cannot[:, 0] + count])
@@ -236,12 +234,10 @@ def _lower_by_rivals(nodes: _Nodes, pairs: IntArray) -> MergedGraph:
 def _losses(
     affinities: sp.csr_array, variances: FloatArray, own: IntArray, other: IntArray, shares: FloatArray
 ) -> FloatArray:
-    """Return what the affinity of every pair of nodes loses by the cannot-links of its first node, at most.
-
-    By a cannot-link with t, a node loses the share f of A_a + A_ta. Where A_ta is zero, the link of the
-    largest share takes most; so only nodes near both ends are compared link by link, along the shorter row.
-    For a set with thousands of links and neighbours, that is their sum and not their product.
-    """
+    """Return the largest loss of every affinity by a cannot-link of its first node."""
+    # By a cannot-link with t, a node loses the share f of A_a + A_ta. Where A_ta is zero, the link of the
+    # largest share takes most; so only nodes near both ends are compared link by link, along the shorter row.
+    # For a set with thousands of links and neighbours, that is their sum and not their product.
     counts = np.diff(affinities.indptr)
     largest = np.zeros(counts.size)
     np.maximum.at(largest, own, shares)

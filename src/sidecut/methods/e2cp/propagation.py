@@ -258,12 +258,10 @@ def _chebyshev(
     zeros: npt.NDArray[Any],
     alpha: float,
 ) -> npt.NDArray[Any]:
-    """Solve (I - α Ā) X = (1 - α) Y by Chebyshev's semi-iteration, Y given by the places of its ones.
-
-    The eigenvalues of α Ā lie in [-α, α], so the error falls by (1 + √(1 - α²))/α in every step, 2 for
-    α = 0.8. Unlike conjugate gradients it needs no inner products, which are most of the work beside a
-    sparse product.
-    """
+    """Solve (I - α Ā) X = (1 - α) Y by Chebyshev's semi-iteration, Y given by the places of its ones."""
+    # The eigenvalues of α Ā lie in [-α, α], so the error falls by (1 + √(1 - α²))/α in every step, 2 for
+    # α = 0.8. Unlike conjugate gradients it needs no inner products, which are most of the work beside a
+    # sparse product.
     number = zeros.dtype.type
     before, current = zeros, zeros.copy()
     np.add.at(current, ones, number(1.0 - alpha))

@@ -83,10 +83,8 @@ def leading_basis(graph: Graph, count: int, n_clusters: int, rng: np.random.Rand
 def _leading_vectors(
     graph: Graph, count: int, rng: np.random.RandomState, known: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return vectors close to the leading eigenvectors of Ā, and their values; the largest comes first.
-
-    The start is random, with more of the vectors that are known.
-    """
+    """Return vectors close to the leading eigenvectors of Ā, and their values; the largest comes first."""
+    # The start is random, with more of the vectors that are known.
     affinity = graph.normalized
     operator = LinearOperator((graph.n_nodes,) * 2, matvec=affinity.apply, dtype=np.float32)
     start = rng.standard_normal(graph.n_nodes)
@@ -133,10 +131,8 @@ def propagate_smoothly(
 
 
 def _spread_smoothly(graph: Graph, basis: FloatArray, alpha: float) -> FloatArray:
-    """Return P Q for approximate eigenvectors Q of Ā.
-
-    With Ā q = θ q + r it is P q = ((1 - α) q + α P r) / (1 - α θ): only r, which is small, has to be spread.
-    """
+    """Return P Q for approximate eigenvectors Q of Ā."""
+    # With Ā q = θ q + r it is P q = ((1 - α) q + α P r) / (1 - α θ): only the small r has to be spread.
     image = graph.normalized.apply(basis)
     values = column_dots(basis, image)
     rest = image - basis * values
@@ -146,11 +142,9 @@ def _spread_smoothly(graph: Graph, basis: FloatArray, alpha: float) -> FloatArra
 
 
 def _remaining_diagonal(graph: Graph, alpha: float, basis: FloatArray) -> FloatArray:
-    """Return the diagonal of (I - QQᵀ) P to the second order in α Ā.
-
-    P = (1 - α)(1 + α Ā + α² Ā² + ...): the first terms have large diagonals and are computed; the later ones
-    are smooth, and I - QQᵀ removes them.
-    """
+    """Return the diagonal of (I - QQᵀ) P to the second order in α Ā."""
+    # P = (1 - α)(1 + α Ā + α² Ā² + ...): the first terms have large diagonals and are computed; the later
+    # ones are smooth, and I - QQᵀ removes them.
     affinity = sp.csr_array(graph.normalized.matrix)
     twice = np.asarray(affinity.multiply(affinity).sum(axis=1)).ravel()
     stays = 1.0 + alpha * affinity.diagonal() + alpha**2 * twice
