@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -276,22 +275,7 @@ def descend_projected(
             break
         alpha *= 4.0
     soft = cut.affinity.scale[:, None] * state.V
-    return Descent(
-        soft,
-        np.array(trace),
-        len(trace) - 1,
-        converged,
-        overlap=alpha,
-        find_indicators=partial(indicators_without_overlap, cut, soft, tol),
-    )
-
-
-def indicators_without_overlap(cut: PenalizedCut, soft: FloatArray, tol: float) -> FloatArray:
-    """Return the Y of eq. 6 for the clusters of a Y that overlaps, to a hundredth of their tolerance."""
-    V = np.sqrt(cut.degrees)[:, None] * soft
-    labels = V.argmax(axis=1)
-    best = best_indicators(cut, labels, V[np.arange(len(V)), labels], V.shape[1], INDICATOR_SHARE * tol)
-    return cut.affinity.scale[:, None] * best.block()
+    return Descent(soft, np.array(trace), len(trace) - 1, converged, overlap=alpha, cut=cut, tol=tol)
 
 
 def usual_overlap_price(cut: PenalizedCut, start: FloatArray) -> float:

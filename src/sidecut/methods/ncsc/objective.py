@@ -269,7 +269,7 @@ class PenalizedCut:
 
 @dataclass(frozen=True)
 class Descent:
-    """The result of a solver of eq. 6."""
+    """The result of a solver of eq. 6; `cut` and `tol` are given where the columns of Y still overlap."""
 
     soft: FloatArray
     trace: FloatArray
@@ -277,9 +277,15 @@ class Descent:
     converged: bool
     step_scale: float = 1.0
     overlap: float = np.inf
-    find_indicators: Callable[[], FloatArray] | None = None
+    cut: PenalizedCut | None = None
+    tol: float = 0.0
 
     @cached_property
     def indicators(self) -> FloatArray:
-        """Y, computed on first access: the clusters do not depend on it."""
-        return self.soft if self.find_indicators is None else self.find_indicators()
+        """Y without overlap, computed on first access: the clusters do not depend on it."""
+        if self.cut is None:
+            return self.soft
+        V = np.sqrt(self.cut.degrees)[:, None] * self.soft
+        labels, tol = V.argmax(axis=1), INDICATOR_SHARE * self.tol
+        best = best_indicators(self.cut, labels, V[np.arange(len(V)), labels], V.shape[1], tol)
+        return self.cut.affinity.scale[:, None] * best.block()
