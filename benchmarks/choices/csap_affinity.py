@@ -17,8 +17,7 @@ from sidecut import CSAP, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.datasets import make_example
 from sidecut.evaluation import adjusted_rand_index
-from sidecut.graphs import Gaussian, Heat, Neighbors, SelfTuning, bandwidth
-from sidecut.graphs.resolvent import Resolvent
+from sidecut.graphs import Gaussian, Heat, Neighbors, Resolvent, SelfTuning, bandwidth
 
 RESULTS = stored.RESULTS / "choices"
 N_DRAWS = 5

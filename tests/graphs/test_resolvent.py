@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sidecut.graphs import Neighbors, NormalizedAffinity, SparseGraph, as_graph
+from sidecut.graphs import Neighbors, NormalizedAffinity, Resolvent, ResolventGraph, SparseGraph, as_graph
 from sidecut.graphs.kernels import HeatGraph
-from sidecut.graphs.resolvent import Resolvent, ResolventGraph
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 GRAPH = Neighbors(5).build(X)

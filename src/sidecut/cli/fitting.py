@@ -26,7 +26,7 @@ from sidecut.cli.tables import (
     text_options,
 )
 from sidecut.constraints import Constraints
-from sidecut.constraints.tables import PARQUET
+from sidecut.constraints.files import PARQUET
 from sidecut.exceptions import InfeasibleError
 from sidecut.graphs import recipe
 

@@ -25,8 +25,8 @@ from sidecut.cli.preparation import (
     quoted,
     text_columns,
 )
+from sidecut.constraints.files import COMPRESSED, PARQUET, guess_separator, open_text
 from sidecut.constraints.inputs import ASKED_ABOUT, UNKNOWN, is_missing, labels_from_text, read_labels
-from sidecut.constraints.tables import COMPRESSED, PARQUET, guess_separator, open_text
 from sidecut.exceptions import ConstraintError
 
 if TYPE_CHECKING:

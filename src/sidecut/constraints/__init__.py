@@ -1,7 +1,6 @@
 """What the user knows: which samples belong together, which do not, and what follows from it."""
 
-from sidecut.constraints.closure import Components
-from sidecut.constraints.conflicts import Conflict
+from sidecut.constraints.closure import Components, Conflict
 from sidecut.constraints.files import read_constraints, write_constraints
 from sidecut.constraints.folds import ConstraintFolds, Fold
 from sidecut.constraints.sampling import sample_labels, sample_pairs, sample_wrong_pairs

@@ -221,15 +221,18 @@ def check_weights(weights: ArrayLike, name: str, n_pairs: int) -> FloatArray:
 def read_links(pairs: Any, weights: ArrayLike, name: str, weight_name: str, n_samples: int) -> Links:
     """Check the user's pairs and weights, and keep each pair once."""
     raw = _as_two_columns(to_native(pairs), name)
-    if raw.dtype.kind not in "iu":
-        raw = _exact_integers(raw, name)
-    outside = np.any((raw < 0) | (raw >= n_samples), axis=1)
-    _refuse_first(
-        raw,
-        np.asarray(outside),
-        name,
-        f"points are numbered 0 to {n_samples - 1} (n_samples={n_samples}); correct the index",
-    )
+    rule, kind = "indices must be whole numbers", raw.dtype.kind
+    if kind == "O":
+        wrong = [not all(isinstance(index, int | np.integer) for index in row) for row in raw]
+        _refuse_first(raw, np.array(wrong), name, rule)
+    elif kind == "f":
+        with np.errstate(invalid="ignore"):
+            _refuse_first(raw, ((raw != np.round(raw)) | ~np.isfinite(raw)).any(axis=1), name, rule)
+    elif kind not in "iu":
+        _refuse_first(raw, np.ones(len(raw), dtype=bool), name, f"{rule}, not {raw.dtype.name}")
+    raw = raw if kind in "iu" else raw.astype(np.int64)
+    rule = f"points are numbered 0 to {n_samples - 1} (n_samples={n_samples}); correct the index"
+    _refuse_first(raw, np.asarray(((raw < 0) | (raw >= n_samples)).any(axis=1)), name, rule)
     _refuse_first(raw, raw[:, 0] == raw[:, 1], name, "a point cannot be linked with itself; remove the pair")
     return strongest(raw.astype(np.int64), check_weights(weights, weight_name, len(raw)))
 
@@ -252,19 +255,6 @@ def _as_two_columns(pairs: Any, name: str) -> NDArray[Any]:
     if array.ndim != 2 or array.shape[1] != 2:
         raise ConstraintError(f"{name} has shape {array.shape}: give pairs (i, j), an array of shape (m, 2)")
     return array
-
-
-def _exact_integers(raw: NDArray[Any], name: str) -> IntArray:
-    rule = "indices must be whole numbers"
-    if raw.dtype.kind == "O":
-        wrong = [not all(isinstance(index, int | np.integer) for index in row) for row in raw]
-        _refuse_first(raw, np.array(wrong), name, rule)
-        return raw.astype(np.int64)
-    if raw.dtype.kind != "f":
-        _refuse_first(raw, np.ones(len(raw), dtype=bool), name, f"{rule}, not {raw.dtype.name}")
-    with np.errstate(invalid="ignore"):
-        _refuse_first(raw, ((raw != np.round(raw)) | ~np.isfinite(raw)).any(axis=1), name, rule)
-    return raw.astype(np.int64)
 
 
 def _refuse_first(raw: NDArray[Any], bad: BoolArray, name: str, rule: str) -> None:

@@ -13,13 +13,17 @@ from scipy import sparse
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints.closure import (
     Components,
+    Conflict,
     Statements,
+    as_matrix,
     close,
     count_conflicts,
     find_components,
+    find_conflicts,
+    merge,
+    refuse_conflicts,
     related_parts,
 )
-from sidecut.constraints.conflicts import Conflict, as_matrix, find_conflicts, merge, refuse_conflicts
 from sidecut.constraints.groups import (
     MAX_LISTED_PAIRS,
     Groups,

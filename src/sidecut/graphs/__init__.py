@@ -14,7 +14,14 @@ from sidecut.graphs.graph import (
     as_graph,
     warn_about_graph,
 )
-from sidecut.graphs.kernels import GaussianGraph, HeatGraph, SelfTuningGraph, bandwidth
+from sidecut.graphs.kernels import (
+    GaussianGraph,
+    HeatGraph,
+    JoinedResolventGraph,
+    ResolventGraph,
+    SelfTuningGraph,
+    bandwidth,
+)
 from sidecut.graphs.landmark_codes import (
     CodedRows,
     LandmarkCoder,
@@ -39,12 +46,12 @@ from sidecut.graphs.recipes import (
     GraphRecipe,
     Heat,
     Neighbors,
+    Resolvent,
     SelfTuning,
     nearest_by_affinity,
     recipe,
     symmetrize,
 )
-from sidecut.graphs.resolvent import JoinedResolventGraph, Resolvent, ResolventGraph
 from sidecut.graphs.search import local_scales, nearest_neighbors
 
 __all__ = [

@@ -237,7 +237,12 @@ def calibrate(
             break
     largest = max(64, int(0.6 * np.sqrt(part.shape[0])))
     cells = Cells.of(part, largest, rng)
-    return CellSearch(cells, _needed_cells(cells, part, sample, neighbors, among), n_candidates)
+    # The number of cells to look into: enough for the neighbours that are candidates.
+    ranks = np.argsort(np.argsort(cells.from_centres(part[sample]), axis=1), axis=1)
+    needed = np.take_along_axis(ranks, cells.cell_of[neighbors], 1)[among]
+    # The share of the sample's true neighbours to find is a little more than the 98 % promised.
+    place = min(int(np.ceil(0.987 * neighbors.size)), needed.size) - 1
+    return CellSearch(cells, int(np.partition(needed, place)[place]) + 1, n_candidates)
 
 
 def _principal_components(coordinates: FloatArray, rng: np.random.RandomState) -> Coordinates:
@@ -274,19 +279,3 @@ def _among_nearest(
         reach = np.take_along_axis(distances, smallest(distances, count), 1).max(axis=1, keepdims=True)
         result[part] = np.take_along_axis(distances, neighbors[part], 1) <= reach
     return result
-
-
-def _needed_cells(
-    cells: Cells,
-    coordinates: Coordinates,
-    sample: IntArray,
-    neighbors: IntArray,
-    among: npt.NDArray[np.bool_],
-) -> int:
-    """Return into how many cells points must look to find enough neighbours that are candidates."""
-    centres = cells.from_centres(coordinates[sample])
-    ranks = np.argsort(np.argsort(centres, axis=1), axis=1)
-    needed = np.take_along_axis(ranks, cells.cell_of[neighbors], 1)[among]
-    # The share of the sample's true neighbours to find is a little more than the 98 % promised.
-    place = min(int(np.ceil(0.987 * neighbors.size)), needed.size) - 1
-    return int(np.partition(needed, place)[place]) + 1

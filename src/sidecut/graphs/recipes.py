@@ -23,6 +23,7 @@ from sidecut.graphs.graph import Graph, SparseGraph, tile_rows
 from sidecut.graphs.kernels import (
     GaussianGraph,
     HeatGraph,
+    ResolventGraph,
     SelfTuningGraph,
     bandwidth,
     scale_features,
@@ -277,6 +278,39 @@ class Heat(GraphRecipe):
         """Return the diffusion graph of the points X."""
         usual = Neighbors(10, weights="cosine" if sp.issparse(X) else "self_tuning")
         return HeatGraph((usual if self.neighbors is None else self.neighbors).build(X), self.time)
+
+
+@dataclass(eq=False, repr=False)
+class Resolvent(GraphRecipe):
+    """The kernel (Δ + σI)⁻¹ on a neighbour graph, applied and never formed.
+
+    Parameters
+    ----------
+    sigma : float, default=0.3
+        σ; the smaller, the further the kernel reaches.
+    neighbors : Neighbors or None, default=None
+        The graph; None is the twenty-nearest-neighbour graph with cosine weights for sparse data and
+        self-tuning ones otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import Neighbors
+    >>> from sidecut.graphs import Resolvent
+    >>> line = np.arange(6.0)[:, None]
+    >>> kernel = Resolvent(0.5, neighbors=Neighbors(2, weights="binary")).build(line)
+    >>> kernel.apply(np.eye(6)[0]).round(2)
+    array([0.89, 0.43, 0.31, 0.1 , 0.04, 0.03])
+    """
+
+    sigma: float = 0.3
+    _: KW_ONLY
+    neighbors: Neighbors | None = None
+
+    def build(self, X: npt.NDArray) -> ResolventGraph:
+        """Return the kernel of the points X."""
+        usual = Neighbors(20, weights="cosine" if sp.issparse(X) else "self_tuning")
+        return ResolventGraph((usual if self.neighbors is None else self.neighbors).build(X), self.sigma)
 
 
 class Cosine(GraphRecipe):

@@ -18,13 +18,15 @@ from sidecut.graphs import (
     Gaussian,
     GaussianGraph,
     Heat,
+    JoinedResolventGraph,
     Neighbors,
     NormalizedAffinity,
+    Resolvent,
+    ResolventGraph,
     SelfTuning,
     TiledGraph,
     as_graph,
 )
-from sidecut.graphs.resolvent import JoinedResolventGraph, Resolvent, ResolventGraph
 from sidecut.methods.csap import graph as linking
 from sidecut.methods.csap.graph import ObservedLinks, condition_graph, make_prior, reconnect_isolated
 from sidecut.methods.csap.kernel import condition_kernel

@@ -13,8 +13,7 @@ from sidecut import CSAP, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.datasets import make_example
 from sidecut.evaluation import adjusted_rand_index
-from sidecut.graphs import Cosine, Gaussian, Heat, Neighbors, SelfTuning, as_graph
-from sidecut.graphs.resolvent import Resolvent
+from sidecut.graphs import Cosine, Gaussian, Heat, Neighbors, Resolvent, SelfTuning, as_graph
 from sidecut.methods import Task
 from sidecut.methods.csap import graph as priors
 from sidecut.methods.csap.graph import make_prior, smallest_eigenpair

@@ -13,9 +13,8 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import E2CP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConstraintWarning
-from sidecut.graphs import DenseGraph, FactorGraph, Neighbors, SparseGraph, as_graph
+from sidecut.graphs import DenseGraph, FactorGraph, Neighbors, ResolventGraph, SparseGraph, as_graph
 from sidecut.graphs import lazy as strips
-from sidecut.graphs.resolvent import ResolventGraph
 from sidecut.methods.e2cp import adjustment as grouped
 from sidecut.methods.e2cp import estimator as e2cp
 from sidecut.methods.e2cp import nontrivial

@@ -16,10 +16,17 @@ from sklearn.utils import gen_batches
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
-from sidecut.graphs import GaussianGraph, HeatGraph, TiledGraph, columns_of, correct_weights
+from sidecut.graphs import (
+    GaussianGraph,
+    HeatGraph,
+    JoinedResolventGraph,
+    ResolventGraph,
+    TiledGraph,
+    columns_of,
+    correct_weights,
+)
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
 from sidecut.graphs.lazy import ROUNDING, KeptTiledGraph, halve, rows_of
-from sidecut.graphs.resolvent import JoinedResolventGraph, ResolventGraph
 from sidecut.methods.csap.kernel import (
     Observations,
     downdate_factor,

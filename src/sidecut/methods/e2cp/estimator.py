@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from sidecut.checks import FloatArray, IntArray, Rule, check_flag, is_number, one_of, unless
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
-from sidecut.graphs import FactorGraph, Graph, warn_about_graph
+from sidecut.graphs import FactorGraph, Graph, ResolventGraph, warn_about_graph
 from sidecut.graphs.lazy import rows_of, tile_rows
-from sidecut.graphs.resolvent import ResolventGraph
 from sidecut.labelling import unit_rows
 from sidecut.methods.base import CutClusterer, TakesConstraints, documented
 from sidecut.methods.cut import LabelExtension, cut, label_vectors
