@@ -1,7 +1,7 @@
-"""Asking: which question about which two points is worth a person's time, and what follows from the answers.
+"""Asking: which question about which two points is worth a person's time, and the clusters after the answers.
 
-`ActiveClustering` asks and is told; `ask` does so with an oracle until a budget is spent. The strategies that
-choose the questions are plain functions.
+`ActiveClustering` asks and takes answers; `ask` does so with an oracle until a budget is spent. The
+strategies that choose the questions are plain functions. `docs/asking.md` states the model.
 """
 
 from sidecut.active.belief import Belief

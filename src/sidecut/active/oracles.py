@@ -28,20 +28,7 @@ Oracle = Callable[[int, int], Any]
 COLUMN_WIDTH = 36
 PROMPT = "Do they belong together? y(es) n(o) u(nsure) b(ack) q(uit): "
 HELP = "Please type y, n, u, b (take the last answer back) or q (stop; all answers are kept)."
-WORDS = {
-    "y": "yes",
-    "yes": "yes",
-    "n": "no",
-    "no": "no",
-    "u": "unsure",
-    "unsure": "unsure",
-    "?": "help",
-    "b": "back",
-    "back": "back",
-    "q": "quit",
-    "quit": "quit",
-    "": "help",
-}
+CHOICES = ("yes", "no", "unsure", "back", "quit")
 VALUES = {"yes": True, "no": False, "unsure": None}
 
 
@@ -409,9 +396,10 @@ def _listen(keyboard: TextIO, screen: TextIO) -> str:
         if not line:
             screen.write("\n")
             return "quit"
-        word = WORDS.get(line.strip().lower(), "help")
-        if word != "help":
-            return word
+        word = line.strip().lower()
+        for choice in CHOICES:
+            if word in (choice, choice[0]):
+                return choice
         screen.write(HELP + "\n")
 
 

@@ -147,16 +147,9 @@ Record = Answer | ClassAnswer
 
 def answer_to(question: Question, same: bool | None, confidence: float) -> Answer:
     """Return the answer to a question, with the fields of the question."""
-    return Answer(
-        question.i,
-        question.j,
-        same,
-        confidence,
-        question.expected,
-        question.strategy,
-        question.closeness,
-        question.gain,
-    )
+    fields = asdict(question)
+    del fields["reason"]
+    return Answer(same=same, confidence=confidence, **fields)
 
 
 def check_record(record: Any, n_samples: int) -> Record:
