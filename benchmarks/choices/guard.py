@@ -30,8 +30,8 @@ from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
 from sidecut.methods import guard
 from sidecut.methods.base import GraphClusterer
-from sidecut.methods.guard import count_held_out_pairs, held_out_gain
-from sidecut.methods.task import Task
+from sidecut.methods.guard import held_out_gain
+from sidecut.methods.task import Task, check_data
 
 RESULTS = stored.RESULTS / "choices" / "guard.csv"
 PAGES = [DOCS / "lab" / "guard.md"]
@@ -69,11 +69,17 @@ def data_sets(folder: Path, n_sets: int) -> Iterator[tuple[str, np.ndarray, np.n
 
 
 def knowledge(y: np.ndarray) -> Iterator[tuple[str, Constraints]]:
-    """Yield few labels and few pairs, then more."""
-    for count in (2, 3, 5, 10, 20, 40):
+    """Yield few labels, pairs and links of one kind, then more."""
+    n = len(y)
+    for count in (2, 3, 5, 10, 20, 40, n // 5):
         yield f"{count} labels", sample_labels(y, count, random_state=1)
-    for count in (1, 5, 10, 20, 40, 80):
+    for count in (1, 5, 10, 20, 40, 80, n // 2, n):
         yield f"{count} pairs", sample_pairs(y, count, random_state=1)
+    links = sample_pairs(y, min(20 * n, n * (n - 1) // 2), random_state=2)
+    for count in (10, 20, 40, 80, n // 2):
+        yield f"{count} must-links", Constraints.from_pairs(n, must_link=links.must_link[:count])
+        yield f"{count} cannot-links", Constraints.from_pairs(n, cannot_link=links.cannot_link[:count])
+    yield "one class", Constraints.from_labels(np.where((y == 0) & (np.arange(n) % 3 == 0), 0, -1))
 
 
 def measure(method: str, name: str, X: np.ndarray, y: np.ndarray, done: set) -> Iterator[dict[str, Any]]:
@@ -85,7 +91,7 @@ def measure(method: str, name: str, X: np.ndarray, y: np.ndarray, done: set) -> 
     if isinstance(model, GraphClusterer):
         data, graph = X, Neighbors(min(20, len(y) - 1)).build(X)
     else:
-        data, graph = model._build(model._read(X), 0)
+        data, graph = model._build(check_data(model, X), 0)
     task = Task(data, graph, Constraints.none(len(y)), k, 0)
     plain = model._solve(task)
     for kind, known in knowledge(y):
@@ -95,11 +101,7 @@ def measure(method: str, name: str, X: np.ndarray, y: np.ndarray, done: set) -> 
         try:
             answer = model._solve(given)
             given = given.given(known, start=answer)
-            gain, won, lost = 0.0, 0, 0
-            if known.labels is None:
-                won, lost = count_held_out_pairs(given, model._solve)
-            else:
-                gain = held_out_gain(given, model._solve)
+            gain = held_out_gain(given, model._solve) if model.caution else 0.0
         except (ValueError, RuntimeError):
             continue
         yield {
@@ -113,27 +115,21 @@ def measure(method: str, name: str, X: np.ndarray, y: np.ndarray, done: set) -> 
             "after": known.agreement(answer.labels),
             "alike": adjusted_rand_score(plain.labels, answer.labels),
             "held out": gain,
-            "won": won,
-            "lost": lost,
             "plain": adjusted_rand_index(y, plain.labels, constraints=known),
             "constrained": adjusted_rand_index(y, answer.labels, constraints=known),
         }
 
 
 def is_followed(cells: pd.DataFrame) -> pd.Series:
-    """Return in which stored cells the guard follows the constraints.
-
-    Whether links were of one kind alone is not stored: such cells count as if they were of both kinds.
-    """
+    """Return in which stored cells the guard follows the constraints."""
     caution = cells["method"].map(lambda name: getattr(sidecut, name).caution)
-    are_labels = cells["kind"].str.endswith("labels")
-    gains = cells["held out"] > caution * guard.GAIN / np.sqrt(cells["facts"])
-    wins = cells["won"] - cells["lost"] > np.sqrt(cells["won"] + cells["lost"])
-    asked = (cells["facts"] >= guard.FEWEST) & gains.where(are_labels, wins)
-    enough = cells["facts"] >= np.maximum(guard.ENOUGH, guard.ENOUGH_PER_CLUSTER * cells["clusters"])
-    agrees = enough & (cells["after"] >= guard.AGREES) & (are_labels | (caution == 0))
-    better = (cells["after"] > cells["before"]) & asked
-    return agrees | ((cells["before"] < 1) & ((cells["alike"] > guard.ALIKE) | better))
+    ample = cells["facts"] >= np.maximum(
+        guard.AMPLE_PAIRS, guard.AMPLE_PAIRS_PER_CLUSTER * cells["clusters"]
+    )
+    gains = (caution == 0) | (cells["held out"] > caution * guard.MIN_GAIN / np.sqrt(cells["facts"]))
+    asked = ample | ((cells["facts"] >= guard.MIN_PAIRS) & gains)
+    agrees = ample & (cells["after"] >= guard.AMPLE_AGREEMENT)
+    return agrees | ((cells["before"] < 1) & (cells["after"] > cells["before"]) & asked)
 
 
 def table(cells: pd.DataFrame) -> str:

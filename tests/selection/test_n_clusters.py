@@ -74,8 +74,8 @@ def test_a_class_is_unseen_only_if_all_graphs_show_it():
     known, telling = Constraints.from_labels(labels), Neighbors(8)
     noise = np.random.default_rng(1).normal(size=X.shape)
     says_nothing = Transformed(telling, FunctionTransformer(lambda _: noise))
-    assert choose_n_clusters([telling.build(X)], known, [], 0) == 3
-    assert choose_n_clusters([telling.build(X), says_nothing.build(X)], known, [], 0) == 2
+    assert choose_n_clusters([telling.build(X)], known, 0) == 3
+    assert choose_n_clusters([telling.build(X), says_nothing.build(X)], known, 0) == 2
 
 
 def test_two_graphs_must_show_the_same_cluster():

@@ -139,7 +139,6 @@ class Decision:
 
     kept: str
     reason: str
-    is_sure: bool = True
 
     def __str__(self) -> str:
         return self.reason

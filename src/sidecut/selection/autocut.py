@@ -37,7 +37,7 @@ from sidecut.selection.comparison import (
     tabulate,
     task_for,
 )
-from sidecut.selection.n_clusters import choose_n_clusters
+from sidecut.selection.n_clusters import MIN_PAIRS, choose_n_clusters
 from sidecut.selection.views import CLASSIFIER, LEARNED, Believed, can_learn, lean_by_units, list_views
 
 #: Candidates run on at most so many points, all those that something is known about first.
@@ -45,9 +45,6 @@ PILOT = 600
 N_FOLDS = 3
 #: At most so many answers vote; fewer where there are so many points that every fit takes its time.
 VOTERS, VOTERS_OF_MANY = 5, 3
-#: Fewer facts than this tell nothing about a method: experience chooses. Eight labels are seven facts, and so
-#: are seven scattered pairs.
-FEW = 7
 #: The methods of the choice. More of them were tried, and chosen by luck mostly: docs/selection.md.
 METHODS: dict[str, Any] = {"E2CP": E2CP(), "CCSR": CCSR()}
 #: A third one, where the folds hold out so many points that they can tell.
@@ -160,8 +157,9 @@ class AutoCut(Clusterer):
         pilot, graphs = draw_pilot(task), Graphs()
         folds = make_folds(pilot.constraints, task.seed)
         if not task.n_clusters:
-            built = [graphs(view, pilot) for view in views]
-            n_clusters = choose_n_clusters(built, pilot.constraints, folds, task.seed)
+            n_clusters = choose_n_clusters(
+                [graphs(view, pilot) for view in views], pilot.constraints, task.seed
+            )
             task, pilot = (replace(one, n_clusters=n_clusters) for one in (task, pilot))
         comparison = Comparison(pilot, folds, graphs, Budget(self.budget), bool(self.hard))
         teams = self._compare(comparison, views)
@@ -201,7 +199,7 @@ class AutoCut(Clusterer):
     def _cut(self, task: Task, view: View) -> Answer:
         """Cut the usual graph: there are no constraints that favour another."""
         graph = view.build(task)
-        n_clusters = task.n_clusters or choose_n_clusters([graph], task.constraints, [], 0)
+        n_clusters = task.n_clusters or choose_n_clusters([graph], task.constraints, 0)
         candidate = Candidate(PLAIN, view, NormalizedCut(), verdict="chosen")
         task = replace(task, graph=graph, n_clusters=n_clusters)
         model = self._fit(candidate, task)
@@ -321,7 +319,7 @@ def check_candidates(candidates: Any) -> None:
 
 def make_folds(constraints: Constraints, seed: int) -> list[Fold]:
     """Return the folds candidates are compared by, none where too little is known."""
-    if constraints.n_independent_pairs < FEW:
+    if constraints.n_independent_pairs < MIN_PAIRS:
         return []
     return list(ConstraintFolds(N_FOLDS, random_state=seed).split(constraints))
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from scipy import sparse
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Components, Constraints
-from sidecut.constraints.folds import Fold, consistent
+from sidecut.constraints.folds import consistent
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
 from sidecut.methods import NormalizedCut
+from sidecut.methods.guard import is_ample
 from sidecut.spectral import laplacian_eigenpairs
 
 #: The spectrum is asked about at most so many clusters.
@@ -23,6 +25,8 @@ MOST = 15
 BY_CHANCE = 0.1
 #: Two graphs show the same cluster if such a share of the points of either are in both.
 SAME = 0.8
+#: With fewer independent pairs the spectrum alone decides: eight labels are seven pairs.
+MIN_PAIRS = 7
 #: At most so many classes without any label are looked for.
 MOST_UNSEEN = 3
 
@@ -122,15 +126,12 @@ def propose_by_gaps(eigenvalues: FloatArray, fewest: int, n_proposals: int = 3) 
     return proposals or [max(fewest, 1)]
 
 
-# The number of clusters, decided.
-
-
-def choose_n_clusters(graphs: Sequence[Graph], constraints: Constraints, folds: list[Fold], seed: int) -> int:
+def choose_n_clusters(graphs: Sequence[Graph], constraints: Constraints, seed: int) -> int:
     """Return the number of clusters.
 
-    Labels say it themselves where each class was met twice in the mean: classes with a label, and clusters
-    without one that every graph shows. Otherwise the spectrum of the first graph proposes, and the proposal
-    whose unconstrained cut agrees best with the constraints is taken.
+    Labels give it where each class has two in the mean: classes with a label, and clusters without one that
+    every graph shows. Otherwise the spectrum of the first graph proposes, and the proposal whose cut agrees
+    best with the constraints is taken. Ample constraints go on from there, while agreement grows.
     """
     by_labels = expected_classes(constraints)
     if by_labels is not None and constraints.labels is not None:
@@ -138,25 +139,24 @@ def choose_n_clusters(graphs: Sequence[Graph], constraints: Constraints, folds: 
         unseen = count_unseen(graphs, labels, seed)
         seen = len(np.unique(labels[labels >= 0]))
         return min(max(by_labels, seen + unseen), graphs[0].n_nodes)
-    return _choose_by_spectrum(graphs[0], constraints, folds, seed)
-
-
-def _choose_by_spectrum(graph: Graph, constraints: Constraints, folds: list[Fold], seed: int) -> int:
     fewest = fewest_clusters(consistent(constraints).components)
-    n_values = min(max(MOST, 2 * fewest) + 1, graph.n_nodes)
-    values = laplacian_eigenpairs(graph, n_values, random_state=seed).values
-    proposals = propose_by_gaps(values, fewest)
-    if not folds or len(proposals) == 1:
-        return min(proposals[0], graph.n_nodes)
-    proposals = sorted({*proposals, fewest} - {1})
-    scores = [_agreement(graph, count, folds, seed) for count in proposals]
-    return proposals[int(np.argmax(scores))]
+    n_values = min(max(MOST, 2 * fewest) + 1, graphs[0].n_nodes)
+    proposals = propose_by_gaps(laplacian_eigenpairs(graphs[0], n_values, random_state=seed).values, fewest)
+    if constraints.n_independent_pairs < MIN_PAIRS or len(proposals) == 1:
+        return min(proposals[0], graphs[0].n_nodes)
 
+    @cache
+    def agreement(count: int) -> float:
+        return constraints.agreement(_cut(graphs[0], count, seed))
 
-def _agreement(graph: Graph, n_clusters: int, folds: list[Fold], seed: int) -> float:
-    labels = _cut(graph, n_clusters, seed)
-    counts = [fold.count(labels) for fold in folds]
-    return sum(counts[1:], start=counts[0]).rand_beyond_chance
+    best = max(sorted({*proposals, fewest} - {1}), key=agreement)
+    while is_ample(constraints, best + 2) and best + 2 <= graphs[0].n_nodes:
+        # One cluster more may help only together with the next.
+        more = max(best + 1, best + 2, key=agreement)
+        if agreement(more) <= agreement(best):
+            break
+        best = more
+    return best
 
 
 def _cut(graph: Graph, n_clusters: int, seed: int) -> IntArray:
