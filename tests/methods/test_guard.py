@@ -7,7 +7,7 @@ import pytest
 
 from sidecut import Constraints
 from sidecut.exceptions import ConstraintWarning, SpectralError
-from sidecut.methods.guard import describe, guard, held_out_gain
+from sidecut.methods.guard import are_ample, describe, guard, held_out_gain
 from sidecut.methods.task import Answer, Task
 
 N = 24
@@ -24,13 +24,17 @@ def method(plain, constrained):
     return lambda task: Answer(np.array(plain if task.constraints.is_empty else constrained))
 
 
+def run(task, solve, caution):
+    return guard(task, solve, caution, are_ample(task.constraints, task.n_clusters))
+
+
 def labels_of(count):
     return Constraints.from_labels(np.where(np.arange(N) < count, TRUTH, -1))
 
 
 @pytest.mark.parametrize("caution", [0.0, 1.0])
 def test_an_answer_that_finds_held_out_labels_is_followed(caution):
-    answer = guard(task_with(labels_of(12)), method(WRONG, TRUTH), caution)
+    answer = run(task_with(labels_of(12)), method(WRONG, TRUTH), caution)
     assert answer.decision.kept == "constrained"
     np.testing.assert_array_equal(answer.labels, TRUTH)
 
@@ -42,8 +46,8 @@ def test_without_caution_agreement_is_enough_and_nothing_is_held_out():
         seen.append(task.constraints.n_pairs)
         return Answer(WRONG if task.constraints.is_empty else TRUTH)
 
-    assert guard(task_with(labels_of(3)), solve, 0.0).decision.kept == "constrained"
-    assert seen == [0, 3]
+    assert run(task_with(labels_of(4)), solve, 0.0).decision.kept == "constrained"
+    assert seen == [0, 6]
 
 
 def test_a_cautious_method_that_only_repeats_its_labels_is_not_followed():
@@ -56,14 +60,14 @@ def test_a_cautious_method_that_only_repeats_its_labels_is_not_followed():
         return Answer(np.where(given, truth, plain))
 
     with pytest.warns(ConstraintWarning, match="Your 80 labels were not used because they do not help"):
-        answer = guard(task_with(known), solve, 1.0)
+        answer = run(task_with(known), solve, 1.0)
     assert answer.decision.kept == "unconstrained"
     np.testing.assert_array_equal(answer.labels, plain)
 
 
 def test_an_answer_that_agrees_no_better_is_not_kept_whatever_the_caution():
     with pytest.warns(ConstraintWarning, match="agree with them no better"):
-        assert guard(task_with(labels_of(12)), method(WRONG, WRONG), 0.0).decision.kept == "unconstrained"
+        assert run(task_with(labels_of(12)), method(WRONG, WRONG), 0.0).decision.kept == "unconstrained"
 
 
 def test_nor_where_much_is_known():
@@ -72,22 +76,23 @@ def test_nor_where_much_is_known():
     known = Constraints.from_labels(np.where(np.arange(300) < 200, truth, -1))
     better, worse = (np.where(np.arange(300) % m == 0, 1 - truth, truth) for m in (9, 3))
     with pytest.warns(ConstraintWarning, match="Your 200 labels were not used"):
-        answer = guard(task_with(known), method(better, worse), 0.0)
+        answer = run(task_with(known), method(better, worse), 0.0)
     np.testing.assert_array_equal(answer.labels, better)
 
 
 def test_the_plain_answer_is_kept_in_silence_where_it_satisfies_all():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        answer = guard(task_with(labels_of(5)), method(TRUTH, WRONG), 1.0)
+        answer = run(task_with(labels_of(5)), method(TRUTH, WRONG), 1.0)
     assert answer.decision.kept == "unconstrained"
     assert "agree with all of them" in str(answer.decision)
 
 
-def test_two_pairs_are_too_few_for_a_cautious_method():
+@pytest.mark.parametrize("caution", [0.0, 1.0])
+def test_two_pairs_are_too_few(caution):
     known = Constraints.from_pairs(N, must_link=[(0, 2)], cannot_link=[(4, 5)])
     with pytest.warns(ConstraintWarning, match="Your 1 must-link and 1 cannot-link were not used.*too few"):
-        guard(task_with(known), method(WRONG, TRUTH), 1.0)
+        run(task_with(known), method(WRONG, TRUTH), caution)
 
 
 @pytest.mark.parametrize("kind", ["must_link", "cannot_link"])
@@ -96,7 +101,7 @@ def test_links_of_one_kind_count(kind):
     apart = 1 if kind == "cannot_link" else 2
     pairs = [(i, i + apart) for i in range(N - 2)]
     known = Constraints.from_pairs(N, **{kind: pairs})
-    assert guard(task_with(known), method(WRONG, TRUTH), 1.0).decision.kept == "constrained"
+    assert run(task_with(known), method(WRONG, TRUTH), 1.0).decision.kept == "constrained"
 
 
 @pytest.mark.parametrize("kind", ["must_link", "cannot_link"])
@@ -129,9 +134,9 @@ def test_where_a_cautious_method_fails_the_plain_answer_is_kept():
         return Answer(WRONG)
 
     with pytest.warns(ConstraintWarning, match="no clusters could be found with them: no cut exists"):
-        guard(task_with(labels_of(12)), solve, 1.0)
+        run(task_with(labels_of(12)), solve, 1.0)
     with pytest.raises(SpectralError):
-        guard(task_with(labels_of(12)), solve, 0.0)
+        run(task_with(labels_of(12)), solve, 0.0)
 
 
 def test_warnings_of_the_plain_answer_come_with_it_alone():
@@ -142,9 +147,9 @@ def test_warnings_of_the_plain_answer_come_with_it_alone():
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        guard(task_with(labels_of(12)), solve, 0.0)
+        run(task_with(labels_of(12)), solve, 0.0)
     with pytest.warns(ConstraintWarning, match="two pieces"):
-        guard(task_with(Constraints.from_labels(np.where(np.arange(N) < 2, WRONG, -1))), solve, 0.0)
+        run(task_with(Constraints.from_labels(np.where(np.arange(N) < 2, WRONG, -1))), solve, 0.0)
 
 
 def test_what_was_given_is_named_as_it_was_given():

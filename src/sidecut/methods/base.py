@@ -17,7 +17,7 @@ from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import Repair, measure_confidence, satisfy_links
 from sidecut.methods.cut import LABELLINGS, is_on_neighbors, vote_of_neighbors
-from sidecut.methods.guard import guard
+from sidecut.methods.guard import are_ample, guard
 from sidecut.methods.task import (
     Answer,
     Decision,
@@ -152,7 +152,9 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
         return self._keep(task, answer)
 
     def _answer_to(self, task: Task) -> Answer:
-        return guard(task, self._solve, self.caution) if self._is_guarded(task) else self._solve(task)
+        if not self._is_guarded(task):
+            return self._solve(task)
+        return guard(task, self._solve, self.caution, self._has_ample_constraints(task))
 
     @abstractmethod
     def _solve(self, task: Task) -> Answer:
@@ -166,6 +168,10 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
         """Tell whether the answer without constraints may be kept, with these parameters."""
         is_free = self.safe and not self.hard
         return is_free and task.n_clusters > 1 and not task.constraints.is_empty
+
+    def _has_ample_constraints(self, task: Task) -> bool:
+        """Tell whether the guard may follow the constraints without holding some out."""
+        return are_ample(task.constraints, task.n_clusters)
 
     def _finish(self, task: Task, answer: Answer) -> Answer:
         """Return the answer with labels that satisfy the links, where `hard` asks for it."""

@@ -22,7 +22,7 @@ from sidecut.progress import stage
 #: With this many independent pairs, and this many for each cluster, nothing is held out; and an answer that
 #: agrees with them to this degree is not compared with any other.
 AMPLE_PAIRS, AMPLE_PAIRS_PER_CLUSTER, AMPLE_AGREEMENT = 100, 20, 0.9
-#: With fewer independent pairs a cautious method is not followed.
+#: With fewer independent pairs no method is followed.
 MIN_PAIRS = 3
 #: The gain in agreement with held-out constraints that a cautious method needs: this over the root of their
 #: number, times the caution of the method.
@@ -31,10 +31,13 @@ MIN_GAIN = 0.25
 Solve = Callable[[Task], Answer]
 
 
-def guard(task: Task, solve: Solve, caution: float = 1.0) -> Answer:
-    """Return the constrained answer, or the unconstrained one where the constraints do not favour it."""
+def guard(task: Task, solve: Solve, caution: float, is_ample: bool) -> Answer:
+    """Return the constrained answer, or the unconstrained one where the constraints do not favour it.
+
+    `is_ample` says that the constraints are enough for the method: then nothing is held out.
+    """
     known, answer = task.constraints, None
-    if is_ample(known, task.n_clusters):
+    if is_ample:
         answer = solve(task)
         if known.agreement(answer.labels) >= AMPLE_AGREEMENT:
             return answer.because(Decision("constrained", "The answer agrees with many constraints."))
@@ -52,7 +55,7 @@ def guard(task: Task, solve: Solve, caution: float = 1.0) -> Answer:
             raise
         reason = f"no clusters could be found with them: {error}"
     else:
-        reason = _why_not(task.given(known, plain=plain, start=answer), solve, caution, before)
+        reason = _why_not(task.given(known, plain=plain, start=answer), solve, caution, is_ample)
     if answer is not None and not reason:
         return answer.because(Decision("constrained", "The answer agrees with the constraints better."))
     warn(
@@ -63,8 +66,8 @@ def guard(task: Task, solve: Solve, caution: float = 1.0) -> Answer:
     return _keep(plain, heard, Decision("unconstrained", reason))
 
 
-def is_ample(known: Constraints, n_clusters: int) -> bool:
-    """Tell whether there are enough constraints to trust an answer that agrees with them."""
+def are_ample(known: Constraints, n_clusters: int) -> bool:
+    """Tell whether there are so many constraints that any method may follow them."""
     return known.n_independent_pairs >= max(AMPLE_PAIRS, AMPLE_PAIRS_PER_CLUSTER * n_clusters)
 
 
@@ -102,15 +105,17 @@ def draw_sample(task: Task) -> IntArray:
     return np.union1d(some, task.constraints.constrained_points)
 
 
-def _why_not(task: Task, solve: Solve, caution: float, before: float) -> str:
+def _why_not(task: Task, solve: Solve, caution: float, is_ample: bool) -> str:
     """Return why the answer `task.start` is not kept, or nothing if it is."""
-    known, after = task.constraints, task.constraints.agreement(task.start.labels)
-    if after <= before:
+    known = task.constraints
+    if known.agreement(task.start.labels) <= known.agreement(task.plain.labels):
         return "clusters found with them agree with them no better"
-    if not caution or is_ample(known, task.n_clusters):
+    if is_ample:
         return ""
     if known.n_independent_pairs < MIN_PAIRS:
         return "they are too few to show that they help"
+    if not caution:
+        return ""
     with stage("held-out constraints"), warnings.catch_warnings(action="ignore", category=SidecutWarning):
         gain = held_out_gain(task, solve)
     if gain > caution * MIN_GAIN / np.sqrt(known.n_independent_pairs):

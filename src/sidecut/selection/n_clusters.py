@@ -15,7 +15,7 @@ from sidecut.constraints.folds import consistent
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
 from sidecut.methods import NormalizedCut
-from sidecut.methods.guard import is_ample
+from sidecut.methods.guard import are_ample
 from sidecut.spectral import laplacian_eigenpairs
 
 #: The spectrum is asked about at most so many clusters.
@@ -150,7 +150,7 @@ def choose_n_clusters(graphs: Sequence[Graph], constraints: Constraints, seed: i
         return constraints.agreement(_cut(graphs[0], count, seed))
 
     best = max(sorted({*proposals, fewest} - {1}), key=agreement)
-    while is_ample(constraints, best + 2) and best + 2 <= graphs[0].n_nodes:
+    while are_ample(constraints, best + 2) and best + 2 <= graphs[0].n_nodes:
         # One cluster more may help only together with the next.
         more = max(best + 1, best + 2, key=agreement)
         if agreement(more) <= agreement(best):

@@ -22,7 +22,7 @@ from sidecut.methods.csp.pencil import (
     pose_pencil,
     solve_pencil,
 )
-from sidecut.methods.guard import is_ample
+from sidecut.methods.guard import are_ample
 from sidecut.threads import limit_threads
 
 Bound = float | str | tuple[str, float]
@@ -244,7 +244,7 @@ def feasible_cuts(
         if n_exact is not None and smooth is not None and start is None:
             start = _respond(pencil, smooth(), spectrum.values[:n_exact].min())
         seeds = _seeds(spectrum, min(count, most), start)
-        if n_exact is not None and score is not None and is_ample(constraints, n_clusters):
+        if n_exact is not None and score is not None and are_ample(constraints, n_clusters):
             pencil, seeds = _try_bounds(pencil, known, seeds, n_exact, most, score)
             threshold = pencil.b * known.volume
             count = known.n_feasible(threshold)

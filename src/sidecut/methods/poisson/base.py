@@ -53,6 +53,11 @@ class PoissonClusterer(TakesConstraints, GraphClusterer):
             return assign_labels(rows, self.n_clusters, method="kmeans", n_init=self.n_init, random_state=rng)
         return seeded_clusters(rows, seeds, self.n_clusters, self.n_init, rng)
 
+    def _has_ample_constraints(self, task: Task) -> bool:
+        # Labels of all clusters are what these methods are made for.
+        is_seeded = find_seeds(task.constraints, task.n_clusters).n_seeded == task.n_clusters
+        return is_seeded or super()._has_ample_constraints(task)
+
     def _finish(self, task: Task, answer: Answer) -> Answer:
         """Number the clusters of an unconstrained answer by the labelled points."""
         if answer.decision is not None and answer.decision.kept == "unconstrained":

@@ -25,7 +25,7 @@ from sidecut.methods.poisson.descent import (
     suitable_times,
 )
 from sidecut.methods.poisson.equation import SignedGraph, spread_labels
-from sidecut.methods.poisson.seeds import Seeds, find_seeds, number_by_seeds
+from sidecut.methods.poisson.seeds import Seeds, number_by_seeds
 from sidecut.methods.poisson.starts import (
     LabelWalks,
     find_pieces,
@@ -152,10 +152,8 @@ class PoissonMBO(PoissonClusterer):
     caution = 0.0
 
     def _is_guarded(self, task: Task) -> bool:
-        # Given sizes must hold, and labels of all clusters are what the method is made for.
-        is_free = self.sizes is None or isinstance(self.sizes, str)
-        n_seeded = find_seeds(task.constraints, task.n_clusters).n_seeded
-        return super()._is_guarded(task) and is_free and n_seeded < task.n_clusters
+        # Given sizes must hold.
+        return super()._is_guarded(task) and (self.sizes is None or isinstance(self.sizes, str))
 
     def _build(self, data: Any, seed: int) -> tuple[Any, Graph | None]:
         check_sizes(self.sizes, self.n_clusters)

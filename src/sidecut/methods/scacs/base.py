@@ -46,7 +46,7 @@ from sidecut.graphs.landmarks import RULES, component_sizes
 from sidecut.labelling import chunked_kmeans, kmeans_labels, nearest_centers, rename_by_first_appearance
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import Clusterer
-from sidecut.methods.guard import draw_sample, guard
+from sidecut.methods.guard import draw_sample
 from sidecut.methods.task import (
     Answer,
     Decision,
@@ -157,7 +157,7 @@ class LandmarkClusterer(Clusterer):
             warn_about_graph(task.graph, task.n_clusters)
         if not self._is_guarded(task):
             return self._embedder(task), None
-        rough = guard(replace(task, sample=draw_sample(task)), self._solve, self.caution)
+        rough = super()._answer_to(replace(task, sample=draw_sample(task)))
         return rough.results["embedder"], rough.decision
 
     def _solve(self, task: Task) -> Answer:
@@ -233,7 +233,7 @@ class LandmarkClusterer(Clusterer):
             answer = self._answer_to(task)
         if getattr(self, "feature_names_in_", None) is not None:
             del self.feature_names_in_
-        self.n_features_in_ = codes.coder.n_features
+        self.n_features_in_, self._exponent = codes.coder.n_features, 0
         # The rows are in a temporary file that is gone.
         return self._keep(replace(task, data=None), answer)
 
