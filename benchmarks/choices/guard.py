@@ -123,9 +123,7 @@ def measure(method: str, name: str, X: np.ndarray, y: np.ndarray, done: set) -> 
 def is_followed(cells: pd.DataFrame) -> pd.Series:
     """Return in which stored cells the guard follows the constraints."""
     caution = cells["method"].map(lambda name: getattr(sidecut, name).caution)
-    ample = cells["facts"] >= np.maximum(
-        guard.AMPLE_PAIRS, guard.AMPLE_PAIRS_PER_CLUSTER * cells["clusters"]
-    )
+    ample = cells["facts"] >= np.maximum(guard.AMPLE_PAIRS, guard.AMPLE_PAIRS_PER_CLUSTER * cells["clusters"])
     gains = (caution == 0) | (cells["held out"] > caution * guard.MIN_GAIN / np.sqrt(cells["facts"]))
     asked = ample | ((cells["facts"] >= guard.MIN_PAIRS) & gains)
     agrees = ample & (cells["after"] >= guard.AMPLE_AGREEMENT)

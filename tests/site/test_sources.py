@@ -15,7 +15,14 @@ PAGES = [page for folder in FOLDERS for page in sorted((ROOT / "docs" / folder).
 def test_there_are_examples_of_every_kind():
     names = {path.stem for path in EXAMPLES}
     first = {"two_moons", "digits", "choosing", "pairs", "second_graph", "asking", "wrong_labels"}
-    assert names >= first | {"million_points", "dask_cluster", "pictures", "text", "single_cells", "own_method"}
+    assert names >= first | {
+        "million_points",
+        "dask_cluster",
+        "pictures",
+        "text",
+        "single_cells",
+        "own_method",
+    }
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
