@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 import sidecut
-from sidecut import CSP, E2CP, AutoCut, Constraints, NormalizedCut, estimate_seconds
+from sidecut import CSP, E2CP, AutoCut, Constraints, NormalizedCut
 from sidecut.active import ActiveClustering
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.diagnostics import find_suspects
@@ -85,7 +85,7 @@ def use_pictures() -> tuple[int, ...]:
     return found.shape
 
 
-def use_seats(X: Points, y: Labels) -> None:
+def use_integrations(X: Points, y: Labels) -> None:
     """Clusterers in the shapes that other packages expect."""
     topics = TopicClusterer(3, random_state=0)
     told = np.where(np.arange(len(y)) % 5 == 0, y, -1)
@@ -94,14 +94,6 @@ def use_seats(X: Points, y: Labels) -> None:
     voices = np.eye(3)[y] + 0.05 * np.random.default_rng(0).normal(size=(len(y), 3))
     speakers = SpeakerClusterer(random_state=0).cluster(voices, num_clusters=3)
     assert len(np.unique(speakers)) == 3
-
-
-def use_time(X: Points) -> float:
-    """How long a fit will take, and a fit that says what it does."""
-    model = CSP(n_clusters=3, n_neighbors=10, verbose=1, random_state=0)
-    seconds = estimate_seconds(model, X)
-    assert_type(seconds, float)
-    return seconds
 
 
 def meet_an_error() -> str:
@@ -122,8 +114,7 @@ def main() -> None:
     assert use_pairs(X, y) > 0.7
     assert "candidates" in use_help(X, y)
     assert use_pictures() == (12, 16)
-    use_seats(X, y)
-    assert use_time(X) > 0
+    use_integrations(X, y)
     assert "contradicts" in meet_an_error()
     assert NormalizedCut(n_clusters=3, random_state=0).fit_predict(X).shape == (150,)
     print(f"sidecut {sidecut.__version__} works where it is installed: {sidecut.__file__}")
