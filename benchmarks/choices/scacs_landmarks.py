@@ -32,7 +32,6 @@ SETTINGS = {
     "beta0 0.02": {"beta0": 0.02},
     "beta0 0.2": {"beta0": 0.2},
     "beta0 known_share": {"beta0": "labelled_share"},
-    "diagonal all": {"diagonal": "all"},
     "step9 project": {"orthogonal": True},
     "weighting none": {"weighting": "none"},
 }
