@@ -50,7 +50,7 @@ cluster(adata, labels="cell_type", markers=markers, n_clusters=6)
 print(adata.obs[["cell_type", "sidecut", "sidecut_confidence"]].head(8))
 
 # %%
-# The same without what is known, and both against the truth, on the cells that were not named.
+# The same without labels, and both against the truth, on the cells that were not named.
 
 before = NormalizedCut(n_clusters=6, random_state=0).fit(adata.obsm["X_pca"])
 known = Constraints.from_labels(np.where(is_known, kind, -1))

@@ -2,7 +2,7 @@
 Choosing a method
 =================
 
-Which method, which graph, how many clusters? ``AutoCut`` tells candidates one part of what is known and
+Which method, which graph, how many clusters? ``AutoCut`` gives candidates one part of the constraints and
 judges them by the other part.
 """
 
@@ -26,7 +26,7 @@ print(model.explanation_)
 before = NormalizedCut(n_clusters=3, random_state=0).fit(X)
 print(f"before: ARI {adjusted_rand_index(y, before.labels_, constraints=known):.2f}")
 print(f"after:  ARI {adjusted_rand_index(y, model.labels_, constraints=known):.2f}")
-print(f"{model.n_clusters_} clusters, a number nobody told it")
+print(f"{model.n_clusters_} clusters, a number it found")
 
 # %%
 # Everything that was tried.
