@@ -152,6 +152,7 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
         return self._keep(task, answer)
 
     def _answer_to(self, task: Task) -> Answer:
+        """Return the answer of the method, or the one that the guard keeps."""
         if not self._is_guarded(task):
             return self._solve(task)
         return guard(task, self._solve, self.caution, self._has_ample_constraints(task))
@@ -165,9 +166,14 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
         return data, None
 
     def _is_guarded(self, task: Task) -> bool:
-        """Tell whether the answer without constraints may be kept, with these parameters."""
-        is_free = self.safe and not self.hard
-        return is_free and task.n_clusters > 1 and not task.constraints.is_empty
+        """Tell whether the answer without constraints may be kept."""
+        is_asked = self.safe and not self.hard and not task.constraints.is_empty
+        return is_asked and task.n_clusters > 1 and not self._must_follow
+
+    @property
+    def _must_follow(self) -> bool:
+        """Whether the parameters say how constraints are followed, so that nothing else may be kept."""
+        return False
 
     def _has_ample_constraints(self, task: Task) -> bool:
         """Tell whether the guard may follow the constraints without holding some out."""

@@ -178,7 +178,7 @@ def check_y(y: Any) -> None:
         raise ConstraintError(
             "constraints were given by position, as y, which is not read: write fit(X, constraints=...)."
         )
-    if _are_partial_labels(y):
+    if y is not None and _are_partial_labels(y):
         warn(
             "y has unknown entries (-1, None or NaN), so it looks like partial labels; y is not read. Write "
             "fit(X, constraints=Constraints.from_labels(y)) to use them.",
@@ -189,7 +189,7 @@ def check_y(y: Any) -> None:
 def _are_partial_labels(y: Any) -> bool:
     """Tell whether y has classes and unknown entries."""
     y = to_native(y)
-    if y is None or np.ndim(y) != 1:
+    if np.ndim(y) != 1:
         return False
     labels = np.asarray(y)
     if labels.dtype.kind in "if":
@@ -282,13 +282,15 @@ def _find_scale(X: Any) -> int:
     return exponent
 
 
-def build_graph(estimator: BaseEstimator, data: Any) -> Graph:
+def build_graph(estimator: Any, data: Any) -> Graph:
     """Return the graph an estimator is to cut, from what `check_data` let in."""
     warn_about_unused_neighbors(estimator)
     if isinstance(data, Graph):
         return data
-    how = recipe(estimator.affinity, estimator.n_neighbors)
     with stage("graph"):
+        how = recipe(estimator.affinity, estimator.n_neighbors)
+        if not estimator.warm_start:
+            return how.build(data)
         return make_once(estimator, (type(how), how.get_params()), data, lambda: how.build(data))
 
 

@@ -294,9 +294,10 @@ class CSP(TakesConstraints, SpectralClusterer):
 
     published: ClassVar[dict[str, Any]] = {"safe": False, "beta": "eq19", "unit_rows": False}
 
-    def _is_guarded(self, task: Task) -> bool:
+    @property
+    def _must_follow(self) -> bool:
         # A source graph says something about every point, and a β that is given is to be used.
-        return super()._is_guarded(task) and self._is_auto and self.normalization == "target"
+        return not self._is_auto or self.normalization != "target"
 
     @property
     def _is_auto(self) -> bool:

@@ -151,9 +151,10 @@ class PoissonMBO(PoissonClusterer):
 
     caution = 0.0
 
-    def _is_guarded(self, task: Task) -> bool:
+    @property
+    def _must_follow(self) -> bool:
         # Given sizes must hold.
-        return super()._is_guarded(task) and (self.sizes is None or isinstance(self.sizes, str))
+        return self.sizes is not None and not isinstance(self.sizes, str)
 
     def _build(self, data: Any, seed: int) -> tuple[Any, Graph | None]:
         check_sizes(self.sizes, self.n_clusters)

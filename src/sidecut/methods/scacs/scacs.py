@@ -255,8 +255,9 @@ class SCACS(TakesConstraints, LandmarkClusterer):
         "orthogonal": check_flag,
     }
 
-    def _is_guarded(self, task: Task) -> bool:
-        return super()._is_guarded(task) and self._is_auto
+    @property
+    def _must_follow(self) -> bool:
+        return not self._is_auto
 
     @property
     def _is_auto(self) -> bool:

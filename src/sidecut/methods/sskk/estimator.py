@@ -384,9 +384,10 @@ class SSKK(TakesConstraints, GraphClusterer):
 
     caution = 0.0
 
-    def _is_guarded(self, task: Task) -> bool:
+    @property
+    def _must_follow(self) -> bool:
         # From a given start there is one answer.
-        return super()._is_guarded(task) and isinstance(self.init, str)
+        return not isinstance(self.init, str)
 
     def _solve(self, task: Task) -> Answer:
         graph, known, k, rng = task.graph, task.constraints, task.n_clusters, task.rng()
