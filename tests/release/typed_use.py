@@ -63,7 +63,7 @@ def use_pairs(X: Points, y: Labels) -> float:
 def use_help(X: Points, y: Labels) -> str:
     """What chooses, what doubts, what asks."""
     known = sample_labels(y, 12, random_state=1)
-    explanation = AutoCut(n_clusters=3, random_state=0).fit(X, constraints=known).explanation_
+    explanation: str = AutoCut(n_clusters=3, random_state=0).fit(X, constraints=known).explanation_
     suspects = find_suspects(X, known)
     run = ActiveClustering(random_state=0).start(X)
     question = run.question()
