@@ -1,14 +1,15 @@
 """Count the walk of one fit through the code: `python -m benchmarks.code`.
 
 A fit on iris with 20 labels is watched by `sys.setprofile`, once with `safe=False` and once guarded. Counted
-are the functions of sidecut that ran, the files they are in, and the hops: pairs of functions in different
-files of which one calls the other. `--store` writes the figures to walk.json and
-two of them to docs/architecture.md.
+are the functions of sidecut that ran, the files they are in, and the hops of a reader who looks at each
+function when it is first called: how often the next one is in another file. `--store` writes the figures to
+walk.json and some of them to docs/architecture.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 import warnings
@@ -55,8 +56,11 @@ def makers() -> Makers:
 def walk() -> str:
     """Return the stored figures of CSP in a sentence."""
     found = json.loads(STORED.read_text())
-    plain, guarded = found["CSP, safe=False"]["files"], found["CSP"]["files"]
-    return f"With `safe=False`, `CSP.fit` runs through {plain} files; with the guard, through {guarded}."
+    plain, guarded = found["CSP, safe=False"], found["CSP"]
+    return (
+        f"With `safe=False`, `CSP.fit` runs through {plain['files']} files in {plain['hops']} hops; "
+        f"with the guard, through {guarded['files']} in {guarded['hops']}."
+    )
 
 
 def count_walk(name: str, settings: dict[str, Any]) -> dict[str, int]:
@@ -64,17 +68,12 @@ def count_walk(name: str, settings: dict[str, Any]) -> dict[str, int]:
     X, y = load_iris(return_X_y=True)
     known = sample_labels(y, 20, random_state=0)
     model = getattr(sidecut, name.split(",")[0])(n_clusters=3, random_state=0, **settings)
-    functions: set[tuple[str, str]] = set()
-    hops: set[tuple[tuple[str, str], tuple[str, str]]] = set()
+    visits: dict[tuple[str, str], None] = {}
 
     def watch(frame: FrameType, event: str, argument: Any) -> None:
-        callee = _function_in_package(frame) if event == "call" else None
-        if callee is None:
-            return
-        functions.add(callee)
-        caller = _caller_in_package(frame)
-        if caller is not None and caller[0] != callee[0]:
-            hops.add((caller, callee))
+        found = _function_in_package(frame) if event == "call" else None
+        if found is not None:
+            visits.setdefault(found)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -83,11 +82,9 @@ def count_walk(name: str, settings: dict[str, Any]) -> dict[str, int]:
             model.fit(X, constraints=known)
         finally:
             sys.setprofile(None)
-    return {
-        "functions": len(functions),
-        "files": len({file for file, _ in functions}),
-        "hops": len(hops),
-    }
+    files = [file for file, _ in visits]
+    hops = sum(first != second for first, second in itertools.pairwise(files))
+    return {"functions": len(visits), "files": len(set(files)), "hops": hops}
 
 
 def _function_in_package(frame: FrameType) -> tuple[str, str] | None:
@@ -96,17 +93,6 @@ def _function_in_package(frame: FrameType) -> tuple[str, str] | None:
     if not path.is_relative_to(PACKAGE):
         return None
     return str(path.relative_to(PACKAGE)), frame.f_code.co_qualname
-
-
-def _caller_in_package(frame: FrameType) -> tuple[str, str] | None:
-    """Return the nearest caller that is ours: scikit-learn and joblib may stand between."""
-    above = frame.f_back
-    while above is not None:
-        here = _function_in_package(above)
-        if here is not None:
-            return here
-        above = above.f_back
-    return None
 
 
 if __name__ == "__main__":

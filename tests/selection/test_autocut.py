@@ -21,8 +21,8 @@ from sidecut.graphs import Gaussian, Neighbors
 from sidecut.methods import Answer, Task
 from sidecut.selection import ConstraintFolds, autocut
 from sidecut.selection.autocut import make_folds
-from sidecut.selection.comparison import WORTH, Budget, Candidate, Comparison, Graphs, View
-from sidecut.selection.views import lean_by_units, list_views
+from sidecut.selection.comparison import PRIOR_POINTS, Budget, Candidate, Comparison, Graphs, View
+from sidecut.selection.views import list_views, prior_for_scaling
 
 X, Y = make_blobs(60, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=0)
 KNOWN = sample_labels(Y, 12, random_state=0)
@@ -241,7 +241,7 @@ class CountedNeighbors(Neighbors):
 
 
 def test_many_points_are_tried_on_few(monkeypatch):
-    monkeypatch.setattr(autocut, "PILOT", 100)
+    monkeypatch.setattr(autocut, "PILOT_POINTS", 100)
     many, y = make_blobs(600, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=1)
     known = sample_pairs(y, 60, random_state=0)
     pilot = autocut.draw_pilot(Task(many, None, known, 3, seed=0))
@@ -277,25 +277,28 @@ def test_what_makes_no_sense_is_refused(settings, message):
 
 def test_words_are_expected_to_want_angles_and_units_to_want_scales():
     words = sp.csr_array(np.diag(np.arange(1.0, 31.0)))
-    assert lean_by_units(words, list_views(words)) == {"20 neighbours": 0.0, "20 neighbours and angles": 0.15}
+    assert prior_for_scaling(words, list_views(words)) == {
+        "20 neighbours": 0.0,
+        "20 neighbours and angles": 0.15,
+    }
     one_length = sp.csr_array(np.eye(30))
-    assert set(lean_by_units(one_length, list_views(one_length)).values()) == {0.0}
+    assert set(prior_for_scaling(one_length, list_views(one_length)).values()) == {0.0}
     rng = np.random.default_rng(0)
     alike = rng.normal(size=(30, 3)) * [1, 2, 3]
-    assert min(lean_by_units(alike, list_views(alike)).values()) == -0.15
+    assert min(prior_for_scaling(alike, list_views(alike)).values()) == -0.15
     units = rng.normal(size=(30, 3)) * [1, 2, 3000]
-    assert max(lean_by_units(units, list_views(units)).values()) == 0.15
+    assert max(prior_for_scaling(units, list_views(units)).values()) == 0.15
     two = rng.normal(size=(30, 2)) * [1, 3000]
-    assert max(lean_by_units(two, list_views(two)).values()) == 0.15
+    assert max(prior_for_scaling(two, list_views(two)).values()) == 0.15
     between = rng.normal(size=(30, 3)) * [1, 2, 12]
-    assert set(lean_by_units(between, list_views(between)).values()) == {0.0}
+    assert set(prior_for_scaling(between, list_views(between)).values()) == {0.0}
 
 
 # Beliefs
 
 
-def candidate_of(answers, folds, method="a method", graph="usual", leaning=0.0):
-    candidate = Candidate(method, View(graph, None, leaning), None)
+def candidate_of(answers, folds, method="a method", graph="usual", prior_gain=0.0):
+    candidate = Candidate(method, View(graph, None, prior_gain), None)
     for fold, labels in zip(folds, answers, strict=True):
         candidate.counts.append(fold.count(labels))
         candidate.held_out += len(fold.held_out)
@@ -326,7 +329,7 @@ def test_a_gain_is_that_in_balanced_accuracy_on_the_folds_of_both():
     assert early.gain_over(right) == pytest.approx(score(one[:2]) - score(other[:2]))
 
 
-def compare(y, answers, leaning=0.0):
+def compare(y, answers, prior_gain=0.0):
     """A comparison in which all answers are given, and the teams on both graphs."""
     known = Constraints.from_labels(y)
     folds = list(ConstraintFolds(3, random_state=0).split(known))
@@ -338,7 +341,7 @@ def compare(y, answers, leaning=0.0):
     task = Task(None, None, known, 2, seed=0)
     comparison = Given(task, folds, Graphs(), Budget(None), hard=False)
     methods = {method: None for _, method in answers if method != "NormalizedCut"}
-    views = [View("usual", None), View("other", None, leaning)]
+    views = [View("usual", None), View("other", None, prior_gain)]
     return comparison, [comparison.enter_view(view, methods) for view in views]
 
 
@@ -347,15 +350,15 @@ def test_a_candidate_is_believed_as_far_as_its_graph_and_points_support_it():
     y = np.repeat([0, 1], 6)
     bad = np.tile([0, 1], 6)
     answers = {("usual", "NormalizedCut"): bad, ("usual", "E2CP"): bad, ("other", "NormalizedCut"): bad}
-    comparison, (usual, other) = compare(y, answers | {("other", "E2CP"): y}, leaning=0.1)
+    comparison, (usual, other) = compare(y, answers | {("other", "E2CP"): y}, prior_gain=0.1)
     gain = other[1].gain_over(usual[0])
     assert gain > 0.4
-    of_graph = (12 * gain / 2 + WORTH * 0.1) / (12 + WORTH)
-    assert comparison.believe_in(other) == pytest.approx(of_graph)
-    own = 0.6 * 12 * gain / 2 / (12 + WORTH)
-    assert comparison._believe(other[1], other) == pytest.approx(of_graph + own)
-    assert comparison._believe(other[0], other) == pytest.approx(of_graph - own)
-    assert comparison.believe_in(usual) == 0.0
+    of_graph = (12 * gain / 2 + PRIOR_POINTS * 0.1) / (12 + PRIOR_POINTS)
+    assert comparison.expected_gain(other) == pytest.approx(of_graph)
+    own = 0.6 * 12 * gain / 2 / (12 + PRIOR_POINTS)
+    assert comparison._expected_gain(other[1], other) == pytest.approx(of_graph + own)
+    assert comparison._expected_gain(other[0], other) == pytest.approx(of_graph - own)
+    assert comparison.expected_gain(usual) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -380,8 +383,8 @@ def test_where_units_differ_scaled_features_need_no_evidence():
     answers = {
         (graph, method): y for graph in ("usual", "other") for method in ("NormalizedCut", "E2CP", "CCSR")
     }
-    for leaning, chosen in ((0.15, "other"), (0.0, "usual")):
-        comparison, teams = compare(y, answers, leaning)
+    for prior_gain, chosen in ((0.15, "other"), (0.0, "usual")):
+        comparison, teams = compare(y, answers, prior_gain)
         assert comparison.choose(teams, 3)[0].view.name == chosen
 
 

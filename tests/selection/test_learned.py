@@ -15,7 +15,7 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
 from sidecut.selection import comparison
-from sidecut.selection.views import LEARNED, LEAST, Learned, can_learn
+from sidecut.selection.views import LEARNED, MIN_EDGE_FACTOR, ClassifierWeighted, can_learn
 
 WINE, CLASSES = load_wine(return_X_y=True)
 LABELS = np.asarray(sample_labels(CLASSES, 40, random_state=0).labels)
@@ -27,50 +27,50 @@ def beliefs_by_hand():
     forest = RandomForestClassifier(100, random_state=0).fit(WINE[known], LABELS[known])
     scaler = StandardScaler().fit(WINE[known])
     linear = LogisticRegression(max_iter=500).fit(scaler.transform(WINE[known]), LABELS[known])
-    beliefs = (forest.predict_proba(WINE) + linear.predict_proba(scaler.transform(WINE))) / 2
-    beliefs[known] = np.eye(3)[LABELS[known]]
-    return beliefs
+    chances = (forest.predict_proba(WINE) + linear.predict_proba(scaler.transform(WINE))) / 2
+    chances[known] = np.eye(3)[LABELS[known]]
+    return chances
 
 
 def test_an_edge_weighs_as_much_as_both_ends_are_believed_to_be_of_one_class():
     plain = Neighbors(8).build(WINE).toarray()
-    found = Learned(Neighbors(8), LABELS, random_state=0).build(WINE).toarray()
-    beliefs = beliefs_by_hand()
-    np.testing.assert_allclose(found, plain * (beliefs @ beliefs.T), atol=2 * LEAST)
+    found = ClassifierWeighted(Neighbors(8), LABELS, random_state=0).build(WINE).toarray()
+    chances = beliefs_by_hand()
+    np.testing.assert_allclose(found, plain * (chances @ chances.T), atol=2 * MIN_EDGE_FACTOR)
     apart = (LABELS[:, None] >= 0) & (LABELS >= 0) & (LABELS[:, None] != LABELS) & (plain > 0)
     assert apart.any()
-    assert 0 < found[apart].min() <= found[apart].max() <= LEAST
+    assert 0 < found[apart].min() <= found[apart].max() <= MIN_EDGE_FACTOR
 
 
 def test_new_points_are_linked_by_what_the_classifier_believes_of_them():
     """The weights of the plain graph, times the chance of one class; old labels are certain."""
-    recipe = Learned(Neighbors(8), LABELS, random_state=0)
+    recipe = ClassifierWeighted(Neighbors(8), LABELS, random_state=0)
     graph = recipe.build(WINE)
     new = WINE[:5] + 1e-3
     edges, exact_matches = graph.extension.edges(WINE, new)
     plain, _ = Neighbors(8).build(WINE).extension.edges(WINE, new)
     classifier = graph.extension.classifier
     agreement = classifier.predict_proba(new) @ beliefs_by_hand().T
-    np.testing.assert_allclose(edges.toarray(), plain.toarray() * agreement, atol=2 * LEAST)
+    np.testing.assert_allclose(edges.toarray(), plain.toarray() * agreement, atol=2 * MIN_EDGE_FACTOR)
     assert (exact_matches == -1).all()
 
 
 def test_words_are_not_scaled():
     words = sp.csr_array(np.random.default_rng(0).poisson(0.5, size=(60, 30)).astype(float))
     labels = np.repeat([0, 1, -1], 20)
-    graph = Learned(Neighbors(5, weights="cosine"), labels, random_state=0).build(words)
+    graph = ClassifierWeighted(Neighbors(5, weights="cosine"), labels, random_state=0).build(words)
     assert isinstance(graph.extension.classifier.named_estimators_["linear"], LogisticRegression)
 
 
 def test_every_graph_learns_from_what_its_fold_is_given(monkeypatch):
     seen = []
 
-    class Spy(Learned):
+    class Spy(ClassifierWeighted):
         def build(self, X):
             seen.append(np.flatnonzero(self.labels >= 0))
             return super().build(X)
 
-    monkeypatch.setattr(comparison, "Learned", Spy)
+    monkeypatch.setattr(comparison, "ClassifierWeighted", Spy)
     known = Constraints.from_labels(LABELS)
     AutoCut(3, random_state=0).fit(WINE, constraints=known)
     told = [len(labelled) for labelled in seen]

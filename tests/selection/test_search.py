@@ -88,7 +88,7 @@ def test_when_all_fail():
 
 @pytest.mark.parametrize("nothing", [None, Constraints.none(80)])
 def test_nothing_known_cannot_choose(nothing):
-    with pytest.raises(ConstraintError, match="no setting can be told from another"):
+    with pytest.raises(ConstraintError, match="cannot tell one setting from another"):
         ConstraintSearch(E2CP(2), GRID).fit(X, constraints=nothing)
 
 

@@ -14,10 +14,10 @@ import pandas as pd
 from benchmarks import stored
 from benchmarks.quality.selection.__main__ import RESULTS, knowledge
 from benchmarks.quality.selection.data import REPORTED, load
-from sidecut.selection.n_clusters import BY_CHANCE
+from sidecut.selection.n_clusters import MAX_CHANCE
 
 #: The smallest cluster that is called a class without a label: chance leaves few of this size without one.
-LARGE = int(np.ceil(-np.log(BY_CHANCE) / 0.05))
+LARGE = int(np.ceil(-np.log(MAX_CHANCE) / 0.05))
 
 
 def measure(y: np.ndarray, draw: int) -> dict[str, int]:

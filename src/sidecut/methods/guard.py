@@ -67,7 +67,7 @@ def guard(task: Task, solve: Solve, caution: float, is_ample: bool) -> Answer:
 
 
 def are_ample(known: Constraints, n_clusters: int) -> bool:
-    """Tell whether there are so many constraints that any method may follow them."""
+    """Tell whether there are enough constraints for any method to follow them."""
     return known.n_independent_pairs >= max(AMPLE_PAIRS, AMPLE_PAIRS_PER_CLUSTER * n_clusters)
 
 

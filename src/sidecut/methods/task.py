@@ -366,7 +366,7 @@ def warn_about_duplicates(data: Any, n_clusters: int) -> None:
     if n_distinct < n_clusters:
         warn(
             f"n_clusters={n_clusters} is more than the number of different points in X, {n_distinct}: equal "
-            f"points are told apart by chance. Choose n_clusters <= {n_distinct}.",
+            f"points are separated by chance. Choose n_clusters <= {n_distinct}.",
             LabellingWarning,
         )
 

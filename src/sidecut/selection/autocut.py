@@ -38,20 +38,27 @@ from sidecut.selection.comparison import (
     task_for,
 )
 from sidecut.selection.n_clusters import MIN_PAIRS, choose_n_clusters
-from sidecut.selection.views import CLASSIFIER, LEARNED, Believed, can_learn, lean_by_units, list_views
+from sidecut.selection.views import (
+    CLASSIFIER,
+    LEARNED,
+    ClassifierAnswer,
+    can_learn,
+    list_views,
+    prior_for_scaling,
+)
 
-#: Candidates run on at most so many points, all those that something is known about first.
-PILOT = 600
+#: Candidates run on at most this many points; those with constraints come first.
+PILOT_POINTS = 600
 N_FOLDS = 3
-#: At most so many answers vote; fewer where there are so many points that every fit takes its time.
-VOTERS, VOTERS_OF_MANY = 5, 3
+#: The most answers that vote, and the most where candidates ran on a pilot: then every fit takes long.
+MAX_VOTERS, MAX_VOTERS_ON_PILOT = 5, 3
 #: The methods of the choice. More of them were tried, and chosen by luck mostly: docs/selection.md.
 METHODS: dict[str, Any] = {"E2CP": E2CP(), "CCSR": CCSR()}
-#: A third one, where the folds hold out so many points that they can tell.
-THIRD: dict[str, Any] = {"NCSC": NCSC()}
-MANY = 50
-#: So many methods try every graph.
-SCOUTS = 2
+#: A third one, where the folds hold out at least this many points.
+WITH_MANY_CONSTRAINTS: dict[str, Any] = {"NCSC": NCSC()}
+MIN_HELD_OUT_POINTS = 50
+#: The number of methods that try every graph.
+N_FIRST_METHODS = 2
 
 
 def _has_neighbors(model: AutoCut) -> bool:
@@ -69,8 +76,8 @@ def _has_neighbors(model: AutoCut) -> bool:
 class AutoCut(Clusterer):
     """Clustering that chooses by what is known: the graph, the method, the number of clusters.
 
-    What is known is split into folds. Two methods are told one part and judged by the other, on each of two
-    graphs: that of the features as given, and that of scaled features or, for words, of angles. Where 50 or
+    Constraints are split into folds. Two methods are given one part and judged by the other, on two graphs:
+    that of the features as given, and that of scaled features or, for words, of angles. Where 50 or
     more points are known, a third method is tried, `NCSC`; where every class has labels, and eight in the
     mean, so is a graph whose edges a classifier weighs. The best method answers, or the vote of all on a
     graph. Of more points, a sample of 600 is tried
@@ -164,25 +171,26 @@ class AutoCut(Clusterer):
         comparison = Comparison(pilot, folds, graphs, Budget(self.budget), bool(self.hard))
         teams = self._compare(comparison, views)
         is_pilot = pilot.n_points < task.n_points
-        chosen = comparison.choose(teams, VOTERS_OF_MANY if is_pilot else VOTERS)
+        chosen = comparison.choose(teams, MAX_VOTERS_ON_PILOT if is_pilot else MAX_VOTERS)
         return self._finish_with(task, comparison, chosen)
 
     def _compare(self, comparison: Comparison, views: list[View]) -> list[list[Candidate]]:
         """Try two methods on every graph, the others on the best one, and a graph that learns."""
         methods = METHODS if self.candidates is None else dict(self.candidates)
-        scouts, others = dict([*methods.items()][:SCOUTS]), dict([*methods.items()][SCOUTS:])
-        if self.candidates is None and sum(len(fold.held_out) for fold in comparison.folds) >= MANY:
-            others = THIRD
+        first, others = dict([*methods.items()][:N_FIRST_METHODS]), dict([*methods.items()][N_FIRST_METHODS:])
+        n_held_out = sum(len(fold.held_out) for fold in comparison.folds)
+        if self.candidates is None and n_held_out >= MIN_HELD_OUT_POINTS:
+            others = WITH_MANY_CONSTRAINTS
         # Of a small budget, most is for the methods.
         n_views = int(max(1, min(comparison.budget.fits / 8, len(views))))
-        teams = [comparison.enter_view(view, scouts) for view in views[:n_views]]
-        best = max(teams, key=comparison.believe_in)
+        teams = [comparison.enter_view(view, first) for view in views[:n_views]]
+        best = max(teams, key=comparison.expected_gain)
         known, k = comparison.task.constraints, comparison.task.n_clusters
         is_free = isinstance(self.affinity, str) and self.affinity == "auto"
         if is_free and comparison.folds and can_learn(known, k):
             view = replace(best[0].view, name=best[0].view.name + LEARNED, learns=True)
-            alone = {} if self.hard else {CLASSIFIER: Believed()}
-            teams.append(comparison.enter_methods(view, scouts | alone))
+            alone = {} if self.hard else {CLASSIFIER: ClassifierAnswer()}
+            teams.append(comparison.enter_methods(view, first | alone))
         best += comparison.enter_methods(best[0].view, others)
         return teams
 
@@ -193,8 +201,8 @@ class AutoCut(Clusterer):
         if not (isinstance(self.affinity, str) and self.affinity == "auto"):
             return [View("the graph asked for", recipe(self.affinity))]
         found = list_views(data)
-        leanings = lean_by_units(data, found)
-        return [View(name, how, leanings[name]) for name, how in found.items()]
+        prior_gains = prior_for_scaling(data, found)
+        return [View(name, how, prior_gains[name]) for name, how in found.items()]
 
     def _cut(self, task: Task, view: View) -> Answer:
         """Cut the usual graph: there are no constraints that favour another."""
@@ -329,13 +337,13 @@ def draw_pilot(task: Task) -> Task:
 
     A graph is not sampled: it would fall to pieces.
     """
-    if task.n_points <= PILOT or isinstance(task.data, Graph):
+    if task.n_points <= PILOT_POINTS or isinstance(task.data, Graph):
         return task
     rng = np.random.default_rng(task.seed)
     # Half of the pilot may be known points, so that there is a graph between them.
-    known = _draw_known(task.constraints, PILOT // 2, rng)
+    known = _draw_known(task.constraints, PILOT_POINTS // 2, rng)
     others = np.setdiff1d(np.arange(task.n_points), known)
-    rows = np.sort(np.concatenate([known, rng.choice(others, PILOT - len(known), replace=False)]))
+    rows = np.sort(np.concatenate([known, rng.choice(others, PILOT_POINTS - len(known), replace=False)]))
     return replace(task, data=task.data[rows], constraints=task.constraints.restricted_to(rows))
 
 

@@ -29,7 +29,7 @@ from sidecut.methods import NormalizedCut
 from sidecut.methods.base import GraphClusterer
 from sidecut.methods.task import Task, check_data
 from sidecut.progress import stage
-from sidecut.selection.views import Learned
+from sidecut.selection.views import ClassifierWeighted
 
 #: Rounds of naming clusters alike and voting; the names settle in two or three.
 ROUNDS = 3
@@ -108,7 +108,7 @@ class Consensus(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     estimators : list of (str, clusterer)
-        Each is fitted on the same data and told the same constraints, where it takes any.
+        Each is fitted on the same data with the same constraints, if it takes any.
     weights : list of float or None, default=None
         How many votes each has; the same for all by default.
 
@@ -152,8 +152,8 @@ class Consensus(ClusterMixin, BaseEstimator):
         """
         fitted = []
         for _, model in self.estimators:
-            told = None if isinstance(model, NormalizedCut) else constraints
-            fitted.append(clone(model).fit(X, constraints=told))
+            given = None if isinstance(model, NormalizedCut) else constraints
+            fitted.append(clone(model).fit(X, constraints=given))
         return self.gather(fitted)
 
     def gather(self, fitted: list[Any]) -> Self:
@@ -200,11 +200,11 @@ class Consensus(ClusterMixin, BaseEstimator):
 PLAIN, VOTE = "NormalizedCut", "vote"
 #: What experience expects counts as much as this many points that were held out. Set on the development sets
 #: of benchmarks/quality/selection, as the other numbers of this room were.
-WORTH = 40.0
+PRIOR_POINTS = 40.0
 #: What one candidate gains over all of its graph is believed by this share: the rest is luck.
-TRUST = 0.6
+SHRINKAGE = 0.6
 #: The vote on the usual graph is left for an answer that is believed to be better than its cut by this.
-NOTEWORTHY = 0.02
+MIN_GAIN = 0.02
 COLUMNS = ("method", "graph", "score", "spread", "folds", "seconds", "verdict")
 SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -218,13 +218,13 @@ class View:
 
     name: str
     recipe: Any
-    leaning: float = 0.0
+    prior_gain: float = 0.0
     learns: bool = False
 
     def recipe_for(self, task: Task) -> Any:
         """Return the recipe that makes the graph, given the constraints of a task."""
         return (
-            Learned(self.recipe, np.asarray(task.constraints.labels), task.seed)
+            ClassifierWeighted(self.recipe, np.asarray(task.constraints.labels), task.seed)
             if self.learns
             else self.recipe
         )
@@ -273,9 +273,9 @@ def score(counts: list[PairCounts]) -> float:
     return reduce(add, counts).balanced_accuracy if counts else float("nan")
 
 
-def believe(gain: float, leaning: float, held_out: int) -> float:
+def shrink(gain: float, prior_gain: float, held_out: int) -> float:
     """Return a gain drawn towards what experience expects, the more so the fewer points were held out."""
-    return (held_out * gain + WORTH * leaning) / (held_out + WORTH)
+    return (held_out * gain + PRIOR_POINTS * prior_gain) / (held_out + PRIOR_POINTS)
 
 
 class Budget:
@@ -351,27 +351,29 @@ class Comparison:
         """
         if self.hard:
             # A vote could break what each voter keeps.
-            able = [one for one in max(teams, key=self.believe_in) if one.method != PLAIN and not one.failed]
+            able = [
+                one for one in max(teams, key=self.expected_gain) if one.method != PLAIN and not one.failed
+            ]
             best = max(able, key=self._gain) if able else self.candidates[0]
             return self._tell_verdicts(best)
         votes = [self._let_vote(team, n_voters) for team in teams]
-        beliefs = [
-            (self._believe(one, team), one)
+        chances = [
+            (self._expected_gain(one, team), one)
             for team, together in zip(teams, votes, strict=True)
             for one in (together, *team)
             if one is together or (one.method != PLAIN and one.counts and not one.failed)
         ]
-        belief, best = max(beliefs, key=lambda pair: pair[0])
-        return self._tell_verdicts(best if belief > NOTEWORTHY else votes[0])
+        belief, best = max(chances, key=lambda pair: pair[0])
+        return self._tell_verdicts(best if belief > MIN_GAIN else votes[0])
 
-    def believe_in(self, team: list[Candidate]) -> float:
+    def expected_gain(self, team: list[Candidate]) -> float:
         """Return by how much a graph is believed to be better than the usual one."""
-        return believe(self._mean_gain(team), team[0].view.leaning, max(each.held_out for each in team))
+        return shrink(self._mean_gain(team), team[0].view.prior_gain, max(each.held_out for each in team))
 
-    def _believe(self, candidate: Candidate, team: list[Candidate]) -> float:
+    def _expected_gain(self, candidate: Candidate, team: list[Candidate]) -> float:
         """Return what is believed of a graph, and a part of what the candidate gains over that."""
         own = self._gain(candidate) - self._mean_gain(team) if candidate.counts else 0.0
-        return self.believe_in(team) + TRUST * believe(own, 0.0, candidate.held_out)
+        return self.expected_gain(team) + SHRINKAGE * shrink(own, 0.0, candidate.held_out)
 
     def _gain(self, candidate: Candidate) -> float:
         return candidate.gain_over(self.candidates[0])

@@ -18,17 +18,17 @@ from sidecut.methods import NormalizedCut
 from sidecut.methods.guard import are_ample
 from sidecut.spectral import laplacian_eigenpairs
 
-#: The spectrum is asked about at most so many clusters.
-MOST = 15
-#: A cluster without any label is a class that nobody labelled if chance would leave fewer than one in ten
-#: clusters of its size without one.
-BY_CHANCE = 0.1
-#: Two graphs show the same cluster if such a share of the points of either are in both.
-SAME = 0.8
+#: The most clusters that the spectrum proposes.
+MAX_CLUSTERS = 15
+#: A cluster without a label counts as a class without labels if random labels would miss a cluster of its
+#: size with a smaller chance than this.
+MAX_CHANCE = 0.1
+#: Two graphs show the same cluster if this share of the points of either are in both.
+MIN_OVERLAP = 0.8
 #: With fewer independent pairs the spectrum alone decides: eight labels are seven pairs.
 MIN_PAIRS = 7
-#: At most so many classes without any label are looked for.
-MOST_UNSEEN = 3
+#: The most classes without labels that are looked for.
+MAX_UNSEEN = 3
 
 
 def fewest_clusters(knowledge: Components) -> int:
@@ -85,7 +85,7 @@ def count_unseen(graphs: Sequence[Graph], labels: IntArray, seed: int) -> int:
     with a label. A cluster counts if every graph shows it: two of its kind share most of their points.
     """
     n_classes, unseen = len(np.unique(labels[labels >= 0])), 0
-    for more in range(1, min(MOST_UNSEEN, len(labels) - n_classes) + 1):
+    for more in range(1, min(MAX_UNSEEN, len(labels) - n_classes) + 1):
         first, *others = [_without_label(graph, labels, n_classes + more, seed) for graph in graphs]
         if sum(all(_is_among(cluster, other) for other in others) for cluster in first) >= more:
             unseen = more
@@ -100,13 +100,13 @@ def _without_label(graph: Graph, labels: IntArray, n_clusters: int, seed: int) -
     return [
         points
         for points in members
-        if (labels[points] < 0).all() and np.exp(-share * points.sum()) < BY_CHANCE
+        if (labels[points] < 0).all() and np.exp(-share * points.sum()) < MAX_CHANCE
     ]
 
 
 def _is_among(cluster: BoolArray, others: list[BoolArray]) -> bool:
     """Return whether one of the others has nearly the same points: in common, of those of either."""
-    return any((cluster & other).sum() >= SAME * (cluster | other).sum() for other in others)
+    return any((cluster & other).sum() >= MIN_OVERLAP * (cluster | other).sum() for other in others)
 
 
 def propose_by_gaps(eigenvalues: FloatArray, fewest: int, n_proposals: int = 3) -> list[int]:
@@ -140,7 +140,7 @@ def choose_n_clusters(graphs: Sequence[Graph], constraints: Constraints, seed: i
         seen = len(np.unique(labels[labels >= 0]))
         return min(max(by_labels, seen + unseen), graphs[0].n_nodes)
     fewest = fewest_clusters(consistent(constraints).components)
-    n_values = min(max(MOST, 2 * fewest) + 1, graphs[0].n_nodes)
+    n_values = min(max(MAX_CLUSTERS, 2 * fewest) + 1, graphs[0].n_nodes)
     proposals = propose_by_gaps(laplacian_eigenpairs(graphs[0], n_values, random_state=seed).values, fewest)
     if constraints.n_independent_pairs < MIN_PAIRS or len(proposals) == 1:
         return min(proposals[0], graphs[0].n_nodes)

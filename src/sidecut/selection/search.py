@@ -54,7 +54,7 @@ def score_pairs(
     Parameters
     ----------
     constraints : Constraints
-        What is known, and was not told to the method.
+        Constraints that were not given to the method.
     labels : array-like of shape (n_samples,)
         The cluster of each sample.
     scoring : {"f_measure", "balanced_accuracy", "rand_beyond_chance"} or callable
@@ -77,12 +77,12 @@ class ConstraintScorer:
     """A scorer for scikit-learn's own searches: pairs that were withheld judge the labels.
 
     scikit-learn slices X into folds, and constraints speak of all rows; with one "fold" of all rows its
-    searches still work, told some constraints and judged by others. `ConstraintSearch` makes real folds.
+    searches still work, given some constraints and judged by others. `ConstraintSearch` makes real folds.
 
     Parameters
     ----------
     withheld : Constraints
-        What is known, and not told to the method.
+        Constraints that are not given to the method.
     scoring : str or callable, default="f_measure"
         See `score_pairs`.
 
@@ -95,7 +95,7 @@ class ConstraintScorer:
     >>> from sidecut.constraints import sample_pairs
     >>> from sidecut.selection import ConstraintScorer
     >>> X, y = load_iris(return_X_y=True)
-    >>> told, withheld = sample_pairs(y, 60, random_state=0), sample_pairs(y, 60, random_state=1)
+    >>> given, withheld = sample_pairs(y, 60, random_state=0), sample_pairs(y, 60, random_state=1)
     >>> everyone = np.arange(150)
     >>> search = GridSearchCV(
     ...     E2CP(3, random_state=0),
@@ -103,7 +103,7 @@ class ConstraintScorer:
     ...     scoring=ConstraintScorer(withheld),
     ...     cv=[(everyone, everyone)],
     ... )
-    >>> search.fit(X, constraints=told).best_params_
+    >>> search.fit(X, constraints=given).best_params_
     {'n_neighbors': 5}
     """
 
@@ -138,9 +138,9 @@ class ConstraintSearch(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     """Search over parameters by cross-validation on constraints.
 
     It looks like scikit-learn's GridSearchCV, which cannot be used: it slices the rows of X, and constraints
-    speak of all rows. Here every fit sees all points and is told some of what is known; the rest judges it.
+    speak of all rows. Here every fit sees all points and gets some of the constraints; the others judge it.
 
-    What sidecut warns of in a fold is not shown, since the last fit is told everything and warns for itself.
+    Warnings of sidecut in a fold are not shown, since the last fit gets all constraints and warns for itself.
     Other warnings, and all of them without `refit`, are shown once.
 
     Parameters
@@ -154,7 +154,7 @@ class ConstraintSearch(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     scoring : {"f_measure", "balanced_accuracy", "rand_beyond_chance"} or callable, default="f_measure"
         See `score_pairs`.
     refit : bool, default=True
-        Fit the best again, told everything.
+        Fit the best again with all constraints.
     n_jobs : int or None, default=None
         How many fits to run at a time.
     error_score : float or "raise", default=nan
@@ -255,7 +255,7 @@ class ConstraintSearch(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     def _make_folds(self, constraints: Constraints | None) -> list[Fold]:
         if constraints is None or constraints.is_empty:
             raise ConstraintError(
-                "constraints say nothing, so no setting can be told from another: give constraints=..."
+                "constraints say nothing, so they cannot tell one setting from another: give constraints=..."
             )
         maker = self.cv
         if not isinstance(maker, ConstraintFolds):
@@ -278,7 +278,7 @@ class ConstraintSearch(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     def _refit(self, X: Any, constraints: Constraints | None) -> None:
         start = time.perf_counter()
         model = clone(self.estimator).set_params(**self.best_params_)
-        self.best_estimator_ = model.fit(X, **told(model, constraints))
+        self.best_estimator_ = model.fit(X, **_given(model, constraints))
         self.refit_time_ = time.perf_counter() - start
         self.labels_ = labels_of(self.best_estimator_)
 
@@ -300,7 +300,7 @@ class ConstraintSearch(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         return tags
 
 
-def told(estimator: Any, constraints: Constraints | None) -> dict[str, Constraints | None]:
+def _given(estimator: Any, constraints: Constraints | None) -> dict[str, Constraints | None]:
     """Return the constraints under the name `fit` knows them by; a pipeline hands them to its last step."""
     steps = getattr(estimator, "steps", None)
     return {f"{steps[-1][0]}__constraints" if steps else "constraints": constraints}
@@ -319,7 +319,7 @@ def _try(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            model.fit(X, **told(model, fold.train))
+            model.fit(X, **_given(model, fold.train))
             error = ""
         except Exception as failure:
             if error_score == "raise":

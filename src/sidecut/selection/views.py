@@ -29,11 +29,11 @@ NEIGHBORS = 20
 SCALED, ANGLES = " and scaled features", " and angles"
 #: Features are of one kind where the largest spread is less than the first number times the median one, and
 #: in different units where it is more than the second.
-ONE_KIND, OTHER_UNITS = 3.0, 10.0
-#: Scaled features are expected to be so much better where units differ, and so much worse in one kind.
-LEANING = 0.15
-#: Texts differ in length where the standard deviation of their lengths is so large a part of the mean.
-OTHER_LENGTHS = 0.1
+MAX_SAME_KIND_RATIO, MIN_UNIT_RATIO = 3.0, 10.0
+#: The expected gain of scaled features where units differ; it is a loss where features are of one kind.
+PRIOR_GAIN = 0.15
+#: Texts differ in length where the standard deviation of their lengths is this part of the mean.
+MIN_LENGTH_SPREAD = 0.1
 
 
 class Transformed(GraphRecipe):
@@ -94,20 +94,21 @@ def list_views(X: Any) -> dict[str, GraphRecipe]:
     return views
 
 
-def lean_by_units(X: Any, views: dict[str, GraphRecipe]) -> dict[str, float]:
+def prior_for_scaling(X: Any, views: dict[str, GraphRecipe]) -> dict[str, float]:
     """Return what to expect of graphs of scaled features, or of angles, over those of the features as given.
 
     Features that differ greatly in spread are measured in different units, and want to be scaled; features
-    of one kind, such as pixels, do not; in between nobody knows. Of sparse data, such as words, angles say
-    more than distances, which are mostly lengths of texts; where all have one length, they say the same.
+    of one kind, such as pixels, do not; in between nothing is expected. Of sparse data, such as words,
+    angles say more than distances, which are mostly lengths of texts; where all have one length, they say
+    the same.
     """
     if sp.issparse(X):
         lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64)).ravel()
-        leaning = LEANING if lengths.std() > OTHER_LENGTHS * lengths.mean() else 0.0
-        return {name: leaning if name.endswith(ANGLES) else 0.0 for name in views}
+        prior_gain = PRIOR_GAIN if lengths.std() > MIN_LENGTH_SPREAD * lengths.mean() else 0.0
+        return {name: prior_gain if name.endswith(ANGLES) else 0.0 for name in views}
     ratio = _largest_over(X, _usual_spread)
-    leaning = LEANING * (float(ratio > OTHER_UNITS) - float(ratio < ONE_KIND))
-    return {name: leaning if name.endswith(SCALED) else 0.0 for name in views}
+    prior_gain = PRIOR_GAIN * (float(ratio > MIN_UNIT_RATIO) - float(ratio < MAX_SAME_KIND_RATIO))
+    return {name: prior_gain if name.endswith(SCALED) else 0.0 for name in views}
 
 
 def _usual_spread(spreads: npt.NDArray) -> Any:
@@ -127,12 +128,12 @@ LEARNED = ", weighed by a classifier"
 #: How the answer of the classifier alone is called.
 CLASSIFIER = "classifier"
 #: Labels of a class that are needed: in each fold, and in the mean.
-N_FOLDS, PER_CLASS = 3, 8
+N_FOLDS, MIN_LABELS_PER_CLASS = 3, 8
 #: No edge is lost altogether: a graph in pieces would say nothing about most of them.
-LEAST = 1e-6
+MIN_EDGE_FACTOR = 1e-6
 
 
-class Learned(GraphRecipe):
+class ClassifierWeighted(GraphRecipe):
     """A recipe whose edges count as far as a classifier believes that both ends are of one class.
 
     The classifier learns from the labelled points alone: the mean of a random forest, and of a logistic
@@ -156,37 +157,37 @@ class Learned(GraphRecipe):
         labels = np.asarray(self.labels)
         known = np.flatnonzero(labels >= 0)
         classifier = make_classifier(X, self.random_state).fit(X[known], labels[known])
-        beliefs = classifier.predict_proba(X)
-        beliefs[known] = labels[known, None] == classifier.classes_
-        weights = weigh(graph.tosparse(), beliefs, beliefs)
+        chances = classifier.predict_proba(X)
+        chances[known] = labels[known, None] == classifier.classes_
+        weights = weigh(graph.tosparse(), chances, chances)
         extension = getattr(graph, "extension", None)
         if extension is not None:
-            extension = LearnedExtension(extension, classifier, beliefs)
+            extension = ClassifierExtension(extension, classifier, chances)
         return SparseGraph(weights, recall=graph.recall, extension=extension)
 
 
 @dataclass(frozen=True)
-class LearnedExtension:
+class ClassifierExtension:
     """What links new points to a graph that has learned."""
 
     extension: Extension
     classifier: Any
-    beliefs: FloatArray
+    chances: FloatArray
 
     def edges(self, X: Any, X_new: Any) -> tuple[sp.csr_array, IntArray]:
         """Return the weights from new points to old ones, and for each new point an old one it equals."""
         edges, exact_matches = self.extension.edges(X, X_new)
-        return weigh(edges, self.classifier.predict_proba(X_new), self.beliefs), exact_matches
+        return weigh(edges, self.classifier.predict_proba(X_new), self.chances), exact_matches
 
 
 @dataclass(eq=False, repr=False)
-class Believed(GraphClusterer):
+class ClassifierAnswer(GraphClusterer):
     """The answer of the classifier that weighed the edges of a graph, without the graph."""
 
     def _solve(self, task: Task) -> Answer:
-        beliefs = task.graph.extension.beliefs
-        labels = rename_by_first_appearance(beliefs.argmax(axis=1))
-        return Answer(labels, graph=task.graph, confidence=beliefs.max(axis=1))
+        chances = task.graph.extension.chances
+        labels = rename_by_first_appearance(chances.argmax(axis=1))
+        return Answer(labels, graph=task.graph, confidence=chances.max(axis=1))
 
 
 def make_classifier(X: Any, random_state: int | np.random.RandomState | None) -> VotingClassifier:
@@ -202,16 +203,20 @@ def weigh(edges: sp.csr_array, sources: FloatArray, targets: FloatArray) -> sp.c
     """Return edges times the chance that both ends are of one class, Σ_c p_ic p_jc."""
     rows = np.repeat(np.arange(edges.shape[0]), np.diff(edges.indptr))
     agreement = np.einsum("ec,ec->e", sources[rows], targets[edges.indices])
-    return sp.csr_array((edges.data * (agreement + LEAST), edges.indices, edges.indptr), shape=edges.shape)
+    return sp.csr_array(
+        (edges.data * (agreement + MIN_EDGE_FACTOR), edges.indices, edges.indptr), shape=edges.shape
+    )
 
 
 def can_learn(constraints: Constraints, n_clusters: int) -> bool:
     """Return whether there are labels enough to learn from, and of every cluster.
 
-    A classifier cannot find a class that nobody labelled, and no fold would show that.
+    A classifier cannot find a class without labels, and no fold would show that.
     """
     if constraints.labels is None:
         return False
     labels = np.asarray(constraints.labels)
     sizes = np.unique(labels[labels >= 0], return_counts=True)[1]
-    return bool(len(sizes) == n_clusters >= 2 and sizes.min() >= N_FOLDS and sizes.mean() >= PER_CLASS)
+    return bool(
+        len(sizes) == n_clusters >= 2 and sizes.min() >= N_FOLDS and sizes.mean() >= MIN_LABELS_PER_CLASS
+    )
