@@ -14,8 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.extmath import row_norms
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.exceptions import GraphWarning, warn
@@ -31,12 +29,12 @@ from sidecut.graphs.kernels import (
 )
 from sidecut.graphs.lazy import FactorGraph, TiledGraph
 from sidecut.graphs.search import (
-    TREE_FEATURES,
     NearestNeighborLists,
     feasible_count,
     finite_matrix,
     local_scales,
     nearest_neighbors,
+    neighbors_of_new,
     unit_rows,
 )
 
@@ -53,7 +51,8 @@ class NeighborExtension:
 
     def edges(self, X: Any, X_new: Any) -> tuple[sp.csr_array, IntArray]:
         """Return the weights from new points to old ones, and for each new point an old one it equals."""
-        distances, indices = self._nearest(X, X_new)
+        metric = "cosine" if self.weights == "cosine" else "euclidean"
+        indices, distances = neighbors_of_new(X, X_new, self.n_neighbors, metric)
         weight = self._weight(distances, indices)
         # An old point asks for the edge, too, if the new one is nearer than its last neighbour.
         mutual = distances <= self.reach[indices]
@@ -66,25 +65,6 @@ class NeighborExtension:
         edges = sp.csr_array((weight.ravel(), indices.ravel(), np.arange(0, m * k + 1, k)), shape=shape)
         exact_matches = np.where(distances[:, 0] <= 0, indices[:, 0], -1)
         return edges, exact_matches
-
-    def _nearest(self, X: Any, X_new: Any) -> tuple[FloatArray, IntArray]:
-        metric = "cosine" if self.weights == "cosine" else "euclidean"
-        if sp.issparse(X) != sp.issparse(X_new):
-            X_new = sp.csr_array(X_new) if sp.issparse(X) else X_new.toarray()
-        if metric == "cosine":
-            X, X_new = unit_rows(X), unit_rows(X_new)
-        in_tree = metric == "euclidean" and not sp.issparse(X) and X.shape[1] <= TREE_FEATURES
-        searcher = NearestNeighbors(
-            n_neighbors=min(self.n_neighbors, self.reach.size),
-            metric=metric,
-            algorithm="kd_tree" if in_tree else "brute",
-            n_jobs=-1,
-        ).fit(X)
-        distances, indices = searcher.kneighbors(X_new)
-        # Matrix products leave equal points a little apart; of points of unit length so do cosines.
-        apart = row_norms(X[indices[:, 0]] - X_new)
-        distances[:, 0] = apart if metric == "euclidean" else np.where(apart > 0, distances[:, 0], 0.0)
-        return np.maximum(distances, 0.0), indices
 
     def _weight(self, distances: FloatArray, indices: IntArray) -> FloatArray:
         if self.weights == "self_tuning":
@@ -112,6 +92,9 @@ class GraphRecipe(BaseEstimator, ABC):
 @dataclass(eq=False, repr=False)
 class Neighbors(GraphRecipe):
     """The k-nearest-neighbour graph, weighted.
+
+    Where distances tie, coordinates decide (see `nearest_neighbors`): the graph does not depend on the order
+    of the points, the number of threads or the unit.
 
     Parameters
     ----------
