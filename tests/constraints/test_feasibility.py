@@ -35,6 +35,18 @@ def test_labels_need_as_many_clusters_as_classes(n_classes):
     assert len(points_apart(Constraints.from_labels(y))) == n_classes
 
 
+def test_without_cannot_links_one_component_is_the_clique():
+    assert Constraints.none(5).components.clique == []
+    assert Constraints.from_pairs(5, must_link=[(0, 1)]).components.clique == [0]
+
+
+def test_a_clique_grows_by_what_leaves_most_others_and_not_by_hubs():
+    """Node 0 is in a clique of four; its neighbour of most links, 9, is in none larger than three."""
+    four = list(itertools.combinations(range(4), 2))
+    hub = [(9, other) for other in (0, 4, 5, 6, 7, 8)]
+    assert sorted(Constraints.from_pairs(10, cannot_link=four + hub).components.clique) == [0, 1, 2, 3]
+
+
 def test_must_links_carry_cannot_links_over():
     links = Constraints.from_pairs(6, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 2), (3, 4), (1, 4)])
     assert len(points_apart(links)) == 3

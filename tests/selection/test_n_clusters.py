@@ -1,9 +1,6 @@
 """How many clusters there are."""
 
-from itertools import combinations
-
 import numpy as np
-import pytest
 from sklearn.preprocessing import FunctionTransformer
 
 from sidecut import AutoCut, Constraints
@@ -14,34 +11,8 @@ from sidecut.selection.n_clusters import (
     choose_n_clusters,
     count_unseen,
     expected_classes,
-    fewest_clusters,
     propose_by_gaps,
 )
-
-
-def clique_number(n, edges):
-    """The largest set of nodes all joined, by looking at all sets."""
-    joined = {frozenset(edge) for edge in edges}
-    for size in range(n, 1, -1):
-        for nodes in combinations(range(n), size):
-            if all(frozenset(pair) in joined for pair in combinations(nodes, 2)):
-                return size
-    return 1
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_bound_is_a_clique_and_nearly_the_largest(seed):
-    rng = np.random.default_rng(seed)
-    edges = [pair for pair in combinations(range(9), 2) if rng.random() < 0.5]
-    bound = fewest_clusters(Constraints.from_pairs(9, cannot_link=edges).components)
-    best = clique_number(9, edges)
-    assert best - 1 <= bound <= best
-
-
-def test_the_bound_of_labels_is_the_classes_seen():
-    assert fewest_clusters(Constraints.from_labels([0, 1, 1, 2, 5, -1]).components) == 4
-    assert fewest_clusters(Constraints.none(5).components) == 1
-    assert fewest_clusters(Constraints.from_pairs(5, must_link=[(0, 1)]).components) == 1
 
 
 def test_classes_seen_once_tell_of_others():

@@ -223,6 +223,28 @@ class Components:
         """The symmetric matrix that is 1 where two components are apart."""
         return adjacency(self.apart, self.n_components)
 
+    @cached_property
+    def clique(self) -> list[int]:
+        """Components every two of which are apart, which takes as many clusters.
+
+        The largest such set is hard to find. Sets are grown from each of the 200 components with most
+        cannot-links, always by the component that leaves most others; a larger set may exist. Of labels it
+        is exact: the classes.
+        """
+        apart, best = self.apart_matrix, list[int]()
+        degrees = np.diff(apart.indptr)
+        for start in np.argsort(-degrees, kind="stable")[:200].tolist():
+            if degrees[start] < len(best):
+                break
+            grown, left = [start], apart[[start]].indices
+            while len(left):
+                is_left = np.zeros(self.n_components)
+                is_left[left] = 1.0
+                grown.append(int(left[np.argmax(apart[left] @ is_left)]))
+                left = np.intersect1d(left, apart[grown[-1:]].indices)
+            best = grown if len(grown) > len(best) else best
+        return best
+
     def summed(self, values: FloatArray) -> FloatArray:
         """Sum the rows of one value per point to one per component."""
         indicator = sparse.csr_array(
@@ -539,8 +561,7 @@ def points_apart(constraints: Constraints) -> IntArray:
     seen = find_components(stated)
     if not len(seen.points):
         return seen.points
-    clique = _largest_clique(seen.apart_matrix)
-    return np.sort(seen.points[[int(np.argmax(seen.component == component)) for component in clique]])
+    return np.sort(seen.points[[int(np.argmax(seen.component == component)) for component in seen.clique]])
 
 
 def warn_about_too_few_clusters(constraints: Constraints, n_clusters: int) -> None:
@@ -599,22 +620,3 @@ def _strong_statements(constraints: Constraints) -> Statements:
     must, cannot = (links.kept(links.strengths >= 1) for links in (stated.must, stated.cannot))
     groups = tuple(groups for groups in stated.groups if groups.weight >= 1)
     return Statements(stated.n_samples, must, cannot, groups)
-
-
-def _largest_clique(apart: sparse.csr_array) -> list[int]:
-    """Grow a clique from each of the nodes with most neighbours, taking the best connected node each time."""
-    degrees = np.diff(apart.indptr)
-    by_degree = np.argsort(-degrees, kind="stable")
-    best = by_degree[:1].tolist()
-    # Cliques from 200 starts: more seldom find a larger one.
-    for start in by_degree[:200].tolist():
-        if degrees[start] < len(best):
-            break
-        clique, candidates = [start], apart.indices[apart.indptr[start] : apart.indptr[start + 1]]
-        while len(candidates):
-            chosen = int(candidates[np.argmax(degrees[candidates])])
-            clique.append(chosen)
-            neighbours = apart.indices[apart.indptr[chosen] : apart.indptr[chosen + 1]]
-            candidates = np.intersect1d(candidates, neighbours)
-        best = clique if len(clique) > len(best) else best
-    return best

@@ -21,7 +21,7 @@ from sidecut.graphs import Graph, Neighbors, as_graph
 from sidecut.integrations._streams import RememberedSegments, keep_numbers
 from sidecut.labelling import rename_by_first_appearance, satisfy_links
 from sidecut.methods import E2CP, SpectralLearning
-from sidecut.selection.n_clusters import fewest_clusters, propose_by_gaps
+from sidecut.selection.n_clusters import propose_by_gaps
 from sidecut.spectral import laplacian_eigenpairs
 
 #: Fewer segments than this have no graph of neighbours: all are compared with all.
@@ -244,7 +244,7 @@ class SpeakerClusterer:
             )
         most = min(int(most), n)
         # Speakers in the same chunk, or with different names, are different people.
-        return min(max(int(least), fewest_clusters(known.components)), most), most
+        return min(max(int(least), len(known.components.clique)), most), most
 
     def _divide(
         self, points: FloatArray, known: Constraints, bounds: tuple[int, int]

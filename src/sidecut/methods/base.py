@@ -211,6 +211,10 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
             kept["cluster_classes_"] = task.constraints.name_clusters(answer.labels, n_clusters) or {}
         for name, value in kept.items():
             setattr(self, name, value)
+        for graph in (answer.graph, task.graph):
+            # Ā can be made again. A graph that was given may be fitted again.
+            if graph is not None and (graph is not task.graph or task.data is not None):
+                graph.release()
         self._task, self._answer, self._kept = task, answer, tuple(kept)
         self._confidence = answer.confidence
         return self

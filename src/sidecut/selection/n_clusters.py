@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-from scipy import sparse
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
-from sidecut.constraints import Components, Constraints
+from sidecut.constraints import Constraints
 from sidecut.constraints.folds import consistent
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
@@ -29,35 +28,6 @@ MIN_OVERLAP = 0.8
 MIN_PAIRS = 7
 #: The most classes without labels that are looked for.
 MAX_UNSEEN = 3
-
-
-def fewest_clusters(knowledge: Components) -> int:
-    """Return how many clusters there are at least: components that are all apart from one another.
-
-    The largest such set is hard to find; a set that cannot be enlarged is found greedily, starting once from
-    each component, those with most cannot-links first. Of labels it is exact: the classes seen.
-    """
-    n = knowledge.n_components
-    if n == 0:
-        return 1
-    ends = np.concatenate([knowledge.apart, knowledge.apart[:, ::-1]])
-    apart = sparse.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()
-    neighbours = [set(apart.indices[apart.indptr[i] : apart.indptr[i + 1]].tolist()) for i in range(n)]
-    starts = sorted(range(n), key=lambda i: -len(neighbours[i]))
-    best = 1
-    for start in starts[:200]:
-        if len(neighbours[start]) >= best:
-            best = max(best, _clique_size(start, neighbours))
-    return best
-
-
-def _clique_size(start: int, neighbours: list[set[int]]) -> int:
-    size, left = 1, set(neighbours[start])
-    while left:
-        member = max(left, key=lambda i: (len(neighbours[i] & left), -i))
-        left &= neighbours[member]
-        size += 1
-    return size
 
 
 def expected_classes(constraints: Constraints) -> int | None:
@@ -139,7 +109,7 @@ def choose_n_clusters(graphs: Sequence[Graph], constraints: Constraints, seed: i
         unseen = count_unseen(graphs, labels, seed)
         seen = len(np.unique(labels[labels >= 0]))
         return min(max(by_labels, seen + unseen), graphs[0].n_nodes)
-    fewest = fewest_clusters(consistent(constraints).components)
+    fewest = max(len(consistent(constraints).components.clique), 1)
     n_values = min(max(MAX_CLUSTERS, 2 * fewest) + 1, graphs[0].n_nodes)
     proposals = propose_by_gaps(laplacian_eigenpairs(graphs[0], n_values, random_state=seed).values, fewest)
     if constraints.n_independent_pairs < MIN_PAIRS or len(proposals) == 1:

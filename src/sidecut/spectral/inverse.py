@@ -128,8 +128,8 @@ def certify_by_inertia(problem: LaplacianProblem, pairs: RitzPairs, wanted: int)
     )
     if below < wanted:
         detail += (
-            f" Eigenvalues {expected + 1} to {wanted + problem.n_null} coincide with others: the graph does "
-            "not single them out."
+            f" Eigenvalues {expected + 1} to {wanted + problem.n_null} coincide with others: the vectors of "
+            "any of them have as good a claim."
         )
     return Certificate("inertia", shift, 0.0, True, detail)
 

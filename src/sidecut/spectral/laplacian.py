@@ -17,10 +17,10 @@ from sidecut.graphs.graph import SplitWeights
 from sidecut.spectral.certificate import (
     MIN_COVERAGE,
     NOT_CERTIFIED,
-    ROUNDING,
     Certificate,
     Eigenpairs,
     RitzPairs,
+    admit_tie,
 )
 from sidecut.spectral.factorization import forecast
 from sidecut.spectral.inverse import solve_factorized, solve_factorized_roughly, solve_iterated
@@ -77,6 +77,7 @@ class LaplacianProblem:
         residuals = np.linalg.norm(self.apply_laplacian(vectors), axis=0)
         detail = f"The graph has {self.n_null} connected components; each has eigenvalue 0, exactly."
         certificate = Certificate("components", 0.0, 0.0, True, detail)
+        certificate = admit_tie(certificate, np.zeros(self.n_null), np.zeros(self.n_null), n_vectors)
         return Eigenpairs(np.zeros(largest.size), vectors, residuals, "connected components", certificate)
 
     @property
@@ -204,7 +205,7 @@ def laplacian_eigenpairs(
         vectors=orient(np.hstack([null.vectors, rest.vectors[:, :missing]])),
         residuals=np.concatenate([null.residuals, rest.residuals[:missing]]),
         solver=rest.solver,
-        certificate=rest.certificate,
+        certificate=admit_tie(rest.certificate, rest.values, rest.residuals, missing),
     )
 
 
@@ -309,28 +310,19 @@ def solve_dense(
     The null space is moved to the far end of the spectrum first (L̄ + 3 N Nᵀ), so that the eigenvectors that
     come back are orthogonal to it by construction.
     """
-    count = wanted + guards
     laplacian = problem.apply_laplacian(np.eye(problem.n))
     null = problem.null.toarray()
     laplacian += 3.0 * (null @ null.T)
-    has_more = count < problem.n - problem.n_null
     with limit_threads():
-        values, basis = scipy.linalg.eigh(laplacian, subset_by_index=(0, count - 1 + has_more))
-    pairs = problem.refine(basis[:, :count])
-    following = float(values[count]) if has_more else np.inf
-    return Eigenpairs(*pairs, "dense (LAPACK)", full_decomposition(pairs.values, following))
+        _, basis = scipy.linalg.eigh(laplacian, subset_by_index=(0, wanted + guards - 1))
+    pairs = problem.refine(basis)
+    certificate = full_decomposition(problem.n_null + wanted, float(pairs.values[wanted - 1]))
+    return Eigenpairs(*pairs, "dense (LAPACK)", certificate)
 
 
-def full_decomposition(values: FloatArray, following: float = np.inf) -> Certificate:
-    """Return the certificate of a full decomposition; `following` is the eigenvalue after those found."""
-    last = float(values[-1])
-    detail = f"All {values.size} eigenvectors are certain: the whole spectrum was computed."
-    if following - last <= ROUNDING:
-        detail = (
-            f"All {values.size} eigenvalues are certain: the whole spectrum was computed. But the last, "
-            f"{last:.3g}, and the one after it differ by less than {ROUNDING:g}: the vector of "
-            "either has as good a claim."
-        )
+def full_decomposition(count: int, last: float) -> Certificate:
+    """Return the certificate of a full decomposition, of which `count` eigenvalues up to `last` are kept."""
+    detail = f"All {count} eigenvalues are certain: the whole spectrum was computed."
     return Certificate("full decomposition", last, 0.0, True, detail)
 
 

@@ -112,7 +112,7 @@ def embed_unconstrained(sums: LandmarkSums, n_clusters: int) -> Embedder:
     gram = normalize_gram(sums)
     left = vectors * (1.0 - costs) - gram @ vectors
     residuals = np.sqrt(np.maximum(np.einsum("ij,ij->j", left, gram @ left), 0.0))
-    certificate = full_decomposition(costs)
+    certificate = full_decomposition(costs.size, float(costs[-1]))
     solution = Eigenpairs(costs, vectors, residuals, "dense (LAPACK)", certificate)
     return Embedder(project(vectors, np.ones(costs.size), sums), solution, {})
 
