@@ -40,11 +40,10 @@ def test_a_sketch_spans_nearly_the_same_and_claims_nothing(clusters, seed):
     problem, values, vectors = clusters
     pairs = solve_sketch(problem, WANTED, 2, np.random.RandomState(seed))
     assert (pairs.certificate.method, pairs.certificate.complete) == ("none", False)
-    assert pairs.vectors.shape == (problem.n, WANTED)
-    assert pairs.residuals.max() <= MAX_RESIDUAL * pairs.values[-1]
-    cosines = np.linalg.svd(vectors[:, 1 : WANTED + 1].T @ pairs.vectors, compute_uv=False)
+    assert pairs.residuals[:WANTED].max() <= MAX_RESIDUAL * pairs.values[WANTED - 1]
+    cosines = np.linalg.svd(vectors[:, 1 : WANTED + 1].T @ pairs.vectors[:, :WANTED], compute_uv=False)
     assert cosines.min() > 0.97
-    np.testing.assert_allclose(pairs.values, values[1 : WANTED + 1], rtol=0.05)
+    np.testing.assert_allclose(pairs.values[:WANTED], values[1 : WANTED + 1], rtol=0.05)
 
 
 def test_the_residuals_are_those_of_the_vectors(clusters):

@@ -237,14 +237,18 @@ class Graph(LinearOperator, ABC):
         return int(self.components.max(initial=-1)) + 1
 
     def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Return the weights of some pairs of nodes; one product with W for every distinct row."""
+        """Return the weights of some pairs of nodes; one row of W is made for every distinct row."""
         weights = np.empty(len(rows))
         for node in np.unique(rows):
-            unit = np.zeros(self.n_nodes)
-            unit[node] = 1.0
             here = rows == node
-            weights[here] = self.apply(unit)[columns[here]]
+            weights[here] = self.row(node)[columns[here]]
         return weights
+
+    def row(self, node: int) -> FloatArray:
+        """Return the weights of one node."""
+        unit = np.zeros(self.n_nodes)
+        unit[node] = 1.0
+        return self.apply(unit)
 
     def toarray(self) -> FloatArray:
         """Return W as a dense array; for small graphs only.

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from sidecut.checks import FloatArray, IntArray, check_count, is_number
 from sidecut.constraints import Constraints
 from sidecut.graphs.chunks import RowChunks, each_chunk, stack_chunks
-from sidecut.graphs.search import CLOSE, squared_rows
+from sidecut.graphs.search import CLOSE, as_rows_of_edges, squared_rows
 
 #: Distances are computed for this many rows at a time: those to 500 landmarks then fit in the cache.
 TILE_ROWS = 512
@@ -265,11 +265,7 @@ def code_points(nearest: NearestLandmarks, sigma: float, n_landmarks: int) -> sp
         exponents = np.where(far > near, 0.5 * ((far - near) / width) * ((far + near) / width), 0.0)
     weights = np.exp(-exponents)
     weights /= weights.sum(axis=1, keepdims=True)
-    n_rows, r = nearest.indices.shape
-    starts = np.arange(0, n_rows * r + 1, r)
-    codes = sp.csr_array((weights.ravel(), nearest.indices.ravel(), starts), shape=(n_rows, n_landmarks))
-    codes.sort_indices()
-    return codes
+    return as_rows_of_edges(nearest.indices, weights, n_landmarks)
 
 
 def landmark_sums(codes: sp.csr_array) -> LandmarkSums:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from threading import Lock
 from typing import Any, TypeAlias
@@ -15,8 +14,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import FloatArray, IntArray
+from sidecut.graphs.chunks import each_chunk
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, drop_isolated, tile_rows
-from sidecut.threads import count_threads, limit_threads
+from sidecut.graphs.search import squared_rows
+from sidecut.threads import limit_threads
 
 #: A degree below this share of the sum it comes from is rounding error.
 ROUNDING = 1e-13
@@ -43,13 +44,9 @@ class TiledGraph(Graph):
             result[rows] = self.tile(rows) @ block
         return result
 
-    def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Return the weights of some pairs of nodes; one row of W for every distinct row."""
-        weights = np.empty(len(rows))
-        for node in np.unique(rows):
-            here = rows == node
-            weights[here] = self.tile(slice(node, node + 1))[0, columns[here]]
-        return weights
+    def row(self, node: int) -> FloatArray:
+        """Return the weights of one node."""
+        return self.tile(slice(node, node + 1))[0]
 
     def materialized(self) -> DenseGraph:
         """The same graph with its weights in memory."""
@@ -93,8 +90,7 @@ class FactorGraph(Graph):
 
     @cached_property
     def _loops(self) -> FloatArray:
-        squares = self.factor.multiply(self.factor) if sp.issparse(self.factor) else self.factor**2
-        return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
+        return squared_rows(self.factor)
 
     @cached_property
     def degrees(self) -> FloatArray:
@@ -153,16 +149,12 @@ class KeptStrips:
         """Return A @ block for a vector or a block of vectors."""
         columns = block.reshape(self.n_nodes, -1)
         result = np.zeros(columns.shape)
-        n_threads = count_threads()
         # The cores are left to the threads over strips: more threads inside each only get in their way.
-        with limit_threads(only_blas=True), ThreadPoolExecutor(n_threads) as pool:
-            # As many strips as threads at a time: every one in flight holds a block of results.
-            for first in range(0, len(self.strips), n_threads):
-                some = self.strips[first : first + n_threads]
-                products = pool.map(partial(self._products, columns), some)
-                for rows, (ahead, back) in zip(some, products, strict=True):
-                    result[rows] += ahead
-                    result[rows.start :] += back
+        with limit_threads(only_blas=True):
+            products = each_chunk(partial(self._products, columns), self.strips)
+            for rows, (ahead, back) in zip(self.strips, products, strict=True):
+                result[rows] += ahead
+                result[rows.start :] += back
         return result.reshape(block.shape)
 
     def _products(self, block: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray]:
@@ -270,10 +262,7 @@ def columns_of(graph: Graph, nodes: IntArray) -> FloatArray:
         return np.asarray(sp.csc_array(weights)[:, nodes].toarray())
     if not isinstance(graph, TiledGraph):
         return _apply_to_units(graph, nodes)
-    columns = np.empty((graph.n_nodes, len(nodes)))
-    for place, node in enumerate(nodes):
-        columns[:, place] = graph.tile(slice(int(node), int(node) + 1))[0]
-    return columns
+    return np.array([graph.row(node) for node in nodes]).reshape(-1, graph.n_nodes).T
 
 
 def _apply_to_units(graph: Graph, nodes: IntArray) -> FloatArray:

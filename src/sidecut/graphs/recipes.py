@@ -29,7 +29,7 @@ from sidecut.graphs.kernels import (
 )
 from sidecut.graphs.lazy import FactorGraph, TiledGraph
 from sidecut.graphs.search import (
-    NearestNeighborLists,
+    as_rows_of_edges,
     feasible_count,
     finite_matrix,
     local_scales,
@@ -53,28 +53,31 @@ class NeighborExtension:
         """Return the weights from new points to old ones, and for each new point an old one it equals."""
         metric = "cosine" if self.weights == "cosine" else "euclidean"
         indices, distances = neighbors_of_new(X, X_new, self.n_neighbors, metric)
-        weight = self._weight(distances, indices)
+        own = local_scales(distances) if self.weights == "self_tuning" else self.scales
+        weight = edge_weights(self.weights, distances, indices, own, self.scales)
         # An old point asks for the edge, too, if the new one is nearer than its last neighbour.
         mutual = distances <= self.reach[indices]
         if self.symmetrize == "mean":
             weight = np.where(mutual, weight, 0.5 * weight)
         elif self.symmetrize == "mutual":
             weight = np.where(mutual, weight, 0.0)
-        m, k = indices.shape
-        shape = (m, self.reach.size)
-        edges = sp.csr_array((weight.ravel(), indices.ravel(), np.arange(0, m * k + 1, k)), shape=shape)
         exact_matches = np.where(distances[:, 0] <= 0, indices[:, 0], -1)
-        return edges, exact_matches
+        return as_rows_of_edges(indices, weight, self.reach.size), exact_matches
 
-    def _weight(self, distances: FloatArray, indices: IntArray) -> FloatArray:
-        if self.weights == "self_tuning":
-            own = local_scales(distances)
-            return np.exp(-(distances**2) / (own[:, None] * self.scales[indices]))
-        if self.weights == "gaussian":
-            return np.exp(-0.5 * (distances / self.scales[indices]) ** 2)
-        if self.weights == "cosine":
-            return np.maximum(1.0 - distances, 0.0)
+
+def edge_weights(
+    kind: str, distances: FloatArray, indices: IntArray, own: FloatArray, scales: FloatArray
+) -> FloatArray:
+    """Return the weights of edges to neighbours; `own` are the widths of the points, `scales` of all."""
+    if kind == "cosine":
+        return np.maximum(1.0 - distances, 0.0)
+    if kind == "binary":
         return np.ones_like(distances)
+    # Distances are divided by widths before they are squared: neither square need be a finite number.
+    with np.errstate(over="ignore"):
+        if kind == "gaussian":
+            return np.exp(-0.5 * (distances / scales[indices]) ** 2)
+        return np.exp(-((distances / (np.sqrt(own)[:, None] * np.sqrt(scales)[indices])) ** 2))
 
 
 #: A full affinity of up to this many points is kept in memory (128 MB); beyond, it is evaluated in tiles.
@@ -139,31 +142,23 @@ class Neighbors(GraphRecipe):
             search=self.search,
             random_state=self.random_state,
         )
-        directed = lists.with_weights(self._edge_weights(lists))
-        weights = symmetrize(directed, self.symmetrize)
         distances = lists.distances
-        scales = np.ones(len(distances))
+        scales, width = np.ones(len(distances)), ""
         if self.weights == "self_tuning":
-            scales = local_scales(distances)
+            scales, width = local_scales(distances), "local scales"
         elif self.weights == "gaussian":
-            scales = np.full(len(distances), width_of_distances(distances, self.sigma))
+            sigma = width_of_distances(distances, self.sigma)
+            scales, width = np.full(len(distances), sigma), f"sigma={sigma:.3g}"
+        elif self.weights not in ("cosine", "binary"):
+            choices = "choose 'self_tuning', 'gaussian', 'cosine' or 'binary'"
+            raise ValueError(f"weights={self.weights!r}: {choices}.")
+        directed = edge_weights(self.weights, distances, lists.indices, scales, scales)
+        if width:
+            _warn_about_lost_edges(directed, width)
+        weights = symmetrize(lists.with_weights(directed), self.symmetrize)
         reach = np.ascontiguousarray(distances[:, -1])
         extension = NeighborExtension(lists.n_neighbors, self.weights, self.symmetrize, reach, scales)
         return SparseGraph(weights, recall=lists.recall, extension=extension)
-
-    def _edge_weights(self, lists: NearestNeighborLists) -> FloatArray:
-        distances = lists.distances
-        if self.weights == "self_tuning":
-            roots = np.sqrt(local_scales(distances))
-            return _weights_of(distances / (roots[:, None] * roots[lists.indices]), "local scales")
-        if self.weights == "gaussian":
-            sigma = width_of_distances(distances, self.sigma)
-            return _weights_of(distances / sigma / np.sqrt(2.0), f"sigma={sigma:.3g}")
-        if self.weights == "cosine":
-            return np.maximum(1.0 - distances, 0.0)
-        if self.weights == "binary":
-            return np.ones_like(distances)
-        raise ValueError(f"weights={self.weights!r}: choose 'self_tuning', 'gaussian', 'cosine' or 'binary'.")
 
 
 @dataclass(eq=False, repr=False)
@@ -350,11 +345,7 @@ def recipe(affinity: str | GraphRecipe, n_neighbors: int = 20) -> GraphRecipe:
     raise ValueError(f"affinity={affinity!r}: choose {names}, or a recipe such as Neighbors(15).")
 
 
-def _weights_of(ratios: FloatArray, width: str) -> FloatArray:
-    """Return exp(-ratios²), and warn where edges vanish in floating point."""
-    # Distances are divided by widths before they are squared: neither square need be a finite number.
-    with np.errstate(over="ignore"):
-        weights = np.exp(-(ratios**2))
+def _warn_about_lost_edges(weights: FloatArray, width: str) -> None:
     # A width far below the distances lets exp underflow: an edge that is there in theory is lost.
     lost = int(np.count_nonzero(weights == 0))
     if lost:
@@ -363,7 +354,6 @@ def _weights_of(ratios: FloatArray, width: str) -> FloatArray:
             "out of the graph. Use a larger sigma or weights='self_tuning'.",
             GraphWarning,
         )
-    return weights
 
 
 def _in_memory_if_small(graph: TiledGraph) -> Graph:

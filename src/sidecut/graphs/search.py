@@ -209,11 +209,16 @@ class NearestNeighborLists:
 
     def with_weights(self, weights: FloatArray) -> sp.csr_array:
         """Return the directed graph that holds `weights` (n, k) on the edges i -> neighbour."""
-        n_points, k = self.indices.shape
-        starts = np.arange(0, n_points * k + 1, k)
-        graph = sp.csr_array((weights.ravel(), self.indices.ravel(), starts), shape=(n_points, n_points))
-        graph.sort_indices()
-        return graph
+        return as_rows_of_edges(self.indices, weights, len(self.indices))
+
+
+def as_rows_of_edges(indices: IntArray, weights: FloatArray, n_columns: int) -> sp.csr_array:
+    """Return the sparse matrix that holds `weights` (n, k) in the columns `indices` (n, k)."""
+    n_rows, k = indices.shape
+    starts = np.arange(0, n_rows * k + 1, k)
+    rows = sp.csr_array((weights.ravel(), indices.ravel(), starts), shape=(n_rows, n_columns))
+    rows.sort_indices()
+    return rows
 
 
 def nearest_neighbors(

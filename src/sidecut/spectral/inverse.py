@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -190,21 +189,21 @@ def _complete(
     A Krylov space holds one vector of each eigenspace, and rounding has to bring the others in; without those
     that are there already, they come first.
     """
+
+    def outside(right: FloatArray) -> FloatArray:
+        clear = problem.without(pairs.vectors)
+        return clear(inverse(clear(right)))
+
     certificate = certify(pairs)
     # Up to three vectors are searched for, up to three times.
     for _ in range(3):
         more = min(3, problem.n - problem.n_null - pairs.values.size - 1)
         if certificate.failure_probability < 1.0 or more < 1:
             break
-        outside = partial(_apply_outside, problem.without(pairs.vectors), inverse)
         found = _krylov_eigenvectors(problem, outside, more, rng)
         pairs = problem.refine(np.hstack([pairs.vectors, found]))
         certificate = certify(pairs)
     return Eigenpairs(*pairs, solver, certificate)
-
-
-def _apply_outside(clear: Inverse, inverse: Inverse, right: FloatArray) -> FloatArray:
-    return clear(inverse(clear(right)))
 
 
 def _krylov_eigenvectors(

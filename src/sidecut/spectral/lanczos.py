@@ -56,14 +56,7 @@ def solve_sketch(
     for _ in range(n_rounds):
         pairs = problem.refine(_filtered(problem, problem.project(block), edge))
         if pairs.residuals[:wanted].max() <= MAX_RESIDUAL * pairs.values[wanted - 1]:
-            values, vectors, residuals = pairs
-            return Eigenpairs(
-                values[:wanted],
-                vectors[:, :wanted],
-                residuals[:wanted],
-                "Chebyshev filter, sketch",
-                NOT_CERTIFIED,
-            )
+            return Eigenpairs(*pairs, "Chebyshev filter, sketch", NOT_CERTIFIED)
         block, edge = pairs.vectors, max(0.0, 1.0 - float(pairs.values[-1]))
     raise SpectralError(f"A Chebyshev filter of degree {DEGREE} did not converge in {n_rounds} rounds.")
 
