@@ -59,12 +59,12 @@ def test_a_factor_knows_its_components_and_rows_that_share_nothing(form):
 
 
 def test_rounding_error_is_no_degree():
-    # Each row has three columns of its own; F Fᵀ 1 minus its diagonal leaves errors of either sign.
-    rows = np.random.default_rng(5).random((60, 3))
-    factor = np.zeros((62, 183))
+    # Each row has nine columns of its own; F Fᵀ 1 minus its diagonal leaves errors of either sign.
+    rows = np.random.default_rng(5).random((60, 9))
+    factor = np.zeros((62, 543))
     for i, row in enumerate(rows):
-        factor[i, 3 * i : 3 * i + 3] = row
-    factor[60:, 180:] = 0.4
+        factor[i, 9 * i : 9 * i + 9] = row
+    factor[60:, 540:] = 0.4
     residue = FactorGraph(factor).apply(np.ones(62))[:60]
     assert residue.max() > 0  # else this test would prove nothing
     np.testing.assert_array_equal(FactorGraph(factor).isolated, np.arange(60))

@@ -35,7 +35,7 @@ def strips_of(A, cuts=(0, 7, 8, 20, 30)):
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_the_product_is_that_of_the_matrix(share, kept, n_threads, monkeypatch):
     monkeypatch.setattr(strips, "KEPT_BYTES", kept)
-    monkeypatch.setattr(strips, "count_threads", lambda: n_threads)
+    monkeypatch.setattr("sidecut.graphs.chunks.count_threads", lambda: n_threads)
     A = symmetric(share=share)
     product, _ = strips_of(A)
     X = np.random.default_rng(1).normal(size=(30, 4))
@@ -47,7 +47,7 @@ def test_the_product_is_that_of_the_matrix(share, kept, n_threads, monkeypatch):
 
 def test_what_fits_is_made_once_and_the_rest_again(monkeypatch):
     A = symmetric()
-    monkeypatch.setattr(strips, "count_threads", lambda: 1)
+    monkeypatch.setattr("sidecut.graphs.chunks.count_threads", lambda: 1)
     # Strips have 7 x 30, 1 x 23, 12 x 22 and 10 x 10 entries, none sparse enough to be kept so but the last.
     monkeypatch.setattr(strips, "KEPT_BYTES", 8 * (7 * 30 + 23))
     product, made = strips_of(A)

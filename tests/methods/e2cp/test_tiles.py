@@ -54,14 +54,14 @@ def test_the_number_of_threads_does_not_matter(n_threads, monkeypatch):
     monkeypatch.setattr(lowrank, "TILE_SIDE", 8)
     block = np.random.default_rng(1).normal(size=(50, 3))
     expected = TiledPart(signed_matrix())(block)
-    monkeypatch.setattr(strips, "count_threads", lambda: n_threads)
+    monkeypatch.setattr("sidecut.graphs.chunks.count_threads", lambda: n_threads)
     np.testing.assert_array_equal(TiledPart(signed_matrix())(block), expected)
 
 
 def test_no_more_entries_are_kept_than_fit(monkeypatch):
     """Strips of 40, 30, 20 and 10 columns; the first two do not fit together."""
     monkeypatch.setattr(lowrank, "TILE_SIDE", 10)
-    monkeypatch.setattr(strips, "count_threads", lambda: 1)
+    monkeypatch.setattr("sidecut.graphs.chunks.count_threads", lambda: 1)
     matrix = LowRankMatrix(np.linspace(0.1, 0.9, 40)[:, None], np.array([[1.0]]))
     # 12 bytes an entry and 4 for each of 11 row pointers.
     monkeypatch.setattr(strips, "KEPT_BYTES", 12 * 355 + 44 + 12 * 155 + 44)
