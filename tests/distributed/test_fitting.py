@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CSP, LSC, SCACS, Constraints
-from sidecut.constraints import sample_labels
+from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.distributed import fit, predict
 from sidecut.exceptions import ConstraintError, GraphWarning, LabellingWarning, SidecutWarning
 
@@ -202,3 +202,17 @@ def test_nothing_of_an_earlier_fit_in_memory_stays(threads, blobs):
     fit(model, da.from_array(X, chunks=(250, 4)), client=threads)
     assert not hasattr(model, "feature_names_in_")
     np.testing.assert_array_equal(model.predict(X), gathered(threads, model.labels_))
+
+
+@pytest.mark.parametrize("kind", ["one class", "pairs"])
+def test_two_clusters_are_divided_as_in_memory(threads, kind):
+    X, y = make_moons(600, noise=0.15, random_state=0)
+    known = sample_pairs(y, 600, random_state=0)
+    if kind == "one class":
+        known = Constraints.from_labels(np.where((y == 0) & (np.arange(600) % 3 == 0), 0, -1))
+    there = SCACS(2, n_landmarks=100, random_state=0)
+    fit(there, da.from_array(X, 100), constraints=known, client=threads)
+    here = SCACS(2, n_landmarks=100, random_state=0).fit(X, constraints=known)
+    assert np.unique(here.labels_).size == 2
+    np.testing.assert_array_equal(gathered(threads, there.labels_), here.labels_)
+    np.testing.assert_allclose(there.cluster_centers_, here.cluster_centers_)

@@ -18,7 +18,7 @@ def known(blobs):
 
 
 def clustered(rows, known, client, progress=None):
-    model = SCACS(5, n_landmarks=80, landmarks=list(range(80)), random_state=0)
+    model = SCACS(5, n_landmarks=80, landmarks=list(range(80)), safe=False, random_state=0)
     model = fit(model, rows, constraints=known, client=client, progress=progress)
     return *client.gather(client.compute([model.labels_, model.embedding_])), model.cluster_centers_
 

@@ -113,7 +113,9 @@ def fit(
         task = Task(codes, None, constraints, model.n_clusters, seed)
         found, decision = model._choose_embedder(task)
     parts = codes.embedded(found.projection, model.unit_rows)
-    centers = partitioned_kmeans(parts, rows, model.n_clusters, n_init=model.n_init, random_state=second)
+    centers = found.centers
+    if centers is None:
+        centers = partitioned_kmeans(parts, rows, model.n_clusters, n_init=model.n_init, random_state=second)
     labels, centers, n_found = named_labels(parts, rows, centers)
     warn_if_clusters_are_missing(np.arange(n_found), model.n_clusters, "kmeans", WHY_MISSING)
     sizes = rows.sizes.tolist()

@@ -79,9 +79,20 @@ def test_two_clusters_are_the_sign_of_the_cut():
     X = rng.normal(size=(300, 2)) + 3.0 * y[:, None]
     known = sample_labels(y, 10, random_state=0)
     model = SCACS(2, safe=False, n_landmarks=60, n_nearest=5, random_state=0).fit(X, constraints=known)
-    assert set(model.embedding_.ravel()) == {-1.0, 1.0}
     V = model.affinity_matrix_.factor @ model.eigenvectors_[:, 0]
     assert adjusted_rand_score(V > 0, model.labels_) == 1.0
+    np.testing.assert_allclose(model.embedding_[:, 0], V * (1.0 - model.costs_[0]), atol=1e-9)
+
+
+def test_a_single_column_is_not_scaled_to_its_sign(digits):
+    """Three clusters of which one feasible cut is left: k-means needs more than two different rows."""
+    some = np.where((digits[1] < 2) & (np.arange(len(digits[1])) < 200), digits[1], -1)
+    with pytest.warns(ConstraintWarning, match="would use 2 feasible cuts"):
+        model = SCACS(3, beta0=0.5, n_landmarks=100, random_state=0).fit(
+            digits[0], constraints=Constraints.from_labels(some)
+        )
+    assert model.embedding_.shape[1] == 1
+    assert np.unique(model.labels_).size == 3
 
 
 def test_few_classes_leave_few_cuts(digits):

@@ -66,11 +66,15 @@ WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or
 
 
 class Embedder(NamedTuple):
-    """The projection that embeds a coded point, v = uᵀD^{-1/2} z, and the eigenpairs of u."""
+    """The projection that embeds a coded point, v = uᵀD^{-1/2} z, and the eigenpairs of u.
+
+    `centers` are those of the clusters, where they are known before k-means.
+    """
 
     projection: FloatArray
     solution: Eigenpairs
     results: dict[str, Any]
+    centers: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +181,11 @@ class LandmarkClusterer(Clusterer):
             return each_chunk(function, parts, self.n_jobs)
 
         with stage("labels"):
-            centers = chunked_kmeans(
-                each, task.n_points, task.n_clusters, n_init=self.n_init, random_state=seeds(task.seed)[1]
-            )
+            centers = found.centers
+            if centers is None:
+                centers = chunked_kmeans(
+                    each, task.n_points, task.n_clusters, n_init=self.n_init, random_state=seeds(task.seed)[1]
+                )
             labels, centers = label_rows(codes.each(embed) if parts is None else parts, centers)
         warn_if_clusters_are_missing(labels, task.n_clusters, "kmeans", WHY_MISSING)
         return self.answer(task, found, labels, centers, None if parts is None else np.concatenate(parts))
@@ -200,9 +206,12 @@ class LandmarkClusterer(Clusterer):
         """Return labels of some rows, found by k-means among them; -1 for the others."""
         labels = np.full(task.n_points, -1, dtype=np.intp)
         rows = embed_codes(task.data.take(task.sample), found.projection, self.unit_rows)
-        labels[task.sample] = kmeans_labels(
-            rows, task.n_clusters, n_init=self.n_init, random_state=task.rng()
-        )
+        if found.centers is not None:
+            labels[task.sample] = nearest_centers(rows, found.centers)
+        else:
+            labels[task.sample] = kmeans_labels(
+                rows, task.n_clusters, n_init=self.n_init, random_state=task.rng()
+            )
         return Answer(labels, results={"embedder": found})
 
     def fit_chunks(
@@ -248,9 +257,15 @@ class LandmarkClusterer(Clusterer):
             return np.concatenate(list(each_chunk(self._answer.extend, RowChunks(X), self.n_jobs)))
 
     def _measure_confidence(self) -> FloatArray:
-        if not isinstance(self._answer.embedding, np.ndarray):
+        rows, centers = self._answer.embedding, self._answer.results["cluster_centers_"]
+        if not isinstance(rows, np.ndarray):
             raise AttributeError("There is no confidence_: rows that came in chunks were not kept; use fit.")
-        return super()._measure_confidence()
+        if rows.shape[1] > 1 or len(centers) != 2 or centers[0] == centers[1]:
+            return super()._measure_confidence()
+        # A single cut of two clusters: where a row lies on the way from one centre to the other. Beyond a
+        # centre nothing is doubtful, however far away it is.
+        share = np.clip((rows[:, 0] - centers[0]) / (centers[1] - centers[0]), 0.0, 1.0)
+        return np.where(self.labels_ == 1, share, 1.0 - share)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that sparse data are welcome."""
@@ -275,9 +290,12 @@ def label_rows(chunks: Any, centers: FloatArray) -> tuple[IntArray, FloatArray]:
 
 
 def embed_codes(codes: sp.csr_array, projection: FloatArray, unit_rows: bool) -> FloatArray:
-    """Return the embedding of coded rows (steps 11 and 12)."""
+    """Return the embedding of coded rows (steps 11 and 12).
+
+    A single column is left as it is: of unit length, nothing but its sign would remain.
+    """
     rows = np.asarray(codes @ projection)
-    if not unit_rows:
+    if not unit_rows or rows.shape[1] == 1:
         return rows
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     lengths[lengths == 0] = 1.0

@@ -21,6 +21,9 @@ from sidecut.spectral.laplacian import orient
 #: Directions in which Ŝ is smaller than this are outside its range: v = Ẑᵀu would be nothing but rounding.
 RANK_TOLERANCE = 1e-10
 
+#: Values of a cut that differ by less than this share of the largest one differ by rounding.
+ROUNDING = 1e-9
+
 Share = float | str
 
 
@@ -186,8 +189,7 @@ def landmark_beta(
 ) -> float:
     """Return β = β₀ γ_{k-1}, with γ_k where the constant vector takes one of the feasible directions.
 
-    β₀ is a number, 0.1 in section 5.3 of the paper, "labelled_share", 0.5 + 0.4 c / n of section 5.2, or
-    "auto", c / (c + p) with c = √nnz(Q), at least 0.1.
+    β₀ is a number, 0.1 in section 5.3 of the paper, "labelled_share", or "auto", see `shares_to_try`.
     """
     if known.values.size == 0:
         raise InfeasibleError(
@@ -195,15 +197,38 @@ def landmark_beta(
             "beliefs, and that the constrained points differ in their landmarks."
         )
     if beta0 == "labelled_share":
-        share = 0.5 + 0.4 * problem.n_known / problem.sums.n_rows
-    elif beta0 == "auto":
-        # A partition that satisfies everything reaches about c/p of γ, since cuts are linear in p codes: the
-        # more labels there are for a landmark, the larger β may be.
-        n_labels = float(np.sqrt(problem.n_entries))
-        share = max(n_labels / (n_labels + len(problem.factor)), MIN_SHARE)
+        share = labelled_share(problem)
     else:
-        share = float(beta0)
+        share = usual_share(problem) if beta0 == "auto" else float(beta0)
     return choose_beta(("fraction", share), known, n_clusters)
+
+
+def labelled_share(problem: ConstrainedProblem) -> float:
+    """Return β₀ = 0.5 + 0.4 c / n of section 5.2, for c constrained points."""
+    return 0.5 + 0.4 * problem.n_known / problem.sums.n_rows
+
+
+def usual_share(problem: ConstrainedProblem) -> float:
+    """Return β₀ = c / (c + p) with c = √nnz(Q), the number of labels, at least 0.1.
+
+    A partition that satisfies everything reaches about c/p of γ, since cuts are linear in p codes: the more
+    labels there are for a landmark, the larger β may be.
+    """
+    n_labels = float(np.sqrt(problem.n_entries))
+    return max(n_labels / (n_labels + len(problem.factor)), MIN_SHARE)
+
+
+def shares_to_try(problem: ConstrainedProblem) -> tuple[float, ...]:
+    """Return the β₀ among which the constraints decide, smallest first; one where most pairs are known.
+
+    Labels tell all pairs of c points, and what they can ask of p codes is known. What scattered pairs can ask
+    depends on the clusters. Two clusters that the graph does not show need a β₀ as large as the paper's; with
+    many clusters it leaves cuts around a few points.
+    """
+    usual, half, published = usual_share(problem), 0.5, labelled_share(problem)
+    if 2 * problem.n_entries >= problem.n_known**2:
+        return (usual,)
+    return tuple(sorted({usual, (usual + half) / 2, half, (half + published) / 2, published}))
 
 
 def _solve(problem: ConstrainedProblem, beta: float, count: int) -> FeasibleCuts:
@@ -301,3 +326,28 @@ def complete_landmark_cuts(
     completion = complete_cuts(gram, gram - image.T @ image, best.costs.size, n_clusters - 1)
     vectors = np.hstack([best.vectors, completion.columns(others, best.vectors)])
     return vectors, np.concatenate([best.costs, completion.costs])
+
+
+def find_division(sums: LandmarkSums, projection: FloatArray) -> float:
+    """Return where a cut zᵀw is divided in two: at zero, or where that costs least if it has one sign only.
+
+    With must-links alone Q̂ has no negative entry, and the cut can have one sign everywhere (Perron and
+    Frobenius). Then all values are compared by their normalised cut (Shi & Malik, 2000, section 3) on the
+    graph Z Zᵀ of the landmarks, whose degrees are D. A landmark has the mean of the cut near it, so that a
+    value between two landmarks is one between two points. Of divisions without a cost the most even is taken.
+    """
+    near = sums.gram @ projection / sums.degrees
+    smallest = ROUNDING * np.abs(near).max()
+    if near.min() < -smallest and near.max() > smallest:
+        return 0.0
+    order = np.argsort(near)
+    volume, total = np.cumsum(sums.degrees[order])[:-1], sums.degrees.sum()
+    inside = sums.gram[np.ix_(order, order)].cumsum(axis=0).cumsum(axis=1).diagonal()[:-1]
+    # cut (1/vol A + 1/vol B), up to the factor vol G.
+    costs = np.maximum(volume - inside, ROUNDING * total) / (volume * (total - volume))
+    values = near[order]
+    costs[np.diff(values) <= smallest] = np.inf
+    if not np.isfinite(costs).any():
+        return 0.0
+    place = int(costs.argmin())
+    return float(values[place] + values[place + 1]) / 2.0

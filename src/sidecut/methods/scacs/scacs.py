@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
-from sidecut.checks import FloatArray, Rule, check_flag, check_positive, is_number, one_of, optional
+from sidecut.checks import FloatArray, IntArray, Rule, check_flag, check_positive, is_number, one_of, optional
 from sidecut.constraints import Constraints
-from sidecut.exceptions import ConstraintError
+from sidecut.exceptions import ConstraintError, InfeasibleError, SidecutWarning, SpectralError
 from sidecut.graphs import LandmarkSums
+from sidecut.labelling import nearest_centers, rough_labels
 from sidecut.methods.base import TakesConstraints, documented
 from sidecut.methods.csp.estimator import warn_about_missing_cuts
-from sidecut.methods.scacs.base import Embedder, LandmarkClusterer
+from sidecut.methods.guard import MIN_GAIN, draw_sample
+from sidecut.methods.scacs.base import Embedder, LandmarkClusterer, embed_codes
 from sidecut.methods.scacs.cuts import (
+    ROUNDING,
+    ConstrainedProblem,
     Share,
     complete_landmark_cuts,
+    find_division,
     landmark_basis,
     landmark_cuts,
     normalize_gram,
     pose_problem,
+    shares_to_try,
 )
 from sidecut.methods.task import Task
 from sidecut.spectral import Eigenpairs
@@ -122,6 +131,32 @@ def project(vectors: FloatArray, weights: FloatArray, sums: LandmarkSums) -> Flo
     return vectors * weights / np.sqrt(sums.degrees)[:, None]
 
 
+def separate_sides(found: Embedder, sums: LandmarkSums) -> Embedder:
+    """Return a single cut with its division at zero, and a centre on either side.
+
+    Step 12 leaves the sign of a single cut, and k-means of unit rows nothing to do.
+    """
+    # Codes sum to one, so that a shift of the projection shifts the cut.
+    shifted = found.projection - find_division(sums, found.projection[:, 0])
+    # The root of the mean square of all rows w: Σ (zᵀw)² = wᵀ Z Zᵀ w.
+    spread = np.sqrt(shifted.T @ sums.gram @ shifted / sums.n_rows)
+    return found._replace(projection=shifted, centers=np.vstack([-spread, spread]))
+
+
+def labels_of_neighbors(
+    codes: sp.csr_array, sums: LandmarkSums, labels: IntArray, n_clusters: int
+) -> IntArray:
+    """Return the label of most of the weight around every point in Ĝ, its own weight left out.
+
+    A point that a link holds in a cluster against its neighbours shows nothing about the cluster. Where
+    points share few landmarks, most of the weight Ĝ_ii + Σ_j Ĝ_ij is its own.
+    """
+    members, nearness = np.eye(n_clusters)[labels], codes.multiply(1.0 / sums.degrees).tocsr()
+    own = np.asarray(nearness.multiply(codes).sum(axis=1)).reshape(-1, 1)
+    votes = nearness @ (codes.T @ members) - own * members
+    return np.where(votes.max(axis=1) > ROUNDING * own[:, 0], votes.argmax(axis=1), labels)
+
+
 def refuse_constraints(constraints: Constraints | None) -> None:
     """Refuse constraints that say something."""
     if constraints is not None and not (isinstance(constraints, Constraints) and constraints.is_empty):
@@ -159,8 +194,9 @@ class SCACS(TakesConstraints, LandmarkClusterer):
     beta0 : number, "auto" or "labelled_share", default="auto"
         β = β₀ γ_{k-1}, how far the constraints must be satisfied, with γ_{k-1} the largest β that leaves
         k - 1 cuts. A number between 0 and 1, 0.1 in section 5.3 of the paper; "labelled_share" is
-        0.5 + 0.4 c / n of section 5.2, c points being known; "auto" is c / (c + p) for c labels, √nnz(Q)
-        where pairs are known, and at least 0.1.
+        0.5 + 0.4 c / n of section 5.2, for c constrained points; "auto" is c / (c + p) for c labels, and at
+        least 0.1. For pairs, "auto" tries five shares from √nnz(Q) / (√nnz(Q) + p) to "labelled_share", and
+        takes the one with which the labels around the constrained points agree with them best.
     beta : float or None, default=None
         β itself, instead of a share of γ_{k-1}.
     diagonal : {"known", "given"}, default="known"
@@ -175,7 +211,8 @@ class SCACS(TakesConstraints, LandmarkClusterer):
     sigma : float or "mean", default="mean"
         The width of the Gaussian weights; "mean" is the mean distance between all points and landmarks.
     unit_rows : bool, default=True
-        Scale every row of the embedding to length one before k-means (step 12).
+        Scale every row of the embedding to length one before k-means (step 12). For two clusters that leaves
+        the sign of the cut: `embedding_` has the cut itself, and its sign is the cluster.
     n_init : int, default=10
         How many starts k-means has.
     warm_start : bool, default=False
@@ -264,13 +301,20 @@ class SCACS(TakesConstraints, LandmarkClusterer):
         return isinstance(self.beta0, str) and self.beta0 == "auto" and self.beta is None
 
     def _embedder(self, task: Task) -> Embedder:
-        sums, known, k = task.data.sums, task.constraints, task.n_clusters
+        known = task.constraints
         if known.is_empty:
-            return embed_unconstrained(sums, k)
-        # Steps 4 to 10.
+            return embed_unconstrained(task.data.sums, task.n_clusters)
         restricted, points = known.restricted()
-        problem = pose_problem(sums, task.data.take(points), restricted, self.diagonal)
-        cuts = landmark_cuts(problem, k, beta0=self.beta0, beta=self.beta, orthogonal=self.orthogonal)
+        problem = pose_problem(task.data.sums, task.data.take(points), restricted, self.diagonal)
+        shares = shares_to_try(problem) if self._is_auto else (self.beta0,)
+        if len(shares) == 1:
+            return self._embed(task, problem, shares[0])
+        return self._try_shares(task, problem, shares)
+
+    def _embed(self, task: Task, problem: ConstrainedProblem, beta0: Share) -> Embedder:
+        """Return the projection for one β₀ (steps 5 to 11)."""
+        sums, k = task.data.sums, task.n_clusters
+        cuts = landmark_cuts(problem, k, beta0=beta0, beta=self.beta, orthogonal=self.orthogonal)
         best = cuts.first(max(k - 1, 1))
         vectors, costs = best.vectors, best.costs
         if costs.size < k - 1 and self._is_auto:
@@ -279,4 +323,35 @@ class SCACS(TakesConstraints, LandmarkClusterer):
             warn_about_missing_cuts(cuts, k)
         weights = 1.0 - costs if self.weighting == "one_minus_cost" else np.ones(costs.size)
         results = {"cuts_": cuts, "beta_": cuts.beta, "n_feasible_": cuts.n_feasible, "costs_": best.costs}
-        return Embedder(project(vectors, weights, sums), cuts.certify(best), results)
+        found = Embedder(project(vectors, weights, sums), cuts.certify(best), results)
+        return separate_sides(found, sums) if k == 2 and self.unit_rows else found
+
+    def _try_shares(self, task: Task, problem: ConstrainedProblem, shares: Sequence[Share]) -> Embedder:
+        """Return the projection for the β₀ with which labels around the constrained points agree best."""
+        sample = draw_sample(task) if task.sample is None else task.sample
+        codes = task.data.take(sample)
+        # More than chance brings: of two that are as good, the smaller β₀ has the smoother cuts.
+        gain = MIN_GAIN / np.sqrt(max(task.constraints.n_independent_pairs, 1))
+        best, needed, failure = None, -np.inf, None
+        for share in shares:
+            try:
+                # A warning about one β need not hold for the one that is taken.
+                with warnings.catch_warnings(action="ignore", category=SidecutWarning):
+                    found = self._embed(task, problem, share)
+            except (InfeasibleError, SpectralError) as error:
+                failure = error
+                continue
+            labels = np.full(task.n_points, -1, dtype=np.intp)
+            labels[sample] = self._labels_around(task, found, codes)
+            agreement = task.constraints.agreement(labels)
+            if agreement > needed:
+                best, needed = found, agreement + gain
+        if best is None:
+            raise failure or InfeasibleError("No cut can satisfy these constraints.")
+        return best
+
+    def _labels_around(self, task: Task, found: Embedder, codes: sp.csr_array) -> IntArray:
+        """Return for every point the label that its neighbours have, from a rough k-means."""
+        rows, k = embed_codes(codes, found.projection, self.unit_rows), task.n_clusters
+        labels = rough_labels(rows, k) if found.centers is None else nearest_centers(rows, found.centers)
+        return labels_of_neighbors(codes, task.data.sums, labels, k)
