@@ -16,7 +16,7 @@ import sidecut
 from benchmarks.papers.experiment import Contender, Experiment
 from benchmarks.papers.second_graph import rows_of_languages
 from benchmarks.papers.side_information import draw as draw_constraints
-from benchmarks.papers.side_information import held_out
+from benchmarks.papers.side_information import held_out, with_printed_diagonal
 from benchmarks.papers.signs import BY_SIGN, SignCut
 from benchmarks.papers.synthetic import MADE
 from sidecut import Constraints, NormalizedCut
@@ -154,6 +154,8 @@ class Trial:
 
     def _fitted(self, settings: dict, known: Constraints | None) -> Fit:
         model, X = self._model(settings, known)
+        if known is not None and settings.get("diagonal") == "all":
+            known = with_printed_diagonal(known)
         is_whole = not hasattr(model, "labels_") and isinstance(getattr(model, "init", ""), str)
         start = time.perf_counter()
         labels = model.fit(X, constraints=known).labels_
@@ -168,6 +170,9 @@ class Trial:
         arguments = {"n_clusters": self.data.n_classes, "random_state": self.draw, **settings}
         if arguments.pop("labelling", None) == "sign":
             method = BY_SIGN[self.contender.method]
+        if arguments.get("diagonal") == "all":
+            # SCACS takes Q as the constraints have it: `_fitted` adds the ones of eq. 20 to them.
+            arguments["diagonal"] = "given"
         has = signature(method).parameters
         if "n_jobs" in has:
             arguments["n_jobs"] = 1

@@ -18,7 +18,10 @@ LSC = Contender("LSC-R", "LSC", LANDMARKS, uses_constraints=False)
 
 
 def _scacs(beta0: float | str) -> tuple[Contender, ...]:
-    """Return it with Q as eq. 20 prints it, with a diagonal on known points only, and our defaults."""
+    """Return it with Q as eq. 20 prints it, with a diagonal on known points only, and our defaults.
+
+    `diagonal="all"` is a word of these experiments: Q_ii = 1 for all points, see `with_printed_diagonal`.
+    """
     literal = {**LANDMARKS, "beta0": beta0, "diagonal": "all"}
     return (
         Contender("SCACS (paper)", "SCACS", literal),

@@ -23,10 +23,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from sklearn.cluster import KMeans
 
 from benchmarks import stored
+from benchmarks.papers.side_information import with_printed_diagonal
 from benchmarks.papers.tables import merge
 from sidecut import CSP, LSC, SCACS, Constraints, COPKMeans, MetricKMeans
 from sidecut.constraints import sample_labels
@@ -76,14 +76,6 @@ def contenders(name: str, k: int, draw: int) -> dict[str, Fit]:
             CSP(**seed, safe=False).fit(X.astype(float), constraints=known).labels_
         )
     return found
-
-
-def with_printed_diagonal(known: Constraints) -> Constraints:
-    """Return constraints with Q_ii = 1 for all points, as eq. 20 is printed.
-
-    Every cut then satisfies them to 1 by itself, so that with β < 1 they change nothing.
-    """
-    return known | Constraints.from_matrix(sp.eye_array(known.n_samples))
 
 
 def measured(X: np.ndarray, y: np.ndarray, fit: Fit, known: Constraints) -> tuple[float, float]:

@@ -40,6 +40,15 @@ def test_a_score_is_that_of_the_method_itself(toy, store):
     assert row.ari == pytest.approx(adjusted_rand_index(iris.y, labels), abs=1e-5)
 
 
+def test_the_diagonal_as_printed_is_part_of_the_constraints(toy, store):
+    """SCACS with Q_ii = 1 for all points: the fit is that of constraints which have these ones."""
+    contender = Contender("SCACS (paper)", "SCACS", {"n_landmarks": 40, "beta0": 0.1, "diagonal": "all"})
+    run(replace(toy, kind="labels", contenders=(contender,), draws=1), store)
+    found = store.cells(toy.name)
+    assert found.failure.isna().all()
+    assert found.ari.notna().all()
+
+
 def test_finished_cells_are_not_run_again(toy, store, monkeypatch):
     run(replace(toy, draws=1), store)
     before = store.raw_path(toy.name).read_text()
