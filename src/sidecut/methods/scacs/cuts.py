@@ -223,7 +223,8 @@ def shares_to_try(problem: ConstrainedProblem) -> tuple[float, ...]:
 
     Labels tell all pairs of c points, and what they can ask of p codes is known. What scattered pairs can ask
     depends on the clusters. Two clusters that the graph does not show need a β₀ as large as the paper's; with
-    many clusters it leaves cuts around a few points.
+    many clusters it leaves cuts around a few points. Set on tables and shapes
+    (benchmarks/choices/scacs_pairs.py).
     """
     usual, half, published = usual_share(problem), 0.5, labelled_share(problem)
     if 2 * problem.n_entries >= problem.n_known**2:
