@@ -7,7 +7,7 @@ points of sets that the page of speed does not report on.
 
 - NCSC takes its clusters to be settled when ten steps move no more than a thousandth of the nodes; without,
   it goes on until a step gains next to nothing.
-- CSP with scattered pairs finds its cuts to a residual of .01; without, to .003.
+- CSP with scattered pairs finds its cuts to a residual of 1e-4; without, to 1e-6.
 - E2CP keeps as many eigenvectors as clusters where these stand out; without, twice as many, or twenty.
 - CSAP looks for eigenvalues near known ones with twelve products; without, with 21.
 """
@@ -42,7 +42,7 @@ SIZES, N_DRAWS = (3_000, 20_000), 5
 #: What each constant was before.
 BEFORE: dict[str, list[tuple[ModuleType, str, float]]] = {
     "NCSC": [(projected, "SETTLED_SHARE", -1.0)],
-    "CSP": [(cuts, "SCATTERED_TOLERANCE", 3_000)],
+    "CSP": [(cuts, "SCATTERED_TOLERANCE", 1)],
     "E2CP": [(smooth, "MIN_GAP", np.inf)],
     "CSAP": [(prior, "FIRST_PRODUCTS", 21)],
 }

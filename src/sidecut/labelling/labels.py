@@ -179,8 +179,8 @@ def kmeans_labels(
     return rename_by_first_appearance(join_nearest_cluster(rows, labels, placed))
 
 
-def rough_labels(embedding: FloatArray, n_clusters: int) -> IntArray:
-    """Cluster rows roughly, by k-means of 2,000 of them from three starts: enough to compare embeddings.
+def rough_labels(embedding: FloatArray, n_clusters: int, n_init: int = 3) -> IntArray:
+    """Cluster rows roughly, by k-means of 2,000 of them: enough to compare embeddings.
 
     Parameters
     ----------
@@ -188,6 +188,8 @@ def rough_labels(embedding: FloatArray, n_clusters: int) -> IntArray:
         One row per point.
     n_clusters : int
         The number of clusters.
+    n_init : int, default=3
+        The number of starts of k-means.
 
     Examples
     --------
@@ -199,7 +201,7 @@ def rough_labels(embedding: FloatArray, n_clusters: int) -> IntArray:
     rng = np.random.RandomState(0)
     seen = np.zeros(len(embedding), dtype=bool)
     seen[rng.choice(len(embedding), min(max(2_000, n_clusters), len(embedding)), replace=False)] = True
-    return kmeans_labels(embedding, n_clusters, n_init=3, fit_rows=seen, random_state=rng)
+    return kmeans_labels(embedding, n_clusters, n_init=n_init, fit_rows=seen, random_state=rng)
 
 
 def kmeans_from(embedding: FloatArray, centers: FloatArray) -> IntArray:

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits, make_moons
+from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CSP, Constraints, NormalizedCut
@@ -311,3 +311,25 @@ def test_missing_cuts_are_completed_by_the_spectrum_of_the_graph(digits):
     gram = V.T @ V / graph.volume
     np.testing.assert_allclose(gram[m:], np.eye(3)[m:], atol=1e-6)
     assert known.satisfaction(model.labels_) > 0.9
+
+
+@pytest.mark.parametrize("safe", [True, False])
+def test_results_belong_to_the_parameters_of_the_fit(safe):
+    X, y = make_blobs(400, 4, centers=5, cluster_std=4.0, random_state=1)
+    model = CSP(5, safe=safe, random_state=0).fit(X, constraints=sample_labels(y, 60, random_state=0))
+    names = ("costs_", "cuts_", "eigenvalues_", "indicator_", "embedding_")
+    before = {name: getattr(model, name) for name in names}
+    model.set_params(n_clusters=3, beta="eq19", tol=0.1)
+    for name, value in before.items():
+        assert getattr(model, name) is value
+    assert model.costs_.shape == (4,)
+
+
+def test_results_that_wait_belong_to_the_parameters_of_the_fit():
+    """The constraints are not used here; a fit without them has no feasible cuts to show later."""
+    X, y = make_blobs(900, 5, centers=6, random_state=1)
+    model = CSP(6, safe=True, random_state=0).fit(X, constraints=sample_labels(y, 30, random_state=0))
+    model.set_params(n_clusters=3)
+    assert model.decision_.kept == "unconstrained"
+    assert model.embedding_.shape[1] == model.eigenvalues_.size == 6
+    assert not hasattr(model, "costs_")

@@ -6,6 +6,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from sidecut import CSP, Constraints
+from sidecut.constraints import sample_pairs
 from sidecut.graphs import as_graph
 from sidecut.methods.csp.cuts import feasible_cuts
 from sidecut.methods.csp.pencil import few_positive
@@ -66,3 +67,30 @@ def test_the_message_about_missing_cuts_does_not_contradict_itself():
     rounding = few_positive(np.array([3.0, 2.0, 1.0]), 3)
     assert "only" in rounding
     assert "3 were found" not in rounding
+
+
+@pytest.mark.parametrize("bridge", [1e-10, 1e-12, 1e-14, 1e-15, 1e-16])
+@pytest.mark.parametrize("beta", [("fraction", 0.1), "eq19"])
+def test_a_faint_bridge_of_a_small_graph_is_no_reason_to_refuse(bridge, beta):
+    """Sixteen nodes: the answer is that without the bridge, whose cut costs nothing but rounding."""
+    part = np.repeat([0, 1], 8)
+    weights = np.triu(np.random.default_rng(5).random((16, 16)) * (part[:, None] == part), 1)
+    must, cannot = [(0, 2), (3, 5), (1, 4), (8, 11)], [(0, 1), (2, 9), (9, 10), (0, 15), (3, 14)]
+    known = Constraints.from_pairs(16, must, cannot)
+    apart = feasible_cuts(as_graph(weights + weights.T), known, beta, n_clusters=3)
+    weights[7, 8] = bridge
+    cuts = feasible_cuts(as_graph(weights + weights.T), known, apart.beta, n_clusters=3)
+    assert cuts.n_feasible == apart.n_feasible
+    np.testing.assert_allclose(cuts.costs, apart.costs, atol=1e-6)
+    np.testing.assert_allclose(cuts.satisfactions, apart.satisfactions, rtol=1e-5)
+    assert cuts.residuals.max() < 2e-6
+
+
+@pytest.mark.parametrize("bridge", [1e-14, 1e-16])
+def test_a_faint_bridge_between_hundreds_of_nodes(bridge):
+    rng = np.random.default_rng(0)
+    known = sample_pairs(rng.integers(0, 3, 400), 60, random_state=0)
+    joined, apart = bridged(200, bridge), bridged(200, 0.0)
+    cuts = feasible_cuts(joined, known, n_clusters=3)
+    expected = feasible_cuts(apart, known, cuts.beta, n_clusters=3)
+    np.testing.assert_allclose(cuts.costs, expected.costs, atol=1e-5)

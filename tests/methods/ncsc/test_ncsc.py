@@ -8,6 +8,7 @@ import pytest
 import scipy.linalg
 from scipy.linalg import subspace_angles
 from sklearn.base import clone
+from sklearn.datasets import make_blobs
 
 from sidecut import LCSC, NCSC, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
@@ -259,3 +260,17 @@ def test_hard_finishes_with_every_link_satisfied():
     found = model(gamma_cannot=0.01, hard=True).fit(GRAPH, constraints=known)
     assert known.satisfaction(found.labels_) == 1.0
     assert found.repair_.violated == 0
+
+
+# Its results
+
+
+@pytest.mark.parametrize("solver", ["exchange", "projected"])
+def test_results_belong_to_the_parameters_of_the_fit(solver):
+    """Indicators are computed when they are first asked for, and not with the tolerance of that day."""
+    X, y = make_blobs(300, 4, centers=5, cluster_std=4.0, random_state=1)
+    known = sample_labels(y, 30, random_state=0)
+    first, second = (NCSC(5, solver=solver, random_state=0).fit(X, constraints=known) for _ in range(2))
+    first.set_params(n_clusters=3, tol=0.9, gamma_must=7.0, solver="exchange")
+    assert first.objective_ == second.objective_
+    np.testing.assert_array_equal(first.indicators_, second.indicators_)

@@ -35,8 +35,9 @@ from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 WEIGHTINGS = ("none", "one_minus_cost", "sign", "sign_cost")
 #: The share of an unconstrained eigenvector that must be orthogonal to the columns before it becomes one.
 MIN_NEW_SHARE = 0.3
-#: With beta="auto" this many cuts more than the K - 1 that are used are computed: scattered pairs leave
-#: hundreds, and the K - 1 of least cost were among the first K + 3 (benchmarks/choices/csp_pairs.py).
+#: With beta="auto" and more than 600 points, this many cuts more than the K - 1 that are used are computed:
+#: scattered pairs leave hundreds, and the K - 1 of least cost were among the first K + 3 on bundled sets
+#: (benchmarks/choices/csp_pairs.py).
 SPARE_CUTS = 5
 
 
@@ -240,8 +241,8 @@ class CSP(TakesConstraints, SpectralClusterer):
     indicator_ : array of shape (n_samples,)
         u* = D^{-1/2} v*, the relaxed indicator of the best cut.
     cuts_ : FeasibleCuts
-        All feasible cuts, up to K + 4 with ``beta="auto"``: λ, cost, satisfaction; `print(model.cuts_)` is a
-        table.
+        All feasible cuts, up to 300; with ``beta="auto"`` and more than 600 points, up to K + 4: λ, cost,
+        satisfaction; `print(model.cuts_)` is a table.
     n_feasible_ : int
         How many feasible cuts there are; a lower bound where more than 1,000 points are constrained and only
         some of the cuts are computed.
@@ -370,13 +371,18 @@ class CSP(TakesConstraints, SpectralClusterer):
             score=None if spectrum is None or is_rough else partial(self._score, task),
         )
 
-    def _score(self, task: Task, vectors: FloatArray, costs: FloatArray) -> float:
-        """Return the agreement of the constraints with the labels around the points, from a rough k-means."""
-        relaxed = task.graph.scale[:, None] * vectors
-        k = task.n_clusters
-        rows = embed_cuts(relaxed, costs, k, self.weighting, self.unit_rows)
-        labels = label_sides(task.graph, rows) if rows.shape[1] == 1 else rough_labels(rows, k)
-        return task.constraints.agreement(majority_of_neighbors(task.graph, labels, k))
+    def _score(self, task: Task, cuts: FeasibleCuts) -> float:
+        """Return how far the constraints agree with the labels of cuts, and with those around the points.
+
+        The mean of both: labels alone may follow pairs against all neighbours, and the labels around points
+        lag behind where clusters overlap.
+        """
+        graph, known, k = task.graph, task.constraints, task.n_clusters
+        best = cuts.first(max(k - 1, 1))
+        rows = embed_cuts(graph.scale[:, None] * best.vectors, best.costs, k, self.weighting, self.unit_rows)
+        labels = label_sides(graph, rows) if rows.shape[1] == 1 else rough_labels(rows, k, self.n_init)
+        around = majority_of_neighbors(graph, labels, k)
+        return 0.5 * (known.agreement(labels) + known.agreement(around))
 
     def _label(self, rows: FloatArray, task: Task, seeded: bool) -> IntArray:
         """Return the clusters of the rows; with `seeded`, k-means also starts from the known classes."""

@@ -14,6 +14,7 @@ with a small residual, are all there are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -223,28 +224,24 @@ def reached_null(graph: Graph, points: IntArray) -> sp.csr_array:
     return sp.csr_array((roots / lengths[column], (members, column)), shape=(component.size, lengths.size))
 
 
-class RitzProblem:
-    """The pencil on the span of a few vectors, for any b: another bound costs nothing."""
+def with_faint_cuts(pencil: ConstrainedPencil) -> ConstrainedPencil | None:
+    """Return a pencil in which cuts that cost less than 1e-8 cost nothing, or None if there are none.
 
-    def __init__(self, pencil: ConstrainedPencil, vectors: FloatArray) -> None:
-        problem, self._null = pencil.problem, pencil.null
-        self._basis = problem.project(span(problem.project(unit(vectors))))
-        null_image = pencil.null_image + pencil.b * pencil.null
-        self._laplacian = symmetric(self._basis.T @ problem.apply_laplacian(self._basis))
-        self._Q = symmetric(self._basis.T @ pencil.apply_Q(self._basis))
-        self._coupling = null_image.T @ self._basis
-        self._null_Q = symmetric((pencil.null.T @ null_image).toarray())
-
-    def cuts(self, b: float, count: int) -> tuple[FloatArray, FloatArray]:
-        """Return unit vectors v of the `count` largest positive μ, or fewer, and their costs vᵀL̄v."""
-        along = np.linalg.solve(self._null_Q - b * np.eye(len(self._null_Q)), self._coupling)
-        B = self._Q - b * np.eye(len(self._Q)) - self._coupling.T @ along
-        mu, coordinates = largest_of_pencil(symmetric(B), self._laplacian, count)
-        coordinates = coordinates[:, mu > 0]
-        vectors = self._basis @ coordinates - self._null @ (along @ coordinates)
-        lengths = np.linalg.norm(vectors, axis=0)
-        # Coordinates are L̄-orthonormal.
-        return vectors / lengths, lengths**-2.0
+    L̄ then has eigenvalues θ so small that the pencil has μ of the size of 1/θ, whose rounding drowns all
+    others. With their eigenvectors counted to N, the Schur complement eliminates them; others change by θ.
+    """
+    problem = copy(pencil.problem)
+    laplacian = (
+        symmetric(problem.apply_laplacian(np.eye(problem.n))) + (problem.null @ problem.null.T).toarray()
+    )
+    faint = scipy.linalg.eigh(laplacian, subset_by_value=(-np.inf, MIN_COST))[1]
+    if faint.shape[1] == 0:
+        return None
+    columns = sp.csr_array(scipy.linalg.qr(problem.project(faint), mode="economic")[0])
+    problem.null = sp.hstack([problem.null, columns], format="csr")
+    problem.null_rows = sp.csr_array(problem.null.T)
+    wider = replace(pencil, problem=problem, null=sp.hstack([pencil.null, columns], format="csr"))
+    return wider if is_regular(wider.null_form, wider.b) else None
 
 
 def solve_pencil(
@@ -256,7 +253,29 @@ def solve_pencil(
     n_exact: int | None,
     beta: float,
 ) -> FeasibleCuts:
-    """Return the feasible cuts, `max_cuts` of smallest λ if there are more."""
+    """Return the feasible cuts, `max_cuts` of smallest λ if there are more.
+
+    On a small graph that nearly falls apart, cuts that cost less than 1e-8 may count as free (λ = 0).
+    """
+    try:
+        return _solve(pencil, n_feasible, max_cuts, seeds, tolerance, n_exact, beta)
+    except SpectralError:
+        wider = with_faint_cuts(pencil) if pencil.problem.n <= DENSE_NODES else None
+        if wider is None:
+            raise
+    return _solve(wider, n_feasible, max_cuts, seeds, tolerance, n_exact, beta)
+
+
+def _solve(
+    pencil: ConstrainedPencil,
+    n_feasible: int,
+    max_cuts: int,
+    seeds: FloatArray,
+    tolerance: float,
+    n_exact: int | None,
+    beta: float,
+) -> FeasibleCuts:
+    """Return the feasible cuts along the null space, and those of `feasible_pairs`."""
     free, vectors = pencil.component_cuts()
     wanted = min(n_feasible, max_cuts) - free.size
     lam, residuals, solver = np.zeros(free.size), np.zeros(free.size), "connected components"
@@ -308,14 +327,17 @@ def feasible_pairs(
     return ConstrainedPairs(*solve_davidson(pencil, seeds, count, tolerance, n_exact), solver)
 
 
+def definite_laplacian(problem: LaplacianProblem) -> FloatArray:
+    """Return L̄ + N Nᵀ, dense."""
+    laplacian = symmetric(problem.apply_laplacian(np.eye(problem.n)))
+    return np.asarray(laplacian + (problem.null @ problem.null.T).toarray())
+
+
 def solve_whole(pencil: ConstrainedPencil, count: int) -> ConstrainedPairs:
-    """Decompose the whole pencil; adding N Nᵀ to L̄ makes it definite and leaves μ > 0 alone, as B' N = 0."""
-    problem = pencil.problem
-    identity = np.eye(problem.n)
-    laplacian = symmetric(problem.apply_laplacian(identity)) + (problem.null @ problem.null.T).toarray()
-    image = pencil.null_image.toarray()
-    B = symmetric(pencil.apply_B(identity)) - image @ np.linalg.solve(pencil.null_form, image.T)
-    mu, blocks = largest_of_pencil(symmetric(B), laplacian, count)
+    """Decompose the whole pencil; L̄ + N Nᵀ in place of L̄ leaves μ > 0 alone, as B' N = 0."""
+    problem, image = pencil.problem, pencil.null_image.toarray()
+    B = symmetric(pencil.apply_B(np.eye(problem.n))) - image @ np.linalg.solve(pencil.null_form, image.T)
+    mu, blocks = largest_of_pencil(symmetric(B), definite_laplacian(problem), count)
     vectors = unit(pencil.complete(problem.project(blocks)))
     return ConstrainedPairs(mu, vectors, pencil.residuals(mu, vectors), "dense (LAPACK)")
 
@@ -480,18 +502,6 @@ def few_positive(mu: FloatArray, count: int) -> str:
         f"There must be {count} feasible cuts, but {missing}: an eigenvalue of Q̄ may coincide with "
         "beta/vol up to rounding. Choose a slightly different beta."
     )
-
-
-def span(block: FloatArray) -> FloatArray:
-    """Return an orthonormal basis of the span of some columns, without directions of rounding size.
-
-    By the eigenvectors of BᵀB, twice: for long columns a third of the time of an orthogonal factorisation.
-    """
-    for _ in range(2):
-        squares, rotation = np.linalg.eigh(block.T @ block)
-        kept = squares > 1e-12 * squares.max(initial=0.0)
-        block = block @ (rotation[:, kept] / np.sqrt(squares[kept]))
-    return block
 
 
 def unit(block: FloatArray) -> FloatArray:
