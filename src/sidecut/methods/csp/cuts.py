@@ -44,7 +44,7 @@ MAX_CUTS = 300
 SCATTERED_TOLERANCE = 100
 #: These times the automatic β are tried with scattered pairs, beside that of eq. 19. Two true clusters
 #: satisfy every pair, so β may be larger; more than two satisfy less, since a cannot-link separates two of
-#: many. Set on 39 tables, shapes and generated sets with n and .3 n pairs.
+#: many. Set on 38 tables, shapes and generated sets with n and .3 n pairs.
 OTHER_BOUNDS = {"two": (2.0, 4.0), "more": (0.125, 0.5, 2.0)}
 #: No larger β is tried than this many times what K true clusters of one size satisfy: with more, cuts follow
 #: single pairs and their neighbours. Set on the same sets, where 2.2 and 3 gave the same mean.
