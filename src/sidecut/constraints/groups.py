@@ -343,15 +343,20 @@ class PairCounts:
         return 2 * (self.joined * self.parted - missed * mixed) / chance
 
     def beyond_chance(self, clusters: IntArray) -> float:
-        """Return the Rand index beyond chance; for links of one kind, beyond what cluster sizes explain."""
+        """Return the Rand index beyond chance; for links of one kind, beyond what cluster sizes explain.
+
+        One large cluster satisfies most must-links. So their gain over chance is measured against what
+        clusters of equal size leave to gain.
+        """
         if self.together and self.apart:
             return self.rand_beyond_chance
         shares = np.bincount(clusters[clusters >= 0]) / len(clusters)
         together_by_chance = float(shares @ shares)
-        chance = together_by_chance if self.together else 1.0 - together_by_chance
-        if self.share == 1.0 or chance == 1.0:
-            return float(self.share == 1.0)
-        return (self.share - chance) / (1.0 - chance)
+        if self.together:
+            chance, to_gain = together_by_chance, 1.0 - 1.0 / max(np.count_nonzero(shares), 1)
+        else:
+            chance, to_gain = 1.0 - together_by_chance, together_by_chance
+        return (self.share - chance) / to_gain if to_gain else 0.0
 
 
 def satisfied_pairs(pairs: IntArray, strengths: FloatArray, clusters: IntArray) -> BoolArray:

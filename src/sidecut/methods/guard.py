@@ -44,8 +44,7 @@ def guard(task: Task, solve: Solve, caution: float, is_ample: bool) -> Answer:
     with stage("answer without constraints"), warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         plain = solve(task.without_constraints())
-    before = known.agreement(plain.labels)
-    if before == 1.0:
+    if known.satisfaction(plain.labels) == 1.0:
         reason = "the clusters found without them agree with all of them"
         return _keep(plain, heard, Decision("unconstrained", reason))
     try:
@@ -114,6 +113,9 @@ def _why_not(task: Task, solve: Solve, caution: float, is_ample: bool) -> str:
         return ""
     if known.n_independent_pairs < MIN_PAIRS:
         return "they are too few to show that they help"
+    # Labels of one class say nothing about the other clusters: one large cluster satisfies them, too.
+    if not known.n_cannot_link and known.components.n_components == 1:
+        caution = max(caution, 1.0)
     if not caution:
         return ""
     with stage("held-out constraints"), warnings.catch_warnings(action="ignore", category=SidecutWarning):
