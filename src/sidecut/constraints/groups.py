@@ -353,7 +353,7 @@ class PairCounts:
         shares = np.bincount(clusters[clusters >= 0]) / len(clusters)
         together_by_chance = float(shares @ shares)
         if self.together:
-            chance, to_gain = together_by_chance, 1.0 - 1.0 / max(np.count_nonzero(shares), 1)
+            chance, to_gain = together_by_chance, 1.0 - 1.0 / max(int((shares > 0).sum()), 1)
         else:
             chance, to_gain = 1.0 - together_by_chance, together_by_chance
         return (self.share - chance) / to_gain if to_gain else 0.0
