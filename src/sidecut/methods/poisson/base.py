@@ -9,9 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_not_negative
+from sidecut.constraints import Constraints
 from sidecut.exceptions import GraphWarning, warn
-from sidecut.graphs import warn_about_graph
+from sidecut.graphs import Graph, warn_about_graph
 from sidecut.labelling import assign_labels
+from sidecut.labelling.confidence import majority_of_neighbors
 from sidecut.methods.base import GraphClusterer, TakesConstraints
 from sidecut.methods.cut import weighted_means
 from sidecut.methods.poisson.equation import SignedGraph, diffusion_filter
@@ -22,6 +24,7 @@ from sidecut.methods.poisson.seeds import (
     seeded_clusters,
     signed_embedding,
 )
+from sidecut.methods.poisson.starts import join_pieces
 from sidecut.methods.task import Answer, Task
 
 
@@ -52,6 +55,21 @@ class PoissonClusterer(TakesConstraints, GraphClusterer):
         if not seeds.n_seeded:
             return assign_labels(rows, self.n_clusters, method="kmeans", n_init=self.n_init, random_state=rng)
         return seeded_clusters(rows, seeds, self.n_clusters, self.n_init, rng)
+
+    def _joined_clusters(
+        self, task: Task, signed: SignedGraph, seeds: Seeds, rng: np.random.RandomState
+    ) -> list[IntArray]:
+        """Return clusterings of the graph, where some clusters have no label: joinings of pieces."""
+        found: list[IntArray] = []
+        if signed.has_links or seeds.n_seeded:
+            for labels in join_pieces(task.graph, task.constraints, task.n_clusters, self.eigen_solver, rng):
+                numbered = number_by_seeds(labels, seeds, task.n_clusters)
+                numbered[seeds.points] = seeds.cluster
+                found.append(numbered)
+        if not found or task.graph.n_components > 1:
+            # Links hold parts of a graph together that its own eigenvectors do not.
+            found.append(self._first_clusters(signed, seeds, rng))
+        return found
 
     def _has_ample_constraints(self, task: Task) -> bool:
         # Labels of all clusters are what these methods are made for.
@@ -96,6 +114,16 @@ class ScoreExtension:
         has_weight = np.asarray(edges.sum(axis=1)).ravel() > 0
         scores = weighted_means(edges, self.scores)
         return np.where(has_weight, scores.argmax(axis=1), nearest).astype(np.intp)
+
+
+def agreement_of_neighbors(
+    graph: Graph, labels: IntArray, constraints: Constraints, n_clusters: int
+) -> float:
+    """Return how well the clusters of most neighbours of linked points agree with the constraints.
+
+    The labels of the linked points themselves show little: links are what moved them.
+    """
+    return constraints.agreement(majority_of_neighbors(graph, labels, n_clusters))
 
 
 def _warn_about_unlabelled_components(signed: SignedGraph, seeds: Seeds) -> None:

@@ -96,7 +96,7 @@ class SignedGraph:
         self.n_nodes = graph.n_nodes
         self.degrees = np.array(graph.degrees, dtype=np.float64)
         seeds = np.empty(0, dtype=np.intp) if seeds is None else seeds
-        self.has_links = False
+        self.has_links = self.has_cannot_links = False
         if constraints is not None and not constraints.is_empty and link_weight > 0:
             self._add_links(PairLinks(constraints, seeds), link_weight)
         self.components, self.sides = _sign_components(graph, constraints if self.has_links else None, seeds)
@@ -111,6 +111,7 @@ class SignedGraph:
         degrees = self.graph.degrees
         typical = np.maximum(degrees[links.points], degrees[degrees > 0].mean())
         self.has_links, self._links = True, links
+        self.has_cannot_links = bool((links.apply(np.ones_like(strengths)) < 0.999 * strengths).any())
         self._reach = np.sqrt(link_weight * typical / np.maximum(strengths, 1.0))
         self.degrees[links.points] += self._reach * links.apply_absolute(self._reach)
 

@@ -11,8 +11,8 @@ from sidecut.checks import FloatArray, IntArray, Rule, check_not_negative
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import documented
 from sidecut.methods.cut import cut
-from sidecut.methods.poisson.base import PoissonClusterer, ScoreExtension
-from sidecut.methods.poisson.equation import SignedGraph, solve_poisson
+from sidecut.methods.poisson.base import PoissonClusterer, ScoreExtension, agreement_of_neighbors
+from sidecut.methods.poisson.equation import Potentials, SignedGraph, solve_poisson
 from sidecut.methods.poisson.seeds import Seeds, add_typical_points
 from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
@@ -83,21 +83,53 @@ class PoissonLearning(PoissonClusterer):
     def _solve(self, task: Task) -> Answer:
         if task.constraints.is_empty:
             return cut(task.graph, task, self)
-        k, rng = task.n_clusters, task.rng()
+        k = task.n_clusters
         signed, seeds = self._pose(task)
         with stage("embedding"):
-            if seeds.n_seeded < k:
-                start = self._first_clusters(signed, seeds, rng)
-                seeds = add_typical_points(signed, start, seeds, k)
-            sources = seeds.indicator(signed.n_nodes, k)
-            values, residual = solve_poisson(signed, sources, self.tol)
-            _exclude_absent(values, sources, signed.components)
-            _assign_unlabelled(values, signed, seeds)
+            signed, charged = self._place_charges(task, signed, seeds)
+            values, residual = self._find_potentials(signed, charged, k)
         labels = values.argmax(axis=1)
         reason = "some have the largest potential nowhere. Label more points, or ask for fewer clusters."
         warn_if_clusters_are_missing(labels, k, "PoissonLearning", reason)
         extend = ScoreExtension(labels, values)
         return Answer(labels, values, task.graph, extend=extend, results={"residual_": residual})
+
+    def _place_charges(self, task: Task, signed: SignedGraph, seeds: Seeds) -> tuple[SignedGraph, Seeds]:
+        """Return the graph and the charges on it: the labels or, where links repel, all points.
+
+        A cannot-link pulls the potentials of its points to opposite signs, which more than two clusters cannot
+        have: the potential of a distant charge fades with every link on the way. Where every point of a first
+        clustering has a charge none is distant, and links act on the differences between clusters.
+        """
+        if seeds.n_seeded == task.n_clusters and not signed.has_cannot_links:
+            return signed, seeds
+        if not signed.has_links:
+            first = self._first_clusters(signed, seeds, task.rng())
+            return signed, add_typical_points(signed, first, seeds, task.n_clusters)
+        linked = SignedGraph(task.graph, task.constraints, link_weight=self.link_weight)
+        labels = self._cluster_by_links(task, linked, seeds)
+        labels[seeds.points] = seeds.cluster
+        return linked, Seeds(np.arange(len(labels)), labels, np.ones(len(labels)))
+
+    def _cluster_by_links(self, task: Task, linked: SignedGraph, seeds: Seeds) -> IntArray:
+        """Return a first clustering of a graph with links."""
+        graph, known, k = task.graph, task.constraints, task.n_clusters
+        if k == 2:
+            # Two clusters have signs: the first eigenvectors of the signed graph separate them.
+            return self._first_clusters(linked, seeds, task.rng())
+        if seeds.n_seeded == k:
+            attracting = SignedGraph(graph, known.must_part(), seeds.points, self.link_weight)
+            return self._find_potentials(attracting, seeds, k).values.argmax(axis=1)
+        found = self._joined_clusters(task, linked, seeds, task.rng())
+        return max(found, key=lambda labels: agreement_of_neighbors(graph, labels, known, k))
+
+    def _find_potentials(self, signed: SignedGraph, charged: Seeds, n_clusters: int) -> Potentials:
+        """Return the potentials of the charges, comparable at all points."""
+        sources = charged.indicator(signed.n_nodes, n_clusters)
+        found = solve_poisson(signed, sources, self.tol)
+        _exclude_absent(found.values, sources, signed.components)
+        _assign_unlabelled(found.values, signed, charged)
+        return found
 
 
 def _exclude_absent(values: FloatArray, sources: FloatArray, component: IntArray) -> None:

@@ -10,10 +10,9 @@ import numpy as np
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph
-from sidecut.labelling.confidence import majority_of_neighbors
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import documented
-from sidecut.methods.poisson.base import PoissonClusterer, ScoreExtension
+from sidecut.methods.poisson.base import PoissonClusterer, ScoreExtension, agreement_of_neighbors
 from sidecut.methods.poisson.descent import (
     Diffusion,
     EnergyPath,
@@ -25,12 +24,11 @@ from sidecut.methods.poisson.descent import (
     suitable_times,
 )
 from sidecut.methods.poisson.equation import SignedGraph, spread_labels
-from sidecut.methods.poisson.seeds import Seeds, number_by_seeds
+from sidecut.methods.poisson.seeds import Seeds
 from sidecut.methods.poisson.starts import (
     LabelWalks,
     find_pieces,
     join_named_pieces,
-    join_pieces,
     walks_from_labels,
 )
 from sidecut.methods.task import Answer, Task
@@ -188,7 +186,7 @@ class PoissonMBO(PoissonClusterer):
             start = self._spread_start(signed, seeds)
             starts = [self._best_start(diffusion, seeds, start, rule, rng) if few else start]
         else:
-            starts = self._clustering_starts(signed, seeds, task.constraints, rule, rng)
+            starts = self._clustering_starts(task, signed, seeds, rule, rng)
         paths = self._descend(diffusion, starts, rule)
         path = paths[0] if len(paths) == 1 else _most_consistent(paths, graph, task.constraints, k)
         return self._descend_again(diffusion, path, rule, few) if is_named and rule.strength > 0 else path
@@ -205,29 +203,15 @@ class PoissonMBO(PoissonClusterer):
         return Start(spread[0], np.bincount(spread[-1].argmax(axis=1), minlength=self.n_clusters))
 
     def _clustering_starts(
-        self,
-        signed: SignedGraph,
-        seeds: Seeds,
-        constraints: Constraints,
-        rule: SizeRule,
-        rng: np.random.RandomState,
+        self, task: Task, signed: SignedGraph, seeds: Seeds, rule: SizeRule, rng: np.random.RandomState
     ) -> list[Start]:
         """Return clusterings of the graph, where some clusters have no label."""
-        found: list[IntArray] = []
-        if signed.has_links or seeds.n_seeded:
-            for labels in join_pieces(signed.graph, constraints, self.n_clusters, self.eigen_solver, rng):
-                numbered = number_by_seeds(labels, seeds, self.n_clusters)
-                numbered[seeds.points] = seeds.cluster
-                found.append(numbered)
-        if not found or signed.graph.n_components > 1:
-            # Links hold parts of a graph together that its own eigenvectors do not.
-            found.append(self._first_clusters(signed, seeds, rng))
-        found = [number_by_size(labels, seeds.n_seeded, rule) for labels in found]
-        scores = [FIXED_SCORE * np.eye(self.n_clusters)[labels] for labels in found]
-        return [
-            Start(score, np.bincount(labels, minlength=self.n_clusters))
-            for score, labels in zip(scores, found, strict=True)
-        ]
+        starts = []
+        for joined in self._joined_clusters(task, signed, seeds, rng):
+            labels = number_by_size(joined, seeds.n_seeded, rule)
+            scores = FIXED_SCORE * np.eye(self.n_clusters)[labels]
+            starts.append(Start(scores, np.bincount(labels, minlength=self.n_clusters)))
+        return starts
 
     def _best_start(
         self,
@@ -306,8 +290,7 @@ def _most_consistent(
     """Return the path whose neighbours' labels agree best with the constraints, then that of least energy."""
 
     def key(path: EnergyPath) -> tuple[float, float]:
-        said = majority_of_neighbors(graph, path.labels, n_clusters)
-        return constraints.agreement(said), -path.energy_without_sizes
+        return agreement_of_neighbors(graph, path.labels, constraints, n_clusters), -path.energy_without_sizes
 
     return max(paths, key=key)
 
