@@ -13,19 +13,22 @@ ApplyColumns = Callable[[FloatArray, IntArray], FloatArray]
 
 
 def solve_columns(apply: ApplyColumns, right: FloatArray, tolerance: float, max_steps: int) -> FloatArray:
-    """Solve A_j x_j = r_j for all columns at once, each A_j symmetric and positive definite."""
+    """Solve A_j x_j = r_j for all columns at once, each A_j symmetric and positive definite.
+
+    Rounding may make a nearly singular A_j indefinite, and the iterates diverge: then the best is returned.
+    """
     solution = np.zeros_like(right)
     squared = column_dots(right, right)
     goal = tolerance**2 * squared
     # Blocks hold the columns that are not solved yet, and are copied only when one is.
     active = np.flatnonzero(squared > 0)
     squared, values, residual = squared[active], solution[:, active], right[:, active]
-    direction = residual.copy()
+    direction, least = residual.copy(), squared.copy()
     for _ in range(max_steps):
         going = squared > goal[active]
         if not going.all():
-            solution[:, active] = values
-            active, squared = active[going], squared[going]
+            solution[:, active[~going]] = values[:, ~going]
+            active, squared, least = active[going], squared[going], least[going]
             values, residual, direction = values[:, going], residual[:, going], direction[:, going]
         if active.size == 0:
             break
@@ -36,7 +39,11 @@ def solve_columns(apply: ApplyColumns, right: FloatArray, tolerance: float, max_
         previous, squared = squared, column_dots(residual, residual)
         direction *= squared / previous
         direction += residual
-    solution[:, active] = values
+        # Until a column is solved its best values wait in the solution; few are copied on the way down.
+        better = squared < 0.25 * least
+        solution[:, active[better]], least[better] = values[:, better], squared[better]
+    best = squared < least
+    solution[:, active[best]] = values[:, best]
     return solution
 
 

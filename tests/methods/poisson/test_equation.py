@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from sidecut import Constraints
 from sidecut.exceptions import ConvergenceWarning
@@ -78,6 +79,34 @@ def test_too_few_steps_are_told(ring, monkeypatch):
     monkeypatch.setattr(equation, "MAX_STEPS", 3)
     with pytest.warns(ConvergenceWarning, match=r"residual of .* in the Poisson equation; tol=1\.0e-08"):
         solve_poisson(SignedGraph(ring), one_label_each(700, [0, 350], 2), 1e-8)
+
+
+def nearly_disconnected(n, bridge):
+    """Three sparse random graphs of n nodes in a row, joined by single edges of small weight."""
+    rng = np.random.default_rng(0)
+    weights = np.zeros((3 * n, 3 * n))
+    for first in (0, n, 2 * n):
+        block = np.where(rng.random((n, n)) < 0.03, rng.random((n, n)), 0.0)
+        block[np.arange(n - 1), np.arange(1, n)] = rng.random(n - 1)
+        weights[first : first + n, first : first + n] = np.triu(block, 1)
+    for first in (0, n):
+        weights[first + rng.integers(n), first + n + rng.integers(n)] = bridge
+    points = rng.choice(3 * n, 12, replace=False)
+    return as_graph(sp.csr_array(weights + weights.T)), one_label_each(3 * n, points, 3)
+
+
+def test_on_a_nearly_disconnected_graph_the_best_iterate_is_kept():
+    """Rounding makes A indefinite: the last iterate has a residual of 20,000 here."""
+    graph, sources = nearly_disconnected(210, 1e-12)
+    with pytest.warns(ConvergenceWarning, match="Conjugate gradients left"):
+        found = solve_poisson(SignedGraph(graph), sources, 1e-8)
+    assert found.residual < 0.1
+
+
+def test_the_warning_names_the_solver_that_ran():
+    graph, sources = nearly_disconnected(100, 1e-12)
+    with pytest.warns(ConvergenceWarning, match="The eigendecomposition left a relative residual"):
+        solve_poisson(SignedGraph(graph), sources, 1e-8)
 
 
 @pytest.mark.parametrize("remembered", [0.99, 0.97])

@@ -4,10 +4,11 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_digits, make_moons
+from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from sidecut import Constraints, NormalizedCut, PoissonLearning
+from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import GraphWarning, LabellingWarning
 from sidecut.graphs import GaussianGraph, Neighbors
 
@@ -206,3 +207,38 @@ def test_one_label_per_class_corrects_a_cut_that_joins_classes():
     cut = NormalizedCut(10, random_state=0).fit(X)
     assert labels.satisfaction(cut.labels_) < 1.0
     assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, cut.labels_) + 0.05
+
+
+@pytest.fixture(scope="module")
+def ten_blobs():
+    return make_blobs(600, n_features=10, centers=10, cluster_std=3.5, random_state=0)
+
+
+@pytest.mark.parametrize("n_pairs", [300, 600, 1200])
+def test_many_right_pairs_do_no_harm(ten_blobs, n_pairs):
+    """Potentials of single charges fade with every cannot-link on the way: 1,200 pairs once led to .6."""
+    X, y = ten_blobs
+    cut = NormalizedCut(10, random_state=0).fit(X)
+    model = PoissonLearning(10, random_state=0).fit(X, constraints=sample_pairs(y, n_pairs, random_state=0))
+    assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, cut.labels_) - 0.05
+
+
+def test_pairs_add_to_labels(ten_blobs):
+    X, y = ten_blobs
+    labels = sample_labels(y, 60, random_state=0)
+    both = labels | sample_pairs(y, 1200, random_state=0)
+    alone, with_pairs = (PoissonLearning(10, random_state=0).fit(X, constraints=c) for c in (labels, both))
+    assert adjusted_rand_score(y, with_pairs.labels_) > adjusted_rand_score(y, alone.labels_) - 0.02
+    assert both.satisfaction(with_pairs.labels_) > both.satisfaction(alone.labels_)
+
+
+def test_pairs_correct_two_clusters():
+    X, y = make_moons(300, noise=0.25, random_state=0)
+    scores = []
+    for n_pairs in (150, 600):
+        known = sample_pairs(y, n_pairs, random_state=0)
+        scores.append(
+            adjusted_rand_score(y, PoissonLearning(2, random_state=0).fit(X, constraints=known).labels_)
+        )
+    cut = adjusted_rand_score(y, NormalizedCut(2, random_state=0).fit(X).labels_)
+    assert cut < scores[0] < scores[1]

@@ -29,6 +29,13 @@ def test_shares_and_numbers_are_the_same_sizes():
     np.testing.assert_array_equal(by_number.upper, [2, 3, 5])
 
 
+@pytest.mark.parametrize("ones", [[1, 1, 1], [[1, 1], [1, 1], [1, 1]]])
+def test_clusters_of_one_point_are_counts_not_shares(ones):
+    rule = size_rule(ones, 3, 3, 0.1)
+    np.testing.assert_array_equal(rule.lower, [1, 1, 1])
+    np.testing.assert_array_equal(rule.upper, [1, 1, 1])
+
+
 def test_shares_that_do_not_divide_are_rounded_to_the_number_of_points():
     rule = size_rule(np.full(7, 1 / 7), 100, 7, 0.1)
     assert rule.lower.sum() == 100

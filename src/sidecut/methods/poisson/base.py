@@ -56,16 +56,21 @@ class PoissonClusterer(TakesConstraints, GraphClusterer):
             return assign_labels(rows, self.n_clusters, method="kmeans", n_init=self.n_init, random_state=rng)
         return seeded_clusters(rows, seeds, self.n_clusters, self.n_init, rng)
 
-    def _joined_clusters(
+    def _start_clusters(
         self, task: Task, signed: SignedGraph, seeds: Seeds, rng: np.random.RandomState
     ) -> list[IntArray]:
-        """Return clusterings of the graph, where some clusters have no label: joinings of pieces."""
+        """Return clusterings of the graph, where some clusters have no label.
+
+        They are joinings of pieces, and the clusters without links: pieces of small clusters are not pure.
+        """
         found: list[IntArray] = []
         if signed.has_links or seeds.n_seeded:
-            for labels in join_pieces(task.graph, task.constraints, task.n_clusters, self.eigen_solver, rng):
-                numbered = number_by_seeds(labels, seeds, task.n_clusters)
-                numbered[seeds.points] = seeds.cluster
-                found.append(numbered)
+            found = join_pieces(task.graph, task.constraints, task.n_clusters, self.eigen_solver, rng)
+        found = [number_by_seeds(labels, seeds, task.n_clusters) for labels in found]
+        for labels in found:
+            labels[seeds.points] = seeds.cluster
+        if signed.has_links:
+            found.append(self._first_clusters(SignedGraph(task.graph), seeds, rng))
         if not found or task.graph.n_components > 1:
             # Links hold parts of a graph together that its own eigenvectors do not.
             found.append(self._first_clusters(signed, seeds, rng))

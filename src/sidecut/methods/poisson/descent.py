@@ -95,7 +95,10 @@ def size_rule(sizes: Any, n_points: int, n_clusters: int, strength: float) -> Si
         upper: IntArray = np.full(n_clusters, n_points, dtype=np.intp)
         return SizeRule(n_points, lower, upper, shares, strength)
     numbers = np.asarray(sizes, dtype=np.float64)
-    numbers = numbers * (n_points if numbers.max() <= 1.0 else 1)
+    # Shares sum to 1, at least where they are lower bounds; counts to k or more, also where all are 1.
+    least = numbers if numbers.ndim == 1 else numbers[:, 0]
+    are_shares = numbers.max() <= 1.0 and least.sum() < 1.5
+    numbers = numbers * (n_points if are_shares else 1)
     if numbers.ndim == 1:
         lower = upper = _rounded_sizes(numbers, n_points)
         return SizeRule(n_points, lower, upper, shares, strength)

@@ -213,7 +213,8 @@ def solve_poisson(signed: SignedGraph, sources: FloatArray, tolerance: float) ->
     null = signed.null_vectors
     charges = signed.scale[:, None] * balance_charges(signed, sources)
     charges -= null @ (null.T @ charges)
-    if signed.n_nodes <= DENSE_NODES:
+    is_dense = signed.n_nodes <= DENSE_NODES
+    if is_dense:
         # By all eigenvectors: accurate even where components are nearly disconnected.
         eigenvalues, vectors = np.linalg.eigh(signed.laplacian(np.eye(signed.n_nodes)))
         values = np.asarray(vectors @ ((vectors.T @ charges) / np.maximum(eigenvalues, 1e-12)[:, None]))
@@ -224,8 +225,9 @@ def solve_poisson(signed: SignedGraph, sources: FloatArray, tolerance: float) ->
     norms = np.linalg.norm(charges, axis=0)
     residual = float((left / np.where(norms > 0, norms, 1.0)).max(initial=0.0))
     if residual > 10 * tolerance:
+        solver = "The eigendecomposition" if is_dense else "Conjugate gradients"
         warn(
-            f"Conjugate gradients left a relative residual of {residual:.1e} in the Poisson equation; "
+            f"{solver} left a relative residual of {residual:.1e} in the Poisson equation; "
             f"tol={tolerance:.1e}. Raise tol, or use more neighbours, so that the graph is better connected.",
             ConvergenceWarning,
         )

@@ -25,8 +25,9 @@ class PoissonLearning(PoissonClusterer):
 
     A known label is a point charge. The potentials of the charges of all classes are computed on the graph,
     and a point joins the class whose potential is largest. With few labels this is better than label
-    propagation. Must-links are edges, and cannot-links are edges that repel. A cluster without a label gets
-    its most typical point as one. Without constraints the method is the normalised cut.
+    propagation. Must-links are edges, and cannot-links are edges that repel; with them all points of a first
+    clustering have charges. A cluster without a label gets its most typical point as one. Without
+    constraints the method is the normalised cut.
 
     Parameters
     ----------
@@ -97,9 +98,9 @@ class PoissonLearning(PoissonClusterer):
     def _place_charges(self, task: Task, signed: SignedGraph, seeds: Seeds) -> tuple[SignedGraph, Seeds]:
         """Return the graph and the charges on it: the labels or, where links repel, all points.
 
-        A cannot-link pulls the potentials of its points to opposite signs, which more than two clusters cannot
-        have: the potential of a distant charge fades with every link on the way. Where every point of a first
-        clustering has a charge none is distant, and links act on the differences between clusters.
+        A cannot-link pulls the potentials of its points to opposite signs, which more than two clusters
+        cannot have: the potential of a distant charge fades with every link on the way. Where every point of
+        a first clustering has a charge none is distant, and links act on the differences between clusters.
         """
         if seeds.n_seeded == task.n_clusters and not signed.has_cannot_links:
             return signed, seeds
@@ -120,7 +121,7 @@ class PoissonLearning(PoissonClusterer):
         if seeds.n_seeded == k:
             attracting = SignedGraph(graph, known.must_part(), seeds.points, self.link_weight)
             return self._find_potentials(attracting, seeds, k).values.argmax(axis=1)
-        found = self._joined_clusters(task, linked, seeds, task.rng())
+        found = self._start_clusters(task, linked, seeds, task.rng())
         return max(found, key=lambda labels: agreement_of_neighbors(graph, labels, known, k))
 
     def _find_potentials(self, signed: SignedGraph, charged: Seeds, n_clusters: int) -> Potentials:

@@ -207,7 +207,7 @@ class PoissonMBO(PoissonClusterer):
     ) -> list[Start]:
         """Return clusterings of the graph, where some clusters have no label."""
         starts = []
-        for joined in self._joined_clusters(task, signed, seeds, rng):
+        for joined in self._start_clusters(task, signed, seeds, rng):
             labels = number_by_size(joined, seeds.n_seeded, rule)
             scores = FIXED_SCORE * np.eye(self.n_clusters)[labels]
             starts.append(Start(scores, np.bincount(labels, minlength=self.n_clusters)))
