@@ -51,10 +51,10 @@ FORMS = {
 
 def literal(A, constraints):
     """A loop over all pairs."""
-    A = A.copy()
+    A, largest = A.copy(), max(1.0, A.max())
     for (i, j), q in zip(constraints.pairs, constraints.strengths, strict=True):
         q = q / max(1.0, np.abs(constraints.strengths).max())
-        value = A[i, j] * (1 - abs(q)) + max(q, 0.0)
+        value = A[i, j] * (1 - abs(q)) + largest * max(q, 0.0)
         A[i, j] = A[j, i] = value
     return A
 
@@ -91,6 +91,34 @@ def test_the_strongest_beliefs_are_facts(form, strength):
     assert A[2, 3] == pytest.approx(0.5 * graph.toarray()[2, 3] + 0.5)
 
 
+@pytest.mark.parametrize("n_listed", [0, 10**6])
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_a_must_link_is_no_weaker_than_any_weight(monkeypatch, form, n_listed):
+    """K₆ with weights 5: a must-link of weight 1 would be the weakest edge."""
+    monkeypatch.setattr(spectral_learning, "MAX_LISTED_PAIRS", n_listed)
+    weights = 5.0 * (np.ones((6, 6)) - np.eye(6))
+    weights[2, 3] = weights[3, 2] = 0.5
+    graph = DenseGraph(weights) if form == "dense" else SparseGraph(sp.csr_array(weights))
+    A = link_affinity(graph, Constraints.from_pairs(6, [(0, 1), (2, 3)], [(4, 5)])).toarray()
+    assert A[0, 1] == A[2, 3] == 5.0
+    assert A[4, 5] == 0.0
+    assert A[0, 2] == 5.0
+
+
+@pytest.mark.parametrize("factor", [10.0, 1000.0])
+def test_larger_weights_have_the_cut_of_the_same_graph_in_other_units(factor):
+    graph, known = FORMS["sparse"](), KNOWLEDGE["labels"]
+    top = graph.matrix.max()
+    small, large = (
+        SpectralLearning(4, affinity="precomputed", random_state=0).fit(
+            SparseGraph(graph.matrix * (scale / top)), constraints=known
+        )
+        for scale in (1.0, factor)
+    )
+    np.testing.assert_allclose(large.eigenvalues_, small.eigenvalues_, atol=1e-10)
+    np.testing.assert_array_equal(large.labels_, small.labels_)
+
+
 @pytest.mark.parametrize("kind", ["labels", "closed", "soft", "both", "pairs"])
 def test_applied_links_are_the_listed_ones(monkeypatch, kind):
     graph, known = FORMS["sparse"](), KNOWLEDGE[kind].scaled(3.0)
@@ -115,7 +143,7 @@ def test_components_of_applied_links(seed, share):
     if known.n_pairs == 0:
         return
     listed = link_affinity(graph, known)
-    applied = spectral_learning._with_applied_links(graph, known, 1.0)
+    applied = spectral_learning._with_applied_links(graph, known, 1.0, 1.0)
     np.testing.assert_allclose(applied.toarray(), listed.toarray(), atol=1e-14)
     np.testing.assert_array_equal(applied.isolated, listed.isolated)
     np.testing.assert_array_equal(applied.components, listed.components)

@@ -13,6 +13,7 @@ from sidecut.constraints import Constraints
 from sidecut.graphs import CorrectedGraph, Graph, SparseGraph, correct_weights
 from sidecut.methods.base import CutClusterer, TakesConstraints, documented
 from sidecut.methods.cut import cut
+from sidecut.methods.e2cp.estimator import max_weight
 from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 
@@ -24,18 +25,19 @@ def link_affinity(graph: Graph, constraints: Constraints) -> Graph:
     """Return the affinity A with must-links set to one and cannot-links to zero.
 
     Degrees of belief |Q_ij| < 1 go part of the way: A_ij (1 - |Q_ij|) + max(Q_ij, 0). Strengths are taken
-    relative to the strongest where one exceeds 1. The diagonal of A stays as it is.
+    relative to the strongest where one exceeds 1. The paper's affinities are at most 1; where those of a
+    graph are larger, must-links get its largest weight. The diagonal of A stays as it is.
     """
     n_pairs = constraints.n_pairs
     if n_pairs == 0:
         return graph
-    unit = max(1.0, constraints.largest_strength())
+    unit, largest = max(1.0, constraints.largest_strength()), max_weight(graph)
     if n_pairs > MAX_LISTED_PAIRS and sp.issparse(graph.matrix):
-        return _with_applied_links(graph, constraints, unit)
+        return _with_applied_links(graph, constraints, unit, largest)
     rows, columns = constraints.pairs.T
     # Divided, not multiplied by 1 / unit: 49 * (1 / 49) < 1 would leave an edge of 1e-16 at a cannot-link.
     strengths = constraints.strengths / unit
-    change = np.maximum(strengths, 0.0) - np.abs(strengths) * graph.weights_at(rows, columns)
+    change = largest * np.maximum(strengths, 0.0) - np.abs(strengths) * graph.weights_at(rows, columns)
     upper = sp.csr_array((change, (rows, columns)), shape=(graph.n_nodes, graph.n_nodes))
     return correct_weights(graph, sp.csr_array(upper + upper.T))
 
@@ -58,7 +60,8 @@ class SpectralLearning(TakesConstraints, CutClusterer):
     """Spectral learning: set the affinity of must-links to one and of cannot-links to zero, then cut.
 
     The simplest way to use constraints, and the one every paper compares with. A link changes one
-    weight of the graph and is not propagated to the neighbours of its ends.
+    weight of the graph and is not propagated to the neighbours of its ends. In a graph with weights above one
+    a must-link gets the largest of them.
 
     Parameters
     ----------
@@ -122,13 +125,13 @@ class SpectralLearning(TakesConstraints, CutClusterer):
         return replace(cut(even_out_degrees(graph), task, self), graph=graph, extend=None)
 
 
-def _with_applied_links(graph: Graph, constraints: Constraints, unit: float) -> Graph:
+def _with_applied_links(graph: Graph, constraints: Constraints, unit: float, largest: float) -> Graph:
     """Write Q into the edges there are, and apply the must-links, most of which are no edges, as groups."""
     edges = sp.coo_array(graph.matrix)
     strengths = np.abs(constraints.entries(edges.row, edges.col)) / unit
     weights = edges.data * np.where(edges.row == edges.col, 1.0, 1.0 - strengths)
     kept = SparseGraph(sp.csr_array((weights, (edges.row, edges.col)), shape=edges.shape))
-    together = constraints.must_part().with_diagonal(0.0).scaled(1.0 / unit)
+    together = constraints.must_part().with_diagonal(0.0).scaled(largest / unit)
     # Where the added weights are: a star, one edge per point, connects every must-linked set.
     n_points = graph.n_nodes
     _, first, number = np.unique(together.must_link_components(), return_index=True, return_inverse=True)

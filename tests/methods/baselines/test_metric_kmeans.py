@@ -53,6 +53,19 @@ def test_one_kind_of_link_is_enough(links):
     assert weight[:2].mean() > 2 * weight[2:].mean()
 
 
+def test_the_learned_metric_is_used_even_where_equal_weights_satisfy_as_many_links():
+    """Whether it is kept is for the guard to say; with safe=False every method gives its own answer."""
+    X, y = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], cluster_std=0.3, random_state=0)
+    known = sample_pairs(y, 20, random_state=0)
+    assert known.satisfaction(KMeans(3, n_init=10, random_state=0).fit_predict(X)) == 1.0
+    own = MetricKMeans(3, random_state=0).fit(X, constraints=known)
+    np.testing.assert_allclose(own.metric_, learn_diagonal_metric(X, known))
+    assert not np.allclose(own.metric_, 1.0)
+    guarded = MetricKMeans(3, safe=True, random_state=0).fit(X, constraints=known)
+    assert guarded.decision_.kept == "unconstrained"
+    np.testing.assert_array_equal(guarded.metric_, 1.0)
+
+
 def test_iris_gains():
     X, y = load_iris(return_X_y=True)
     told = MetricKMeans(3, safe=False, random_state=0).fit(

@@ -237,7 +237,7 @@ class MetricKMeans(TakesConstraints, PointClusterer):
         The cluster of each point.
     metric_ : ndarray of shape (n_features,)
         The weights a: squared distances are Σ_k a_k (x_k - y_k)². All 1 without constraints, and where
-        k-means with equal weights satisfies as many links (but for ``regularization=0``).
+        `decision_` keeps the answer without them.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The centres k-means found, in the units of X; with `hard`, those before labels were changed.
     inertia_ : float
@@ -289,10 +289,9 @@ class MetricKMeans(TakesConstraints, PointClusterer):
 
     def _solve(self, task: Task) -> Answer:
         X, known, rng = task.data, task.constraints, task.rng()
-        with stage("k-means"):
-            answer = self._cluster(X, np.ones(X.shape[1]), rng)
+        metric = np.ones(X.shape[1])
         if known.n_pairs:
-            with stage("metric, and k-means under it"):
+            with stage("metric"):
                 metric = learn_diagonal_metric(
                     X,
                     known,
@@ -300,12 +299,9 @@ class MetricKMeans(TakesConstraints, PointClusterer):
                     max_pairs=self.max_pairs,
                     random_state=rng,
                 )
-                linked = self._cluster(X, metric, rng)
-            # A metric from few links can rest on the one feature in which two points happen to differ. It is
-            # kept only if it satisfies more of the links it was learned from.
-            before, after = (known.satisfaction(found.labels) for found in (answer, linked))
-            answer = linked if after > before or self.regularization == 0 else answer
-        weighted = X.astype(np.float64, copy=False) @ sparse.diags_array(np.sqrt(answer.results["metric_"]))
+        with stage("k-means"):
+            answer = self._cluster(X, metric, rng)
+        weighted = X.astype(np.float64, copy=False) @ sparse.diags_array(np.sqrt(metric))
         return replace(answer, confidence=measure_confidence(answer.labels, weighted))
 
     def _cluster(self, X: Any, metric: FloatArray, rng: np.random.RandomState) -> Answer:
