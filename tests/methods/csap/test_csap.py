@@ -304,6 +304,20 @@ def test_moons_with_a_few_labels():
     assert adjusted_rand_score(side[rest], alone.labels_[rest]) < 0.8
 
 
+def test_a_class_of_several_blobs_is_one_cluster():
+    """Labels join blobs far apart only if their points keep affinities beyond those of their own blob."""
+    points, blob = make_blobs(1000, n_features=10, centers=12, cluster_std=4.0, random_state=0)
+    side = blob % 2
+    known = sample_labels(side, 200, random_state=0)
+    rest = known.labels < 0
+    default, paper = (
+        adjusted_rand_score(side[rest], model.fit(points, constraints=known).labels_[rest])
+        for model in (CSAP(2, random_state=0), CSAP(2, n_affinities=None, random_state=0))
+    )
+    assert default > paper - 0.02
+    assert default > 0.85
+
+
 def test_a_label_on_its_own_says_nothing():
     lone = Constraints.from_labels([0] + [-1] * 35)
     np.testing.assert_array_equal(affinity_of(lone, "B"), K)

@@ -52,7 +52,7 @@ def test_edges_and_the_largest_of_each_set(n_kept):
 def test_too_many_to_keep(monkeypatch):
     monkeypatch.setattr(kept, "MAX_BYTES", 100)
     _, lazy = a_case()
-    with pytest.raises(ConstraintError, match=r"144 affinities between the 12 points.*such as 64"):
+    with pytest.raises(ConstraintError, match=r"144 affinities between the 12 points.*such as 256"):
         largest_affinities(lazy, NEAR, n_kept=None)
     assert isinstance(largest_affinities(lazy, NEAR, n_kept=2), SparseGraph)
     assert sp.issparse(largest_affinities(lazy, [], n_kept=2).matrix)

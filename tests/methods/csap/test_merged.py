@@ -11,7 +11,7 @@ from sidecut import CSAP, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors, SparseGraph
-from sidecut.methods.csap import condition_kernel, equivalent_kernel
+from sidecut.methods.csap import condition_kernel, equivalent_kernel, estimator
 from sidecut.methods.csap.graph import ObservedLinks
 from sidecut.methods.csap.merged import MergedGraph, _losses, merge_links
 
@@ -109,7 +109,7 @@ def test_merged_graph_is_its_array():
 def test_eigenvectors_of_nodes_are_those_of_points():
     X, y = make_blobs(2_200, 5, centers=4, cluster_std=3.0, random_state=0)
     known = sample_pairs(y, 300, random_state=0)
-    model = CSAP(4, safe=False, random_state=0).fit(X, constraints=known)
+    model = CSAP(4, approximate=True, random_state=0).fit(X, constraints=known)
     graph = model.affinity_matrix_
     assert isinstance(graph, MergedGraph)
     scaled = graph.scale[:, None] * graph.apply(graph.scale[:, None] * model.eigenvectors_)
@@ -122,7 +122,7 @@ def test_clusters_are_those_of_the_exact_affinity(n_pairs):
     X, y = make_blobs(2_200, 8, centers=5, cluster_std=4.0, random_state=1)
     known, graph = sample_pairs(y, n_pairs, random_state=0), Neighbors(20).build(X)
     given = {"n_clusters": 5, "affinity": "precomputed", "random_state": 0}
-    quick = CSAP(safe=False, **given).fit(graph, constraints=known)
+    quick = CSAP(**given, approximate=True).fit(graph, constraints=known)
     exact = CSAP(safe=False, **given, approximate=False).fit(graph, constraints=known)
     assert isinstance(quick.affinity_matrix_, MergedGraph)
     assert not isinstance(exact.affinity_matrix_, MergedGraph)
@@ -140,7 +140,9 @@ def test_clusters_are_those_of_the_exact_affinity(n_pairs):
 def test_moons_are_told_apart_by_algorithm_a():
     X, y = make_moons(2_400, noise=0.15, random_state=0)
     alone = NormalizedCut(2, random_state=0).fit(X)
-    told = CSAP(2, safe=False, random_state=0).fit(X, constraints=sample_pairs(y, 480, random_state=0))
+    known = sample_pairs(y, 480, random_state=0)
+    told = CSAP(2, approximate=True, random_state=0).fit(X, constraints=known)
+    assert isinstance(told.affinity_matrix_, MergedGraph)
     assert adjusted_rand_index(y, alone.labels_) < 0.5 < 0.9 < adjusted_rand_index(y, told.labels_)
 
 
@@ -150,13 +152,36 @@ def test_soft_links_loops_and_small_graphs_are_exact():
     given = {"n_clusters": 3, "affinity": "precomputed", "random_state": 0}
     looped = SparseGraph(graph.matrix + sp.eye_array(2_100))
     for model, data in (
-        (CSAP(safe=False, **given, eps_must=0.1), graph),
-        (CSAP(safe=False, **given, approximate=False), graph),
-        (CSAP(safe=False, **given), looped),
+        (CSAP(**given, eps_must=0.1, approximate=True), graph),
+        (CSAP(**given, approximate=False), graph),
+        (CSAP(**given, approximate=True), looped),
     ):
         assert not isinstance(model.fit(data, constraints=known).affinity_matrix_, MergedGraph)
     with pytest.raises(ValueError, match="approximate='often'"):
         CSAP(safe=False, **given, approximate="often").fit(graph, constraints=known)
+
+
+def test_links_are_merged_where_the_exact_affinity_takes_long(monkeypatch):
+    X, y = make_blobs(2_100, 5, centers=3, cluster_std=3.0, random_state=0)
+    graph, labels = Neighbors(10).build(X), sample_labels(y, 100, random_state=0)
+    given = {"n_clusters": 3, "affinity": "precomputed", "random_state": 0}
+    quick = CSAP(**given).fit(graph, constraints=labels)
+    assert not isinstance(quick.affinity_matrix_, MergedGraph)
+    cost = ObservedLinks.of(labels, 1e-5, 1e-5).count_products(graph, "B")
+    monkeypatch.setattr(estimator, "MAX_EXACT_PRODUCTS", 0.9 * cost)
+    assert isinstance(CSAP(**given).fit(graph, constraints=labels).affinity_matrix_, MergedGraph)
+    monkeypatch.setattr(estimator, "MAX_EXACT_PRODUCTS", 1.1 * cost)
+    again = CSAP(**given).fit(graph, constraints=labels)
+    np.testing.assert_array_equal(again.labels_, quick.labels_)
+
+
+def test_products_are_counted_for_edges_neighbourhoods_and_links():
+    path = sp.diags_array(np.ones(9), offsets=1, shape=(10, 10))
+    graph = SparseGraph(sp.csr_array(path + path.T))
+    # Points 0 to 3 are near the set {1, 2}; 6 and 8 are no set. Two pairs of sets cannot be together.
+    links = links_of(10, must=[(1, 2)], cannot=[(1, 6), (2, 6), (6, 8)])
+    assert links.count_products(graph, "B") == (9 + 4**2) * (2 + 1 / 16)
+    assert links.count_products(graph, "A") == (9 + 4**2) * 4 / 16
 
 
 @pytest.mark.parametrize("seed", range(30))

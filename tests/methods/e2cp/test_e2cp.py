@@ -326,7 +326,7 @@ def test_many_pairs_are_approximated_and_the_error_is_measured(large, monkeypatc
         E2CP(10, safe=False, affinity="precomputed", approximate=approximate, random_state=0).fit(
             graph, constraints=known
         )
-        for approximate in (False, "auto")
+        for approximate in (False, True)
     )
     assert exact.approximation_error_ == 0.0
     assert 0.0 < quick.approximation_error_ < 0.3
@@ -366,9 +366,30 @@ def test_too_coarse_an_approximation_is_made_exact_or_warned_about(monkeypatch):
     )
     assert auto.approximation_error_ == 0.0
     np.testing.assert_array_equal(auto.affinity_matrix_.toarray(), exact.affinity_matrix_.toarray())
+    monkeypatch.setattr(e2cp, "WARN_ERROR", 0.0)
     with pytest.warns(ConstraintWarning, match=r"differs from eq. 4 by \d+% of the degrees.*=False"):
         quick = E2CP(4, safe=False, approximate=True, random_state=0).fit(X, constraints=known)
     assert quick.approximation_error_ > 0.0
+
+
+def test_an_inaccurate_graph_is_made_exact_or_of_more_vectors_and_groups(monkeypatch):
+    """Two classes of several blobs, few vectors: an error of .3 shows in the clusters."""
+    monkeypatch.setattr(e2cp, "APPROXIMATE_FROM", 500)
+    monkeypatch.setattr(grouped, "N_MEASURED_POINTS", 100)
+    X, z = make_blobs(600, n_features=6, centers=8, cluster_std=4.0, random_state=0)
+    known = sample_pairs(z % 2, 600, random_state=0)
+    given = {"safe": False, "random_state": 0}
+    exact = E2CP(2, approximate=False, **given).fit(X, constraints=known)
+    auto = E2CP(2, **given).fit(X, constraints=known)
+    np.testing.assert_array_equal(auto.labels_, exact.labels_)
+    assert auto.approximation_error_ == 0.0
+    # Where the exact graph costs too much, more vectors come closer.
+    monkeypatch.setattr(e2cp, "MAX_EXACT_PRODUCTS", 0)
+    finer = E2CP(2, **given).fit(X, constraints=known)
+    monkeypatch.setattr(e2cp, "MAX_MEASURED_NODES", 0)
+    coarse = E2CP(2, **given).fit(X, constraints=known)
+    assert coarse.approximation_error_ > 0.2
+    assert 0.0 < finer.approximation_error_ < 0.9 * coarse.approximation_error_
 
 
 def test_few_labels_in_the_plane_are_solved_by_factorisation():

@@ -7,18 +7,19 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.datasets import make_blobs
 
-from sidecut.constraints import sample_pairs
+from sidecut.constraints import Constraints, sample_pairs
 from sidecut.graphs import Neighbors, SparseGraph
 from sidecut.methods.e2cp import adjustment as module
 from sidecut.methods.e2cp.adjustment import (
     GroupedGraph,
+    adjust_graph,
     adjust_smoothly,
     adjust_weights,
     measure_error,
     propagated_columns,
 )
-from sidecut.methods.e2cp.propagation import propagate
-from sidecut.methods.e2cp.smooth import propagate_smoothly
+from sidecut.methods.e2cp.propagation import propagate, propagate_labels
+from sidecut.methods.e2cp.smooth import leading_basis, propagate_smoothly, smooth_labels
 from sidecut.spectral import laplacian_eigenpairs
 
 RNG = np.random.default_rng(0)
@@ -103,10 +104,9 @@ def test_with_a_group_for_every_point_it_is_eq4(unit):
     np.testing.assert_allclose(graph.toarray(), expected, atol=1e-12)
 
 
-def test_fewer_groups_keep_the_edges_and_the_pairs_and_come_close(monkeypatch):
-    monkeypatch.setattr(module, "N_GROUPS", 25)
+def test_fewer_groups_keep_the_edges_and_the_pairs_and_come_close():
     F = beliefs()
-    graph = adjust_smoothly(GRAPH, F, 1.0, random_state())
+    graph = adjust_smoothly(GRAPH, F, 1.0, random_state(), n_groups=25)
     expected = adjust_weights(GRAPH.toarray(), F.apply(np.eye(150)))
     at = PAIRS.as_matrix().toarray() != 0
     np.testing.assert_allclose(graph.toarray()[at], expected[at], atol=1e-12)
@@ -123,6 +123,46 @@ def test_cannot_links_alone_leave_the_graph_sparse():
     assert isinstance(graph, SparseGraph)
     expected = GRAPH.toarray() * (1 - np.clip(np.abs(F.apply(np.eye(150))), 0, 1))
     np.testing.assert_allclose(graph.toarray(), expected, atol=1e-12)
+
+
+def in_pieces(seed):
+    """Blobs far apart, some of one point, of which links and labels reach a part."""
+    rng = np.random.default_rng(seed)
+    home = np.concatenate([np.repeat(np.arange(9), 30), 9 + np.arange(4)])
+    points = rng.normal(size=(home.size, 2)) + 100.0 * home[:, None]
+    near = np.linalg.norm(points[:, None] - points, axis=2)
+    weights = np.where((near < 2.5) & (near > 0), np.exp(-(np.minimum(near, 30.0) ** 2)), 0.0)
+    known = rng.choice(np.flatnonzero(np.isin(home, [0, 1, 2, 3, 4, 9])), 25, replace=False)
+    return SparseGraph(sp.csr_array(weights)), home, known, rng
+
+
+@pytest.mark.parametrize("n_groups", [5, 40])
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", ["labels", "pairs"])
+def test_the_grouped_graph_has_the_components_of_the_exact_one(kind, seed, n_groups):
+    graph, home, known, rng = in_pieces(seed)
+    if kind == "labels":
+        # One blob has labels of two classes.
+        labels = np.full(home.size, -1)
+        labels[known] = np.where(home[known] == 0, rng.integers(2, size=25), home[known] % 3)
+        constraints = Constraints.from_labels(labels)
+        agreement = propagate_labels(graph, constraints, 0.8, 1e-5)
+        F = smooth_labels(graph, agreement.scaled(agreement.largest()), constraints.labels)
+    else:
+        pairs = known[:24].reshape(-1, 2)
+        constraints = Constraints.from_pairs(home.size, pairs[:5], pairs[5:])
+        basis = leading_basis(graph, 12, 3, random_state())
+        F = propagate_smoothly(graph, constraints, 0.8, basis)
+        F = F.scaled(np.abs(F.at_pairs()).max())
+    exact = propagate(graph, constraints, 0.8).matrix
+    exact = adjust_graph(graph, exact.scaled(exact.largest()))
+    found = adjust_smoothly(graph, F, 1.0, random_state(), n_groups)
+    assert isinstance(found, GroupedGraph)
+    assert 1 < exact.n_components < graph.n_components + 1
+    linked = exact.components >= 0
+    same = [g.components[linked][:, None] == g.components[linked] for g in (exact, found)]
+    np.testing.assert_array_equal(*same)
+    np.testing.assert_array_equal(found.isolated, exact.isolated)
 
 
 def test_the_error_is_measured_against_eq4(monkeypatch):

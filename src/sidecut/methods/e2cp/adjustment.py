@@ -466,13 +466,18 @@ class GroupedGraph(Graph):
 
 
 def adjust_smoothly(
-    graph: Graph, propagated: SmoothMatrix, max_weight: float, rng: np.random.RandomState
+    graph: Graph,
+    propagated: SmoothMatrix,
+    max_weight: float,
+    rng: np.random.RandomState,
+    n_groups: int = N_GROUPS,
 ) -> Graph:
     """Return W̃ of eq. 4 for a smooth F; sparse where F has no positive entry beside the pairs."""
     edges = _adjust_edges(graph, propagated)
     if not propagated.has_positive_entries:
         return SparseGraph(edges)
-    group, block_weights = _group_points(propagated, rng)
+    component, reached = propagated.joined_components(graph)
+    group, block_weights = _group_points(propagated, component, reached, n_groups, rng)
     pairs = sp.coo_array(propagated.sparse_part)
     strong = np.clip(propagated.at_pairs(), 0.0, 1.0) - block_weights[group[pairs.row], group[pairs.col]]
     joined = sp.csr_array((max_weight * strong, (pairs.row, pairs.col)), shape=edges.shape)
@@ -502,20 +507,48 @@ def propagated_columns(graph: Graph, constraints: Constraints, alpha: float, poi
     return spread(graph, constraints.as_matrix() @ once, alpha, tolerance=TOLERANCE)
 
 
-def _group_points(propagated: SmoothMatrix, rng: np.random.RandomState) -> tuple[IntArray, FloatArray]:
-    """Group the points by their rows of F's factor, and return the positive part of F between the means."""
-    factor, core = propagated.smooth.factor, propagated.smooth.core
-    rows = propagated.coordinates
+def _group_points(
+    propagated: SmoothMatrix,
+    component: IntArray,
+    reached: IntArray,
+    n_groups: int,
+    rng: np.random.RandomState,
+) -> tuple[IntArray, FloatArray]:
+    """Group the points by their rows of F's factor, and return the positive part of F between the means.
+
+    No group has points of two components, and F is zero between components. The components that no constraint
+    reaches are one group, where F is zero.
+    """
+    smooth, rows = propagated.smooth, propagated.coordinates
     rows = (rows / max(float(np.abs(rows).max()), float(np.finfo(np.float64).tiny))).astype(np.float32)
+    group, next_group = np.zeros(rows.shape[0], dtype=np.intp), 1
+    sizes, ends = np.bincount(component), np.cumsum(np.bincount(component))
+    order, n_reached = np.argsort(component, kind="stable"), int(sizes[reached].sum())
+    for size, end in zip(sizes[reached], ends[reached], strict=True):
+        points = order[end - size : end]
+        # Groups are shared out by size, at least one for every component.
+        group[points] = next_group + _nearest_means(rows[points], -(-n_groups * size // n_reached), rng)
+        next_group = int(group[points].max()) + 1
+    counts = np.bincount(group)
+    members = sp.csr_array((np.ones(group.size), (group, np.arange(group.size))))
+    middle = (members @ smooth.factor) / np.maximum(counts, 1)[:, None]
+    block_weights = middle @ smooth.core @ middle.T
+    block_weights = np.clip(0.5 * (block_weights + block_weights.T), 0.0, 1.0)
+    home = np.full(counts.size, -1)
+    home[group] = component
+    block_weights[home[:, None] != home] = 0.0
+    block_weights[0] = block_weights[:, 0] = 0.0
+    return group, block_weights
+
+
+def _nearest_means(rows: FloatArray, n_groups: int, rng: np.random.RandomState) -> IntArray:
+    """Return groups of similar rows, numbered without gaps."""
+    if n_groups == 1:
+        return np.zeros(rows.shape[0], dtype=np.intp)
     sample = rng.choice(rows.shape[0], min(10_000, rows.shape[0]), replace=False)
-    means = KMeans(min(N_GROUPS, sample.size), init="random", n_init=1, max_iter=8, random_state=rng)
+    means = KMeans(min(n_groups, sample.size), init="random", n_init=1, max_iter=8, random_state=rng)
     with warnings.catch_warnings():
         # Fewer distinct rows than groups: some stay empty.
         warnings.simplefilter("ignore", ConvergenceWarning)
         group = means.fit(rows[sample]).predict(rows)
-    _, group = np.unique(group, return_inverse=True)
-    counts = np.bincount(group)
-    members = sp.csr_array((np.ones(group.size), (group, np.arange(group.size))))
-    middle = (members @ factor) / counts[:, None]
-    block_weights = middle @ core @ middle.T
-    return group, np.clip(0.5 * (block_weights + block_weights.T), 0.0, 1.0)
+    return np.unique(group, return_inverse=True)[1]

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
 from sidecut.checks import FloatArray, IntArray
@@ -37,7 +38,7 @@ MIN_GAP = 0.05
 
 @dataclass(frozen=True)
 class SmoothMatrix:
-    """F as a matrix of low rank plus a sparse one."""
+    """F as a matrix of low rank plus a sparse one, which stores what F is at some pairs of points."""
 
     smooth: LowRankMatrix
     sparse_part: sp.csr_array
@@ -57,9 +58,54 @@ class SmoothMatrix:
         pairs = sp.coo_array(self.sparse_part)
         return self.smooth.entries(pairs.row, pairs.col) + pairs.data
 
+    def joined_components(self, graph: Graph) -> tuple[IntArray, IntArray]:
+        """Return the component of every point in W and F⁺ together, and which components constraints reach.
+
+        F is zero between two components of W without a constraint between them. Those between which F is
+        positive at a stored pair are one.
+        """
+        number = number_components(graph)
+        pairs, positive = sp.coo_array(self.sparse_part), self.at_pairs() > 0
+        ends = number[pairs.row[positive]], number[pairs.col[positive]]
+        count = int(number.max()) + 1
+        joints = sp.coo_array((np.ones(ends[0].size), ends), shape=(count, count))
+        joined = connected_components(joints, directed=False)[1][number]
+        return joined, np.unique(joined[np.concatenate([pairs.row, pairs.col])])
+
     def scaled(self, unit: float) -> SmoothMatrix:
         """Return F / unit."""
         return replace(self, smooth=self.smooth.scaled(unit), sparse_part=self.sparse_part / unit)
+
+
+def smooth_labels(graph: Graph, agreement: LowRankMatrix, labels: IntArray) -> SmoothMatrix:
+    """Return F of labels, which has low rank as it is; pairs of labels that join components are stored.
+
+    In every component, one point of every class is paired with one of that class elsewhere: those with the
+    largest shares p_ik. If F_ij > 0 both points have a share above 1/2 in one class, see `ClasswisePart`; the
+    largest share of a component is that of a labelled point, since p of any other point is a mean of its
+    neighbours' p. So if some component has labels of class k alone, its pairs show all that class k joins.
+    """
+    labelled = np.flatnonzero(labels >= 0)
+    kind, place = labels[labelled], number_components(graph)[labelled]
+    rows = agreement.factor[labelled]
+    own = rows[np.arange(labelled.size), kind]
+    order = np.lexsort((-own, -own / rows.sum(axis=1), kind))
+    top = labelled[order][np.searchsorted(kind[order], np.arange(rows.shape[1]))]
+    _, first = np.unique(np.column_stack([place, kind])[order], axis=0, return_index=True)
+    chosen = order[first]
+    ends = np.stack([labelled[chosen], top[kind[chosen]]])
+    ends = np.hstack([ends, ends[::-1]])
+    # Nothing is added to F there; a sum of sparse arrays would drop the zeros.
+    stored = sp.csr_array((np.zeros(ends.shape[1]), tuple(ends)), shape=(graph.n_nodes,) * 2)
+    return SmoothMatrix(agreement, stored, agreement.factor, has_positive_entries=True)
+
+
+def number_components(graph: Graph) -> IntArray:
+    """Return the component of every point, where isolated points are components of their own."""
+    number = graph.components.copy()
+    alone = np.flatnonzero(number < 0)
+    number[alone] = int(number.max()) + 1 + np.arange(alone.size)
+    return number
 
 
 def leading_basis(graph: Graph, count: int, n_clusters: int, rng: np.random.RandomState) -> FloatArray:
