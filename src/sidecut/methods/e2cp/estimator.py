@@ -47,8 +47,8 @@ Columns = Callable[[IntArray], FloatArray]
 APPROXIMATE_FROM = 2_000
 #: Where rows of the graph differ from eq. 4 by more than this share, graphs of up to MAX_MEASURED_NODES nodes
 #: are adjusted exactly, or with FINER times as many eigenvectors and groups. With n pairs on 2,500 points of
-#: five sets of tables, the adjusted Rand index was up to .27 below that of the exact graph at errors of .3 to
-#: .6, with four times as many at most .02.
+#: five development sets, the adjusted Rand index was up to .27 below that of the exact graph at errors of .3
+#: to .6, with four times as many up to .04.
 MAX_ERROR, MAX_MEASURED_NODES, FINER = 0.1, 8_000, 4
 #: For errors above this share a warning is given. On moons and rings in the plane, where most entries of F
 #: are small and of either sign, clusters are those of the exact method up to an error of 0.6.
