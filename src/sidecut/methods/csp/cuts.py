@@ -39,7 +39,7 @@ MIN_SHARE = 0.1
 #: More feasible cuts than this are not all computed; those of smallest λ are. On random pairs the twenty
 #: cheapest cuts were always among the eighty of smallest λ.
 MAX_CUTS = 300
-#: Tolerance factor for the K - 1 cuts when many are feasible. On segment with n pairs, four draws, 10,000 gave
+#: Tolerance factor for the K - 1 cuts when many are feasible. On segment, n pairs, four draws, 10,000 gave
 #: a mean ARI of .660, 100 gave .719 and 1 gave .707: one draw took another β of nearly the same score.
 SCATTERED_TOLERANCE = 100
 #: These times the automatic β are tried with scattered pairs, beside that of eq. 19. Two true clusters
