@@ -7,14 +7,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::sidecut.exceptions.SidecutWarni
 
 
 def test_stages_are_written_and_the_answer_is_the_same(case, blobs, known, capsys, monkeypatch):
-    monkeypatch.setattr("sidecut.progress.SHORT", 0.0)
+    monkeypatch.setattr("sidecut.progress.MIN_SECONDS", 0.0)
     X, _ = blobs
     quiet = case.make(n_neighbors=10).fit(X, constraints=case.knows(known))
     assert capsys.readouterr() == ("", "")
     model = case.make(n_neighbors=10, verbose=1).fit(X, constraints=case.knows(known))
-    told = capsys.readouterr()
-    assert told.out == ""
-    title, *stages = told.err.splitlines()
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    title, *stages = shown.err.splitlines()
     assert title == f"{case.estimator.__name__}:"
     assert len(stages) >= 1
     assert all(line.startswith("  ") and " ... " in line and line.endswith(" s") for line in stages)

@@ -153,5 +153,6 @@ def test_warnings_of_the_plain_answer_come_with_it_alone():
 
 
 def test_what_was_given_is_named_as_it_was_given():
-    assert describe(labels_of(15)) == "15 labels"
-    assert describe(Constraints.from_pairs(N, must_link=[(0, 1), (2, 3)])) == "2 must-links"
+    assert describe(labels_of(15)) == "15 labels were"
+    assert describe(Constraints.from_pairs(N, must_link=[(0, 1), (2, 3)])) == "2 must-links were"
+    assert describe(Constraints.from_pairs(N, cannot_link=[(0, 1)])) == "1 cannot-link was"

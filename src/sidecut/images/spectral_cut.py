@@ -54,6 +54,9 @@ def cut_pixel_graph(
     balanced = isinstance(method, CSP) if balance is None else balance
     constraints = Constraints.none(graph.n_nodes) if seeds is None else seeds.constraints(balanced=balanced)
     model = clone(method).set_params(n_clusters=n_segments, affinity="precomputed")
+    if "safe" in model.get_params():
+        # Marks are to be followed.
+        model.set_params(safe=False)
     model.fit(graph, constraints=constraints)
     names = _names_by_marks(model.labels_, seeds, n_segments)
     codes = names[model.labels_].reshape(shape)

@@ -58,7 +58,7 @@ def guard(task: Task, solve: Solve, caution: float, is_ample: bool) -> Answer:
     if answer is not None and not reason:
         return answer.because(Decision("constrained", "The answer agrees with the constraints better."))
     warn(
-        f"Your {describe(known)} were not used because {reason}. The clusters found without them agree with "
+        f"Your {describe(known)} not used because {reason}. The clusters found without them agree with "
         f"{known.satisfaction(plain.labels):.0%} of what you gave. Give more, or use these with safe=False.",
         ConstraintWarning,
     )
@@ -71,13 +71,13 @@ def are_ample(known: Constraints, n_clusters: int) -> bool:
 
 
 def describe(known: Constraints) -> str:
-    """Return what was given in words, such as "15 labels"."""
+    """Return what was given in words, such as "15 labels were"."""
     if known.labels is not None:
         counts = {"label": int(np.count_nonzero(known.labels >= 0))}
     else:
         counts = {"must-link": known.n_must_link, "cannot-link": known.n_cannot_link}
     said = [f"{count:,} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]
-    return " and ".join(said) or "constraints"
+    return (" and ".join(said) or "constraints") + (" was" if sum(counts.values()) == 1 else " were")
 
 
 def held_out_gain(task: Task, solve: Solve) -> float:
@@ -120,7 +120,9 @@ def _why_not(task: Task, solve: Solve, caution: float, is_ample: bool) -> str:
         return ""
     with stage("held-out constraints"), warnings.catch_warnings(action="ignore", category=SidecutWarning):
         gain = held_out_gain(task, solve)
-    if gain > caution * MIN_GAIN / np.sqrt(known.n_independent_pairs):
+    needed = caution * MIN_GAIN / np.sqrt(known.n_independent_pairs)
+    # K clusters leave a K-th of cannot-links to gain: chance moves agreement with them K times as far.
+    if gain > (needed if known.n_must_link else task.n_clusters * needed):
         return ""
     return "they do not help to predict one another: some were held out, and the others did not find them"
 

@@ -287,6 +287,10 @@ class MetricKMeans(TakesConstraints, PointClusterer):
         "regularization": check_not_negative,
     }
 
+    def _has_ample_constraints(self, task: Task) -> bool:
+        # A weight for every feature can fit many links that say nothing about other points.
+        return False
+
     def _solve(self, task: Task) -> Answer:
         X, known, rng = task.data, task.constraints, task.rng()
         metric = np.ones(X.shape[1])

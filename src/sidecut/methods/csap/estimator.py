@@ -160,7 +160,8 @@ class CSAP(TakesConstraints, CutClusterer):
         noise = max(links.eps_must.max(initial=0.0), links.eps_cannot.max(initial=0.0))
         if noise > MAX_HARD_NOISE or np.any(matrix.diagonal()):
             return False
-        return self.approximate is True or links.count_products(graph, algorithm) > MAX_EXACT_PRODUCTS
+        takes_long = links.count_products(graph, algorithm) > MAX_EXACT_PRODUCTS
+        return self.approximate is True or takes_long or links.exceed_memory(graph)
 
     @property
     def approximation_error_(self) -> float:

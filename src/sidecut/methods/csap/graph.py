@@ -351,6 +351,11 @@ class ObservedLinks:
         n_pairs = W.nnz / 2 + float(np.square(np.diff(near.indptr).astype(np.float64)).sum())
         return n_pairs * (apart + together / MATRIX_SPEED)
 
+    def exceed_memory(self, graph: Graph) -> bool:
+        """Tell whether the exact affinity would be refused, if every linked point were observed once."""
+        n_linked = len(self.points)
+        return bool(24 * n_linked * (graph.n_nodes + n_linked) > MAX_BYTES)
+
     def neighbourhoods(self, graph: Graph) -> Iterator[IntArray]:
         """The points near each must-linked set of a sparse graph, its own included."""
         near = sp.csc_array(graph.matrix)[:, self.points]

@@ -85,7 +85,7 @@ class NCSC(TakesConstraints, SpectralClusterer):
         price α, before overlap was forbidden.
     objective_ : float
         Eq. 6 at `indicators_`.
-    objective_trace_ : array of shape (n_iter_ + 1,)
+    objective_trace_ : array
         Eq. 6 on the way, of the projected solver with the price of overlap: of that and of "exchange" it
         never grows.
     n_iter_ : int
@@ -171,7 +171,8 @@ class NCSC(TakesConstraints, SpectralClusterer):
             "gamma_must_": gamma_must,
             "gamma_cannot_": gamma_cannot,
             "overlap_": descent.overlap,
-            "n_iter_": descent.n_iter,
+            # To find that a start is at rest takes an iteration.
+            "n_iter_": max(descent.n_iter, 1),
             "start_": problem.on_points(start),
             "objective_trace_": descent.trace,
             "problem": problem,
