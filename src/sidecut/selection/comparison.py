@@ -131,7 +131,7 @@ class Consensus(ClusterMixin, BaseEstimator):
     >>> members = [(m.__name__, m(3, safe=False, random_state=0)) for m in (CCSR, E2CP, NCSC)]
     >>> model = Consensus(members).fit(X, constraints=sample_labels(y, 6, random_state=1))
     >>> print(f"{model.agreement_.mean():.2f}")
-    0.99
+    0.97
     """
 
     def __init__(self, estimators: list[tuple[str, Any]], weights: list[float] | None = None) -> None:
