@@ -272,7 +272,7 @@ class MetricKMeans(TakesConstraints, PointClusterer):
     >>> links = Constraints.from_pairs(6, must_link=[(0, 2), (3, 5)], cannot_link=[(1, 4)])
     >>> model = MetricKMeans(n_clusters=2, safe=False, random_state=0).fit(X, constraints=links)
     >>> model.labels_
-    array([0, 0, 0, 1, 1, 1])
+    array([1, 1, 1, 0, 0, 0])
     >>> bool(model.metric_[1] > 1000 * model.metric_[0])
     True
     """
