@@ -383,6 +383,22 @@ def csap_tiled() -> str:
     )
 
 
+@fragment
+def beside() -> str:
+    """The code of another checkout beside this one."""
+    rows = []
+    for (name, data), cells in of("beside").groupby(["method", "data"], sort=False):
+        shown = [f"`{name}`, {DATA[data]}"]
+        for kind in ("2 labels per class", "10 % labels", "n pairs"):
+            told = [
+                f"{row['ratio']:.2f} ({row['index before']:.3f}, {row['index now']:.3f})"
+                for _, row in cells[cells["kind"] == kind].iterrows()
+            ]
+            shown.append(" ".join(told))
+        rows.append([*shown, measured(cells)])
+    return markdown("fit | 2 labels per class | 10 % labels | n pairs | measured", rows)
+
+
 def makers() -> dict[str, Callable[[], str]]:
     """Return what makes the text between marks, by their names."""
     # Sections are made with what is defined here.

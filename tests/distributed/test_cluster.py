@@ -28,5 +28,5 @@ def test_without_a_cluster_it_is_said_how_to_start_one():
 def test_without_dask_it_is_said_what_to_install(missing, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
     monkeypatch.delitem(sys.modules, "sidecut.distributed")
-    with pytest.raises(ImportError, match=rf"{missing}.*pip install \"sidecut\[distributed\]\""):
+    with pytest.raises(ImportError, match=rf"{missing}.*pip install 'dask\[array,dataframe\]' distributed"):
         importlib.import_module("sidecut.distributed")

@@ -143,7 +143,7 @@ def test_a_value_that_is_not_finite_is_named_by_its_row_in_the_whole(threads):
 @pytest.mark.parametrize(
     ("model", "X", "constraints", "error", "message"),
     [
-        (CSP(2), da.ones((9, 2)), None, TypeError, "CSP cannot run on a cluster"),
+        (CSP(2), da.ones((9, 2)), None, TypeError, "CSP cannot run on rows on a cluster"),
         (SCACS(2), np.ones((9, 2)), None, TypeError, "X is a ndarray; sidecut.distributed takes dask"),
         (SCACS(2), da.ones(9), None, ValueError, r"X has shape \(9,\)"),
         (SCACS(2, hard=True), da.ones((9, 2)), None, ValueError, "hard=True"),

@@ -268,3 +268,19 @@ def test_all_pairs_of_some_points_and_their_others():
         np.testing.assert_allclose(
             found.unit**2 * found.squared_lengths(points, others), expected, rtol=1e-12
         )
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e30, 1e-30])
+def test_rows_that_ask_find_the_same_neighbours_by_single_precision(unit, monkeypatch):
+    X = unit * RNG.normal(size=(900, 20)).round(1)
+    X[100:150] = X[0]
+    new = np.vstack([X[:5], unit * RNG.normal(size=(60, 20))])
+    to = np.sqrt((((new[:, None] - X) / unit) ** 2).sum(axis=2))
+    expected = unit * np.sort(to, axis=1)[:, :7]
+    slow = search.neighbors_of_new(X, new, 7, "euclidean")
+    monkeypatch.setattr(search, "SINGLE_PRODUCTS", 0)
+    undecided = search._nearest_of_few(np.vstack([X, new]), len(X), 7)[2]
+    assert len(undecided) == (1 if unit == 1.0 else len(new))
+    indices, distances = search.neighbors_of_new(X, new, 7, "euclidean")
+    np.testing.assert_array_equal(indices, slow[0])
+    np.testing.assert_allclose(distances, expected, rtol=1e-9, atol=1e-9 * unit)

@@ -1,8 +1,9 @@
-"""SCACS and LSC on Dask: the same estimators, on rows on other machines.
+"""Estimators on Dask: SCACS and LSC on rows on other machines, methods on graphs on blocks of a graph.
 
 `fit` takes an estimator and a dask array or data frame, and returns the estimator fitted, with `labels_` and
-`embedding_` as dask arrays; `predict` labels further dask rows. `constraints_by_key` makes constraints from
-pairs and labels of keys of a dask frame, `constraints_by_label` from a column of labels.
+`embedding_` as dask arrays; or a graph in blocks (`sidecut.graphs.BlockGraph`), whose parts lie with workers.
+`predict` labels further dask rows. `constraints_by_key` makes constraints from pairs and labels of keys of a
+dask frame, `constraints_by_label` from a column of labels.
 """
 
 try:
@@ -11,7 +12,8 @@ try:
     import distributed  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        f'sidecut.distributed needs dask and distributed ({error}): pip install "sidecut[distributed]".'
+        f"sidecut.distributed needs dask and distributed ({error}): "
+        "pip install 'dask[array,dataframe]' distributed."
     ) from error
 
 from sidecut.distributed.fitting import fit, predict

@@ -1,4 +1,4 @@
-"""The landmark methods on a cluster: rows, codes, the p x p problem, embedding, labels."""
+"""Methods on a cluster; those on landmarks here: rows, codes, the p x p problem, embedding, labels."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidecut.checks import IntArray, check_n_clusters, check_parameters
 from sidecut.constraints import Constraints
+from sidecut.distributed.graph_fitting import as_blocks, fit_graph
 from sidecut.distributed.partitions import (
     PartitionedCodes,
     PartitionedRows,
     Workers,
     as_dask_array,
     current_client,
+    labels_that_stand,
     named_labels,
     numbers,
     partitioned_kmeans,
@@ -31,12 +33,13 @@ from sidecut.graphs.landmark_codes import ProgressBar
 from sidecut.graphs.landmarks import component_sizes
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods import LSC
+from sidecut.methods.base import Clusterer
 from sidecut.methods.scacs.base import WHY_MISSING, LandmarkClusterer, LandmarkModel, seeds, shown_by
 from sidecut.methods.scacs.scacs import refuse_constraints
 from sidecut.methods.task import Task, check_constraints, draw_seed
 from sidecut.threads import limit_threads
 
-Model = TypeVar("Model", bound=LandmarkClusterer)
+Model = TypeVar("Model", bound=Clusterer)
 
 
 def fit(
@@ -46,20 +49,26 @@ def fit(
     constraints: Constraints | None = None,
     client: Client | None = None,
     progress: ProgressBar | bool | None = None,
+    n_parts: int | None = None,
 ) -> Model:
-    """Cluster rows on a Dask cluster.
+    """Cluster rows, or a graph in blocks, on a Dask cluster.
 
-    Landmarks go to every worker, which codes its rows over them. Sums over the codes come back, and the p x p
-    problem is solved here. Embedding and labels stay on the workers. Landmarks and labels are those of
-    `model.fit` on the same rows in memory.
+    Of rows, landmarks go to every worker, which codes its rows over them. Sums over the codes come back, and
+    the p x p problem is solved here. Embedding and labels stay on the workers. Landmarks and labels are those
+    of `model.fit` on the same rows in memory.
+
+    Of a graph in blocks, every worker multiplies the parts that are pinned to it, and only rows of neighbours
+    in other parts travel. The labels are those of `model.fit` on the graph.
 
     Parameters
     ----------
-    model : SCACS or LSC
-        The method with its parameters. It is fitted in place, as by its own `fit`; `hard=True` is refused
-        and `n_jobs` does nothing.
-    X : dask array or dask data frame of shape (n_samples, n_features)
-        The points, numbers only. A data frame may have partitions of unknown length: they are counted.
+    model : estimator
+        The method with its parameters, fitted in place as by its own `fit`. For rows SCACS or LSC, where
+        `hard=True` is refused and `n_jobs` does nothing; for a graph any method with
+        ``affinity="precomputed"``.
+    X : dask array, dask data frame, BlockGraph or path
+        The points, numbers only; a data frame may have partitions of unknown length: they are counted. Or a
+        graph in blocks, in a folder that all workers see at the same path.
     constraints : Constraints, optional
         Which rows belong together and which do not; rows are numbered through all partitions. See
         `constraints_by_key`.
@@ -67,21 +76,27 @@ def fit(
         The client of a cluster; the current one by default.
     progress : True or callable, optional
         Wraps an iterable to show its progress: True is tqdm, or give a function with its signature.
+    n_parts : int, optional
+        For a graph: into how many parts it is divided; by default one for each worker, and at least 4.
+        Results depend on it in their last digits, and not on the number of workers.
 
     Returns
     -------
     model
         Fitted. `labels_` and `embedding_` are dask arrays, with chunks as the partitions of X, held by the
-        workers; `affinity_matrix_` is not there. Everything else, and `predict`, is as after `fit`.
+        workers; `affinity_matrix_` is not there. Everything else, and `predict`, is as after `fit`. Of a
+        graph, all results are arrays in memory, and nothing is left on the workers.
 
     Raises
     ------
     TypeError
-        If the method is not a landmark method, or X is not a dask collection.
+        If the method cannot run on X, or X is neither a dask collection nor a graph in blocks.
     ValueError
         If there is no client, a value of X is not finite, or a parameter is invalid.
     ConstraintError
         If the constraints are for other data, or no cut satisfies them.
+    MemoryError
+        If workers of a graph die again and again; the message has the numbers.
 
     Examples
     --------
@@ -100,8 +115,16 @@ def fit(
     ((500, 500, 500, 500),)
     1.0
     """
+    graph = as_blocks(X)
+    if graph is not None:
+        fitted: Model = fit_graph(model, graph, constraints, client, progress, n_parts)
+        return fitted
     _check_model(model, constraints)
-    workers = Workers(current_client(client), shown_by(progress))
+    return _fit_rows(model, X, constraints, Workers(current_client(client), shown_by(progress)))
+
+
+def _fit_rows(model: Any, X: Any, constraints: Constraints | None, workers: Workers) -> Any:
+    """Fit a landmark method on rows."""
     rows, seed = PartitionedRows(X, workers), draw_seed(model.random_state)
     constraints = check_constraints(constraints, rows.n_rows)
     check_n_clusters(model.n_clusters, rows.n_rows)
@@ -117,6 +140,8 @@ def fit(
     if centers is None:
         centers = partitioned_kmeans(parts, rows, model.n_clusters, n_init=model.n_init, random_state=second)
     labels, centers, n_found = named_labels(parts, rows, centers)
+    if model.safe:
+        labels = labels_that_stand(labels, rows, constraints, model.n_clusters)
     warn_if_clusters_are_missing(np.arange(n_found), model.n_clusters, "kmeans", WHY_MISSING)
     sizes = rows.sizes.tolist()
     embedding = as_dask_array(parts, sizes, np.float64, found.projection.shape[1])
@@ -196,8 +221,9 @@ def predict_rows(
 def _check_model(model: Any, constraints: Constraints | None) -> None:
     if not isinstance(model, LandmarkClusterer):
         raise TypeError(
-            f"{type(model).__name__} cannot run on a cluster: its graph is not a sum over rows. The methods "
-            "on landmarks can: SCACS, and LSC without constraints."
+            f"{type(model).__name__} cannot run on rows on a cluster: it needs a graph between them. The "
+            "methods on landmarks can: SCACS, and LSC without constraints. Others take a graph in blocks: "
+            "sidecut.graphs.graph_from_points builds one."
         )
     check_parameters(model)
     if model.hard:

@@ -35,7 +35,7 @@ from sidecut.graphs import (
 )
 from sidecut.graphs.chunks import as_rows, refuse_nonfinite, stack_chunks
 from sidecut.graphs.landmark_codes import ProgressBar, check_sigma, mean_distance
-from sidecut.labelling import nearest_centers
+from sidecut.labelling import keep_given_classes, nearest_centers
 from sidecut.labelling.lloyd import CenterSums, center_sums, reduced_kmeans
 from sidecut.methods.scacs.base import LandmarkModel, embed_codes
 
@@ -389,6 +389,40 @@ def named_labels(
     rank = np.argsort(order)
     labels = rows.workers.keep([number(rank, part) for part in found], "names")
     return labels, centers[order], len(appearing)
+
+
+def labels_that_stand(
+    labels: list[Delayed], rows: PartitionedRows, constraints: Constraints, n_clusters: int
+) -> list[Delayed]:
+    """Return labels in which every point with a given class is in a cluster of its class."""
+    given = constraints.labels
+    points = np.empty(0, dtype=np.intp) if given is None else np.flatnonzero(given >= 0)
+    if given is None or not points.size:
+        return labels
+    ends = np.cumsum(rows.sizes)
+    part, pick, put = (
+        np.searchsorted(ends, points, side="right"),
+        dask.delayed(getitem),
+        dask.delayed(replaced),
+    )
+    own = points - (ends - rows.sizes)[part]
+    asked = np.unique(part)
+    found = rows.workers.fetch([pick(labels[one], own[part == one]) for one in asked])
+    kept, moved = keep_given_classes(
+        np.concatenate(found), Constraints.from_labels(given[points]), n_clusters
+    )
+    changed = [
+        put(piece, own[moved[part[moved] == one]], kept[moved[part[moved] == one]])
+        for one, piece in enumerate(labels)
+    ]
+    return rows.workers.keep(changed, "standing") if moved.size else labels
+
+
+def replaced(labels: IntArray, rows: IntArray, values: IntArray) -> IntArray:
+    """Return labels with other values in some rows."""
+    result = labels.copy()
+    result[rows] = values
+    return result
 
 
 def constraints_by_key(

@@ -4,7 +4,10 @@ A `Graph` is known by what it does to a block of vectors. Recipes (`Neighbors`, 
 `Heat`, `Cosine`, `Landmarks`) turn data into graphs; `as_graph` takes a matrix or a networkx graph as it is.
 """
 
+from sidecut.graphs.blocks import BlockGraph
+from sidecut.graphs.both import average_along, node_features, sum_graphs
 from sidecut.graphs.chunks import RowChunks, each_chunk
+from sidecut.graphs.edge_files import graph_from_edges
 from sidecut.graphs.graph import (
     DenseGraph,
     Graph,
@@ -40,6 +43,7 @@ from sidecut.graphs.landmarks import (
     landmark_components,
 )
 from sidecut.graphs.lazy import CorrectedGraph, FactorGraph, TiledGraph, columns_of, correct_weights, rows_of
+from sidecut.graphs.point_files import graph_from_points
 from sidecut.graphs.recipes import (
     Cosine,
     Gaussian,
@@ -55,6 +59,7 @@ from sidecut.graphs.recipes import (
 from sidecut.graphs.search import local_scales, nearest_neighbors
 
 __all__ = [
+    "BlockGraph",
     "CodedRows",
     "CorrectedGraph",
     "Cosine",
@@ -84,6 +89,7 @@ __all__ = [
     "SpooledNearest",
     "TiledGraph",
     "as_graph",
+    "average_along",
     "bandwidth",
     "choose_landmarks",
     "code_points",
@@ -92,13 +98,17 @@ __all__ = [
     "constraint_gram",
     "correct_weights",
     "each_chunk",
+    "graph_from_edges",
+    "graph_from_points",
     "landmark_components",
     "landmark_sums",
     "local_scales",
     "nearest_by_affinity",
     "nearest_neighbors",
+    "node_features",
     "recipe",
     "rows_of",
+    "sum_graphs",
     "symmetrize",
     "warn_about_graph",
 ]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -58,10 +59,15 @@ class Cells:
         centres = np.add.reduceat(rows, starts[:-1], axis=0) / sizes[:, None]
         return cls(rows, order, starts, centres.astype(np.float32))
 
-    @property
+    @cached_property
     def sizes(self) -> IntArray:
         """How many points every cell holds."""
         return np.diff(self.starts)
+
+    @cached_property
+    def squared_norms(self) -> Coordinates:
+        """‖x‖² of the points, in the order of the cells."""
+        return np.einsum("ij,ij->i", self.coordinates, self.coordinates)
 
     @property
     def cell_of(self) -> IntArray:
@@ -96,15 +102,15 @@ class Cells:
 
     def _distances(self, queries: Coordinates, probed: IntArray) -> Coordinates:
         """Return ‖y‖² - 2xᵀy for every query x and the members y of its cells; infinite where none is."""
-        sizes, n_probed = self.sizes, probed.shape[1]
+        sizes, norms, n_probed = self.sizes, self.squared_norms, probed.shape[1]
         width = int(sizes.max())
         result = np.full((probed.size, width), np.inf, dtype=np.float32)
         order = np.argsort(probed, axis=None, kind="stable")
         cells, begins = np.unique(probed.ravel()[order], return_index=True)
         for cell, asking in zip(cells, np.split(order, begins[1:]), strict=True):
-            members = self.coordinates[self.starts[cell] : self.starts[cell + 1]]
-            norms = np.einsum("ij,ij->i", members, members)
-            result[asking, : sizes[cell]] = norms - 2 * (queries[asking // n_probed] @ members.T)
+            members = slice(self.starts[cell], self.starts[cell + 1])
+            products = queries[asking // n_probed] @ self.coordinates[members].T
+            result[asking, : sizes[cell]] = norms[members] - 2 * products
         return result.reshape(queries.shape[0], n_probed * width)
 
 
@@ -183,17 +189,18 @@ class SingleProducts:
         error = (n_features + 8) * 2.0**-24 * 4 * float(norms.max(initial=0.0))
         return cls(rounded, norms, error)
 
-    def nearest(self, points: IntArray, count: int) -> tuple[IntArray, FloatArray]:
+    def nearest(self, points: IntArray, count: int, among: int | None = None) -> tuple[IntArray, FloatArray]:
         """Return the `count` nearest of some points, themselves included, and a squared distance.
 
-        No point that is not among them is nearer than that.
+        No point that is not one of these is nearer than that. Only the first `among` points are looked at.
         """
-        distances = self.coordinates[points] @ self.coordinates.T
+        norms = self.squared_norms[:among]
+        distances = self.coordinates[points] @ self.coordinates[:among].T
         distances *= -2
-        distances += self.squared_norms
+        distances += norms
         places = smallest(distances, count)
         last = np.take_along_axis(distances, places, 1).max(axis=1)
-        if count == self.squared_norms.size:
+        if count == norms.size:
             return places, np.full(points.size, np.inf)
         return places, last.astype(np.float64) + self.squared_norms[points] - self.error
 

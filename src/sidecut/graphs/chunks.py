@@ -208,7 +208,7 @@ def _parquet_chunks(path: Path, chunk_rows: int) -> Iterator[np.ndarray]:
     try:
         from pyarrow import dataset, types  # type: ignore[import-untyped]
     except ImportError as error:
-        raise ImportError('reading Parquet needs pyarrow: pip install "sidecut[cli]".') from error
+        raise ImportError("reading Parquet needs pyarrow: pip install pyarrow") from error
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {str(path)!r} to read rows from.")
     table = dataset.dataset(path, format="parquet")

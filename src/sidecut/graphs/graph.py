@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,11 @@ from scipy.sparse.linalg import LinearOperator
 from sidecut.checks import FloatArray, IntArray, to_native
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.threads import count_threads
+
+if TYPE_CHECKING:
+    from sidecut.graphs.blocks import BlockGraph, Change
+
+Result = TypeVar("Result")
 
 #: `toarray` refuses graphs with more nodes than this: 20,000 nodes are 3.2 GB.
 DENSE_LIMIT = 20_000
@@ -134,6 +140,10 @@ class Extension(Protocol):
         """Return the weights from new points to old ones, and for each the old one it equals, or -1."""
         ...
 
+    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> tuple[SparseGraph, IntArray]:
+        """Return the graph of old and new points, and for each new point an old one it equals, or -1."""
+        ...
+
 
 class SplitWeights(NamedTuple):
     """Weights as a sparse matrix plus one of low rank, S + B diag(core) Bᵀ."""
@@ -211,6 +221,78 @@ class Graph(LinearOperator, ABC):
         return None
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether weights are kept edge by edge, in memory or on a disk."""
+        return sp.issparse(self.matrix)
+
+    @property
+    def largest(self) -> float | None:
+        """The largest weight, where weights are stored but not in memory."""
+        return None
+
+    #: Whether products travel to other machines, so that many columns at once are better than one by one.
+    is_remote = False
+
+    def run(self, work: Callable[..., Result], *blocks: FloatArray) -> Result:
+        """Return ``work(*blocks)``, done where the graph lies: blocks of vectors go there and come back once.
+
+        The work may multiply with the graph, take sums, and calculate with whole columns.
+        """
+        return work(*blocks)
+
+    def save(self, folder: str | Path, order: IntArray | None = None) -> None:
+        """Write the graph as a folder of blocks of rows, with 8 bytes per entry.
+
+        The folder appears when it is complete. Weights are rounded to single precision.
+
+        Parameters
+        ----------
+        folder : path
+            Where to write; it must not be there yet.
+        order : array of shape (n_nodes,), optional
+            The nodes in an order that places neighbours near each other. By default that of Cuthill and
+            McKee, where it does so, otherwise the order of the nodes.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np
+        >>> from sidecut.graphs import Graph, Neighbors
+        >>> graph = Neighbors(5).build(np.random.default_rng(0).normal(size=(100, 2)))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     graph.save(f"{folder}/graph")
+        ...     Graph.open(f"{folder}/graph").degrees.shape
+        (100,)
+        """
+        from sidecut.graphs.block_files import save_graph
+
+        save_graph(self, folder, order)
+
+    @staticmethod
+    def open(folder: str | Path, check: bool = True) -> BlockGraph:
+        """Return the graph that `save` wrote, its blocks mapped into memory.
+
+        Parameters
+        ----------
+        folder : path
+            Where it lies.
+        check : bool, default=True
+            Read it once and compare checksums. Without, only the sizes of files are compared.
+
+        Returns
+        -------
+        BlockGraph
+            It stays on the disk; vectors lie in memory.
+
+        Raises
+        ------
+        ValueError
+            If a file is missing, cut short, changed or of another kind; it is named.
+        """
+        from sidecut.graphs.blocks import open_graph
+
+        return open_graph(folder, check)
+
+    @property
     def split(self) -> SplitWeights | None:
         """The weights as a sparse matrix plus one of low rank, or None where they have no such form."""
         return None
@@ -243,6 +325,10 @@ class Graph(LinearOperator, ABC):
             here = rows == node
             weights[here] = self.row(node)[columns[here]]
         return weights
+
+    def restricted_to(self, nodes: IntArray) -> Graph:
+        """Return the graph of some nodes and the edges among them."""
+        return RestrictedGraph(self, nodes)
 
     def row(self, node: int) -> FloatArray:
         """Return the weights of one node."""
@@ -288,6 +374,26 @@ class Graph(LinearOperator, ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(n_nodes={self.n_nodes})"
+
+
+class RestrictedGraph(Graph):
+    """Some nodes of a graph that is only applied, and the edges among them."""
+
+    def __init__(self, graph: Graph, nodes: IntArray) -> None:
+        self._graph, self._nodes = graph, nodes
+        self.n_nodes = len(nodes)
+        self.recall = graph.recall
+
+    def apply(self, block: FloatArray) -> FloatArray:
+        """Return W @ block."""
+        everyone = np.zeros((self._graph.n_nodes, *block.shape[1:]), dtype=block.dtype)
+        everyone[self._nodes] = block
+        return self._graph.apply(everyone)[self._nodes]
+
+    @cached_property
+    def components(self) -> IntArray:
+        """The connected component of every node, as far as the whole graph shows it."""
+        return drop_isolated(self._graph.components[self._nodes], self.isolated)
 
 
 class SparseGraph(Graph):
@@ -339,6 +445,10 @@ class SparseGraph(Graph):
         """The weights in compressed rows."""
         return self._weights
 
+    def restricted_to(self, nodes: IntArray) -> SparseGraph:
+        """Return the graph of some nodes and the edges among them."""
+        return SparseGraph(self._weights[nodes][:, nodes], recall=self.recall)
+
     @property
     def n_edges(self) -> int:
         """The number of edges, each counted once, self-loops included."""
@@ -348,6 +458,23 @@ class SparseGraph(Graph):
     def apply(self, block: FloatArray) -> FloatArray:
         """Return W @ block."""
         return np.asarray(self._weights @ block)
+
+    def apply_squares(self, block: FloatArray) -> FloatArray:
+        """Return the product with the squares of the weights."""
+        return np.asarray(self._weights**2 @ block)
+
+    @property
+    def diagonal(self) -> FloatArray:
+        """The weights of self-loops."""
+        return np.asarray(self._weights.diagonal())
+
+    def reweighted(self, change: Change) -> SparseGraph:
+        """Return the graph with other weights on the same edges."""
+        # One half and its mirror image: a graph is symmetric to the last bit.
+        edges = sp.coo_array(sp.triu(self._weights))
+        weights = change(edges.row, edges.col, edges.data)
+        half = sp.csr_array((weights, (edges.row, edges.col)), shape=edges.shape)
+        return SparseGraph(half + sp.triu(half, k=1).T)
 
     def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the weights of some pairs of nodes."""
@@ -385,6 +512,10 @@ class DenseGraph(Graph):
     def apply(self, block: FloatArray) -> FloatArray:
         """Return W @ block."""
         return self._weights @ block
+
+    def restricted_to(self, nodes: IntArray) -> DenseGraph:
+        """Return the graph of some nodes and the edges among them."""
+        return DenseGraph(self._weights[np.ix_(nodes, nodes)])
 
     def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the weights of some pairs of nodes."""
@@ -493,9 +624,10 @@ def as_graph(affinity: Any) -> Graph:
 
     Parameters
     ----------
-    affinity : array, sparse matrix, tensor, networkx.Graph, igraph.Graph or Graph
-        Symmetric nonnegative weights. The diagonal is kept: self-loops count in the degrees. Row i of a
-        networkx or igraph graph is its i-th node; edges without a weight count 1, parallel ones add up.
+    affinity : array, sparse matrix, tensor, networkx.Graph, igraph.Graph, Graph or path
+        Symmetric nonnegative weights, or the folder of a graph that was saved. The diagonal is kept:
+        self-loops count in the degrees. Row i of a networkx or igraph graph is its i-th node; edges without a
+        weight count 1, parallel ones add up.
 
     Returns
     -------
@@ -516,6 +648,8 @@ def as_graph(affinity: Any) -> Graph:
     """
     if isinstance(affinity, Graph):
         return affinity
+    if isinstance(affinity, str | Path):
+        return Graph.open(affinity)
     affinity = to_native(affinity)
     if type(affinity).__module__.partition(".")[0] == "networkx" or hasattr(affinity, "is_multigraph"):
         affinity = _networkx_weights(affinity)

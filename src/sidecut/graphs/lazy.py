@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import FloatArray, IntArray
+from sidecut.constraints.groups import number_by_appearance
 from sidecut.graphs.chunks import each_chunk
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, drop_isolated, tile_rows
 from sidecut.graphs.search import squared_rows
@@ -309,11 +310,17 @@ class CorrectedGraph(Graph):
     @cached_property
     def components(self) -> IntArray:
         """The connected component of every node; isolated nodes are -1."""
-        base = self.graph.matrix
-        if self.skeleton is None or not sp.issparse(base):
+        if self.skeleton is None or not self.graph.is_sparse:
             return super().components
-        joined = sp.csr_array(base + self.skeleton)
-        return drop_isolated(connected_components(joined, directed=False)[1], self.isolated)
+        # Components of W, each isolated node one of its own, joined by the edges of the skeleton.
+        number = self.graph.components.copy()
+        alone = np.flatnonzero(number < 0)
+        number[alone] = self.graph.n_components + np.arange(alone.size)
+        edges = sp.coo_array(self.skeleton)
+        shape = (int(number.max()) + 1,) * 2
+        joints = sp.coo_array((np.ones(edges.nnz), (number[edges.row], number[edges.col])), shape=shape)
+        joined = connected_components(joints, directed=False)[1][number]
+        return drop_isolated(number_by_appearance(joined), self.isolated)
 
 
 def correct_weights(graph: Graph, correction: sp.csr_array) -> Graph:
@@ -342,7 +349,7 @@ def correct_weights(graph: Graph, correction: sp.csr_array) -> Graph:
     """
     weights = graph.matrix
     if weights is None:
-        return CorrectedGraph(graph, correction.__matmul__)
+        return CorrectedGraph(graph, correction.__matmul__, correction if graph.is_sparse else None)
     if isinstance(weights, np.ndarray):
         changed = weights.copy()
         entries = sp.coo_array(correction)

@@ -7,7 +7,7 @@ one wants to choose: `affinity=Neighbors(15, weights="gaussian", sigma="median")
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from sidecut.graphs.kernels import (
 )
 from sidecut.graphs.lazy import FactorGraph, TiledGraph
 from sidecut.graphs.search import (
+    NearestNeighborLists,
     as_rows_of_edges,
     feasible_count,
     finite_matrix,
@@ -63,6 +64,35 @@ class NeighborExtension:
             weight = np.where(mutual, weight, 0.0)
         exact_matches = np.where(distances[:, 0] <= 0, indices[:, 0], -1)
         return as_rows_of_edges(indices, weight, self.reach.size), exact_matches
+
+    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> tuple[SparseGraph, IntArray]:
+        """Return the graph of old and new points, and for each new point an old one it equals, or -1.
+
+        New points look for their neighbours among all points; the edges between old points stay. What takes
+        long in making a graph anew, the search for the neighbours of old points, is left out.
+        """
+        n, m = graph.n_nodes, X_new.shape[0]
+        metric = "cosine" if self.weights == "cosine" else "euclidean"
+        indices, distances = neighbors_of_new(X, X_new, min(self.n_neighbors, n), metric)
+        exact_matches = np.where(distances[:, 0] <= 0, indices[:, 0], -1)
+        if m > 1:
+            among = nearest_neighbors(X_new, min(self.n_neighbors, m - 1), metric=metric)
+            indices = np.hstack([indices, among.indices + n])
+            distances = np.hstack([distances, among.distances])
+            order = np.argsort(distances, axis=1, kind="stable")[:, : self.n_neighbors]
+            indices = np.take_along_axis(indices, order, axis=1)
+            distances = np.take_along_axis(distances, order, axis=1)
+        own = local_scales(distances) if self.weights == "self_tuning" else np.full(m, self.scales[0])
+        scales, reach = np.append(self.scales, own), np.append(self.reach, distances[:, -1])
+        weights = edge_weights(self.weights, distances, indices, own, scales)
+        is_old = indices < n
+        asked = {"mean": 0.5, "union": 1.0, "mutual": 0.0}[self.symmetrize]
+        to_old = np.where(is_old, weights * np.where(distances <= reach[indices], 1.0, asked), 0.0)
+        outward = as_rows_of_edges(indices, to_old, n + m)[:, :n]
+        directed = as_rows_of_edges(indices, np.where(is_old, 0.0, weights), n + m)[:, n:]
+        inner = symmetrize(sp.csr_array(directed), self.symmetrize)
+        whole = sp.block_array([[graph.matrix, outward.T], [outward, inner]], format="csr")
+        return SparseGraph(whole, extension=replace(self, reach=reach, scales=scales)), exact_matches
 
 
 def edge_weights(
@@ -142,6 +172,39 @@ class Neighbors(GraphRecipe):
             search=self.search,
             random_state=self.random_state,
         )
+        return self._weigh(lists)
+
+    @classmethod
+    def from_knn(cls, indices: npt.ArrayLike, distances: npt.ArrayLike, **settings: Any) -> SparseGraph:
+        """Return the graph of neighbours that were searched elsewhere, for example on a GPU.
+
+        Fit it with ``affinity="precomputed"``.
+
+        Parameters
+        ----------
+        indices : array of shape (n, k)
+            The neighbours of every point. Where all rows contain the point itself, it is left out.
+        distances : array of shape (n, k)
+            Their distances; with ``weights="cosine"`` one minus the cosine.
+        settings
+            Parameters of `Neighbors` about weights: `weights`, `sigma`, `symmetrize`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.neighbors import NearestNeighbors
+        >>> from sidecut import CSP
+        >>> from sidecut.graphs import Neighbors
+        >>> X, _ = load_iris(return_X_y=True)
+        >>> distances, indices = NearestNeighbors(n_neighbors=21).fit(X).kneighbors(X)
+        >>> graph = Neighbors.from_knn(indices, distances)
+        >>> CSP(3, affinity="precomputed", random_state=0).fit(graph).labels_.shape
+        (150,)
+        """
+        return cls(**settings)._weigh(_read_lists(indices, distances))
+
+    def _weigh(self, lists: NearestNeighborLists) -> SparseGraph:
+        """Return the graph of lists of neighbours."""
         distances = lists.distances
         scales, width = np.ones(len(distances)), ""
         if self.weights == "self_tuning":
@@ -159,6 +222,40 @@ class Neighbors(GraphRecipe):
         reach = np.ascontiguousarray(distances[:, -1])
         extension = NeighborExtension(lists.n_neighbors, self.weights, self.symmetrize, reach, scales)
         return SparseGraph(weights, recall=lists.recall, extension=extension)
+
+
+def _read_lists(indices: npt.ArrayLike, distances: npt.ArrayLike) -> NearestNeighborLists:
+    """Check neighbours that were searched elsewhere, put the nearest first, and leave out the points."""
+    near, far = np.asarray(indices), np.asarray(distances, dtype=float)
+    if near.ndim != 2 or near.shape != far.shape or near.dtype.kind not in "iu":
+        raise ValueError(
+            f"indices has shape {near.shape} of {near.dtype} and distances {far.shape}: give whole numbers "
+            "and distances of the same shape, (n_points, n_neighbors)."
+        )
+    n = len(near)
+    bad = (near < 0) | (near >= n) | ~(np.isfinite(far) & (far >= 0))
+    if bad.any():
+        row, column = np.argwhere(bad)[0].tolist()
+        raise ValueError(
+            f"Neighbour {column} of point {row} is {near[row, column]} at distance {far[row, column]}: "
+            f"points are numbered from 0 to {n - 1}, and distances are finite and not negative."
+        )
+    is_self = near == np.arange(n)[:, None]
+    # A point may lack itself where others are equal to it; then its farthest neighbour goes.
+    gone = np.where(is_self.any(axis=1), is_self.argmax(axis=1), near.shape[1] - 1)
+    if is_self.any():
+        kept = np.arange(near.shape[1]) != gone[:, None]
+        near, far = (one[kept].reshape(n, -1) for one in (near, far))
+    ordered = np.sort(near, axis=1)
+    if (
+        not near.shape[1]
+        or (ordered[:, 1:] == ordered[:, :-1]).any()
+        or (near == np.arange(n)[:, None]).any()
+    ):
+        raise ValueError("indices must name at least one other point in each row, and none of them twice.")
+    order = np.argsort(far, axis=1, kind="stable")
+    near, far = (np.take_along_axis(one, order, axis=1) for one in (near, far))
+    return NearestNeighborLists(near.astype(np.intp), far, 1.0)
 
 
 @dataclass(eq=False, repr=False)

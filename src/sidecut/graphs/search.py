@@ -279,8 +279,39 @@ def neighbors_of_new(X: Any, X_new: Any, n_neighbors: int, metric: str) -> tuple
         rows: Any = sp.vstack([X, sp.csr_array(X_new)], format="csr")
     else:
         rows = np.concatenate([X, X_new.toarray() if sp.issparse(X_new) else X_new])
-    space = replace(_space(rows, metric), n_points=X.shape[0])
-    return _nearest(space, n_neighbors, np.arange(X.shape[0], rows.shape[0]))
+    n, new = X.shape[0], np.arange(X.shape[0], rows.shape[0])
+    is_long = not sp.issparse(rows) and rows.size * float(new.size) >= SINGLE_PRODUCTS
+    if not is_long or metric != "euclidean" or rows.shape[1] <= TREE_FEATURES:
+        return _nearest(replace(_space(rows, metric), n_points=n), n_neighbors, new)
+    indices, distances, open_ = _nearest_of_few(rows, n, n_neighbors)
+    if open_.size:
+        space = replace(_space(rows, metric), n_points=n)
+        indices[open_], distances[open_] = _nearest(space, n_neighbors, new[open_])
+    return indices, distances
+
+
+def _nearest_of_few(rows: npt.NDArray, n: int, k: int) -> tuple[npt.NDArray, FloatArray, IntArray]:
+    """Return the nearest of the first n rows to the others, and which of these are undecided.
+
+    As `_nearest_in_single_precision`, but only candidates are looked at in double precision.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        proposals = SingleProducts.of(rows)
+        new, count = np.arange(n, len(rows)), min(2 * k + 12, n)
+        step = max(1, DISTANCES_HELD // n)
+        parts = [
+            proposals.nearest(new[start : start + step], count, among=n) for start in range(0, new.size, step)
+        ]
+    proposed, beyond = (
+        np.concatenate([part[0] for part in parts]),
+        np.concatenate([part[1] for part in parts]),
+    )
+    used, places = np.unique(proposed, return_inverse=True)
+    space = _space(np.concatenate([rows[used], rows[n:]]), "euclidean")
+    found, apart = space.sorted(places.reshape(proposed.shape), used.size + np.arange(new.size), k)
+    # Numbers too large or too small for single precision decide nothing.
+    is_decided = (((1 + TIED) * apart[:, k - 1]) ** 2 < beyond) & (proposals.error > 1e-30)
+    return used[found[:, :k]], apart[:, :k], np.flatnonzero(~is_decided)
 
 
 def feasible_count(n_neighbors: int, n_points: int) -> int:

@@ -32,12 +32,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
 from sidecut.checks import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Operator = Callable[[FloatArray], FloatArray]
 
@@ -124,7 +127,7 @@ NOT_CERTIFIED = Certificate(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Eigenpairs:
     """Eigenvalues and eigenvectors, with their residuals, the solver that ran and its certificate.
 
@@ -147,6 +150,30 @@ class Eigenpairs:
     residuals: FloatArray
     solver: str
     certificate: Certificate
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{value:.4g}" for value in self.values[:8]) + (
+            ", ..." if len(self.values) > 8 else ""
+        )
+        n, k = self.vectors.shape
+        return f"Eigenpairs({k} of {n}: {shown}; by {self.solver}. {self.certificate})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table of the eigenvalues and the norms of their residuals.
+
+        Examples
+        --------
+        >>> from sidecut.graphs import as_graph
+        >>> from sidecut.spectral import laplacian_eigenpairs
+        >>> pairs = laplacian_eigenpairs(as_graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), 3)
+        >>> pairs
+        Eigenpairs(3 of 3: ...)
+        >>> pairs.to_frame()["eigenvalue"].round(6).abs().tolist()
+        [0.0, 1.0, 2.0]
+        """
+        import pandas
+
+        return pandas.DataFrame({"eigenvalue": self.values, "residual": self.residuals})
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from sidecut.spectral.certificate import (
     MIN_COVERAGE,
     NOT_CERTIFIED,
     Certificate,
+    ComplementBound,
     Eigenpairs,
     RitzPairs,
     bound_complement,
@@ -34,6 +35,10 @@ TOLERANCE = 1e-7
 #: From this many nodes on a product in single precision takes a third of the time, since the graph does not
 #: fit into the cache. It leaves residuals of 3e-6, which the certificate takes into account.
 SINGLE_NODES = 500_000
+#: Residuals of blocks: that of a product in single precision.
+BLOCK_TOLERANCE = 3e-6
+#: The most Chebyshev filters of a block.
+MAX_ROUNDS = 60
 #: Products with the graph that may be spent before another solver is tried.
 PRODUCT_BUDGET = 1_000
 #: Since SciPy 1.17 one can give the generator from which ARPACK draws a vector when a Krylov space closes.
@@ -72,7 +77,51 @@ def _filtered(problem: LaplacianProblem, block: FloatArray, edge: float) -> Floa
     now: Any = (problem.affinity.apply(before) - center * before) / half
     for _ in range(DEGREE - 1):
         before, now = now, (2.0 / half) * (problem.affinity.apply(now) - center * now) - before
-    return np.asarray(now, dtype=np.float64)
+    return now.astype(np.float64)
+
+
+def solve_by_blocks(
+    problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
+) -> Eigenpairs:
+    """Return the smallest eigenpairs of L̄ by Chebyshev filters of a whole block, certified.
+
+    For graphs on other machines: a message costs as much as thousands of numbers, so that all vectors are
+    multiplied at once, and only products of pairs of them come back.
+    """
+    width = min(wanted + max(4, wanted // 2), problem.n - problem.n_null)
+    goal = BLOCK_TOLERANCE
+
+    def iterate(block: FloatArray) -> list[FloatArray]:
+        block = orthonormal(problem.project(block))
+        edge = 0.5
+        for _ in range(MAX_ROUNDS):
+            block = orthonormal(problem.project(_filtered(problem, block, edge)))
+            image = problem.apply_laplacian(block)
+            small = block.T @ image
+            values, rotation = np.linalg.eigh(0.5 * (small + small.T))
+            block, image = block @ rotation, image @ rotation
+            residuals = np.linalg.norm(image - block * values, axis=0)
+            if residuals[:wanted].max() <= goal:
+                return [np.maximum(values, 0.0), block, residuals]
+            edge = max(0.0, 1.0 - float(values[-1]))
+        raise SpectralError(f"Chebyshev filters did not converge in {MAX_ROUNDS} rounds.")
+
+    pairs = RitzPairs(*problem.run(iterate, rng.standard_normal((problem.n, width))))
+    pairs = RitzPairs(*(values[..., : wanted + guards] for values in pairs))
+    return Eigenpairs(*pairs, "Chebyshev filters", certify_by_random_start(problem, pairs, wanted, rng))
+
+
+def orthonormal(block: FloatArray) -> FloatArray:
+    """Return an orthonormal basis of the columns, by Cholesky's factor of their products, twice."""
+    for _ in range(2):
+        lengths = np.linalg.norm(block, axis=0)
+        block = block * (1.0 / np.where(lengths > 0, lengths, 1.0))
+        products = block.T @ block
+        values, vectors = np.linalg.eigh(0.5 * (products + products.T))
+        # Directions that are in the others but for rounding are left out.
+        kept = values > 1e-14 * values[-1]
+        block = block @ (vectors[:, kept] / np.sqrt(values[kept]))
+    return block
 
 
 def solve_lanczos(
@@ -122,16 +171,20 @@ def certify_by_random_start(
 ) -> Certificate:
     """Bound the eigenvalues of L̄ that may hide outside the null space and the pairs that were found."""
     last = float(pairs.values[wanted - 1])
-    bound = bound_complement(
-        problem.affinity.apply,
-        problem.without(pairs.vectors),
-        rng.standard_normal(problem.n),
-        threshold=1.0 - last,
-        acceptable=1.0 - coverage * last,
-        max_steps=min(budget, problem.n),
-        known=1.0,
-        residual=float(np.linalg.norm(pairs.residuals)),
-    )
+
+    def bounded(start: FloatArray, vectors: FloatArray) -> ComplementBound:
+        return bound_complement(
+            problem.affinity.apply,
+            problem.without(vectors),
+            start,
+            threshold=1.0 - last,
+            acceptable=1.0 - coverage * last,
+            max_steps=min(budget, problem.n),
+            known=1.0,
+            residual=float(np.linalg.norm(pairs.residuals)),
+        )
+
+    bound = problem.run(bounded, rng.standard_normal(problem.n), pairs.vectors)
     return random_start_certificate(bound, 1.0 - bound.upper, 1.0 - bound.lower, last)
 
 

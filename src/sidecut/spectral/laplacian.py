@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.linalg
@@ -24,7 +25,13 @@ from sidecut.spectral.certificate import (
 )
 from sidecut.spectral.factorization import forecast
 from sidecut.spectral.inverse import solve_factorized, solve_factorized_roughly, solve_iterated
-from sidecut.spectral.lanczos import PRODUCT_BUDGET, solve_lanczos, solve_roughly, solve_sketch
+from sidecut.spectral.lanczos import (
+    PRODUCT_BUDGET,
+    solve_by_blocks,
+    solve_lanczos,
+    solve_roughly,
+    solve_sketch,
+)
 from sidecut.threads import limit_threads
 
 #: Up to this many nodes the whole spectrum is computed.
@@ -38,8 +45,13 @@ MAX_FACTOR_PRODUCTS = 2_500
 #: Up to this many nodes a short run of Lanczos comes even before that: with a clear gap it is faster.
 SMALL_NODES = 4_000
 
+#: With more components than this, vectors do not stay on other machines between products.
+MAX_REMOTE_NULL = 64
+
 SOLVERS = ("auto", "dense", "lanczos", "factorized", "iterated")
 ACCURACIES = ("certified", "rough", "sketch")
+
+Result = TypeVar("Result")
 
 Attempt = Callable[["LaplacianProblem", int, int, np.random.RandomState], Eigenpairs]
 
@@ -58,6 +70,8 @@ class LaplacianProblem:
         #: Its transpose, made once: a solver projects hundreds of times.
         self.null_rows = sp.csr_array(self.null.T)
         self.n, self.n_null = self.null.shape
+        #: The null space where the graph lies, while work is done there.
+        self.remote_null: Any = None
 
     def apply_laplacian(self, block: FloatArray) -> FloatArray:
         """Return L̄ @ block."""
@@ -65,7 +79,26 @@ class LaplacianProblem:
 
     def project(self, block: FloatArray) -> FloatArray:
         """Remove the null space from a vector or a block."""
+        if self.remote_null is not None:
+            return block - self.remote_null @ (self.remote_null.T @ block)
         return block - self.null @ (self.null_rows @ block)
+
+    def run(self, work: Callable[..., Result], *blocks: FloatArray) -> Result:
+        """Return work(*blocks), done where the graph lies; the null space goes there as a dense block.
+
+        With many components it is too wide for that, and everything is done here.
+        """
+        if not self.graph.is_remote or self.n_null > MAX_REMOTE_NULL:
+            return work(*blocks)
+
+        def with_null(null: FloatArray, *blocks: FloatArray) -> Result:
+            self.remote_null = null
+            try:
+                return work(*blocks)
+            finally:
+                self.remote_null = None
+
+        return self.graph.run(with_null, self.null.toarray(), *blocks)
 
     def null_pairs(self, n_vectors: int) -> Eigenpairs:
         """Return the eigenpairs of eigenvalue 0: the components of largest volume, at most `n_vectors`."""
@@ -263,6 +296,8 @@ def _attempts(problem: LaplacianProblem, count: int, solver: str, accuracy: str)
 
 def _ladder(problem: LaplacianProblem, accuracy: str) -> Iterator[Attempt]:
     """Yield the solvers for a large graph, those that are expected to be fast and certain first."""
+    if problem.graph.is_remote and problem.n_null <= MAX_REMOTE_NULL:
+        yield solve_by_blocks
     is_feasible = is_cheap = False
     if problem.sparse_part is not None:
         cost = forecast(problem.sparse_part)
