@@ -5,9 +5,10 @@ it is given or on a figure of its own, and returns the axes.
 """
 
 from sidecut.plots.canvas import align_clusters
-from sidecut.plots.curves import plot_dialogue, plot_reliability
+from sidecut.plots.curves import plot_dialogue, plot_n_clusters, plot_reliability
 from sidecut.plots.eigenvalues import plot_candidates, plot_eigenvalues, plot_indicator
 from sidecut.plots.embedding import plot_before_after, plot_embedding, project_for_picture
+from sidecut.plots.layers import plot_layers
 from sidecut.plots.links import plot_propagated, plot_propagated_links
 from sidecut.plots.matrices import plot_affinity, plot_distances, plot_equivalent_kernel, plot_numerical_range
 
@@ -22,6 +23,8 @@ __all__ = [
     "plot_embedding",
     "plot_equivalent_kernel",
     "plot_indicator",
+    "plot_layers",
+    "plot_n_clusters",
     "plot_numerical_range",
     "plot_propagated",
     "plot_propagated_links",

@@ -35,7 +35,7 @@ def require_matplotlib() -> Any:
         import matplotlib
     except ImportError as error:
         raise ImportError(
-            'Pictures need matplotlib, which is not installed: pip install "sidecut[plots]"'
+            "Pictures need matplotlib, which is not installed: pip install matplotlib"
         ) from error
     return matplotlib
 

@@ -1,4 +1,4 @@
-"""Reliability of confidences, and a dialogue: the change and the score after each answer."""
+"""Reliability of confidences, a dialogue, and the evidence for each number of clusters."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sidecut.active import Answer, ClassAnswer
+from sidecut.active import Answer
+from sidecut.active.records import Record, kind_of
 from sidecut.plots.canvas import CANNOT, OPEN, axes_or_new, cluster_styles, text_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from sidecut.selection.n_clusters import NumberCurve
 
 
 def plot_reliability(confidence: ArrayLike, is_right: ArrayLike, ax: Axes | None = None) -> Axes:
@@ -73,13 +76,13 @@ def plot_reliability(confidence: ArrayLike, is_right: ArrayLike, ax: Axes | None
 
 
 def plot_dialogue(
-    history: Sequence[Answer | ClassAnswer], scores: Sequence[float] | None = None, ax: Axes | None = None
+    history: Sequence[Record], scores: Sequence[float] | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw the share of all pairs of points that each answer regrouped, and the score after each.
 
     Parameters
     ----------
-    history : sequence of Answer and ClassAnswer
+    history : sequence of Answer, ClassAnswer and SetAnswer
         The `history_` of an `ActiveClustering`.
     scores : sequence of float, optional
         How good the clusters were before the first answer and after each, so one more number than answers:
@@ -114,13 +117,14 @@ def plot_dialogue(
     ax = axes_or_new(ax, 8.0, 3.6, ("left", "bottom", "right"))
     numbers = np.arange(1, len(history) + 1)
     changed = np.array([record.changed for record in history])
-    kinds = ["name" if isinstance(record, ClassAnswer) else record.same for record in history]
-    (blue, _), (orange, _), (green, _) = cluster_styles(3)
+    kinds = [record.same if isinstance(record, Answer) else kind_of(record) for record in history]
+    (blue, _), (orange, _), (green, _), (purple, _) = cluster_styles(4)
     styles: dict[bool | str | None, tuple[str, str, str]] = {
         True: ("together", blue, "o"),
         False: ("apart", CANNOT, "x"),
         None: ("unsure", orange, "s"),
-        "name": ("a class was named", green, "D"),
+        "label": ("a class was named", green, "D"),
+        "set": ("a set was divided", purple, "P"),
     }
     ax.vlines(numbers, 0.0, changed, colors=text_colour(), linewidth=1.0, alpha=0.35)
     for kind, (label, colour, marker) in styles.items():
@@ -139,4 +143,47 @@ def plot_dialogue(
         right.set_ylim(min(0.0, min(scores)), 1.02)
         right.set_ylabel("adjusted Rand index (line)")
         right.spines["top"].set_visible(False)
+    return ax
+
+
+def plot_n_clusters(curve: NumberCurve, ax: Axes | None = None) -> Axes:
+    """Draw the evidence for each number of clusters: gaps of the spectrum, and agreement with what is known.
+
+    Parameters
+    ----------
+    curve : NumberCurve
+        The `n_clusters_curve_` of a fitted `AutoCut`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the gaps. Agreement, where cuts were compared with what is known, is on an axis of its
+        own at the right.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from sidecut import AutoCut
+    >>> X, _ = make_blobs(300, n_features=5, centers=5, cluster_std=0.8, random_state=0)
+    >>> ax = plot_n_clusters(AutoCut(random_state=0).fit(X).n_clusters_curve_)
+    >>> int(ax.patches[4].get_height() == max(bar.get_height() for bar in ax.patches))
+    1
+    """
+    ax = axes_or_new(ax, 6.0, 3.8, OPEN)
+    (colour, _), (other, _), *_ = cluster_styles(2)
+    is_chosen = curve.n_clusters == curve.best
+    bars = ax.bar(curve.n_clusters, curve.eigengap, color=colour, alpha=0.45, gid="eigengap")
+    for bar, chosen in zip(bars, is_chosen, strict=True):
+        if chosen:
+            bar.set_alpha(1.0)
+    ax.set_xlabel(f"number of clusters (chosen: {curve.best})")
+    ax.set_ylabel("gap after this eigenvalue")
+    tried = ~np.isnan(curve.agreement)
+    if tried.any():
+        right = ax.twinx()
+        right.plot(curve.n_clusters[tried], curve.agreement[tried], color=other, marker="o", gid="agreement")
+        right.set_ylim(0.0, 1.05)
+        right.set_ylabel("agreement with what is known", color=other)
     return ax

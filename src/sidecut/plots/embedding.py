@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,7 @@ def plot_embedding(
     title: str | None = None,
     max_links: int = MAX_LINKS,
     legend: bool = True,
+    names: Mapping[int, str] | None = None,
 ) -> Axes:
     """Draw points coloured by cluster, and the constraints between them.
 
@@ -55,6 +56,8 @@ def plot_embedding(
         Draw at most this many links; the legend says when it is a sample.
     legend : bool
         Whether to explain the lines below the picture.
+    names : mapping of int to str, optional
+        What clusters are called: written where most of their points are.
 
     Returns
     -------
@@ -94,9 +97,31 @@ def plot_embedding(
     ax.set_yticks([])
     ax.margins(0.03)
     ax.autoscale_view()
+    for cluster, name in (names or {}).items():
+        _write_name(ax, points[clusters == cluster], name)
     if title:
         ax.set_title(title, loc="left", fontweight="bold")
     return ax
+
+
+def _write_name(ax: Axes, members: FloatArray, name: str) -> None:
+    """Write the name of a cluster at its point nearest to the median, on a ground that keeps it readable."""
+    if not len(members):
+        return
+    nearest = np.argmin(np.linalg.norm(members - np.median(members, axis=0), axis=1))
+    ground = "#14161a" if text_colour() > "#8" else "#ffffff"
+    box = {"boxstyle": "round,pad=0.2", "facecolor": ground, "edgecolor": "none", "alpha": 0.75}
+    shown = name if len(name) <= 24 else f"{name[:23]}…"
+    ax.annotate(
+        shown,
+        members[nearest],
+        ha="center",
+        va="center",
+        fontweight="bold",
+        fontsize="large",
+        bbox=box,
+        zorder=6,
+    )
 
 
 def plot_before_after(

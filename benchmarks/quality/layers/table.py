@@ -1,0 +1,63 @@
+"""The tables of docs/lab/layers.md: python -m benchmarks.quality.layers.table."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from benchmarks import stored
+from benchmarks.page_tables import DOCS, Makers, rewrite, short
+
+PAGES = [DOCS / "lab" / "layers.md"]
+FOLDER = stored.RESULTS / "quality"
+SCORES = ("accuracy", "ari", "purity", "clustered")
+
+
+def nothing() -> str:
+    """Return the table without knowledge: means over seeds, and the numbers of clusters of each."""
+    rows = pd.read_csv(FOLDER / "layers_nothing.csv")
+    head = ["set", "method", "clusters", *SCORES, "processor seconds", "peak MB", "measured"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for (name, method), part in rows.groupby(["set", "method"], sort=False):
+        counts = ", ".join(map(str, part["clusters"]))
+        means = [short(part[score].mean()) for score in SCORES]
+        seconds, peak = f"{part['cpu_seconds'].mean():.1f}", f"{part['peak_mb'].mean():.0f}"
+        cells = [name, method, counts, *means, seconds, peak, stored.measured(part)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def counts() -> str:
+    """Return in how many made sets the number of clusters is right."""
+    rows = pd.read_csv(FOLDER / "layers_counts.csv")
+    ratio = rows["layers"] / rows["classes"]
+    near, right = ((ratio <= 1.5) & (ratio >= 1 / 1.5)).mean(), (ratio == 1).mean()
+    return (
+        "| right | within a factor of 1.5 | mean ARI | sets | measured |\n|---|---|---|---|---|\n"
+        f"| {right:.0%} | {near:.0%} | {short(rows['ari'].mean())} | {len(rows)} | {stored.measured(rows)} |"
+    )
+
+
+def labels() -> str:
+    """Return the mean accuracy by labels per class; of LabelSpreading that of the best α in each draw."""
+    rows = pd.read_csv(FOLDER / "layers_labels.csv")
+    is_spread = rows["method"].str.startswith("LabelSpreading")
+    best = rows[is_spread].groupby(["set", "per_class", "draw"], sort=False)["accuracy"].max().reset_index()
+    both = pd.concat([rows[~is_spread], best.assign(method="LabelSpreading, best α")])
+    means = both.pivot_table(index=["set", "method"], columns="per_class", values="accuracy", sort=False)
+    lines = ["| set | method | " + " | ".join(map(str, means.columns)) + " | draws | measured |"]
+    lines.append("|---" * (len(means.columns) + 4) + "|")
+    for (name, method), row in means.iterrows():
+        part = rows[rows["set"] == name]
+        cells = [name, method, *map(short, row), str(part["draw"].nunique()), stored.measured(part)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def makers() -> Makers:
+    """Return what makes each table."""
+    return {"nothing": nothing, "counts": counts, "labels": labels}
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        rewrite(page, makers())

@@ -1,0 +1,9 @@
+"""Layers of clusters: `layout.py` lays a graph out, `tree.py` reads clusters off its density.
+
+`knowledge.py` chooses, splits, joins and names them by what is known; `estimator.py` is the method.
+"""
+
+from sidecut.methods.layers.estimator import Layers
+from sidecut.methods.layers.tree import find_branches, persistent_counts
+
+__all__ = ["Layers", "find_branches", "persistent_counts"]

@@ -1,0 +1,196 @@
+"""Layers: clusters from coarse to fine, by the density of a layout of the graph."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_flag, check_n_clusters, unless
+from sidecut.constraints import Constraints
+from sidecut.constraints.seeds import find_seeds
+from sidecut.graphs import warn_about_graph
+from sidecut.labelling import measure_confidence
+from sidecut.methods.base import GraphClusterer, TakesConstraints, documented
+from sidecut.methods.layers.knowledge import cluster_by_knowledge
+from sidecut.methods.layers.tree import Branches, find_branches, persistent_counts
+from sidecut.methods.poisson.seeds import number_by_seeds
+from sidecut.methods.task import Answer, Task, check_constraints
+from sidecut.progress import stage
+from sidecut.threads import use_threads
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class Layers(TakesConstraints, GraphClusterer):
+    """Clusters from coarse to fine, and how many there are, from a layout of the graph and its density.
+
+    The graph is laid out in four dimensions: neighbours attract, random points repel. A tree of clusters is
+    read off the density of the layout. Each layer of it has the clusters that exist where fewer points than
+    some smallest size are no cluster. Layers that exist over a wide range of smallest sizes are persistent.
+    The most persistent one gives the labels, or the one with the number of clusters that is asked for.
+
+    What is known chooses another layer where that agrees with it better, splits its clusters further, joins
+    them and names them. Every point has a cluster, unless ``noise=True`` asks for those that lie outside.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default="auto"
+        The number of clusters. "auto": as many as the layer that is chosen has.
+    min_size : int, default=5
+        The size of the smallest cluster of any layer.
+    noise : bool, default=False
+        Give points outside the dense parts of clusters the label -1: those that the tree joins to their
+        cluster only at distances where the cluster itself is joined to another. Points with
+        constraints keep their cluster.
+    {affinity}
+    {constraints}
+    {all}
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        The cluster of every point; -1 for noise.
+    n_clusters_ : int
+        The number of clusters.
+    layers_ : list of arrays of shape (n_samples,)
+        The labels of each persistent layer, from coarse to fine. They do not depend on what is known. Each
+        cluster lies within one of the layer before.
+    persistence_ : array of shape (n_layers,)
+        The persistence of each layer: the sum over its clusters of the range of smallest sizes for which
+        they exist, as a share of all points.
+    tree_ : dict of str to array
+        The tree as a table, for `pandas.DataFrame`. Each row is a cluster: its number, its parent, how many
+        points it has, and the smallest sizes `birth` and `death` between which it exists. Cluster 0 is all
+        points.
+    embedding_ : array of shape (n_samples, 4)
+        The layout.
+    affinity_matrix_ : Graph
+        The graph.
+    {results}
+
+    See Also
+    --------
+    PoissonMBO : where classes overlap and labels are known.
+    sidecut.plots.plot_layers : a picture of the layers.
+
+    References
+    ----------
+    L. McInnes, J. Healy, J. Melville: UMAP: uniform manifold approximation and projection for dimension
+    reduction. arXiv:1802.03426, 2018.
+    R. Campello, D. Moulavi, J. Sander: Density-based clustering based on hierarchical density estimates.
+    PAKDD 2013.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from sidecut import Layers
+    >>> X, y = make_blobs(600, centers=6, cluster_std=0.5, random_state=4)
+    >>> model = Layers(random_state=0).fit(X)
+    >>> model.n_clusters_
+    6
+    """
+
+    n_clusters: int | str = "auto"  # type: ignore[assignment]
+    _: KW_ONLY
+    min_size: int = 5
+    noise: bool = False
+    rules: ClassVar[dict[str, Rule]] = {
+        "n_clusters": unless("auto", check_count),
+        "min_size": check_count,
+        "noise": check_flag,
+    }
+    caution = 0.0
+
+    def _solve(self, task: Task) -> Answer:
+        warn_about_graph(task.graph, task.n_points)
+        places, branches = self._find_branches(task)
+        labels = self._choose(task, branches)
+        counts = np.sort(persistent_counts(branches))
+        results = {
+            "branches": branches,
+            "n_clusters_": task.n_clusters or int(labels.max()) + 1,
+            "layers_": [branches.tree.labels(count) for count in counts.tolist()],
+            "persistence_": branches.layer_persistence[counts - 1],
+            "tree_": branches.table(),
+        }
+        return Answer(labels, places, task.graph, results=results)
+
+    def _find_branches(self, task: Task) -> tuple[FloatArray, Branches]:
+        """Return the layout and the tree; those of an earlier answer to the same task, if there is one."""
+        if task.plain is not None:
+            return task.plain.embedding, task.plain.results["branches"]
+        return find_branches(task.graph, self.min_size, task.seed)
+
+    def _choose(self, task: Task, branches: Branches) -> IntArray:
+        """Return the clusters."""
+        with stage("clusters"):
+            if not task.constraints.is_empty and task.n_clusters != 1:
+                return cluster_by_knowledge(
+                    task.graph, branches, task.constraints, task.n_clusters, task.rng()
+                )
+            counts = persistent_counts(branches)
+            return branches.tree.labels(task.n_clusters or (int(counts[0]) if len(counts) else 1))
+
+    def choose(self, constraints: Constraints, n_clusters: int | str = "auto") -> IntArray:
+        """Choose clusters by other knowledge from the tree that was found, without another layout.
+
+        Labels at two levels, such as domain and topic, choose two layers of one tree: fit with one, choose
+        with the other. What the fit keeps does not change.
+
+        Parameters
+        ----------
+        constraints : Constraints
+            What is known about the points of the fit.
+        n_clusters : int or "auto", default="auto"
+            The number of clusters.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            The cluster of every point; none is noise.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_blobs
+        >>> from sidecut import Constraints, Layers
+        >>> centers = [[0, 0], [2, 0], [20, 0], [22, 0]]
+        >>> X, y = make_blobs(400, centers=centers, cluster_std=0.4, random_state=0)
+        >>> topics, domains = [list(y[:40]) + [-1] * 360, list(y[:40] // 2) + [-1] * 360]
+        >>> model = Layers(random_state=0).fit(X, constraints=Constraints.from_labels(topics))
+        >>> model.n_clusters_, len(set(model.choose(Constraints.from_labels(domains))))
+        (4, 2)
+        """
+        check_is_fitted(self, "labels_")
+        self.rules["n_clusters"]("n_clusters", n_clusters)
+        known = check_constraints(constraints, len(self.labels_), n_clusters)
+        count = 0 if n_clusters == "auto" else check_n_clusters(n_clusters, len(self.labels_))
+        with use_threads(self.n_jobs):
+            task = replace(self._task, constraints=known, n_clusters=count)
+            return self._choose(task, self._answer.results["branches"])
+
+    def _has_ample_constraints(self, task: Task) -> bool:
+        # Labels of all clusters name them.
+        is_seeded = find_seeds(task.constraints, task.n_clusters).n_seeded == task.n_clusters
+        return is_seeded or super()._has_ample_constraints(task)
+
+    def _finish(self, task: Task, answer: Answer) -> Answer:
+        """Number an unconstrained answer by the labelled points, repair it where asked, mark the noise."""
+        n_clusters = answer.results["n_clusters_"]
+        if answer.decision is not None and answer.decision.kept == "unconstrained":
+            seeds = find_seeds(task.constraints, n_clusters)
+            answer = replace(answer, labels=number_by_seeds(answer.labels, seeds, n_clusters))
+        answer = super()._finish(replace(task, n_clusters=n_clusters), answer)
+        if not self.noise:
+            return answer
+        outside = answer.results["branches"].tree.noise(answer.labels, n_clusters)
+        labels = answer.labels.copy()
+        labels[np.setdiff1d(outside, task.constraints.constrained_points)] = -1
+        return replace(answer, labels=labels)
+
+    def _measure_confidence(self) -> FloatArray:
+        """Return how sure each label is, and 0 for noise."""
+        sure = measure_confidence(self.labels_, self._answer.embedding, self._answer.graph)
+        return np.where(self.labels_ >= 0, sure, 0.0)
