@@ -21,6 +21,7 @@ from sidecut import (
     ConstrainedGMM,
     Constraints,
     COPKMeans,
+    Layers,
     MetricKMeans,
     NormalizedCut,
     PoissonLearning,
@@ -93,6 +94,8 @@ CASES = [
     Case(PoissonLearning, promises=ALL - {GRAPH}),
     Case(PoissonMBO, promises=ALL - {GRAPH, CUT}),
     Case(PoissonMBO, {"times": (5.0,), "sizes": "labels"}, promises=ALL - {GRAPH, CUT}),
+    # A layout in place of eigenvectors; one of six points shows little.
+    Case(Layers, promises=ALL - {GRAPH, CUT, ANY_DATA}),
     # Landmarks make their own graph, on which no point is isolated.
     Case(LSC, {"n_nearest": 12}, promises=frozenset({ANY_K, EMBEDDING, SPARSE})),
     Case(SCACS, {"n_nearest": 12}, promises=frozenset({CONSTRAINTS, ANY_K, EMBEDDING, SPARSE})),

@@ -81,3 +81,24 @@ def test_merging_with_what_is_known_changes_nothing(constrained, blobs, known, m
 def test_true_constraints_are_satisfied_where_clusters_are_unmistakable(constrained, blobs, known):
     labels = labels_of(constrained, blobs[0], known)
     assert known.satisfaction(labels) == 1.0
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_rows_with_a_source_in_common_are_the_matrix_of_their_pairs(constrained, blobs, apart):
+    X, y = blobs
+    # Three rows of one source are one of each class, or all of one class.
+    order = np.argsort(y, kind="stable")
+    source = np.full(60, -1)
+    source[order] = np.arange(60) % 20 if apart else np.arange(60) // 4
+    source[15:40] = -1
+    groups = Constraints.from_groups(source, apart=apart)
+    links = Constraints.from_matrix(groups.as_matrix())
+    np.testing.assert_array_equal(labels_of(constrained, X, groups), labels_of(constrained, X, links))
+
+
+def test_an_earlier_clustering_is_the_matrix_of_its_pairs(constrained, blobs):
+    X, y = blobs
+    before = np.where(np.arange(60) % 2 == 0, y, -1)
+    belief = Constraints.from_partition(before, strength=0.5)
+    links = Constraints.from_matrix(belief.as_matrix())
+    np.testing.assert_array_equal(labels_of(constrained, X, belief), labels_of(constrained, X, links))

@@ -1,6 +1,4 @@
-"""No estimator reads y, and none ignores knowledge there in silence."""
-
-import warnings
+"""No estimator reads y, and none ignores knowledge there: labels are given as constraints."""
 
 import numpy as np
 import pytest
@@ -8,7 +6,7 @@ from sklearn.datasets import make_blobs
 
 import sidecut
 from sidecut import Constraints
-from sidecut.exceptions import ConstraintError, IgnoredInputWarning
+from sidecut.exceptions import ConstraintError
 
 X, TRUTH = make_blobs(40, centers=3, random_state=0)
 ESTIMATORS = [name for name in sidecut.__all__ if hasattr(getattr(sidecut, name), "fit")]
@@ -28,8 +26,8 @@ def test_constraints_by_position_are_refused(name, call):
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("call", ["fit", "fit_predict"])
-def test_partial_labels_in_y_are_told_the_way(name, call):
-    with pytest.warns(IgnoredInputWarning, match=r"Constraints\.from_labels\(y\)"):
+def test_partial_labels_in_y_are_refused_with_the_right_line(name, call):
+    with pytest.raises(ConstraintError, match=rf"write {name}\(\.\.\.\)\.fit\(X, constraints=y\)"):
         getattr(make(name), call)(X, PARTIAL)
 
 
@@ -50,7 +48,8 @@ def test_partial_labels_in_y_are_told_the_way(name, call):
 def test_what_counts_as_partial_labels(y, partial):
     from sidecut.methods.task import check_y
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        check_y(y)
-    assert [entry.category for entry in caught] == [IgnoredInputWarning] * partial
+    if partial:
+        with pytest.raises(ConstraintError):
+            check_y(y, make("CSP"))
+    else:
+        check_y(y, make("CSP"))

@@ -62,6 +62,7 @@ SAFE |= {
         "MetricKMeans",
         "PoissonLearning",
         "PoissonMBO",
+        "Layers",
     )
 }
 SAFE["LCSC"] = with_itself("LCSC", cannot_links="ignore")
@@ -140,7 +141,7 @@ SOME_KNOWLEDGE = {
 MISLED = ("E2CP", "CSAP", "NCSC", "SpectralLearning", "LCSC", "PoissonMBO")
 
 
-def losses(method, data=DATA, kinds=KNOWLEDGE, scale=True, n_draws=1):
+def losses(method, data=DATA, kinds=KNOWLEDGE, scale=True, draws=(0,)):
     """What every draw of every kind of knowledge costs on every data set."""
     make, make_reference = SAFE[method]
     for name, load in data.items():
@@ -148,7 +149,7 @@ def losses(method, data=DATA, kinds=KNOWLEDGE, scale=True, n_draws=1):
         X, k = StandardScaler().fit_transform(X) if scale else X, len(np.unique(y))
         reference = make_reference(k).fit(X).labels_
         for kind, knowledge in kinds.items():
-            for draw in range(n_draws):
+            for draw in draws:
                 known = knowledge(y, draw)
                 found = make(k).fit(X, constraints=known).labels_
                 # Pairs leave few points without constraints, so all points count.
@@ -170,7 +171,7 @@ def test_correct_knowledge_does_no_harm(method):
 @cache
 def losses_of_raw(method):
     with warnings.catch_warnings(action="ignore", category=SidecutWarning):
-        return dict(losses(method, RAW, SOME_KNOWLEDGE, scale=False, n_draws=3))
+        return dict(losses(method, RAW, SOME_KNOWLEDGE, scale=False, draws=range(3)))
 
 
 @pytest.mark.parametrize("method", SAFE)

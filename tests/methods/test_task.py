@@ -65,7 +65,7 @@ def test_equal_points_are_counted(kind):
 def test_the_normalized_cut_refuses_what_it_would_ignore():
     X = np.arange(10.0)[:, None]
     known = Constraints.from_pairs(10, must_link=[(0, 9)])
-    for told, way_out in ((known, "SpectralLearning"), ([(0, 9)], r"a list; .* Constraints\.from_pairs")):
+    for told, way_out in ((known, "SpectralLearning"), ([(0, 9)], r"a list: .* Constraints\.from_pairs")):
         with pytest.raises(ConstraintError, match=way_out):
             NormalizedCut(2, affinity="gaussian").fit(X, constraints=told)
 

@@ -1,9 +1,11 @@
 """Embedding to labels: k-means, sign, argmax, rotation and pivoted QR; and labels that satisfy links.
 
-`assign_labels` is the front door; each rule is also a function of its own. `satisfy_links` repairs labels.
+`assign_labels` is the front door; each rule is also a function of its own. `satisfy_links` repairs labels,
+`keep_given_classes` lets what was given stand.
 """
 
 from sidecut.labelling.confidence import measure_confidence
+from sidecut.labelling.given import keep_given_classes
 from sidecut.labelling.labels import (
     LabellingMethod,
     argmax_labels,
@@ -26,6 +28,7 @@ __all__ = [
     "argmax_labels",
     "assign_labels",
     "chunked_kmeans",
+    "keep_given_classes",
     "kmeans_centers",
     "kmeans_labels",
     "measure_confidence",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn.metrics import pairwise_distances
 
 from sidecut.checks import FloatArray, IntArray
@@ -48,7 +49,7 @@ def measure_confidence(labels: IntArray, rows: Any = None, graph: Graph | None =
     labels = np.unique(labels, return_inverse=True)[1]
     if labels.max(initial=0) == 0:
         return np.ones(len(labels))
-    if graph is not None and graph.matrix is not None:
+    if graph is not None and (graph.is_sparse or graph.matrix is not None):
         return compare_with_other(walk_chances(graph, labels), labels)
     if rows is not None:
         return compare_with_other(measure_nearness(rows, labels), labels)
@@ -103,3 +104,18 @@ def majority_of_neighbors(graph: Graph, labels: IntArray, n_clusters: int) -> In
     """
     weights = graph.apply(np.eye(n_clusters)[labels])
     return np.where(graph.degrees > 0, weights.argmax(axis=1), labels)
+
+
+def calibrate(confidence: FloatArray, share: float, points: IntArray) -> FloatArray:
+    """Return confidence moved so that its mean over some points is the share of them that is right.
+
+    The odds of all points are multiplied by one number: their order stays.
+    """
+    sure = np.clip(confidence, 1e-3, 1.0 - 1e-3)
+    odds = np.log(sure) - np.log1p(-sure)
+    low, high = -20.0, 20.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        is_above = expit(odds[points] + middle).mean() > share
+        low, high = (low, middle) if is_above else (middle, high)
+    return expit(odds + 0.5 * (low + high))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
+from scipy.optimize import linear_sum_assignment
 
-from sidecut.checks import FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Components, Constraints
+from sidecut.constraints.groups import upper_entries
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.labelling.coloring import ConflictGraph, violate_least
 
@@ -177,14 +178,12 @@ def repair_labels(
     """
     links = constraints.components
     n_clusters = costs.shape[1]
-    apart = ConflictGraph(links.n_components, links.apart)
-    unsettled = _find_unsettled(labels, links, apart)
-    among = np.isin(links.apart[:, 0], unsettled)
-    found = violate_least(links.summed(costs)[unsettled], apart.induced(unsettled), links.strengths[among])
+    unsettled, is_alone = _find_unsettled(labels, links), _find_lone_cliques(links)
+    found = _assign(links, links.summed(costs), unsettled & ~is_alone, constraints)
+    alone, core = _assign_lone_cliques(links, links.summed(costs), unsettled & is_alone)
+    clusters = np.where(alone >= 0, alone, found.clusters)
     repaired = labels.astype(np.intp, copy=True)
     points, own = links.points, np.arange(len(costs))
-    clusters = np.full(links.n_components, -1, dtype=np.int64)
-    clusters[unsettled] = found.clusters
     torn = clusters[links.component] >= 0
     repaired[points[torn]] = clusters[links.component[torn]]
     repair = Repair(
@@ -194,14 +193,72 @@ def repair_labels(
         violated_before=_count_violated(constraints, labels),
         violated=_count_violated(constraints, repaired),
         is_least=found.is_least,
-        core=links.example_pairs[np.isin(links.apart, unsettled[found.infeasible_nodes]).all(axis=1)],
+        core=np.concatenate([found.core, core]),
         measure=measure,
     )
     _warn_about_rest(repair, n_clusters)
     return repaired, repair
 
 
-def _find_unsettled(labels: IntArray, links: Components, apart: ConflictGraph) -> IntArray:
+@dataclass(frozen=True, eq=False)
+class _Assigned:
+    """The cluster of each component, -1 for those that keep theirs."""
+
+    clusters: IntArray
+    is_least: bool = True
+    core: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+
+
+def _assign(links: Components, costs: FloatArray, nodes: BoolArray, constraints: Constraints) -> _Assigned:
+    """Assign some components, parts of which are connected by all kinds of cannot-links."""
+    clusters = np.full(links.n_components, -1, dtype=np.int64)
+    if not nodes.any():
+        return _Assigned(clusters)
+    # Only what is to be assigned is listed: a part has no relations to other parts.
+    listed = constraints.among(links.points[nodes[links.component]]).components
+    graph = ConflictGraph(listed.n_components, listed.apart)
+    found = violate_least(costs[nodes], graph, listed.strengths)
+    clusters[nodes] = found.clusters
+    core = listed.example_pairs[np.isin(listed.apart, found.infeasible_nodes).all(axis=1)]
+    return _Assigned(clusters, found.is_least, core)
+
+
+def _find_lone_cliques(links: Components) -> BoolArray:
+    """Return which components are single points all apart from one another, and related to no others."""
+    relations = links.relations
+    if relations is None:
+        return np.zeros(0, dtype=bool)
+    is_plain = (relations.clique >= 0) & (relations.sizes == 1) & (np.diff(relations.apart.indptr) == 0)
+    own = relations.in_clique
+    is_clique = np.bincount(relations.clique[own], ~is_plain[own], minlength=relations.n_cliques) == 0
+    return is_plain & np.append(is_clique, False)[relations.clique]
+
+
+def _assign_lone_cliques(links: Components, costs: FloatArray, nodes: BoolArray) -> tuple[IntArray, IntArray]:
+    """Assign each clique by itself, at the least cost; return pairs that cannot be satisfied, too.
+
+    Where a clique has more members than there are clusters, members are spread evenly: that violates least.
+    """
+    clusters = np.full(links.n_components, -1, dtype=np.int64)
+    pairs: list[IntArray] = [np.empty((0, 2), dtype=np.int64)]
+    members = np.flatnonzero(nodes)
+    if len(members) == 0 or links.relations is None:
+        return clusters, pairs[0]
+    clique = links.relations.clique[members]
+    members, clique = members[np.argsort(clique, kind="stable")], np.sort(clique)
+    point_of, n_clusters = links.points[np.unique(links.component, return_index=True)[1]], costs.shape[1]
+    for some in np.split(members, np.flatnonzero(np.diff(clique)) + 1):
+        rows = costs[some] - costs[some].min()
+        # A further member of a cluster violates more than any costs can outweigh.
+        further = (1.0 + len(some) * rows.max()) * np.arange(-(-len(some) // n_clusters))
+        clusters[some] = linear_sum_assignment(np.hstack([rows + price for price in further]))[1] % n_clusters
+        if len(some) > n_clusters:
+            first = point_of[some[: n_clusters + 1]]
+            pairs.append(first[np.column_stack(np.triu_indices(len(first), k=1))])
+    return clusters, np.concatenate(pairs)
+
+
+def _find_unsettled(labels: IntArray, links: Components) -> BoolArray:
     """Return the components that a violated link reaches, be it over a chain of cannot-links.
 
     The others keep their labels, even where they would cost less in another cluster: labels that were not
@@ -211,9 +268,15 @@ def _find_unsettled(labels: IntArray, links: Components, apart: ConflictGraph) -
     label = np.empty(links.n_components, dtype=own.dtype)
     label[links.component] = own
     broken = np.bincount(links.component, own != label[links.component], links.n_components) > 0
-    broken[links.apart[label[links.apart[:, 0]] == label[links.apart[:, 1]]]] = True
-    n_parts, part = connected_components(apart.matrix, directed=False)
-    return np.flatnonzero((np.bincount(part, broken, n_parts) > 0)[part])
+    if links.relations is None:
+        return broken
+    first, second = upper_entries(links.relations.apart)[0].T
+    broken[first[label[first] == label[second]]] = True
+    members = links.relations.in_clique
+    shared = np.column_stack([links.relations.clique[members], label[members]])
+    _, place, counts = np.unique(shared, axis=0, return_inverse=True, return_counts=True)
+    broken[members[counts[place.reshape(-1)] > 1]] = True
+    return (np.bincount(links.parts, broken) > 0)[links.parts]
 
 
 def _count_violated(constraints: Constraints, labels: IntArray) -> int:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sidecut.methods.csap import CSAP
     from sidecut.methods.csp import CSP
     from sidecut.methods.e2cp import E2CP
+    from sidecut.methods.layers import Layers
     from sidecut.methods.ncsc import LCSC, NCSC
     from sidecut.methods.normalized_cut import NormalizedCut
     from sidecut.methods.poisson import PoissonLearning, PoissonMBO
@@ -26,6 +27,7 @@ _FOLDERS = {
     "E2CP": "e2cp",
     "LCSC": "ncsc",
     "LSC": "scacs",
+    "Layers": "layers",
     "NCSC": "ncsc",
     "SCACS": "scacs",
     "SSKK": "sskk",
@@ -59,6 +61,7 @@ __all__ = [
     "Clusterer",
     "ConstrainedGMM",
     "GraphClusterer",
+    "Layers",
     "MetricKMeans",
     "NormalizedCut",
     "PointClusterer",

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_flag, one_of
-from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe
-from sidecut.labelling import Repair, measure_confidence, satisfy_links
-from sidecut.methods.cut import LABELLINGS, is_on_neighbors, vote_of_neighbors
+from sidecut.labelling import Repair, keep_given_classes, measure_confidence, satisfy_links
+from sidecut.methods.cut import LABELLINGS
 from sidecut.methods.guard import are_ample, guard
+from sidecut.methods.new_points import (
+    TakesNewPoints,
+    equal_rows,
+)
+from sidecut.methods.parts import solve_in_parts
 from sidecut.methods.task import (
     Answer,
     Decision,
     Task,
     build_graph,
-    check_points,
     is_precomputed,
     read_task,
 )
@@ -35,18 +38,25 @@ from sidecut.threads import use_threads
 #: The affinities for which X must not be negative: weights of a graph, and word counts.
 NONNEGATIVE = ("precomputed", "cosine")
 
-#: What the docstrings of all estimators say of the parameters they share.
-SHARED = {
-    "graph": """affinity : str or GraphRecipe, default="knn"
+AFFINITY = """affinity : str or GraphRecipe, default="knn"
         How data become a graph: "knn", "gaussian", "self_tuning", "heat", "cosine", a recipe such as
         ``Neighbors(15, search="approximate")``, or "precomputed", where X is the graph itself: a matrix, a
         networkx graph or a Graph.
     n_neighbors : int, default=20
-        How many neighbours each point has in the graph of ``affinity="knn"``.
+        How many neighbours each point has in the graph of ``affinity="knn"``."""
+
+#: What the docstrings of all estimators say of the parameters they share.
+SHARED = {
+    "graph": f"""{AFFINITY}
     n_init : int, default=10
         How many starts k-means has.
-    eigen_solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
-        See `sidecut.spectral.laplacian_eigenpairs`.""",
+    eigen_solver : {{"auto", "dense", "lanczos", "factorized", "iterated"}}, default="auto"
+        See `sidecut.spectral.laplacian_eigenpairs`.
+    split_parts : bool, default=True
+        Cluster the connected parts of a graph one by one where that is called for: each with the clusters
+        whose labels it holds. Small parts without labels take no cluster of their own. False: all parts in
+        one cut, as in the papers.""",
+    "affinity": AFFINITY,
     "rows": """unit_rows : bool, default=True
         Scale every row of the embedding to length one before it is labelled. Without, k-means can collapse on
         graphs of real data, where the rows differ in length by orders of magnitude.""",
@@ -57,7 +67,8 @@ SHARED = {
         what it took.
     safe : bool, default=True
         Keep the answer without constraints where it satisfies them all, or where they are too few to show
-        that they improve it; `decision_` says which was kept. False always follows the constraints.""",
+        that they improve it; `decision_` says which was kept. Points whose class was given are put into the
+        cluster of that class. False always follows the constraints, and leaves labels as they are found.""",
     "all": """n_jobs : int or None, default=None
         How many threads a fit may use. None: all cores that OMP_NUM_THREADS allows, but one in a worker of
         joblib or Dask. -1: all cores.
@@ -68,6 +79,11 @@ SHARED = {
         An int makes the result reproducible.""",
     "results": """decision_ : Decision
         With `safe`: which answer was kept, and why.
+    used_constraints_ : bool
+        Whether the constraints were used: False where the answer without them was kept.
+    contradicted_ : array of int
+        With `safe`: the points whose given class is not that of the cluster they were found in. They are in
+        the cluster of their class all the same.
     repair_ : Repair
         With `hard`: which labels were changed to satisfy the links, at what cost, and what could not be.
     cluster_classes_ : dict
@@ -99,6 +115,8 @@ class Fitted:
     eigenvectors_: FloatArray
     cluster_classes_: dict[int, Any]
     decision_: Decision
+    used_constraints_: bool
+    contradicted_: IntArray
     repair_: Repair
     _task: Task
     _answer: Answer
@@ -108,7 +126,7 @@ class Fitted:
 
 
 @dataclass(eq=False, repr=False)
-class Clusterer(Fitted, ClusterMixin, BaseEstimator):
+class Clusterer(TakesNewPoints, Fitted, ClusterMixin, BaseEstimator):
     """The base of every estimator here: a method implements `_solve(task) -> Answer`, and nothing else."""
 
     n_clusters: int = 8
@@ -125,10 +143,14 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
     warm_start = False
     #: What `check_points` lets in beside floating-point numbers.
     accepts: ClassVar[dict[str, Any]] = {}
+    #: Whether `n_clusters` may be bounds.
+    takes_bounds: ClassVar[bool] = False
+    #: Whether a graph may be given beside the points.
+    takes_graph: ClassVar[bool] = False
     #: How much the guard needs to follow constraints: 0 follows all that change anything, see `guard`.
     caution = 1.0
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None, graph: Any = None) -> Self:
         """Cluster the data.
 
         Parameters
@@ -137,9 +159,13 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
             The points, of NumPy, SciPy, PyTorch, pandas, polars or Arrow; with affinity="precomputed", where
             there is such a parameter, the graph itself.
         y : ignored
-            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
-        constraints : Constraints, optional
-            Which points belong together and which do not.
+            Present for scikit-learn's sake. Labels that are known are given as `constraints`.
+        constraints : Constraints, array-like, Series or dict, optional
+            Which points belong together and which do not; or the labels of some points, as for
+            `Constraints.from_labels`. A dict or a series names rows by the index of X, if X has one.
+        graph : matrix, networkx.Graph, igraph.Graph or Graph, optional
+            A graph of the same points, such as links between texts; node i is row i of X. The method then
+            works on features averaged over two steps along it.
 
         Returns
         -------
@@ -147,15 +173,23 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
             With `labels_`, `confidence_` and the method's own results.
         """
         with use_threads(self.n_jobs), show_progress(self.verbose, f"{type(self).__name__}:"):
-            task = read_task(self, X, y, constraints)
-            answer = self._finish(task, self._answer_to(task))
+            task = read_task(self, X, y, constraints, graph)
+            answer = self._let_stand(task, self._finish(task, self._answer_to(task)))
         return self._keep(task, answer)
 
     def _answer_to(self, task: Task) -> Answer:
+        """Return the answer of the method or the guard, part by part where the graph is in parts."""
+        return self._solve_parts(task, self._solve_guarded)
+
+    def _solve_guarded(self, task: Task) -> Answer:
         """Return the answer of the method, or the one that the guard keeps."""
         if not self._is_guarded(task):
             return self._solve(task)
         return guard(task, self._solve, self.caution, self._has_ample_constraints(task))
+
+    def _solve_parts(self, task: Task, solve: Callable[[Task], Answer] | None = None) -> Answer:
+        """Return the answer to a task whose graph may be in parts; without `solve`, by the method alone."""
+        return (solve or self._solve)(task)
 
     @abstractmethod
     def _solve(self, task: Task) -> Answer:
@@ -188,6 +222,12 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
         )
         return replace(answer, labels=labels).with_results(repair_=repair)
 
+    def _let_stand(self, task: Task, answer: Answer) -> Answer:
+        """Return the answer in which labelled points keep their class; without `safe`, as it was found."""
+        if not self.safe or not isinstance(answer.labels, np.ndarray):
+            return answer
+        return stand(task, answer)
+
     def _rows_to_repair(self, task: Task, answer: Answer) -> FloatArray:
         return np.asarray(answer.embedding)
 
@@ -209,6 +249,9 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
         if isinstance(answer.labels, np.ndarray):
             n_clusters = kept.get("n_clusters_", task.n_clusters)
             kept["cluster_classes_"] = task.constraints.name_clusters(answer.labels, n_clusters) or {}
+            kept["cluster_classes_"] |= answer.results.get("names", {})
+        is_kept = answer.decision is None or answer.decision.kept == "constrained"
+        kept.setdefault("used_constraints_", is_kept and not task.constraints.is_empty)
         for name, value in kept.items():
             setattr(self, name, value)
         for graph in (answer.graph, task.graph):
@@ -230,12 +273,15 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
         if self._confidence is None:
             with use_threads(self.n_jobs):
                 self._confidence = self._measure_confidence()
+            unsure = self._answer.unsure
+            if unsure is not None:
+                self._confidence = np.where(np.isnan(unsure), self._confidence, unsure)
         return self._confidence
 
     def _measure_confidence(self) -> FloatArray:
         return measure_confidence(self.labels_, self._answer.embedding, self._answer.graph)
 
-    def fit_predict(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> IntArray:
+    def fit_predict(self, X: Any, y: Any = None, *, constraints: Any = None, graph: Any = None) -> IntArray:
         """Cluster the data and return the labels.
 
         Parameters
@@ -243,16 +289,24 @@ class Clusterer(Fitted, ClusterMixin, BaseEstimator):
         X : array, sparse matrix or data frame
             See `fit`.
         y : ignored
-            Present for scikit-learn's sake. Labels that are known enter through `constraints`.
-        constraints : Constraints, optional
-            Which points belong together and which do not.
+            Present for scikit-learn's sake. Labels that are known are given as `constraints`.
+        constraints : Constraints, array-like, Series or dict, optional
+            As for `fit`.
+        graph : matrix, networkx.Graph, igraph.Graph or Graph, optional
+            A graph of the same points, see `fit`.
 
         Returns
         -------
         array of shape (n_samples,)
             The cluster of every point.
         """
-        return self.fit(X, y, constraints=constraints).labels_
+        return self.fit(X, y, constraints=constraints, graph=graph).labels_
+
+
+def stand(task: Task, answer: Answer) -> Answer:
+    """Return the answer in which every point with a given class is in a cluster of its class."""
+    labels, moved = keep_given_classes(answer.labels, task.constraints, task.n_clusters)
+    return replace(answer, labels=labels).with_results(contradicted_=moved)
 
 
 @dataclass(eq=False, repr=False)
@@ -283,7 +337,10 @@ class TakesConstraints:
         estimator
             Not fitted.
         """
-        return cls(**{"n_clusters": n_clusters, **cls.published, **settings})
+        as_printed: dict[str, Any] = {}
+        for owner in reversed(cls.__mro__):
+            as_printed |= vars(owner).get("published", {})
+        return cls(**{"n_clusters": n_clusters, **as_printed, **settings})
 
 
 @dataclass(eq=False, repr=False)
@@ -293,9 +350,7 @@ class GraphClusterer(Clusterer):
     _: KW_ONLY
     affinity: str | GraphRecipe = "knn"
     n_neighbors: int = 20
-    n_init: int = 10
-    eigen_solver: str = "auto"
-    rules: ClassVar[dict[str, Rule]] = {"n_init": check_count, "eigen_solver": one_of(*SOLVERS)}
+    takes_graph: ClassVar[bool] = True
 
     def _build(self, data: Any, seed: int) -> tuple[Any, Graph | None]:
         return (None if isinstance(data, Graph) else data), build_graph(self, data)
@@ -305,31 +360,6 @@ class GraphClusterer(Clusterer):
         """The share of true neighbours that an approximate search found, as far as a sample tells."""
         check_is_fitted(self, "labels_")
         return None if self._task.graph is None else self._task.graph.recall
-
-    @available_if(is_on_neighbors)
-    def predict(self, X: Any) -> IntArray:
-        """Put new points into the clusters that were found.
-
-        A new point is linked to its nearest neighbours among the old ones. Where the method has eigenvectors
-        or scores they are extended to it; otherwise it joins the cluster that most of its weight goes to. A
-        point equal to an old one gets its label.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_new, n_features)
-            New points. Only with ``affinity="knn"`` or a `Neighbors` recipe.
-
-        Returns
-        -------
-        array of shape (n_new,)
-            Their clusters.
-        """
-        check_is_fitted(self, "labels_")
-        X = check_points(self, X, reset=False)
-        edges, exact_matches = self._task.graph.extension.edges(self._task.data, X)
-        extend = self._answer.extend
-        labels = vote_of_neighbors(edges, self.labels_) if extend is None else extend(edges)
-        return np.where(exact_matches >= 0, self.labels_[exact_matches], labels).astype(np.intp)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that sparse data are welcome and when X is a matrix of pairs."""
@@ -341,7 +371,33 @@ class GraphClusterer(Clusterer):
 
 
 @dataclass(eq=False, repr=False)
-class SpectralClusterer(GraphClusterer):
+class EigenClusterer(GraphClusterer):
+    """The base of the methods that solve eigenproblems on the graph, or on its parts, and start k-means."""
+
+    _: KW_ONLY
+    n_init: int = 10
+    eigen_solver: str = "auto"
+    split_parts: bool = True
+    rules: ClassVar[dict[str, Rule]] = {
+        "n_init": check_count,
+        "eigen_solver": one_of(*SOLVERS),
+        "split_parts": check_flag,
+    }
+    published: ClassVar[dict[str, Any]] = {"split_parts": False}
+    #: Whether clusters are numbered in the order of the labelled points, not of all points.
+    numbers_by_seeds: ClassVar[bool] = False
+
+    def _solve_parts(self, task: Task, solve: Callable[[Task], Answer] | None = None) -> Answer:
+        solve = solve or self._solve
+        # A start of given rows is for all of them.
+        is_whole = self._must_follow or not isinstance(getattr(self, "init", ""), str)
+        if not self.split_parts or is_whole:
+            return solve(task)
+        return solve_in_parts(task, solve, self.numbers_by_seeds)
+
+
+@dataclass(eq=False, repr=False)
+class SpectralClusterer(EigenClusterer):
     """The base of the methods whose embedding has rows that may be scaled."""
 
     _: KW_ONLY
@@ -361,4 +417,12 @@ class CutClusterer(SpectralClusterer):
 
 @dataclass(eq=False, repr=False)
 class PointClusterer(Clusterer):
-    """The base of the methods on points themselves."""
+    """The base of the methods on points themselves: a method implements `_nearest`."""
+
+    def _predict_new(self, X: Any) -> IntArray:
+        exact_matches = equal_rows(self._task.data, X)
+        return np.where(exact_matches >= 0, self.labels_[exact_matches], self._nearest(X)).astype(np.intp)
+
+    @abstractmethod
+    def _nearest(self, X: Any) -> IntArray:
+        """Return the cluster whose centre or distribution is nearest to each new point."""

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidecut.checks import FloatArray, IntArray
-from sidecut.graphs import Graph, Neighbors, warn_about_graph
+from sidecut.graphs import Graph, warn_about_graph
 from sidecut.labelling import assign_labels, unit_rows
 from sidecut.labelling.labels import LabellingMethod
 from sidecut.methods.task import Answer, Task
@@ -18,13 +18,6 @@ from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 #: Nearer to one, 1 - λ is too small to divide by: such an eigenvector says nothing about its neighbours.
 LARGEST_EIGENVALUE = 0.99
-
-
-def is_on_neighbors(estimator: Any) -> bool:
-    """Whether X becomes a neighbour graph; an affinity that makes no sense is refused in fit, not here."""
-    if isinstance(estimator.affinity, str):
-        return estimator.affinity in ("knn", "nearest_neighbors")
-    return isinstance(estimator.affinity, Neighbors)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 
 from sidecut.checks import IntArray
 from sidecut.constraints import ConstraintFolds, Constraints
-from sidecut.constraints.groups import PairCounts
+from sidecut.constraints.folds import held_out_agreement
 from sidecut.exceptions import ConstraintWarning, InfeasibleError, SidecutWarning, SpectralError, warn
 from sidecut.methods.task import Answer, Decision, Task
 from sidecut.progress import stage
@@ -83,19 +83,14 @@ def describe(known: Constraints) -> str:
 def held_out_gain(task: Task, solve: Solve) -> float:
     """Return how much better than the plain answer the method agrees with constraints held out."""
     sample = draw_sample(task) if task.sample is None else task.sample
-    gained, total = [], [PairCounts(0, 0, 0, 0), PairCounts(0, 0, 0, 0)]
+    folds, plain, found = [], task.plain.labels, []
     for fold in ConstraintFolds(4, random_state=0).split(task.constraints):
+        folds.append(fold)
         try:
-            labels = solve(task.given(fold.train, sample=sample)).labels
+            found.append(solve(task.given(fold.train, sample=sample)).labels)
         except (InfeasibleError, SpectralError):
-            labels = task.plain.labels
-        both = [(fold.count(found), found) for found in (labels, task.plain.labels)]
-        total = [sums + counts for sums, (counts, _) in zip(total, both, strict=True)]
-        with_others, without = (counts.beyond_chance(found) for counts, found in both)
-        gained.append(with_others - without)
-    if total[0].together and total[0].apart:
-        return total[0].rand_beyond_chance - total[1].rand_beyond_chance
-    return float(np.mean(gained)) if gained else 0.0
+            found.append(plain)
+    return held_out_agreement(folds, found) - held_out_agreement(folds, [plain] * len(folds))
 
 
 def draw_sample(task: Task) -> IntArray:

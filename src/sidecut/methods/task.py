@@ -18,16 +18,18 @@ from sklearn.utils.validation import validate_data
 from sidecut.checks import FloatArray, IntArray, check_n_clusters, check_parameters, to_native, to_points
 from sidecut.constraints import Constraints
 from sidecut.constraints.closure import warn_about_too_few_clusters
+from sidecut.constraints.forms import as_constraints
+from sidecut.constraints.inputs import is_number_text
 from sidecut.exceptions import (
     ConflictError,
     ConstraintError,
-    IgnoredInputWarning,
     LabellingWarning,
     ParameterWarning,
     SidecutWarning,
     warn,
 )
-from sidecut.graphs import Graph, as_graph, recipe
+from sidecut.graphs import Graph, SparseGraph, as_graph, average_along, recipe
+from sidecut.graphs.both import AveragedExtension, read_graph_of_points
 from sidecut.progress import stage
 
 Made = TypeVar("Made")
@@ -56,6 +58,8 @@ class Task:
         The answer to the same task without constraints, where it is known already.
     sample : array of int, optional
         Only the labels of these points are needed, and roughly: the guard compares answers by them.
+    given_graph : Graph, optional
+        The graph that was given beside the points.
     """
 
     data: Any
@@ -66,6 +70,7 @@ class Task:
     start: Any = None
     plain: Any = None
     sample: IntArray | None = None
+    given_graph: Graph | None = None
 
     @property
     def n_points(self) -> int:
@@ -107,6 +112,10 @@ class Answer:
         The method's own results. Those whose names end with an underscore become attributes.
     decision : Decision, optional
         What the guard decided.
+    unsure : array of shape (n_points,), optional
+        The confidence of points in parts of the graph about which nothing is known, NaN elsewhere.
+    nodes : array of int, optional
+        The points of which `results` speak, where these are not all.
     """
 
     labels: IntArray
@@ -117,6 +126,17 @@ class Answer:
     extend: Any = None
     results: dict[str, Any] = field(default_factory=dict)
     decision: Decision | None = None
+    unsure: FloatArray | None = None
+    nodes: IntArray | None = None
+
+    def on_all_points(self, rows: Any) -> Any:
+        """Return an array with a row for each of `nodes` as one with a row for each point, else zero."""
+        has_rows = isinstance(rows, np.ndarray) and rows.ndim > 0
+        if self.nodes is None or not has_rows or len(rows) != len(self.nodes):
+            return rows
+        everyone = np.zeros((len(self.labels), *rows.shape[1:]), dtype=rows.dtype)
+        everyone[self.nodes] = rows
+        return everyone
 
     def because(self, decision: Decision) -> Answer:
         """Return the same answer with what the guard decided."""
@@ -144,25 +164,45 @@ class Decision:
         return self.reason
 
 
-def read_task(estimator: Any, X: Any, y: Any, constraints: Constraints | None) -> Task:
+def read_task(estimator: Any, X: Any, y: Any, constraints: Constraints | None, graph: Any = None) -> Task:
     """Return what an estimator is asked to do; refuse what makes no sense before anything is computed."""
     check_parameters(estimator)
-    check_y(y)
-    refuse_other_than_constraints(constraints)
+    check_y(y, estimator)
     found = check_data(estimator, X)
     n_samples = n_points(found)
-    constraints = check_constraints(constraints, n_samples, estimator.n_clusters)
+    given = None if graph is None else check_given_graph(estimator, found, graph)
+    constraints = check_constraints(constraints, n_samples, estimator.n_clusters, X)
     if estimator.hard:
         refuse_contradictions(constraints)
     # AutoCut finds the number of clusters itself.
-    n_clusters = 0 if estimator.n_clusters == "auto" else check_n_clusters(estimator.n_clusters, n_samples)
+    asked = estimator.n_clusters
+    has_bounds = estimator.takes_bounds and isinstance(asked, tuple)
+    if has_bounds:
+        check_n_clusters(int(asked[0]), n_samples)
+    n_clusters = 0 if has_bounds or asked == "auto" else check_n_clusters(asked, n_samples)
     warn_about_duplicates(found, n_clusters)
     seed = draw_seed(estimator.random_state)
-    data, graph = estimator._build(found, seed)
+    if given is None:
+        data, graph = estimator._build(found, seed)
+    else:
+        data, graph = build_on_averages(estimator, found, given, seed)
     start = getattr(estimator, "_answer", None) if estimator.warm_start else None
     if start is not None and len(start.labels) != n_samples:
         start = None
-    return Task(data, graph, constraints, n_clusters, seed, start)
+    return Task(data, graph, constraints, n_clusters, seed, start, given_graph=given)
+
+
+def check_given_graph(estimator: Any, found: Any, graph: Any) -> Graph:
+    """Return the graph that was given beside the points, or say why there can be none."""
+    name = type(estimator).__name__
+    if not estimator.takes_graph:
+        raise ValueError(f"graph=... is for methods that cut a graph, and {name} does not: choose another.")
+    if isinstance(found, Graph):
+        raise ValueError(
+            'graph=... is a second source beside points, but X is a graph itself, by affinity="precomputed". '
+            "Give the points as X and the graph as graph=..., or leave one out."
+        )
+    return read_graph_of_points(graph, n_points(found))
 
 
 def draw_seed(random_state: int | np.random.RandomState | None) -> int:
@@ -172,17 +212,16 @@ def draw_seed(random_state: int | np.random.RandomState | None) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def check_y(y: Any) -> None:
-    """Refuse constraints given as y, and warn about partial labels there: a clusterer does not read y."""
+def check_y(y: Any, estimator: Any) -> None:
+    """Refuse constraints and partial labels given as y: a clusterer does not read y."""
     if isinstance(y, Constraints):
         raise ConstraintError(
             "constraints were given by position, as y, which is not read: write fit(X, constraints=...)."
         )
     if y is not None and _are_partial_labels(y):
-        warn(
-            "y has unknown entries (-1, None or NaN), so it looks like partial labels; y is not read. Write "
-            "fit(X, constraints=Constraints.from_labels(y)) to use them.",
-            IgnoredInputWarning,
+        raise ConstraintError(
+            "y has unknown entries (-1, None or NaN), so it holds labels of some points, and y is not read. "
+            f"To use them write {type(estimator).__name__}(...).fit(X, constraints=y)."
         )
 
 
@@ -227,28 +266,52 @@ def check_points(
     estimator: BaseEstimator, X: Any, *, reset: bool = True, dtype: Any = FLOATS, accept_sparse: Any = "csr"
 ) -> Any:
     """Return points as finite numbers whose squares neither overflow nor vanish."""
+    X = to_points(X)
+    refuse_text(X)
     at_least = {"ensure_min_samples": 2} if reset else {}
     X = validate_data(
         estimator,
-        to_points(X),
+        X,
         reset=reset,
         accept_sparse=accept_sparse,
         dtype=dtype,
         ensure_all_finite=False,
         **at_least,
     )
-    refuse_gaps(X)
-    if X.dtype.kind not in "fiub":
-        raise ValueError(
-            f"X holds {X.dtype}, not numbers: text and categories must become numbers first, for example by "
-            "sklearn.preprocessing.OneHotEncoder, or be left out."
-        )
+    refuse_gaps(X, getattr(estimator, "feature_names_in_", None))
     if reset:
         estimator._exponent = _find_scale(X)
     return X * 2.0**-estimator._exponent if estimator._exponent else X
 
 
-def refuse_gaps(X: Any) -> None:
+def refuse_text(X: Any) -> None:
+    """Refuse columns of text, categories or dates, and name the first one and its first such value."""
+    kinds = getattr(X, "dtypes", None)
+    names = list(getattr(X, "columns", ()))
+    if kinds is None or not names or len(names) != len(kinds):
+        return
+    for place, kind in enumerate(kinds):
+        if getattr(kind, "kind", "O") in "fiub":
+            continue
+        values = X.iloc[:, place] if hasattr(X, "iloc") else X[names[place]]
+        bad = next((row for row, value in enumerate(values) if not _is_number(value)), None)
+        if bad is not None:
+            raise ValueError(
+                f"Column {names[place]!r} of X holds no numbers: row {bad} has {list(values)[bad]!r}. Text, "
+                "categories and dates must become numbers first, for example by "
+                "sklearn.preprocessing.OneHotEncoder, or be left out, as in "
+                f"X.drop(columns={names[place]!r})."
+            )
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether a cell of a frame is a number, or a gap."""
+    if isinstance(value, str | bytes):
+        return is_number_text(value) if isinstance(value, str) else False
+    return value is None or hasattr(value, "__float__") or type(value).__name__ == "NAType"
+
+
+def refuse_gaps(X: Any, names: Any = None) -> None:
     """Refuse points with values that are missing or infinite, and say where the first one is."""
     entries = X.data if sp.issparse(X) else X
     if entries.dtype.kind != "f" or np.isfinite(entries).all():
@@ -256,11 +319,12 @@ def refuse_gaps(X: Any) -> None:
     places = sp.coo_array(X)
     bad = ~np.isfinite(places.data)
     row, column = min(zip(places.row[bad].tolist(), places.col[bad].tolist(), strict=True))
+    where = column if names is None else repr(str(names[column]))
     n_rows, is_missing = len(np.unique(places.row[bad])), bool(np.isnan(entries).any())
     way_out = "Fill the gaps, for example by sklearn.impute.SimpleImputer," if is_missing else "Replace them,"
     raise ValueError(
         f"X contains {'NaN' if is_missing else 'infinity'} in {n_rows} of {X.shape[0]} rows, "
-        f"the first at row {row}, column {column}. {way_out} or leave these rows or columns out."
+        f"the first at row {row}, column {where}. {way_out} or leave these rows or columns out."
     )
 
 
@@ -292,6 +356,15 @@ def build_graph(estimator: Any, data: Any) -> Graph:
         if not estimator.warm_start:
             return how.build(data)
         return make_once(estimator, (type(how), how.get_params()), data, lambda: how.build(data))
+
+
+def build_on_averages(estimator: Any, points: Any, given: Graph, seed: int) -> tuple[Any, Graph | None]:
+    """Return the points, and the graph of their features averaged along a graph that was given."""
+    averages = average_along(given, points)
+    graph = estimator._build(averages, seed)[1]
+    if isinstance(graph, SparseGraph) and graph.extension is not None:
+        graph.extension = AveragedExtension(graph.extension, averages)
+    return points, graph
 
 
 def warn_about_unused_neighbors(estimator: BaseEstimator) -> None:
@@ -333,28 +406,16 @@ def n_points(data: Any) -> int:
     return data.n_nodes if isinstance(data, Graph) else int(data.shape[0])
 
 
-def check_constraints(constraints: Constraints | None, n_samples: int, n_clusters: Any = None) -> Constraints:
-    """Return the constraints, or empty ones for None; refuse those made for other data.
+def check_constraints(constraints: Any, n_samples: int, n_clusters: Any = None, X: Any = None) -> Constraints:
+    """Return the constraints, or those that labels stand for; refuse those made for other data.
 
     Where `n_clusters` is given, warn if it is less than the constraints need.
     """
-    refuse_other_than_constraints(constraints)
-    if constraints is None:
-        return Constraints.none(n_samples)
+    constraints = as_constraints(constraints, n_samples, X)
     constraints.check_matches(n_samples)
     if isinstance(n_clusters, Integral) and constraints.clique_bound > n_clusters:
         warn_about_too_few_clusters(constraints, int(n_clusters))
     return constraints
-
-
-def refuse_other_than_constraints(constraints: Any) -> None:
-    """Refuse what is neither None nor a Constraints value; the data need not be known for it."""
-    if constraints is not None and not isinstance(constraints, Constraints):
-        raise ConstraintError(
-            f"constraints is a {type(constraints).__name__}; pairs become constraints by "
-            "Constraints.from_pairs(n_samples, must_link=..., cannot_link=...), labels by "
-            "Constraints.from_labels(y)."
-        )
 
 
 def warn_about_duplicates(data: Any, n_clusters: int) -> None:

@@ -241,9 +241,9 @@ def test_the_programme_that_is_not_formed_is_the_same(monkeypatch, kind, ridge):
     y = rng.integers(k, size=n)
     known = sample_labels(y, 25, random_state=0) if kind == "labels" else sample_pairs(y, 40, random_state=0)
     model = CCSR(k, ridge=ridge)
-    formed = model._programme(features, known)
+    formed = model._programme(features, known, model.n_clusters)
     monkeypatch.setattr(ccsr, "MAX_FORMED_ROWS", m - 1)
-    factored = model._programme(features, known)
+    factored = model._programme(features, known, model.n_clusters)
     for matrix in (np.eye(m), rng.normal(size=(m, m))):
         matrix = matrix + matrix.T
         assert factored.objective(matrix) == pytest.approx(formed.objective(matrix), rel=1e-10)

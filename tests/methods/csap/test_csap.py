@@ -285,7 +285,7 @@ def test_links_between_parts_without_any_affinity():
     inside = Constraints.from_pairs(72, must_link=[(0, 3), (36, 40)])
     across = Constraints.from_pairs(72, must_link=[(0, 3), (0, 40)])
     apart, joined = (
-        CSAP(2, safe=False, affinity=Gaussian(2.0), random_state=0)
+        CSAP(2, safe=False, split_parts=False, affinity=Gaussian(2.0), random_state=0)
         .fit(far, constraints=known)
         .affinity_matrix_
         for known in (inside, across)
@@ -361,10 +361,12 @@ def test_must_links_join_the_parts_of_a_resolvent(monkeypatch):
     kernel = ResolventGraph(as_graph(sp.csr_array(weights)), 0.3)
     known = Constraints.from_pairs(33, must_link=[(0, 8), (17, 25)])
     with pytest.warns(GraphWarning):
-        model = CSAP(2, safe=False, affinity="precomputed", random_state=0).fit(kernel, constraints=known)
+        model = CSAP(2, safe=False, split_parts=False, affinity="precomputed", random_state=0).fit(
+            kernel, constraints=known
+        )
     assert isinstance(model.affinity_matrix_, JoinedResolventGraph)
     np.testing.assert_array_equal(model.affinity_matrix_.components, np.repeat([0, 1, -1], [16, 16, 1]))
-    lonely = CSAP(2, safe=False, affinity="precomputed", random_state=0).fit(
+    lonely = CSAP(2, safe=False, split_parts=False, affinity="precomputed", random_state=0).fit(
         kernel, constraints=Constraints.from_pairs(33, must_link=[(0, 32)])
     )
     assert not isinstance(lonely.affinity_matrix_, JoinedResolventGraph)

@@ -266,7 +266,8 @@ def test_contradictions_are_reconciled():
 def test_a_must_link_joins_components():
     weights = sp.csr_array(block_diag(*[np.ones((6, 6)) - np.eye(6)] * 3))
     known = Constraints.from_pairs(18, must_link=[(0, 6)], cannot_link=[(0, 12)])
-    model = E2CP(2, safe=False, affinity="precomputed", random_state=0).fit(weights, constraints=known)
+    model = E2CP(2, safe=False, split_parts=False, affinity="precomputed", random_state=0)
+    model.fit(weights, constraints=known)
     assert model.affinity_matrix_.n_components == 2
     np.testing.assert_array_equal(model.labels_, [0] * 12 + [1] * 6)
 

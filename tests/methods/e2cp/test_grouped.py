@@ -40,13 +40,13 @@ def some_graph(n=12, n_groups=4):
     edges = sp.random_array((n, n), density=0.2, rng=RNG)
     block_weights = np.maximum(RNG.normal(size=(n_groups, n_groups)), 0)
     return GroupedGraph(
-        sp.csr_array(edges + edges.T), RNG.integers(n_groups, size=n), block_weights + block_weights.T
+        SparseGraph(edges + edges.T), RNG.integers(n_groups, size=n), block_weights + block_weights.T
     )
 
 
 def test_every_view_of_the_graph_is_the_same_matrix():
     graph = some_graph()
-    W = graph.edges.toarray() + graph.block_weights[graph.group][:, graph.group]
+    W = graph.edges.tosparse().toarray() + graph.block_weights[graph.group][:, graph.group]
     np.testing.assert_allclose(graph.toarray(), W)
     np.testing.assert_allclose(graph.apply(np.eye(12)), W, atol=1e-14)
     np.testing.assert_allclose(graph.apply(np.arange(12.0)), W @ np.arange(12.0))
@@ -73,7 +73,7 @@ def test_the_split_has_the_rank_of_the_block_weights():
     # The first group has isolated nodes only, the third only edges.
     group = np.repeat(np.arange(5), 4)
     edges = sp.csr_array(np.kron(np.diag([0, 0, 0, 1.0, 0]), np.ones((4, 4))))
-    graph = GroupedGraph(edges, group, block_weights)
+    graph = GroupedGraph(SparseGraph(edges), group, block_weights)
     S, B, m = graph.split
     assert m.size == 1
     np.testing.assert_allclose(S.toarray() + B @ np.diag(m) @ B.T, graph.toarray(), atol=1e-12)
@@ -88,7 +88,7 @@ def test_components_are_those_of_the_matrix(seed, n_chained):
     # Groups that hang together; with six, all of them.
     chain = np.arange(n_chained - 1)
     block_weights[chain, chain + 1] = block_weights[chain + 1, chain] = 0.5
-    graph = GroupedGraph(sp.csr_array(edges + edges.T), np.arange(20) % 6, block_weights)
+    graph = GroupedGraph(SparseGraph(edges + edges.T), np.arange(20) % 6, block_weights)
     expected = connected_components(sp.csr_array(graph.toarray()), directed=False)[1]
     linked = np.flatnonzero(graph.degrees > 0)
     same = expected[linked][:, None] == expected[linked]

@@ -46,7 +46,7 @@ def test_the_energy_is_what_the_page_says(posed, sizes):
     rule = size_rule(sizes, 150, 4, 0.2)
     path = descend(Diffusion(signed, sources), [labels], [rule], (4.0,), 40, 0.0)[0]
     heat, unit = diffusion_filter(4.0), np.eye(150)
-    K = heat(signed.laplacian, unit) + heat.error * unit
+    K = heat(signed, unit) + heat.error * unit
     np.testing.assert_allclose(K, expm(-4.0 * signed.laplacian(unit)), atol=3e-3)
     assert np.linalg.eigvalsh(K).min() > -1e-12
     u, start = np.eye(4)[path.labels], np.eye(4)[labels]
@@ -54,7 +54,7 @@ def test_the_energy_is_what_the_page_says(posed, sizes):
     retained = ((start * (K @ start)).sum() / 150 - chance) / (1 - chance)
     assert path.penalties[0] == pytest.approx(0.2 * max(retained, 0.0))
     scaled = size_rule(sizes, 150, 4, path.penalties[0])
-    received = source_filter(4.0)(signed.laplacian, unit) @ sources
+    received = source_filter(4.0)(signed, unit) @ sources
     expected = -0.5 * (u * (K @ u)).sum() - (received * u).sum()
     assert path.energy_without_sizes == pytest.approx(expected)
     expected += scaled.cost(np.bincount(path.labels, minlength=4))
@@ -108,7 +108,7 @@ def test_diffusion_is_that_of_each_clustering_however_many_flow_together(posed, 
         found = Diffusion(signed, sources).diffused(6.0, [*starts, starts[0]])
         for start, diffused in zip([*starts, starts[0]], found, strict=True):
             members = np.eye(4)[start]
-            expected = heat(signed.laplacian, members) + heat.error * members
+            expected = heat(signed, members) + heat.error * members
             np.testing.assert_allclose(diffused, expected, atol=1e-12)
 
 

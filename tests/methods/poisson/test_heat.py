@@ -17,14 +17,14 @@ def laplacian():
 
 @pytest.mark.parametrize("time", [0.0, 0.5, 3.0, 30.0, 300.0])
 def test_heat_is_the_exponential(laplacian, time):
-    found = diffusion_filter(time, 1e-7)(lambda block: laplacian @ block, np.eye(8))
+    found = diffusion_filter(time, 1e-7).recur(lambda block: laplacian @ block, np.eye(8))
     np.testing.assert_allclose(found, expm(-time * laplacian), atol=1e-6)
 
 
 @pytest.mark.parametrize("time", [0.5, 3.0, 30.0])
 def test_sources_are_the_integral_of_heat(laplacian, time):
     expected, _ = quad_vec(lambda passed: expm(-passed * laplacian), 0.0, time)
-    found = source_filter(time, 1e-9)(lambda block: laplacian @ block, np.eye(8))
+    found = source_filter(time, 1e-9).recur(lambda block: laplacian @ block, np.eye(8))
     np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
@@ -32,7 +32,7 @@ def test_sources_are_the_integral_of_heat(laplacian, time):
 def test_the_error_is_bounded(time):
     values = np.linspace(0.0, 2.0, 2001)
     heat = diffusion_filter(time, 1e-3)
-    found = heat(lambda block: values[:, None] * block, np.ones((2001, 1)))[:, 0]
+    found = heat.recur(lambda block: values[:, None] * block, np.ones((2001, 1)))[:, 0]
     error = np.abs(found - np.exp(-time * values)).max()
     assert error <= heat.error
     assert heat.error <= 1e-3 + 1e-13

@@ -9,11 +9,12 @@ from scipy.linalg import expm
 from sklearn.datasets import load_digits
 
 from sidecut import Constraints, PoissonMBO
+from sidecut.constraints.seeds import find_seeds
 from sidecut.graphs import Neighbors, as_graph
 from sidecut.methods.poisson.descent import EnergyPath, size_rule
 from sidecut.methods.poisson.equation import SignedGraph
 from sidecut.methods.poisson.mbo import LABEL_WEIGHT, SIZE_WEIGHT, score_start
-from sidecut.methods.poisson.seeds import WALK_TIME, find_seeds
+from sidecut.methods.poisson.seeds import WALK_TIME
 from sidecut.methods.poisson.starts import (
     MIN_WALK_CHANCE,
     LabelWalks,

@@ -3,10 +3,10 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.linalg import expm
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from sidecut import Constraints, NormalizedCut
+from sidecut import Constraints, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.constraints import sample_pairs
 from sidecut.graphs import Neighbors, as_graph
 from sidecut.methods.poisson import starts as pieces
@@ -19,6 +19,7 @@ from sidecut.methods.poisson.starts import (
     join_pieces,
     number_of_pieces,
     objectives,
+    predict_links,
     pull_of_links,
 )
 
@@ -142,8 +143,10 @@ def test_pieces_are_purer_than_clusters_and_pairs_join_them_rightly():
     assert counts.max(axis=1).sum() > 0.95 * len(y)
     cut = NormalizedCut(10, affinity="precomputed", random_state=0).fit(graph)
     known = sample_pairs(y, 300, random_state=0)
-    joined = join_pieces(graph, known, 10, "auto", np.random.RandomState(0))
-    assert 1 <= len(joined) <= 2
+    pieces = find_pieces(graph, 10, known.n_independent_pairs, "auto", rng)
+    joined = join_pieces(pieces, known, 10, rng)
+    assert len(joined) == 2
+    assert all(predict_links(pieces, known, 10, cut.labels_))
     for labels in joined:
         assert adjusted_rand_score(y, labels) > adjusted_rand_score(y, cut.labels_) + 0.08
 
@@ -151,5 +154,31 @@ def test_pieces_are_purer_than_clusters_and_pairs_join_them_rightly():
 def test_points_that_look_alike_make_fewer_pieces_than_clusters():
     graph = as_graph(np.ones((6, 6)) - np.eye(6))
     known = Constraints.from_pairs(6, cannot_link=[(0, 1)])
-    joined = join_pieces(graph, known, 3, "auto", np.random.RandomState(0))
+    rng = np.random.RandomState(0)
+    joined = join_pieces(find_pieces(graph, 3, 1, "auto", rng), known, 3, rng)
     assert all(len(np.unique(labels)) == 3 for labels in joined)
+
+
+def test_joinings_by_links_that_predict_no_other_links_are_no_start():
+    """Overlapping clusters in many dimensions: pieces are not pure, and pairs join what is not alike."""
+    X, y = make_blobs(1500, 64, centers=20, cluster_std=4.0, center_box=(-3, 3), random_state=0)
+    graph, known = Neighbors(20).build(X), sample_pairs(y, 500, random_state=0)
+    cut = NormalizedCut(20, affinity="precomputed", random_state=0).fit(graph).labels_
+    rng = np.random.RandomState(0)
+    pieces = find_pieces(graph, 20, known.n_independent_pairs, "auto", rng)
+    assert max(known.agreement(labels) for labels in join_pieces(pieces, known, 20, rng)) > 0.9
+    assert not any(predict_links(pieces, known, 20, cut))
+    for method in (PoissonMBO, PoissonLearning):
+        model = method(20, affinity="precomputed", safe=False, random_state=0)
+        found = model.fit(graph, constraints=known).labels_
+        assert adjusted_rand_score(y, found) > adjusted_rand_score(y, cut) - 0.02
+
+
+def test_links_of_one_kind_are_held_out_too():
+    X, y = make_blobs(600, 64, centers=10, cluster_std=5.0, center_box=(-3, 3), random_state=0)
+    graph, links = Neighbors(20).build(X), sample_pairs(y, 3_000, random_state=0)
+    known = Constraints.from_pairs(len(y), must_link=links.must_link)
+    pieces = find_pieces(graph, 10, known.n_independent_pairs, "auto", np.random.RandomState(0))
+    assert not any(predict_links(pieces, known, 10, y))
+    # One large cluster satisfies most must-links, and says nothing: the second joining is such.
+    assert predict_links(pieces, known, 10, np.arange(600) % 10) == [True, False]

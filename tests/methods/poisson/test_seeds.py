@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from sidecut import Constraints
+from sidecut.constraints.seeds import find_seeds
 from sidecut.exceptions import ConstraintWarning
-from sidecut.methods.poisson.seeds import find_seeds
 
 
 def test_labels_are_seeds_numbered_as_they_are_met():

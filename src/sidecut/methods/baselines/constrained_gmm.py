@@ -29,6 +29,7 @@ from sidecut.methods.baselines.lloyd import (
     spread_centres,
     warn_about_few_sets,
 )
+from sidecut.methods.new_points import is_updated
 from sidecut.methods.task import Answer, Task, check_points
 from sidecut.progress import stage, track
 
@@ -425,9 +426,8 @@ class ConstrainedGMM(TakesConstraints, PointClusterer):
     def _measure_confidence(self) -> FloatArray:
         return self.responsibilities_[np.arange(len(self.labels_)), self.labels_]
 
-    def predict(self, X: Any) -> IntArray:
-        """Return the most likely cluster of new points."""
-        return self._log_joint(X).argmax(axis=1)
+    def _nearest(self, X: Any) -> IntArray:
+        return np.asarray(self._log_densities(X).argmax(axis=1))
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the logarithm of the density of the mixture at each point."""
@@ -435,6 +435,13 @@ class ConstrainedGMM(TakesConstraints, PointClusterer):
 
     def _log_joint(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        X = check_points(self, X, reset=False, dtype=np.float64, accept_sparse=False)
+        return self._log_densities(check_points(self, X, reset=False, **self.accepts))
+
+    def _log_densities(self, X: FloatArray) -> FloatArray:
+        if is_updated(self):
+            raise AttributeError(
+                "the distributions are those of the fit, before points were added: fit again to have them, "
+                "or use predict_confidence."
+            )
         mixture = self._answer.results["mixture"]
         return log_shares(mixture.weights) + mixture.gaussians.log_densities(X)

@@ -11,7 +11,6 @@ from sklearn.metrics.pairwise import pairwise_distances_argmin
 from sklearn.utils import Tags
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
-from sklearn.utils.validation import check_is_fitted
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative, one_of
 from sidecut.exceptions import ConvergenceWarning, warn
@@ -29,7 +28,7 @@ from sidecut.methods.baselines.lloyd import (
     spread_centres,
     warn_about_few_sets,
 )
-from sidecut.methods.task import Answer, Task, check_points
+from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage, track
 
 
@@ -141,16 +140,7 @@ class COPKMeans(PointClusterer):
             runs = [run_lloyd(points, centres, self.max_iter, tol) for centres in track(starts, self.n_init)]
         return self._describe(X, sets, offset, best_run(runs))
 
-    def predict(self, X: Any) -> IntArray:
-        """Return the nearest centre of each point; constraints say nothing about new points.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Any points. For those that were fitted, `labels_` holds what the constraints made of them.
-        """
-        check_is_fitted(self)
-        X = check_points(self, X, reset=False)
+    def _nearest(self, X: Any) -> IntArray:
         centres = self.cluster_centers_.astype(X.dtype, copy=False)
         return np.asarray(pairwise_distances_argmin(X, centres), dtype=np.intp)
 

@@ -15,7 +15,6 @@ from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import pairwise_distances_argmin
 from sklearn.utils import Tags, check_random_state, gen_batches
 from sklearn.utils.sparsefuncs import mean_variance_axis
-from sklearn.utils.validation import check_is_fitted
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative
 from sidecut.constraints import Constraints
@@ -23,7 +22,7 @@ from sidecut.exceptions import ConstraintError, ConstraintWarning, ConvergenceWa
 from sidecut.labelling import measure_confidence
 from sidecut.methods.base import PointClusterer, TakesConstraints, documented
 from sidecut.methods.baselines.lloyd import dense_rows
-from sidecut.methods.task import Answer, Task, check_points
+from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 
 #: The conditions of a minimum are met when they are violated by less than this, relative to s.
@@ -335,16 +334,7 @@ class MetricKMeans(TakesConstraints, PointClusterer):
         metric = answer.results["metric_"]
         return dense_rows(weigh_features(task.data, metric)[:, metric > 0])
 
-    def predict(self, X: Any) -> IntArray:
-        """Return the nearest centre of each point under the metric.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Any points.
-        """
-        check_is_fitted(self)
-        X = check_points(self, X, reset=False)
+    def _nearest(self, X: Any) -> IntArray:
         centres = weigh_features(self.cluster_centers_.astype(X.dtype, copy=False), self.metric_)
         return np.asarray(pairwise_distances_argmin(weigh_features(X, self.metric_), centres), dtype=np.intp)
 

@@ -13,7 +13,7 @@ from sklearn.utils import gen_batches
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative, optional
 from sidecut.constraints import Constraints
 from sidecut.exceptions import SolverError, SolverWarning, warn
-from sidecut.graphs import warn_about_graph
+from sidecut.graphs import Graph, warn_about_graph
 from sidecut.labelling import assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer, TakesConstraints, documented
 from sidecut.methods.cut import cut
@@ -369,6 +369,14 @@ class CCSR(TakesConstraints, SpectralClusterer):
     }
     rules: ClassVar[dict[str, Rule]] = {"n_eigenvectors": optional(check_count), "ridge": check_not_negative}
 
+    def _build(self, data: Any, seed: int) -> tuple[Any, Graph | None]:
+        data, graph = super()._build(data, seed)
+        if self.n_eigenvectors is not None and graph is not None and self.n_eigenvectors > graph.n_nodes:
+            raise ValueError(
+                f"n_eigenvectors={self.n_eigenvectors} is more than the n_samples={graph.n_nodes} points."
+            )
+        return data, graph
+
     def _solve(self, task: Task) -> Answer:
         graph, known, k = task.graph, task.constraints, task.n_clusters
         if known.n_pairs == 0:
@@ -380,7 +388,7 @@ class CCSR(TakesConstraints, SpectralClusterer):
             is_refit = task.sample is not None and task.start is not None
             pairs = task.start.solution if is_refit else self._spectrum(task, rng)
             features = unit_rows(pairs.vectors) if self.unit_rows else np.sqrt(graph.n_nodes) * pairs.vectors
-            programme = self._programme(features, known).solve()
+            programme = self._programme(features, known, k).solve()
             values, vectors = np.linalg.eigh(programme.matrix)
             adapted = features @ ((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
             rows = unit_rows(adapted) if self.unit_rows else adapted
@@ -390,24 +398,21 @@ class CCSR(TakesConstraints, SpectralClusterer):
 
     def _spectrum(self, task: Task, rng: np.random.RandomState) -> Eigenpairs:
         """Return the first m eigenvectors: 15 as in the paper, or K + 5, unless m is given."""
-        n_points, count = task.n_points, self.n_eigenvectors
-        if count is None:
-            count = min(max(15, self.n_clusters + 5), n_points)
-        elif count > n_points:
-            raise ValueError(f"n_eigenvectors={count} is more than the n_samples={n_points} points.")
+        n_points = task.n_points
+        count = min(self.n_eigenvectors or max(15, task.n_clusters + 5), n_points)
         accuracy = "sketch" if n_points > MAX_EXACT_POINTS else "certified"
         return laplacian_eigenpairs(
             task.graph, count, solver=self.eigen_solver, accuracy=accuracy, random_state=rng
         )
 
-    def _programme(self, features: FloatArray, constraints: Constraints) -> KernelProgramme:
+    def _programme(self, features: FloatArray, constraints: Constraints, k: int) -> KernelProgramme:
         if features.shape[1] > MAX_FORMED_ROWS:
-            return factored_programme(features, constraints, self.ridge, self.n_clusters)
+            return factored_programme(features, constraints, self.ridge, k)
         squares = point_squares(features) + link_squares(features, constraints)
         # A mean rather than a sum: the solver's tolerances are absolute as well as relative.
         Q = constraints.with_diagonal(0.0)
         total = len(features) + 0.5 * (2.0 * Q.must_part().total() - Q.total())
-        cut_only = np.diag((np.arange(features.shape[1]) < self.n_clusters).astype(np.float64))
+        cut_only = np.diag((np.arange(features.shape[1]) < k).astype(np.float64))
         return squares.scaled(1.0 / total).with_ridge(self.ridge, cut_only)
 
 

@@ -174,7 +174,8 @@ class ConstrainedPencil:
         def apply(block: FloatArray, columns: IntArray) -> FloatArray:
             return mu[columns] * self.problem.apply_laplacian(block) + self.b * block
 
-        return solve_columns(apply, right, tolerance, INNER_STEPS)
+        run = self.problem.graph.run
+        return run(lambda right: solve_columns(apply, right, tolerance, INNER_STEPS), right)
 
     def component_cuts(self) -> tuple[FloatArray, FloatArray]:
         """Return vᵀBv of the feasible cuts along components, and these cuts as unit vectors.

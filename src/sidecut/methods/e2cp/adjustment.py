@@ -21,13 +21,21 @@ from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import lazy
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, SparseProduct, SplitWeights, drop_isolated
-from sidecut.graphs.lazy import KeptStrips, KeptTiledGraph, TiledGraph, halve, rows_of
+from sidecut.graphs.lazy import (
+    KeptStrips,
+    KeptTiledGraph,
+    TiledGraph,
+    correct_weights,
+    halve,
+    rows_of,
+)
 from sidecut.methods.cut import LARGEST_EIGENVALUE
 from sidecut.methods.e2cp.propagation import AgreementMatrix, LowRankMatrix, slices, spread, unit_columns
-from sidecut.methods.e2cp.smooth import TOLERANCE, SmoothMatrix
+from sidecut.methods.e2cp.smooth import TOLERANCE, SmoothMatrix, number_components
 from sidecut.threads import count_threads
 
 PositivePart = Callable[[FloatArray], FloatArray]
+Product = Callable[[FloatArray], FloatArray]
 
 #: Up to this many nodes an adjusted graph is kept in memory (32 MB), if the graph itself is.
 DENSE_NODES = 2_000
@@ -267,7 +275,7 @@ class AdjustedGraph(KeptTiledGraph):
         self.propagated = propagated
         self.max_weight = max_weight
         self.n_nodes = graph.n_nodes
-        self.edges = _adjust_edges(graph, propagated) if sp.issparse(graph.matrix) else None
+        self.edges = _adjust_edges(graph, propagated) if graph.is_sparse else None
 
     @cached_property
     def joined(self) -> PositivePart | None:
@@ -282,8 +290,8 @@ class AdjustedGraph(KeptTiledGraph):
         return kept if self.joined is None else kept + self.max_weight * self.joined(block)
 
     @cached_property
-    def _edge_product(self) -> SparseProduct:
-        return SparseProduct(self.edges)
+    def _edge_product(self) -> Product:
+        return product_with(self.edges)
 
     def __getstate__(self) -> dict[str, Any]:
         # Threads cannot be written to a file.
@@ -304,7 +312,7 @@ class AdjustedGraph(KeptTiledGraph):
         """The connected component of every node, found exactly if W is sparse; isolated nodes are -1."""
         if self.edges is None:
             return super().components
-        number = connected_components(self.edges, directed=False)[1]
+        number = number_components(self.edges)
         n_found = int(number.max()) + 1
         if n_found > 1 and self.joined is not None:
             # Components between which F is positive somewhere are one.
@@ -322,7 +330,7 @@ def adjust_graph(graph: Graph, propagated: LowRankMatrix, max_weight: float = 1.
     """Return a graph adjusted by eq. 4 in the form that suits it."""
     lazy = AdjustedGraph(graph, propagated, max_weight)
     if lazy.edges is not None and lazy.joined is None:
-        return SparseGraph(lazy.edges)
+        return lazy.edges
     if graph.n_nodes > DENSE_NODES or isinstance(graph, TiledGraph):
         return lazy
     weights = lazy.materialized().matrix
@@ -333,16 +341,29 @@ def adjust_graph(graph: Graph, propagated: LowRankMatrix, max_weight: float = 1.
     return DenseGraph(weights)
 
 
-def _adjust_edges(graph: Graph, propagated: LowRankMatrix | SmoothMatrix) -> sp.csr_array:
+@dataclass(frozen=True)
+class EdgeAdjustment:
+    """The map W_ij -> W_ij (1 - |F_ij|) on edges."""
+
+    propagated: LowRankMatrix | SmoothMatrix
+
+    def __call__(self, rows: IntArray, columns: IntArray, weights: npt.NDArray[Any]) -> FloatArray:
+        """Return the adjusted weights of some edges."""
+        return weights * np.maximum(1.0 - np.abs(self.propagated.entries(rows, columns)), 0.0)
+
+    def restricted(self, nodes: IntArray) -> EdgeAdjustment:
+        """Return the same between some nodes, numbered by their places."""
+        return EdgeAdjustment(self.propagated.restricted(nodes))
+
+
+def _adjust_edges(graph: Any, propagated: LowRankMatrix | SmoothMatrix) -> Graph:
     """Return W (1 - |F|), which lives on the edges of W."""
-    # One half and its mirror image: a graph is symmetric to the last bit.
-    edges = sp.coo_array(sp.triu(graph.matrix))
-    strengths = np.abs(propagated.entries(edges.row, edges.col))
-    weights = edges.data * np.maximum(1.0 - strengths, 0.0)
-    half = sp.csr_array((weights, (edges.row, edges.col)), shape=edges.shape)
-    kept = sp.csr_array(half + sp.triu(half, k=1).T)
-    kept.eliminate_zeros()
-    return kept
+    return graph.reweighted(EdgeAdjustment(propagated))
+
+
+def product_with(edges: Any) -> Product:
+    """Return the map X -> E X, shared out among threads where E is in memory."""
+    return SparseProduct(edges.matrix) if sp.issparse(edges.matrix) else edges.apply
 
 
 def propagate_to_new(
@@ -394,9 +415,9 @@ def _normalize(edges: sp.csr_array, graph: Graph) -> sp.csr_array:
 class GroupedGraph(Graph):
     """The graph E + G M Gᵀ, where E is sparse and G says which group each node is in."""
 
-    def __init__(self, edges: sp.csr_array, group: IntArray, block_weights: FloatArray) -> None:
-        self.n_nodes = int(edges.shape[0])
-        self.edges = sp.csr_array(edges)
+    def __init__(self, edges: Graph, group: IntArray, block_weights: FloatArray) -> None:
+        self.n_nodes = edges.n_nodes
+        self.edges = edges
         self.group = group
         self.block_weights = block_weights
 
@@ -407,8 +428,8 @@ class GroupedGraph(Graph):
         return sp.csr_array((ones, (self.group, np.arange(self.n_nodes))), shape=shape)
 
     @cached_property
-    def _edge_product(self) -> SparseProduct:
-        return SparseProduct(self.edges)
+    def _edge_product(self) -> Product:
+        return product_with(self.edges)
 
     def apply(self, block: FloatArray) -> FloatArray:
         """Return W̃ @ block."""
@@ -420,6 +441,8 @@ class GroupedGraph(Graph):
     @property
     def split(self) -> SplitWeights | None:
         """E + B diag(m) Bᵀ, where D^{-1/2} B has orthonormal columns, or None where it has many of them."""
+        if not sp.issparse(self.edges.matrix):
+            return None
         sizes = np.sqrt(self._members @ self.scale**2)
         shares, vectors = np.linalg.eigh(sizes[:, None] * self.block_weights * sizes)
         # Smaller shares of the normalised affinity are rounding errors.
@@ -428,13 +451,13 @@ class GroupedGraph(Graph):
             return None
         # A group of isolated nodes alone has size 0, and no weight.
         per_group = vectors[:, kept] / np.where(sizes > 0, sizes, np.inf)[:, None]
-        return SplitWeights(self.edges, per_group[self.group], shares[kept])
+        return SplitWeights(self.edges.matrix, per_group[self.group], shares[kept])
 
     def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the weights of some pairs of nodes."""
         if len(rows) == 0:
             return np.empty(0)
-        own = np.asarray(self.edges[rows, columns], dtype=np.float64).ravel()
+        own = self.edges.weights_at(rows, columns)
         return np.maximum(own + self.block_weights[self.group[rows], self.group[columns]], 0.0)
 
     @cached_property
@@ -446,10 +469,9 @@ class GroupedGraph(Graph):
         if used[present].all() and np.all(part[present] == part[present[0]]):
             # Every node is in a group with weight, and the groups are connected.
             return drop_isolated(np.zeros(self.n_nodes, dtype=np.intp), self.isolated)
-        positive = self.edges.copy()
-        positive.data = np.maximum(positive.data, 0.0)
-        positive.eliminate_zeros()
-        by_edges = connected_components(positive, directed=False)[1]
+        weights: Any = self.edges.matrix
+        positive = self.edges if weights is None else SparseGraph(weights.maximum(0.0))
+        by_edges = number_components(positive)
         n_found, grouped = int(by_edges.max()) + 1, np.flatnonzero(used[self.group])
         ends = (by_edges[grouped], n_found + part[self.group[grouped]])
         sides = sp.csr_array((np.ones(grouped.size), ends), shape=(n_found + part.max() + 1,) * 2)
@@ -458,7 +480,9 @@ class GroupedGraph(Graph):
 
     def toarray(self) -> FloatArray:
         """Return W̃ as a dense array, formed at once."""
-        return np.asarray(self.edges.toarray() + self.block_weights[np.ix_(self.group, self.group)])
+        return np.asarray(
+            self.edges.tosparse().toarray() + self.block_weights[np.ix_(self.group, self.group)]
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         # Threads cannot be written to a file.
@@ -475,7 +499,7 @@ def adjust_smoothly(
     """Return W̃ of eq. 4 for a smooth F; sparse where F has no positive entry beside the pairs."""
     edges = _adjust_edges(graph, propagated)
     if not propagated.has_positive_entries:
-        return SparseGraph(edges)
+        return edges
     component, reached = propagated.joined_components(graph)
     group, block_weights = _group_points(propagated, component, reached, n_groups, rng)
     pairs = sp.coo_array(propagated.sparse_part)
@@ -483,7 +507,7 @@ def adjust_smoothly(
     joined = sp.csr_array((max_weight * strong, (pairs.row, pairs.col)), shape=edges.shape)
     # Mirrored entries are sums in different orders.
     joined = 0.5 * (joined + joined.T)
-    return GroupedGraph(sp.csr_array(edges + joined), group, max_weight * block_weights)
+    return GroupedGraph(correct_weights(edges, joined), group, max_weight * block_weights)
 
 
 def measure_error(

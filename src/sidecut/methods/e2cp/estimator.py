@@ -195,7 +195,7 @@ class E2CP(TakesConstraints, CutClusterer):
         # Two rings in the plane are not separated by ten vectors.
         n_vectors = max(2 * task.n_clusters, 20)
         is_large = n_nodes > max(APPROXIMATE_FROM, n_vectors)
-        if not (self.approximate and is_large and sp.issparse(graph.matrix)):
+        if not (self.approximate and is_large and graph.is_sparse):
             return None
         found = self._approximate(task, n_vectors, task.n_clusters, N_GROUPS)
         if found.error > MAX_ERROR and n_nodes <= MAX_MEASURED_NODES:
@@ -320,6 +320,8 @@ def max_weight(graph: Graph) -> float:
     """
     if graph.matrix is not None:
         return max(1.0, float(graph.matrix.max()))
+    if graph.largest is not None:
+        return max(1.0, graph.largest)
     # Other graphs that are only applied or made in tiles, such as heat and codes, have no weight above 1.
     if not isinstance(graph, ResolventGraph | FactorGraph):
         return 1.0

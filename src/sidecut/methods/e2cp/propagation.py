@@ -54,6 +54,10 @@ class LowRankMatrix:
         """Return F / unit."""
         return LowRankMatrix(self.factor, self.core / unit)
 
+    def restricted(self, nodes: IntArray) -> LowRankMatrix:
+        """Return F between some nodes."""
+        return LowRankMatrix(self.factor[nodes], self.core)
+
     def apply(self, block: FloatArray) -> FloatArray:
         """Return F @ block for a vector or a block, in O(n rank) per column."""
         if self.factor.dtype == np.float64:
@@ -195,7 +199,8 @@ def spread(graph: Graph, block: FloatArray, alpha: float, tolerance: float = TOL
     root = np.sqrt((1.0 + alpha) / (1.0 - alpha))
     n_steps = int(np.ceil(np.log(2.0 * root / TOLERANCE) / np.log1p(2.0 / max(root - 1.0, 1e-16)))) + 1
     right = (1.0 - alpha) * block.reshape(block.shape[0], -1)
-    return solve_columns(apply, right, tolerance, n_steps).reshape(block.shape)
+    found = graph.run(lambda right: solve_columns(apply, right, tolerance, n_steps), right)
+    return found.reshape(block.shape)
 
 
 def spread_units(graph: Graph, points: IntArray, column: IntArray, alpha: float) -> npt.NDArray[Any]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -71,6 +72,16 @@ class SmoothMatrix:
         joints = sp.coo_array((np.ones(ends[0].size), ends), shape=(count, count))
         joined = connected_components(joints, directed=False)[1][number]
         return joined, np.unique(joined[np.concatenate([pairs.row, pairs.col])])
+
+    def restricted(self, nodes: IntArray) -> SmoothMatrix:
+        """Return F between some nodes."""
+        inside = sp.csr_array(self.sparse_part[nodes][:, nodes])
+        return replace(
+            self,
+            smooth=self.smooth.restricted(nodes),
+            sparse_part=inside,
+            coordinates=self.coordinates[nodes],
+        )
 
     def scaled(self, unit: float) -> SmoothMatrix:
         """Return F / unit."""
@@ -187,13 +198,13 @@ def _spread_smoothly(graph: Graph, basis: FloatArray, alpha: float) -> FloatArra
     return np.asarray(((1.0 - alpha) * basis + alpha * spread_rest) / (1.0 - alpha * values))
 
 
-def _remaining_diagonal(graph: Graph, alpha: float, basis: FloatArray) -> FloatArray:
+def _remaining_diagonal(graph: Any, alpha: float, basis: FloatArray) -> FloatArray:
     """Return the diagonal of (I - QQᵀ) P to the second order in α Ā."""
     # P = (1 - α)(1 + α Ā + α² Ā² + ...): the first terms have large diagonals and are computed; the later
     # ones are smooth, and I - QQᵀ removes them.
-    affinity = sp.csr_array(graph.normalized.matrix)
-    twice = np.asarray(affinity.multiply(affinity).sum(axis=1)).ravel()
-    stays = 1.0 + alpha * affinity.diagonal() + alpha**2 * twice
-    once = affinity @ basis
-    gone = (basis * (basis + alpha * once + alpha**2 * (affinity @ once))).sum(axis=1)
+    affinity, squared = graph.normalized, graph.scale**2
+    twice = squared * graph.apply_squares(squared)
+    stays = 1.0 + alpha * squared * graph.diagonal + alpha**2 * twice
+    once = affinity.apply(basis)
+    gone = (basis * (basis + alpha * once + alpha**2 * affinity.apply(once))).sum(axis=1)
     return (1.0 - alpha) * np.maximum(stays - gone, 0.0)

@@ -161,7 +161,7 @@ class NCSC(TakesConstraints, SpectralClusterer):
             price = self.gamma_cannot
             gamma_cannot = mean_degree(graph) if isinstance(price, str) else float(price)
             problem = PenalizedCut(graph, known, gamma_must, gamma_cannot)
-            pairs, start = self._start(problem, rng)
+            pairs, start = self._start(problem, task.n_clusters, rng)
             descent = self._descend(problem, start, rng)
         if not descent.converged:
             warn_unconverged(descent, self.solver)
@@ -184,7 +184,8 @@ class NCSC(TakesConstraints, SpectralClusterer):
     def indicators_(self) -> FloatArray:
         """Y of eq. 6; computed when it is first asked for, since the clusters do not depend on it."""
         check_is_fitted(self)
-        return self._answer.results["problem"].on_points(self._answer.results["descent"].indicators)
+        found = self._answer.results
+        return self._answer.on_all_points(found["problem"].on_points(found["descent"].indicators))
 
     @property
     def objective_(self) -> float:
@@ -192,9 +193,11 @@ class NCSC(TakesConstraints, SpectralClusterer):
         check_is_fitted(self)
         return self._answer.results["problem"].objective(self._answer.results["descent"].indicators)
 
-    def _start(self, cut: PenalizedCut, rng: np.random.RandomState) -> tuple[Eigenpairs | None, FloatArray]:
+    def _start(
+        self, cut: PenalizedCut, k: int, rng: np.random.RandomState
+    ) -> tuple[Eigenpairs | None, FloatArray]:
         """Return Y at the start, as given or made of eigenvectors of (L + γ_m (Dᵐ - Qᵐ), D), and these."""
-        graph, k = cut.points_graph, self.n_clusters
+        graph = cut.points_graph
         if not isinstance(self.init, str):
             return None, cut.on_nodes(check_start(self.init, len(cut.sets), k))
         # They are only a start.

@@ -10,26 +10,21 @@ import scipy.sparse as sp
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_not_negative
 from sidecut.constraints import Constraints
+from sidecut.constraints.seeds import Seeds, find_seeds
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs import Graph, warn_about_graph
 from sidecut.labelling import assign_labels
 from sidecut.labelling.confidence import majority_of_neighbors
-from sidecut.methods.base import GraphClusterer, TakesConstraints
+from sidecut.methods.base import EigenClusterer, TakesConstraints
 from sidecut.methods.cut import weighted_means
 from sidecut.methods.poisson.equation import SignedGraph, diffusion_filter
-from sidecut.methods.poisson.seeds import (
-    Seeds,
-    find_seeds,
-    number_by_seeds,
-    seeded_clusters,
-    signed_embedding,
-)
-from sidecut.methods.poisson.starts import join_pieces
+from sidecut.methods.poisson.seeds import number_by_seeds, seeded_clusters, signed_embedding
+from sidecut.methods.poisson.starts import different, find_pieces, join_pieces, predict_links
 from sidecut.methods.task import Answer, Task
 
 
 @dataclass(eq=False, repr=False)
-class PoissonClusterer(TakesConstraints, GraphClusterer):
+class PoissonClusterer(TakesConstraints, EigenClusterer):
     """The base of PoissonLearning and PoissonMBO: scores of clusters are the embedding."""
 
     _: KW_ONLY
@@ -39,6 +34,7 @@ class PoissonClusterer(TakesConstraints, GraphClusterer):
     # How the cut without constraints is labelled is no parameter here.
     unit_rows = True
     assign_labels = "kmeans"
+    numbers_by_seeds = True
 
     def _pose(self, task: Task) -> tuple[SignedGraph, Seeds]:
         """Return the graph with its links, and the seeds; warn about components without a label."""
@@ -49,12 +45,14 @@ class PoissonClusterer(TakesConstraints, GraphClusterer):
             _warn_about_unlabelled_components(signed, seeds)
         return signed, seeds
 
-    def _first_clusters(self, signed: SignedGraph, seeds: Seeds, rng: np.random.RandomState) -> IntArray:
+    def _first_clusters(
+        self, signed: SignedGraph, seeds: Seeds, k: int, rng: np.random.RandomState
+    ) -> IntArray:
         """Return a spectral clustering of the signed graph in which seeded clusters hold their seeds."""
-        rows = signed_embedding(signed, self.n_clusters, self.eigen_solver, rng)
+        rows = signed_embedding(signed, k, self.eigen_solver, rng)
         if not seeds.n_seeded:
-            return assign_labels(rows, self.n_clusters, method="kmeans", n_init=self.n_init, random_state=rng)
-        return seeded_clusters(rows, seeds, self.n_clusters, self.n_init, rng)
+            return assign_labels(rows, k, method="kmeans", n_init=self.n_init, random_state=rng)
+        return seeded_clusters(rows, seeds, k, self.n_init, rng)
 
     def _start_clusters(
         self, task: Task, signed: SignedGraph, seeds: Seeds, rng: np.random.RandomState
@@ -62,24 +60,31 @@ class PoissonClusterer(TakesConstraints, GraphClusterer):
         """Return clusterings of the graph, where some clusters have no label.
 
         They are joinings of pieces, and the clusters without links: pieces of small clusters are not pure.
+        A joining that does not predict links held out is left out.
         """
+        graph, known, k = task.graph, task.constraints, task.n_clusters
         found: list[IntArray] = []
         if signed.has_links or seeds.n_seeded:
-            found = join_pieces(task.graph, task.constraints, task.n_clusters, self.eigen_solver, rng)
-        found = [number_by_seeds(labels, seeds, task.n_clusters) for labels in found]
+            pieces = find_pieces(graph, k, known.n_independent_pairs, self.eigen_solver, rng)
+            found = join_pieces(pieces, known, k, rng)
+        if signed.has_links:
+            plain = self._first_clusters(SignedGraph(graph), seeds, k, rng)
+            if not seeds.n_seeded:
+                predicts = predict_links(pieces, known, k, plain)
+                found = [labels for labels, keep in zip(found, predicts, strict=True) if keep]
+            found.append(plain)
+        found = [number_by_seeds(labels, seeds, k) for labels in different(found)]
         for labels in found:
             labels[seeds.points] = seeds.cluster
-        if signed.has_links:
-            found.append(self._first_clusters(SignedGraph(task.graph), seeds, rng))
         if not found or task.graph.n_components > 1:
             # Links hold parts of a graph together that its own eigenvectors do not.
-            found.append(self._first_clusters(signed, seeds, rng))
+            found.append(self._first_clusters(signed, seeds, k, rng))
         return found
 
-    def _has_ample_constraints(self, task: Task) -> bool:
-        # Labels of all clusters are what these methods are made for.
+    def _is_guarded(self, task: Task) -> bool:
+        # Labels of all clusters, however few, are what these methods are made for.
         is_seeded = find_seeds(task.constraints, task.n_clusters).n_seeded == task.n_clusters
-        return is_seeded or super()._has_ample_constraints(task)
+        return not is_seeded and super()._is_guarded(task)
 
     def _finish(self, task: Task, answer: Answer) -> Answer:
         """Number the clusters of an unconstrained answer by the labelled points."""
@@ -98,7 +103,7 @@ class PoissonClusterer(TakesConstraints, GraphClusterer):
         signed, labels = SignedGraph(self.affinity_matrix_), self.labels_
         members = np.eye(self.n_clusters)[labels]
         start = np.sqrt(signed.degrees)[:, None] * members
-        ends = signed.scale[:, None] * diffusion_filter(3.0)(signed.laplacian, start)
+        ends = signed.scale[:, None] * diffusion_filter(3.0)(signed, start)
         shares = np.clip(ends[np.arange(len(labels)), labels], 0.0, 1.0)
         return np.where(signed.degrees > 0, shares, 1.0 / self.n_clusters)
 

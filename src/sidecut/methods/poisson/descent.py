@@ -325,7 +325,7 @@ class Diffusion:
         if time not in self._received:
             arrived = self.sources
             if arrived.any():
-                arrived = source_filter(time)(self.signed.laplacian, arrived.astype(self._dtype))
+                arrived = source_filter(time)(self.signed, arrived.astype(self._dtype))
             self._received[time] = arrived.astype(np.float64)
         return self._received[time]
 
@@ -339,7 +339,7 @@ class Diffusion:
             some = list(missing)[first : first + at_once]
             diffuse = diffusion_filter(time)
             members = np.hstack([np.eye(self.n_clusters)[missing[key]] for key in some])
-            ended = diffuse(self.signed.laplacian, members.astype(self._dtype)) + diffuse.error * members
+            ended = diffuse(self.signed, members.astype(self._dtype)) + diffuse.error * members
             found |= zip(some, map(np.ascontiguousarray, np.hsplit(ended, len(some))), strict=True)
         # The first labels of a descent were diffused to choose the times: four clusterings are kept.
         self._diffused = dict(list((self._diffused | found).items())[-4:])

@@ -18,11 +18,10 @@ polynomials of a degree of about √t approximate them, with products as the onl
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,8 +29,9 @@ from numpy.polynomial import chebyshev
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import FloatArray, IntArray
-from sidecut.constraints import Components, Constraints
-from sidecut.exceptions import ConstraintWarning, ConvergenceWarning, warn
+from sidecut.constraints import Constraints
+from sidecut.constraints.seeds import contract_links
+from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.graphs import Graph, SparseProduct
 from sidecut.spectral.conjugate_gradients import solve_columns, solve_shifted
 
@@ -47,6 +47,7 @@ ACCURACY = 1e-3
 MAX_COLUMNS = 64
 
 Apply = Callable[[FloatArray], FloatArray]
+Result = TypeVar("Result")
 
 
 class PairLinks:
@@ -141,6 +142,10 @@ class SignedGraph:
         """Return A @ block."""
         return block - self.affinity(block)
 
+    def run(self, work: Callable[..., Result], *blocks: FloatArray) -> Result:
+        """Return work(*blocks), done where the graph lies; links lie here."""
+        return work(*blocks) if self.has_links else self.graph.run(work, *blocks)
+
     @cached_property
     def null_vectors(self) -> sp.csr_array:
         """An orthonormal basis of the null space of A: D^{1/2} σ on all components that σ = ±1 satisfies."""
@@ -193,14 +198,6 @@ def _spanning_links(constraints: Constraints | None, seeds: IntArray) -> tuple[I
     return ends[kept], signs[kept]
 
 
-def contract_links(constraints: Constraints) -> Components:
-    """Return must-linked sets and which are apart; of contradicting links the stronger count."""
-    with warnings.catch_warnings():
-        # Links may contradict each other; all of them stay in the energy.
-        warnings.simplefilter("ignore", ConstraintWarning)
-        return constraints.without_conflicts().components
-
-
 class Potentials(NamedTuple):
     """The solution of the Poisson equation."""
 
@@ -219,7 +216,12 @@ def solve_poisson(signed: SignedGraph, sources: FloatArray, tolerance: float) ->
         eigenvalues, vectors = np.linalg.eigh(signed.laplacian(np.eye(signed.n_nodes)))
         values = np.asarray(vectors @ ((vectors.T @ charges) / np.maximum(eigenvalues, 1e-12)[:, None]))
     else:
-        values = solve_columns(lambda block, _: signed.laplacian(block), charges, tolerance, MAX_STEPS)
+        values = signed.run(
+            lambda right: solve_columns(
+                lambda block, _: signed.laplacian(block), right, tolerance, MAX_STEPS
+            ),
+            charges,
+        )
     values -= null @ (null.T @ values)
     left = np.linalg.norm(charges - signed.laplacian(values), axis=0)
     norms = np.linalg.norm(charges, axis=0)
@@ -263,7 +265,9 @@ def spread_labels(signed: SignedGraph, sources: FloatArray, *alphas: float) -> l
     # I - α S = α (A + s I), s = (1 - α) / α; rows are scaled anyway.
     shifts = [(1.0 - alpha) / alpha for alpha in alphas]
     found = []
-    for arrived in solve_shifted(signed.laplacian, even, shifts, 1e-6, MAX_STEPS):
+    for arrived in signed.run(
+        lambda right: solve_shifted(signed.laplacian, right, shifts, 1e-6, MAX_STEPS), even
+    ):
         arrived = np.maximum(arrived, 0.0)
         everything = arrived.sum(axis=1, keepdims=True)
         found.append(np.divide(arrived, everything, out=np.zeros_like(arrived), where=everything > 0))
@@ -277,7 +281,11 @@ class Filter:
     coefficients: FloatArray
     error: float
 
-    def __call__(self, laplacian: Apply, block: FloatArray) -> FloatArray:
+    def __call__(self, signed: SignedGraph, block: FloatArray) -> FloatArray:
+        """Return p(A) @ block."""
+        return signed.run(lambda block: self.recur(signed.laplacian, block), block)
+
+    def recur(self, laplacian: Apply, block: FloatArray) -> FloatArray:
         """Return p(A) @ block, by Chebyshev's recurrence."""
         # T_0 = 1, T_1 = x, T_{j+1} = 2 x T_j - T_{j-1} with x = A - I.
         before, current = block, laplacian(block) - block

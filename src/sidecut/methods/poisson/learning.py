@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_not_negative
+from sidecut.constraints.seeds import Seeds
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import documented
 from sidecut.methods.cut import cut
 from sidecut.methods.poisson.base import PoissonClusterer, ScoreExtension, agreement_of_neighbors
 from sidecut.methods.poisson.equation import Potentials, SignedGraph, solve_poisson
-from sidecut.methods.poisson.seeds import Seeds, add_typical_points
+from sidecut.methods.poisson.seeds import add_typical_points
 from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 
@@ -105,7 +106,7 @@ class PoissonLearning(PoissonClusterer):
         if seeds.n_seeded == task.n_clusters and not signed.has_cannot_links:
             return signed, seeds
         if not signed.has_links:
-            first = self._first_clusters(signed, seeds, task.rng())
+            first = self._first_clusters(signed, seeds, task.n_clusters, task.rng())
             return signed, add_typical_points(signed, first, seeds, task.n_clusters)
         linked = SignedGraph(task.graph, task.constraints, link_weight=self.link_weight)
         labels = self._cluster_by_links(task, linked, seeds)
@@ -117,7 +118,7 @@ class PoissonLearning(PoissonClusterer):
         graph, known, k = task.graph, task.constraints, task.n_clusters
         if k == 2:
             # Two clusters have signs: the first eigenvectors of the signed graph separate them.
-            return self._first_clusters(linked, seeds, task.rng())
+            return self._first_clusters(linked, seeds, k, task.rng())
         if seeds.n_seeded == k:
             attracting = SignedGraph(graph, known.must_part(), seeds.points, self.link_weight)
             return self._find_potentials(attracting, seeds, k).values.argmax(axis=1)

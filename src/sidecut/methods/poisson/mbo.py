@@ -9,6 +9,7 @@ import numpy as np
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative
 from sidecut.constraints import Constraints
+from sidecut.constraints.seeds import Seeds
 from sidecut.graphs import Graph
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import documented
@@ -24,7 +25,6 @@ from sidecut.methods.poisson.descent import (
     suitable_times,
 )
 from sidecut.methods.poisson.equation import SignedGraph, spread_labels
-from sidecut.methods.poisson.seeds import Seeds
 from sidecut.methods.poisson.starts import (
     LabelWalks,
     find_pieces,
@@ -175,15 +175,23 @@ class PoissonMBO(PoissonClusterer):
         extend = ScoreExtension(path.labels, path.scores)
         return Answer(path.labels, path.scores, task.graph, extend=extend, results=results)
 
+    def _finish(self, task: Task, answer: Answer) -> Answer:
+        """Count all clusters, where the graph was solved part by part."""
+        if answer.unsure is not None and "sizes_" in answer.results:
+            sizes = np.bincount(answer.labels, minlength=task.n_clusters)
+            attached = np.bincount(answer.labels[~np.isnan(answer.unsure)], minlength=task.n_clusters)
+            answer = answer.with_results(sizes_=sizes, size_range_=np.column_stack([sizes - attached, sizes]))
+        return super()._finish(task, answer)
+
     def _lower_energy(self, task: Task, signed: SignedGraph, seeds: Seeds) -> EnergyPath:
         """Return the path of lowest energy, from one start or several."""
         graph, k, rng = task.graph, task.n_clusters, task.rng()
         diffusion = Diffusion(signed, seeds.indicator(graph.n_nodes, k))
-        rule = self._size_rule(graph.n_nodes)
+        rule = self._size_rule(graph.n_nodes, k)
         is_named = seeds.n_seeded == k > 1
         few = is_named and len(seeds.points) < MIN_LABELS_FOR_ONE_START * k
         if seeds.n_seeded == k:
-            start = self._spread_start(signed, seeds)
+            start = self._spread_start(signed, seeds, k)
             starts = [self._best_start(diffusion, seeds, start, rule, rng) if few else start]
         else:
             starts = self._clustering_starts(task, signed, seeds, rule, rng)
@@ -191,26 +199,26 @@ class PoissonMBO(PoissonClusterer):
         path = paths[0] if len(paths) == 1 else _most_consistent(paths, graph, task.constraints, k)
         return self._descend_again(diffusion, path, rule, few) if is_named and rule.strength > 0 else path
 
-    def _size_rule(self, n_points: int) -> SizeRule:
+    def _size_rule(self, n_points: int, k: int) -> SizeRule:
         """Return the rule for the sizes; exact sizes need no penalty."""
-        rule = size_rule(self.sizes, n_points, self.n_clusters, float(self.size_penalty))
+        rule = size_rule(self.sizes, n_points, k, float(self.size_penalty))
         return replace(rule, strength=0.0) if (rule.lower == rule.upper).all() else rule
 
-    def _spread_start(self, signed: SignedGraph, seeds: Seeds) -> Start:
+    def _spread_start(self, signed: SignedGraph, seeds: Seeds, k: int) -> Start:
         """Return the labels spread far, and the sizes that they reach when spread near."""
         alphas = SPREAD_ALPHAS[:1] if np.ndim(self.sizes) == 1 else SPREAD_ALPHAS
-        spread = spread_labels(signed, seeds.indicator(signed.n_nodes, self.n_clusters), *alphas)
-        return Start(spread[0], np.bincount(spread[-1].argmax(axis=1), minlength=self.n_clusters))
+        spread = spread_labels(signed, seeds.indicator(signed.n_nodes, k), *alphas)
+        return Start(spread[0], np.bincount(spread[-1].argmax(axis=1), minlength=k))
 
     def _clustering_starts(
         self, task: Task, signed: SignedGraph, seeds: Seeds, rule: SizeRule, rng: np.random.RandomState
     ) -> list[Start]:
         """Return clusterings of the graph, where some clusters have no label."""
-        starts = []
+        starts, k = [], task.n_clusters
         for joined in self._start_clusters(task, signed, seeds, rng):
             labels = number_by_size(joined, seeds.n_seeded, rule)
-            scores = FIXED_SCORE * np.eye(self.n_clusters)[labels]
-            starts.append(Start(scores, np.bincount(labels, minlength=self.n_clusters)))
+            scores = FIXED_SCORE * np.eye(k)[labels]
+            starts.append(Start(scores, np.bincount(labels, minlength=k)))
         return starts
 
     def _best_start(
@@ -226,7 +234,7 @@ class PoissonMBO(PoissonClusterer):
         walks = walks_from_labels(diffusion.signed, seeds)
         tried = self._try_starts(diffusion, walks, first.scores, rule, rng)
         best = max(tried, key=lambda path: score_start(path, rule, walks))
-        return Start(FIXED_SCORE * np.eye(self.n_clusters)[best.labels], first.reached)
+        return Start(FIXED_SCORE * np.eye(diffusion.n_clusters)[best.labels], first.reached)
 
     def _try_starts(
         self,
@@ -237,7 +245,7 @@ class PoissonMBO(PoissonClusterer):
         rng: np.random.RandomState,
     ) -> list[EnergyPath]:
         """Take three steps from spread labels and from joined pieces; again where other names fit better."""
-        k = self.n_clusters
+        k = diffusion.n_clusters
         pieces = find_pieces(diffusion.signed.graph, k, 0, self.eigen_solver, rng)
         joined = [FIXED_SCORE * np.eye(k)[labels] for labels in join_named_pieces(pieces, walks, k, rng)]
         starts = [assign_within_sizes(each, rule)[0] for each in (scores, *joined)]
@@ -267,7 +275,7 @@ class PoissonMBO(PoissonClusterer):
 
         Sizes expected from few labels are rough: then far and near. Otherwise near only.
         """
-        found = np.bincount(path.labels, minlength=self.n_clusters) / len(path.labels)
+        found = np.bincount(path.labels, minlength=diffusion.n_clusters) / len(path.labels)
         times = path.times if few else path.times[-1:]
         rules = [replace(rule, shares=found)]
         last = descend(diffusion, [path.labels], rules, times, self.max_iter, self.tol)[0]

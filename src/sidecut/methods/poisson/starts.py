@@ -14,22 +14,24 @@ need not say where a class ends, only which cluster it is: the likeliest names o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 
 from sidecut.checks import FloatArray, IntArray
-from sidecut.constraints import Constraints
+from sidecut.constraints import ConstraintFolds, Constraints
+from sidecut.constraints.folds import held_out_agreement
+from sidecut.constraints.seeds import Seeds
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
 from sidecut.labelling import kmeans_labels, unit_rows
 from sidecut.labelling.labels import cluster_sums, informative_rows
 from sidecut.methods.poisson.equation import MAX_COLUMNS, SignedGraph, diffusion_dtype, diffusion_filter
-from sidecut.methods.poisson.seeds import WALK_TIME, Seeds
+from sidecut.methods.poisson.seeds import WALK_TIME
 from sidecut.spectral import laplacian_eigenpairs
 
 #: λ: weight of a pair or label, as a share of the diffusion of all points. This and all numbers of this file
@@ -55,24 +57,42 @@ class Pieces(NamedTuple):
 
 
 def join_pieces(
-    graph: Graph,
-    constraints: Constraints,
-    n_clusters: int,
-    eigen_solver: str,
-    rng: np.random.RandomState,
+    pieces: Pieces, constraints: Constraints, n_clusters: int, rng: np.random.RandomState
 ) -> list[IntArray]:
-    """Return one or two clusterings of the graph: the best joinings of its pieces by pairs."""
-    n_pairs = constraints.n_independent_pairs
-    piece, exchange = find_pieces(graph, n_clusters, n_pairs, eigen_solver, rng)
+    """Return two clusterings of the graph: the best joinings of its pieces by pairs, even and of any size."""
+    return [joining.best(rng)[pieces.piece] for joining in _joinings(pieces, constraints, n_clusters)]
+
+
+def predict_links(pieces: Pieces, constraints: Constraints, n_clusters: int, plain: IntArray) -> list[bool]:
+    """Tell for each joining whether it agrees with links held out as clusters without links do.
+
+    Where links are few for the pieces they join pieces that have nothing else in common: then they agree with
+    those that joined them, and with no others. A joining may be worse by the root of 1 / (number of pairs).
+    """
+    folds = list(ConstraintFolds(4, random_state=0).split(constraints))
+    joined = [
+        [
+            joining.raised(joining.greedy())[pieces.piece]
+            for joining in _joinings(pieces, fold.train, n_clusters)
+        ]
+        for fold in folds
+    ]
+    by_graph = held_out_agreement(folds, [plain] * len(folds))
+    allowed = 1.0 / np.sqrt(max(constraints.n_independent_pairs, 1))
+    return [held_out_agreement(folds, found) + allowed >= by_graph for found in zip(*joined, strict=True)]
+
+
+def _joinings(pieces: Pieces, constraints: Constraints, n_clusters: int) -> list[Joining]:
+    """Return one joining of pieces by pairs for each objective; none of fewer pieces than clusters."""
+    piece, exchange = pieces
     if len(exchange) < n_clusters:
         return []
     sizes = np.bincount(piece).astype(np.float64)
-    pull = LINK_SHARE * graph.n_nodes * n_pairs * pull_of_links(piece, constraints)
-    joinings = [
+    pull = LINK_SHARE * len(piece) * constraints.n_independent_pairs * pull_of_links(piece, constraints)
+    return [
         Joining(pull, exchange, sizes, n_clusters, objective)
-        for objective in objectives(graph.n_nodes, n_clusters)
+        for objective in objectives(len(piece), n_clusters)
     ]
-    return best_clusterings(joinings, piece, rng)
 
 
 def join_named_pieces(
@@ -89,7 +109,7 @@ def join_named_pieces(
         NamedJoining(pull, pieces.exchange, sizes, n_clusters, objective, walks, ends, weight)
         for objective in objectives(n_points, n_clusters)
     ]
-    return best_clusterings(joinings, pieces.piece, rng)
+    return different(joining.best(rng)[pieces.piece] for joining in joinings)
 
 
 def find_pieces(
@@ -122,11 +142,11 @@ def number_of_pieces(n_points: int, n_clusters: int, n_pairs: int) -> int:
 def diffusion_between(graph: Graph, piece: IntArray) -> FloatArray:
     """Return G_ab = <u_a, e^{-tA} u_b>."""
     n_pieces = int(piece.max()) + 1
-    diffuse, laplacian = diffusion_filter(EXCHANGE_TIME), SignedGraph(graph).laplacian
+    diffuse, signed = diffusion_filter(EXCHANGE_TIME), SignedGraph(graph)
     exchange = np.empty((n_pieces, n_pieces))
     for first in range(0, n_pieces, MAX_COLUMNS):
         some = np.arange(first, min(first + MAX_COLUMNS, n_pieces))
-        arrived = diffuse(laplacian, (piece[:, None] == some).astype(diffusion_dtype(graph.n_nodes)))
+        arrived = diffuse(signed, (piece[:, None] == some).astype(diffusion_dtype(graph.n_nodes)))
         exchange[:, some] = cluster_sums(arrived, piece, n_pieces)
     return 0.5 * (exchange + exchange.T)
 
@@ -156,16 +176,9 @@ def objectives(n_points: int, n_clusters: int) -> tuple[Objective, Objective]:
     return less_energy, association
 
 
-def best_clusterings(
-    joinings: Sequence[Joining], piece: IntArray, rng: np.random.RandomState
-) -> list[IntArray]:
-    """Return the clusters of points by the best joining of each kind, without repetitions."""
-    found: list[IntArray] = []
-    for joining in joinings:
-        joined = joining.best(rng)[piece]
-        if not any(np.array_equal(joined, other) for other in found):
-            found.append(joined)
-    return found
+def different(clusterings: Iterable[IntArray]) -> list[IntArray]:
+    """Return the clusterings without repetitions."""
+    return list({labels.tobytes(): labels for labels in clusterings}.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,24 +211,31 @@ class Joining:
     def greedy(self) -> IntArray:
         """Join the two groups with the largest gain until there are as many as clusters."""
         pull, exchange, sizes = self.pull.copy(), self.exchange.copy(), self.sizes.copy()
-        group = np.arange(len(sizes))
-        left = np.arange(len(sizes))
-        while len(left) > self.n_clusters:
+        group, left = np.arange(len(sizes)), np.ones(len(sizes), dtype=bool)
+
+        def gains(some: Any) -> FloatArray:
             within = np.diag(exchange)
+            both = self.objective(
+                within[some, None] + within + 2.0 * exchange[some], sizes[some, None] + sizes
+            )
             alone = self.objective(within, sizes)
-            both = self.objective(within[:, None] + within + 2.0 * exchange, sizes[:, None] + sizes)
-            gain = pull + both - alone[:, None] - alone
-            np.fill_diagonal(gain, -np.inf)
+            return np.asarray(pull[some] + both - alone[some, None] - alone)
+
+        gain = gains(slice(None))
+        np.fill_diagonal(gain, -np.inf)
+        for _ in range(len(sizes) - self.n_clusters):
             kept, gone = sorted(np.unravel_index(np.argmax(gain), gain.shape))
-            group[group == left[gone]] = left[kept]
+            group[group == gone] = kept
             for matrix in (pull, exchange):
                 matrix[kept] += matrix[gone]
                 matrix[:, kept] += matrix[:, gone]
             sizes[kept] += sizes[gone]
-            rest = np.delete(np.arange(len(left)), gone)
-            pull, exchange = pull[np.ix_(rest, rest)], exchange[np.ix_(rest, rest)]
-            sizes, left = sizes[rest], left[rest]
-        return np.searchsorted(left, group)
+            left[gone] = False
+            gain[gone] = gain[:, gone] = -np.inf
+            # Only the gains of the new group have changed.
+            others = left & (group != kept)
+            gain[kept, others] = gain[others, kept] = gains([kept])[0, others]
+        return np.unique(group, return_inverse=True)[1]
 
     def raised(self, cluster: IntArray) -> IntArray:
         """Move the piece with the largest gain until no move gains; no cluster is emptied."""
@@ -291,7 +311,7 @@ def walks_from_labels(signed: SignedGraph, seeds: Seeds) -> LabelWalks:
     """Return the ends of walks from the seeds: columns of D^{1/2} e^{-tA} D^{-1/2}, 0 at seeds."""
     starts = np.zeros((signed.n_nodes, len(seeds.points)))
     starts[seeds.points, np.arange(len(seeds.points))] = 1.0
-    ends = diffusion_filter(WALK_TIME)(signed.laplacian, signed.scale[:, None] * starts)
+    ends = diffusion_filter(WALK_TIME)(signed, signed.scale[:, None] * starts)
     ends *= np.sqrt(signed.degrees)[:, None]
     ends[seeds.points] = 0.0
     return LabelWalks(np.maximum(ends, 0.0), seeds.cluster, seeds.weight / seeds.weight.max())

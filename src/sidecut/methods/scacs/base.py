@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from sidecut.checks import (
     FloatArray,
@@ -27,11 +26,13 @@ from sidecut.checks import (
     check_parameters,
 )
 from sidecut.constraints import Constraints
+from sidecut.constraints.forms import refuse_other_forms
 from sidecut.graphs import (
     CodedRows,
     Graph,
     LandmarkCoder,
     LandmarkGraph,
+    Neighbors,
     RowChunks,
     SpooledNearest,
     choose_landmarks,
@@ -47,15 +48,14 @@ from sidecut.labelling import chunked_kmeans, kmeans_labels, nearest_centers, re
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import Clusterer
 from sidecut.methods.guard import draw_sample
+from sidecut.methods.new_points import equal_rows
 from sidecut.methods.task import (
     Answer,
     Decision,
     Task,
     check_constraints,
-    check_points,
     draw_seed,
     make_once,
-    refuse_other_than_constraints,
 )
 from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs
@@ -87,9 +87,13 @@ class LandmarkModel:
     unit_rows: bool
     centers: FloatArray
 
+    def code(self, rows: Any) -> sp.csr_array:
+        """Return the codes of points."""
+        return code_points(self.coder.nearest(rows), self.sigma, self.coder.n_landmarks)
+
     def __call__(self, rows: Any) -> IntArray:
         """Return the clusters of points."""
-        codes = code_points(self.coder.nearest(rows), self.sigma, self.coder.n_landmarks)
+        codes = self.code(rows)
         return nearest_centers(embed_codes(codes, self.projection, self.unit_rows), self.centers)
 
 
@@ -121,6 +125,8 @@ class LandmarkClusterer(Clusterer):
     }
 
     accepts: ClassVar[dict[str, Any]] = {"dtype": "numeric"}
+    #: Many codes are equal, so that the distance to a neighbour is no width.
+    neighbors: ClassVar[Neighbors] = Neighbors(weights="cosine")
 
     def _build(self, data: Any, seed: int) -> tuple[Any, Graph | None]:
         # Codes of given points depend on the seed only where it was given.
@@ -229,9 +235,9 @@ class LandmarkClusterer(Clusterer):
         and the labels. Given the landmarks and `random_state`, the labels are those of `fit`.
         """
         check_parameters(self)
+        refuse_other_forms(constraints)
         if self.hard:
             raise ValueError("hard=True needs the embedding of all points: use fit, or hard=False.")
-        refuse_other_than_constraints(constraints)
         shown, rows, seed = shown_by(progress), RowChunks(source), draw_seed(self.random_state)
         with limit_threads(), SpooledNearest(scratch) as spool:
             codes = self._code_rows(rows, seeds(seed)[0], spool, shown)
@@ -239,22 +245,31 @@ class LandmarkClusterer(Clusterer):
             n_clusters = check_n_clusters(self.n_clusters, codes.n_rows)
             warn_about_components(component_sizes(codes.sums), n_clusters)
             task = Task(codes, None, constraints, n_clusters, seed)
-            answer = self._answer_to(task)
+            answer = self._let_stand(task, self._answer_to(task))
         if getattr(self, "feature_names_in_", None) is not None:
             del self.feature_names_in_
         self.n_features_in_, self._exponent = codes.coder.n_features, 0
         # The rows are in a temporary file that is gone.
         return self._keep(replace(task, data=None), answer)
 
-    def predict(self, X: Any) -> IntArray:
-        """Return the cluster of every row of X: coded over the landmarks, embedded, the nearest centre.
+    def _rows_of_fit(self) -> Any:
+        data = self._task.data
+        return data.matrix if isinstance(data, CodedRows) else data
 
-        For rows of the training data it is their label, unless `hard` changed it.
-        """
-        check_is_fitted(self)
-        X = check_points(self, X, reset=False, dtype="numeric")
+    def _as_rows(self, X: Any) -> Any:
+        place = self._answer.results.get("update", self._answer.extend)
+        return place.code(X)
+
+    def _predict_new(self, X: Any) -> IntArray:
+        """Return the cluster of every row: coded over the landmarks, embedded, the nearest centre."""
         with limit_threads():
-            return np.concatenate(list(each_chunk(self._answer.extend, RowChunks(X), self.n_jobs)))
+            labels = np.concatenate(list(each_chunk(self._answer.extend, RowChunks(X), self.n_jobs)))
+        moved, rows = self._answer.results.get("contradicted_", ()), self._rows_of_fit()
+        if rows is not None and len(moved):
+            # Points that kept the class they were given, although they lie in another cluster.
+            equal = equal_rows(rows[moved], self._as_rows(X))
+            labels = np.where(equal >= 0, self.labels_[moved][equal], labels)
+        return labels
 
     def _measure_confidence(self) -> FloatArray:
         rows, centers = self._answer.embedding, self._answer.results["cluster_centers_"]

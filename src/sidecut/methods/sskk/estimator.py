@@ -17,7 +17,7 @@ from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.graphs import Graph, warn_about_graph
 from sidecut.labelling import kmeans_labels, rename_by_first_appearance, unit_rows
 from sidecut.labelling.lloyd import fill_empty
-from sidecut.methods.base import GraphClusterer, TakesConstraints, documented
+from sidecut.methods.base import EigenClusterer, TakesConstraints, documented
 from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 from sidecut.spectral import laplacian_eigenpairs
@@ -299,7 +299,7 @@ def link_similarities(
 
 @documented
 @dataclass(eq=False, repr=False)
-class SSKK(TakesConstraints, GraphClusterer):
+class SSKK(TakesConstraints, EigenClusterer):
     """Semi-supervised kernel k-means (Kulis, Basu, Dhillon & Mooney, 2005 and 2009).
 
     Links are added to the similarities, n / (k C) for a must-link and as much off for a cannot-link, and the
@@ -401,7 +401,7 @@ class SSKK(TakesConstraints, GraphClusterer):
         kernel = link_similarities(graph, known, penalty, weights)
         with stage("kernel k-means"):
             shift = kernel.full_shift(rng)
-            starts = self._starts(graph, kernel, known, rng) if given is None else [given]
+            starts = self._starts(task, kernel, known, rng) if given is None else [given]
             how: dict[str, Any] = {"adaptive": self.shift == "adaptive", "max_iter": self.max_iter}
             runs = (kernel_kmeans(kernel, labels, k, shift=shift, **how) for labels in starts)
             best = min(runs, key=lambda run: run.objective)
@@ -421,20 +421,20 @@ class SSKK(TakesConstraints, GraphClusterer):
         return Answer(rename_by_first_appearance(best.labels), rows, graph, results=results)
 
     def _starts(
-        self, graph: Graph, kernel: WeightedKernel, constraints: Constraints, rng: np.random.RandomState
+        self, task: Task, kernel: WeightedKernel, constraints: Constraints, rng: np.random.RandomState
     ) -> list[IntArray]:
-        sets = neighbourhoods(constraints)
-        if self.init == "spectral" or (self.init == "auto" and len(sets) != self.n_clusters):
-            pairs = laplacian_eigenpairs(graph, self.n_clusters, solver=self.eigen_solver, random_state=rng)
+        graph, k, sets = task.graph, task.n_clusters, neighbourhoods(constraints)
+        if self.init == "spectral" or (self.init == "auto" and len(sets) != k):
+            pairs = laplacian_eigenpairs(graph, k, solver=self.eigen_solver, random_state=rng)
             # Rows of unit length: scaling them by degrees first would change nothing.
             rows = unit_rows(pairs.vectors)
-            labels = kmeans_labels(rows, self.n_clusters, n_init=self.n_init, random_state=rng)
-            return [fill_empty_clusters(labels, self.n_clusters, rng)]
+            labels = kmeans_labels(rows, k, n_init=self.n_init, random_state=rng)
+            return [fill_empty_clusters(labels, k, rng)]
         if sets:
-            sets = farthest_first(kernel.apply, sets, self.n_clusters, graph.n_nodes)
-        n_starts = 1 if len(sets) == self.n_clusters else self.n_init
-        starts = (seed_labels(graph, sets, self.n_clusters, rng) for _ in range(n_starts))
-        return [fill_empty_clusters(labels, self.n_clusters, rng) for labels in starts]
+            sets = farthest_first(kernel.apply, sets, k, graph.n_nodes)
+        n_starts = 1 if len(sets) == k else self.n_init
+        starts = (seed_labels(graph, sets, k, rng) for _ in range(n_starts))
+        return [fill_empty_clusters(labels, k, rng) for labels in starts]
 
 
 def check_start(init: npt.ArrayLike, n_samples: int, n_clusters: int) -> IntArray:
