@@ -37,6 +37,15 @@ def some_labels(draw, y):
 
 
 @st.composite
+def some_groups(draw, n):
+    """Rows with a source in common, together or apart, or an earlier clustering."""
+    source = draw(st.lists(st.integers(-1, 2), min_size=n, max_size=n))
+    if draw(st.booleans()):
+        return Constraints.from_partition(source, strength=draw(WEIGHTS))
+    return Constraints.from_groups(source, apart=draw(st.booleans()), weight=draw(WEIGHTS))
+
+
+@st.composite
 def belief_matrices(draw, n):
     """Symmetric matrices of small numbers, with a diagonal."""
     values = draw(st.lists(st.sampled_from([0, 0, 0, 1, -1, 0.25]), min_size=n * n, max_size=n * n))
@@ -49,7 +58,7 @@ def constraints(draw):
     """Constraints of every kind."""
     n = draw(st.integers(2, 9))
     y = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
-    kind = draw(st.integers(0, 6))
+    kind = draw(st.integers(0, 8))
     if kind == 0:
         result = draw(any_pairs(n))
     elif kind == 1:
@@ -62,8 +71,13 @@ def constraints(draw):
         result = draw(some_labels(y)).merged_with(draw(true_pairs(y)))
     elif kind == 5:
         result = draw(some_labels(y)).merged_with(draw(true_pairs(y))).closed()
-    else:
+    elif kind == 6:
         result = draw(some_labels(y)).merged_with(draw(any_pairs(n)), on_conflict="weigh")
+    else:
+        result = draw(some_groups(n))
+        for other in draw(st.lists(st.one_of(some_groups(n), some_labels(y), any_pairs(n)), max_size=3)):
+            if other._groups is None or result._groups is None:
+                result = result.merged_with(other, on_conflict="weigh")
     return result.with_diagonal(draw(st.sampled_from([0.0, 0.5]))) if draw(st.booleans()) else result
 
 

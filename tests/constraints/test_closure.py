@@ -24,8 +24,8 @@ def stated(c):
     Q = c._links.toarray()
     np.fill_diagonal(Q, 0)
     together, apart = Q > 0, Q < 0
-    if c._groups is not None:
-        G = c._groups.matrix(c.n_samples).toarray()
+    for groups in c._all_groups:
+        G = groups.matrix(c.n_samples).toarray()
         together, apart = together | (G > 0), apart | (G < 0)
     return together, apart
 

@@ -15,7 +15,7 @@ def test_the_representation_counts_in_words():
 
 def test_large_labels_are_represented_without_listing_pairs():
     assert repr(Constraints.from_labels(np.zeros(10**6))) == (
-        "Constraints(n_samples=1000000, 499999500000 must-links, 0 cannot-links)"
+        "Constraints(n_samples=1000000, 1000000 labels (0: 1000000))"
     )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations, islice, pairwise
 from typing import TYPE_CHECKING
+from warnings import catch_warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,16 +16,15 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
+from sidecut.constraints.counting import PairCounts, count_groups
 from sidecut.constraints.groups import (
     MAX_LISTED_PAIRS,
     Groups,
     Links,
-    PairCounts,
     adjacency,
     canonical,
     make_groups,
     number_by_appearance,
-    pairs_within,
     replace_diagonal,
     split_signs,
     strongest,
@@ -60,9 +60,7 @@ class Statements:
     @property
     def has_apart(self) -> bool:
         """Whether anything is stated to be apart."""
-        return len(self.cannot) > 0 or any(
-            groups.apart.nnz or groups.exclusive.sum() > 1 for groups in self.groups
-        )
+        return len(self.cannot) > 0 or any(groups.apart.nnz or groups.n_cliques for groups in self.groups)
 
     @cached_property
     def must_link_graph(self) -> sparse.csr_array:
@@ -105,8 +103,8 @@ def related_parts(stated: Statements) -> IntArray:
     together = stated.must_link_graph.tocoo()
     ends = [np.stack([together.row, together.col]), stated.cannot.pairs.T]
     for groups, node in zip(stated.groups, stated.group_nodes, strict=True):
-        exclusive, listed = node[groups.exclusive], groups.apart.tocoo()
-        ends += [np.stack([exclusive[:-1], exclusive[1:]]), node[np.stack([listed.row, listed.col])]]
+        part = groups.parts()
+        ends.append(node[np.stack([np.arange(len(node)), np.unique(part, return_index=True)[1][part]])])
     rows, columns = np.concatenate(ends, axis=1)
     relations = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=together.shape)
     return connected_components(relations, directed=False)[1][: stated.n_samples]
@@ -125,12 +123,13 @@ def contradicted_relations(groups: Groups, component: IntArray) -> IntArray:
 
 
 def conflicting_groups(groups: Groups, component: IntArray) -> list[IntArray]:
-    """The sets of two or more exclusive groups that share a component: all of each set should be apart."""
-    exclusive = np.flatnonzero(groups.exclusive)
-    _, place, counts = np.unique(component[exclusive], return_inverse=True, return_counts=True)
-    shared = exclusive[counts[place] > 1]
-    order = np.argsort(component[shared], kind="stable")
-    ends = np.flatnonzero(np.diff(component[shared[order]])) + 1
+    """The sets of two or more groups of one clique that share a component: all of each should be apart."""
+    own = groups.in_clique
+    key = component[own].astype(np.int64) * max(groups.n_cliques, 1) + groups.clique[own]
+    _, place, counts = np.unique(key, return_inverse=True, return_counts=True)
+    shared, key = own[counts[place] > 1], key[counts[place] > 1]
+    order = np.argsort(key, kind="stable")
+    ends = np.flatnonzero(np.diff(key[order])) + 1
     return [together for together in np.split(shared[order], ends) if len(together)]
 
 
@@ -155,28 +154,52 @@ def close(stated: Statements, weight: float = 1.0, diagonal: float = 1.0) -> Gro
     if len(points) == 0:
         return None
     both = list(zip(stated.groups, stated.group_nodes, strict=True))
-    # The largest clique of exclusive groups stays unlisted.
-    cliques = sorted((of_node[node[groups.exclusive]] for groups, node in both), key=len, reverse=True)
-    exclusive = np.zeros(int(of_node.max()) + 1, dtype=bool)
-    if cliques:
-        exclusive[cliques[0]] = True
-    n_relations = sum(len(clique) * (len(clique) - 1) // 2 for clique in cliques[1:])
-    if n_relations > MAX_LISTED_PAIRS:
-        raise ConstraintError(
-            f"merging two sets of labels would list {n_relations} relations between classes, more than "
-            f"{MAX_LISTED_PAIRS}: join the two label arrays first, then call Constraints.from_labels once"
-        )
-    apart = [clique[np.column_stack(np.triu_indices(len(clique), k=1))] for clique in cliques[1:]]
+    clique, apart = _share_out_cliques(
+        [np.asarray(of_node[some]) for groups, node in both for some in _nodes_of_cliques(groups, node)],
+        int(of_node.max()) + 1,
+    )
     apart += [of_node[stated.cannot.pairs]]
     apart += [of_node[node[upper_entries(groups.apart)[0]]] for groups, node in both]
     return make_groups(
         points,
         of_node[points],
-        exclusive=exclusive,
+        clique=clique,
         apart=np.concatenate(apart),
         weight=weight,
         diagonal=diagonal,
     )
+
+
+def _nodes_of_cliques(groups: Groups, node: IntArray) -> list[IntArray]:
+    """Return the nodes of each clique of some groups."""
+    own = groups.in_clique
+    order = np.argsort(groups.clique[own], kind="stable")
+    ends = np.cumsum(np.bincount(groups.clique[own], minlength=groups.n_cliques))[:-1]
+    cliques = np.split(node[own[order]], ends) if groups.n_cliques else []
+    return [np.asarray(clique, dtype=np.int64) for clique in cliques]
+
+
+def _share_out_cliques(cliques: list[IntArray], n_groups: int) -> tuple[IntArray, list[IntArray]]:
+    """Return the clique of each group, and the pairs of groups apart that this leaves to be listed.
+
+    A group belongs to one clique, the largest it is in; its relations in the others are listed.
+    """
+    clique, listed, n_listed = np.full(n_groups, -1, dtype=np.int64), list[IntArray](), 0
+    for number, some in enumerate(sorted(cliques, key=len, reverse=True)):
+        taken, free = some[clique[some] >= 0], some[clique[some] < 0]
+        clique[free] = number
+        if len(taken) == 0:
+            continue
+        pairs = taken[np.column_stack(np.triu_indices(len(taken), k=1))]
+        pairs = pairs[clique[pairs[:, 0]] != clique[pairs[:, 1]]]
+        listed += [pairs, np.column_stack([np.repeat(taken, len(free)), np.tile(free, len(taken))])]
+        n_listed += len(pairs) + len(taken) * len(free)
+        if n_listed > MAX_LISTED_PAIRS:
+            raise ConstraintError(
+                f"joining these labels and groups would list more than {MAX_LISTED_PAIRS} relations between "
+                "classes: join the two label arrays first, then call Constraints.from_labels once"
+            )
+    return clique, listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,12 +212,10 @@ class Components:
         Sorted points about which something is known.
     component : ndarray of shape (c,)
         The component of each, 0 .. `n_components` - 1.
-    apart : ndarray of shape (r, 2)
-        Pairs of components that are apart, each once, the smaller number first.
-    strengths : ndarray of shape (r,)
-        The total strength of the cannot-links between the two.
-    example_pairs : ndarray of shape (r, 2)
-        For each of them a pair of points that was said to be apart.
+    relations : Groups or None
+        The components as groups, with what is apart.
+    stated : Statements
+        What was said.
 
     Examples
     --------
@@ -209,9 +230,32 @@ class Components:
 
     points: IntArray
     component: IntArray
-    apart: IntArray
-    strengths: FloatArray
-    example_pairs: IntArray
+    relations: Groups | None
+    stated: Statements
+
+    @cached_property
+    def _listed(self) -> tuple[IntArray, FloatArray, IntArray]:
+        return list_relations(self.stated)
+
+    @property
+    def apart(self) -> IntArray:
+        """Pairs of components that are apart, each once, the smaller number first, shape (r, 2)."""
+        return self._listed[0]
+
+    @property
+    def strengths(self) -> FloatArray:
+        """The total strength of the cannot-links between the two components of each pair in `apart`."""
+        return self._listed[1]
+
+    @property
+    def example_pairs(self) -> IntArray:
+        """For each pair in `apart` two points that were said to be apart."""
+        return self._listed[2]
+
+    @cached_property
+    def parts(self) -> IntArray:
+        """The number of the part of each component: components that cannot-links connect are in one part."""
+        return np.empty(0, dtype=np.int64) if self.relations is None else self.relations.parts()
 
     @property
     def n_components(self) -> int:
@@ -231,6 +275,9 @@ class Components:
         cannot-links, always by the component that leaves most others; a larger set may exist. Of labels it
         is exact: the classes.
         """
+        if self.relations is not None and self.relations.apart.nnz == 0 and self.relations.n_cliques:
+            largest = np.bincount(self.relations.clique[self.relations.in_clique]).argmax()
+            return np.flatnonzero(self.relations.clique == largest).tolist()
         apart, best = self.apart_matrix, list[int]()
         degrees = np.diff(apart.indptr)
         for start in np.argsort(-degrees, kind="stable")[:200].tolist():
@@ -263,23 +310,23 @@ class Components:
         among : array of bool of shape (c,), optional
             Which of the `points` count.
         """
-        among = np.ones(len(self.points), dtype=bool) if among is None else among
-        points, component = self.points[among], self.component[among]
+        points = self.points if among is None else self.points[among]
+        known = None if self.relations is None else self.relations.selected(points)
+        if known is None:
+            return PairCounts(0.0, 0.0, 0.0, 0.0)
         _, cluster = np.unique(np.asarray(labels)[points], return_inverse=True)
-        shape = (self.n_components, int(cluster.max(initial=0)) + 1)
-        table = sparse.coo_array((np.ones(len(points)), (component, cluster)), shape=shape).tocsr()
-        sizes = np.asarray(table.sum(axis=1)).ravel()
-        first, second = self.apart[:, 0], self.apart[:, 1]
-        apart = float(sizes[first] @ sizes[second])
-        mixed = float(table[first].multiply(table[second]).sum())
-        return PairCounts(
-            together=pairs_within(sizes), apart=apart, joined=pairs_within(table.data), parted=apart - mixed
-        )
+        return count_groups(known, cluster.astype(np.int64))
 
 
 def find_components(stated: Statements) -> Components:
-    """Return the components of consistent statements; the pairs of groups are never listed."""
-    points, of_node = stated.points, stated.compact_component
+    """Return the components of consistent statements."""
+    points = stated.points
+    return Components(points, stated.compact_component[points], close(stated), stated)
+
+
+def list_relations(stated: Statements) -> tuple[IntArray, FloatArray, IntArray]:
+    """List the pairs of components that are apart, how strongly, and a pair of points for each."""
+    of_node = stated.compact_component
     ends, strengths = [stated.cannot.pairs], [stated.cannot.strengths]
     for groups in stated.groups:
         pairs = groups.relation_pairs()
@@ -291,7 +338,7 @@ def find_components(stated: Statements) -> Components:
     between = np.sort(of_node[pairs], axis=1)
     apart, first, place = np.unique(between, axis=0, return_index=True, return_inverse=True)
     total = np.bincount(place.reshape(-1), weights=np.concatenate(strengths), minlength=len(apart))
-    return Components(points, of_node[points], apart, total.astype(np.float64), pairs[first])
+    return apart, total.astype(np.float64), pairs[first]
 
 
 @dataclass(frozen=True)
@@ -371,7 +418,7 @@ class LinkedSets:
     def __init__(self) -> None:
         self._parent: dict[int, int] = {}
         self._apart: defaultdict[int, set[int]] = defaultdict(set)
-        self._exclusive: set[int] = set()
+        self._cliques: defaultdict[int, set[tuple[int, int]]] = defaultdict(set)
 
     def root(self, node: int) -> int:
         """Return the node that stands for the set of `node`."""
@@ -385,14 +432,13 @@ class LinkedSets:
     def join(self, first: int, second: int) -> bool:
         """Unite the sets of two nodes, unless they must stay apart."""
         a, b = self.root(first), self.root(second)
-        if b in self._apart[a] or (a != b and a in self._exclusive and b in self._exclusive):
+        if b in self._apart[a] or (a != b and self._cliques[a] & self._cliques[b]):
             return False
         if a != b:
             if len(self._apart[a]) < len(self._apart[b]):
                 a, b = b, a
             self._parent[b] = a
-            if b in self._exclusive:
-                self._exclusive.add(a)
+            self._cliques[a] |= self._cliques.pop(b)
             for other in self._apart.pop(b):
                 self._apart[other].discard(b)
                 self._apart[other].add(a)
@@ -408,9 +454,9 @@ class LinkedSets:
         self._apart[b].add(a)
         return True
 
-    def make_exclusive(self, node: int) -> None:
-        """Keep the set of `node` apart from all other exclusive sets, without listing them."""
-        self._exclusive.add(self.root(node))
+    def put_into_clique(self, node: int, clique: tuple[int, int]) -> None:
+        """Keep the set of `node` apart from all other sets of a clique, without listing them."""
+        self._cliques[self.root(node)].add(clique)
 
 
 def accept_strongest(stated: Statements) -> tuple[BoolArray, BoolArray]:
@@ -442,15 +488,15 @@ def accept_strongest(stated: Statements) -> tuple[BoolArray, BoolArray]:
 def _sets_of_groups(stated: Statements, doubtful: BoolArray) -> LinkedSets:
     """Return the groups within doubtful components as sets: groups are accepted before all links."""
     sets = LinkedSets()
-    for groups, nodes in zip(stated.groups, stated.group_nodes, strict=True):
+    for layer, (groups, nodes) in enumerate(zip(stated.groups, stated.group_nodes, strict=True)):
         inside = doubtful[stated.component[groups.points]]
         for point, node in zip(groups.points[inside], nodes[groups.group[inside]], strict=True):
             sets.join(int(point), int(node))
         component = stated.component[nodes]
         for first, second in nodes[contradicted_relations(groups, component)].tolist():
             sets.separate(first, second)
-        for node in nodes[groups.exclusive & doubtful[component]].tolist():
-            sets.make_exclusive(node)
+        for group in groups.in_clique[doubtful[component[groups.in_clique]]].tolist():
+            sets.put_into_clique(int(nodes[group]), (layer, int(groups.clique[group])))
     return sets
 
 
@@ -474,6 +520,55 @@ def drop_conflicts(stated: Statements) -> tuple[Links, Links]:
         ConstraintWarning,
     )
     return stated.must.kept(must_kept), stated.cannot.kept(cannot_kept)
+
+
+def consistent_layers(stated: Statements, layers: Sequence[Groups]) -> list[Groups]:
+    """Return layers without the points where stronger statements contradict them.
+
+    Labels, the groups of `stated`, come before all else; each layer after the links that are stronger.
+    """
+    kept = list[Groups]()
+    for layer in sorted(layers, key=lambda groups: -groups.weight):
+        must = stated.must.kept(stated.must.strengths > layer.weight)
+        cannot = stated.cannot.kept(stated.cannot.strengths > layer.weight)
+        with catch_warnings(action="ignore", category=ConstraintWarning):
+            groups = (*stated.groups, *kept)
+            must, cannot = drop_conflicts(Statements(stated.n_samples, must, cannot, groups))
+        known = Statements(stated.n_samples, must, cannot, groups)
+        trimmed = _without_contradictions(known, layer)
+        kept += [] if trimmed is None else [trimmed]
+    return kept
+
+
+def _without_contradictions(stated: Statements, layer: Groups) -> Groups | None:
+    """Return groups without the points whose components are in a contradiction with the statements."""
+    left: Groups | None = layer
+    while left is not None and count_conflicts(both := replace(stated, groups=(*stated.groups, left))):
+        in_conflict = _nodes_in_conflict(both)
+        bad: list[IntArray] = [np.flatnonzero(in_conflict[: stated.n_samples])]
+        bad += [
+            groups.points[in_conflict[node[groups.group]]]
+            for groups, node in zip(both.groups[:-1], both.group_nodes, strict=False)
+        ]
+        component = stated.component[left.points]
+        # Points that stronger statements join though these groups part them.
+        _, first, place = np.unique(component, return_index=True, return_inverse=True)
+        torn = (np.bincount(place, left.group != left.group[first[place]]) > 0)[place]
+        torn &= in_conflict[both.group_nodes[-1][left.group]]
+        gone = torn if torn.any() else np.isin(component, stated.component[np.concatenate(bad)])
+        left = left.selected(np.arange(stated.n_samples), kept=~gone)
+    return left
+
+
+def _nodes_in_conflict(stated: Statements) -> BoolArray:
+    """Return which nodes of `must_link_graph` should be apart from others of their component."""
+    result = np.zeros(stated.must_link_graph.shape[0], dtype=bool)
+    result[stated.cannot.pairs[contradicted_links(stated)]] = True
+    for groups, nodes in zip(stated.groups, stated.group_nodes, strict=True):
+        result[nodes[contradicted_relations(groups, stated.component[nodes])]] = True
+        for some in conflicting_groups(groups, stated.component[nodes]):
+            result[nodes[some]] = True
+    return result
 
 
 def as_matrix(stated: Statements, on_conflict: str) -> sparse.csr_array:

@@ -10,7 +10,8 @@ header says what the rows are::
 
 A file may hold more than one such table, each under its header. `write_constraints` puts first a comment with
 the number of samples; groups that labels alone cannot express, as closure makes, take the further tables
-``label_a,label_b`` (groups apart) and ``exclusive_label`` (groups all apart from one another).
+``label_a,label_b`` (groups apart) and ``exclusive_label`` (groups all apart from one another, with their
+``clique``). Each grouping of `from_groups` and `from_partition` is a layer in a table ``i,layer,group``.
 """
 
 from __future__ import annotations
@@ -27,13 +28,21 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
+from zipfile import BadZipFile
 
 import numpy as np
 from scipy import sparse
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints.closure import Statements, as_matrix, merge
-from sidecut.constraints.groups import Groups, make_groups, replace_diagonal, strongest, upper_entries
+from sidecut.constraints.groups import (
+    Groups,
+    make_groups,
+    number_by_appearance,
+    replace_diagonal,
+    strongest,
+    upper_entries,
+)
 from sidecut.constraints.inputs import (
     UNKNOWN,
     check_n_samples,
@@ -53,7 +62,8 @@ HEADERS = (
     "i,j,same",
     "i,label",
     "label_a,label_b",
-    "exclusive_label",
+    "exclusive_label,clique",
+    "i,layer,group",
 )
 #: The columns by the words that may head them.
 COLUMN_NAMES = {name: name for header in HEADERS for name in header.split(",")} | {
@@ -85,13 +95,18 @@ BINARY = {
     b"\x93NUMPY": "an array of NumPy",
     b"PAR1": "a Parquet file",
 }
+#: Headings of two columns that name pairs, of which nothing more is said.
+SECOND_ENDS = ("j", "b", "v", "to", "target", "dst", "second", "node2")
 SEPARATORS = ("\t", ",", ";")
 PARQUET = (".parquet", ".pq")
+EXCEL = (".xlsx", ".xlsm")
 
 Row = list[str]
 
 
-def write_constraints(path: str | os.PathLike[str], constraints: Constraints) -> None:
+def write_constraints(
+    path: str | os.PathLike[str], constraints: Constraints, names: Sequence[str] | None = None
+) -> None:
     """Write constraints to a CSV file that `read_constraints` turns into an equal value.
 
     Parameters
@@ -100,6 +115,8 @@ def write_constraints(path: str | os.PathLike[str], constraints: Constraints) ->
         Where to write.
     constraints : Constraints
         Pairs are written as ``i,j,strength``, labels as ``i,label``, by the names of their classes.
+    names : sequence of str, optional
+        What the points are called in the file, in place of their row numbers.
 
     Examples
     --------
@@ -121,7 +138,7 @@ def write_constraints(path: str | os.PathLike[str], constraints: Constraints) ->
     2,dog
     """
     with Path(path).open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{line}\n" for line in _lines(constraints))
+        file.writelines(f"{line}\n" for line in _lines(constraints, names))
 
 
 def read_constraints(
@@ -191,29 +208,78 @@ def read_constraints(
         raise ConflictError(f"{path}: {error}", error.conflicts) from None
 
 
-def _lines(constraints: Constraints) -> Iterator[str]:
+def _lines(constraints: Constraints, points: Sequence[str] | None) -> Iterator[str]:
     groups = constraints._groups
+    called = range(constraints.n_samples) if points is None else [as_cell(str(name)) for name in points]
     names = None if groups is None else _group_names(groups, constraints._classes)
     signature = f"{SIGNATURE} n_samples={constraints.n_samples}"
     if groups is not None:
         signature += f" weight={groups.weight!r} diagonal={groups.diagonal!r}"
-        signature += ("" if groups.exclusive.all() else " apart=listed") + (" classes=named" if names else "")
+        signature += ("" if groups.are_exclusive else " apart=listed") + (" classes=named" if names else "")
+    layers = constraints._layers
+    if layers:
+        said = (f"{_kind(layer)}:{layer.weight!r}:{layer.diagonal!r}" for layer in layers)
+        signature += f" layers={','.join(said)}"
     yield signature
     if groups is not None:
         names = names or list(map(str, range(groups.n_groups)))
         yield "i,label"
         for point, group in zip(groups.points.tolist(), groups.group.tolist(), strict=True):
-            yield f"{point},{names[group]}"
-        if not groups.exclusive.all():
-            yield "exclusive_label"
-            yield from (names[group] for group in np.flatnonzero(groups.exclusive).tolist())
+            yield f"{called[point]},{names[group]}"
+        if not groups.are_exclusive:
+            yield "exclusive_label,clique"
+            yield from (f"{names[group]},{groups.clique[group]}" for group in groups.in_clique.tolist())
             yield "label_a,label_b"
             yield from (f"{names[a]},{names[b]}" for a, b in upper_entries(groups.apart)[0].tolist())
+    yield from _layer_lines(layers, called)
     upper = sparse.triu(constraints._links, format="csr").tocoo()
-    if upper.nnz or groups is None:
+    if upper.nnz or (groups is None and not layers):
         yield "i,j,strength"
         for i, j, strength in zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True):
-            yield f"{i},{j},{strength!r}"
+            yield f"{called[i]},{called[j]},{strength!r}"
+
+
+def _layer_lines(layers: Sequence[Groups], called: Sequence[Any]) -> Iterator[str]:
+    if layers:
+        yield "i,layer,group"
+    for number, layer in enumerate(layers):
+        group = layer.clique[layer.group] if _kind(layer) == "apart" else layer.group
+        for point, own in zip(layer.points.tolist(), group.tolist(), strict=True):
+            # The last row that is left of a source is apart from none.
+            yield f"{called[point]},{number},{own if own >= 0 else -1 - point}"
+
+
+def _kind(layer: Groups) -> str:
+    """Return whether a layer says that its rows are together, apart, or both."""
+    if not layer.n_cliques:
+        return "together"
+    return "partition" if layer.are_exclusive else "apart"
+
+
+def _read_layers(tables: list[Table], said: dict[str, str]) -> list[Groups]:
+    """Return the layers that `write_constraints` wrote."""
+    rows = [table for table in tables if "layer" in table]
+    if not rows or "layers" not in said:
+        return []
+    points = np.concatenate([table.integers("i") for table in rows])
+    number, group = (np.concatenate([table.counts(name) for table in rows]) for name in ("layer", "group"))
+    layers = []
+    for which, description in enumerate(said["layers"].split(",")):
+        kind, weight, diagonal = description.split(":")
+        inside = number == which
+        own = number_by_appearance(group[inside])
+        free = np.full(int(own.max(initial=-1)) + 1, -1, dtype=np.int64)
+        group_of, clique = {
+            "apart": (np.arange(len(own)), own),
+            "together": (own, free),
+            "partition": (own, None),
+        }[kind]
+        layers.append(
+            make_groups(
+                points[inside], group_of, clique=clique, weight=float(weight), diagonal=float(diagonal)
+            )
+        )
+    return layers
 
 
 def _group_names(groups: Groups, classes: Classes | None) -> list[str] | None:
@@ -229,7 +295,12 @@ def _group_names(groups: Groups, classes: Classes | None) -> list[str] | None:
     )
     if len(both) != groups.n_groups or len(set(names)) != len(names) or not are_cells:
         return None
-    return ['"' + name.replace('"', '""') + '"' if set(name) & set(',;\t"|') else name for name in names]
+    return [as_cell(name) for name in names]
+
+
+def as_cell(name: str) -> str:
+    """Return a name as a cell of a table, quoted where it needs it."""
+    return '"' + name.replace('"', '""') + '"' if set(name) & set(',;\t"|\n') else name
 
 
 def _n_samples(
@@ -261,7 +332,7 @@ def _assemble(
 ) -> Constraints:
     # In a file that was written by `write_constraints` every label is a class, "?" too.
     classes = _read_labels(tables, () if said else unknown)
-    groups = _read_groups(tables, said, classes)
+    groups, layers = _read_groups(tables, said, classes), _read_layers(tables, said)
     linked = [table for table in tables if "j" in table]
     pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *(table.points for table in linked)])
     strengths = np.concatenate([np.empty(0), *(table.signed_strengths() for table in linked)])
@@ -271,7 +342,7 @@ def _assemble(
         n,
         strongest(pairs[must], strengths[must]),
         strongest(pairs[cannot], -strengths[cannot]),
-        () if groups is None else (groups,),
+        [*([] if groups is None else [groups]), *([] if said else layers)],
     )
     links = as_matrix(stated, on_conflict)
     if not said:
@@ -280,21 +351,22 @@ def _assemble(
     diagonal = np.array(links.diagonal())
     diagonal[pairs[own, 0]] = strengths[own]
     named = classes if not said or "classes" in said else None
-    return Constraints(n, replace_diagonal(links, diagonal), groups, named)
+    return Constraints(n, replace_diagonal(links, diagonal), groups, named, layers)
 
 
 def _read_groups(tables: list[Table], said: dict[str, str], classes: Classes | None) -> Groups | None:
     if classes is None:
         return None
     number_of = {name: number for number, name in enumerate(classes.names)}
-    exclusive = np.full(len(number_of), said.get("apart") != "listed")
-    exclusive[_label_numbers(tables, "exclusive_label", number_of)] = True
+    clique = np.full(len(number_of), -1 if said.get("apart") == "listed" else 0)
+    own = [table.counts("clique") for table in tables if "clique" in table]
+    clique[_label_numbers(tables, "exclusive_label", number_of)] = np.concatenate(own) if own else 0
     ends = [_label_numbers(tables, name, number_of) for name in ("label_a", "label_b")]
     weight = check_positive(said.get("weight", "1"), "weight")
     return make_groups(
         classes.points,
         classes.codes,
-        exclusive=exclusive,
+        clique=clique,
         apart=np.column_stack(ends),
         weight=weight,
         diagonal=float(said.get("diagonal", weight)),
@@ -373,6 +445,10 @@ class Table:
             self.refuse(int(bad[0]), f"{name} {self.cells[name][bad[0]]!r} {rule}")
         return values.astype(np.int64)
 
+    def counts(self, name: str) -> IntArray:
+        """Return a column of whole numbers that name no samples."""
+        return self._numbers(name, "is not a whole number").astype(np.int64)
+
     def floats(self, name: str) -> FloatArray:
         """Return a column of finite numbers other than 0."""
         values = self._numbers(name, "is not a number")
@@ -434,33 +510,61 @@ class Table:
 
 def open_text(path: Path, encoding: str | None = None) -> Iterator[str]:
     """Yield the lines of a text file, which may be compressed (.gz, .bz2, .xz)."""
-    encoding = encoding or "utf-8-sig"
     opened = COMPRESSED.get(path.suffix.lower(), open)
+    with opened(path, "rt", encoding=encoding_of(path, encoding), newline="") as file:
+        yield from file
+
+
+def encoding_of(path: Path, encoding: str | None = None) -> str:
+    """Return the encoding of a text file: the one that is named, UTF-8, UTF-16 with its mark, or Windows'.
+
+    Windows' encoding of western languages (cp1252) is named in a warning: any bytes can be read in it.
+    """
+    opened = COMPRESSED.get(path.suffix.lower(), open)
+    tried = encoding or "utf-8-sig"
     try:
-        with opened(path, "rt", encoding=encoding, newline="") as file:
-            yield from file
+        with opened(path, "rb") as file:
+            start = file.read(1000)
+        if encoding is None and start.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return "utf-16"
+        with opened(path, "rt", encoding=tried, newline="") as file:
+            while file.read(1 << 20):
+                pass
+        return tried
     except UnicodeDecodeError as error:
-        said = (
-            f"{path} is not text in {encoding.removesuffix('-sig')} (byte {error.object[error.start]:#x} at "
-            f"{error.start})"
-        )
-        content = error.object
-        # UTF-16 has a zero beside every plain letter, and begins with a mark of its own.
-        is_binary = 0 in content[:1000] and not content.startswith((b"\xff\xfe", b"\xfe\xff"))
-        begins = (kind for start, kind in BINARY.items() if content.startswith(start))
-        if kind := next(begins, "binary data" if is_binary else ""):
-            raise ConstraintError(f"{said}: it looks like {kind}; save the table as CSV.") from error
-        raise ConstraintError(
-            f"{said}: name its encoding, for example latin-1 or utf-16, or save it as UTF-8"
-        ) from error
+        kinds = (kind for begin, kind in BINARY.items() if start.startswith(begin))
+        said = f"{path} is not text in {tried.removesuffix('-sig')}"
+        if kind := next(kinds, "binary data" if 0 in start else ""):
+            raise ConstraintError(f"{said}: it looks like {kind}; save the table as CSV") from error
+        if encoding is not None:
+            raise ConstraintError(f"{said}: name another encoding, or leave it out") from error
     except LookupError as error:
-        raise ConstraintError(
-            f"encoding {encoding!r} is unknown: use for example utf-8 or latin-1"
-        ) from error
+        raise ConstraintError(f"encoding {tried!r} is unknown: use for example utf-8 or cp1252") from error
     except (OSError, lzma.LZMAError, EOFError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ConstraintError(f"{path} is not a whole compressed file ({error})") from error
+    encoding_of(path, "cp1252")
+    warn(
+        f"{path} is not UTF-8 and was read as Windows text (cp1252); if letters are wrong, name its encoding",
+        ConstraintWarning,
+    )
+    return "cp1252"
+
+
+def read_sheets(path: Path, **options: Any) -> dict[str, Any]:
+    """Return the sheets of an Excel file as frames, by name."""
+    marks: dict[str, Any] = {"keep_default_na": False, "na_values": ["", "#N/A"]}
+    try:
+        import pandas
+
+        return pandas.read_excel(path, sheet_name=None, engine="openpyxl", **marks, **options)
+    except ImportError as error:
+        raise ConstraintError(f"{path} needs openpyxl: pip install pandas openpyxl") from error
+    except (ValueError, OSError, KeyError, BadZipFile) as error:
+        raise ConstraintError(
+            f"{path} could not be read as Excel ({' '.join(str(error).split())})"
+        ) from error
 
 
 def guess_separator(line: str, decimal: str = ".") -> str | None:
@@ -476,8 +580,8 @@ def read_tables(
     path: Path, positions: Mapping[str, int] | None = None, encoding: str | None = None
 ) -> tuple[list[str], list[Table]]:
     """Read a file."""
-    if path.suffix.lower() in PARQUET:
-        rows = _parquet_rows(path)
+    if path.suffix.lower() in (*PARQUET, *EXCEL):
+        rows = _frame_rows(path)
         return [], list(_tables(path, rows, list(range(1, len(rows) + 1)), positions))
     comments, lines, numbers = [], [], []
     for number, raw in enumerate(open_text(path, encoding), 1):
@@ -505,22 +609,30 @@ def read_tables(
     return comments, list(_tables(path, rows, numbers, positions))
 
 
-def _parquet_rows(path: Path) -> list[Row]:
+def _frame_rows(path: Path) -> list[Row]:
+    """Return the rows of a Parquet file, or of the first sheet of an Excel file."""
+    if path.suffix.lower() in EXCEL:
+        frame = next(iter(read_sheets(path, dtype=str).values()))
+    else:
+        frame = _read_parquet(path)
+    filled = frame.astype(object).where(frame.notna(), "")
+    return [
+        [str(name) for name in frame.columns],
+        *([str(cell).strip() for cell in row] for row in filled.to_numpy()),
+    ]
+
+
+def _read_parquet(path: Path) -> Any:
     try:
         import pandas
     except ImportError as error:
-        raise ConstraintError(f'{path} needs pandas and pyarrow: pip install "sidecut[cli]"') from error
+        raise ConstraintError(f"{path} needs pandas and pyarrow: pip install pandas pyarrow") from error
     try:
-        frame = pandas.read_parquet(path)
+        return pandas.read_parquet(path)
     except (ValueError, OSError, ImportError) as error:
         raise ConstraintError(
             f"{path} could not be read as Parquet ({' '.join(str(error).split())})"
         ) from error
-    filled = frame.astype(object).where(frame.notna(), "")
-    return [
-        [str(name) for name in frame.columns],
-        *([str(cell) for cell in row] for row in filled.to_numpy()),
-    ]
 
 
 def _tables(
@@ -531,13 +643,16 @@ def _tables(
     last_words = ("strength", "kind", "weight", "same", "label", "class")
     if rows and 0 not in heads and 2 <= len(rows[0]) <= 4 and rows[0][-1].lower() in last_words:
         heads = [0, *heads]
+    if rows and 0 not in heads and _is_heading_of_labels(rows[0], positions):
+        heads = [0, *heads]
     if rows and (not heads or heads[0] > 0):
         end = heads[0] if heads else len(rows)
         yield Table(path, _guess(path, rows[:end], numbers[0]), rows[:end], numbers[:end], positions)
     for head, end in pairwise([*heads, len(rows)]):
         # People head the first columns with whatever their points are called: name, city, node, ...
         ends = [] if _is_header(rows[head]) else ["i"] if len(rows[head]) == 2 else ["i", "j"]
-        names = ends + [COLUMN_NAMES.get(cell.lower(), cell) for cell in rows[head][len(ends) :]]
+        last = [COLUMN_NAMES.get(cell.lower(), cell) for cell in rows[head][len(ends) :]]
+        names = ["i", "label"] if ends == ["i"] and last[0].lower() not in SECOND_ENDS else ends + last
         if sorted(names) not in [sorted(header.split(",")) for header in HEADERS]:
             raise ConstraintError(
                 f"{path}, line {numbers[head]}: header {','.join(rows[head])!r} is none of "
@@ -550,14 +665,19 @@ def _is_header(row: Row) -> bool:
     return all(cell.lower() in COLUMN_NAMES for cell in row)
 
 
+def _is_heading_of_labels(row: Row, positions: Mapping[str, int] | None) -> bool:
+    """Return whether a first line of two cells names the columns: its first cell is no point."""
+    return len(row) == 2 and not (is_number_text(row[0]) if positions is None else row[0] in positions)
+
+
 def _guess(path: Path, rows: list[Row], number: int) -> list[str]:
     """Name the columns of a table without header."""
     if len(rows[0]) == 3 and (rows[0][2].lower() in SIGNS or is_number_text(rows[0][2])):
         kinds = all(row[-1].lower() in SIGNS for row in rows)
         return ["i", "j", "kind" if kinds else "strength"]
-    meant = ""
-    if len(rows[0]) == 2 and not any(is_number_text(cell) for cell in rows[0]):
-        meant = f" (here {rows[0][0]},label if the second column holds classes)"
+    if len(rows[0]) == 2 and not is_number_text(rows[0][1]):
+        return ["i", "label"]
+    meant = " (i,label if the second column holds classes)" if len(rows[0]) == 2 else ""
     raise ConstraintError(
         f"{path}, line {number}: {','.join(rows[0])!r} is neither a known header nor i,j,strength; begin the "
         f"file with one of the headers {'; '.join(HEADERS[:5])}{meant}"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from sidecut.checks import IntArray, check_count
 from sidecut.constraints.closure import Components
-from sidecut.constraints.groups import PairCounts
+from sidecut.constraints.counting import PairCounts
 from sidecut.constraints.value import Constraints
 from sidecut.exceptions import ConstraintWarning
 
@@ -115,6 +114,16 @@ class ConstraintFolds:
         return sum(1 for _ in self.split(constraints))
 
 
+def held_out_agreement(folds: Sequence[Fold], labels: Sequence[IntArray]) -> float:
+    """Return how far labels, found without what each fold holds out, agree with that beyond chance."""
+    counts = [fold.count(found) for fold, found in zip(folds, labels, strict=True)]
+    total = sum(counts, PairCounts(0, 0, 0, 0))
+    if total.together and total.apart:
+        return total.rand_beyond_chance
+    each = [count.beyond_chance(found) for count, found in zip(counts, labels, strict=True)]
+    return float(np.mean(each)) if each else 0.0
+
+
 def hold_everything_out(constraints: Constraints) -> list[Fold]:
     """Return one split that holds out all constraints, for answers that use none."""
     knowledge = consistent(constraints).components
@@ -146,7 +155,7 @@ def deal(knowledge: Components, n_splits: int, random_state: int | np.random.Ran
 
 def independent_parts(knowledge: Components) -> IntArray:
     """Return for each component the number of the set of components that cannot-links join it to."""
-    return connected_components(knowledge.apart_matrix, directed=False)[1].astype(np.intp)
+    return knowledge.parts.astype(np.intp)
 
 
 def consistent(constraints: Constraints) -> Constraints:

@@ -1,20 +1,21 @@
-"""What constraints are made of: links between two points, and groups of points; and how they are counted.
+"""What constraints are made of: links between two points, and groups of points.
 
 Labels of c points say something about c² pairs. With Y the c × G indicator of groups they are the matrix
 w Y C Yᵀ, where C holds 1 on the diagonal and -1 for two groups known to be apart. `Groups` works with Y and C
-and never forms the matrix, in memory proportional to the points and to the listed relations.
+and never forms the matrix, in memory proportional to the points and to the listed relations. Groups that are
+all apart from one another are a clique: the classes of labels are one, the faces of each photograph are one.
 """
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from operator import add, sub
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
 
@@ -101,13 +102,13 @@ def replace_diagonal(matrix: sparse.csr_array, diagonal: FloatArray) -> sparse.c
 class Groups:
     """The matrix ``weight * Y C Yᵀ`` over some points, with a diagonal of its own.
 
-    Build with `make_groups`, which puts the fields in their canonical form. Groups that are `exclusive` are
-    all apart from one another; further relations are listed in `apart`.
+    Build with `make_groups`, which puts the fields in their canonical form. Groups of one `clique` are all
+    apart from one another, -1 is none; further relations are listed in `apart`.
     """
 
     points: IntArray
     group: IntArray
-    exclusive: BoolArray
+    clique: IntArray
     apart: sparse.csr_array
     weight: float = 1.0
     diagonal: float = 1.0
@@ -115,7 +116,28 @@ class Groups:
     @property
     def n_groups(self) -> int:
         """Number of groups."""
-        return len(self.exclusive)
+        return len(self.clique)
+
+    @property
+    def n_cliques(self) -> int:
+        """Number of cliques of two or more groups."""
+        return int(self.clique.max(initial=-1)) + 1
+
+    @property
+    def are_exclusive(self) -> bool:
+        """Whether every two groups are apart, as classes are."""
+        return self.n_groups < 2 or bool((self.clique == 0).all())
+
+    @cached_property
+    def in_clique(self) -> IntArray:
+        """The groups that belong to a clique."""
+        return np.flatnonzero(self.clique >= 0)
+
+    @cached_property
+    def clique_members(self) -> sparse.csr_array:
+        """The indicator of cliques by groups."""
+        entries = (np.ones(len(self.in_clique)), (self.clique[self.in_clique], self.in_clique))
+        return sparse.coo_array(entries, shape=(self.n_cliques, self.n_groups)).tocsr()
 
     @cached_property
     def sizes(self) -> IntArray:
@@ -141,14 +163,14 @@ class Groups:
     @property
     def key(self) -> tuple[Any, ...]:
         """A hashable description of the whole value."""
-        arrays = (self.points, self.group, self.exclusive, self.apart.indptr, self.apart.indices)
+        arrays = (self.points, self.group, self.clique, self.apart.indptr, self.apart.indices)
         return (*(array.astype(np.int64).tobytes() for array in arrays), self.weight, self.diagonal)
 
     def relate(self, values: FloatArray) -> FloatArray:
         """Return C @ values for one row per group."""
         result = values - self.apart @ values
-        own = values[self.exclusive]
-        result[self.exclusive] += own - own.sum(axis=0)
+        own = self.in_clique
+        result[own] += values[own] - (self.clique_members @ values)[self.clique[own]]
         return result
 
     def apply(self, values: FloatArray) -> FloatArray:
@@ -168,15 +190,27 @@ class Groups:
     def n_cannot_link(self, sizes: IntArray | None = None) -> int:
         """Number of unordered pairs in groups that are apart; with `sizes`, if the groups had these sizes."""
         sizes = self.sizes if sizes is None else sizes
-        own = sizes[self.exclusive]
-        clique = int(own.sum()) ** 2 - int((own * own).sum())
+        own, totals = sizes[self.in_clique], self.clique_members @ sizes.astype(np.float64)
+        clique = round(float(totals @ totals)) - int((own * own).sum())
         listed = round(float(sizes @ (self.apart @ sizes.astype(np.float64))))
         return (clique + listed) // 2
 
+    def parts(self) -> IntArray:
+        """The number of the part of each group: groups that relations connect are in one part."""
+        listed, own = self.apart.tocoo(), self.in_clique
+        # Each clique is a star around its first group: as connected as all its pairs.
+        first = own[np.unique(self.clique[own], return_index=True)[1]] if len(own) else own
+        rows = np.concatenate([listed.row, own])
+        columns = np.concatenate([listed.col, first[self.clique[own]]])
+        graph = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(self.n_groups,) * 2)
+        return connected_components(graph, directed=False)[1].astype(np.int64)
+
     def relation_pairs(self) -> IntArray:
-        """All pairs of groups apart, listed: up to G² / 2 of them."""
-        clique = np.flatnonzero(self.exclusive)
-        pairs = clique[np.column_stack(np.triu_indices(len(clique), k=1))]
+        """All pairs of groups apart, listed: as many as each clique has pairs."""
+        if self.n_cliques == 1:
+            pairs = self.in_clique[np.column_stack(np.triu_indices(len(self.in_clique), k=1))]
+        else:
+            pairs = upper_entries(self.clique_members.T @ self.clique_members)[0]
         return np.concatenate([pairs, upper_entries(self.apart)[0]]).astype(np.int64)
 
     def relation_matrix(self) -> sparse.csr_array:
@@ -200,7 +234,7 @@ class Groups:
         g, h = first[known], second[known]
         relation = np.zeros(len(known))
         relation[np.isin(g * self.n_groups + h, self._apart_keys)] = -1.0
-        relation[self.exclusive[g] & self.exclusive[h]] = -1.0
+        relation[(self.clique[g] == self.clique[h]) & (self.clique[g] >= 0)] = -1.0
         relation[g == h] = 1.0
         values[known] = self.weight * relation
         values[known[rows[known] == columns[known]]] = self.diagonal
@@ -211,9 +245,16 @@ class Groups:
         place = np.minimum(np.searchsorted(self.points, points), len(self.points) - 1)
         return np.where(self.points[place] == points, self.group[place], -1)
 
-    def selected(self, indices: IntArray) -> Groups | None:
-        """The groups among the given rows, which become rows 0, 1, 2, ..."""
+    def together(self) -> Groups:
+        """The same groups, none of them apart."""
+        free = np.full(self.n_groups, -1, dtype=np.int64)
+        return make_groups(self.points, self.group, clique=free, weight=self.weight, diagonal=self.diagonal)
+
+    def selected(self, indices: IntArray, kept: BoolArray | None = None) -> Groups | None:
+        """The groups among the given rows, which become rows 0, 1, 2, ...; without the points not `kept`."""
         group = self.group_of(indices)
+        if kept is not None:
+            group[np.isin(indices, self.points[~kept])] = -1
         inside = np.flatnonzero(group >= 0)
         if len(inside) == 0:
             return None
@@ -221,7 +262,7 @@ class Groups:
         return make_groups(
             inside,
             compact,
-            exclusive=self.exclusive[used],
+            clique=self.clique[used],
             apart=upper_entries(self.apart[used][:, used])[0],
             weight=self.weight,
             diagonal=self.diagonal,
@@ -232,35 +273,45 @@ def make_groups(
     points: IntArray,
     group: IntArray,
     *,
-    exclusive: BoolArray | None = None,
+    clique: IntArray | None = None,
     apart: IntArray | None = None,
     weight: float = 1.0,
     diagonal: float | None = None,
 ) -> Groups:
-    """Build groups in canonical form; all are exclusive by default."""
+    """Build groups in canonical form; all are one clique by default."""
     order = number_by_appearance(group)
     n_groups = int(order.max()) + 1
     renumbered = np.empty(n_groups, dtype=np.int64)
     renumbered[group] = order
-    member = np.ones(n_groups, dtype=bool)
-    if exclusive is not None:
-        member[renumbered] = exclusive
+    of_group: IntArray = np.zeros(n_groups, dtype=np.int64)
+    if clique is not None:
+        of_group[renumbered] = _number_cliques(clique)
+        of_group = _number_cliques(of_group)
     pairs = np.empty((0, 2), dtype=np.int64) if apart is None else renumbered[apart]
-    listed = adjacency(pairs[~member[pairs].all(axis=1)], n_groups)
-    n_exclusive = int(member.sum())
-    n_relations = n_exclusive * (n_exclusive - 1) // 2 + listed.nnz // 2
+    first, second = of_group[pairs].T
+    listed = adjacency(pairs[(first != second) | (first < 0)], n_groups)
+    sizes = np.bincount(of_group[of_group >= 0]).astype(np.int64)
+    n_relations = int((sizes * (sizes - 1)).sum()) // 2 + listed.nnz // 2
     if n_relations == n_groups * (n_groups - 1) // 2:
-        member, listed = np.ones(n_groups, dtype=bool), adjacency(pairs[:0], n_groups)
-    elif n_exclusive < 2:
-        member = np.zeros(n_groups, dtype=bool)
+        of_group, listed = np.zeros(n_groups, dtype=np.int64), adjacency(pairs[:0], n_groups)
     return Groups(
         read_only(np.array(points, dtype=np.int64)),
         read_only(order),
-        read_only(member),
+        read_only(of_group),
         listed,
         float(weight),
         float(weight if diagonal is None else diagonal),
     )
+
+
+def _number_cliques(clique: IntArray) -> IntArray:
+    """Number the cliques of two or more groups by appearance, and leave the others out."""
+    inside = np.flatnonzero(clique >= 0)
+    _, place, counts = np.unique(clique[inside], return_inverse=True, return_counts=True)
+    inside = inside[counts[place] > 1]
+    result = np.full(len(clique), -1, dtype=np.int64)
+    result[inside] = number_by_appearance(clique[inside])
+    return result
 
 
 def number_by_appearance(values: NDArray[Any]) -> IntArray:
@@ -278,134 +329,3 @@ def number_by_appearance(values: NDArray[Any]) -> IntArray:
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first, kind="stable")] = np.arange(len(first))
     return rank[place.reshape(-1)]
-
-
-@dataclass(frozen=True)
-class PairCounts:
-    """Pairs that should be together and apart, and how many of each a clustering gets right.
-
-    Pairs are counted, or their strengths are added up.
-
-    Parameters
-    ----------
-    together, apart : float
-        How many pairs are known to be together, and apart.
-    joined, parted : float
-        How many of them the clustering puts together, and apart.
-
-    Examples
-    --------
-    >>> from sidecut.selection import PairCounts
-    >>> counts = PairCounts(together=10, apart=90, joined=5, parted=81)
-    >>> round(counts.balanced_accuracy, 3), round(counts.rand_beyond_chance, 3)
-    (0.7, 0.34)
-    """
-
-    together: float
-    apart: float
-    joined: float
-    parted: float
-
-    def __add__(self, other: PairCounts) -> PairCounts:
-        return PairCounts(*map(add, astuple(self), astuple(other)))
-
-    def __sub__(self, other: PairCounts) -> PairCounts:
-        return PairCounts(*map(sub, astuple(self), astuple(other)))
-
-    @property
-    def share(self) -> float:
-        """The share of all pairs that are right; 1 when there are none, since nothing is violated."""
-        total = self.together + self.apart
-        return (self.joined + self.parted) / total if total else 1.0
-
-    @property
-    def balanced_accuracy(self) -> float:
-        """The mean of the shares of must-links and cannot-links that are satisfied."""
-        kinds = ((self.joined, self.together), (self.parted, self.apart))
-        shares = [right / known for right, known in kinds if known > 0]
-        return float(np.mean(shares)) if shares else 1.0
-
-    @property
-    def f_measure(self) -> float:
-        """The mean of the F-measures of must-links and of cannot-links."""
-        wrong = (self.together - self.joined) + (self.apart - self.parted)
-        kinds = ((self.joined, self.together), (self.parted, self.apart))
-        measures = [2 * right / (2 * right + wrong) for right, known in kinds if known > 0]
-        return float(np.mean(measures)) if measures else 1.0
-
-    @property
-    def rand_beyond_chance(self) -> float:
-        """The Rand index of these pairs, corrected for chance as the adjusted Rand index is."""
-        missed, mixed = self.together - self.joined, self.apart - self.parted
-        chance = self.together * (missed + self.parted) + self.apart * (self.joined + mixed)
-        if chance == 0:
-            return 1.0 if missed + mixed == 0 else 0.0
-        return 2 * (self.joined * self.parted - missed * mixed) / chance
-
-    def beyond_chance(self, clusters: IntArray) -> float:
-        """Return the Rand index beyond chance; for links of one kind, beyond what cluster sizes explain.
-
-        One large cluster satisfies most must-links. So their gain over chance is measured against what
-        clusters of equal size leave to gain.
-        """
-        if self.together and self.apart:
-            return self.rand_beyond_chance
-        shares = np.bincount(clusters[clusters >= 0]) / len(clusters)
-        together_by_chance = float(shares @ shares)
-        if self.together:
-            chance, to_gain = together_by_chance, 1.0 - 1.0 / max(int((shares > 0).sum()), 1)
-        else:
-            chance, to_gain = 1.0 - together_by_chance, together_by_chance
-        return (self.share - chance) / to_gain if to_gain else 0.0
-
-
-def satisfied_pairs(pairs: IntArray, strengths: FloatArray, clusters: IntArray) -> BoolArray:
-    """Return for each pair whether the clustering satisfies it."""
-    return (clusters[pairs[:, 0]] == clusters[pairs[:, 1]]) == (strengths > 0)
-
-
-def count_links(
-    links: sparse.csr_array, groups: Groups | None, clusters: IntArray, weighted: bool = False
-) -> PairCounts:
-    """Count the pairs of links plus groups; a pair of both counts once, with the sum of its strengths."""
-    pairs, values = upper_entries(links)
-    if groups is None:
-        return _count_listed(pairs, values, clusters, weighted)
-    known = groups.entry(pairs[:, 0], pairs[:, 1])
-    return (
-        _count_groups(groups, clusters, weighted)
-        - _count_listed(pairs, known, clusters, weighted)
-        + _count_listed(pairs, known + values, clusters, weighted)
-    )
-
-
-def _count_listed(pairs: IntArray, strengths: FloatArray, clusters: IntArray, weighted: bool) -> PairCounts:
-    """Count listed pairs; those of strength 0 do not count."""
-    weights = np.abs(strengths) if weighted else (strengths != 0).astype(np.float64)
-    kept = satisfied_pairs(pairs, strengths, clusters)
-    positive = strengths > 0
-    sums = [weights[mask].sum() for mask in (positive, ~positive, positive & kept, ~positive & kept)]
-    return PairCounts(*(float(value) for value in sums))
-
-
-def _count_groups(groups: Groups, clusters: IntArray, weighted: bool) -> PairCounts:
-    """Count all pairs of the groups from the table of group by cluster."""
-    ones, shape = np.ones(len(groups.points)), (groups.n_groups, int(clusters.max()) + 1)
-    table = sparse.coo_array((ones, (groups.group, clusters[groups.points])), shape=shape).tocsr()
-    # Pairs that are apart, yet in one cluster: of exclusive groups, and of listed ones.
-    own = table[groups.exclusive]
-    columns = np.asarray(own.sum(axis=0)).reshape(-1)
-    clique = float((columns * columns).sum() - (own.data * own.data).sum())
-    listed = float((table * (groups.apart @ table)).sum()) if groups.apart.nnz else 0.0
-    weight, apart = groups.weight if weighted else 1.0, groups.n_cannot_link()
-    return PairCounts(
-        weight * groups.n_must_link(),
-        weight * apart,
-        weight * pairs_within(table.data),
-        weight * (apart - (clique + listed) / 2),
-    )
-
-
-def pairs_within(sizes: FloatArray) -> float:
-    """Return the number of unordered pairs within sets of these sizes."""
-    return float((sizes * (sizes - 1)).sum() / 2)

@@ -37,6 +37,9 @@ def read_labels(y: Any, name: str = "y", unknown: Any = None) -> tuple[IntArray,
         known = labels[~is_unknown]
         codes[~is_unknown] = numbers = number_by_appearance(known)
         values = known[np.unique(numbers, return_index=True)[1]].tolist()
+        if labels.dtype.kind == "f" and all(value.is_integer() for value in values):
+            # A gap makes a column of whole numbers one of floats: 2.0 is the class 2.
+            values = [int(value) for value in values]
     else:
         values, codes[~is_unknown] = _number_objects(labels[~is_unknown], name, meaning_unknown)
     if unknown is None:

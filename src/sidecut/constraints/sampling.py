@@ -151,7 +151,7 @@ def sample_labels(
     Examples
     --------
     >>> sample_labels([0, 0, 0, 0, 1, 1], 3, stratified=True, random_state=0)
-    Constraints(n_samples=6, 1 must-link, 2 cannot-links)
+    Constraints(n_samples=6, 3 labels (0: 2, 1: 1))
     """
     codes, rng = read_labels(y)[0], _generator(random_state)
     known = np.flatnonzero(codes != UNKNOWN)

@@ -8,7 +8,7 @@ split into connected blocks, each solved by LAPACK, blocks of one size together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,39 +63,40 @@ class Spectrum:
 
 @dataclass(frozen=True, eq=False)
 class _Reduced:
-    """S Q S = basis (links + weight * factor C factorᵀ) basisᵀ with orthonormal columns in the basis."""
+    """S Q S = basis (links + Σ weight * factor C factorᵀ) basisᵀ with orthonormal columns in the basis."""
 
     basis: sparse.csr_array
     links: sparse.csr_array
-    factor: sparse.csr_array | None
-    groups: Groups | None
+    parts: tuple[tuple[sparse.csr_array, Groups], ...] = ()
 
     @property
     def size(self) -> int:
         return self.links.shape[0]
 
     def n_entries(self) -> int:
-        if self.factor is None or self.groups is None:
-            return self.links.nnz
-        counts = np.diff(self.factor.tocsc().indptr).astype(np.int64)
-        return self.links.nnz + int((counts * counts).sum()) + 2 * self.groups.n_cannot_link(counts)
+        n_entries = self.links.nnz
+        for factor, groups in self.parts:
+            counts = np.diff(factor.tocsc().indptr).astype(np.int64)
+            n_entries += int((counts * counts).sum()) + 2 * groups.n_cannot_link(counts)
+        return n_entries
 
     def matrix(self) -> sparse.csr_array:
-        if self.factor is None or self.groups is None:
-            return self.links
-        product = self.factor @ self.groups.relation_matrix() @ self.factor.T
-        return sparse.csr_array(self.links + self.groups.weight * product)
+        result = self.links
+        for factor, groups in self.parts:
+            product = factor @ groups.relation_matrix() @ factor.T
+            result = sparse.csr_array(result + groups.weight * product)
+        return result
 
     def apply(self, x: FloatArray) -> FloatArray:
         result = self.links @ x
-        if self.factor is not None and self.groups is not None:
-            result = result + self.groups.weight * (self.factor @ self.groups.relate(self.factor.T @ x))
+        for factor, groups in self.parts:
+            result = result + groups.weight * (factor @ groups.relate(factor.T @ x))
         return result
 
 
 def scaled_spectrum(
     links: sparse.csr_array,
-    groups: Groups | None,
+    groups: Sequence[Groups],
     scale: FloatArray,
     points: IntArray,
     *,
@@ -122,7 +123,7 @@ def scaled_spectrum(
 
 
 def factor(
-    links: sparse.csr_array, groups: Groups | None, points: IntArray, max_rank: int
+    links: sparse.csr_array, groups: Sequence[Groups], points: IntArray, max_rank: int
 ) -> tuple[sparse.csr_array, FloatArray] | None:
     """Return F and G with Q = F G Fᵀ, if F has no more columns than `max_rank`.
 
@@ -137,20 +138,32 @@ def factor(
     return embedded.tocsr(), reduced.apply(np.eye(reduced.size))
 
 
-def _reduce(links: sparse.csr_array, groups: Groups | None, scale: FloatArray, points: IntArray) -> _Reduced:
+def _reduce(
+    links: sparse.csr_array, groups: Sequence[Groups], scale: FloatArray, points: IntArray
+) -> _Reduced:
     own = links[points][:, points]
     s = scale[points]
     data = np.repeat(s, np.diff(own.indptr)) * own.data * s[own.indices]
     scaled = sparse.csr_array((data, own.indices, own.indptr), shape=own.shape)
     scaled.eliminate_zeros()
-    if groups is None:
-        return _Reduced(sparse.eye_array(len(points), format="csr"), scaled, None, None)
-    place = np.searchsorted(points, groups.points)
-    if groups.diagonal_shift:
-        shift = np.zeros(len(points))
-        shift[place] = groups.diagonal_shift * s[place] ** 2
+    places = [np.searchsorted(points, part.points) for part in groups]
+    shift = np.zeros(len(points))
+    for part, place in zip(groups, places, strict=True):
+        shift[place] += part.diagonal_shift * s[place] ** 2
+    if shift.any():
         scaled = sparse.csr_array(scaled + sparse.diags_array(shift))
-    return _share_coordinates(scaled, groups, place, s)
+    if len(groups) == 1:
+        return _share_coordinates(scaled, groups[0], places[0], s)
+    # Points that share a group of one grouping differ in the next: each has a coordinate of its own.
+    parts = tuple(
+        (_scaled_indicator(part, place, s), part) for part, place in zip(groups, places, strict=True)
+    )
+    return _Reduced(sparse.eye_array(len(points), format="csr"), scaled, parts)
+
+
+def _scaled_indicator(groups: Groups, place: IntArray, s: FloatArray) -> sparse.csr_array:
+    shape = (len(s), groups.n_groups)
+    return sparse.coo_array((s[place], (place, groups.group)), shape=shape).tocsr()
 
 
 def _share_coordinates(links: sparse.csr_array, groups: Groups, place: IntArray, s: FloatArray) -> _Reduced:
@@ -171,9 +184,8 @@ def _share_coordinates(links: sparse.csr_array, groups: Groups, place: IntArray,
     size = len(single) + len(used)
     basis = sparse.coo_array((data, (rows, columns)), shape=(len(s), size)).tocsr()
 
-    indicator = sparse.coo_array((grouped_s, (place, groups.group)), shape=(len(s), groups.n_groups)).tocsr()
-    factor = sparse.csr_array(basis.T @ indicator)
-    return _Reduced(basis, sparse.csr_array(basis.T @ links @ basis), factor, groups)
+    factor = sparse.csr_array(basis.T @ _scaled_indicator(groups, place, s))
+    return _Reduced(basis, sparse.csr_array(basis.T @ links @ basis), ((factor, groups),))
 
 
 def _solve_blocks(matrix: sparse.csr_array, threshold: float | None) -> tuple[FloatArray, sparse.csc_array]:

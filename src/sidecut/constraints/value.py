@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NoReturn
@@ -17,6 +18,7 @@ from sidecut.constraints.closure import (
     Statements,
     as_matrix,
     close,
+    consistent_layers,
     count_conflicts,
     find_components,
     find_conflicts,
@@ -24,16 +26,15 @@ from sidecut.constraints.closure import (
     refuse_conflicts,
     related_parts,
 )
+from sidecut.constraints.counting import PairCounts, count_links, satisfied_pairs
 from sidecut.constraints.groups import (
     MAX_LISTED_PAIRS,
     Groups,
-    PairCounts,
     canonical,
-    count_links,
     make_groups,
+    number_by_appearance,
     read_only,
     replace_diagonal,
-    satisfied_pairs,
     split_signs,
     upper_entries,
 )
@@ -61,6 +62,25 @@ class Classes:
     codes: IntArray
     names: tuple[Any, ...]
 
+    @property
+    def words(self) -> str:
+        """How many points have a label, and the classes, the largest first."""
+        sizes = np.bincount(self.codes, minlength=len(self.names))
+        order = [code for code in np.argsort(-sizes, kind="stable").tolist() if sizes[code]]
+        shown = ", ".join(f"{self.names[code]}: {sizes[code]}" for code in order[:10])
+        more = f" and {len(order) - 10} more classes" if len(order) > 10 else ""
+        return f"{len(self.points)} label{'' if len(self.points) == 1 else 's'} ({shown}{more})"
+
+    @property
+    def n_together(self) -> int:
+        """How many pairs of points have one label."""
+        return sum(n * (n - 1) // 2 for n in np.bincount(self.codes).tolist())
+
+    @property
+    def n_apart(self) -> int:
+        """How many pairs of points have two labels."""
+        return len(self.points) * (len(self.points) - 1) // 2 - self.n_together
+
     def restricted_to(self, rows: IntArray) -> Classes | None:
         """Return the same for some rows, renumbered."""
         place = {int(row): number for number, row in enumerate(rows)}
@@ -83,7 +103,8 @@ class Classes:
 class Constraints:
     """Which samples belong together and which do not: links and labels of some samples.
 
-    Make one with `from_pairs`, `from_labels`, `from_matrix`, `from_graph` or `none`. The value is immutable,
+    Make one with `from_pairs`, `from_labels`, `from_groups`, `from_partition`, `from_matrix`, `from_graph` or
+    `none`. The value is immutable,
     hashable, and knows its `n_samples`; two are equal when they hold the same statements in the same form.
 
     Constraints are a real symmetric matrix Q: a sparse part plus groups, which is never made dense.
@@ -97,7 +118,7 @@ class Constraints:
     >>> Constraints.from_pairs(5, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 4)])
     Constraints(n_samples=5, 2 must-links, 1 cannot-link)
     >>> Constraints.from_labels(["cat", "cat", None, "dog"])
-    Constraints(n_samples=4, 1 must-link, 2 cannot-links)
+    Constraints(n_samples=4, 3 labels (cat: 2, dog: 1))
     """
 
     __array_ufunc__ = None  # arrays must not broadcast over it
@@ -105,11 +126,24 @@ class Constraints:
     _links: sparse.csr_array
     _groups: Groups | None
     _classes: Classes | None
+    _layers: tuple[Groups, ...]
 
     def __init__(
-        self, n_samples: int, links: sparse.csr_array, groups: Groups | None, classes: Classes | None = None
+        self,
+        n_samples: int,
+        links: sparse.csr_array,
+        groups: Groups | None,
+        classes: Classes | None = None,
+        layers: Sequence[Groups] = (),
     ) -> None:
-        self.__dict__.update(_n_samples=n_samples, _links=canonical(links), _groups=groups, _classes=classes)
+        # Labels and what follows from them are `groups`; each layer is a grouping of its own, and all add.
+        self.__dict__.update(
+            _n_samples=n_samples,
+            _links=canonical(links),
+            _groups=groups,
+            _classes=classes,
+            _layers=tuple(sorted(layers, key=lambda layer: layer.key)),
+        )
 
     def __setattr__(self, name: str, *value: object) -> NoReturn:
         raise AttributeError(f"constraints are immutable: cannot {'set' if value else 'delete'} {name!r}")
@@ -117,7 +151,7 @@ class Constraints:
     __delattr__ = __setattr__
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Constraints, (self._n_samples, self._links, self._groups, self._classes)
+        return Constraints, (self._n_samples, self._links, self._groups, self._classes, self._layers)
 
     def __copy__(self, *memo: object) -> Constraints:
         return self
@@ -133,12 +167,23 @@ class Constraints:
     def _key(self) -> tuple[Any, ...]:
         structure = (array.astype(np.int64).tobytes() for array in (self._links.indptr, self._links.indices))
         groups = None if self._groups is None else self._groups.key
-        return (self._n_samples, *structure, self._links.data.tobytes(), groups)
+        layers = tuple(layer.key for layer in self._layers)
+        return (self._n_samples, *structure, self._links.data.tobytes(), groups, layers)
+
+    @property
+    def _all_groups(self) -> tuple[Groups, ...]:
+        """Everything that is said by groups: labels, and each layer."""
+        return self._layers if self._groups is None else (self._groups, *self._layers)
 
     def __repr__(self) -> str:
-        counts = [(self.n_must_link, "must-link"), (self.n_cannot_link, "cannot-link")]
-        said = ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in counts)
-        return f"Constraints(n_samples={self.n_samples}, {said})"
+        counts, said = [(self.n_must_link, "must-link"), (self.n_cannot_link, "cannot-link")], []
+        if self._classes is not None:
+            said = [self._classes.words]
+            # The links beside those that follow from the labels.
+            implied = (self._classes.n_together, self._classes.n_apart)
+            counts = [(n - less, name) for (n, name), less in zip(counts, implied, strict=True) if n > less]
+        said += [f"{count} {name}{'' if count == 1 else 's'}" for count, name in counts]
+        return f"Constraints(n_samples={self.n_samples}, {', '.join(said)})"
 
     @classmethod
     def from_pairs(
@@ -225,6 +270,92 @@ class Constraints:
         return cls(len(codes), sparse.csr_array((len(codes),) * 2), groups, classes)
 
     @classmethod
+    def from_groups(
+        cls, source: ArrayLike, *, apart: bool, weight: float = 1.0, unknown: Any = None
+    ) -> Constraints:
+        """Constraints from a column that says which rows have a source in common.
+
+        Faces of one photograph, speakers of one recording or records of one table are all different: rows
+        with the same value are apart. Or they are one: photographs of one burst are together.
+
+        Parameters
+        ----------
+        source : array-like of shape (n_samples,)
+            The photograph, recording or table of each row. Missing values, as in `from_labels`, say nothing.
+        apart : bool
+            True: rows with the same value are all in different clusters. False: they are in one cluster.
+            Rows with different values may be together or apart.
+        weight : float
+            How firmly that is believed.
+        unknown : value or collection of values, optional
+            Further values that say nothing.
+
+        Returns
+        -------
+        Constraints
+            In memory proportional to the rows, however many pairs they stand for; with a zero diagonal.
+
+        Examples
+        --------
+        >>> photo = ["beach", "beach", "beach", "party", "party", None]
+        >>> Constraints.from_groups(photo, apart=True)
+        Constraints(n_samples=6, 0 must-links, 4 cannot-links)
+        >>> Constraints.from_groups(photo, apart=False)
+        Constraints(n_samples=6, 4 must-links, 0 cannot-links)
+        """
+        codes, _ = read_labels(source, "source", unknown)
+        weight = check_positive(weight, "weight")
+        shared = (codes != UNKNOWN) & (np.bincount(codes[codes != UNKNOWN], minlength=1)[codes] > 1)
+        points = np.flatnonzero(shared)
+        nothing = sparse.csr_array((len(codes),) * 2)
+        if len(points) == 0:
+            return cls(len(codes), nothing, None)
+        own: IntArray = codes[points].astype(np.int64)
+        if apart:
+            layer = make_groups(points, np.arange(len(points)), clique=own, weight=weight, diagonal=0.0)
+        else:
+            own = number_by_appearance(own)
+            free = np.full(int(own.max()) + 1, -1, dtype=np.int64)
+            layer = make_groups(points, own, clique=free, weight=weight, diagonal=0.0)
+        return cls(len(codes), nothing, None, layers=(layer,))
+
+    @classmethod
+    def from_partition(cls, labels: ArrayLike, strength: float = 1.0) -> Constraints:
+        """Constraints from a clustering that was there before, as a belief about all its pairs.
+
+        Points of one cluster are believed to be together, points of two clusters to be apart. Labels and
+        links can be added to it with ``|``, or with ``merged_with(..., on_conflict="weigh")`` where they
+        disagree with the clustering: strengths add.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_samples,)
+            The cluster of each sample; -1, None and NaN are in none.
+        strength : float
+            How strong the belief in each pair is, beside links and labels of strength 1.
+
+        Returns
+        -------
+        Constraints
+            In memory proportional to the samples; with a zero diagonal. Clusters are no classes:
+            `known_classes` and `labels` do not hold them.
+
+        Examples
+        --------
+        >>> before = Constraints.from_partition([0, 0, 1, 1, -1], strength=0.2)
+        >>> before
+        Constraints(n_samples=5, 2 must-links, 4 cannot-links)
+        >>> moved = Constraints.from_pairs(5, must_link=[(1, 2)])
+        >>> before.merged_with(moved, on_conflict="weigh").entries(np.array([1]), np.array([2]))
+        array([0.8])
+        """
+        codes, _ = read_labels(labels, "labels", ())
+        strength = check_positive(strength, "strength")
+        points = np.flatnonzero(codes != UNKNOWN)
+        layers = [make_groups(points, codes[points], weight=strength, diagonal=0.0)] if len(points) else []
+        return cls(len(codes), sparse.csr_array((len(codes),) * 2), None, layers=layers)
+
+    @classmethod
     def from_matrix(cls, Q: Any) -> Constraints:
         """Constraints from degrees of belief; the diagonal is kept as given (CSP, section 4.1).
 
@@ -304,22 +435,22 @@ class Constraints:
     @cached_property
     def is_empty(self) -> bool:
         """Whether nothing is known: Q = 0."""
-        if self._links.nnz == 0 and (self._groups is None or self._groups.diagonal != 0.0):
-            return self._groups is None
+        if self._links.nnz == 0 and not self._all_groups:
+            return True
         return self.n_entries() == 0
 
     @property
     def clique_bound(self) -> int:
         """No more points than this are all apart from one another: the groups, and the points with links."""
-        n_groups = 0 if self._groups is None else self._groups.n_groups
+        n_groups = sum(groups.n_groups for groups in self._all_groups)
         return n_groups + int(np.count_nonzero(np.diff(self._links.indptr)))
 
     @cached_property
     def constrained_points(self) -> IntArray:
         """Sorted indices of the points about which anything is known, their own diagonal included."""
         listed = np.flatnonzero(np.diff(self._links.indptr))
-        grouped = listed[:0] if self._groups is None else self._groups.points
-        return read_only(np.union1d(listed, grouped).astype(np.int64))
+        grouped = [groups.points for groups in self._all_groups]
+        return read_only(np.unique(np.concatenate([listed, *grouped])).astype(np.int64))
 
     @cached_property
     def labels(self) -> IntArray | None:
@@ -365,15 +496,18 @@ class Constraints:
 
     def as_matrix(self) -> sparse.csr_array:
         """Return Q with every entry stored, as a fresh sparse matrix."""
-        if self._groups is None:
+        if not self._all_groups:
             return self._links.copy()
-        n_listed = self._groups.n_must_link() + self._groups.n_cannot_link() + self._links.nnz // 2
+        n_listed = self._links.nnz // 2
+        n_listed += sum(groups.n_must_link() + groups.n_cannot_link() for groups in self._all_groups)
         if n_listed > MAX_LISTED_PAIRS:
             raise ConstraintError(
                 f"these constraints stand for {n_listed} pairs (labels of c points for c² / 2), more than "
                 f"the {MAX_LISTED_PAIRS} that are listed: use apply(), satisfaction() or restricted_to()"
             )
-        matrix = sparse.csr_array(self._links + self._groups.matrix(self._n_samples))
+        matrix = self._links
+        for groups in self._all_groups:
+            matrix = sparse.csr_array(matrix + groups.matrix(self._n_samples))
         matrix.eliminate_zeros()
         matrix.sort_indices()
         return matrix
@@ -387,8 +521,8 @@ class Constraints:
                 f"({self._n_samples},) or ({self._n_samples}, b)"
             )
         result = self._links @ values
-        if self._groups is not None:
-            result[self._groups.points] += self._groups.apply(values[self._groups.points])
+        for groups in self._all_groups:
+            result[groups.points] += groups.apply(values[groups.points])
         return result
 
     def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -397,13 +531,13 @@ class Constraints:
             # SciPy gives an empty sparse array back, which no float array can hold.
             return np.zeros(0)
         values = np.asarray(self._links[rows, columns], dtype=np.float64).ravel()
-        return values if self._groups is None else values + self._groups.entry(rows, columns)
+        return sum((groups.entry(rows, columns) for groups in self._all_groups), values)
 
     def largest_strength(self) -> float:
         """Return max |Q_ij| over pairs i ≠ j, 0 where nothing is known."""
         links = sparse.coo_array(self._links)
         largest = float(np.abs(links.data[links.row != links.col]).max(initial=0.0))
-        return largest if self._groups is None else max(largest, self._groups.weight)
+        return max([largest, *(groups.weight for groups in self._all_groups)])
 
     __matmul__ = apply
 
@@ -413,13 +547,13 @@ class Constraints:
 
     def total(self) -> float:
         """Return 1ᵀ Q 1, the sum of all entries of Q."""
-        return float(self._links.sum()) + (0.0 if self._groups is None else self._groups.total())
+        return float(self._links.sum()) + sum(groups.total() for groups in self._all_groups)
 
     def diagonal(self) -> FloatArray:
         """Return the diagonal of Q, shape (n_samples,)."""
         diagonal = np.asarray(self._links.diagonal(), dtype=np.float64).copy()
-        if self._groups is not None:
-            diagonal[self._groups.points] += self._groups.diagonal
+        for groups in self._all_groups:
+            diagonal[groups.points] += groups.diagonal
         return read_only(diagonal)
 
     def n_entries(self) -> int:
@@ -437,10 +571,11 @@ class Constraints:
     def scaled(self, factor: float) -> Constraints:
         """Return the same beliefs, `factor` times as strong (`factor` > 0)."""
         factor = check_positive(factor, "factor")
-        groups = self._groups
-        if groups is not None:
-            groups = replace(groups, weight=groups.weight * factor, diagonal=groups.diagonal * factor)
-        return Constraints(self._n_samples, self._links * factor, groups, self._classes)
+        groups, *layers = (
+            part and replace(part, weight=part.weight * factor, diagonal=part.diagonal * factor)
+            for part in (self._groups, *self._layers)
+        )
+        return Constraints(self._n_samples, self._links * factor, groups, self._classes, _given(layers))
 
     def with_diagonal(self, value: float) -> Constraints:
         """Return the same beliefs with `value` on the diagonal of constrained points."""
@@ -448,11 +583,13 @@ class Constraints:
             raise ConstraintError(f"value = {value!r}: the diagonal must be finite")
         diagonal = np.zeros(self._n_samples)
         diagonal[self.constrained_points] = value
-        if self._groups is None:
-            return Constraints(self._n_samples, replace_diagonal(self._links, diagonal), None)
-        diagonal[self._groups.points] = 0.0
-        groups = replace(self._groups, diagonal=float(value))
-        return Constraints(self._n_samples, replace_diagonal(self._links, diagonal), groups, self._classes)
+        layers = [replace(layer, diagonal=0.0) for layer in self._layers]
+        groups = self._groups
+        if groups is not None:
+            diagonal[groups.points] = 0.0
+            groups = replace(groups, diagonal=float(value))
+        links = replace_diagonal(self._links, diagonal)
+        return Constraints(self._n_samples, links, groups, self._classes, layers)
 
     def must_part(self) -> Constraints:
         """Return the beliefs that pairs belong together alone, with the same diagonal.
@@ -460,27 +597,41 @@ class Constraints:
         What is left, ``self @ X - self.must_part() @ X``, are the beliefs that pairs are apart, so that
         methods that treat the two differently need not list either.
         """
-        links, groups = self._links.tocoo(), self._groups
-        known = np.zeros(links.nnz)
-        if groups is not None:
-            known = groups.entry(links.row, links.col)
-            groups = make_groups(
-                groups.points,
-                groups.group,
-                exclusive=np.zeros(groups.n_groups, dtype=bool),
-                weight=groups.weight,
-                diagonal=groups.diagonal,
-            )
-        positive = np.maximum(links.data + known, 0.0) - np.maximum(known, 0.0)
+        links = self._links.tocoo()
+        known, together = np.zeros(links.nnz), np.zeros(links.nnz)
+        for part in self._all_groups:
+            entries = part.entry(links.row, links.col)
+            known, together = known + entries, together + np.maximum(entries, 0.0)
+        positive = np.maximum(links.data + known, 0.0) - together
         links.data = np.where(links.row == links.col, links.data, positive)
-        return Constraints(self._n_samples, links, groups, self._classes)
+        groups = None if self._groups is None else self._groups.together()
+        layers = [layer.together() for layer in self._layers if layer.n_must_link() or layer.diagonal]
+        return Constraints(self._n_samples, links, groups, self._classes, layers)
 
     def restricted_to(self, indices: ArrayLike) -> Constraints:
         """Return the constraints among some rows, for ``X[indices]``."""
         rows = check_rows(indices, self._n_samples)
         classes = None if self._classes is None else self._classes.restricted_to(rows)
         groups = None if self._groups is None else self._groups.selected(rows)
-        return Constraints(len(rows), self._links[rows][:, rows], groups, classes)
+        layers = _given(layer.selected(rows) for layer in self._layers)
+        return Constraints(len(rows), self._links[rows][:, rows], groups, classes, layers)
+
+    def extended(self, n_samples: int) -> Constraints:
+        """Return the same about more samples: nothing is known of those that follow.
+
+        Examples
+        --------
+        >>> Constraints.from_labels([0, 1]).extended(4)
+        Constraints(n_samples=4, 2 labels (0: 1, 1: 1))
+        """
+        if n_samples < self._n_samples:
+            raise ConstraintError(
+                f"n_samples = {n_samples}: there are {self._n_samples} already; use restricted_to(...)"
+            )
+        more = np.full(n_samples - self._n_samples, self._links.indptr[-1])
+        parts = (self._links.data, self._links.indices, np.append(self._links.indptr, more))
+        links = sparse.csr_array(parts, shape=(n_samples, n_samples))
+        return Constraints(n_samples, links, self._groups, self._classes, self._layers)
 
     def among(self, indices: ArrayLike) -> Constraints:
         """Return the constraints among some rows, for the same X: the other rows have none."""
@@ -488,9 +639,9 @@ class Constraints:
         kept = np.zeros(self._n_samples)
         kept[rows] = 1.0
         only = sparse.diags_array(kept, format="csr")
-        groups = None if self._groups is None else self._groups.selected(rows)
-        groups = None if groups is None else replace(groups, points=rows[groups.points])
-        return Constraints(self._n_samples, only @ self._links @ only, groups)
+        groups, *layers = (part and part.selected(rows) for part in (self._groups, *self._layers))
+        groups, *layers = (part and replace(part, points=rows[part.points]) for part in (groups, *layers))
+        return Constraints(self._n_samples, only @ self._links @ only, groups, layers=_given(layers))
 
     def restricted(self) -> tuple[Constraints, IntArray]:
         """Return the constraints on the constrained points alone, and those points."""
@@ -516,12 +667,12 @@ class Constraints:
 
         Labels of any number of points need as many columns as there are classes; links, one for every point.
         """
-        return factor(self._links, self._groups, self.constrained_points, max_rank)
+        return factor(self._links, self._all_groups, self.constrained_points, max_rank)
 
     def spectrum(self, scale: ArrayLike | None = None) -> Spectrum:
         """Return all nonzero eigenvalues of S Q S and their eigenvectors, exactly."""
         s = check_scale(scale, self._n_samples)
-        return scaled_spectrum(self._links, self._groups, s, self.constrained_points, threshold=None)
+        return scaled_spectrum(self._links, self._all_groups, s, self.constrained_points, threshold=None)
 
     def positive_spectrum(
         self,
@@ -538,7 +689,7 @@ class Constraints:
         s = check_scale(scale, self._n_samples)
         return scaled_spectrum(
             self._links,
-            self._groups,
+            self._all_groups,
             s,
             self.constrained_points,
             threshold=threshold,
@@ -553,7 +704,7 @@ class Constraints:
 
     @cached_property
     def _counts(self) -> PairCounts:
-        return count_links(self._links, self._groups, np.zeros(self._n_samples, dtype=np.int64))
+        return count_links(self._links, self._all_groups, np.zeros(self._n_samples, dtype=np.int64))
 
     def closed(self) -> Constraints:
         """Return all that follows by transitivity, as facts of strength 1.
@@ -636,14 +787,18 @@ class Constraints:
         ...     c.without_conflicts().pairs.tolist()
         [[0, 2], [1, 2]]
         """
-        kept = as_matrix(self._statements, "drop")
+        labels = self._all_groups[: len(self._all_groups) - len(self._layers)]
+        layers = consistent_layers(replace(self._statements, groups=labels), self._layers)
+        kept = as_matrix(replace(self._statements, groups=(*labels, *layers)), "drop")
         links = replace_diagonal(kept, self._links.diagonal())
-        return Constraints(self._n_samples, links, self._groups, self._classes)
+        _warn_about_dropped(self._layers, layers)
+        return Constraints(self._n_samples, links, self._groups, self._classes, layers)
 
     def merged_with(self, other: Constraints, on_conflict: str = "raise") -> Constraints:
         """Return what both know; also written ``self | other``.
 
-        A pair known to both keeps its greater strength; with "weigh" the strengths of links add. The classes
+        A pair known to both keeps its greater strength; with "weigh" the strengths of links add. So do the
+        strengths of `from_groups` and `from_partition` and those of all else. The classes
         of two sets of labels are numbered, not named, so they are matched through the samples both label, and
         only through them.
 
@@ -658,7 +813,7 @@ class Constraints:
         --------
         >>> a = Constraints.from_labels([0, 0, 1, -1])
         >>> a | Constraints.from_pairs(4, must_link=[(2, 3)])
-        Constraints(n_samples=4, 2 must-links, 2 cannot-links)
+        Constraints(n_samples=4, 3 labels (0: 2, 1: 1), 1 must-link)
         """
         if self._n_samples != other._n_samples:
             raise ConstraintError(
@@ -669,7 +824,11 @@ class Constraints:
         classes = self._classes or other._classes
         if self._classes is not None and other._classes is not None:
             classes = self._classes.merged_with(other._classes)
-        return Constraints(self._n_samples, *merged, classes)
+        layers = {layer.key: layer for layer in (*self._layers, *other._layers)}
+        both = Constraints(self._n_samples, *merged, classes, list(layers.values()))
+        if layers and on_conflict == "raise":
+            refuse_conflicts(both._statements)
+        return both.without_conflicts() if layers and on_conflict == "drop" else both
 
     def __or__(self, other: object) -> Constraints:
         return self.merged_with(other) if isinstance(other, Constraints) else NotImplemented
@@ -707,7 +866,7 @@ class Constraints:
             Between 0 and 1; 1 when there are no pairs, since none is violated.
         """
         clusters = encode_clustering(labels, self._n_samples)
-        return count_links(self._links, self._groups, clusters, weighted).share
+        return count_links(self._links, self._all_groups, clusters, weighted).share
 
     def agreement(self, labels: ArrayLike) -> float:
         """Return how far a clustering agrees with the pairs beyond chance: 1 for all pairs, 0 for chance.
@@ -727,7 +886,7 @@ class Constraints:
         (1.0, -0.5)
         """
         clusters = encode_clustering(labels, self._n_samples)
-        return count_links(self._links, self._groups, clusters).beyond_chance(clusters)
+        return count_links(self._links, self._all_groups, clusters).beyond_chance(clusters)
 
     @cached_property
     def n_independent_pairs(self) -> int:
@@ -779,7 +938,23 @@ class Constraints:
     @cached_property
     def _statements(self) -> Statements:
         must, cannot = split_signs(self._links)
-        return Statements(self._n_samples, must, cannot, () if self._groups is None else (self._groups,))
+        return Statements(self._n_samples, must, cannot, self._all_groups)
+
+
+def _given(layers: Iterable[Groups | None]) -> list[Groups]:
+    """Return the layers that are left."""
+    return [layer for layer in layers if layer is not None]
+
+
+def _warn_about_dropped(before: Sequence[Groups], after: Sequence[Groups]) -> None:
+    n_dropped = sum(len(layer.points) for layer in before) - sum(len(layer.points) for layer in after)
+    if n_dropped:
+        one = n_dropped == 1
+        warn(
+            f"left {n_dropped} point{'' if one else 's'} out of groups that stronger statements about "
+            f"{'it' if one else 'them'} contradict",
+            ConstraintWarning,
+        )
 
 
 def _warn_about_shared(
