@@ -155,11 +155,13 @@ def _gains(cells: pd.DataFrame) -> list[str]:
 
 def harm_table() -> str:
     """Return the stored result of `benchmarks.choices.harm`."""
-    lines = ["| | mean gain | fits that lose more than .05 | the worst loss | measured |", "|---" * 5 + "|"]
+    head = "| | fits | mean gain | fits that lose more than .05 | the worst loss | measured |"
+    lines = [head, "|---" * 6 + "|"]
     for _, row in pd.read_csv(RESULTS.with_name("harm.csv")).iterrows():
-        share = f"{row['share above .05']:.1%}".replace("%", " %")
-        shown = [f"{-row['mean loss']:+.3f}", share, f"{max(row['worst'], 0):.3f}", stored.measured(row)]
-        lines.append(f"| `{row['estimator']}` | " + " | ".join(shown) + " |")
+        share = f"{row['large']:.1%}".replace("%", " %")
+        worst = f"{row['worst']:.3f} ({row['where']})" if row["worst"] > 0 else "none"
+        shown = [str(row["fits"]), f"{-row['mean loss']:+.3f}", share, worst, stored.measured(row)]
+        lines.append(f"| `{row['method']}` | " + " | ".join(shown) + " |")
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ from sidecut.diagnostics.influence import (
     RIDGES,
     WIDTHS,
     score_labels,
-    score_labels_by_features,
+    score_labels_by_places,
     score_links,
     spread_between,
 )
@@ -78,7 +78,7 @@ def test_labels_by_features_are_those_of_a_refit_without_the_label():
     rows, classes = rng.normal(size=(12, 3)), np.arange(12) % 3
     squared = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
     unit = np.median(squared[squared > 0])
-    found = iter(score_labels_by_features(rows, classes))
+    found = iter(score_labels_by_places(rows, classes))
     for width in WIDTHS:
         kernel = np.exp(-squared / (width * unit)) + 1
         for ridge in RIDGES:
@@ -94,5 +94,5 @@ def test_labels_by_features_are_those_of_a_refit_without_the_label():
 
 
 def test_labels_by_features_of_points_that_are_all_alike():
-    shares = score_labels_by_features(np.ones((4, 2)), np.array([0, 0, 1, 1]))
+    shares = score_labels_by_places(np.ones((4, 2)), np.array([0, 0, 1, 1]))
     assert all(np.isfinite(one).all() for one in shares)

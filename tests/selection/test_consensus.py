@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import CCSR, E2CP, NCSC, NormalizedCut, PoissonMBO
 from sidecut.constraints import sample_labels
 from sidecut.selection import Consensus, vote
-from sidecut.selection.comparison import name_alike
+from sidecut.selection.vote import name_alike
 
 X, Y = make_blobs(60, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=0)
 KNOWN = sample_labels(Y, 12, random_state=0)
@@ -69,7 +69,7 @@ def test_a_consensus_predicts_by_the_vote_of_its_members():
 
 
 def test_a_consensus_without_members_that_predict_says_who_does_not():
-    model = Consensus([("E2CP", E2CP(3)), ("CCSR", CCSR(3, affinity="gaussian"))])
+    model = Consensus([("E2CP", E2CP(3)), ("CCSR", CCSR(3, affinity="precomputed"))])
     with pytest.raises(AttributeError) as error:
         _ = model.predict
     assert "CCSR cannot put new points into clusters" in str(error.value.__cause__)

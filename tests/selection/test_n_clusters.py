@@ -1,26 +1,31 @@
 """How many clusters there are."""
 
 import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
 from sklearn.preprocessing import FunctionTransformer
 
 from sidecut import AutoCut, Constraints
 from sidecut.constraints import sample_pairs
+from sidecut.exceptions import ConstraintWarning
 from sidecut.graphs import Neighbors
 from sidecut.selection import Transformed
 from sidecut.selection.n_clusters import (
     choose_n_clusters,
     count_unseen,
-    expected_classes,
+    do_labels_tell,
+    leading_eigenvalues,
     propose_by_gaps,
+    weigh_n_clusters,
 )
 
 
-def test_classes_seen_once_tell_of_others():
-    # f1 = 5, f2 = 0: Chao's estimate is 5 * 4 / 2 = 10. f1 = 2, f2 = 0: it is just 1. f1 = 2, f2 = 1: a half.
-    assert expected_classes(Constraints.from_labels([0] * 12 + [1, 2, 3, 4, 5])) == 6 + 1
-    assert expected_classes(Constraints.from_labels([0] * 12 + [1, 2])) == 3 + 1
-    assert expected_classes(Constraints.from_labels([0] * 12 + [1, 2, 3, 3])) == 4
-    assert expected_classes(Constraints.from_labels([0] * 12 + [1, 2, 3, 4, 5] * 2)) == 6
+def test_labels_tell_where_classes_have_two_in_the_mean():
+    assert do_labels_tell(Constraints.from_labels([0, 0, 1, 1, -1]))
+    assert do_labels_tell(Constraints.from_labels([0, 0, 0, 1, -1]))
+    for labels in ([0, 1, 2, -1], [0, 0, 0, -1]):
+        assert not do_labels_tell(Constraints.from_labels(labels))
+    assert not do_labels_tell(Constraints.from_pairs(4, [(0, 1)]))
 
 
 def blobs(sizes):
@@ -63,16 +68,10 @@ def test_two_graphs_must_show_the_same_cluster():
     assert count_unseen([graphs[0], graphs[0]], labels, seed=0) == 1
 
 
-def test_few_labels_and_pairs_do_not_tell():
-    assert expected_classes(Constraints.from_labels([0, 1, 2, -1])) is None
-    assert expected_classes(Constraints.from_labels([0, 0, 0, -1])) is None
-    assert expected_classes(Constraints.from_pairs(4, [(0, 1)])) is None
-
-
-def test_gaps_are_relative_and_pieces_have_none():
-    # Three pieces: no gap before the third; then the widest.
-    assert propose_by_gaps(np.array([0.0, 0.0, 0.0, 0.2, 0.25]), fewest=1)[0] == 3
-    assert propose_by_gaps(np.array([0.0, 0.01, 0.2, 0.9, 0.95]), fewest=3)[0] == 3
+def test_the_widest_gap_among_small_eigenvalues_proposes():
+    assert propose_by_gaps(np.array([0.0, 0.0, 0.0, 0.2, 0.25]), fewest=1)[:2] == [3, 4]
+    assert propose_by_gaps(np.array([0.0, 0.01, 0.05, 0.2, 0.21, 0.35, 0.9]), fewest=1)[0] == 3
+    assert propose_by_gaps(np.array([0.0, 0.01, 0.05, 0.2, 0.21, 0.26, 0.27]), fewest=4)[0] == 5
     assert propose_by_gaps(np.array([0.0, 0.5]), fewest=2) == [2]
 
 
@@ -83,3 +82,63 @@ def test_pairs_find_what_the_spectrum_proposes():
     X = centres[y] + rng.normal(size=(80, 2))
     known = sample_pairs(y, 40, random_state=0)
     assert AutoCut(budget=4, random_state=0).fit(X, constraints=known).n_clusters_ == 4
+
+
+def test_many_clusters_are_found_without_a_label():
+    X, y = make_blobs([30] * 40, n_features=8, cluster_std=1.0, random_state=0)
+    assert choose_n_clusters([Neighbors(20).build(X)], Constraints.none(len(y)), 0) == 40
+
+
+def test_eigenvalues_are_computed_as_far_as_clusters_come_apart():
+    X, _ = make_blobs([30] * 40, n_features=8, cluster_std=1.0, random_state=0)
+    graph = Neighbors(20).build(X)
+    assert 41 <= len(leading_eigenvalues(graph, 1, graph.n_nodes, 0)) <= 121
+    assert len(leading_eigenvalues(graph, 1, 6, 0)) == 7
+
+
+def test_bounds_hold_whatever_is_known():
+    X, y = blobs([60, 60, 60, 60])
+    graph, nothing = Neighbors(8).build(X), Constraints.none(240)
+    known = Constraints.from_labels(np.where(np.arange(240) % 10 == 0, y, -1))
+    assert choose_n_clusters([graph], nothing, 0) == choose_n_clusters([graph], known, 0) == 4
+    for given in (nothing, known, sample_pairs(y, 60, random_state=0)):
+        assert choose_n_clusters([graph], given, 0, (2, 9)) == 4
+        assert 6 <= choose_n_clusters([graph], given, 0, (6, 9)) <= 9
+    assert choose_n_clusters([graph], nothing, 0, (2, 3)) in (2, 3)
+    with pytest.warns(ConstraintWarning, match="4"):
+        assert choose_n_clusters([graph], known, 0, (2, 3)) == 3
+
+
+def test_the_curve_shows_the_evidence():
+    X, y = blobs([60, 60, 60, 60])
+    curve = weigh_n_clusters([Neighbors(8).build(X)], sample_pairs(y, 60, random_state=0), 0)
+    frame = curve.to_frame()
+    assert curve.best == 4
+    assert frame["n_clusters"].tolist() == list(range(1, len(frame) + 1))
+    assert frame.loc[frame["chosen"], "n_clusters"].tolist() == [4]
+    assert frame["agreement"].max() == frame.loc[3, "agreement"] == 1.0
+    assert frame["agreement"].notna().sum() >= 2
+    assert frame.loc[3, "eigengap"] > 0.02
+
+
+def test_autocut_keeps_within_bounds_and_shows_the_curve():
+    X, y = blobs([60, 60, 60, 60])
+    known = Constraints.from_labels(np.where(np.arange(240) % 20 == 0, y, -1))
+    for given in (None, known):
+        model = AutoCut((2, 6), random_state=0).fit(X, constraints=given)
+        assert model.n_clusters_ == model.n_clusters_curve_.best == 4
+        assert AutoCut((5, 6), random_state=0).fit(X, constraints=given).n_clusters_ in (5, 6)
+    assert not hasattr(AutoCut(4, random_state=0).fit(X), "n_clusters_curve_")
+
+
+@pytest.mark.parametrize("bounds", [(3, 2), (0, 4), (2, 3, 4), (2.0, 4), ("2", "4"), (True, 4)])
+def test_bounds_that_make_no_sense_are_refused(bounds):
+    X, _ = blobs([20, 20])
+    with pytest.raises(ValueError, match=r"two whole numbers, such as \(2, 6\)"):
+        AutoCut(bounds).fit(X)
+
+
+def test_more_clusters_than_points_are_refused():
+    X, _ = blobs([20, 20])
+    with pytest.raises(ValueError, match="more than the n_samples=40 points"):
+        AutoCut((41, 60)).fit(X)

@@ -19,7 +19,7 @@ def test_new_points_join_the_cluster_of_their_neighbours(units):
     """In different units only scaled features show the clusters, in fit and for new points."""
     new, y = make_blobs(40, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=1)
     model = AutoCut(3, random_state=0).fit(X * units, constraints=KNOWN)
-    assert ("scaled" in model.explanation_) == (units[1] > 1)
+    assert "scaled" in model.explanation_ or units[1] == 1
     assert adjusted_rand_score(y, model.predict(new * units)) == 1.0
     np.testing.assert_array_equal(model.predict(X * units), model.labels_)
 
@@ -37,6 +37,6 @@ def test_new_texts_join_the_cluster_of_their_angles():
 def test_new_points_have_no_place_in_a_given_graph():
     with pytest.raises(AttributeError) as error:
         _ = AutoCut(3, affinity="precomputed").predict
-    assert "new points have no place in this graph" in str(error.value.__cause__)
+    assert "new points have no place in a graph that is given" in str(error.value.__cause__)
     with pytest.raises(NotFittedError):
         AutoCut(3).predict(X)

@@ -117,11 +117,11 @@ def main() -> None:
     parser.add_argument("--sets", choices=("reported", "development"), default="reported")
     parser.add_argument("--names", nargs="+", help="these data sets only")
     parser.add_argument("--only", default="", help="one or more methods, joined by +")
+    parser.add_argument("--store", default="", help="the file of results, if not the usual one")
     args = parser.parse_args()
     names = args.names or (REPORTED if args.sets == "reported" else DEVELOPMENT)
-    store = Store(
-        RESULTS / ("selection_cells.csv" if args.sets == "reported" else "selection_development.csv")
-    )
+    usual = "selection_cells.csv" if args.sets == "reported" else "selection_development.csv"
+    store = Store(RESULTS / (args.store or usual))
     for draw in range(args.first, args.draws):
         for name in names:
             X, y = load(name, draw, args.data)

@@ -23,7 +23,7 @@ from benchmarks.quality.selection.__main__ import RESULTS
 from benchmarks.quality.selection.data import DEVELOPMENT, load
 from benchmarks.quality.selection.rivals import Graphs
 from sidecut.constraints import sample_labels
-from sidecut.selection.n_clusters import count_unseen, expected_classes
+from sidecut.selection.n_clusters import count_unseen
 
 DRAWS = range(30, 34)
 N_MORE = 80
@@ -67,15 +67,11 @@ def measure(X: Any, y: np.ndarray, seed: int) -> dict[str, int]:
     both = Graphs(X)
     graphs = [both.usual, both.scaled]
     usual, shown = count_unseen(graphs[:1], labels, 0), count_unseen(graphs, labels, 0)
-    by_counts = expected_classes(known) or seen
-    chosen = by_counts if expected_classes(known) is None else max(by_counts, seen + shown)
     return {
         "true": len(np.unique(y)),
         "classes with a label": seen,
-        "and one by Chao's estimate": by_counts,
         "and clusters without a label, usual graph": seen + usual,
         "and clusters without a label, both graphs": seen + shown,
-        "all together": chosen,
     }
 
 

@@ -160,13 +160,6 @@ def cost() -> str:
     return "\n".join([*head, *rows])
 
 
-def learning() -> str:
-    """Return what more candidates bring where more is known, on development sets."""
-    table = pd.read_csv(RESULTS / "selection_learning.csv")
-    means = table.drop(columns=["data", "draw", "date", "commit"]).groupby("known").mean().T
-    return f"{as_markdown(means)}\n\nMeasured on {stored.measured(table)}."
-
-
 def makers() -> dict[str, Callable[[], str]]:
     """Return what makes the tables of the page, by the names of their marks."""
     lines = pd.read_csv(RESULTS / "selection_cells.csv")
@@ -175,7 +168,6 @@ def makers() -> dict[str, Callable[[], str]]:
         "aims": lambda: aims(lines),
         "few-labels": few_labels,
         "cost": cost,
-        "learning": learning,
     }
 
 

@@ -18,6 +18,7 @@ from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Graph, each_chunk
+from sidecut.labelling import unit_rows
 from sidecut.methods import NormalizedCut
 from sidecut.methods.e2cp.propagation import spread, spread_units
 from sidecut.methods.task import build_graph, check_data
@@ -126,8 +127,14 @@ def score_labels(between: FloatArray, given: FloatArray, classes: IntArray) -> F
     return np.divide(scores, total, out=alike, where=is_judged)
 
 
-def score_labels_by_features(rows: Any, classes: IntArray) -> list[FloatArray]:
-    """Return the shares of the classes at every labelled point, predicted from the features of the others.
+def embed(graph: Graph, n_classes: int) -> FloatArray:
+    """Return the rows of the smallest eigenvectors, one for each class, at unit length."""
+    pairs = laplacian_eigenpairs(graph, min(n_classes, graph.n_nodes), random_state=0)
+    return unit_rows(pairs.vectors)
+
+
+def score_labels_by_places(rows: FloatArray, classes: IntArray) -> list[FloatArray]:
+    """Return the shares of the classes at every labelled point, predicted from the places of the others.
 
     One array for each width and ridge of a ridge regression with a Gaussian kernel, y = (K + 1) H Y with
     H = (K + 1 + λI)⁻¹. The prediction of a fit without point i is Y_i - (H Y)_i / H_ii, exactly.

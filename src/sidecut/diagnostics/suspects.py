@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
+from sidecut.constraints.forms import as_constraints
 from sidecut.diagnostics.calibration import chance_links_wrong, chances_of_classes
 from sidecut.diagnostics.influence import (
+    embed,
     read_problem,
     score_labels,
-    score_labels_by_features,
+    score_labels_by_places,
     score_links,
     spread_between,
 )
 from sidecut.graphs import Graph
 from sidecut.labelling import unit_rows
 from sidecut.methods import NormalizedCut
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Above this chance a label or link is more likely wrong than right.
 MIN_DOUBTFUL_CHANCE = 0.5
@@ -28,7 +33,7 @@ MIN_DOUBTFUL_CHANCE = 0.5
 DROP_ABOVE = {"label": 0.25, "link": MIN_DOUBTFUL_CHANCE}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Suspects:
     """How suspicious every label or link is, the most suspicious first.
 
@@ -60,9 +65,32 @@ class Suspects:
         """The positions of those more likely wrong than right, the most suspicious first."""
         return np.flatnonzero(self.scores > MIN_DOUBTFUL_CHANCE)
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with one row for each label or link, the most suspicious first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sidecut.diagnostics import Suspects
+        >>> points, chances = np.array([4]), np.array([0.9])
+        >>> doubts = Suspects("label", points, ("cat",), chances, ("all near it are dogs",), ("dog",))
+        >>> doubts.to_frame().to_dict("records")
+        [{'point': 4, 'said': 'cat', 'chance': 0.9, 'instead': 'dog', 'reason': 'all near it are dogs'}]
+        """
+        import pandas
+
+        points = self.points.reshape(len(self.scores), -1)
+        names = ["point"] if points.shape[1] == 1 else ["i", "j"]
+        columns = {name: points[:, place] for place, name in enumerate(names)}
+        more = {"said": self.said, "chance": self.scores, "instead": self.instead, "reason": self.reasons}
+        return pandas.DataFrame(columns | {name: list(values) for name, values in more.items()})
+
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         if not self.doubtful.size:
-            return f"None of the {len(self.scores)} {self.kind}s is suspicious."
+            return f"None of the {len(self.scores)} {self.kind}s looks wrong."
         lines = [f"{self.doubtful.size} of {len(self.scores)} {self.kind}s look wrong:"]
         for place in self.doubtful[:10]:
             where = " and ".join(str(point) for point in np.atleast_1d(self.points[place]))
@@ -72,7 +100,7 @@ class Suspects:
 
 def find_suspects(
     X: Any,
-    constraints: Constraints,
+    constraints: Any,
     *,
     n_clusters: int | None = None,
     affinity: Any = "knn",
@@ -82,7 +110,8 @@ def find_suspects(
     """Estimate the chance that each label or link is wrong, from the data and the others.
 
     Each label or link is left out in turn and predicted from the others (`sidecut.diagnostics.influence`).
-    Labels are predicted over the graph and, with features and at most 2,000 labels, by the features alone.
+    Labels are predicted over the graph and, if there are at most 2,000, by the eigenvectors of the graph. So
+    a graph alone is judged as the data it was built from.
     Links are predicted from other links, and from the labels and the embedding of the unconstrained cut. How
     well such predictions agree with all given labels or links decides the chance that each is wrong
     (`sidecut.diagnostics.calibration`).
@@ -91,8 +120,8 @@ def find_suspects(
     ----------
     X : array, sparse matrix or data frame; with affinity="precomputed" the graph itself
         The data, as for an estimator.
-    constraints : Constraints
-        The labels or links to judge.
+    constraints : Constraints, array-like, Series or dict
+        The labels or links to judge, as for an estimator.
     n_clusters : int, optional
         For links: the number of clusters of the unconstrained cut. By default the number of must-linked sets
         that cannot-links keep apart from each other, and at least two.
@@ -120,10 +149,12 @@ def find_suspects(
     >>> int(suspects.points[0]) == wrong, bool(suspects.scores[0] > 0.8)
     (True, True)
     """
-    data, graph, points = read_problem(X, constraints, affinity, n_neighbors)
+    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+    constraints = as_constraints(constraints, n_samples, X)
+    _, graph, points = read_problem(X, constraints, affinity, n_neighbors)
     between, given = spread_between(graph, points)
     if constraints.labels is not None:
-        return _judge_labels(data, constraints, points, between, given)
+        return _judge_labels(graph, constraints, points, between, given)
     return _judge_links(graph, constraints, points, between, n_clusters, random_state)
 
 
@@ -173,15 +204,15 @@ def drop_suspects(
 
 
 def _judge_labels(
-    data: Any, constraints: Constraints, points: IntArray, between: FloatArray, given: FloatArray
+    graph: Graph, constraints: Constraints, points: IntArray, between: FloatArray, given: FloatArray
 ) -> Suspects:
     labels, known = constraints.labels, constraints.known_classes
     assert labels is not None
     numbers, first, classes = np.unique(labels[points], return_index=True, return_inverse=True)
     names = list(numbers) if known is None else [known[points[place]] for place in first]
     views = [[score_labels(between, given, classes)]]
-    if not isinstance(data, Graph) and len(points) <= 2_000:  # The time grows with the cube.
-        views.append(score_labels_by_features(data[points], classes))
+    if len(points) <= 2_000:  # The time grows with the cube.
+        views.append(score_labels_by_places(embed(graph, len(names))[points], classes))
     chances, here = chances_of_classes(views, classes), np.arange(len(classes))
     scores = 1.0 - chances[here, classes]
     chances[here, classes] = -1.0

@@ -9,66 +9,70 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_flag, optional
 from sidecut.constraints import ConstraintFolds, Constraints, Fold
 from sidecut.constraints.folds import consistent, independent_parts
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, recipe
-from sidecut.methods import CCSR, E2CP, NCSC, NormalizedCut
-from sidecut.methods.base import Clusterer, GraphClusterer, documented
-from sidecut.methods.cut import is_on_neighbors, vote_of_neighbors
-from sidecut.methods.task import Answer, Task, check_points, is_precomputed
+from sidecut.labelling.confidence import calibrate
+from sidecut.methods import CSAP, CSP, E2CP, NCSC, NormalizedCut, PoissonMBO
+from sidecut.methods.base import Clusterer, GraphClusterer, documented, stand
+from sidecut.methods.cut import weighted_means
+from sidecut.methods.new_points import is_on_points, neighborhood
+from sidecut.methods.task import Answer, Task, is_precomputed
 from sidecut.progress import stage
+from sidecut.selection.both import choose_form, list_forms
 from sidecut.selection.comparison import (
     PLAIN,
     Budget,
     Candidate,
     Comparison,
-    Consensus,
     Graphs,
-    View,
     explain,
+    explain_contradicted,
     make_model,
     tabulate,
     task_for,
 )
-from sidecut.selection.n_clusters import MIN_PAIRS, choose_n_clusters
-from sidecut.selection.views import (
-    CLASSIFIER,
-    LEARNED,
-    ClassifierAnswer,
-    can_learn,
-    list_views,
-    prior_for_scaling,
-)
+from sidecut.selection.expectation import expect, expect_accuracy, parts_of, read_facts
+from sidecut.selection.n_clusters import MIN_PAIRS, NumberCurve, check_bounds, weigh_n_clusters
+from sidecut.selection.views import ClassifierAnswer, View, can_train, has_must_links, list_views
+from sidecut.selection.vote import Consensus
 
-#: Candidates run on at most this many points; those with constraints come first.
-PILOT_POINTS = 600
-N_FOLDS = 3
-#: The most answers that vote, and the most where candidates ran on a pilot: then every fit takes long.
-MAX_VOTERS, MAX_VOTERS_ON_PILOT = 5, 3
-#: The methods of the choice. More of them were tried, and chosen by luck mostly: docs/selection.md.
-METHODS: dict[str, Any] = {"E2CP": E2CP(), "CCSR": CCSR()}
-#: A third one, where the folds hold out at least this many points.
-WITH_MANY_CONSTRAINTS: dict[str, Any] = {"NCSC": NCSC()}
-MIN_HELD_OUT_POINTS = 50
-#: The number of methods that try every graph.
-N_FIRST_METHODS = 2
+#: Candidates are compared on at most this many points; those with constraints come first, up to half.
+PILOT_POINTS = 1_000
+#: How many candidates are compared beside the cut without constraints, the most promising first; how many
+#: thirds of the constraints are held out in turn; and how many of the candidates vote.
+N_TRIED, N_FOLDS, N_VOTERS = 5, 2, 3
+#: Where too little is known to compare, features are taken as given unless another form of them is expected
+#: to gain more than this.
+MIN_GAIN = 0.02
+#: The methods of the choice, the cut without constraints among them.
+METHODS: dict[str, Any] = {
+    PLAIN: NormalizedCut(),
+    "E2CP": E2CP(),
+    "CSAP": CSAP(),
+    "NCSC": NCSC(),
+    "CSP": CSP(),
+    "PoissonMBO": PoissonMBO(),
+}
+#: Those that are tried where must-links make a metric, and where a classifier weighs edges.
+ON_METRIC, ON_CLASSIFIER = ("E2CP", "CSP", "PoissonMBO"), ("PoissonMBO",)
+#: How the answer of the classifier alone is called.
+CLASSIFIER = "classifier"
 
 
-def _has_neighbors(model: AutoCut) -> bool:
-    """Whether the graph is one of neighbours, which new points can be linked to."""
-    if (isinstance(model.affinity, str) and model.affinity == "auto") or is_on_neighbors(model):
-        return True
-    raise AttributeError(
-        f"affinity={model.affinity!r}: new points have no place in this graph. AutoCut predicts with "
-        "affinity='auto', 'knn' or a Neighbors recipe."
-    )
+def _gives_chances(model: AutoCut) -> bool:
+    """Whether chances are given: of sparse points, scikit-learn takes them for a classifier's."""
+    task = getattr(model, "_task", None)
+    if task is not None and sp.issparse(task.data):
+        raise AttributeError("Chances are not given for sparse points; `predict` gives their clusters.")
+    return is_on_points(model)
 
 
 @documented
@@ -76,28 +80,30 @@ def _has_neighbors(model: AutoCut) -> bool:
 class AutoCut(Clusterer):
     """Clustering that chooses by what is known: the graph, the method, the number of clusters.
 
-    Constraints are split into folds. Two methods are given one part and judged by the other, on two graphs:
-    that of the features as given, and that of scaled features or, for words, of angles. Where 50 or
-    more points are known, a third method is tried, `NCSC`; where every class has labels, and eight in the
-    mean, so is a graph whose edges a classifier weighs. The best method answers, or the vote of all on a
-    graph. Of more points, a sample of 600 is tried
-    on. Where little is known the cuts of the graphs are judged by all of it; where nothing is known, the
-    answer is that of `NormalizedCut`.
+    Stored experiments say what to expect of a method on a graph: of features as given or scaled, in a metric
+    learned from must-links, with edges weighed by a classifier. The most promising candidates are given one
+    part of the constraints and judged by the other. Those believed to be best answer together, by vote. Of
+    more than 1,000 points, a sample is used to compare. Where nothing is known, the answer is that of
+    `NormalizedCut`. Points whose class was given keep it.
 
     Parameters
     ----------
-    n_clusters : int or "auto", default="auto"
-        The number of clusters. "auto": the classes of the labels, and the clusters that should hold a label
-        and hold none; without labels, the gaps in the spectrum propose and the folds decide.
+    n_clusters : int, tuple of int or "auto", default="auto"
+        The number of clusters, or the least and the most, such as (2, 6). "auto": the classes of the labels,
+        and the clusters that should hold a label and hold none; without labels, the gaps in the spectrum and
+        the layers of the density propose, and what is known decides.
     candidates : dict of str to clusterer or None, default=None
-        The methods to choose among, by name; None for `E2CP` and `CCSR`, and `NCSC` where much is known. The
-        first two are tried on every graph, the others on the best one. Their `n_clusters`, `affinity` and
+        The methods to choose among, by name: all are compared on the most promising graph. None for
+        `PoissonMBO`, `E2CP`, `CSAP`, `NCSC` and `CSP`, on several graphs. Their `n_clusters`, `affinity` and
         `random_state` are set, everything else is as given.
     budget : int, str or None, default=None
-        What may be spent on choosing: a number of fits, or a time such as "30s" or "5min". None is fourteen
-        fits on at most 600 points, twelve more where much is known, and more where `candidates` are given.
+        What may be spent on choosing: a number of fits, or a time such as "30s" or "5min". None is ten fits
+        on at most 1,000 points, and more where `candidates` are given.
     {graph}
     {constraints}
+    overrule : bool, default=False
+        Whether points whose class was given may be put into a cluster of another class. By default they keep
+        what was given; `contradicted_` lists those that the clusters speak against.
     {all}
 
     Attributes
@@ -106,13 +112,23 @@ class AutoCut(Clusterer):
         The cluster of every point, numbered in order of first appearance.
     n_clusters_ : int
         The number of clusters that was asked for, or found.
+    n_clusters_curve_ : NumberCurve
+        Where the number was found: the evidence for each number. `to_frame` gives a table,
+        `sidecut.plots.plot_n_clusters` a picture.
     best_estimator_ : clusterer
         The fitted method, or the `Consensus` of several.
     candidates_ : dict of lists
-        The table of all candidates: method, graph, score, spread, folds, seconds, verdict.
-        ``pandas.DataFrame(model.candidates_)`` shows it.
+        The table of all candidates, those believed to be best first: what was expected of them beforehand,
+        their score on held-out constraints, and what is believed after both, as gains in adjusted Rand index.
+        ``model.candidates_.to_frame()`` shows it.
     explanation_ : str
         What was chosen and why, in words.
+    forms_ : dict of str to float
+        With `graph` in fit: the balanced accuracy on held-out pairs of features averaged along the graph, of
+        the two graphs summed, and of each alone. The averages are used unless another form is clearly better.
+    expected_accuracy_ : float
+        The share of points that is expected to be right, by held-out constraints and past experience; the
+        mean of `confidence_` over the points without constraints. Not there where nothing is known.
     {results}
 
     See Also
@@ -140,59 +156,99 @@ class AutoCut(Clusterer):
     >>> known = sample_labels(y, 12, random_state=0)
     >>> model = AutoCut(n_clusters=3, random_state=0).fit(X, constraints=known)
     >>> print(f"{adjusted_rand_index(y, model.labels_, constraints=known):.2f}")
-    0.89
+    0.82
     """
 
-    n_clusters: int | str = "auto"  # type: ignore[assignment]
+    n_clusters: int | str | tuple[int, int] = "auto"  # type: ignore[assignment]
     _: KW_ONLY
     affinity: str | GraphRecipe = "auto"
     candidates: Mapping[str, Any] | None = None
     budget: int | str | None = None
     hard: bool = False
+    takes_graph = takes_bounds = True
+    overrule: bool = False
     rules: ClassVar[dict[str, Rule]] = {
         "n_clusters": lambda _, value: check_number(value),
         "affinity": lambda _, value: check_affinity(value),
         "candidates": optional(lambda _, value: check_candidates(value)),
         "budget": lambda _, value: Budget(value),
         "hard": check_flag,
+        "overrule": check_flag,
     }
+    lasting: ClassVar[tuple[str, ...]] = (
+        "best_estimator_",
+        "candidates_",
+        "explanation_",
+        "expected_accuracy_",
+    )
 
     def _solve(self, task: Task) -> Answer:
+        if task.given_graph is None:
+            return self._choose(task)
+        asked = self.affinity if isinstance(self.affinity, GraphRecipe) or self.affinity != "auto" else "knn"
+        forms = list_forms(task, recipe(asked))
+        folds = make_folds(task.constraints, task.seed)
+        k = task.n_clusters or self._weigh([forms[0].graph], task).best
+        form, scores = choose_form(forms, replace(task, n_clusters=k), folds)
+        return form.solved_by(self._choose(replace(task, data=form.data, given_graph=None)), scores)
+
+    def _choose(self, task: Task) -> Answer:
         views = self._list_views(task.data)
         if task.constraints.is_empty:
             return self._cut(task, views[0])
-        pilot, graphs = draw_pilot(task), Graphs()
-        folds = make_folds(pilot.constraints, task.seed)
+        pilot, graphs, curve = draw_pilot(task), Graphs(), None
         if not task.n_clusters:
-            n_clusters = choose_n_clusters(
-                [graphs(view, pilot) for view in views], pilot.constraints, task.seed
-            )
-            task, pilot = (replace(one, n_clusters=n_clusters) for one in (task, pilot))
-        comparison = Comparison(pilot, folds, graphs, Budget(self.budget), bool(self.hard))
-        teams = self._compare(comparison, views)
-        is_pilot = pilot.n_points < task.n_points
-        chosen = comparison.choose(teams, MAX_VOTERS_ON_PILOT if is_pilot else MAX_VOTERS)
-        return self._finish_with(task, comparison, chosen)
+            curve = self._weigh([graphs(view, pilot) for view in views], pilot)
+            task, pilot = (replace(one, n_clusters=curve.best) for one in (task, pilot))
+        facts = read_facts(task.data, task.constraints)
+        folds = make_folds(pilot.constraints, task.seed)
+        comparison = Comparison(pilot, folds, graphs, Budget(self.budget), facts, bool(self.hard))
+        entered = self._list_candidates(task, views)
+        for one in entered:
+            parts = parts_of(one.method, one.view.form, one.view.uses_metric, one.view.uses_classifier)
+            one.expected = expect(facts, parts)
+        comparison.enter(self._most_promising(entered, bool(folds)))
+        chosen = comparison.choose(N_VOTERS)
+        answer = with_curve(self._finish_with(task, comparison, chosen), curve)
+        return self._check(task, answer, comparison.check(chosen))
 
-    def _compare(self, comparison: Comparison, views: list[View]) -> list[list[Candidate]]:
-        """Try two methods on every graph, the others on the best one, and a graph that learns."""
-        methods = METHODS if self.candidates is None else dict(self.candidates)
-        first, others = dict([*methods.items()][:N_FIRST_METHODS]), dict([*methods.items()][N_FIRST_METHODS:])
-        n_held_out = sum(len(fold.held_out) for fold in comparison.folds)
-        if self.candidates is None and n_held_out >= MIN_HELD_OUT_POINTS:
-            others = WITH_MANY_CONSTRAINTS
-        # Of a small budget, most is for the methods.
-        n_views = int(max(1, min(comparison.budget.fits / 8, len(views))))
-        teams = [comparison.enter_view(view, first) for view in views[:n_views]]
-        best = max(teams, key=comparison.expected_gain)
-        known, k = comparison.task.constraints, comparison.task.n_clusters
-        is_free = isinstance(self.affinity, str) and self.affinity == "auto"
-        if is_free and comparison.folds and can_learn(known, k):
-            view = replace(best[0].view, name=best[0].view.name + LEARNED, learns=True)
-            alone = {} if self.hard else {CLASSIFIER: ClassifierAnswer()}
-            teams.append(comparison.enter_methods(view, first | alone))
-        best += comparison.enter_methods(best[0].view, others)
-        return teams
+    def _weigh(self, graphs: list[Graph], task: Task) -> NumberCurve:
+        """Return the evidence for each number of clusters, within the bounds if there are some."""
+        bounds = self.n_clusters if isinstance(self.n_clusters, tuple) else None
+        return weigh_n_clusters(graphs, task.constraints, task.seed, bounds)
+
+    def _list_candidates(self, task: Task, views: list[View]) -> list[Candidate]:
+        """Return all methods on all graphs."""
+        if self.candidates is not None:
+            given = {PLAIN: METHODS[PLAIN], **self.candidates}
+            return [Candidate(name, view, model) for view in views for name, model in given.items()]
+        has_features = isinstance(self.affinity, str) and self.affinity == "auto" and views[0].form != "given"
+        metrics = []
+        if has_features and has_must_links(task.constraints) and views[-1].form != "angles":
+            metrics = [view.with_metric() for view in views if view.form != "numeric"]
+        entered = [Candidate(name, view, model) for view in views for name, model in METHODS.items()]
+        entered += [Candidate(name, view, METHODS[name]) for view in metrics for name in ON_METRIC]
+        if has_features and can_train(task.constraints, task.n_clusters):
+            weighed = [view.with_classifier() for view in (*views, *metrics)]
+            entered += [Candidate(name, view, METHODS[name]) for view in weighed for name in ON_CLASSIFIER]
+            if not self.hard:
+                entered.append(Candidate(CLASSIFIER, weighed[0], ClassifierAnswer()))
+        return entered
+
+    def _most_promising(self, entered: list[Candidate], can_compare: bool) -> list[Candidate]:
+        """Return the candidates that are compared, the most promising first."""
+        order = sorted(entered, key=lambda one: -one.expected)
+        if self.candidates is not None:
+            return [one for one in order if one.view == order[0].view]
+        usual = next(one for one in order if one.view.form == entered[0].view.form)
+        if not can_compare:
+            # Nothing will show whether another form of the features is better.
+            form = (order[0] if order[0].expected > usual.expected + MIN_GAIN else usual).view.form
+            order = [one for one in order if one.view.form == form]
+        tried = [one for one in order if one.method != PLAIN][:N_TRIED]
+        # Cuts show what nothing known comes to, and which form of the features shows the classes.
+        forms = {one.view.form for one in tried} | {"raw", "words", "given"}
+        return tried + [one for one in order if one.method == PLAIN and one.view.form in forms]
 
     def _list_views(self, data: Any) -> list[View]:
         """Return the graphs to choose among, the usual one first."""
@@ -200,38 +256,57 @@ class AutoCut(Clusterer):
             return [View("the graph given", "precomputed")]
         if not (isinstance(self.affinity, str) and self.affinity == "auto"):
             return [View("the graph asked for", recipe(self.affinity))]
-        found = list_views(data)
-        prior_gains = prior_for_scaling(data, found)
-        return [View(name, how, prior_gains[name]) for name, how in found.items()]
+        return list_views(data)
+
+    def _check(self, task: Task, answer: Answer, checked: tuple[float, int]) -> Answer:
+        """Say how many points are expected to be right: by held-out constraints, and by past experience."""
+        free, (right, n_held_out) = free_points(task.constraints), checked
+        agreement = float(_agreement(answer.results["best_estimator_"])[free].mean())
+        are_labels = task.constraints.labels is not None
+        share = expect_accuracy(are_labels, agreement, right, n_held_out)
+        if are_labels:
+            # Clusters of classes without a label have no name that could be right.
+            seen = len(set(task.constraints.name_clusters(answer.labels, 0).values()))
+            share *= min(1.0, seen / answer.results["n_clusters_"])
+        if n_held_out and are_labels:
+            shown = f"{right:.0f} of {n_held_out} held-out labels were found"
+        elif n_held_out:
+            shown = "so the held-out pairs say"
+        else:
+            shown = "past experience says so: too little was given to check it"
+        said = f"{answer.results['explanation_']} About {share:.0%} of the points should be right ({shown})."
+        return answer.with_results(explanation_=said, expected_accuracy_=share)
 
     def _cut(self, task: Task, view: View) -> Answer:
         """Cut the usual graph: there are no constraints that favour another."""
         graph = view.build(task)
-        n_clusters = task.n_clusters or choose_n_clusters([graph], task.constraints, 0)
+        curve = None if task.n_clusters else self._weigh([graph], replace(task, seed=0))
+        n_clusters = task.n_clusters if curve is None else curve.best
         candidate = Candidate(PLAIN, view, NormalizedCut(), verdict="chosen")
         task = replace(task, graph=graph, n_clusters=n_clusters)
         model = self._fit(candidate, task)
-        return self._describe([model], task, [candidate], [candidate])
+        return with_curve(self._describe([model], task, [candidate], [candidate]), curve)
 
     def _finish_with(self, task: Task, comparison: Comparison, chosen: list[Candidate]) -> Answer:
         """Solve the whole task by those that were chosen."""
-        view = chosen[0].view
-        task = replace(task, graph=comparison.graphs(view, task))
         models, kept = [], []
         # What one of several methods warns of is its own affair; what is wrong with the data is not.
         ignored = ConstraintWarning if len(chosen) > 1 else ()
         with _each_warning_once(ignored):
             for candidate in chosen:
                 try:
+                    graph = comparison.graphs(candidate.view, task)
                     with stage(f"{candidate.method}, given all constraints"):
-                        models.append(self._fit(candidate, task))
+                        models.append(self._fit(candidate, replace(task, graph=graph)))
                     kept.append(candidate)
                 except Exception as error:  # another may answer
                     candidate.verdict = f"failed: {type(error).__name__}: {error}"
             if not models:
-                kept = [comparison.candidates[0]]
-                kept[0].verdict = "chosen"
-                models = [self._fit(kept[0], task)]
+                view = comparison.candidates[0].view
+                kept = [Candidate(PLAIN, view, NormalizedCut(), verdict="chosen")]
+                comparison.candidates += kept
+                models = [self._fit(kept[0], replace(task, graph=comparison.graphs(view, task)))]
+        task = replace(task, graph=comparison.graphs(kept[0].view, task))
         return self._describe(models, task, comparison.candidates, kept)
 
     def _fit(self, candidate: Candidate, task: Task, **own: Any) -> Any:
@@ -242,7 +317,7 @@ class AutoCut(Clusterer):
         given = task.without_constraints() if candidate.method == PLAIN else task
         given = task_for(model, given)
         # Held-out pairs have judged a candidate that was compared; the guard judges the others.
-        answer = model._solve(given) if candidate.counts else model._answer_to(given)
+        answer = model._solve_parts(given) if candidate.counts else model._answer_to(given)
         return model._keep(given, model._finish(given, answer))
 
     def _describe(
@@ -256,7 +331,10 @@ class AutoCut(Clusterer):
             "best_estimator_": best,
             "n_clusters_": int(task.n_clusters),
             "candidates_": tabulate(candidates),
-            "explanation_": explain(candidates, chosen, task.n_clusters, self.n_clusters == "auto"),
+            "used_constraints_": any(one.method != PLAIN for one in chosen),
+            "explanation_": explain(
+                candidates, chosen, task.n_clusters, isinstance(self.n_clusters, str | tuple)
+            ),
         }
         # Not `affinity_matrix_`: those that vote may have changed the graph each in its way.
         return Answer(best.labels_, results={**results, "graph": task.graph})
@@ -265,35 +343,62 @@ class AutoCut(Clusterer):
         # The method that answers has satisfied the links.
         return answer
 
-    @available_if(_has_neighbors)
-    def predict(self, X: Any) -> IntArray:
-        """Put new points into the clusters that were found.
+    def _let_stand(self, task: Task, answer: Answer) -> Answer:
+        """Return the answer in which labelled points keep their class, unless they may be overruled."""
+        found = stand(replace(task, n_clusters=answer.results["n_clusters_"]), answer)
+        moved, said = found.results["contradicted_"], answer.results["explanation_"]
+        if moved.size:
+            n_labels = int(np.count_nonzero(np.asarray(task.constraints.labels) >= 0))
+            said += " " + explain_contradicted(moved.size, n_labels, self.overrule)
+        answer = answer if self.overrule else found
+        return answer.with_results(explanation_=said, contradicted_=moved)
 
-        A new point is linked to its nearest neighbours among the old ones, in the graph that was chosen, and
-        joins the cluster that most of its weight goes to. A point equal to an old one gets its label.
+    @available_if(_gives_chances)
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the chance that new points belong to each cluster; `cluster_classes_` names the clusters.
+
+        The likeliest cluster is the one `predict` gives, and as likely as the neighbours of the point are
+        sure in the mean. The others share the rest as they share the neighbours.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_new, n_features)
-            New points. Only where the graph is one of neighbours, as with ``affinity="auto"``.
+        X : array or data frame of shape (n_new, n_features)
+            New points, not sparse.
 
         Returns
         -------
-        array of shape (n_new,)
-            Their clusters.
+        array of shape (n_new, n_clusters_)
+            Every row adds up to one.
         """
-        check_is_fitted(self, "labels_")
-        X = check_points(self, X, reset=False)
-        edges, exact_matches = self._answer.results["graph"].extension.edges(self._task.data, X)
-        labels = vote_of_neighbors(edges, self.labels_)
-        return np.where(exact_matches >= 0, self.labels_[exact_matches], labels).astype(np.intp)
+        labels, rows = self.predict(X), self._as_rows(self._read_new(X))
+        edges, exact_matches = neighborhood(self).edges(rows)
+        # Nothing is stored by a prediction.
+        known = self._measure_confidence() if self._confidence is None else self._confidence
+        members = np.eye(int(self.labels_.max()) + 1)
+        sure = np.where(exact_matches >= 0, known[exact_matches], weighted_means(edges, known[:, None])[:, 0])
+        votes = weighted_means(edges, members[self.labels_]) + 1e-12
+        votes[np.arange(len(labels)), labels] = 0.0
+        if votes.shape[1] == 1:
+            return np.ones((len(labels), 1))
+        others = votes / votes.sum(axis=1, keepdims=True)
+        largest = others.max(axis=1)
+        # No other cluster is likelier than the one that predict gives.
+        sure = np.maximum(sure, (largest + 1e-9) / (1.0 + largest))
+        return sure[:, None] * members[labels] + (1.0 - sure)[:, None] * others
 
     def _measure_confidence(self) -> FloatArray:
-        """Return how sure the chosen methods are, as far as they say so, times the share that agrees."""
+        """Return how sure the chosen methods are, so that the mean is the share expected to be right.
+
+        A point's own confidence is that of the methods times the share of them that agree; what it is in the
+        mean, held-out constraints tell. Without constraints it says how sure the clusters are.
+        """
         best = self.best_estimator_
         models = best.estimators_ if isinstance(best, Consensus) else [best]
-        agreement = best.agreement_ if isinstance(best, Consensus) else np.ones(len(self.labels_))
-        return agreement * np.mean([model.confidence_ for model in models], axis=0)
+        sure = _agreement(best) * np.mean([model.confidence_ for model in models], axis=0)
+        sure[self._answer.results["contradicted_"]] = 0.0
+        if "expected_accuracy_" not in self._answer.results:
+            return sure
+        return calibrate(sure, self.expected_accuracy_, free_points(self._task.constraints))
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that sparse data are welcome and when X is a matrix of pairs."""
@@ -304,10 +409,30 @@ class AutoCut(Clusterer):
         return tags
 
 
+def free_points(constraints: Constraints) -> IntArray:
+    """Return the points about which nothing was given; all, where something was given about each."""
+    free = np.setdiff1d(np.arange(constraints.n_samples), constraints.constrained_points)
+    return free if free.size else np.arange(constraints.n_samples)
+
+
+def _agreement(best: Any) -> FloatArray:
+    """Return for each point the share of those that voted which agree."""
+    return best.agreement_ if isinstance(best, Consensus) else np.ones(len(best.labels_))
+
+
+def with_curve(answer: Answer, curve: NumberCurve | None) -> Answer:
+    """Return the answer with the evidence for each number of clusters, where that was weighed."""
+    return answer if curve is None else answer.with_results(n_clusters_curve_=curve)
+
+
 def check_number(n_clusters: Any) -> None:
     """Refuse a number of clusters that is neither a count nor "auto"."""
+    if isinstance(n_clusters, tuple):
+        check_bounds(n_clusters)
     if isinstance(n_clusters, str) and n_clusters != "auto":
-        raise ValueError(f"n_clusters={n_clusters!r} must be a whole number, at least 1, or 'auto'.")
+        raise ValueError(
+            f"n_clusters={n_clusters!r} must be a whole number, at least 1, bounds such as (2, 6), or 'auto'."
+        )
 
 
 def check_affinity(affinity: Any) -> None:
@@ -329,7 +454,7 @@ def make_folds(constraints: Constraints, seed: int) -> list[Fold]:
     """Return the folds candidates are compared by, none where too little is known."""
     if constraints.n_independent_pairs < MIN_PAIRS:
         return []
-    return list(ConstraintFolds(N_FOLDS, random_state=seed).split(constraints))
+    return list(ConstraintFolds(3, random_state=seed).split(constraints))[:N_FOLDS]
 
 
 def draw_pilot(task: Task) -> Task:

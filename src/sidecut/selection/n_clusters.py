@@ -1,24 +1,31 @@
-"""How many clusters: labels and clusters without one tell, or else the spectrum proposes and folds decide."""
+"""How many clusters: by labels and clusters without one; otherwise the spectrum proposes and links decide."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
+from sidecut.constraints.closure import warn_about_too_few_clusters
 from sidecut.constraints.folds import consistent
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
-from sidecut.methods import NormalizedCut
+from sidecut.methods import Layers, NormalizedCut
 from sidecut.methods.guard import are_ample
 from sidecut.spectral import laplacian_eigenpairs
 
-#: The most clusters that the spectrum proposes.
-MAX_CLUSTERS = 15
+#: The most clusters that the spectrum proposes: at least the first number, at most the second, and one for
+#: this many points.
+FEW_CLUSTERS, MANY_CLUSTERS, POINTS_PER_CLUSTER = 15, 150, 10
+#: Where clusters come apart only at larger eigenvalues they are none.
+MAX_EIGENVALUE = 0.3
+#: Where the widest gap is narrower, the layers of the density are asked before the spectrum.
+CLEAR_GAP = 0.1
 #: A cluster without a label counts as a class without labels if random labels would miss a cluster of its
 #: size with a smaller chance than this.
 MAX_CHANCE = 0.1
@@ -30,21 +37,59 @@ MIN_PAIRS = 7
 MAX_UNSEEN = 3
 
 
-def expected_classes(constraints: Constraints) -> int | None:
-    """Return how many classes there probably are, by the counts of labels: those seen, or one more.
+@dataclass(frozen=True, eq=False)
+class NumberCurve:
+    """The evidence for each number of clusters.
 
-    Classes of which just one label is known tell of others that were missed (Chao, 1984): with f₁ classes
-    seen once and f₂ seen twice, about f₁ (f₁ - 1) / (2 (f₂ + 1)) are missing. One is added where that is one
-    or more: so few counts do not tell how many.
+    Parameters
+    ----------
+    n_clusters : array of shape (m,)
+        The numbers, from 1.
+    eigengap : array of shape (m,)
+        λ_{k+1} - λ_k in the spectrum of the graph: a wide gap after the k-th eigenvalue is evidence for k.
+    agreement : array of shape (m,)
+        How well the cut into k clusters agrees with what is known, NaN where that was not tried.
+    best : int
+        The number that was chosen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from sidecut import AutoCut
+    >>> X, _ = make_blobs(300, n_features=5, centers=5, cluster_std=0.8, random_state=0)
+    >>> model = AutoCut(random_state=0).fit(X)
+    >>> model.n_clusters_curve_.best
+    5
+    >>> model.n_clusters_curve_.to_frame().query("chosen")["n_clusters"].tolist()
+    [5]
     """
+
+    n_clusters: IntArray
+    eigengap: FloatArray
+    agreement: FloatArray
+    best: int
+
+    def to_frame(self) -> Any:
+        """Return the curve as a pandas frame, with a row for each number and which was chosen."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "n_clusters": self.n_clusters,
+                "eigengap": self.eigengap,
+                "agreement": self.agreement,
+                "chosen": self.n_clusters == self.best,
+            }
+        )
+
+
+def do_labels_tell(constraints: Constraints) -> bool:
+    """Tell whether labels give the number of clusters: two classes or more, with two labels in the mean."""
     labels = constraints.labels
     if labels is None:
-        return None
+        return False
     sizes = np.unique(labels[labels >= 0], return_counts=True)[1]
-    if len(sizes) < 2 or sizes.sum() < 2 * len(sizes):
-        return None
-    once, twice = int((sizes == 1).sum()), int((sizes == 2).sum())
-    return len(sizes) + int(once * (once - 1) >= 2 * (twice + 1))
+    return bool(len(sizes) >= 2 and sizes.sum() >= 2 * len(sizes))
 
 
 def count_unseen(graphs: Sequence[Graph], labels: IntArray, seed: int) -> int:
@@ -79,54 +124,105 @@ def _is_among(cluster: BoolArray, others: list[BoolArray]) -> bool:
     return any((cluster & other).sum() >= MIN_OVERLAP * (cluster | other).sum() for other in others)
 
 
-def propose_by_gaps(eigenvalues: FloatArray, fewest: int, n_proposals: int = 3) -> list[int]:
-    """Return the numbers of clusters after which the spectrum has its widest gaps, the widest first.
+def check_bounds(bounds: tuple[Any, ...]) -> None:
+    """Refuse bounds of the number of clusters that are not two whole numbers in order."""
+    are_counts = [isinstance(one, int | np.integer) and not isinstance(one, bool) for one in bounds]
+    if len(bounds) != 2 or not all(are_counts) or not 1 <= bounds[0] <= bounds[1]:
+        raise ValueError(
+            f"n_clusters={bounds!r}: bounds are two whole numbers, such as (2, 6), the smaller one first and "
+            "at least 1."
+        )
 
-    Gaps are measured relative to what lies above: (λ_{k+1} - λ_k) / λ_{k+1}.
-    """
+
+def measure_gaps(eigenvalues: FloatArray) -> FloatArray:
+    """Return λ_{k+1} - λ_k for k = 1, 2, ...; zero beyond the eigenvalues at which clusters come apart."""
     values = np.maximum(np.asarray(eigenvalues, dtype=np.float64), 0.0)
-    above = np.maximum(values[1:], np.finfo(float).tiny)
-    gaps = (values[1:] - values[:-1]) / above
-    counts = np.arange(1, len(values))
-    # The null space of a graph in pieces has no gaps of its own.
-    gaps[values[1:] < 1e-9] = 0.0
+    return np.where(values[:-1] < MAX_EIGENVALUE, np.diff(values), 0.0)
+
+
+def propose_by_gaps(eigenvalues: FloatArray, fewest: int, n_proposals: int = 3) -> list[int]:
+    """Return the numbers of clusters, two or more, after which the spectrum has its widest gaps."""
+    gaps = measure_gaps(eigenvalues)
+    counts = np.arange(1, len(gaps) + 1)
     allowed = counts >= max(fewest, 2)
     order = np.argsort(-gaps[allowed], kind="stable")
     proposals = counts[allowed][order][:n_proposals].tolist()
     return proposals or [max(fewest, 1)]
 
 
-def choose_n_clusters(graphs: Sequence[Graph], constraints: Constraints, seed: int) -> int:
-    """Return the number of clusters.
+def leading_eigenvalues(graph: Graph, fewest: int, most: int, seed: int) -> FloatArray:
+    """Return the smallest eigenvalues, as many as there may be clusters, and one more.
+
+    They are computed in batches that double, until clusters do not come apart any more.
+    """
+    limit = min(MANY_CLUSTERS, max(graph.n_nodes // POINTS_PER_CLUSTER, FEW_CLUSTERS, 2 * fewest), most)
+    limit = min(limit + 1, graph.n_nodes)
+    count = min(FEW_CLUSTERS + 1, limit)
+    while True:
+        values = laplacian_eigenpairs(graph, count, random_state=seed).values
+        if count == limit or values[-1] >= MAX_EIGENVALUE:
+            return values
+        count = min(2 * count, limit)
+
+
+def choose_n_clusters(
+    graphs: Sequence[Graph], constraints: Constraints, seed: int, bounds: tuple[int, int] | None = None
+) -> int:
+    """Return the number of clusters, see `weigh_n_clusters`."""
+    return weigh_n_clusters(graphs, constraints, seed, bounds).best
+
+
+def weigh_n_clusters(
+    graphs: Sequence[Graph], constraints: Constraints, seed: int, bounds: tuple[int, int] | None = None
+) -> NumberCurve:
+    """Return the evidence for each number of clusters within bounds, and the number that is best.
 
     Labels give it where each class has two in the mean: classes with a label, and clusters without one that
     every graph shows. Otherwise the spectrum of the first graph proposes, and the proposal whose cut agrees
     best with the constraints is taken. Ample constraints go on from there, while agreement grows.
     """
-    by_labels = expected_classes(constraints)
-    if by_labels is not None and constraints.labels is not None:
+    least, most = bounds or (1, graphs[0].n_nodes)
+    most = min(most, graphs[0].n_nodes)
+    if constraints.clique_bound > most:
+        warn_about_too_few_clusters(constraints, most)
+    fewest = min(max(len(consistent(constraints).components.clique), least, 1), most)
+    values = leading_eigenvalues(graphs[0], fewest, most, seed)
+    gaps = measure_gaps(values)
+    agreement = np.full(len(gaps), np.nan)
+
+    def agree(count: int) -> float:
+        if count > len(agreement):
+            return constraints.agreement(_cut(graphs[0], count, seed))
+        if np.isnan(agreement[count - 1]):
+            agreement[count - 1] = constraints.agreement(_cut(graphs[0], count, seed))
+        return float(agreement[count - 1])
+
+    if do_labels_tell(constraints):
         labels = np.asarray(constraints.labels)
         unseen = count_unseen(graphs, labels, seed)
-        seen = len(np.unique(labels[labels >= 0]))
-        return min(max(by_labels, seen + unseen), graphs[0].n_nodes)
-    fewest = max(len(consistent(constraints).components.clique), 1)
-    n_values = min(max(MAX_CLUSTERS, 2 * fewest) + 1, graphs[0].n_nodes)
-    proposals = propose_by_gaps(laplacian_eigenpairs(graphs[0], n_values, random_state=seed).values, fewest)
-    if constraints.n_independent_pairs < MIN_PAIRS or len(proposals) == 1:
-        return min(proposals[0], graphs[0].n_nodes)
+        best = min(max(len(np.unique(labels[labels >= 0])) + unseen, least), most)
+        agree(best)
+    else:
+        proposals = propose_by_gaps(values, fewest)
+        if gaps[1:].max(initial=0.0) < CLEAR_GAP:
+            proposals.insert(0, _count_layer(graphs[0], seed))
+        allowed = [k for k in dict.fromkeys(proposals) if fewest <= k <= most] or [fewest]
+        best = allowed[0]
+        if constraints.n_independent_pairs >= MIN_PAIRS and len(allowed) > 1:
+            best = max(sorted({*allowed, fewest} - {1}), key=agree)
+            while are_ample(constraints, best + 2) and best + 2 <= most:
+                # One cluster more may help only together with the next.
+                more = max(best + 1, best + 2, key=agree)
+                if agree(more) <= agree(best):
+                    break
+                best = more
+    return NumberCurve(np.arange(1, len(gaps) + 1), gaps, agreement, best)
 
-    @cache
-    def agreement(count: int) -> float:
-        return constraints.agreement(_cut(graphs[0], count, seed))
 
-    best = max(sorted({*proposals, fewest} - {1}), key=agreement)
-    while are_ample(constraints, best + 2) and best + 2 <= graphs[0].n_nodes:
-        # One cluster more may help only together with the next.
-        more = max(best + 1, best + 2, key=agreement)
-        if agreement(more) <= agreement(best):
-            break
-        best = more
-    return best
+def _count_layer(graph: Graph, seed: int) -> int:
+    """Return the number of clusters of the most persistent layer of the density on the graph."""
+    with warnings.catch_warnings(action="ignore", category=SidecutWarning):
+        return int(Layers(affinity="precomputed", random_state=seed).fit(graph).n_clusters_)
 
 
 def _cut(graph: Graph, n_clusters: int, seed: int) -> IntArray:

@@ -1,9 +1,8 @@
-"""The graphs a choice is made among: how features are scaled, and how many neighbours a point has."""
+"""The graphs a choice is made among: forms of the features, and what learns from constraints on top."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,18 +21,85 @@ from sidecut.graphs.graph import Extension
 from sidecut.labelling import rename_by_first_appearance
 from sidecut.methods.base import GraphClusterer
 from sidecut.methods.task import Answer, Task
+from sidecut.selection.features import MustLinkMetric, NumericColumns, ScaledColumns, find_categories
 
-#: How many neighbours a point has: the library's default. Fewer were tried too, and chosen by luck mostly.
+#: How many neighbours a point has: the library's default.
 NEIGHBORS = 20
-#: How graphs of scaled features, and of angles, are called.
-SCALED, ANGLES = " and scaled features", " and angles"
-#: Features are of one kind where the largest spread is less than the first number times the median one, and
-#: in different units where it is more than the second.
-MAX_SAME_KIND_RATIO, MIN_UNIT_RATIO = 3.0, 10.0
-#: The expected gain of scaled features where units differ; it is a loss where features are of one kind.
-PRIOR_GAIN = 0.15
-#: Texts differ in length where the standard deviation of their lengths is this part of the mean.
-MIN_LENGTH_SPREAD = 0.1
+#: How a form of the features is called in the name of a graph.
+FORMS = {
+    "raw": "",
+    "scaled": " and scaled features",
+    "columns": " and scaled columns, each category as one",
+    "numeric": " and scaled columns without categories",
+    "words": "",
+    "angles": " and angles",
+    "given": "",
+}
+#: How graphs are called whose metric is learned, and whose edges are weighed, after the name of the graph.
+METRIC, LEARNED = " in a learned metric", ", weighed by a classifier"
+
+
+@dataclass(frozen=True)
+class View:
+    """A graph to choose: its name, the recipe that makes it, the form of the features, and what it learns.
+
+    Must-links may give it a metric; a classifier that learns from labels may weigh its edges.
+    """
+
+    name: str
+    recipe: Any
+    form: str = "given"
+    transformer: Any = None
+    uses_metric: bool = False
+    uses_classifier: bool = False
+
+    @property
+    def learns(self) -> bool:
+        """Whether the graph depends on the constraints."""
+        return self.uses_metric or self.uses_classifier
+
+    def with_metric(self) -> View:
+        """Return the same graph in a metric learned from must-links."""
+        return replace(self, name=self.name + METRIC, uses_metric=True)
+
+    def with_classifier(self) -> View:
+        """Return the same graph, its edges weighed by a classifier."""
+        return replace(self, name=self.name + LEARNED, uses_classifier=True)
+
+    def recipe_for(self, task: Task) -> Any:
+        """Return the recipe that makes the graph, given the constraints of a task."""
+        steps = [] if self.transformer is None else [self.transformer]
+        steps += [MustLinkMetric(task.constraints)] if self.uses_metric else []
+        recipe = Transformed(self.recipe, make_pipeline(*steps)) if steps else self.recipe
+        if self.uses_classifier:
+            return ClassifierWeighted(recipe, np.asarray(task.constraints.labels), task.seed)
+        return recipe
+
+    def build(self, task: Task) -> Graph:
+        """Return the graph of the data of a task."""
+        return task.data if isinstance(task.data, Graph) else self.recipe_for(task).build(task.data)
+
+
+def list_views(X: Any) -> list[View]:
+    """Return the graphs of all forms of the features, that of the features as given first."""
+    count = min(NEIGHBORS, X.shape[0] - 1)
+    recipe = Neighbors(count)
+    transformers: dict[str, Any] = {"raw": None}
+    if sp.issparse(X):
+        angles = View(f"{count} neighbours{FORMS['angles']}", Neighbors(count, weights="cosine"), "angles")
+        return [View(f"{count} neighbours", recipe, "words"), angles]
+    encoded = find_categories(X)
+    if encoded:
+        transformers["columns"] = ScaledColumns()
+        if sum(map(len, encoded)) < X.shape[1]:
+            transformers["numeric"] = NumericColumns()
+    spreads = np.std(X, axis=0, dtype=np.float64)
+    if spreads.max() > 1.01 * spreads[spreads > 0].min(initial=spreads.max()):
+        transformers["scaled"] = StandardScaler()
+    return [
+        View(f"{count} neighbours{FORMS[form]}", recipe, form, transformer)
+        for form, transformer in transformers.items()
+    ]
 
 
 class Transformed(GraphRecipe):
@@ -82,53 +148,15 @@ class TransformedExtension:
         """Return the weights from new points to old ones, and for each new point an old one it equals."""
         return self.extension.edges(self.transformer.transform(X), self.transformer.transform(X_new))
 
-
-def list_views(X: Any) -> dict[str, GraphRecipe]:
-    """Return the graphs to choose among, by a name in plain words, the usual one first."""
-    count = min(NEIGHBORS, X.shape[0] - 1)
-    views: dict[str, GraphRecipe] = {f"{count} neighbours": Neighbors(count)}
-    if sp.issparse(X):
-        views[f"{count} neighbours{ANGLES}"] = Neighbors(count, weights="cosine")
-    elif _largest_over(X, np.min) > 1.01:
-        views[f"{count} neighbours{SCALED}"] = Transformed(Neighbors(count), StandardScaler())
-    return views
+    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> tuple[SparseGraph, IntArray]:
+        """Return the graph of old and new points, and for each new point an old one it equals."""
+        moved = (self.transformer.transform(points) for points in (X, X_new))
+        grown, exact_matches = self.extension.grow(graph, *moved)
+        if grown.extension is not None:
+            grown.extension = replace(self, extension=grown.extension)
+        return grown, exact_matches
 
 
-def prior_for_scaling(X: Any, views: dict[str, GraphRecipe]) -> dict[str, float]:
-    """Return what to expect of graphs of scaled features, or of angles, over those of the features as given.
-
-    Features that differ greatly in spread are measured in different units, and want to be scaled; features
-    of one kind, such as pixels, do not; in between nothing is expected. Of sparse data, such as words,
-    angles say more than distances, which are mostly lengths of texts; where all have one length, they say
-    the same.
-    """
-    if sp.issparse(X):
-        lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64)).ravel()
-        prior_gain = PRIOR_GAIN if lengths.std() > MIN_LENGTH_SPREAD * lengths.mean() else 0.0
-        return {name: prior_gain if name.endswith(ANGLES) else 0.0 for name in views}
-    ratio = _largest_over(X, _usual_spread)
-    prior_gain = PRIOR_GAIN * (float(ratio > MIN_UNIT_RATIO) - float(ratio < MAX_SAME_KIND_RATIO))
-    return {name: prior_gain if name.endswith(SCALED) else 0.0 for name in views}
-
-
-def _usual_spread(spreads: npt.NDArray) -> Any:
-    """Return the median; of two the smaller one, since the largest is never more than twice their mean."""
-    return np.min(spreads) if spreads.size == 2 else np.median(spreads)
-
-
-def _largest_over(X: npt.NDArray, of: Callable[[npt.NDArray], Any]) -> float:
-    """Return the largest standard deviation of a feature over the smallest or median one."""
-    spread = np.std(X, axis=0, dtype=np.float64)
-    spread = spread[spread > 0]
-    return float(spread.max() / of(spread)) if spread.size else 1.0
-
-
-#: How the graph is called, after the name of the graph it is made from.
-LEARNED = ", weighed by a classifier"
-#: How the answer of the classifier alone is called.
-CLASSIFIER = "classifier"
-#: Labels of a class that are needed: in each fold, and in the mean.
-N_FOLDS, MIN_LABELS_PER_CLASS = 3, 8
 #: No edge is lost altogether: a graph in pieces would say nothing about most of them.
 MIN_EDGE_FACTOR = 1e-6
 
@@ -179,6 +207,14 @@ class ClassifierExtension:
         edges, exact_matches = self.extension.edges(X, X_new)
         return weigh(edges, self.classifier.predict_proba(X_new), self.chances), exact_matches
 
+    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> tuple[SparseGraph, IntArray]:
+        """Return the graph of old and new points, and for each new point an old one it equals."""
+        grown, exact_matches = self.extension.grow(graph, X, X_new)
+        chances = np.vstack([self.chances, self.classifier.predict_proba(X_new)])
+        if grown.extension is not None:
+            grown.extension = replace(self, extension=grown.extension, chances=chances)
+        return grown, exact_matches
+
 
 @dataclass(eq=False, repr=False)
 class ClassifierAnswer(GraphClusterer):
@@ -208,15 +244,14 @@ def weigh(edges: sp.csr_array, sources: FloatArray, targets: FloatArray) -> sp.c
     )
 
 
-def can_learn(constraints: Constraints, n_clusters: int) -> bool:
-    """Return whether there are labels enough to learn from, and of every cluster.
-
-    A classifier cannot find a class without labels, and no fold would show that.
-    """
+def can_train(constraints: Constraints, n_clusters: int) -> bool:
+    """Return whether a classifier can learn all clusters: it never finds a class without labels."""
     if constraints.labels is None:
         return False
     labels = np.asarray(constraints.labels)
-    sizes = np.unique(labels[labels >= 0], return_counts=True)[1]
-    return bool(
-        len(sizes) == n_clusters >= 2 and sizes.min() >= N_FOLDS and sizes.mean() >= MIN_LABELS_PER_CLASS
-    )
+    return len(np.unique(labels[labels >= 0])) == n_clusters >= 2
+
+
+def has_must_links(constraints: Constraints) -> bool:
+    """Return whether some points are known to be in one cluster, so that a metric can be learned."""
+    return constraints.n_must_link > 0
