@@ -119,25 +119,14 @@ def test_a_batch_can_be_answered_in_any_order(iris):
     assert len(run.history_) == 11
 
 
-def test_names_are_worth_many_pairs(iris):
-    X, y = iris
-    run = ActiveClustering(random_state=0).start(X)
-    for _ in range(15):
-        question = run.class_question()
-        run.answer_class(question.i, f"species {y[question.i]}")
-    assert adjusted_rand_score(y, run.labels_) > 0.85
-    assert set(question.names) == {"species 0", "species 1", "species 2"}
-    assert run.n_clusters_ == 3
-
-
 def test_names_and_pairs_that_contradict_each_other_are_refused(iris):
     X, _ = iris
     run = ActiveClustering(random_state=0).start(X)
     question = run.question()
-    run.answer(True).answer_class(question.i, "a")
+    run.answer(True).tell([ClassAnswer(question.i, "a")])
     before = run.labels_.copy()
     with pytest.raises(ConflictError, match="apart"):
-        run.answer_class(question.j, "b")
+        run.tell([ClassAnswer(question.j, "b")])
     assert len(run.history_) == 2
     np.testing.assert_array_equal(run.labels_, before)
 
@@ -262,7 +251,7 @@ def test_nonsense_is_refused_with_a_way_out(iris):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"reliability": None}, "reliability=None must be above"),
+        ({"reliability": 0.5}, "reliability=0.5 must be above"),
         ({"reliability": True}, "reliability=True must be above"),
         ({"stop_below": "little"}, "stop_below='little' must be a finite number"),
         ({"strategy": "default_strategy"}, "strategy='default_strategy' must be a function"),

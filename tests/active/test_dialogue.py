@@ -7,9 +7,11 @@ import sys
 import textwrap
 
 import numpy as np
+import pytest
 from sklearn.datasets import load_iris
 
-from sidecut.active import ActiveClustering, Cards, converse
+from sidecut.active import ActiveClustering, Cards, Question, converse
+from sidecut.active.terminal import read_label
 
 X, Y = load_iris(return_X_y=True)
 CARDS = Cards([f"flower {k}" for k in range(150)], {"petal length": X[:, 2], "petal width": X[:, 3]})
@@ -151,3 +153,53 @@ def test_a_dialogue_that_is_killed_in_the_middle_resumes(tmp_path):
     again = ActiveClustering.load(tmp_path / "run")
     assert again.history_ == reference.history_
     np.testing.assert_array_equal(again.labels_, reference.labels_)
+
+
+class Speaker(Person):
+    """Types answers to questions of every kind."""
+
+    def readline(self):
+        question = self.run.question()
+        classes = Y[list(question.points)]
+        if question.kind == "label":
+            name = f"species {classes[0]}"
+            return f"{question.names.index(name) + 1}\n" if name in question.names else f"{name}\n"
+        if question.kind == "set":
+            groups = ["".join(str(k + 1) for k in np.flatnonzero(classes == c)) for c in np.unique(classes)]
+            return " ".join(groups) + "\n"
+        return super().readline()
+
+
+def test_all_kinds_in_the_terminal_are_those_of_python():
+    costs = {"pair": 4, "label": 1.5, "set": 6}
+    run, screen = ActiveClustering(costs=costs, random_state=0).start(X), io.StringIO()
+    assert converse(run, CARDS, Speaker(run), screen, budget=20) == "budget"
+    shown = screen.getvalue()
+    for words in ("Do they belong together?", "What is this?", "Which of these belong together?"):
+        assert words in shown
+    straight = ActiveClustering(costs=costs, random_state=0).start(X)
+    for record in run.history_:
+        question, classes = straight.question(), Y[list(straight.question().points)]
+        said = {"pair": classes[0] == classes[-1], "label": f"species {classes[0]}", "set": classes}[
+            question.kind
+        ]
+        straight.answer(said)
+        assert straight.history_[-1].strategy == record.strategy
+    np.testing.assert_array_equal(straight.labels_, run.labels_)
+
+
+@pytest.mark.parametrize("typed", ["0", "1?2", "33", "13 34", "abc", "", "19"])
+def test_what_divides_no_set_is_explained(typed):
+    run, screen = ActiveClustering(costs={"set": 1}, random_state=0).start(X[:30]), io.StringIO()
+    question = run.question()
+    if typed == "19" and len(question.points) == 9:
+        typed = "1 9 1"
+    converse(run, CARDS, io.StringIO(f"{typed}\nq\n"), screen)
+    assert "Please type the numbers that belong together" in screen.getvalue()
+    assert run.history_ == []
+
+
+def test_names_by_number_and_by_word():
+    question = Question((3,), "", kind="label", names=("cat", "7"))
+    read = [read_label(word, question) for word in ("1", "2", "3", "=3", "dog", "=q", "=")]
+    assert read == ["cat", "7", None, "3", "dog", "q", None]

@@ -8,7 +8,15 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
-from sidecut.active import ActiveClustering, CommandOracle, OracleError, ask
+from sidecut.active import (
+    ActiveClustering,
+    CommandOracle,
+    OracleError,
+    Question,
+    SimulatedOracle,
+    ask,
+    write_prompt,
+)
 
 X, Y = load_iris(return_X_y=True)
 
@@ -110,15 +118,17 @@ def program(tmp_path, body):
 
 
 def test_a_program_answers(tmp_path):
-    body = "print(json.dumps({'same': Y[q['i']] == Y[q['j']], 'confidence': 0.97, 'cost': 0.5}))"
+    body = (
+        "print(json.dumps({'same': Y[q['points'][0]] == Y[q['points'][1]], 'confidence': 0.97, 'cost': 0.5}))"
+    )
     rows = [{"sepal": float(row[0])} for row in X]
     with CommandOracle(program(tmp_path, body), rows) as oracle:
         run = ask(X, oracle, budget=15, random_state=0)
-    assert oracle.spent == pytest.approx(7.5)
+    assert oracle.spent == {"questions": 15, "tokens": 0, "cost": 7.5}
     assert all(record.same == by_class(record.i, record.j) for record in run.history_)
     assert {record.confidence for record in run.history_} == {0.97}
     sent = [json.loads(line) for line in (tmp_path / "count").read_text().splitlines()]
-    assert sent[0]["a"] == rows[sent[0]["i"]]
+    assert sent[0]["items"] == [rows[point] for point in sent[0]["points"]]
 
 
 def test_unsure_is_passed_on(tmp_path):
@@ -153,14 +163,14 @@ def test_a_program_that_always_fails_is_given_up_and_the_reason_told(tmp_path, b
 
 
 def test_money_ends_the_asking(tmp_path):
-    body = "print(json.dumps({'same': Y[q['i']] == Y[q['j']]}))"
-    with CommandOracle(program(tmp_path, body), cost=0.25, max_cost=2.0) as oracle:
+    body = "print(json.dumps({'same': Y[q['points'][0]] == Y[q['points'][1]]}))"
+    with CommandOracle(program(tmp_path, body), cost=0.25, budget={"cost": 2.0}) as oracle:
         run = ask(X, oracle, budget=100, random_state=0)
     assert len(run.history_) == 8
-    assert oracle.spent == pytest.approx(2.0)
+    assert oracle.spent["cost"] == pytest.approx(2.0)
     # What the program itself says a question costs is remembered: none is begun that might cost too much.
     body = "print(json.dumps({'same': True, 'cost': 0.3}))"
-    with CommandOracle(program(tmp_path, body), max_cost=1.0) as oracle:
+    with CommandOracle(program(tmp_path, body), budget={"cost": 1.0}) as oracle:
         assert len(ask(X, oracle, budget=100, random_state=0).history_) == 3
 
 
@@ -181,7 +191,9 @@ def test_a_noisy_oracle_with_stated_confidence_is_survived():
     [
         ({"command": ""}, "command is empty"),
         ({"command": "cat", "retries": 1.5}, r"retries=1\.5 must be a whole number"),
-        ({"command": "cat", "max_cost": -1}, "max_cost=-1 must be"),
+        ({"command": "cat", "budget": {"cost": -1}}, "budget: cost=-1 must be"),
+        ({"command": "cat", "budget": {"money": 1}}, "'money' must be one of 'questions', 'tokens', 'cost'"),
+        ({"command": None}, "or a transcript to replay"),
         ({"command": "cat", "timeout": "long"}, "timeout='long' must be"),
     ],
 )
@@ -196,15 +208,115 @@ def test_numbers_of_numpy_are_sent_and_missing_rows_are_told(tmp_path):
         "import json, sys\n"
         "for line in sys.stdin:\n"
         "    q = json.loads(line)\n"
-        "    print(json.dumps({'same': q['a']['size'] == q['b']['size']}), flush=True)\n"
+        "    print(json.dumps({'same': q['items'][0]['size'] == q['items'][1]['size']}), flush=True)\n"
     )
     rows = [{"size": size} for size in np.array([3, 3, 4])]
     with CommandOracle([sys.executable, str(echo)], rows) as oracle:
         assert (oracle(0, 1), oracle(1, 2)) == (1.0, 0.0)
-        with pytest.raises(ValueError, match="rows has 3 entries, but row 7"):
+        with pytest.raises(ValueError, match="items has 3 entries, but row 7"):
             oracle(0, 7)
 
 
 def test_an_oracle_is_a_function():
     with pytest.raises(ValueError, match="oracle is a ndarray; give a function"):
         ask(np.eye(4), np.zeros(4))
+
+
+MODEL = """
+    first = q["points"][0]
+    said = {"name": f"species {Y[first]}", "groups": [Y[point] for point in q["points"]]}
+    text = "I think that " + json.dumps(said | {"confidence": 1.0}) + " is right."
+    print(json.dumps({"text": text, "tokens": len(q["prompt"])}))
+""".strip()
+
+
+def test_a_model_answers_labels_and_sets_in_its_own_words(tmp_path):
+    texts = [f"petal of {row[2]} cm" for row in X]
+    settings = {"costs": {"label": 2, "set": 3}, "random_state": 0}
+    transcript = tmp_path / "said.jsonl"
+    with CommandOracle(program(tmp_path, MODEL), texts, about="Irises.", transcript=transcript) as oracle:
+        run = ask(X, oracle, budget=12, **settings)
+    assert oracle.spent["questions"] == 12
+    assert adjusted_rand_score(Y, run.labels_) > 0.85
+    sent = [json.loads(line) for line in (tmp_path / "count").read_text().splitlines()]
+    assert oracle.spent["tokens"] == sum(len(q["prompt"]) for q in sent)
+    prompt = sent[-1]["prompt"]
+    assert all(texts[point] in prompt for point in sent[-1]["points"])
+    assert prompt.startswith("Irises.")
+    # The transcript answers the same questions, and nothing else.
+    replay = CommandOracle(None, texts, about="Irises.", transcript=transcript)
+    again = ask(X, replay, budget=12, **settings)
+    assert again.history_ == run.history_
+    assert replay.spent["questions"] == 0
+    with pytest.raises(OracleError, match="holds no answer"):
+        replay.answer(Question((0, 149), ""))
+
+
+def test_half_a_line_of_a_transcript_is_dropped(tmp_path):
+    body = "print(json.dumps({'same': True}))"
+    transcript = tmp_path / "said.jsonl"
+    for _ in range(2):
+        with CommandOracle(program(tmp_path, body), transcript=transcript) as oracle:
+            assert oracle(0, 1) == 1.0
+        transcript.write_text(transcript.read_text() + '{"question": "half')
+    assert len((tmp_path / "count").read_text().splitlines()) == 1
+
+
+def test_a_batch_is_sent_before_the_first_answer_is_read(tmp_path):
+    # The program answers only when it has read four questions.
+    body = (
+        "waiting = globals().setdefault('waiting', []); waiting.append(q)\n"
+        "    if len(waiting) == 4:\n"
+        "        for w in waiting: print(json.dumps({'same': Y[w['points'][0]] == Y[w['points'][1]]}))\n"
+        "        waiting.clear()"
+    )
+    with CommandOracle(program(tmp_path, body), retries=0, timeout=30) as oracle:
+        run = ask(X, oracle, budget=12, batch=4, random_state=0)
+    assert len(run.history_) == 12
+    assert all(record.same == by_class(record.i, record.j) for record in run.history_)
+
+
+def test_tokens_and_questions_end_the_asking(tmp_path):
+    body = "print(json.dumps({'same': True, 'tokens': 40}))"
+    for budget, count in (({"tokens": 100}, 2), ({"questions": 5}, 5)):
+        with CommandOracle(program(tmp_path, body), budget=budget) as oracle:
+            assert len(ask(X, oracle, budget=100, random_state=0).history_) == count
+    with CommandOracle(program(tmp_path, body), budget={"questions": 5}) as oracle:
+        assert len(ask(X, oracle, budget=100, batch=3, random_state=0).history_) == 5
+
+
+def test_a_prompt_shows_items_and_names():
+    items = [{"title": "pen", "price": 2}, "a  long\nstick", "cup"]
+    prompt = write_prompt(Question((1,), "", kind="label", names=("tools", "tableware")), items)
+    assert "Item 1: a long stick" in prompt
+    assert "Names so far: tools; tableware" in prompt
+    assert '{"name":' in prompt
+    assert "Item 1: title: pen; price: 2\nItem 2: cup" in write_prompt(Question((0, 2), ""), items)
+
+
+def test_a_simulated_person_errs_as_often_as_told():
+    y = np.repeat(np.arange(4), 25)
+    person = SimulatedOracle(y, 0.3, random_state=0)
+    wrong = [person.answer(Question((0, 1), "")).said is False for _ in range(2_000)]
+    assert 0.27 < np.mean(wrong) < 0.33
+    names = [person.answer(Question((30,), "", kind="label")).said for _ in range(2_000)]
+    assert 0.67 < np.mean([name == "1" for name in names]) < 0.73
+    assert set(names) == set("0123")
+    # People take class 0 for class 1, and never for another.
+    confusion = np.eye(4)
+    confusion[0, :2] = 0.5
+    person = SimulatedOracle(y, confusion=confusion, random_state=0)
+    assert {person.answer(Question((0,), "", kind="label")).said for _ in range(50)} == {"0", "1"}
+    assert not any(person.answer(Question((0, 60), "")).said for _ in range(50))
+    with pytest.raises(ValueError, match="4 rows of 4 chances"):
+        SimulatedOracle(y, confusion=np.ones((4, 4)))
+
+
+def test_a_function_of_two_rows_answers_no_labels():
+    with pytest.raises(ValueError, match="answers pairs, and the question is about a label"):
+        ask(X, by_class, costs={"label": 1})
+
+
+def test_what_questions_cost_is_limited():
+    run = ask(X, SimulatedOracle(Y), max_cost=63, costs="seconds", random_state=0)
+    assert 53 < run.spent_ <= 63

@@ -57,6 +57,9 @@ def makers() -> dict[str, Callable[[], str]]:
         "curves": lambda: "\n".join(curves_table(rows)),
         "strategies-small": lambda: "\n".join(strategies_table(rows, SMALL)),
         "strategies-large": lambda: "\n".join(strategies_table(rows, LARGE)),
+        "kinds": lambda: "\n".join(kinds_table()),
+        "certificates": lambda: "\n".join(certificates_table()),
+        "many": lambda: "\n".join(many_table()),
         "wrong-answers": lambda: "\n".join(wrong_answers_table(rows)),
         "near": lambda: near_words(rows),
         "slips": slips_table,
@@ -187,6 +190,68 @@ def gaps(rows: list[dict], error: float) -> list[float]:
             for half, twice in zip(RIGHT, TWICE, strict=True):
                 found.append(float(right[BUDGETS.index(half)] - wrong[BUDGETS.index(twice)]))
     return found
+
+
+def kinds_table() -> Iterator[str]:
+    """Yield the table of pairs, labels and sets by seconds, and in how many sets the choice keeps up."""
+    rows = _lines("active_kinds.jsonl")
+    budgets = list(rows[0]["ari"])
+    curves = {}
+    for row in rows:
+        curves.setdefault((row["set"], row["prices"]), []).append([row["ari"][budget] for budget in budgets])
+    means = {key: np.mean(found, axis=0) for key, found in curves.items()}
+    ways = ("pairs", "labels", "sets", "all")
+    yield f"| ARI after {' / '.join(budgets)} s | draws | {' | '.join(ways)} | measured |"
+    yield "|---" * (len(ways) + 3) + "|"
+    names = [name for name in SETS if (name, "all") in means]
+    for name in names:
+        cells = [" / ".join(_short(score, 2) for score in means[name, way]) for way in ways]
+        yield f"| {name} | {len(curves[name, 'all'])} | {' | '.join(cells)} | {measured_of(rows, set=name)} |"
+    yield ""
+    for way in ways[:3]:
+        behind = [means[name, way] - means[name, "all"] for name in names]
+        everywhere = sum((gap < 0.005).all() for gap in behind)
+        mean = sum(gap.mean() < 0.0005 for gap in behind)
+        worst = max(gap.max() for gap in behind)
+        yield (
+            f"Against {way} alone, the choice among all is at or above at every budget on {everywhere} of "
+            f"{len(names)} sets (to two digits), and in the mean over the budgets on {mean}; at most it is "
+            f"{_short(worst, 2)} behind."
+        )
+
+
+def certificates_table() -> Iterator[str]:
+    """Yield the table of certified clusters."""
+    found = json.loads((RESULTS / "active_certificates.json").read_text())
+    yield "| set | points | draws | certified | of these right | questions, median |"
+    yield "|---|---|---|---|---|---|"
+    for row in found["rows"]:
+        yield (
+            f"| {row['set']} | {row['points']} | {row['draws']} | {row['certified']} | {row['right']} | "
+            f"{row['median_questions']:.0f} |"
+        )
+    yield ""
+    yield f"Measured on {found['date']} `{found['commit']}`."
+
+
+def many_table() -> Iterator[str]:
+    """Yield the table of classes found."""
+    rows = _lines("active_many.jsonl")
+    counts = list(rows[0]["found"])
+    yield (
+        f"| classes | points | asked | found after {' / '.join(counts)} questions | ARI | next question: "
+        "median, longest | measured |"
+    )
+    yield "|---|---|---|---|---|---|---|"
+    for row in rows:
+        found, scores = (" / ".join(map(str, row[key].values())) for key in ("found", "ari"))
+        waits = f"{row['median_processor_seconds']} s, {row['longest_processor_seconds']} s"
+        cells = [row["classes"], f"{row['points']:,}", row["way"], found, scores, waits]
+        yield f"| {' | '.join(map(str, cells))} | {row['date']} `{row['commit']}` |"
+
+
+def _lines(name: str) -> list[dict]:
+    return [json.loads(line) for line in (RESULTS / name).read_text().splitlines()]
 
 
 def _short(score: float, digits: int) -> str:

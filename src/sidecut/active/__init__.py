@@ -5,10 +5,12 @@ strategies that choose the questions are plain functions. `docs/asking.md` state
 """
 
 from sidecut.active.belief import Belief
+from sidecut.active.certificate import Certificate, certify
 from sidecut.active.clustering import ActiveClustering
-from sidecut.active.oracles import BudgetSpent, Cards, CommandOracle, OracleError, ask, converse
+from sidecut.active.command import CommandOracle, write_prompt
+from sidecut.active.oracles import BudgetSpent, Oracle, OracleError, Reply, SimulatedOracle, ask
 from sidecut.active.precomputed import gaussian_kernel, graph_kernel
-from sidecut.active.records import Answer, ClassAnswer, ClassQuestion, Question, StoppingEstimate
+from sidecut.active.records import Answer, ClassAnswer, ErrorRate, Question, SetAnswer, StoppingEstimate
 from sidecut.active.strategies import (
     Proposal,
     default_strategy,
@@ -24,6 +26,7 @@ from sidecut.active.strategies import (
     super_instances,
     uncertainty,
 )
+from sidecut.active.terminal import Cards, converse
 
 __all__ = [
     "ActiveClustering",
@@ -31,14 +34,20 @@ __all__ = [
     "Belief",
     "BudgetSpent",
     "Cards",
+    "Certificate",
     "ClassAnswer",
-    "ClassQuestion",
     "CommandOracle",
+    "ErrorRate",
+    "Oracle",
     "OracleError",
     "Proposal",
     "Question",
+    "Reply",
+    "SetAnswer",
+    "SimulatedOracle",
     "StoppingEstimate",
     "ask",
+    "certify",
     "converse",
     "default_strategy",
     "doubtful_sets",
@@ -54,4 +63,5 @@ __all__ = [
     "random_pair",
     "super_instances",
     "uncertainty",
+    "write_prompt",
 ]

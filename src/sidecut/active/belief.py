@@ -172,7 +172,12 @@ def infer(precomputed: Precomputed, groups: AnswerGroups, n_clusters: int | None
         new = [group for group, chances in belief.partial.items() if chances[-1] > 0.5]
         if not new:
             return belief
-        is_class[new[0]] = True
+        # Groups that are apart from each other become classes together.
+        founded: list[int] = []
+        for outside in new:
+            if groups.apart[outside, founded].all():
+                founded.append(outside)
+        is_class[founded] = True
 
 
 def new_class_rate(n_new: int, n_placed: int) -> float:
@@ -275,22 +280,24 @@ def regress(
     inverse = invert(kernel, seen.known, seen.noise)
     slopes = inverse @ (seen.rows - prior[seen.known])
     partial: dict[int, FloatArray] = {}
+    outside = np.flatnonzero(~is_class[groups.group])
+    members = groups.nodes[outside]
+    forecasts = as_chances(prior[members] + kernel[np.ix_(members, seen.known)] @ slopes)
     for group in np.flatnonzero(~is_class):
-        members = groups.members(int(group))
-        forecast = prior[members] + kernel[np.ix_(members, seen.known)] @ slopes
+        forecast = forecasts[groups.group[outside] == group].mean(axis=0)
         evidence = groups.odds[group][classes]
-        for other, chances in partial.items():
+        for other, row in partial.items():
             # Two points that are apart are not put into one class because it is the likeliest of both.
             if groups.apart[group, other]:
-                evidence[chances[:-1].argmax()] = -np.inf
-        partial[int(group)] = place(as_chances(forecast).mean(axis=0), evidence, new_rate)
+                evidence[row[:-1].argmax()] = -np.inf
+        partial[int(group)] = place(forecast, evidence, new_rate)
     seen = _add_sure(seen, groups, partial)
     if len(seen.known) > len(inverse):
         inverse = invert(kernel, seen.known, seen.noise)
     chances = as_chances(prior + kernel[:, seen.known] @ (inverse @ (seen.rows - prior[seen.known])))
     chances[seen.known] = seen.rows
-    for outside, row in partial.items():
-        chances[groups.members(outside)] = row[:-1] / max(row[:-1].sum(), 1e-12)
+    for at, row in partial.items():
+        chances[groups.members(at)] = row[:-1] / max(row[:-1].sum(), 1e-12)
     return Belief(
         precomputed, groups, classes, partial, kernel, trust, seen.known, inverse, chances, chances.argmax(1)
     )
@@ -320,6 +327,14 @@ def _add_sure(seen: Indicators, groups: AnswerGroups, partial: dict[int, FloatAr
             rows.append(np.tile(chances[:-1], (len(members), 1)))
     extra = sum(map(len, known)) - len(seen.known)
     return Indicators(np.concatenate(known), np.vstack(rows), np.append(seen.noise, np.full(extra, NOISE)))
+
+
+def count_wrong(belief: Belief) -> float:
+    """Return the expected number of wrong answers: Σ P(the two are not as the answer says)."""
+    chances = belief.chances
+    together = [float(chances[link.a] @ chances[link.b]) for link in belief.groups.links]
+    said = [link.odds > 0 for link in belief.groups.links]
+    return float(sum(1.0 - p if yes else p for p, yes in zip(together, said, strict=True)))
 
 
 def merge_to_n_clusters(belief: Belief, n_clusters: int | None) -> IntArray:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.stats import beta
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from sidecut.active.belief import Belief, infer, merge_to_n_clusters, regrouped
+from sidecut.active.belief import Belief, count_wrong, infer, merge_to_n_clusters, regrouped
 from sidecut.active.groups import group_answers
+from sidecut.active.kinds import choose_question
 from sidecut.active.noisy_answers import infer_noisy
-from sidecut.active.precomputed import Precomputed, check_reliability, check_start, precompute
+from sidecut.active.precomputed import Precomputed, check_costs, check_reliability, check_start, precompute
 from sidecut.active.records import (
     UNDO,
     Answer,
     ClassAnswer,
-    ClassQuestion,
+    ErrorRate,
     Question,
     Record,
     StoppingEstimate,
@@ -31,14 +33,20 @@ from sidecut.active.records import (
     as_constraints,
     as_step,
     check_record,
+    kind_of,
     read_run,
     write_run,
 )
-from sidecut.active.strategies import Strategy, default_strategy, expected_change, merge_classes
+from sidecut.active.strategies import Strategy, default_strategy
 from sidecut.checks import FloatArray, IntArray, check_count
 from sidecut.constraints import Constraints
 from sidecut.graphs import GraphRecipe
 from sidecut.labelling import rename_by_first_appearance
+
+#: Wrong answers, and all answers, counted before the first one: the prior of the error rate is Beta(1, 9).
+PRIOR_WRONG, PRIOR_ANSWERS = 1.0, 10.0
+#: An estimated error rate counts as this at most: nearer to a guess answers would say nothing.
+MAX_ERROR = 0.4
 
 
 @dataclass(eq=False, repr=False)
@@ -54,10 +62,14 @@ class ActiveClustering(BaseEstimator):
     n_neighbors : int, default=10
         For "knn".
     strategy : callable, default=None
-        Chooses the questions: one of `sidecut.active.strategies`; None: `default_strategy`.
-    reliability : float, default=1.0
+        Chooses the pairs: one of `sidecut.active.strategies`; None: `default_strategy`.
+    costs : dict, default=None
+        What a question of each kind costs, such as {"pair": 4, "label": 5, "set": 10}; only the kinds named
+        are asked. "seconds": those three, in seconds of a person's time. None: pairs alone.
+    reliability : float or None, default=1.0
         The chance that an answer given with full confidence is right. Below 1 the posterior given all answers
-        is computed, and some answers are checked by further questions.
+        is computed, and some answers are checked by further questions. None: it is estimated, see
+        `error_rate_`.
     stop_below : float, default=0.0
         Stop asking when an answer is expected to regroup less than this share of all pairs of points.
     random_state : int, RandomState or None, default=None
@@ -73,7 +85,7 @@ class ActiveClustering(BaseEstimator):
         The present number of clusters.
     constraints_ : Constraints
         The constraints given at the start, and the answers.
-    history_ : list of Answer and ClassAnswer
+    history_ : list of Answer, ClassAnswer and SetAnswer
         The answers, in order.
     stopping_estimate_ : StoppingEstimate
         What further questions are expected to change.
@@ -97,7 +109,8 @@ class ActiveClustering(BaseEstimator):
     affinity: str | GraphRecipe = "knn"
     n_neighbors: int = 10
     strategy: Strategy | None = None
-    reliability: float = 1.0
+    costs: Mapping[str, float] | str | None = None
+    reliability: float | None = 1.0
     stop_below: float = 0.0
     random_state: int | np.random.RandomState | None = None
 
@@ -145,23 +158,23 @@ class ActiveClustering(BaseEstimator):
         batch: list[Question] = []
         while len(batch) < n and (question := self._propose()) is not None:
             batch.append(question)
-            guess = answer_to(question, question.expected > 0.5, 1.0)
-            self.history_.append(guess)
+            self.history_.append(self._guess(question))
             self._belief = self._infer()
         self.history_, self._belief = history, belief
         return batch
 
-    def answer(self, same: bool | None, confidence: float = 1.0, *, question: Question | None = None) -> Self:
+    def answer(self, said: Any, confidence: float = 1.0, *, question: Question | None = None) -> Self:
         """Take an answer to the pending question, or to one of a batch.
 
         Parameters
         ----------
-        same : bool or None
-            Together, apart, or None for unsure: the pair is never asked about again.
+        said : bool, str, sequence of int, or None
+            For a pair: together or apart. For a label: the name. For a set: the number of a group for each
+            point, None where unsure. None: unsure, and not asked again.
         confidence : float, default=1.0
             The chance that this is right, from 0.5 to 1.
         question : Question, optional
-            Which question of a batch this answers.
+            Which question this answers.
         """
         asked = self.question() if question is None else question
         if asked is None:
@@ -170,38 +183,7 @@ class ActiveClustering(BaseEstimator):
             raise ValueError(
                 f"question={asked!r} is no Question; give one of those that questions(n) returned."
             )
-        return self.tell([answer_to(asked, same, confidence)])
-
-    def class_question(self) -> ClassQuestion | None:
-        """Return a point whose class to ask for: a class name is worth many pairs."""
-        self._check_started()
-        proposal = merge_classes(self._belief, self._answers, self._rng())
-        refine = expected_change(self._belief, self._answers, self._rng())
-        if proposal is None or (refine is not None and refine.gain > proposal.gain):
-            proposal = refine
-        if proposal is None:
-            return None
-        names = [record for record in self.history_ if isinstance(record, ClassAnswer)]
-        named, known = {record.i for record in names}, [record.name for record in names if record.name]
-        ends = self._precomputed.micro_clusters.points[[proposal.a, proposal.b]]
-        unnamed = [int(i) for i in ends if i not in named]
-        if not unnamed:
-            return None
-        by_count = tuple(sorted(set(known), key=known.count, reverse=True))
-        return ClassQuestion(unnamed[0], self._with_rows(proposal.reason), by_count)
-
-    def answer_class(self, i: int, name: Any) -> Self:
-        """Take the class of point `i`, as of a `class_question`; None: unsure.
-
-        Points of the same name belong together, points of different names do not.
-        """
-        self._check_started()
-        if i not in self._precomputed.micro_clusters.points:
-            check_record(ClassAnswer(i, None), len(self.labels_))
-            raise ValueError(
-                f"Point {i} represents no group of points; ask class_question() for one that does."
-            )
-        return self.tell([ClassAnswer(int(i), None if name is None else str(name))])
+        return self.tell([answer_to(asked, said, confidence)])
 
     def tell(self, records: Iterable[Record]) -> Self:
         """Take several answers or class names at once, asked for or not; none of them if they contradict.
@@ -243,12 +225,12 @@ class ActiveClustering(BaseEstimator):
         self.history_ = self._past.pop()
         return self._update()
 
-    def set_reliability(self, reliability: float) -> Self:
+    def set_reliability(self, reliability: float | None) -> Self:
         """Set the chance that an answer is right, and compute everything again from all answers.
 
         Parameters
         ----------
-        reliability : float
+        reliability : float or None
             As the parameter of the same name.
 
         Examples
@@ -299,6 +281,7 @@ class ActiveClustering(BaseEstimator):
         settings = {
             "n_clusters": self.n_clusters,
             "n_neighbors": self.n_neighbors,
+            "costs": check_costs(self.costs),
             "reliability": self.reliability,
             "stop_below": self.stop_below,
             "seed": self._seed,
@@ -324,6 +307,30 @@ class ActiveClustering(BaseEstimator):
         return run._update()
 
     @property
+    def error_rate_(self) -> ErrorRate:
+        """The chance that an answer is wrong: as given by `reliability`, or a posterior given all answers.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sidecut.active import SimulatedOracle, ask
+        >>> X, y = load_iris(return_X_y=True)
+        >>> person = SimulatedOracle(y, error=0.2, random_state=0)
+        >>> run = ask(X, person, 80, reliability=None, random_state=0)
+        >>> run.error_rate_.low < 0.2 < run.error_rate_.high
+        True
+        """
+        self._check_started()
+        return self._error_rate
+
+    @property
+    def spent_(self) -> float:
+        """What the answers so far cost, by the price list; kinds without a price cost nothing."""
+        self._check_started()
+        costs = check_costs(self.costs)
+        return float(sum(costs.get(kind_of(record), 0.0) for record in self.history_))
+
+    @property
     def precomputed_(self) -> Precomputed:
         """The values computed before the first question: micro-clusters, their graph, its eigenvectors."""
         self._check_started()
@@ -334,7 +341,8 @@ class ActiveClustering(BaseEstimator):
         """The constraints given at the start, and the answers."""
         self._check_started()
         certain = self._belief.groups.is_certain
-        return as_constraints(self._pairs(), self.reliability, len(self.labels_), certain)
+        right = 1.0 - min(self._error_rate.mean, MAX_ERROR)
+        return as_constraints(self._pairs(), right, len(self.labels_), certain)
 
     @property
     def stopping_estimate_(self) -> StoppingEstimate:
@@ -363,7 +371,19 @@ class ActiveClustering(BaseEstimator):
         return [*self._given, *answered_pairs(self.history_)]
 
     def _infer(self) -> Belief:
-        groups = group_answers(self._pairs(), self.reliability, self._precomputed)
+        if self.reliability is not None:
+            self._error_rate = ErrorRate(*(1.0 - self.reliability,) * 3)
+            return self._infer_with(self.reliability)
+        # One step of expectation maximisation, from the mean of the prior.
+        pairs = [pair for pair in self._pairs() if pair.strategy != "given" and pair.same is not None]
+        wrong = count_wrong(self._infer_with(1.0 - PRIOR_WRONG / PRIOR_ANSWERS)) if pairs else 0.0
+        wrong = min(wrong, float(len(pairs)))
+        rate = beta(PRIOR_WRONG + wrong, PRIOR_ANSWERS - PRIOR_WRONG + len(pairs) - wrong)
+        self._error_rate = ErrorRate(float(rate.mean()), *map(float, rate.interval(0.9)))
+        return self._infer_with(1.0 - min(self._error_rate.mean, MAX_ERROR))
+
+    def _infer_with(self, reliability: float) -> Belief:
+        groups = group_answers(self._pairs(), reliability, self._precomputed)
         infer_belief = infer if groups.is_certain else infer_noisy
         return infer_belief(self._precomputed, groups, self.n_clusters)
 
@@ -403,20 +423,37 @@ class ActiveClustering(BaseEstimator):
 
     def _propose(self) -> Question | None:
         strategy = default_strategy if self.strategy is None else self.strategy
-        proposal = strategy(self._belief, self._answers, self._rng())
+        costs = check_costs(self.costs)
+        proposal = choose_question(self._belief, self.history_, self._rng(), costs, strategy)
         if proposal is None:
             return None
-        points = self._precomputed.micro_clusters.points
+        points = self._precomputed.micro_clusters.points[list(proposal.nodes)]
+        named = [r.name for r in self.history_ if isinstance(r, ClassAnswer) and r.name is not None]
+        names = tuple(sorted(set(named), key=lambda name: (-named.count(name), name)))
         question = Question(
-            int(points[proposal.a]),
-            int(points[proposal.b]),
+            tuple(points.tolist()),
             self._with_rows(proposal.reason),
+            proposal.kind,
+            costs[proposal.kind],
+            names,
             proposal.expected,
             min(1.0, proposal.gain / (len(self.labels_) ** 2 / 2)),
             proposal.strategy or getattr(strategy, "__name__", "strategy"),
             proposal.closeness,
         )
         return None if question.gain < self.stop_below else question
+
+    def _guess(self, question: Question) -> Record:
+        """Return the answer that is expected to a question."""
+        labels = self.labels_[list(question.points)]
+        if question.kind == "pair":
+            return answer_to(question, question.expected > 0.5, 1.0)
+        if question.kind == "set":
+            return answer_to(question, labels.tolist(), 1.0)
+        for record in self.history_:
+            if isinstance(record, ClassAnswer) and record.name and self.labels_[record.i] == labels[0]:
+                return answer_to(question, record.name, 1.0)
+        return answer_to(question, f"cluster {labels[0]}", 1.0)
 
     def _with_rows(self, reason: str) -> str:
         """Put the row of X in place of the micro-cluster that a reason names."""

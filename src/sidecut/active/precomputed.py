@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,11 +51,36 @@ class Precomputed:
         return len(self.centers)
 
 
-def check_reliability(reliability: float) -> float:
-    """Return the chance that an answer is right; refuse 0.5, a guess, and below."""
+def check_reliability(reliability: float | None) -> float | None:
+    """Return the chance that an answer is right; None: unknown. Refuse 0.5, a guess, and below."""
+    if reliability is None:
+        return None
     if not is_number(reliability) or not 0.5 < reliability <= 1.0:
-        raise ValueError(f"reliability={reliability!r} must be above 0.5 (a guess), up to 1 (certain).")
+        raise ValueError(
+            f"reliability={reliability!r} must be above 0.5 (a guess), up to 1 (certain); None: estimated."
+        )
     return float(reliability)
+
+
+#: What each kind of question costs, in seconds of a person's time.
+SECONDS = {"pair": 4.0, "label": 5.0, "set": 10.0}
+
+
+def check_costs(costs: Mapping[str, float] | str | None) -> dict[str, float]:
+    """Return the price of each kind of question that may be asked."""
+    if costs is None:
+        return {"pair": 1.0}
+    if costs == "seconds":
+        return dict(SECONDS)
+    if not isinstance(costs, Mapping) or not costs or not set(costs) <= set(SECONDS):
+        raise ValueError(
+            f"costs={costs!r} must give the price of one or more of {', '.join(map(repr, SECONDS))}, such as "
+            f'{SECONDS}, or be "seconds" (the same) or None (pairs alone).'
+        )
+    for kind, price in costs.items():
+        if not is_number(price) or not 0.0 < price < np.inf:
+            raise ValueError(f"costs: the price of a {kind} is {price!r}; it must be above 0.")
+    return {kind: float(price) for kind, price in costs.items()}
 
 
 def check_start(
@@ -63,12 +89,13 @@ def check_start(
     """Return the features (None for a graph), the graph and the constraints, all checked."""
     check_reliability(run.reliability)
     check_not_negative("stop_below", run.stop_below)
+    check_costs(run.costs)
     if run.strategy is not None and not callable(run.strategy):
         raise ValueError(
             f"strategy={run.strategy!r} must be a function, such as sidecut.active.super_instances, or None."
         )
     data = check_data(run, X)
-    known = check_constraints(constraints, n_points(data))
+    known = check_constraints(constraints, n_points(data), X=X)
     if run.n_clusters is not None:
         check_n_clusters(run.n_clusters, n_points(data))
     graph = data

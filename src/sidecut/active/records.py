@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from dataclasses import fields as dataclass_fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,19 +19,28 @@ from sidecut.active.precomputed import MicroClusters, Precomputed, assemble
 from sidecut.checks import FloatArray, IntArray, is_number
 from sidecut.constraints import Constraints
 
+#: Points of a question about a set, at most.
+MAX_SET = 9
+
 
 @dataclass(frozen=True)
 class Question:
-    """Whether the points `i` and `j` belong together.
+    """A question about one point or several.
 
     Attributes
     ----------
-    i, j : int
-        Rows of X.
+    points : tuple of int
+        Rows of X: two for a pair, one for a label, three to nine for a set.
     reason : str
         Why this question is asked.
+    kind : str
+        "pair": do the two belong together? "label": what is this? "set": which of these belong together?
+    cost : float
+        What it costs, by the price list.
+    names : tuple of str
+        The names so far, the most frequent first.
     expected : float
-        The chance of a yes.
+        For a pair: the chance of a yes.
     gain : float
         The expected share of all pairs of points whose grouping the answer changes.
     strategy : str
@@ -42,18 +51,39 @@ class Question:
     Examples
     --------
     >>> from sidecut.active import Question
-    >>> question = Question(3, 8, "the two largest groups are close")
-    >>> question.i, question.j, question.reason
-    (3, 8, 'the two largest groups are close')
+    >>> question = Question((3, 8), "the two largest groups are close")
+    >>> question.i, question.j, question.kind
+    (3, 8, 'pair')
     """
 
-    i: int
-    j: int
+    points: tuple[int, ...]
     reason: str
+    kind: str = "pair"
+    cost: float = 1.0
+    names: tuple[str, ...] = ()
     expected: float = 0.5
     gain: float = 0.0
     strategy: str = ""
     closeness: float = 0.0
+
+    @property
+    def i(self) -> int:
+        """The first point."""
+        return self.points[0]
+
+    @property
+    def j(self) -> int:
+        """The last point: the other one of a pair."""
+        return self.points[-1]
+
+    @property
+    def words(self) -> str:
+        """The question in words."""
+        return {
+            "pair": "Do they belong together?",
+            "label": "What is this?",
+            "set": "Which of these belong together?",
+        }[self.kind]
 
 
 @dataclass(frozen=True)
@@ -75,23 +105,12 @@ class StoppingEstimate:
     words: str
 
 
-@dataclass(frozen=True)
-class ClassQuestion:
-    """Which class the point `i` is of.
+class ErrorRate(NamedTuple):
+    """The chance of a wrong answer: its mean, and an interval that holds it with a chance of 90 %."""
 
-    Attributes
-    ----------
-    i : int
-        A row of X.
-    reason : str
-        Why this point is asked about.
-    names : tuple of str
-        The classes named so far, the most frequent first.
-    """
-
-    i: int
-    reason: str
-    names: tuple[str, ...] = ()
+    mean: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -133,75 +152,185 @@ class ClassAnswer:
         A row of X.
     name : str or None
         The class.
+    confidence : float
+        The chance that this is right, from 0.5 to 1.
+    strategy, gain
+        As they were in the question.
     changed : float
         The share of all pairs of points whose grouping changed.
     """
 
     i: int
     name: str | None
+    confidence: float = 1.0
+    strategy: str = ""
+    gain: float = 0.0
     changed: float = 0.0
 
 
-Record = Answer | ClassAnswer
+@dataclass(frozen=True)
+class SetAnswer:
+    """Which points of a set belong together.
+
+    Attributes
+    ----------
+    points : tuple of int
+        Rows of X.
+    groups : tuple of int or None
+        The group of each point, by any numbers; None: unsure of this point.
+    confidence : float
+        The chance that a point is put into the right group, from 0.5 to 1.
+    strategy, gain
+        As they were in the question.
+    changed : float
+        The share of all pairs of points whose grouping changed.
+
+    Examples
+    --------
+    >>> from sidecut.active import ActiveClustering, SetAnswer
+    >>> run = ActiveClustering(n_neighbors=2, random_state=0).start([[0.0], [0.2], [0.4], [5.0], [5.2]])
+    >>> run.tell([SetAnswer((0, 1, 2, 3), (0, 0, 0, 1))]).labels_
+    array([0, 0, 0, 1, 1])
+    """
+
+    points: tuple[int, ...]
+    groups: tuple[int | None, ...]
+    confidence: float = 1.0
+    strategy: str = ""
+    gain: float = 0.0
+    changed: float = 0.0
+
+    @property
+    def i(self) -> int:
+        """The first point."""
+        return self.points[0]
 
 
-def answer_to(question: Question, same: bool | None, confidence: float) -> Answer:
-    """Return the answer to a question, with the fields of the question."""
-    fields = asdict(question)
-    del fields["reason"]
-    return Answer(same=same, confidence=confidence, **fields)
+Record = Answer | ClassAnswer | SetAnswer
+
+
+def answer_to(question: Question, said: Any, confidence: float) -> Record:
+    """Return the answer to a question of any kind; refuse one of another kind."""
+    origin: dict[str, Any] = {"strategy": question.strategy, "gain": question.gain}
+    if question.kind == "label":
+        if isinstance(said, bool | np.bool_) or (said is not None and not str(said).strip()):
+            raise ValueError(f"{said!r} is no name; say what point {question.i} is, or None for unsure.")
+        name = None if said is None else str(said).strip()
+        return ClassAnswer(question.i, name, confidence, **origin)
+    if question.kind == "set":
+        groups = [None] * len(question.points) if said is None else said
+        if not isinstance(groups, list | tuple | np.ndarray):
+            raise ValueError(
+                f"{said!r} divides no set; give the number of a group for each of the "
+                f"{len(question.points)} points, or None for unsure."
+            )
+        return SetAnswer(question.points, tuple(groups), confidence, **origin)
+    fields: dict[str, Any] = {"expected": question.expected, "closeness": question.closeness}
+    return Answer(question.i, question.j, said, confidence, **origin, **fields)
 
 
 def check_record(record: Any, n_samples: int) -> Record:
     """Return a record about rows of X; refuse any other."""
-    if not isinstance(record, Answer | ClassAnswer):
-        raise ValueError(f"{record!r} is no answer; give Answer(i, j, same), or ClassAnswer(i, name).")
-    for row in (record.i, record.j) if isinstance(record, Answer) else (record.i,):
+    if not isinstance(record, Answer | ClassAnswer | SetAnswer):
+        raise ValueError(
+            f"{record!r} is no answer; give Answer(i, j, same), ClassAnswer(i, name), or "
+            "SetAnswer(points, groups)."
+        )
+    for row in rows_of(record):
         if isinstance(row, bool) or not isinstance(row, int | np.integer) or not 0 <= row < n_samples:
             raise ValueError(
                 f"There is no row {row!r}: rows are counted from 0, and X has {n_samples} of them."
             )
+    confidence = record.confidence
+    if not is_number(confidence) or not 0.5 <= confidence <= 1.0:
+        raise ValueError(f"confidence={confidence!r} must be from 0.5 (a guess) to 1 (certain).")
+    record = replace(record, confidence=float(confidence))
+    if isinstance(record, SetAnswer):
+        return _check_set(record)
     if isinstance(record, ClassAnswer):
         return record
     if record.i == record.j:
         raise ValueError(f"Row {record.i} is compared with itself; a pair is of two rows.")
     if record.same is not None and not isinstance(record.same, bool | np.bool_):
         raise ValueError(f"same={record.same!r} must be True (together), False (apart) or None (unsure).")
-    confidence = record.confidence
-    if not is_number(confidence) or not 0.5 <= confidence <= 1.0:
-        raise ValueError(f"confidence={confidence!r} must be from 0.5 (a guess) to 1 (certain).")
-    same = None if record.same is None else bool(record.same)
-    return replace(record, same=same, confidence=float(confidence))
+    return replace(record, same=None if record.same is None else bool(record.same))
+
+
+def rows_of(record: Record) -> tuple[int, ...]:
+    """Return the rows of X that an answer is about."""
+    if isinstance(record, Answer):
+        return (record.i, record.j)
+    return record.points if isinstance(record, SetAnswer) else (record.i,)
+
+
+def kind_of(record: Record) -> str:
+    """Return the kind of question that an answer is to."""
+    return "pair" if isinstance(record, Answer) else "label" if isinstance(record, ClassAnswer) else "set"
+
+
+def _check_set(record: SetAnswer) -> SetAnswer:
+    if len(set(record.points)) != len(record.points):
+        raise ValueError(f"points={record.points!r} names a row twice.")
+    if len(record.groups) != len(record.points):
+        raise ValueError(
+            f"groups={record.groups!r} has {len(record.groups)} numbers for {len(record.points)} points; "
+            "give one for each, or None for unsure."
+        )
+    for group in record.groups:
+        if group is not None and (
+            isinstance(group, bool | np.bool_) or not isinstance(group, int | np.integer)
+        ):
+            raise ValueError(f"{group!r} in groups must be a whole number, or None for unsure.")
+    groups = tuple(None if group is None else int(group) for group in record.groups)
+    return replace(record, points=tuple(map(int, record.points)), groups=groups)
 
 
 def as_record(fields: dict[str, Any]) -> Record:
     """Return the record of some fields."""
-    kind = ClassAnswer if "name" in fields else Answer
-    # Runs saved by an earlier version may hold other fields.
+    kind = ClassAnswer if "name" in fields else SetAnswer if "groups" in fields else Answer
+    # Runs saved by an earlier version may hold other fields; JSON has lists in place of tuples.
     known = {field.name for field in dataclass_fields(kind)}
-    return kind(**{name: value for name, value in fields.items() if name in known})
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in fields.items()
+        if name in known
+    }
+    return kind(**values)
 
 
 def answered_pairs(records: Sequence[Record]) -> list[Answer]:
-    """Return all answers as pairs; class names are a chain through each class and a pair between any two."""
+    """Return all answers as pairs."""
     pairs = [record for record in records if isinstance(record, Answer)]
-    by_name: dict[str, list[int]] = {}
+    names: dict[str, list[tuple[int, float]]] = {}
     for record in records:
         if isinstance(record, ClassAnswer) and record.name is not None:
-            by_name.setdefault(record.name, []).append(record.i)
-    for points in by_name.values():
-        pairs += [Answer(a, b, True, strategy="named") for a, b in pairwise(points) if a != b]
-    first = [points[0] for points in by_name.values()]
-    pairs += [Answer(a, b, False, strategy="named") for k, a in enumerate(first) for b in first[:k]]
-    return pairs
+            names.setdefault(record.name, []).append((record.i, record.confidence))
+        elif isinstance(record, SetAnswer):
+            groups: dict[int, list[tuple[int, float]]] = {}
+            for point, group in zip(record.points, record.groups, strict=True):
+                if group is not None:
+                    groups.setdefault(group, []).append((point, record.confidence))
+            pairs += pairs_of_groups(list(groups.values()))
+    return pairs + pairs_of_groups(list(names.values()))
+
+
+def pairs_of_groups(groups: list[list[tuple[int, float]]]) -> list[Answer]:
+    """Return a chain through each group and a pair between any two; each is right if both points are."""
+    chains = [link for group in groups for link in pairwise(group) if link[0][0] != link[1][0]]
+    together = [Answer(a, b, True, one * other, strategy="named") for (a, one), (b, other) in chains]
+    first = [group[0] for group in groups]
+    apart = [(first[k], other) for k in range(len(first)) for other in first[:k]]
+    return together + [Answer(a, b, False, one * other, strategy="named") for (a, one), (b, other) in apart]
 
 
 def chance_right(answer: Answer, reliability: float) -> float:
     """Return the chance that an answer is right: right and meant, or wrong twice."""
-    # Pairs that were given at the start, or follow from class names, have no other source of error.
-    if answer.strategy in ("given", "named"):
+    # Pairs that were given at the start have no other source of error.
+    if answer.strategy == "given":
         return answer.confidence
-    return answer.confidence * reliability + (1.0 - answer.confidence) * (1.0 - reliability)
+    # A pair that follows from two names is right if both are.
+    right = reliability**2 if answer.strategy == "named" else reliability
+    return max(answer.confidence * right + (1.0 - answer.confidence) * (1.0 - right), 0.5)
 
 
 def answer_odds(answer: Answer, reliability: float) -> float:

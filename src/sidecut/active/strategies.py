@@ -8,7 +8,7 @@ pair to judge.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from scipy.special import expit
 from sidecut.active.belief import EVEN_LINKAGE, NOISE, SURE_CHANCE, Belief, Structure
 from sidecut.active.groups import SETTLED_ODDS, connect
 from sidecut.active.precomputed import find_centers
-from sidecut.active.records import Answer, Question
+from sidecut.active.records import Answer, Question, Record
 from sidecut.checks import FloatArray, IntArray
 from sidecut.labelling import kmeans_labels, unit_rows
 
@@ -55,6 +55,10 @@ class Proposal:
         The linkage, where the question is about two classes.
     strategy : str
         The name of the strategy.
+    kind : str
+        "pair", "label" or "set".
+    others : tuple of int
+        The micro-clusters of a set besides `a` and `b`.
     """
 
     a: int
@@ -64,6 +68,13 @@ class Proposal:
     reason: str
     closeness: float = 0.0
     strategy: str = ""
+    kind: str = "pair"
+    others: tuple[int, ...] = ()
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The micro-clusters it is about."""
+        return (self.a,) if self.kind == "label" else (self.a, self.b, *self.others)
 
 
 Strategy = Callable[[Belief, list[Answer], np.random.RandomState], "Proposal | None"]
@@ -227,14 +238,7 @@ def merge_classes(belief: Belief, answers: list[Answer], rng: np.random.RandomSt
     """
     if belief.n_classes < 2:
         return None
-    # A graph without weight between two classes does not exclude that they are one.
-    linkage = np.maximum(belief.linkage, 1e-4)
-    chance = linkage / (linkage + even_linkage(answers))
-    odds = belief.groups.odds[np.ix_(belief.classes, belief.classes)]
-    chance = np.where(np.isfinite(odds) & (odds != 0), expit(odds), chance)
-    gain = chance * np.outer(belief.class_sizes, belief.class_sizes)
-    gain[odds < -SETTLED_ODDS] = 0.0
-    gain = np.triu(gain, 1)
+    gain, chance, linkage = merge_gains(belief, answers)
     structure = belief.structure
     for at in np.argsort(-gain, axis=None):
         a, b = (int(column) for column in np.unravel_index(int(at), gain.shape))
@@ -252,6 +256,18 @@ def merge_classes(belief: Belief, answers: list[Answer], rng: np.random.RandomSt
             )
             return Proposal(*pair, float(gain[a, b]), float(chance[a, b]), reason, float(linkage[a, b]))
     return None
+
+
+def merge_gains(belief: Belief, answers: list[Answer]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return chance × |a| × |b| of a merge for all classes a < b, the chance, and the linkage."""
+    # A graph without weight between two classes does not exclude that they are one.
+    linkage = np.maximum(belief.linkage, 1e-4)
+    chance = linkage / (linkage + even_linkage(answers))
+    odds = belief.groups.odds[np.ix_(belief.classes, belief.classes)]
+    chance = np.where(np.isfinite(odds) & (odds != 0), expit(odds), chance)
+    gain = chance * np.outer(belief.class_sizes, belief.class_sizes)
+    gain[odds < -SETTLED_ODDS] = 0.0
+    return np.triu(gain, 1), chance, linkage
 
 
 def even_linkage(answers: list[Answer]) -> float:
@@ -485,7 +501,7 @@ def part_question(run: ActiveClustering, points: npt.ArrayLike) -> Question:
     )
     i, j = precomputed.micro_clusters.points[inside[middles]]
     reason = "you said that these are not one cluster; these two are the centres of its two halves"
-    return Question(int(i), int(j), reason, strategy="part_question")
+    return Question((int(i), int(j)), reason, strategy="part_question")
 
 
 def default_strategy(belief: Belief, answers: list[Answer], rng: np.random.RandomState) -> Proposal | None:
@@ -519,7 +535,7 @@ def default_strategy(belief: Belief, answers: list[Answer], rng: np.random.Rando
     return None if last is None else replace(last, strategy="split_largest")
 
 
-def kept_share(name: str, answers: list[Answer]) -> float:
+def kept_share(name: str, answers: Sequence[Record]) -> float:
     """Return the pairs regrouped after a strategy's questions, as a share of the expected ones."""
     mine = [answer for answer in answers if answer.strategy == name]
     expected = sum(answer.gain for answer in mine)

@@ -1,0 +1,82 @@
+"""Classes found against questions, with 77 and 150 classes: `python -m benchmarks.quality.active.many`.
+
+Four classes of five have twenty points, the others 30 to 99, around centres drawn in 20 dimensions. A class
+is found when a point of it is in a question. Answers are the true classes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from benchmarks import stored
+from sidecut.active import ActiveClustering, SimulatedOracle
+from sidecut.active.precomputed import SECONDS
+from sidecut.active.strategies import default_strategy, neighbourhoods
+
+RESULTS = stored.RESULTS / "quality" / "active_many.jsonl"
+QUESTIONS = (50, 100, 200, 300)
+WAYS = {
+    "pairs": ({"pair": SECONDS["pair"]}, default_strategy),
+    "NPU": ({"pair": SECONDS["pair"]}, neighbourhoods),
+    "labels": ({"label": SECONDS["label"]}, default_strategy),
+    "sets": ({"set": SECONDS["set"]}, default_strategy),
+    "all": (SECONDS, default_strategy),
+}
+
+
+def many_classes(k: int, random_state: int = 0):
+    """Return points of k classes, most of which have twenty points."""
+    rng = np.random.RandomState(random_state)
+    sizes = np.where(rng.rand(k) < 0.8, 20, rng.randint(30, 100, k))
+    y = np.repeat(np.arange(k), sizes)
+    return rng.normal(size=(k, 20))[y] + 0.6 * rng.normal(size=(len(y), 20)), y
+
+
+def measure(k: int, way: str) -> dict:
+    X, y = many_classes(k)
+    costs, strategy = WAYS[way]
+    run = ActiveClustering(costs=costs, strategy=strategy, random_state=0).start(X)
+    person, seen, found, scores, waits = SimulatedOracle(y), set(), {}, {}, []
+    for count in range(1, max(QUESTIONS) + 1):
+        question = run.question()
+        if question is None:
+            break
+        seen |= set(y[list(question.points)].tolist())
+        reply, began = person.answer(question), time.process_time()
+        run.answer(*reply).question()
+        waits.append(time.process_time() - began)
+        if count in QUESTIONS:
+            found[count] = len(seen)
+            scores[count] = round(float(adjusted_rand_score(y, run.labels_)), 3)
+    return {
+        "classes": k,
+        "points": len(y),
+        "way": way,
+        "found": found,
+        "ari": scores,
+        "seconds_of_a_person": run.spent_,
+        "median_processor_seconds": round(float(np.median(waits)), 3),
+        "longest_processor_seconds": round(max(waits), 3),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.active.many", description=__doc__)
+    parser.add_argument("--classes", type=int, nargs="+", default=[77, 150])
+    parser.add_argument("--ways", nargs="+", default=list(WAYS))
+    wanted = parser.parse_args()
+    for k in wanted.classes:
+        for way in wanted.ways:
+            row = measure(k, way) | stored.stamp()
+            with RESULTS.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            print(json.dumps(row), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""A stopping rule with a meaning: clusters are checked by points drawn at random, until a statement holds.
+
+No model of the data enters. In a round the clusters stay as they are. From every cluster n points are drawn
+at random and compared with its middle, and the middles of any two clusters are compared. A cluster of N
+points with f of them foreign passes with the chance
+
+    Π_{i<n} (N - f - i) / (N - i),
+
+so that n is the smallest number for which this is at most α / 2k for k clusters. Where answers are wrong
+with chance ε, a comparison is repeated, with other points of the cluster, until its log odds, which each
+answer moves by log (1 - ε) / ε, reach log 2c / α in c comparisons (Wald's sequential test). If a comparison
+fails, the answers go into the run, which asks on, and another round begins; round j has
+α = (1 - confidence) / j(j + 1), which adds up to 1 - confidence over all rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from sidecut.active.clustering import ActiveClustering
+from sidecut.active.oracles import Oracle
+from sidecut.active.records import Answer, Question
+from sidecut.checks import IntArray, check_count, is_number
+from sidecut.exceptions import ConflictError
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is sure of the clusters.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether all checks passed before the budget was spent.
+    labels : array of shape (n_samples,)
+        The clusters it is about.
+    n_questions : int
+        Questions that were asked, for checks and between them.
+    n_rounds : int
+        Rounds of checks.
+    words : str
+        The statement.
+    """
+
+    holds: bool
+    labels: IntArray
+    n_questions: int
+    n_rounds: int
+    words: str
+
+
+def n_to_draw(size: int, foreign: float, level: float) -> int:
+    """Return how many points to draw, so that foreign ones stay unseen with chance `level` at most.
+
+    Examples
+    --------
+    >>> from sidecut.active.certificate import n_to_draw
+    >>> n_to_draw(1_000, 0.1, 0.01), n_to_draw(20, 0.1, 0.01)
+    (43, 18)
+    """
+    n_foreign = int(np.ceil(foreign * size - 1e-9))
+    chance, drawn = 1.0, 0
+    while chance > level and drawn < size:
+        chance *= max(size - n_foreign - drawn, 0) / (size - drawn)
+        drawn += 1
+    return drawn
+
+
+def certify(
+    run: ActiveClustering,
+    oracle: Oracle,
+    *,
+    confidence: float = 0.95,
+    foreign: float = 0.1,
+    min_size: int = 10,
+    budget: int = 1_000,
+    between: int = 10,
+) -> Certificate:
+    """Ask until it is sure that no two clusters should be one, and that no cluster is mixed.
+
+    A cluster is mixed if a share `foreign` of its points, or more, are of another class than its middle.
+
+    Parameters
+    ----------
+    run : ActiveClustering
+        Started; with answers or without. With a reliability below 1, or None, comparisons are repeated.
+    oracle : Oracle
+        Answers pairs, and the questions that the run asks between rounds.
+    confidence : float, default=0.95
+        The chance that the statement is right.
+    foreign : float, default=0.1
+        The share of foreign points from which on a cluster is mixed.
+    min_size : int, default=10
+        Smaller clusters may be mixed.
+    budget : int, default=1000
+        The number of questions at most.
+    between : int, default=10
+        Questions of the run after a round that failed.
+
+    Returns
+    -------
+    Certificate
+        The statement, and the clusters it is about.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sidecut.active import SimulatedOracle, ask, certify
+    >>> X, y = load_iris(return_X_y=True)
+    >>> person = SimulatedOracle(y)
+    >>> run = ask(X, person, budget=30, random_state=0)
+    >>> certify(run, person).words
+    'With a chance of 95% no two of the 3 clusters should be one, and none with 10 points or more is mixed...'
+    """
+    for name, share in (("confidence", confidence), ("foreign", foreign)):
+        if not is_number(share) or not 0.0 < share < 1.0:
+            raise ValueError(f"{name}={share!r} must be between 0 and 1.")
+    check_count("budget", budget)
+    checks = _Checks(run, oracle, budget)
+    n_rounds, labels = 0, run.labels_
+    while checks.n_asked < budget:
+        n_rounds += 1
+        labels = run.labels_.copy()
+        level = (1.0 - confidence) / (n_rounds * (n_rounds + 1))
+        if checks.passes(labels, level, foreign, min_size):
+            return Certificate(
+                True, labels, checks.n_asked, n_rounds, _words(labels, confidence, foreign, min_size)
+            )
+        for _ in range(between):
+            question = run.question()
+            if question is None or checks.n_asked >= budget:
+                break
+            checks.n_asked += 1
+            run.answer(*oracle.answer(question), question=question)
+    words = f"Nothing is certain after {checks.n_asked} questions; more questions are needed."
+    return Certificate(False, labels, checks.n_asked, n_rounds, words)
+
+
+def _words(labels: IntArray, confidence: float, foreign: float, min_size: int) -> str:
+    return (
+        f"With a chance of {confidence:.0%} no two of the {labels.max() + 1} clusters should be one, and "
+        f"none with {min_size} points or more is mixed (a share of {foreign:.0%} foreign points)."
+    )
+
+
+class _Checks:
+    """Comparisons of single points with the middles of clusters, and what they showed."""
+
+    def __init__(self, run: ActiveClustering, oracle: Oracle, budget: int) -> None:
+        self.run, self.oracle, self.budget, self.n_asked = run, oracle, budget, 0
+        self.rng = np.random.RandomState(run._seed)
+
+    def passes(self, labels: IntArray, level: float, foreign: float, min_size: int) -> bool:
+        """Return whether every comparison of a round comes out as the clusters say."""
+        middles = [self._middle(labels, cluster) for cluster in range(int(labels.max()) + 1)]
+        clusters = np.flatnonzero(np.bincount(labels) >= min_size)
+        drawn = []
+        for cluster in clusters:
+            inside = np.flatnonzero(labels == cluster)
+            n = n_to_draw(len(inside), foreign, level / 2.0 / len(clusters))
+            drawn += [(int(x), middles[cluster]) for x in self.rng.permutation(inside)[:n]]
+        apart = list(combinations(middles, 2))
+        threshold = np.log(2.0 * (len(drawn) + len(apart)) / level)
+        inside_out = [(pair, False) for pair in apart] + [(pair, True) for pair in drawn]
+        return all(self._compare(*pair, threshold, labels) == same for pair, same in inside_out)
+
+    def _middle(self, labels: IntArray, cluster: int) -> int:
+        inside = np.flatnonzero(labels == cluster)
+        return int(inside[np.argmax(self.run.confidence_[inside])])
+
+    def _compare(self, i: int, j: int, threshold: float, labels: IntArray) -> bool | None:
+        """Return whether two points belong together; None where the budget ends first."""
+        known = self._known(i, j)
+        if known is not None:
+            return known
+        odds = 0.0
+        for a, b in self._pairs(i, j, labels):
+            if self.n_asked >= self.budget:
+                return None
+            self.n_asked += 1
+            said, confidence = self.oracle.answer(Question((a, b), "a check of the clusters"))
+            if said is None:
+                continue
+            right = np.clip((1.0 - self.run.error_rate_.mean) * confidence, 0.5, 1.0 - 1e-12)
+            odds += np.log(right / (1.0 - right)) * (1.0 if said else -1.0)
+            # Two points that are asked about as one, and are apart, are no news that the run can take.
+            with suppress(ConflictError):
+                self.run.tell([Answer(a, b, bool(said), confidence, strategy="check")])
+            if abs(odds) >= threshold:
+                return odds > 0
+        return None
+
+    def _known(self, i: int, j: int) -> bool | None:
+        """Return whether two points belong together by certain answers; None: open."""
+        if i == j:
+            return True
+        groups = self.run._belief.groups
+        index_of = self.run.precomputed_.micro_clusters.index_of
+        micro = self.run.precomputed_.micro_clusters.points[index_of[[i, j]]]
+        if not groups.is_certain or not np.array_equal(micro, [i, j]):
+            return None
+        one, other = (groups.group_of(int(index_of[point])) for point in (i, j))
+        if one is None or other is None:
+            return None
+        return True if one == other else False if groups.apart[one, other] else None
+
+    def _pairs(self, i: int, j: int, labels: IntArray) -> Iterator[tuple[int, int]]:
+        """Yield pairs for one comparison: the point with the middle, then with the surest of that cluster."""
+        if i != j:
+            yield i, j
+        inside = np.flatnonzero(labels == labels[j])
+        for other in inside[np.argsort(-self.run.confidence_[inside], kind="stable")][:50]:
+            if other not in (i, j):
+                yield i, int(other)

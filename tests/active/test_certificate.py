@@ -1,0 +1,78 @@
+"""Clusters that are certified by random checks, and the rate of wrong answers."""
+
+import numpy as np
+import pytest
+from scipy.stats import hypergeom
+from sklearn.datasets import load_iris, make_blobs
+
+from sidecut.active import ActiveClustering, SimulatedOracle, ask, certify
+from sidecut.active.certificate import n_to_draw
+
+X, Y = load_iris(return_X_y=True)
+
+
+@pytest.mark.parametrize("size", [10, 37, 400])
+@pytest.mark.parametrize("level", [0.05, 0.002])
+def test_the_number_of_draws_is_the_smallest_that_finds_foreign_points(size, level):
+    n = n_to_draw(size, 0.1, level)
+    n_foreign = int(np.ceil(0.1 * size))
+    assert hypergeom.pmf(0, size, n_foreign, n) <= level + 1e-12
+    assert hypergeom.pmf(0, size, n_foreign, n - 1) > level
+
+
+def test_what_is_certified_is_right():
+    run = ActiveClustering(random_state=0).start(X)
+    found = certify(run, SimulatedOracle(Y))
+    assert found.holds
+    assert found.n_rounds > 1
+    for cluster in range(3):
+        classes = np.bincount(Y[found.labels == cluster])
+        assert classes.max() > 0.9 * classes.sum()
+    assert "no two of the 3 clusters should be one" in found.words
+
+
+def test_a_mixed_cluster_passes_as_seldom_as_promised():
+    """Round points, a tenth and more of another class at random: nothing but the checks can tell."""
+    points, _ = make_blobs(60, 2, centers=1, random_state=0)
+    wrong = 0
+    for seed in range(40):
+        y = np.zeros(60, dtype=int)
+        y[np.random.RandomState(seed).permutation(60)[:7]] = 1
+        run = ActiveClustering(n_clusters=1, random_state=seed).start(points)
+        found = certify(run, SimulatedOracle(y), budget=400, confidence=0.8)
+        counts = np.zeros((found.labels.max() + 1, 2))
+        np.add.at(counts, (found.labels, y), 1)
+        sizes = counts.sum(axis=1)
+        wrong += found.holds and bool((1 - counts.max(axis=1) / sizes >= 0.1)[sizes >= 10].any())
+    # At most a fifth may be wrong: 8 of 40, and 14 with a chance of one percent.
+    assert wrong <= 14
+
+
+def test_the_budget_ends_the_checks():
+    run = ActiveClustering(random_state=0).start(X)
+    found = certify(run, SimulatedOracle(Y), budget=7)
+    assert not found.holds
+    assert found.n_questions == 7
+    assert len(run.history_) == 7
+    with pytest.raises(ValueError, match="confidence=95 must be between 0 and 1"):
+        certify(run, SimulatedOracle(Y), confidence=95)
+
+
+@pytest.mark.parametrize("error", [0.0, 0.1, 0.25])
+def test_the_rate_of_wrong_answers_is_estimated(error):
+    run = ask(X, SimulatedOracle(Y, error, random_state=1), 60, reliability=None, random_state=0)
+    rate = run.error_rate_
+    assert rate.low < rate.mean < rate.high
+    assert abs(rate.mean - error) < 0.1
+    assert abs(run.constraints_.strengths).max() == pytest.approx(2 * (1 - rate.mean) - 1)
+
+
+def test_the_rate_is_that_of_the_prior_before_answers_and_as_told_with_a_reliability(tmp_path):
+    run = ActiveClustering(reliability=None, random_state=0).start(X)
+    assert run.error_rate_.mean == pytest.approx(0.1)
+    assert ActiveClustering(reliability=0.8).start(X).error_rate_ == pytest.approx((0.2, 0.2, 0.2))
+    run.save(tmp_path / "run").answer(True)
+    again = ActiveClustering.load(tmp_path / "run")
+    assert again.reliability is None
+    assert again.error_rate_ == run.error_rate_
+    assert again.question() == run.question()
