@@ -5,11 +5,14 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score
 
 from sidecut.active import ActiveClustering
 from sidecut.cli.main import main
@@ -74,14 +77,20 @@ def test_a_killed_studio_goes_on_where_it_was(start, table, open_page):
     process.wait()
     open_page.errors.clear()
     _, again = start(*options)
-    assert again != address
+    # The page that was open finds the studio again.
+    assert again == address
+    page.wait_for_function(
+        "() => !document.querySelector('.offline') && studio.state.n_answers === 4", polling=50
+    )
     page = open_page(again)
     page.wait_for_selector(".pair")
+    open_page.errors.clear()
+    assert (Path(f"{table}.studio") / "address.json").stat().st_mode & 0o077 == 0
     assert page.locator(".pair h3").all_inner_texts() == shown
     assert page.evaluate("[...studio.state.labels]") == labels
     assert page.evaluate("studio.state.n_answers") == 4
     run = ActiveClustering.load(f"{table}.studio/run")
-    assert run.labels_.tolist() == labels
+    assert adjusted_rand_score(run.labels_, labels) == 1
 
 
 def test_a_picture_opens_as_a_canvas(start, tmp_path):
@@ -125,7 +134,48 @@ def test_the_model_labels_new_points(table, tmp_path, capsys):
         main(["predict", str(path), str(table), "--id-column", "name", "-o", str(tmp_path / "new.csv")]) == 0
     )
     labels = [line.split(",")[1] for line in (tmp_path / "new.csv").read_text().splitlines()[1:]]
-    assert [int(label) for label in labels] == handler.session.run.labels_.tolist()
+    assert [int(label) for label in labels] == handler.session.labels.tolist()
+
+
+def test_names_and_pictures_are_recognised(tmp_path, capsys):
+    frame = load_digits(as_frame=True).data.iloc[:300]
+    frame.insert(0, "scan", [f"s{row:04d}" for row in range(300)])
+    frame.to_csv(tmp_path / "digits.csv", index=False)
+    session = opened(tmp_path / "digits.csv").session
+    said = capsys.readouterr().out
+    assert "Points are called by column 'scan'" in said
+    assert "The 64 columns look like pictures of 8x8 pixels" in said
+    assert session.items.names[3] == "s0003"
+    assert session.items.card(3)["picture"].startswith("data:image/png")
+    assert session.items.card(3)["fields"] == []
+    assert session.X.shape == (300, 64)
+    numbers = opened(tmp_path / "digits.csv", image_shape="none", project=tmp_path / "numbers").session
+    assert len(numbers.items.card(3)["fields"]) == 64
+
+
+def test_exported_constraints_call_points_by_name(table, capsys):
+    import base64
+
+    handler = opened(table, truth_column="kind", map="east,north")
+    handler.session.link(0, 25, False)
+    text = base64.b64decode(handler.export("constraints")["data"]).decode()
+    assert "p0,p25,-1.0" in text
+    known = table.with_name("known.csv")
+    known.write_text(text)
+    words = ["--id-column", "name", "--drop", "kind", "--constraints", str(known), "-k", "3", "--no-report"]
+    assert main(["cluster", str(table), *words, "-o", str(table.with_name("l.csv"))]) == 0
+    assert "constraints  1 of 1 satisfied" in capsys.readouterr().out
+    fresh = opened(table, truth_column="kind", project=table.with_name("other"))
+    assert "error" not in fresh.handle({"do": "import", "step": 0, "text": text})
+    assert [(a.i, a.j, a.same) for a in fresh.session.run.history_] == [(0, 25, False)]
+
+
+def test_missing_values_are_shown_as_empty(tmp_path):
+    rows = [f"{k % 7},{'' if k % 5 == 0 else k}.5".replace(",.5", ",") for k in range(40)]
+    (tmp_path / "gaps.csv").write_text("\n".join(["a,b", *rows]) + "\n")
+    items = opened(tmp_path / "gaps.csv", impute=True).session.items
+    assert [one["value"] for one in items.card(5)["fields"]] == ["5", ""]
+    assert [one["value"] for one in items.card(6)["fields"]] == ["6", "6.5"]
 
 
 def test_texts_are_clustered_by_their_words(tmp_path):
@@ -137,7 +187,7 @@ def test_texts_are_clustered_by_their_words(tmp_path):
     question = session.question()
     pair = session.items.pair(question.i, question.j)
     assert "".join(piece["words"] for piece in pair["left"]["text"]) == lines[question.i].strip('"')
-    labels = session.run.labels_
+    labels = session.labels
     assert all(len(set(labels[k::2]) & set(labels[1 - k :: 2])) == 0 for k in (0, 1))
 
 
@@ -187,3 +237,81 @@ def test_wrong_options_are_told(table, capsys, arguments, words):
 def test_a_file_that_is_not_there(capsys):
     assert main(["studio", "nowhere.csv", "--no-browser"]) == 2
     assert "There is no file nowhere.csv" in capsys.readouterr().err
+
+
+def answer_on_the_page(page, kinds):
+    """Answer the question on the page as the classes say: 20 points of each, in order."""
+    question = page.evaluate("studio.state.question")
+    classes = [point // 20 for point in question["points"]]
+    kinds.append(question["kind"])
+    step = page.evaluate("studio.state.step")
+    if question["kind"] == "pair":
+        page.keyboard.press("s" if classes[0] == classes[1] else "d")
+    elif question["kind"] == "label":
+        name = f"kind {classes[0]}"
+        known = page.locator(".known-name", has_text=name)
+        if known.count():
+            known.click()
+        else:
+            page.locator(".new-name").fill(name)
+            page.locator(".new-name").press("Enter")
+    else:
+        members = page.locator(".member")
+        for c in set(classes):
+            inside = [k for k, own in enumerate(classes) if own == c]
+            if len(inside) > 1:
+                for k in inside:
+                    members.nth(k).click()
+                page.locator(".together").click()
+        page.locator(".finish").click()
+    page.wait_for_function(
+        """step => studio.state.step === step + 1 && !studio.isBusy
+             && studio.panel.dataset.step === String(step + 1)""",
+        arg=step,
+        polling=20,
+    )
+
+
+def test_all_kinds_of_questions_on_the_page_killed_and_resumed(start, table, open_page):
+    costs = {"pair": 4.0, "label": 1.6, "set": 6.0}
+    options = [table, "--id-column", "name", "--drop", "kind", "--costs", "pair=4,label=1.6,set=6"]
+    kinds = []
+    for n_answers in (6, 7):
+        process, address = start(*options)
+        page = open_page(address)
+        page.wait_for_selector(".question")
+        for _ in range(n_answers):
+            answer_on_the_page(page, kinds)
+        labels = page.evaluate("[...studio.state.labels]")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        open_page.errors.clear()
+    assert {"label", "set"} <= set(kinds)
+    run = ActiveClustering.load(f"{table}.studio/run")
+    assert run.labels_.tolist() == labels
+    assert run.costs == costs
+    # Python asks the same questions for the same answers.
+    X = np.loadtxt(table, delimiter=",", skiprows=1, usecols=(1, 2))
+    straight = ActiveClustering(costs=costs, random_state=0).start((X - X.mean(axis=0)) / X.std(axis=0))
+    for kind in kinds:
+        question = straight.question()
+        classes = [point // 20 for point in question.points]
+        assert question.kind == kind
+        said = {"pair": classes[0] == classes[-1], "label": f"kind {classes[0]}", "set": classes}[kind]
+        straight.answer(said)
+    assert straight.labels_.tolist() == labels
+
+
+def test_labels_of_a_column_are_taken(table, tmp_path, capsys):
+    """In the trial 60 known rows had to be typed again."""
+    text = table.read_text().splitlines()
+    known = [
+        line if row < 12 or row % 7 == 0 else line.rpartition(",")[0] + "," for row, line in enumerate(text)
+    ]
+    table.write_text("\n".join(known) + "\n")
+    session = opened(table, id_column="name", label_column="kind").session
+    assert "left out name (names), kind (known classes)" in capsys.readouterr().out
+    told = session.run.constraints_
+    rows = [row - 1 for row, line in enumerate(known) if row and not line.endswith(",")]
+    assert told.constrained_points.tolist() == rows
+    assert session.n_actions == 1

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from sidecut.active import ActiveClustering
@@ -93,7 +94,7 @@ def test_answers_by_keys_and_undo(studio, data):
     assert len(session.run.history_) == 3
     expect(page.locator(".counts")).to_contain_text("3 answers")
     labels = page.evaluate("[...studio.state.labels]")
-    assert labels == session.run.labels_.tolist()
+    assert labels == session.labels.tolist()
     page.keyboard.press("u")
     wait_for_step(page, 4)
     assert session.run.history_[-1].same is None
@@ -122,7 +123,7 @@ def test_a_lasso_says_these_are_one(studio):
     assert set(chosen) >= {0, 1, 2, 3}
     page.keyboard.press("j")
     wait_for_step(page, 1)
-    assert len(set(session.run.labels_[chosen])) == 1
+    assert len(set(session.labels[chosen])) == 1
     assert len(session.run.history_) == len(chosen) - 1
     expect(page.locator(".chosen")).to_be_hidden()
     page.keyboard.press("z")
@@ -140,7 +141,7 @@ def test_a_lasso_says_not_one_cluster(studio, data):
     assert {question.i, question.j} <= set(chosen)
     page.keyboard.press("d")
     wait_for_step(page, 2)
-    assert session.run.labels_[question.i] != session.run.labels_[question.j]
+    assert session.labels[question.i] != session.labels[question.j]
 
 
 def test_a_lasso_by_keys_alone(studio):
@@ -175,7 +176,7 @@ def test_a_cluster_is_named_and_renamed(studio):
         wait_for_step(page, step)
         expect(page.locator(".legend")).to_contain_text(name)
         expect(page.locator(".cluster .name").first).to_have_value(name)
-        assert name in session.cluster_names()
+        assert name in session.cluster_names().values()
     assert len(session.run.history_) == 1
     expect(page.locator(".cluster").first.locator(".strip")).to_have_count(2)
 
@@ -228,7 +229,7 @@ def test_exports_and_an_import(studio, data, tmp_path):
         download.value.save_as(tmp_path / names[what])
     assert list(names.values()) == ["labels.csv", "constraints.csv", "run.zip", "report.html"]
     labels = (tmp_path / "labels.csv").read_text().splitlines()[1:]
-    assert [int(line.split(",")[1]) for line in labels] == session.run.labels_.tolist()
+    assert [int(line.split(",")[1]) for line in labels] == session.labels.tolist()
     (tmp_path / "more.csv").write_text("i,j,kind\n0,1,must-link\n0,25,cannot-link\n")
     page.locator("input.import").set_input_files(tmp_path / "more.csv")
     wait_for_step(page, 4)
@@ -240,9 +241,16 @@ def test_a_second_opinion_is_a_colour(studio, data):
     press_truth(page, session, data[1], 5)
     show_tab(page, "4", "files")
     page.locator("button.opinion").click()
-    expect(page.locator(".opinion-words")).to_contain_text("adjusted Rand index", timeout=30_000)
+    expect(page.locator(".opinion-words")).to_contain_text("of 60 would be elsewhere", timeout=30_000)
     expect(page.locator(".color-by")).to_have_value("opinion")
-    expect(page.locator(".legend")).to_contain_text("AutoCut 1")
+    # Its clusters have the numbers, and so the colours, of those on the map; only what differs stands out.
+    expect(page.locator(".legend")).to_contain_text("cluster 0")
+    differs = page.evaluate("[...studio.opinion.column.differs]")
+    numbers = page.evaluate("[...studio.opinion.column.values].map((v) => studio.opinion.column.numbers[v])")
+    np.testing.assert_array_equal(np.array(numbers) != session.labels, np.array(differs) == 1)
+    assert sum(differs) < 30
+    looks = page.evaluate("[...studio.map.scatter.looks].filter((_, k) => k % 4 === 3)")
+    assert [look // 16 for look in looks] == [2 if one else 0 for one in differs]
 
 
 def test_colours_by_key(studio):
@@ -364,7 +372,7 @@ def test_a_hundred_scripted_answers_give_the_labels_of_the_api(open_page, servin
         answered = page.evaluate(
             """async (classes) => {
           for (let n = 0; n < 100 && studio.state.question; n += 1) {
-            const {i, j} = studio.state.question;
+            const [i, j] = studio.state.question.points;
             const key = classes[i] === classes[j] ? "s" : "d";
             document.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
             while (studio.isBusy) await new Promise((go) => setTimeout(go, 1));
@@ -378,16 +386,51 @@ def test_a_hundred_scripted_answers_give_the_labels_of_the_api(open_page, servin
         question = run.question()
         run.answer(bool(y[question.i] == y[question.j]))
     assert answered["n"] == 100
-    assert answered["labels"] == run.labels_.tolist()
+    np.testing.assert_array_equal(session.run.labels_, run.labels_)
+    assert answered["labels"] == session.labels.tolist()
 
 
 def test_a_server_that_is_gone_is_told(open_page, serving, open_session):
-    with serving(SessionHandler(open_session(axes=("x", "y")))) as address:
+    """The page is grey and says why; where the server comes back, so does the page."""
+    session = open_session(axes=("x", "y"))
+    with serving(SessionHandler(session)) as address:
         page = open_page(address)
         wait_for_step(page, 0)
     page.keyboard.press("s")
-    expect(page.locator(".status")).to_contain_text("All answers so far are kept")
+    expect(page.locator(".lost")).to_contain_text("Your answers are kept")
+    assert "offline" in page.locator("#page").get_attribute("class")
+    session.link(0, 25, False)
+    with serving(SessionHandler(session), port=int(re.search(r":(\d+)/", address)[1])):
+        wait_for_step(page, 1)
+        expect(page.locator(".lost")).to_have_count(0)
+        page.keyboard.press("s")
+        wait_for_step(page, 2)
+    assert len(session.run.history_) == 2
     open_page.errors.clear()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
+def test_answers_are_in_sight_with_many_columns(open_page, serving, width, height):
+    rng = np.random.RandomState(0)
+    X = np.vstack([rng.normal(size=(30, 65)), rng.normal(size=(30, 65)) + 6 * (np.arange(65) == 64)])
+    items = Items([str(row) for row in range(60)], {f"column {k}": X[:, k] for k in range(65)})
+    session = Session(X, items)
+    with serving(SessionHandler(session)) as address:
+        page = open_page(address, width=width, height=height)
+        wait_for_step(page, 0)
+        for button in page.locator(".answers button").all():
+            box = button.bounding_box()
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+            assert 0 <= box["y"] <= box["y"] + box["height"] <= height
+        rows = page.locator(".comparison tr.differs:visible")
+        expect(rows).to_have_count(10)
+        shown = [row.split("\t")[0] for row in rows.all_inner_texts()]
+        question, spread = session.question(), X.std(axis=0)
+        far = np.argsort(-np.minimum(np.abs(X[question.i] - X[question.j]) / (2 * spread), 1), kind="stable")
+        assert shown == [f"column {k}" for k in far[:10]]
+        expect(page.locator(".comparison summary")).to_have_text("55 more, which differ less")
+        page.locator(".comparison summary").click()
+        expect(page.locator(".comparison tr td:first-of-type:visible")).to_have_count(65)
 
 
 def test_a_picture_is_painted(open_page, serving, tmp_path):
@@ -422,6 +465,12 @@ def test_a_picture_is_painted(open_page, serving, tmp_path):
         with page.expect_download() as download:
             page.locator("[data-what=labels]").click()
         assert download.value.suggested_filename == "labels.png"
+        page.keyboard.press("1")
+        with page.expect_download() as download:
+            page.locator("[data-what=cutout]").click()
+        download.value.save_as(tmp_path / "cutout.png")
+        opacity = np.asarray(Image.open(tmp_path / "cutout.png"))[..., 3]
+        np.testing.assert_array_equal(opacity == 255, painter.labels() == 1)
         page.keyboard.press("z")
         wait_for_step(page, 4)
         assert 3 not in painter.marks

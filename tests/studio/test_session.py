@@ -12,6 +12,7 @@ from sidecut.active import ActiveClustering, Answer
 from sidecut.constraints import Constraints
 from sidecut.graphs import Neighbors
 from sidecut.studio import ContradictionError, Items, Session, Setup
+from sidecut.studio.layout import carry_numbers
 from sidecut.studio.project import ProjectBusyError, export_file
 from sidecut.studio.requests import SessionHandler
 
@@ -53,14 +54,14 @@ def test_a_session_goes_on_where_it_was(open_session, data):
     session = open_session()
     answer_truly(session, data[1], 5)
     session.name(0, "left")
-    before = session.run.labels_, session.question(), session.colors, session.places
+    before = session.labels, session.question(), session.numbers, session.places
     session.close()
     again = open_session()
-    np.testing.assert_array_equal(again.run.labels_, before[0])
+    np.testing.assert_array_equal(again.labels, before[0])
     assert again.question() == before[1]
-    np.testing.assert_array_equal(again.colors, before[2])
+    np.testing.assert_array_equal(again.numbers, before[2])
     np.testing.assert_array_equal(again.places, before[3])
-    assert "left" in again.cluster_names()
+    assert "left" in again.cluster_names().values()
 
 
 def test_undo_takes_back_whole_steps_after_a_restart_too(open_session):
@@ -92,7 +93,7 @@ def test_a_folder_belongs_to_its_data(open_session, tmp_path, data):
 
 def test_join_says_that_all_are_one(open_session):
     session = open_session(None).join([3, 25, 45])
-    assert len(set(session.run.labels_[[3, 25, 45]])) == 1
+    assert len(set(session.labels[[3, 25, 45]])) == 1
     assert len(session.run.history_) == 2
 
 
@@ -105,24 +106,24 @@ def test_part_asks_about_two_halves(open_session, data):
     assert session.run.history_[-1] == Answer(
         question.i, question.j, False, strategy="part_question", changed=session.run.history_[-1].changed
     )
-    assert session.run.labels_[question.i] != session.run.labels_[question.j]
+    assert session.labels[question.i] != session.labels[question.j]
 
 
 def test_names_are_knowledge(open_session, data):
     session = open_session(None)
-    a, b = session.run.labels_[0], session.run.labels_[25]
+    a, b = session.labels[0], session.labels[25]
     session.name(a, "left")
-    session.name(session.run.labels_[25], "right")
+    session.name(session.labels[25], "right")
     names = session.cluster_names()
-    assert (names[session.run.labels_[0]], names[session.run.labels_[25]]) == ("left", "right")
-    session.name(session.run.labels_[25], "east")
-    assert session.cluster_names()[session.run.labels_[25]] == "east"
+    assert (names[session.labels[0]], names[session.labels[25]]) == ("left", "right")
+    session.name(session.labels[25], "east")
+    assert session.cluster_names()[session.labels[25]] == "east"
     assert len(session.run.history_) == 2
     # Two clusters of one name are one.
-    session.name(session.run.labels_[25], "left")
-    assert session.run.labels_[0] == session.run.labels_[25]
+    session.name(session.labels[25], "left")
+    assert session.labels[0] == session.labels[25]
     session.undo()
-    assert session.run.labels_[0] != session.run.labels_[25]
+    assert session.labels[0] != session.labels[25]
     assert a != b
 
 
@@ -153,8 +154,8 @@ def test_the_same_pair_both_ways_is_a_contradiction(open_session):
 
 def test_names_can_contradict(open_session):
     session = open_session(None)
-    session.name(session.run.labels_[0], "left")
-    session.name(session.run.labels_[25], "right")
+    session.name(session.labels[0], "left")
+    session.name(session.labels[25], "right")
     i, j = (record.i for record in session.run.history_)
     with pytest.raises(ContradictionError) as caught:
         session.link(i, j, True)
@@ -204,30 +205,76 @@ def test_reasons_call_points_by_name(open_session):
     assert handler._with_names("point 3: it is torn") == "p3: it is torn"
 
 
-def test_colours_stay_with_clusters(open_session, data):
+def test_numbers_stay_with_clusters(open_session, data):
     session = open_session(None)
     for _ in range(8):
-        before = session.colors[session.run.labels_]
+        before = session.labels
         question = session.question()
         session.answer(bool(data[1][question.i] == data[1][question.j]))
-        after = session.colors[session.run.labels_]
-        assert set(session.changed) == set(np.flatnonzero(before != after))
-        assert np.mean(before == after) >= 0.5
-        assert len(np.unique(session.colors)) == session.run.n_clusters_
+        assert set(session.changed) == set(np.flatnonzero(before != session.labels))
+        assert np.mean(before == session.labels) >= 0.5
+        assert len(np.unique(session.numbers)) == session.run.n_clusters_
+
+
+def test_a_cluster_that_splits_and_grows_together_keeps_its_number():
+    """In the trial the largest cluster, number 0, ended as number 12: its smaller part grew, step by step."""
+    first = np.repeat([0, 1], [250, 50])
+    shown = first.copy()
+    # A small part leaves, grows, and takes the rest of the cluster it came from.
+    for n_moved in (30, 140, 165, 250):
+        labels = np.where(np.arange(300) < n_moved, 2, first)
+        labels = np.unique(labels, return_inverse=True)[1]
+        numbers = carry_numbers(shown, first, labels)
+        shown = numbers[labels]
+    np.testing.assert_array_equal(shown, first)
+
+
+def test_merge_and_borders(open_session):
+    session = open_session(None)
+    border = session.borders()[0]
+    assert session.labels[border.i] == border.cluster
+    assert session.labels[border.j] == border.other
+    assert 0 < border.closeness <= 1
+    weights = session._graph().matrix
+    assert weights[[border.i]][:, [border.j]].sum() > 0
+    inside = np.isin(session.labels, [border.cluster, border.other])
+    session.merge([border.cluster, border.other])
+    assert len(set(session.labels[inside])) == 1
+    assert session.labels[inside][0] in (border.cluster, border.other)
+    assert session.n_actions == 1
+    with pytest.raises(ValueError, match=r"There is no cluster 99; there are 0"):
+        session.merge([0, 99])
+    with pytest.raises(ValueError, match=r"numbers of at least two clusters"):
+        session.merge([0, 0])
+
+
+def test_actions_are_counted_not_links(open_session):
+    session = open_session(None).join([0, 1, 2, 3]).link(0, 25, False).join([25, 26, 27])
+    assert len(session.run.history_) > 4
+    assert session.n_actions == 3
+    session.name(int(session.labels[0]), "left")
+    assert session.n_actions == 4
+    session.take(Constraints.from_labels([None] * 40 + [1, 1, 1] + [None] * 17))
+    assert session.n_actions == 5
+    session.undo().undo()
+    assert session.n_actions == 3
 
 
 def test_exports(open_session, data, tmp_path):
     session = open_session()
     answer_truly(session, data[1], 6)
-    session.name(session.run.labels_[0], "=left")
+    session.name(session.labels[0], "=left")
     rows = list(csv.DictReader(io.StringIO(text_of(export_file(session, "labels")))))
-    assert [int(row["cluster"]) for row in rows] == session.run.labels_.tolist()
-    assert rows[0]["name"] == "'=left"
+    assert list(rows[0]) == ["index", "label", "class", "confidence"]
+    assert [int(row["label"]) for row in rows] == session.labels.tolist()
+    assert rows[0]["class"] == "'=left"
     assert text_of(export_file(session, "constraints")).startswith("# sidecut constraints n_samples=60")
     archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(export_file(session, "model")["data"])))
     archive.extractall(tmp_path / "unpacked")
     run = ActiveClustering.load(tmp_path / "unpacked" / "run")
     np.testing.assert_array_equal(run.labels_, session.run.labels_)
+    beside = (tmp_path / "unpacked" / "labels.csv").read_text(encoding="utf-8")
+    assert list(csv.DictReader(io.StringIO(beside))) == rows
     session.link(0, 1, True)
     assert len(run.history_) + 1 == len(session.run.history_)
     with pytest.raises(ValueError, match="no export 'all'"):
@@ -257,7 +304,7 @@ def test_constraints_of_a_session_can_be_taken_by_another(open_session, data):
     by_name = SessionHandler(other).handle(
         {"do": "import", "step": 1, "text": "i,j,kind\npoint 0,point 1,must-link\n"}
     )
-    assert by_name["reply"]["n_answers"] == len(other.run.history_)
+    assert by_name["reply"]["n_answers"] == 2
     wrong = SessionHandler(other).handle({"do": "import", "step": 2, "text": "i,j,kind\n0,1,maybe\n"})
     assert "maybe" in wrong["error"]["words"]
     assert "tmp" not in wrong["error"]["words"]
@@ -270,8 +317,8 @@ def test_constraints_of_other_data_are_refused(open_session):
 
 def test_an_answer_to_a_page_that_is_behind_is_refused(open_session):
     handler = SessionHandler(open_session(None))
-    assert handler.handle({"do": "answer", "step": 0, "same": True})["reply"]["step"] == 1
-    late = handler.handle({"do": "answer", "step": 0, "same": False})["error"]
+    assert handler.handle({"do": "answer", "step": 0, "said": True})["reply"]["step"] == 1
+    late = handler.handle({"do": "answer", "step": 0, "said": False})["error"]
     assert late["is_stale"]
     assert len(handler.session.run.history_) == 1
 
@@ -282,8 +329,8 @@ def test_an_answer_to_a_page_that_is_behind_is_refused(open_session):
         ([], "object with the verb"),
         ({"do": "explode"}, "There is no 'explode'"),
         ({"do": "answer"}, "lacks something"),
-        ({"do": "answer", "step": 0, "same": "yes"}, "must be True"),
-        ({"do": "answer", "step": 0, "same": True, "confidence": 2}, "from 0.5"),
+        ({"do": "answer", "step": 0, "said": "yes"}, "must be True"),
+        ({"do": "answer", "step": 0, "said": True, "confidence": 2}, "from 0.5"),
         ({"do": "join", "step": 0, "points": [0, 60]}, "from 0 to 59"),
         ({"do": "join", "step": 0, "points": "all"}, "list of row numbers"),
         ({"do": "cards", "points": [-1]}, "from 0 to 59"),
@@ -304,7 +351,7 @@ def test_nobody_waits_for_a_second_opinion(open_session, monkeypatch):
     )
     asker = threading.Thread(target=lambda: replies.append(handler.handle({"do": "opinion"})))
     asker.start()
-    assert handler.handle({"do": "answer", "step": 0, "same": True})["reply"]["step"] == 1
+    assert handler.handle({"do": "answer", "step": 0, "said": True})["reply"]["step"] == 1
     assert not replies
     go_on.set()
     asker.join()

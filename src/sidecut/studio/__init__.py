@@ -6,7 +6,7 @@
 | `items.py` | what is shown of a point, and of two side by side |
 | `layout.py` | where points are on the map, and the colours of clusters |
 | `messages.py` | the messages between page and session, and how answers become facts and contradictions |
-| `project.py` | the folder of a session, and the files to take home |
+| `project.py` | the folder of a session, and the files it exports |
 | `image_annotation.py` | strokes on a picture, and its segments |
 | `requests.py` | requests of the page and their replies |
 | `server.py` | the server on this machine, and what it refuses |
@@ -15,7 +15,7 @@
 """
 
 from sidecut.studio.image_annotation import Painter
-from sidecut.studio.items import Items, PictureFiles, PictureRows
+from sidecut.studio.items import Items, PictureFiles, PictureRows, recognise_pictures
 from sidecut.studio.session import ContradictionError, Session, Setup
 from sidecut.studio.widget import show
 
@@ -27,5 +27,6 @@ __all__ = [
     "PictureRows",
     "Session",
     "Setup",
+    "recognise_pictures",
     "show",
 ]

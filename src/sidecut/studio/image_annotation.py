@@ -103,6 +103,19 @@ class Painter:
         height, width = self.full.shape[:2]
         return np.asarray(wide[:height, :width], dtype=np.intp)
 
+    def cutout(self, segment: int | None = None) -> npt.NDArray[np.uint8]:
+        """Return one segment of the picture, in its full size, on transparent ground."""
+        labels = self.labels()
+        there = np.unique(labels)
+        if segment is not None and segment not in there:
+            raise ValueError(
+                f"Nothing is painted in colour {segment}; there are {', '.join(map(str, there))}."
+            )
+        rgb = np.asarray(_as_picture(self.full).convert("RGB"))
+        return np.dstack(
+            [rgb, np.where(labels == (there[0] if segment is None else segment), 255, 0)]
+        ).astype(np.uint8)
+
     def close(self) -> None:
         """Unlock the folder."""
         if self.project is not None:
@@ -137,11 +150,17 @@ class PaintHandler:
         self.painter, self._lock = painter, Lock()
         self._verbs: dict[str, Callable[..., Any]] = {
             "open": self.open,
+            "alive": lambda: True,
             "state": self.state,
             "paint": self.paint,
             "undo": self.undo,
             "export": self.export,
         }
+
+    @property
+    def project(self) -> Project | None:
+        """The folder of the painter."""
+        return self.painter.project
 
     def handle(self, request: Any) -> dict[str, Any]:
         """Return the reply to a request; one at a time."""
@@ -196,8 +215,8 @@ class PaintHandler:
         self.painter.undo()
         return self.state()
 
-    def export(self, what: str) -> File:
-        """Return the label image ("labels") or the picture with its segments ("overlay") as a file."""
+    def export(self, what: str, segment: int | None = None) -> File:
+        """Return a file: the label image, the picture with its segments, or one segment cut out of it."""
         labels = self.painter.labels()
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"{what}.png"
@@ -206,8 +225,10 @@ class PaintHandler:
             elif what == "overlay":
                 assert self.painter.segmentation is not None
                 write_image(path, self.painter.segmentation.overlay(self.painter.image))
+            elif what == "cutout":
+                write_image(path, self.painter.cutout(segment))
             else:
-                raise ValueError(f"There is no export {what!r}; there are labels and overlay.")
+                raise ValueError(f"There is no export {what!r}; there are labels, overlay and cutout.")
             return as_file(path.name, "image/png", path.read_bytes())
 
     def _check_step(self, step: int) -> None:

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 from sidecut.checks import FloatArray
 from sidecut.studio.messages import Card, Face, Field, Pair, Words
 
-#: A card shows at most this number of fields, and of neighbours.
-MAX_FIELDS = 40
+#: A card holds at most this number of fields, of two cards those that differ most; and of neighbours.
+MAX_FIELDS = 100
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class Items:
         Values to draw as a line.
     graph : sparse array of shape (n, n), optional
         Whose neighbours to list by name.
+    name_column : str
+        What the names are called in files; "index" for row numbers.
 
     Examples
     --------
@@ -58,17 +60,22 @@ class Items:
     pictures: PictureSource | None = None
     series: FloatArray | None = None
     graph: sp.csr_array | None = None
+    name_column: str = "index"
 
     def __len__(self) -> int:
         return len(self.names)
 
     def card(self, i: int) -> Card:
         """Return what is shown of one point."""
+        return self._card(i, dict.fromkeys(list(self.table)[:MAX_FIELDS], 0.0))
+
+    def _card(self, i: int, shares: dict[str, float]) -> Card:
+        """Return what is shown of one point: the columns of `shares`, each with how much it differs."""
         fields = [
-            Field(name=name, value=written(values[i]), differs=0.0)
-            for name, values in list(self.table.items())[:MAX_FIELDS]
+            Field(name=name, value=written(self.table[name][i]), differs=share)
+            for name, share in shares.items()
         ]
-        card = Card(point=i, name=str(self.names[i]), fields=fields)
+        card = Card(point=i, name=str(self.names[i]), fields=fields, n_more=len(self.table) - len(fields))
         if self.text is not None:
             card["text"] = [Words(words=str(self.text[i]), differs=False)]
         if self.pictures is not None:
@@ -83,12 +90,18 @@ class Items:
         """Return the name and the small picture of a point, for lists."""
         return Face(name=str(self.names[i]), picture=self.pictures.thumbnail(i) if self.pictures else "")
 
+    def in_words(self, i: int) -> dict[str, str]:
+        """Return the name, the text and the columns of a point, for programs."""
+        card = self.card(i)
+        text = {} if self.text is None else {"text": str(self.text[i])}
+        return {"name": card["name"], **text, **{one["name"]: one["value"] for one in card["fields"]}}
+
     def pair(self, i: int, j: int) -> Pair:
-        """Return what is shown of two points, with what differs marked."""
-        left, right = self.card(i), self.card(j)
-        shares = [self._difference(name, i, j) for name in list(self.table)[:MAX_FIELDS]]
-        for share, one, other in zip(shares, left["fields"], right["fields"], strict=True):
-            one["differs"] = other["differs"] = share
+        """Return what is shown of two points, what differs most first."""
+        differing = {name: self._difference(name, i, j) for name in self.table}
+        most = sorted(differing, key=lambda name: -differing[name])[:MAX_FIELDS]
+        shares = {name: differing[name] for name in most}
+        left, right = self._card(i, shares), self._card(j, shares)
         if self.text is not None:
             left["text"], right["text"] = compare_texts(str(self.text[i]), str(self.text[j]))
         if self.graph is not None:
@@ -136,10 +149,13 @@ def is_number_column(values: Sequence[Any]) -> bool:
 
 
 def written(value: Any) -> str:
-    """Return a value as text, numbers with up to six digits."""
+    """Return a value as text: whole numbers in full, others with six digits, nothing where it is missing."""
     if isinstance(value, float | np.floating):
-        return f"{float(value):.6g}"
-    return str(value)
+        number = float(value)
+        if np.isnan(number):
+            return ""
+        return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else f"{number:.6g}"
+    return "" if value is None or type(value).__name__ in ("NaTType", "NAType") else str(value)
 
 
 def compare_texts(one: str, other: str) -> tuple[list[Words], list[Words]]:
@@ -233,6 +249,42 @@ class PictureRows:
         return data_address(picture.resize((scale * self.shape[1], scale * self.shape[0]), resample=0))
 
 
+def recognise_pictures(rows: FloatArray, names: Sequence[str]) -> tuple[int, int] | None:
+    """Return height and width of square grey pictures, if that is what the numbers of the rows are.
+
+    Their columns differ in their numbers only and come in order, hold no negative values and at least 64
+    pixels, and a pixel is more like the one below it than like the one half a row away, which is nearer in
+    a time series.
+
+    Parameters
+    ----------
+    rows : array of shape (n, height * width)
+        The numbers.
+    names : sequence of str
+        What the columns are called.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sidecut.studio import recognise_pictures
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> recognise_pictures(X, [f"pixel {k}" for k in range(64)])
+    (8, 8)
+    """
+    n = rows.shape[1] if rows.ndim == 2 else 0
+    side = round(n**0.5)
+    if side < 8 or side**2 != n:
+        return None
+    numbers = [[int(number) for number in re.findall(r"\d+", name)] for name in names]
+    if len({re.sub(r"\d+", "#", name) for name in names}) > 1 or sorted(numbers) != numbers:
+        return None
+    some = np.asarray(rows[:500], dtype=float)
+    if not np.isfinite(some).all() or some.min() < 0:
+        return None
+    below, aside = (np.abs(some[:, lag:] - some[:, :-lag]).mean() for lag in (side, side // 2))
+    return (side, side) if below < 0.9 * aside else None
+
+
 def data_address(picture: Any) -> str:
     """Return a picture as an address that holds it: made anew, so that only pixels go to the page."""
     buffer = io.BytesIO()
@@ -244,5 +296,5 @@ def _pillow() -> Any:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ImportError("Showing pictures needs Pillow: pip install 'sidecut[studio]'.") from error
+        raise ImportError("Showing pictures needs Pillow: pip install pillow.") from error
     return Image

@@ -1,4 +1,4 @@
-"""Where the points are on the map, and colours that stay with a cluster while answers change it."""
+"""Where the points are on the map, and numbers that stay with a cluster while answers change it."""
 
 from __future__ import annotations
 
@@ -68,24 +68,30 @@ def _spread(places: FloatArray, grain: IntArray, weights: sp.csr_array, random_s
     return around + np.random.RandomState(random_state).normal(0.0, 0.3 * step, around.shape)
 
 
-def first_colors(labels: IntArray) -> IntArray:
-    """Return a colour for every cluster, the largest first."""
+def first_numbers(labels: IntArray) -> IntArray:
+    """Return a number for every cluster, the largest first; its colour follows from the number."""
     sizes = np.bincount(labels)
-    colors = np.empty(len(sizes), dtype=np.intp)
-    colors[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-    return colors
+    numbers = np.empty(len(sizes), dtype=np.intp)
+    numbers[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+    return numbers
 
 
-def carry_colors(before: IntArray, colors: IntArray, after: IntArray) -> IntArray:
-    """Return colours for new clusters: each takes that of the old one it shares most points with, if free."""
-    shared = np.zeros((len(colors), int(after.max()) + 1), dtype=np.intp)
-    np.add.at(shared, (before, after), 1)
-    new = np.full(shared.shape[1], -1, dtype=np.intp)
+def carry_numbers(shown: IntArray, first: IntArray, labels: IntArray) -> IntArray:
+    """Return numbers for new clusters: each takes the number most of its points had, if that is free.
+
+    What a point had before the first answer counts as much as what it had last: a cluster that splits and
+    grows together again gets its number back.
+    """
+    known = max(shown.max(), first.max()) + 1
+    shared = np.zeros((known, int(labels.max()) + 1), dtype=np.intp)
+    np.add.at(shared, (shown, labels), 1)
+    np.add.at(shared, (first, labels), 1)
+    numbers = np.full(shared.shape[1], -1, dtype=np.intp)
     for at in np.argsort(-shared, axis=None, kind="stable"):
-        a, b = np.unravel_index(int(at), shared.shape)
-        if shared[a, b] and new[b] < 0 and colors[a] not in new:
-            new[b] = colors[a]
-    free = (color for color in range(len(new) + len(colors)) if color not in new)
-    for b in np.flatnonzero(new < 0):
-        new[b] = next(free)
-    return new
+        number, cluster = np.unravel_index(int(at), shared.shape)
+        if shared[number, cluster] and numbers[cluster] < 0 and number not in numbers:
+            numbers[cluster] = number
+    free = (number for number in range(len(numbers) + known) if number not in numbers)
+    for cluster in np.flatnonzero(numbers < 0):
+        numbers[cluster] = next(free)
+    return numbers

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 import numpy as np
 
 from sidecut.active import ActiveClustering, Answer, ClassAnswer
-from sidecut.active.records import Record, answered_pairs
+from sidecut.active.records import Record, SetAnswer, answered_pairs, rows_of
+from sidecut.active.terminal import in_words
 from sidecut.constraints import Constraints
 from sidecut.diagnostics import find_suspects
 from sidecut.exceptions import ConflictError, SidecutWarning
@@ -49,11 +50,12 @@ class Field(TypedDict):
 
 
 class Card(TypedDict):
-    """What is shown of a point."""
+    """What is shown of a point; `n_more` of its columns are left out."""
 
     point: int
     name: str
     fields: list[Field]
+    n_more: int
     text: NotRequired[list[Words]]
     picture: NotRequired[str]
     series: NotRequired[list[float]]
@@ -75,23 +77,25 @@ class Pair(TypedDict):
 
 
 class Asked(TypedDict):
-    """A question: whether points `i` and `j` belong together."""
+    """A question of a kind ("pair", "label" or "set") about points: a pair side by side, others as cards."""
 
-    i: int
-    j: int
+    kind: str
+    points: list[int]
+    words: str
+    names: list[str]
     reason: str
     expected: float
     gain: float
-    pair: Pair
+    pair: Pair | None
+    cards: list[Card]
 
 
 class Cluster(TypedDict):
-    """A cluster: its number, name, colour, size, how sure its points are, and some of its members."""
+    """A cluster: its number, name, size, how sure its points are, and some of its members."""
 
     cluster: int
     name: str
     is_named: bool
-    color: int
     size: int
     confidence: float
     typical: list[Card]
@@ -101,7 +105,8 @@ class Cluster(TypedDict):
 class Fact(TypedDict):
     """Something that was said: two points together or apart (None: unsure), or the name of a point.
 
-    `suspect` is the chance that it is wrong, by all else that is known; `reason` says why.
+    `words` says what was said of a set. `suspect` is the chance that it is wrong, by all else that is known;
+    `reason` says why.
     """
 
     position: int
@@ -111,6 +116,7 @@ class Fact(TypedDict):
     right: Face
     same: bool | None
     name: str | None
+    words: str
     confidence: float
     violated: bool
     suspect: float
@@ -143,15 +149,16 @@ class State(TypedDict):
     """What changes with an answer.
 
     `step` counts the changes; a request that changes something names the step it was made at, so that two
-    pages do not mix their answers. `labels` holds the cluster of every point, `colors` the colour of every
-    cluster, which stays with a cluster from answer to answer; `changed` the points that changed colour.
+    pages do not mix their answers. `labels` holds the number of the cluster of every point, which stays with
+    a cluster from answer to answer and decides its colour; `numbers`, `names` and `sizes` go through the
+    clusters in order; `changed` marks the points that changed.
     """
 
     step: int
     n_clusters: int
     labels: Array
     confidence: Array
-    colors: list[int]
+    numbers: list[int]
     names: list[str]
     sizes: list[int]
     changed: Array
@@ -163,8 +170,53 @@ class State(TypedDict):
     can_undo: bool
 
 
+class Brief(TypedDict):
+    """What a program asks for in place of a `State`: no arrays, no pictures."""
+
+    step: int
+    n_points: int
+    n_answers: int
+    n_changed: int
+    clusters: list[ClusterInBrief]
+    question: QuestionInBrief | None
+    outlook: str
+
+
+class ClusterInBrief(TypedDict):
+    """A cluster in a `Brief`."""
+
+    cluster: int
+    name: str
+    size: int
+    confidence: float
+
+
+class QuestionInBrief(TypedDict):
+    """A question in a `Brief`: its kind ("pair", "label" or "set"), and its points by column."""
+
+    kind: str
+    words: str
+    names: list[str]
+    points: list[dict[str, str]]
+    reason: str
+
+
+class Boundary(TypedDict):
+    """Two clusters that touch: how close they are, from 0 to 1, and two points to compare."""
+
+    cluster: int
+    other: int
+    names: list[str]
+    closeness: float
+    pair: Pair
+
+
 class Column(TypedDict):
-    """Values to colour points by: numbers, or codes of `categories`."""
+    """Values to colour points by: numbers, or codes of `categories`.
+
+    `numbers` holds the clusters whose colours the categories have, where they have any; `differs` marks the
+    points that are elsewhere on the map.
+    """
 
     name: str
     is_number: bool
@@ -172,6 +224,8 @@ class Column(TypedDict):
     low: float
     high: float
     categories: list[str]
+    numbers: NotRequired[list[int]]
+    differs: NotRequired[Array]
 
 
 class Link(TypedDict):
@@ -210,11 +264,11 @@ class File(TypedDict):
 
 
 class Opinion(TypedDict):
-    """The clusters of AutoCut with the same constraints as a column, and its reasons in words."""
+    """The clusters of AutoCut with the same constraints as a column, its reasons, and how much differs."""
 
     column: Column
     words: str
-    agreement: float
+    n_differing: int
 
 
 class Canvas(TypedDict):
@@ -272,6 +326,10 @@ def statements(history: Sequence[Record], only_certain: bool = True) -> list[Sta
         and record.same is not None
         and (record.confidence == 1.0 or not only_certain)
     ]
+    for position, record in enumerate(history):
+        if isinstance(record, SetAnswer) and (record.confidence == 1.0 or not only_certain):
+            pairs = answered_pairs([record])
+            found += [Statement(pair.i, pair.j, bool(pair.same), (position,)) for pair in pairs]
     named: dict[int, int] = {
         record.i: position for position, record in enumerate(history) if isinstance(record, ClassAnswer)
     }
@@ -286,7 +344,7 @@ def list_facts(run: ActiveClustering, items: Items) -> list[Fact]:
     suspicions = _find_suspicions(run)
     facts = []
     for position, record in enumerate(run.history_):
-        j = record.i if isinstance(record, ClassAnswer) else record.j
+        j = rows_of(record)[-1]
         same = record.same if isinstance(record, Answer) else None
         together = run.labels_[record.i] == run.labels_[j]
         suspect, reason = suspicions.get(position, (0.0, ""))
@@ -299,7 +357,8 @@ def list_facts(run: ActiveClustering, items: Items) -> list[Fact]:
                 right=items.face(j),
                 same=same,
                 name=record.name if isinstance(record, ClassAnswer) else None,
-                confidence=record.confidence if isinstance(record, Answer) else 1.0,
+                words=in_words(record, items.names) if isinstance(record, SetAnswer) else "",
+                confidence=record.confidence,
                 violated=bool(same is not None and np.not_equal(together, same)),
                 suspect=suspect,
                 reason=reason,

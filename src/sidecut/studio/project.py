@@ -8,10 +8,11 @@ import hashlib
 import io
 import json
 import os
+import re
+import secrets
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from copy import copy
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from sidecut.studio.messages import File
 if TYPE_CHECKING:
     from sidecut.studio.session import Session
 
-SETTINGS, PLACES, LOCK = "studio.json", "places.npy", "studio.lock"
+SETTINGS, PLACES, LOCK, ADDRESS = "studio.json", "places.npy", "studio.lock", "address.json"
 #: Colours of clusters, as in the page on a light ground.
 COLORS = (
     "#0077c5",
@@ -94,6 +95,19 @@ class Project:
                 f"{self.folder} holds answers about other data than these; name another folder, or open the "
                 "data it was made with."
             )
+
+    def address(self) -> dict[str, Any]:
+        """Return the port and the token the page had last time; new ones in a new folder."""
+        path = self.folder / ADDRESS
+        kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        return {"port": 0, "token": secrets.token_urlsafe(16), **kept}
+
+    def keep_address(self, port: int, token: str) -> None:
+        """Keep the port and the token, so that a page that is open finds the studio again."""
+        path = self.folder / ADDRESS
+        # Only its owner may read the token.
+        path.touch(mode=0o600)
+        path.write_text(json.dumps({"port": port, "token": token}) + "\n", encoding="utf-8")
 
     def places(self) -> FloatArray | None:
         """Return where the points are on the map, if that was kept."""
@@ -165,26 +179,37 @@ def as_file(name: str, kind: str, content: bytes) -> File:
 
 
 def read_text_constraints(text: str, names: Sequence[str]) -> Constraints:
-    """Read constraints from the text of a file that calls points by row number, or else by name."""
+    """Read constraints from the text of a file that calls points by name, or else by row number."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "constraints.csv"
         path.write_text(text, encoding="utf-8")
         try:
-            return read_constraints(path, len(names))
+            try:
+                return read_constraints(path, len(names), names=list(names))
+            except ValueError as error:
+                # Names that are numbers are never taken for row numbers.
+                by_row = re.search(r"no sample is called '\d+'", str(error))
+                if not by_row or any(str(name).isdigit() for name in names):
+                    raise
+                return read_constraints(path, len(names))
         except ValueError as error:
-            if [str(row) for row in range(len(names))] != list(names):
-                with suppress(ValueError):
-                    return read_constraints(path, len(names), names=list(names))
             raise ValueError(str(error).replace(str(path), "the file")) from error
 
 
 def _labels(session: Session) -> tuple[str, str, bytes]:
-    run, names = session.run, session.cluster_names()
+    """Return the columns that ``sidecut cluster`` writes: names, label, class if one is known, confidence."""
+    labels, shown = session.labels.tolist(), session.shown_names()
+    columns = {
+        session.items.name_column: [_plain(str(name)) for name in session.items.names],
+        "label": labels,
+    }
+    if any(session.cluster_names().values()):
+        columns["class"] = [_plain(shown[label]) for label in labels]
+    columns["confidence"] = np.round(session.run.confidence_, 4).tolist()
     sheet = io.StringIO()
     rows = csv.writer(sheet, lineterminator="\n")
-    rows.writerow(["point", "cluster", "name", "confidence"])
-    for point, label, sure in zip(session.items.names, run.labels_, run.confidence_, strict=True):
-        rows.writerow([_plain(str(point)), int(label), _plain(names[label]), f"{sure:.4f}"])
+    rows.writerow(columns)
+    rows.writerows(zip(*columns.values(), strict=True))
     return "labels.csv", "text/csv", sheet.getvalue().encode()
 
 
@@ -200,12 +225,16 @@ def _plain(cell: str) -> str:
 def _constraints(session: Session) -> tuple[str, str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "constraints.csv"
-        write_constraints(path, session.run.constraints_)
+        names = None if session.items.name_column == "index" else session.items.names
+        write_constraints(path, session.run.constraints_, names=names)
         return "constraints.csv", "text/csv", path.read_bytes()
 
 
 def _model(session: Session) -> tuple[str, str, bytes]:
-    """Return an archive of a folder that `ActiveClustering.load` reads."""
+    """Return an archive of a folder for `ActiveClustering.load`, and of the labels as the page has them.
+
+    A run numbers clusters in order of first appearance.
+    """
     buffer = io.BytesIO()
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -215,6 +244,8 @@ def _model(session: Session) -> tuple[str, str, bytes]:
         ActiveClustering.save(copy(session.run), Path(folder))
         for path in sorted(Path(folder).iterdir()):
             packed.write(path, f"run/{path.name}")
+        name, _, rows = _labels(session)
+        packed.writestr(name, rows)
     return "run.zip", "application/zip", buffer.getvalue()
 
 
@@ -222,7 +253,7 @@ def _report(session: Session) -> tuple[str, str, bytes]:
     try:
         import jinja2
     except ImportError as error:
-        raise ImportError("A report needs Jinja: pip install 'sidecut[studio]'.") from error
+        raise ImportError("A report needs Jinja: pip install jinja2.") from error
     loader = jinja2.FileSystemLoader(Path(__file__).parent / "static")
     template = jinja2.Environment(autoescape=True, loader=loader).get_template("report.html")
     page = template.render(
@@ -231,6 +262,7 @@ def _report(session: Session) -> tuple[str, str, bytes]:
         n_points=len(session.items),
         clusters=_cluster_rows(session),
         facts=session.facts(),
+        n_answers=session.n_actions,
         outlook=session.run.stopping_estimate_.words,
         dots=_dots(session),
     )
@@ -238,25 +270,25 @@ def _report(session: Session) -> tuple[str, str, bytes]:
 
 
 def _cluster_rows(session: Session) -> list[dict[str, object]]:
-    run, names = session.run, session.cluster_names()
-    sizes = np.bincount(run.labels_)
+    labels, shown = session.labels, session.shown_names()
+    sizes = np.bincount(labels)
     return [
         {
-            "name": names[c] or f"cluster {session.colors[c] + 1}",
-            "color": COLORS[session.colors[c] % len(COLORS)],
+            "name": shown[c],
+            "color": COLORS[c % len(COLORS)],
             "size": int(sizes[c]),
-            "share": f"{sizes[c] / len(run.labels_):.1%}",
-            "sure": f"{run.confidence_[run.labels_ == c].mean():.0%}",
-            "typical": ", ".join(str(session.items.names[i]) for i in session.members(int(c)).typical),
+            "share": f"{sizes[c] / len(labels):.1%}",
+            "sure": f"{session.run.confidence_[labels == c].mean():.0%}",
+            "typical": ", ".join(str(session.items.names[i]) for i in session.members(c).typical),
         }
-        for c in np.argsort(-sizes, kind="stable")
+        for c in sorted(shown, key=lambda number: -sizes[number])
     ]
 
 
 def _dots(session: Session) -> list[tuple[str, str, str]]:
     """Return places and colours of at most 3,000 points, for a picture of 1000 x 1000."""
     rows = np.sort(np.random.RandomState(0).permutation(len(session.items))[:3_000])
-    colors = session.colors[session.run.labels_]
+    colors = session.labels
     return [
         (f"{500 + 480 * x:.0f}", f"{500 - 480 * y:.0f}", COLORS[color % len(COLORS)])
         for (x, y), color in zip(session.places[rows], colors[rows], strict=True)

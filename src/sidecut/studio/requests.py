@@ -10,32 +10,36 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
 
 from sidecut.checks import IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import SidecutWarning
 from sidecut.selection import AutoCut
 from sidecut.studio.items import is_number_column, written
+from sidecut.studio.layout import carry_numbers
 from sidecut.studio.messages import (
     Asked,
+    Boundary,
+    Brief,
     Card,
     Cluster,
+    ClusterInBrief,
     Column,
     Fact,
     File,
     Opening,
     Opinion,
     Pair,
+    QuestionInBrief,
     Refusal,
     State,
     pack,
 )
-from sidecut.studio.project import export_file, read_text_constraints
+from sidecut.studio.project import Project, export_file, read_text_constraints
 from sidecut.studio.session import ContradictionError, Session
 
 #: Methods of `Session` that change it. A request for one names the step it was made at.
-CHANGES = ("answer", "link", "join", "part", "name", "undo", "forget", "change")
+CHANGES = ("answer", "link", "join", "merge", "part", "name", "undo", "forget", "change")
 
 
 class StaleError(ValueError):
@@ -73,7 +77,11 @@ class SessionHandler:
             "open": self.open,
             "state": self.state,
             **{verb: partial(self._change, verb) for verb in CHANGES},
+            "alive": lambda: True,
+            "brief": self.brief,
             "clusters": self.clusters,
+            "members": self.members,
+            "borders": self.borders,
             "facts": self.facts,
             "cards": self.cards,
             "pair": self.pair,
@@ -82,6 +90,11 @@ class SessionHandler:
             "export": self.export,
             "import": self.import_,
         }
+
+    @property
+    def project(self) -> Project | None:
+        """The folder of the session."""
+        return self.session.project
 
     def handle(self, request: Any) -> dict[str, Any]:
         """Handle one request at a time, except "opinion", which runs beside them."""
@@ -108,30 +121,64 @@ class SessionHandler:
         """Return all that changes."""
         session = self.session
         run, question, asked = session.run, session.question(), None
+        names, sizes = session.shown_names(), np.bincount(session.labels)
         if question is not None:
             asked = Asked(
-                i=question.i,
-                j=question.j,
+                kind=question.kind,
+                points=list(question.points),
+                words=question.words,
+                names=list(question.names),
                 reason=self._with_names(question.reason),
                 expected=question.expected,
                 gain=question.gain,
-                pair=session.items.pair(question.i, question.j),
+                pair=session.items.pair(question.i, question.j) if question.kind == "pair" else None,
+                cards=[] if question.kind == "pair" else self.cards(list(question.points)),
             )
         return State(
             step=session.step,
             n_clusters=run.n_clusters_,
-            labels=pack(run.labels_, "u2"),
+            labels=pack(session.labels, "u2"),
             confidence=pack(np.round(255 * np.clip(run.confidence_, 0, 1)), "u1"),
-            colors=session.colors.tolist(),
-            names=[self._shown_name(c) for c in range(run.n_clusters_)],
-            sizes=np.bincount(run.labels_, minlength=run.n_clusters_).tolist(),
+            numbers=list(names),
+            names=list(names.values()),
+            sizes=sizes[list(names)].tolist(),
             changed=pack(np.isin(np.arange(len(run.labels_)), session.changed), "u1"),
             n_changed=len(session.changed),
             lines=session.lines(),
             question=asked,
             outlook=run.stopping_estimate_.words,
-            n_answers=len(run.history_),
+            n_answers=session.n_actions,
             can_undo=session.can_undo,
+        )
+
+    def brief(self) -> Brief:
+        """Return the state in words and a few numbers, for programs."""
+        session = self.session
+        run, question, labels, asked = session.run, session.question(), session.labels, None
+        if question is not None:
+            asked = QuestionInBrief(
+                kind=question.kind,
+                words=question.words,
+                names=list(question.names),
+                points=[session.items.in_words(int(i)) for i in question.points],
+                reason=self._with_names(question.reason),
+            )
+        return Brief(
+            step=session.step,
+            n_points=len(labels),
+            n_answers=session.n_actions,
+            n_changed=len(session.changed),
+            clusters=[
+                ClusterInBrief(
+                    cluster=number,
+                    name=name,
+                    size=int(np.sum(labels == number)),
+                    confidence=round(float(run.confidence_[labels == number].mean()), 3),
+                )
+                for number, name in session.shown_names().items()
+            ],
+            question=asked,
+            outlook=run.stopping_estimate_.words,
         )
 
     def cards(self, points: list[int]) -> list[Card]:
@@ -145,24 +192,40 @@ class SessionHandler:
 
     def clusters(self) -> list[Cluster]:
         """Return the clusters, the largest first."""
-        session, run = self.session, self.session.run
-        sizes, names = np.bincount(run.labels_), session.cluster_names()
-        found = []
-        for c in np.argsort(-sizes, kind="stable").tolist():
+        session, labels, names = self.session, self.session.labels, self.session.cluster_names()
+        sizes, shown, found = np.bincount(labels), session.shown_names(), []
+        for c in sorted(names, key=lambda number: -sizes[number]):
             some = session.members(c)
             found.append(
                 Cluster(
                     cluster=c,
-                    name=self._shown_name(c),
+                    name=shown[c],
                     is_named=bool(names[c]),
-                    color=int(session.colors[c]),
                     size=int(sizes[c]),
-                    confidence=float(run.confidence_[run.labels_ == c].mean()),
+                    confidence=float(session.run.confidence_[labels == c].mean()),
                     typical=[session.items.card(int(i)) for i in some.typical],
                     doubtful=[session.items.card(int(i)) for i in some.doubtful],
                 )
             )
         return found
+
+    def members(self, cluster: int, n: int = 10) -> list[Card]:
+        """Return the cards of the most typical members of a cluster."""
+        return [self.session.items.card(int(i)) for i in self.session.members(cluster, n).typical]
+
+    def borders(self) -> list[Boundary]:
+        """Return which clusters touch each other, the closest first."""
+        names, items = self.session.shown_names(), self.session.items
+        return [
+            Boundary(
+                cluster=border.cluster,
+                other=border.other,
+                names=[names[border.cluster], names[border.other]],
+                closeness=border.closeness,
+                pair=items.pair(border.i, border.j),
+            )
+            for border in self.session.borders()
+        ]
 
     def facts(self) -> list[Fact]:
         """Return the answers and names that were given."""
@@ -175,7 +238,7 @@ class SessionHandler:
     def opinion(self) -> Opinion:
         """Return the clusters of AutoCut with the same constraints."""
         with self._lock:
-            known, labels = self.session.run.constraints_, self.session.run.labels_
+            known, labels = self.session.run.constraints_, self.session.labels
         return second_opinion(self.session, known, labels)
 
     def export(self, what: str) -> File:
@@ -190,10 +253,10 @@ class SessionHandler:
         self.session.take(read_text_constraints(text, self.session.items.names))
         return self.state()
 
-    def _change(self, verb: str, /, step: int, **arguments: Any) -> State:
+    def _change(self, verb: str, /, step: int, brief: bool = False, **arguments: Any) -> State | Brief:
         self._check_step(step)
         getattr(self.session, verb)(**arguments)
-        return self.state()
+        return self.brief() if brief else self.state()
 
     def _check_step(self, step: int) -> None:
         if step != self.session.step:
@@ -204,10 +267,6 @@ class SessionHandler:
     def _with_names(self, reason: str) -> str:
         """Call points by their names where a reason has their numbers."""
         return re.sub(r"\bpoint (\d+)\b", lambda found: self.session.items.names[int(found[1])], reason)
-
-    def _shown_name(self, cluster: int) -> str:
-        """Return a cluster's name, or a number that stays with its colour."""
-        return self.session.cluster_names()[cluster] or f"cluster {self.session.colors[cluster] + 1}"
 
 
 def as_column(name: str, values: Any) -> Column:
@@ -225,9 +284,9 @@ def as_column(name: str, values: Any) -> Column:
 
 
 def second_opinion(session: Session, known: Constraints, labels: IntArray) -> Opinion:
-    """Return the clusters AutoCut finds with the same constraints, and its reasons."""
+    """Return the clusters AutoCut finds with the same constraints, in the colours of those on the map."""
     model = AutoCut(
-        int(labels.max()) + 1,
+        len(np.unique(labels)),
         affinity="precomputed" if session.setup.is_graph else "auto",
         random_state=session.setup.random_state,
     )
@@ -235,14 +294,16 @@ def second_opinion(session: Session, known: Constraints, labels: IntArray) -> Op
         # The page shows its explanation.
         warnings.simplefilter("ignore", SidecutWarning)
         model.fit(session.X, constraints=known)
-    names = [f"AutoCut {number + 1}" for number in range(int(model.labels_.max()) + 1)]
+    numbers, shown = carry_numbers(labels, labels, model.labels_), session.shown_names()
+    differs = numbers[model.labels_] != labels
     column = Column(
         name="AutoCut",
         is_number=False,
         values=pack(model.labels_, "u2"),
         low=0.0,
         high=0.0,
-        categories=names,
+        categories=[shown.get(number, f"new: cluster {number}") for number in numbers.tolist()],
+        numbers=numbers.tolist(),
+        differs=pack(differs, "u1"),
     )
-    agreement = float(adjusted_rand_score(labels, model.labels_))
-    return Opinion(column=column, words=model.explanation_, agreement=agreement)
+    return Opinion(column=column, words=model.explanation_, n_differing=int(differs.sum()))

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+from sidecut.studio.project import Project
+
 #: The page loads nothing from elsewhere, runs only its own modules, and cannot be framed.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -38,7 +40,7 @@ try:
     from starlette.staticfiles import StaticFiles
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 except ImportError as error:
-    raise ImportError("The studio needs Starlette and uvicorn: pip install 'sidecut[studio]'.") from error
+    raise ImportError("The studio needs Starlette and uvicorn: pip install starlette uvicorn.") from error
 
 STATIC = Path(__file__).parent / "static"
 HOST = "127.0.0.1"
@@ -79,13 +81,18 @@ def serve(
     token: str | None = None,
     open_browser: bool = True,
     show_address: Callable[[str], None] = lambda address: None,
+    project: Project | None = None,
 ) -> None:
-    """Serve until interrupted."""
-    token = token or new_token()
+    """Serve until interrupted; a project has its address of last time, if the port is free."""
+    kept = {} if project is None else project.address()
+    token = token or kept.get("token") or new_token()
+    port = port or _free(kept.get("port", 0))
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((HOST, port))
         port = listener.getsockname()[1]
+        if project is not None:
+            project.keep_address(port, token)
         address = f"http://{HOST}:{port}/{token}/"
         settings = uvicorn.Config(
             make_app(handler, port, token), log_level="warning", access_log=False, server_header=False
@@ -96,6 +103,17 @@ def serve(
         if open_browser:
             webbrowser.open(address)
         uvicorn.Server(settings).run(sockets=[listener])
+
+
+def _free(port: int) -> int:
+    """Return a port if this machine does not use it, or else 0, which is any port."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((HOST, port))
+        except OSError:
+            return 0
+    return port
 
 
 def new_token() -> str:

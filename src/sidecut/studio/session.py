@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -14,14 +14,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sidecut.active import ActiveClustering, Answer, ClassAnswer, Question, part_question
-from sidecut.active.records import Record, as_answers
+from sidecut.active.records import Record, answer_to, as_answers, check_record
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError
 from sidecut.graphs import Graph, GraphRecipe, as_graph, recipe
 from sidecut.labelling import unit_rows
 from sidecut.studio.items import Items, is_number_column
-from sidecut.studio.layout import carry_colors, first_colors, fit_square, place_points
+from sidecut.studio.layout import carry_numbers, first_numbers, fit_square, place_points
 from sidecut.studio.messages import Contradiction, Fact, Line, explain_contradiction, list_facts, list_lines
 from sidecut.studio.project import Project, fingerprint
 
@@ -41,6 +41,16 @@ class Members(NamedTuple):
 
     typical: IntArray
     doubtful: IntArray
+
+
+class Border(NamedTuple):
+    """Two clusters that touch: how close they are, and the two points with the strongest link across."""
+
+    cluster: int
+    other: int
+    closeness: float
+    i: int
+    j: int
 
 
 class KeptGraph(GraphRecipe):
@@ -69,6 +79,8 @@ class Setup:
         Whether X holds weights between points.
     reliability : float
         The chance that an answer is right, see `ActiveClustering`.
+    costs : dict or str, optional
+        What a question of each kind costs, see `ActiveClustering`; None: pairs alone.
     axes : pair of str, optional
         Two columns that are the map; otherwise it is an embedding.
     random_state : int
@@ -79,6 +91,7 @@ class Setup:
     n_neighbors: int = 10
     is_graph: bool = False
     reliability: float = 1.0
+    costs: Mapping[str, float] | str | None = None
     axes: tuple[str, str] | None = None
     random_state: int = 0
 
@@ -132,23 +145,38 @@ class Session:
         self.places = self._place()
         self.step, self._focus = 0, None
         self.changed: IntArray = np.empty(0, dtype=np.intp)
-        kept = [] if self.project is None else self.project.settings.get("colors", [])
-        self.colors: IntArray = first_colors(self.run.labels_)
+        before = next(self.run.replay())
+        self._first: IntArray = first_numbers(before)[before]
+        kept = [] if self.project is None else self.project.settings.get("numbers", [])
+        self.numbers: IntArray = carry_numbers(self._first, self._first, self.run.labels_)
         if len(kept) == self.run.n_clusters_:
-            self.colors = np.array(kept, dtype=np.intp)
+            self.numbers = np.array(kept, dtype=np.intp)
 
     _focus: Question | None
+
+    @property
+    def labels(self) -> IntArray:
+        """The number of the cluster of every point: on the page, in files and here the same.
+
+        A cluster keeps its number while answers come in, so that numbers may have gaps.
+        """
+        return self.numbers[self.run.labels_]
+
+    @property
+    def n_actions(self) -> int:
+        """How often a person said something: a lasso, a name and an imported file count as one."""
+        return count_actions(self.run.history_)
 
     def question(self) -> Question | None:
         """Return the next question; None where nothing is left worth asking."""
         return self._focus or self.run.question()
 
-    def answer(self, same: bool | None, confidence: float = 1.0, *, forget: Iterable[int] = ()) -> Self:
-        """Take the answer to the question: True together, False apart, None unsure.
+    def answer(self, said: Any, confidence: float = 1.0, *, forget: Iterable[int] = ()) -> Self:
+        """Take the answer to the question: of a pair, a label or a set; None: unsure.
 
         Parameters
         ----------
-        same, confidence
+        said, confidence
             As in `ActiveClustering.answer`.
         forget : positions in the history
             Earlier answers that are taken back with this one, where they contradict it.
@@ -156,18 +184,7 @@ class Session:
         asked = self.question()
         if asked is None:
             raise ValueError("There is no question to answer: nothing is left worth asking.")
-        if same is not None and not isinstance(same, bool | np.bool_):
-            raise ValueError(f"same={same!r} must be True (together), False (apart) or None (unsure).")
-        answer = Answer(
-            asked.i,
-            asked.j,
-            None if same is None else bool(same),
-            _checked_confidence(confidence),
-            asked.expected,
-            asked.strategy,
-            asked.closeness,
-            asked.gain,
-        )
+        answer: Record = check_record(answer_to(asked, said, confidence), len(self.items))
         return self._add([answer], forget)
 
     def link(
@@ -187,8 +204,34 @@ class Session:
         if len(inside) < 2:
             raise ValueError("These points are asked about as one already; choose points farther apart.")
         chain = [int(point) for point in grains.points[inside]]
-        records = [Answer(a, b, True, strategy="person") for a, b in pairwise(chain)]
+        records = [Answer(a, b, True, strategy=f"lasso {len(self.run.history_)}") for a, b in pairwise(chain)]
         return self._add(records, forget)
+
+    def merge(self, clusters: Sequence[int], *, forget: Iterable[int] = ()) -> Self:
+        """Say that clusters are one: their most typical members belong together."""
+        if len(set(clusters)) < 2:
+            raise ValueError(f"clusters={list(clusters)} must be the numbers of at least two clusters.")
+        return self.join([int(self.members(c, 1).typical[0]) for c in dict.fromkeys(clusters)], forget=forget)
+
+    def borders(self) -> list[Border]:
+        """Return which clusters touch each other, the closest first, and two points to compare at each.
+
+        How close they are is the weight of the edges between them, as a share of all edges of the one that
+        has fewer.
+        """
+        land, labels = self.run.precomputed_, self.labels
+        points = land.micro_clusters.points
+        edges = sp.coo_array(sp.triu(land.weights, k=1))
+        ends = np.sort(labels[points[np.vstack([edges.row, edges.col])]], axis=0)
+        volumes = np.bincount(ends.ravel(), np.tile(edges.data, 2), minlength=int(labels.max()) + 1)
+        found = []
+        for a, b in np.unique(ends[:, ends[0] != ends[1]], axis=1).T.tolist():
+            here = np.flatnonzero((ends[0] == a) & (ends[1] == b))
+            edge = here[np.argmax(edges.data[here])]
+            share = float(edges.data[here].sum() / min(volumes[a], volumes[b]))
+            i, j = (int(points[side[edge]]) for side in (edges.row, edges.col))
+            found.append(Border(a, b, share, *((i, j) if labels[i] == a else (j, i))))
+        return sorted(found, key=lambda border: -border.closeness)
 
     def part(self, points: Sequence[int]) -> Question:
         """Say that points are not one cluster; the next question is about the middles of their two halves."""
@@ -201,13 +244,12 @@ class Session:
 
         The name goes to its most typical member. Empty: it has no name any more.
         """
-        if not 0 <= cluster < self.run.n_clusters_:
-            raise ValueError(f"There is no cluster {cluster}; there are {self.run.n_clusters_}.")
+        self._check_cluster(cluster)
         old, new = self.cluster_names()[cluster], str(name).strip()
         if not old:
             middle = int(self.members(cluster, 1).typical[0])
             return self._add([ClassAnswer(middle, new)], forget) if new else self
-        labels, gone = self.run.labels_, set(forget)
+        labels, gone = self.labels, set(forget)
         renamed = [
             replace(record, name=new or None)
             if isinstance(record, ClassAnswer) and record.name == old and labels[record.i] == cluster
@@ -223,7 +265,7 @@ class Session:
             self._focus = None
             self.step += 1
             return self
-        before = self.run.labels_
+        before = self.labels
         self.run.undo()
         return self._after(before)
 
@@ -244,7 +286,9 @@ class Session:
         self._check_positions([position])
         record = self.run.history_[position]
         if not isinstance(record, Answer):
-            raise ValueError(f"What was said in place {position} is a name; give the cluster another name.")
+            raise ValueError(
+                f"What was said in place {position} is about no pair; take it back, or name the cluster anew."
+            )
         history = list(self.run.history_)
         del history[position]
         # At the end, so that a contradiction is explained as one of a new answer.
@@ -253,20 +297,28 @@ class Session:
     def take(self, constraints: Constraints) -> Self:
         """Take constraints from elsewhere, all of them or none."""
         constraints.check_matches(len(self.items))
-        return self._add([replace(a, strategy="imported") for a in as_answers(constraints)], ())
+        return self._add(
+            [replace(a, strategy=f"import {len(self.run.history_)}") for a in as_answers(constraints)], ()
+        )
 
-    def cluster_names(self) -> list[str]:
-        """Return the name most of its named points have, for every cluster; empty where none has one."""
-        named: list[Counter[str]] = [Counter() for _ in range(self.run.n_clusters_)]
+    def cluster_names(self) -> dict[int, str]:
+        """Return the name most of its named points have, for every number of a cluster; empty without one."""
+        labels = self.labels
+        named: dict[int, Counter[str]] = {number: Counter() for number in sorted(self.numbers.tolist())}
         for record in self.run.history_:
             if isinstance(record, ClassAnswer) and record.name is not None:
-                named[self.run.labels_[record.i]][record.name] += 1
-        return [names.most_common(1)[0][0] if names else "" for names in named]
+                named[int(labels[record.i])][record.name] += 1
+        return {number: names.most_common(1)[0][0] if names else "" for number, names in named.items()}
+
+    def shown_names(self) -> dict[int, str]:
+        """Return what every cluster is called: its name, or "cluster" and its number."""
+        return {number: name or f"cluster {number}" for number, name in self.cluster_names().items()}
 
     def members(self, cluster: int, n_shown: int = 6) -> Members:
         """Return typical and doubtful members of a cluster, of the points that questions are about."""
+        self._check_cluster(cluster)
         land = self.run.precomputed_
-        here = np.flatnonzero(self.run.labels_[land.micro_clusters.points] == cluster)
+        here = np.flatnonzero(self.labels[land.micro_clusters.points] == cluster)
         points = land.micro_clusters.points[here]
         sureness = self.run.confidence_[points]
         coordinates = unit_rows(land.eigenvectors)[here]
@@ -295,14 +347,14 @@ class Session:
         if self.project is not None:
             self.project.close()
 
-    def _add(self, records: list[Record] | list[Answer] | list[ClassAnswer], forget: Iterable[int]) -> Self:
+    def _add(self, records: Sequence[Record], forget: Iterable[int]) -> Self:
         gone = set(forget)
         self._check_positions(gone)
         kept = [record for position, record in enumerate(self.run.history_) if position not in gone]
         return self._revise([*kept, *records], len(kept))
 
     def _revise(self, history: list[Record], n_old: int) -> Self:
-        before = self.run.labels_
+        before = self.labels
         try:
             self.run.replace_answers(history)
         except ConflictError as error:
@@ -312,13 +364,12 @@ class Session:
         return self._after(before)
 
     def _after(self, before: IntArray) -> Self:
-        """Carry colours over to the new clusters, note which points changed, and keep the colours."""
-        labels, old = self.run.labels_, self.colors
-        self.colors = carry_colors(before, old, labels)
-        self.changed = np.flatnonzero(old[before] != self.colors[labels])
+        """Carry numbers over to the new clusters, note which points changed, and keep the numbers."""
+        self.numbers = carry_numbers(before, self._first, self.run.labels_)
+        self.changed = np.flatnonzero(before != self.labels)
         self.step += 1
         if self.project is not None:
-            self.project.keep({**self.project.settings, "colors": self.colors.tolist()})
+            self.project.keep({**self.project.settings, "numbers": self.numbers.tolist()})
         return self
 
     def _start(self) -> ActiveClustering:
@@ -327,6 +378,7 @@ class Session:
             setup.n_clusters,
             affinity="precomputed" if setup.is_graph else self._affinity,
             reliability=setup.reliability,
+            costs=setup.costs,
             random_state=setup.random_state,
         ).start(self.X)
 
@@ -359,11 +411,25 @@ class Session:
             self._affinity.build(self.X)
         return self._affinity.graph_
 
+    def _check_cluster(self, cluster: int) -> None:
+        if cluster not in self.numbers:
+            there = ", ".join(map(str, sorted(self.numbers.tolist())))
+            raise ValueError(f"There is no cluster {cluster}; there are {there}.")
+
     def _check_positions(self, positions: Iterable[int]) -> None:
         n = len(self.run.history_)
         wrong = [position for position in positions if not 0 <= position < n]
         if wrong:
             raise ValueError(f"There is nothing in place {wrong[0]}: {n} things were said.")
+
+
+def count_actions(history: Sequence[Record]) -> int:
+    """Return how often a person said something; the links of one lasso, or of one file, count as one."""
+    said = [getattr(record, "strategy", "") for record in history]
+    return sum(
+        strategy != before or not strategy.startswith(("lasso", "import"))
+        for before, strategy in pairwise(["", *said])
+    )
 
 
 def n_rows(X: Any) -> int:

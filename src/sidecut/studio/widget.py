@@ -65,23 +65,21 @@ def show(
     Returns
     -------
     anywidget.AnyWidget
-        With the session in ``widget.session``; ``widget.session.run.labels_`` are the clusters.
+        With the session in ``widget.session``; ``widget.session.labels`` are the clusters.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sidecut.studio import show
     >>> widget = show(load_iris().data, title="iris")
-    >>> len(widget.session.run.labels_)
+    >>> len(widget.session.labels)
     150
     """
     try:
         import anywidget
         import traitlets
     except ImportError as error:
-        raise ImportError(
-            "The studio in a notebook needs anywidget: pip install 'sidecut[studio]'."
-        ) from error
+        raise ImportError("The studio in a notebook needs anywidget: pip install anywidget.") from error
 
     session = Session(X, items, folder=folder, setup=setup, title=title)
     handler = SessionHandler(session)

@@ -4,17 +4,33 @@ import { element, svgElement } from "./dom.js";
 export function pairOfCards(pair) {
   const scale = seriesScale([pair.left, pair.right]);
   return element("div", { class: "pair" },
-    cardOf(pair.left, "A", scale, pair.right.series), cardOf(pair.right, "B", scale, pair.left.series));
+    cardOf(pair.left, "A", scale, pair.right.series, false), cardOf(pair.right, "B", scale, pair.left.series, false),
+    pair.left.fields.length > 0 && comparison(pair));
 }
 
-export function cardOf(card, letter = null, scale = seriesScale([card]), other = null) {
+// One table for both, what differs most on top; all beyond the first ten is folded.
+const UNFOLDED = 10;
+
+function comparison({ left, right }) {
+  const rows = left.fields.map((field, k) => element("tr", { class: field.differs > 0.02 ? "differs" : "" },
+    element("th", { scope: "row" }, field.name),
+    [field, right.fields[k]].map((one) => element("td", {}, mark(one.value, one.differs > 0.02, one.differs)))));
+  const head = element("tr", {}, element("th", {}), ["A", "B"].map((letter) => element("th", { scope: "col" }, element("span", { class: "letter" }, letter))));
+  const more = rows.length - UNFOLDED + left.n_more;
+  return element("div", { class: "comparison" }, element("table", {}, head, rows.slice(0, UNFOLDED)),
+    more > 0 && element("details", {}, element("summary", {}, `${more} more, which differ less`),
+      element("table", {}, rows.slice(UNFOLDED)),
+      left.n_more > 0 && element("p", { class: "hint" }, `${left.n_more} columns are not listed.`)));
+}
+
+export function cardOf(card, letter = null, scale = seriesScale([card]), other = null, hasTable = true) {
   return element("article", { class: "card", "data-point": card.point },
     element("h3", {}, letter && element("span", { class: "letter" }, letter), element("span", {}, card.name)),
     card.picture && element("img", { src: card.picture, alt: `Picture of ${card.name}` }),
     card.picture === "" && element("p", { class: "none" }, "no picture"),
     card.series && seriesOf(card.series, scale, other),
     card.text && element("p", { class: "text" }, wordsOf(card.text)),
-    card.fields.length > 0 && tableOf(card.fields),
+    hasTable && card.fields.length > 0 && tableOf(card.fields),
     card.neighbours && element("p", { class: "neighbours" }, chipsOf(card.neighbours)));
 }
 

@@ -21,7 +21,7 @@ function clusterRow(studio, cluster) {
   });
   return element("article", { class: "cluster", "data-cluster": cluster.cluster },
     element("form", { class: "head", onsubmit: (event) => { event.preventDefault(); input.blur(); studio.name(step, cluster.cluster, input.value); } },
-      swatch(clusterColor(cluster.color, studio.isDark), clusterShape(cluster.color)), input,
+      swatch(clusterColor(cluster.cluster, studio.isDark), clusterShape(cluster.cluster)), input,
       element("button", { type: "button", class: "quiet size", title: "Select its points on the map", onclick: () => studio.selectCluster(cluster.cluster) },
         countOf(cluster.size, "point"))),
     sureness(cluster.confidence),

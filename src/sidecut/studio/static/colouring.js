@@ -6,10 +6,10 @@ import { MARKED, PLAIN, QUIET } from "./scatter.js";
 // by: "cluster", "confidence" or a column as it came from the session.
 export function looksOf(n, by, state, isDark) {
   const rgb = new Uint8Array(3 * n), shapes = new Uint8Array(n);
-  if (by === "cluster") fillCodes(rgb, shapes, state.labels, (code) => state.colors[code], isDark);
+  if (by === "cluster") fillCodes(rgb, shapes, state.labels, (code) => code, isDark);
   else if (by === "confidence") fillNumbers(rgb, state.confidence, 0, 255);
   else if (by.is_number) fillNumbers(rgb, by.values, by.low, by.high);
-  else fillCodes(rgb, shapes, by.values, (code) => code, isDark);
+  else fillCodes(rgb, shapes, by.values, (code) => by.numbers?.[code] ?? code, isDark);
   return { rgb, shapes };
 }
 
@@ -34,10 +34,12 @@ function fillNumbers(rgb, values, low, high) {
   }
 }
 
-// Chosen points stand out and all others step back; without a choice, those that changed stand out.
-export function modesOf(n, selection, changed) {
-  const modes = new Uint8Array(n).fill(selection.length ? QUIET : PLAIN);
+// Chosen points stand out and all others step back; without a choice, those that changed stand out. Of another
+// opinion only what differs is shown.
+export function modesOf(n, selection, changed, differs) {
+  const modes = new Uint8Array(n).fill(selection.length || differs ? QUIET : PLAIN);
   if (selection.length) for (const i of selection) modes[i] = PLAIN;
+  else if (differs) for (let i = 0; i < n; i += 1) modes[i] = differs[i] ? MARKED : QUIET;
   else if (changed) for (let i = 0; i < n; i += 1) if (changed[i]) modes[i] = MARKED;
   return modes;
 }
@@ -47,11 +49,10 @@ export function legendOf(studio) {
   if (by === "confidence") return rampLegend("0 % sure", "100 % sure");
   if (by !== "cluster" && by.is_number) return rampLegend(shortNumber(by.low), shortNumber(by.high));
   const entries = by === "cluster"
-    ? state.names.map((name, code) => [name, state.colors[code], state.sizes[code], () => studio.selectCluster(code)])
-      .sort((a, b) => b[2] - a[2])
-    : by.categories.map((name, code) => [name, code, null, null]);
+    ? state.names.map((name, k) => [name, state.numbers[k], () => studio.selectCluster(state.numbers[k])])
+    : by.categories.map((name, code) => [name, by.numbers?.[code] ?? code, null]);
   const rest = entries.length - 16;
-  return element("div", { class: "legend" }, entries.slice(0, 16).map(([name, number, , onclick]) =>
+  return element("div", { class: "legend" }, entries.slice(0, 16).map(([name, number, onclick]) =>
     element("button", { type: "button", class: "quiet", disabled: !onclick, onclick: onclick ?? (() => {}) },
       swatch(clusterColor(number, isDark), clusterShape(number)), element("span", {}, name))),
   rest > 0 && element("span", { class: "rest" }, `and ${rest} more`));

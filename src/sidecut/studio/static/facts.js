@@ -10,7 +10,7 @@ export function factsPanel(studio, facts) {
   const suspects = facts.filter((fact) => fact.suspect > 0.5);
   const order = [...facts].sort((a, b) => rankOf(b) - rankOf(a) || b.position - a.position);
   return element("section", { class: "facts" },
-    element("h2", {}, facts.length ? `${countOf(facts.length, "thing")} said` : "Nothing said yet"),
+    element("h2", {}, facts.length ? countOf(studio.state.n_answers, "answer") : "No answers yet"),
     suspects.length > 0 && element("p", { class: "warning" },
       `${countOf(suspects.length, "answer")} ${suspects.length === 1 ? "looks" : "look"} wrong: the graph or the other answers speak against ${suspects.length === 1 ? "it" : "them"}.`),
     order.slice(0, 500).map((fact) => factRow(studio, fact)));
@@ -22,7 +22,7 @@ function rankOf(fact) {
 
 function factRow(studio, fact) {
   const { step } = studio.state;
-  const words = fact.name !== null
+  const words = fact.words ? fact.words : fact.name !== null
     ? [faceOf(fact.left), " is ", element("b", {}, fact.name)]
     : [faceOf(fact.left), " ", choiceOf(studio, fact, step), " ", faceOf(fact.right)];
   const show = () => studio.showPair(fact.i, fact.j);

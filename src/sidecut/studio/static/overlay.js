@@ -12,7 +12,7 @@ export function drawOverlay(map) {
   };
   drawLinks(map, paper, colors);
   if (map.hovered >= 0) drawRing(paper, map.screenOf(map.hovered), 8, colors.text, 2);
-  if (map.pair) drawPair(map, paper, colors);
+  if (map.pair) drawQuestion(map, paper, colors);
   if (map.lasso) drawLasso(map, paper, colors);
   if (map.cursor) drawCross(paper, map.cursor, colors.accent);
 }
@@ -36,8 +36,17 @@ function drawLinks(map, paper, colors) {
   paper.setLineDash([]);
 }
 
-function drawPair(map, paper, colors) {
+function drawQuestion(map, paper, colors) {
   const ends = map.pair.map((point) => map.screenOf(point));
+  if (ends.length === 2) return drawPair(ends, paper, colors);
+  ends.forEach((end, k) => {
+    drawRing(paper, end, 10, colors.ground, 6);
+    drawRing(paper, end, 10, colors.text, 2.5);
+    if (ends.length > 1) drawTag(paper, [end[0] + 15, end[1] - 15], String(k + 1), colors);
+  });
+}
+
+function drawPair(ends, paper, colors) {
   paper.beginPath();
   paper.moveTo(...ends[0]);
   paper.lineTo(...ends[1]);

@@ -28,7 +28,7 @@ export class PicturePage {
     this.frame.style.setProperty("--ratio", String(width / height));
     this.words = element("p", { class: "status", role: "status", "aria-live": "polite" });
     this.brushes = element("div", { class: "brushes", role: "radiogroup", "aria-label": "Colour to paint with" });
-    const opacity = element("input", { type: "range", min: "0", max: "100", value: String(100 * this.opacity), "aria-label": "How strong the segments are drawn",
+    const opacity = element("input", { type: "range", min: "0", max: "100", value: String(100 * this.opacity), "aria-label": "How strongly the segments are tinted",
       oninput: () => { this.opacity = opacity.value / 100; this.draw(); } });
     this.size = element("input", { type: "range", min: "1", max: "40", value: String(this.radius), "aria-label": "Size of the brush", oninput: () => { this.radius = Number(this.size.value); } });
     this.undoButton = keyButton("Undo", "Z", () => this.undo(), { class: "quiet undo" });
@@ -40,11 +40,12 @@ export class PicturePage {
         element("div", { class: "panel-body" },
           element("h2", {}, "Paint"), this.brushes,
           element("label", { class: "slider" }, element("span", {}, "Brush"), this.size),
-          element("label", { class: "slider" }, element("span", {}, "Segments"), opacity), this.undoButton,
-          element("h2", {}, "Take home"),
+          element("label", { class: "slider" }, element("span", {}, "Tint"), opacity), this.undoButton,
+          element("h2", {}, "Save"),
           element("div", { class: "exports" },
             element("button", { type: "button", "data-what": "labels", onclick: () => this.exportFile("labels") }, element("b", {}, "Labels"), element("span", {}, "a picture of segment numbers")),
-            element("button", { type: "button", "data-what": "overlay", onclick: () => this.exportFile("overlay") }, element("b", {}, "Overlay"), element("span", {}, "the picture with its segments"))),
+            element("button", { type: "button", "data-what": "overlay", onclick: () => this.exportFile("overlay") }, element("b", {}, "Overlay"), element("span", {}, "the picture with its segments")),
+            element("button", { type: "button", "data-what": "cutout", onclick: () => this.exportFile("cutout", { segment: this.current }) }, element("b", {}, "Cut-out"), element("span", {}, "the segment of the chosen colour, all else transparent"))),
           element("p", { class: "kept" }, this.opening.kept_in ? `Every stroke is kept in ${this.opening.kept_in}.` : "Nothing is kept on disk.")))));
     this.listen();
     if (this.state) this.take(this.state, true);
@@ -77,9 +78,9 @@ export class PicturePage {
       const stroke = this.strokes[i], segment = segments ? segments[i] : 0;
       if (!stroke && !segment) continue;
       pixels.data.set(colors[(stroke || segment) - 1], 4 * i);
-      const isEdge = segments && !stroke && (segments[i + 1] !== segment || segments[i + width] !== segment);
-      pixels.data[4 * i + 3] = stroke ? 235 : isEdge ? 255 : 255 * this.opacity;
+      pixels.data[4 * i + 3] = stroke ? 235 : 255 * this.opacity;
     }
+    if (segments) drawBorders(pixels.data, segments, this.strokes, width);
     paper.putImageData(pixels, 0, 0);
     if (this.cursor) drawBrushRing(paper, this.cursor, this.radius);
   }
@@ -91,6 +92,15 @@ export class PicturePage {
         if ((px - x) ** 2 + (py - y) ** 2 <= r * r) this.strokes[py * width + px] = this.current;
       }
     }
+  }
+
+  setOnline(isOnline) {
+    this.root.classList.toggle("offline", !isOnline);
+    this.say(isOnline ? "" : "The studio is not running. Your strokes are kept. Start it again with the same command: this page then goes on by itself.");
+  }
+
+  say(words) {
+    this.words.textContent = words;
   }
 
   line(from, to) {
@@ -144,9 +154,9 @@ export class PicturePage {
     }
   }
 
-  async exportFile(what) {
+  async exportFile(what, values = {}) {
     try {
-      saveFile(await this.call("export", { what }));
+      saveFile(await this.call("export", { what, ...values }));
     } catch (error) {
       this.words.textContent = error.message;
     }
@@ -177,6 +187,18 @@ export class PicturePage {
     else if (event.key === " ") this.dab(this.cursor);
     else this.send();
     this.draw();
+  }
+}
+
+// White on one side and black on the other, so that a border shows on any ground.
+function drawBorders(data, segments, strokes, width) {
+  for (let i = 0; i < segments.length; i += 1) {
+    const inner = (i % width ? [i - 1] : []).concat(i >= width ? [i - width] : []);
+    for (const other of inner) {
+      if (segments[i] === segments[other]) continue;
+      if (!strokes[i]) data.set([0, 0, 0, 200], 4 * i);
+      if (!strokes[other]) data.set([255, 255, 255, 255], 4 * other);
+    }
   }
 }
 

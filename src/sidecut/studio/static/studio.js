@@ -70,6 +70,16 @@ export class Studio {
     this.status.textContent = words;
   }
 
+  // Whether the server answers: without it the page is grey, says so, and waits.
+  setOnline(isOnline) {
+    this.root.classList.toggle("offline", !isOnline);
+    this.lost?.remove();
+    this.lost = null;
+    if (isOnline) return;
+    this.lost = element("p", { class: "lost", role: "alert" }, "The studio is not running. Your answers are kept. Start it again with the same command: this page then goes on by itself.");
+    this.root.append(this.lost);
+  }
+
   // The state
 
   take(message, isNews) {
@@ -80,7 +90,7 @@ export class Studio {
     const { n_clusters: k, n_answers: answers, question, n_changed: n } = this.state;
     this.counts.textContent = `${countOf(this.opening.n_points, "point")} · ${countOf(k, "cluster")} · ${countOf(answers, "answer")}`;
     this.map.lines = message.lines;
-    this.map.pair = question ? [question.i, question.j] : null;
+    this.map.pair = question ? question.points : null;
     if (isNews) this.say(n ? `${countOf(n, "point")} changed` : "no point changed");
     this.repaint(isNews && n > 0);
     this.show(this.tab);
@@ -90,8 +100,8 @@ export class Studio {
     if (!this.state) return;
     const n = this.opening.n_points;
     const { rgb, shapes } = looksOf(n, this.by, this.state, this.isDark);
-    const modes = modesOf(n, this.selection, this.by === "cluster" ? this.state.changed : null);
-    this.map.paint(rgb, shapes, modes, this.selection.length > 0, isPulse);
+    const modes = modesOf(n, this.selection, this.by === "cluster" ? this.state.changed : null, this.by.differs);
+    this.map.paint(rgb, shapes, modes, this.selection.length > 0 || Boolean(this.by.differs), isPulse);
     this.legend.replaceChildren(legendOf(this));
   }
 
@@ -123,8 +133,12 @@ export class Studio {
     }
   }
 
-  answer(same) {
-    return this.state.question ? this.change_("answer", { same }, same !== null) : undefined;
+  answer(said) {
+    return this.state.question ? this.change_("answer", { said }, said !== null) : undefined;
+  }
+
+  answerPair(same) {
+    return this.state.question?.kind === "pair" ? this.answer(same) : undefined;
   }
 
   undo() {
@@ -171,11 +185,12 @@ export class Studio {
     this.say("AutoCut is choosing; this can take a while.");
     const opinion = await this.ask("opinion");
     opinion.column.values = unpackNumbers(opinion.column.values);
+    opinion.column.differs = unpackNumbers(opinion.column.differs);
     this.opinion = opinion;
     this.fillColors();
     this.colorBy.value = "opinion";
     await this.setColor("opinion");
-    this.say("This is AutoCut's opinion; yours is under colour by cluster.");
+    this.say(`AutoCut puts ${countOf(opinion.n_differing, "point")} elsewhere; colour by cluster shows yours again.`);
     this.show("files");
   }
 
@@ -243,6 +258,10 @@ export class Studio {
         keyButton("Not one cluster", "P", () => this.part(), { class: "part" })));
   }
 
+  nameAt(point) {
+    return this.state.names[this.state.numbers.indexOf(this.state.labels[point])];
+  }
+
   selectCluster(cluster) {
     const points = [];
     this.state.labels.forEach((label, i) => { if (label === cluster) points.push(i); });
@@ -255,7 +274,7 @@ export class Studio {
     const [card] = await this.ask("cards", { points: [point] });
     if (this.map.hovered !== point) return;
     const [x, y] = this.map.screenOf(point), { width, height } = this.map.camera;
-    this.tip.replaceChildren(cardOf(card), element("p", { class: "where" }, this.state.names[this.state.labels[point]]));
+    this.tip.replaceChildren(cardOf(card), element("p", { class: "where" }, this.nameAt(point)));
     this.tip.hidden = false;
     Object.assign(this.tip.style, {
       left: x < width / 2 ? `${x + 16}px` : "auto", right: x < width / 2 ? "auto" : `${width - x + 16}px`,
@@ -267,7 +286,7 @@ export class Studio {
     const [card] = await this.ask("cards", { points: [point] });
     if (fly) this.map.flyTo([point]);
     openDialog(this.root, element("form", { method: "dialog" }, cardOf(card),
-      element("p", { class: "where" }, `In ${this.state.names[this.state.labels[point]]}, ${Math.round(this.state.confidence[point] / 2.55)} % sure.`),
+      element("p", { class: "where" }, `In ${this.nameAt(point)}, ${Math.round(this.state.confidence[point] / 2.55)} % sure.`),
       element("button", { class: "primary" }, "Close")), { class: "look" });
   }
 
@@ -286,7 +305,7 @@ export class Studio {
       return true;
     }
     const actions = {
-      s: () => this.answer(true), y: () => this.answer(true), d: () => this.answer(false), n: () => this.answer(false),
+      s: () => this.answerPair(true), y: () => this.answerPair(true), d: () => this.answerPair(false), n: () => this.answerPair(false),
       u: () => this.answer(null), z: () => this.undo(), l: () => this.toggleLasso(), j: () => this.join(), p: () => this.part(),
       f: () => this.map.flyTo(this.map.pair ?? []), c: () => this.nextColor(), t: () => this.theme.toggle(),
       "?": () => helpDialog(this.root), escape: () => this.letGo(),

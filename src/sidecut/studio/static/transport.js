@@ -5,6 +5,7 @@ export class Refused extends Error {
     super(refusal.words);
     this.contradiction = refusal.contradiction ?? null;
     this.isStale = refusal.is_stale ?? false;
+    this.isLost = refusal.is_lost ?? false;
   }
 }
 
@@ -18,10 +19,10 @@ export function serverTransport() {
         body: JSON.stringify({ do: verb, ...values }),
       });
     } catch {
-      throw new Refused({ words: "The studio does not answer. Is it still running? All answers so far are kept." });
+      throw new Refused({ words: "The studio does not answer. Your answers so far are kept.", is_lost: true });
     }
     if (response.status === 403) {
-      throw new Refused({ words: "The studio was started again. Open the new address that it printed." });
+      throw new Refused({ words: "The studio has another address now. Open the one that it printed." });
     }
     return openReply(await response.json());
   };
