@@ -55,7 +55,8 @@ def test_a_dialogue_gives_labels_and_goes_on(table, monkeypatch, capsys):
     assert "36 rows." in shown
     assert "plant " in shown
     assert "title" in shown
-    assert "weight" not in shown
+    assert "Clustered by price, weight; left out name (names), title (text)." in shown
+    assert "weight" not in shown.partition("Question 1")[2]
     labels = pd.read_csv(table.parent / "labels.csv")
     assert list(labels.columns) == ["name", "label", "confidence"]
     assert len(labels) == 36
@@ -103,12 +104,12 @@ def test_the_page_of_a_dialogue(table, monkeypatch, capsys):
     words = ["ask", str(table), "--id-column", "name", "--truth-column", "kind", "--report", str(page)]
     assert main([*words, "-o", str(table.parent / "labels.csv")]) == 0
     shown = capsys.readouterr().out
-    assert "kind" not in shown, "the true classes are not shown to the person"
+    assert "kind" not in shown.partition("Question 1")[2], "the true classes are not shown to the person"
     assert f"The page of the dialogue is {page}" in shown
     text = page.read_text(encoding="utf-8")
     for said in ("The questions asked", "What to ask next", "ARI, before the first", "3 answers made"):
         assert said in text
-    assert [text.count(f"<td>{word}</td>") for word in ("together", "apart", "unsure")] == [0, 2, 1]
+    assert [text.count(f">{word}</td>") for word in ("together", "apart", "unsure")] == [0, 2, 1]
     assert "plant " in text.split("What to ask next")[1].split("The clusters")[0]
 
 
@@ -126,10 +127,11 @@ def test_the_page_must_be_html(table, monkeypatch, capsys):
     assert "cannot write '.pdf' files; use .html" in capsys.readouterr().err
 
 
-def test_decimal_commas_are_asked_about_and_not_taken_for_text(shell):
-    shell.write("t.csv", "x;y;kind\n" + "".join(f"{i},5;{2 * i};a\n" for i in range(12)))
-    assert shell("ask", "t.csv", "-o", "l.csv") == 2
-    assert "Column 'x' of t.csv has numbers with a comma, such as '0,5'. Add --decimal ," in shell.err
+def test_decimal_commas_are_numbers_and_not_taken_for_text(table, monkeypatch, capsys):
+    table.write_text("x;y;kind\n" + "".join(f"{i},5;{2 * i};a\n" for i in range(12)))
+    type_in(monkeypatch, "q\n")
+    assert main(["ask", str(table), "-o", str(table.parent / "l.csv")]) == 0
+    assert "Clustered by x, y; left out kind (text)." in capsys.readouterr().out
 
 
 def test_answers_about_other_rows_are_not_gone_on_with(table, monkeypatch, capsys):

@@ -101,8 +101,6 @@ def test_labels_are_counted_by_class_and_judged_beside_commas_ids_and_text(shell
     rows += [f"{i + 120};{10 * (i % 2) + i / 10};a;" for i in range(20)]
     shell.write("d.csv", "row;x;place;kind\n" + "\n".join(rows).replace(".", ",") + "\n")
     assert shell("check", "d.csv", "--label-column", "kind") == 0
-    assert "Add --decimal , to read them." in shell.out
-    assert shell("check", "d.csv", "--label-column", "kind", "--decimal", ",") == 0
     assert "points           20 of 40 have a known class" in shell.out
     assert "classes          cat 10, dog 10" in shell.out
     assert "as pairs         90 must-links, 100 cannot-links" in shell.out

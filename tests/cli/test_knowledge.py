@@ -95,3 +95,15 @@ def test_a_contradiction_may_be_dropped_or_weighed(shell):
     assert known_constraints(nameless(), Path("c.csv"), "weigh").n_pairs == 3
     with pytest.warns(ConstraintWarning, match="dropped 1"):
         assert known_constraints(nameless(), Path("c.csv"), "drop").pairs.tolist() == [[0, 1], [1, 2]]
+
+
+def test_columns_say_which_rows_are_apart_and_together(shell):
+    rows = ["x,y,photo,burst"]
+    rows += [f"{i % 3 * 5 + i / 100},{i % 2},{i // 3},{i % 3 if i < 6 else ''}" for i in range(30)]
+    shell.write("faces.csv", "\n".join(rows) + "\n")
+    words = "cluster faces.csv -k 3 --apart photo --together burst --hard -o out.csv"
+    assert shell(*words.split()) == 0, shell.err
+
+    labels = shell.labels("out.csv")
+    assert all(len(set(labels[i : i + 3])) == 3 for i in range(0, 30, 3))
+    assert labels[:3] == labels[3:6]

@@ -36,11 +36,13 @@ def test_new_points_get_the_classes_of_their_clusters(shell, animals, method):
     settings = ("--set", "n_landmarks=20") if method == "scacs" else ()
     graph = ("--neighbors", 8) if method in ("csp", "ncsc") else ()
     assert shell(*OLD, "--method", method, *settings, *graph) == 0, shell.err
-    assert shell("predict", "m.sidecut", "new.csv", "--id-column", "who", "-o", "new_labels.csv") == 0, (
-        shell.err
-    )
+    # The model knows which column names the points.
+    assert shell("predict", "m.sidecut", "new.csv", "-o", "new_labels.csv") == 0, shell.err
+    assert "Clustered by x, y, colour; left out who (names)" in shell.out
     told = pd.read_csv("new_labels.csv")
-    assert list(told.columns) == ["who", "label", "class"]
+    assert list(told.columns) == ["who", "label", "class", "confidence"]
+    assert told["confidence"].between(0, 1).all()
+    assert told["confidence"].mean() > 0.8
     assert told["who"].tolist() == animals["who"][40:].tolist()
     assert (told["class"].to_numpy() == animals["kind"][40:].to_numpy()).mean() > 0.9
 
@@ -74,7 +76,7 @@ def test_arrays_of_new_points(shell, animals):
     assert shell("cluster", *words, "-o", "l.csv") == 0, shell.err
     assert shell("predict", "m.sidecut", "new.npy", "-o", "-") == 0, shell.err
     rows = shell.out.splitlines()
-    assert rows[0] == "index,label"
+    assert rows[0] == "index,label,confidence"
     assert len(rows) == 21
     np.save("wide.npy", np.ones((3, 5)))
     assert shell("predict", "m.sidecut", "wide.npy", "-o", "-") == 2
@@ -135,13 +137,29 @@ def test_labels_on_standard_output_and_as_json_lines(shell, animals):
     assert "write one of the two to a file" in shell.err
 
 
-def test_numbers_that_come_as_text_are_asked_about(shell, animals):
+def test_new_numbers_may_be_written_in_another_way_and_text_is_refused(shell, animals):
     assert shell(*OLD, "--method", "cop-kmeans") == 0, shell.err
     new = animals[40:]
     new.to_csv("commas.csv", index=False, sep=";", decimal=",")
-    assert shell("predict", "m.sidecut", "commas.csv", "-o", "-") == 2
-    assert "Column 'x' of commas.csv has numbers with a comma" in shell.err
-    assert shell("predict", "m.sidecut", "commas.csv", "--decimal", ",", "-o", "-") == 0, shell.err
+    assert shell("predict", "m.sidecut", "commas.csv", "-o", "-") == 0, shell.err
+    with_commas = shell.out
+    assert shell("predict", "m.sidecut", "new.csv", "-o", "-") == 0, shell.err
+    assert shell.out == with_commas
     new.assign(y="high").to_csv("words.csv", index=False)
     assert shell("predict", "m.sidecut", "words.csv", "-o", "-") == 2
     assert "Column 'y' of words.csv held numbers in the data before; here row 0 holds 'high'" in shell.err
+
+
+def test_the_report_of_new_points(shell, animals):
+    assert shell(*OLD, "--method", "ncsc", "--neighbors", 8) == 0, shell.err
+    words = ("predict", "m.sidecut", "new.csv", "-o", "new_labels.csv")
+    assert shell(*words, "--report", "new.html") == 0, shell.err
+    page = (shell.directory / "new.html").read_text(encoding="utf-8")
+    rows = shell.table("new_labels.csv")
+    place = rows[0].index("class")
+    for name in {row[place] for row in rows[1:]}:
+        count = sum(row[place] == name for row in rows[1:])
+        assert f'<th scope="row">{name}</th><td data-head="points" class="number">{count}</td>' in page
+    assert "in the clusters of m.sidecut" in page
+    assert shell(*words, "--report", "new.txt") == 2
+    assert "cannot write '.txt' files" in shell.err

@@ -6,7 +6,7 @@ import pytest
 
 from sidecut.cli.console import UsageError
 from sidecut.cli.preparation import PreparationOptions, learn_preparation
-from sidecut.cli.tables import ColumnRoles, feature_columns
+from sidecut.cli.tables import ColumnRoles, points_from_table
 
 T = Path("t.csv")
 FRAME = pd.DataFrame({"x": [1.0, np.nan, 5.0, 3.0], "city": ["Oslo", "Rome", None, "Rome"]})
@@ -14,9 +14,24 @@ FRAME = pd.DataFrame({"x": [1.0, np.nan, 5.0, 3.0], "city": ["Oslo", "Rome", Non
 
 def test_gaps_take_the_median_and_text_becomes_zeros_and_ones():
     learned, X = learn_preparation(FRAME, ["x", "city"], T, PreparationOptions(impute=True, encode=True))
-    np.testing.assert_array_equal(X, [[1, 1, 0], [3, 0, 1], [5, 0, 1], [3, 0, 1]])
+    np.testing.assert_array_equal(
+        X * learned.scaler.scale_ + learned.scaler.mean_, [[1, 1, 0], [3, 0, 1], [5, 0, 1], [3, 0, 1]]
+    )
     later = pd.DataFrame({"city": ["Oslo", "Bern"], "x": [np.nan, 9.0], "more": [0, 0]})
-    np.testing.assert_array_equal(learned.apply(later, T), [[3, 1, 0], [9, 0, 0]])
+    again = learned.apply(later, T) * learned.scaler.scale_ + learned.scaler.mean_
+    np.testing.assert_allclose(again, [[3, 1, 0], [9, 0, 0]], atol=1e-12)
+
+
+def test_a_column_of_text_counts_as_much_as_a_number():
+    """The variance of a category, over all its columns of zeros and ones, is that of a scaled number."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": 9 * rng.normal(size=300), "city": rng.choice(list("abcdefgh"), 300)})
+    X = learn_preparation(frame, ["x", "city"], T, PreparationOptions(encode=True))[1]
+    assert X.shape == (300, 9)
+    np.testing.assert_allclose([X[:, :1].var(), X[:, 1:].var(axis=0).sum()], [1, 1])
+    # Two different cities are as far apart whatever their frequencies.
+    apart = np.linalg.norm(X[:, None, 1:] - X[None, :, 1:], axis=2)
+    assert len(np.unique(apart.round(9))) == 2
 
 
 def test_standardizing_is_learned_once():
@@ -37,7 +52,7 @@ def test_standardizing_is_learned_once():
 )
 def test_without_the_wish_it_is_refused_with_that_advice(columns, wanted, complaint):
     with pytest.raises(UsageError, match=complaint):
-        learn_preparation(FRAME, columns, T, wanted)
+        points_from_table(FRAME[columns], T, wanted=wanted)
 
 
 def test_names_are_no_categories():
@@ -45,7 +60,7 @@ def test_names_are_no_categories():
     with pytest.raises(
         UsageError, match=r"20 different texts in 20 rows, too many for --encode.*--id-column who"
     ):
-        learn_preparation(frame, ["who"], T, PreparationOptions(encode=True))
+        points_from_table(frame, T, wanted=PreparationOptions(encode=True))
 
 
 @pytest.mark.parametrize(
@@ -65,26 +80,25 @@ def test_names_are_no_categories():
 def test_columns_that_look_like_ids_are_asked_about(name, values, is_asked):
     frame = pd.DataFrame({name: values, "y": 0.5})
     if not is_asked:
-        assert feature_columns(frame, T, ColumnRoles()) == [name, "y"]
+        assert points_from_table(frame, T).columns == (name, "y")
         return
     with pytest.raises(UsageError, match=f"Column '{name}' of t.csv looks like ids.*--feature {name}"):
-        feature_columns(frame, T, ColumnRoles())
-    assert feature_columns(frame, T, ColumnRoles(features=(name,))) == [name, "y"]
-    assert feature_columns(frame, T, ColumnRoles(drop=(name,))) == ["y"]
+        points_from_table(frame, T)
+    assert points_from_table(frame, T, ColumnRoles(features=(name,))).columns == (name, "y")
+    assert points_from_table(frame, T, ColumnRoles(drop=(name,))).columns == ("y",)
 
 
 def test_ids_that_occur_twice_are_not_proposed_as_names():
     frame = pd.DataFrame({"id": [7, 3, 9, 40, 7], "y": 0.5})
     with pytest.raises(UsageError, match="looks like ids") as error:
-        feature_columns(frame, T, ColumnRoles())
+        points_from_table(frame, T)
     assert "--id-column" not in str(error.value)
     assert "--drop id" in str(error.value)
 
 
 def test_decimal_commas_are_recognised(shell):
     shell.write("d.csv", "who;x;y\nann;1,5;2\nbob;-2,25;3\ncat;,5;4\n")
-    assert shell("cluster", "d.csv", "-k", 2, "--id-column", "who", "-o", "out.csv") == 2
-    assert "has numbers with a comma, such as '1,5'. Add --decimal , to read them." in shell.err
+    assert shell("cluster", "d.csv", "-k", 2, "--id-column", "who", "--no-report", "-o", "out.csv") == 0
     shell.write("e.csv", "x;y\nOslo, Rome;2\nParis;3\n")
     assert shell("cluster", "e.csv", "-k", 2, "-o", "out.csv") == 2
     assert "Column 'x' of e.csv is not a number" in shell.err

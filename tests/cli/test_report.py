@@ -58,13 +58,16 @@ def page(shell, two_clouds):
 
 def test_it_tells_what_was_run_and_with_which_versions(page):
     assert "clouds & co.csv in 2 clusters" in page.text
-    assert "sidecut cluster 'clouds & co.csv' --output l.csv --clusters 2" in page.text
+    assert "sidecut cluster 'clouds & co.csv' " in page.text
+    assert "--output l.csv --clusters 2" in page.text
     assert re.search(r"sidecut \d.*Python 3.*numpy \d.*scikit-learn \d", page.text)
 
 
 def test_violated_constraints_are_listed_with_their_points(page):
     assert "1 of 1 constraint is violated" in page.text
-    assert re.search(rf"must-link{re.escape(EVIL)}p\d+1in clusters (0 and 1|1 and 0)", page.text)
+    assert re.search(
+        rf"must-link{re.escape(EVIL)}p\d+1in cluster (0 and cluster 1|1 and cluster 0)", page.text
+    )
 
 
 def test_names_from_files_cannot_become_markup(page):
@@ -97,7 +100,8 @@ def test_before_and_after_are_compared_when_constraints_are_used(shell, page):
     assert shell("cluster", "clouds & co.csv", "-k", 2, "-o", "l.csv", *shell.options) == 0
     compared = Page((shell.directory / "l.html").read_text(encoding="utf-8"))
     assert "without constraints" in compared.text
-    assert "without constraints on the left" in compared.alts[0]
+    assert "20 points in 2 clusters" in compared.alts[0]
+    assert "without what you know" in compared.alts[1]
 
 
 def test_long_lists_are_folded_and_the_culprit_is_named(shell, page):
@@ -113,7 +117,7 @@ def test_long_lists_are_folded_and_the_culprit_is_named(shell, page):
 def test_the_least_sure_points_are_listed(shell, page):
     sure = {row[0]: float(row[2]) for row in shell.table("l.csv")[1:]}
     section = page.text.split("The most doubtful points")[1].replace("\n", "")
-    listed = {name: float(value) for name, value in re.findall(r"(p\d+)[01](\d\.\d\d)", section)}
+    listed = {name: float(value) for name, value in re.findall(r"(p\d+)cluster [01](\d\.\d\d)", section)}
     assert len(listed) >= 9
     assert all(abs(sure[name] - value) < 0.006 for name, value in listed.items())
     assert max(listed.values()) <= sorted(sure.values())[10] + 0.006
@@ -126,3 +130,42 @@ def test_warnings_are_listed(shell, page):
     warned = Page((shell.directory / "l.html").read_text(encoding="utf-8"))
     assert "Warnings" in warned.text
     assert "dropped 1 of 2 links" in warned.text
+
+
+def test_labels_are_counted_as_labels(shell, clouds_csv):
+    """24 labels were "276 constraints"; labels go in, and labels come out."""
+    words = ("--id-column", "name", "--label-column", "seen", "--drop", "class", "-k", 2, "-o", "l.csv")
+    assert shell("cluster", clouds_csv, *words) == 0, shell.err
+    page = Page((shell.directory / "l.html").read_text(encoding="utf-8"))
+    assert "4 / 4" in page.text
+    assert "All of them are in the cluster of their class" in page.text
+    assert "constraints satisfied" not in page.text
+    assert "must-link" not in page.text
+
+
+def test_a_wrong_label_is_listed_by_name(shell, two_clouds):
+    X, classes = two_clouds
+    known = ["ab"[c] if row < 9 else "" for row, c in enumerate(classes)]
+    known[3] = "ab"[1 - classes[3]]
+    rows = [f"{x},{y},p{row},{known[row]}" for row, (x, y) in enumerate(X)]
+    shell.write("w.csv", "\n".join(["x,y,name,seen", *rows]) + "\n")
+    words = ("--id-column", "name", "--label-column", "seen", "-k", 2, "-o", "l.csv", "--method", "e2cp")
+    assert shell("cluster", "w.csv", *words, "--set", "safe=false") == 0, shell.err
+    page = Page((shell.directory / "l.html").read_text(encoding="utf-8"))
+    assert "8 of 9 labelled points are in the cluster of their class. This one is not:" in page.text
+    section = page.text.split("Labelled points")[1].split("Labels that look wrong")[0].replace("\n", "")
+    assert f"p3{known[3]}{'ab'[classes[3]]}" in section
+
+
+def test_the_page_is_whole_on_a_phone(shell, page, browser):
+    """Nothing is cut off at 390 pixels, and the picture is on the first screen."""
+    for width, height in ((390, 844), (1400, 900)):
+        sheet = browser.new_page(viewport={"width": width, "height": height})
+        sheet.goto((shell.directory / "l.html").as_uri())
+        assert sheet.evaluate("document.documentElement.scrollWidth") <= width
+        wide = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).length"
+        sheet.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert sheet.evaluate(wide) == 0
+        box = sheet.locator("figure img").first.bounding_box()
+        assert box["y"] + box["height"] <= height
+        sheet.close()

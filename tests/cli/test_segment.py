@@ -78,8 +78,19 @@ def test_without_marks_the_discs_stay_together(shell, discs):
     told = json.loads(shell.out)
     assert told["method"] == "NormalizedCut"
     assert told["n_marked"] == 0
+    assert told["advice"].startswith("none: the 2 segments are")
     labels = np.load("l.npy")
     assert max(np.bincount(labels[discs > 0])) / np.count_nonzero(discs) > 0.99
+
+
+def test_without_marks_marks_are_asked_for(shell, discs):
+    assert shell("segment", "discs.png", "-o", "cut.png") == 0
+    said = " ".join(shell.out.split())
+    assert "marks none: the 2 segments are where" in said
+    assert "--scribbles" in said
+    assert "--box CLASS,ROW,COLUMN,HEIGHT,WIDTH" in said
+    assert shell("segment", "discs.png", *BOXES, "-o", "cut.png") == 0
+    assert "marks none" not in " ".join(shell.out.split())
 
 
 def test_json_tells_everything(shell, discs):
@@ -199,3 +210,16 @@ def test_marks_are_kept_where_more_segments_are_wanted(shell):
     assert said["method"] == "RegionCut"
     assert said["n_marks_lost"] == 0
     assert len(said["sizes"]) == 3
+
+
+def test_a_segment_is_cut_out(shell, discs):
+    words = ("segment", "discs.png", *BOXES, "-o", "cut.png", "--cutout", "one.png", "--labels", "l.npy")
+    for extra, number in (((), 0), (("--cutout-class", "right"), 1)):
+        assert shell(*words, *extra) == 0, shell.err
+        cut = np.asarray(Image.open("one.png"))
+        np.testing.assert_array_equal(cut[..., 3] == 255, np.load("l.npy") == number)
+        np.testing.assert_array_equal(cut[..., 0], np.asarray(Image.open("discs.png")))
+    assert shell(*words, "--cutout-class", "middle") == 2
+    assert "segment='middle' must be one of left, right" in shell.err
+    assert shell("segment", "discs.png", *BOXES, "-o", "cut.png", "--cutout-class", "right") == 2
+    assert "name its file with --cutout" in shell.err

@@ -142,11 +142,11 @@ def test_row_10_compressed_data_and_constraints_are_read(shell, people):
     for known in ("k.csv.gz", "k.parquet"):
         assert shell("cluster", "people.csv.gz", *POINTS[1:], *K2, "--constraints", known) == 0, shell.err
     (shell.directory / "bad.csv.gz").write_text("no gzip")
-    (shell.directory / "latin.csv").write_bytes("who,label\nZoë,1\n".encode("latin-1"))
+    (shell.directory / "picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n\xff\x00")
     assert shell("cluster", *POINTS, *K2, "--constraints", "bad.csv.gz") == 2
     assert "bad.csv.gz is not a whole compressed file" in shell.err
-    assert shell("cluster", *POINTS, *K2, "--constraints", "latin.csv") == 2
-    assert "latin.csv is not text in utf-8" in shell.err
+    assert shell("cluster", *POINTS, *K2, "--constraints", "picture.csv") == 2
+    assert "picture.csv is not text in utf-8: it looks like a PNG picture" in shell.err
 
 
 @pytest.mark.parametrize("text", ["", "who,label\n", "# later\n"])
@@ -213,7 +213,7 @@ def test_row_14_standardizing_extremes_keeps_the_clusters(shell, three_clouds, s
 def test_row_15_categories_are_refused_with_advice(three_clouds, name):
     frame = pd.DataFrame(three_clouds[0]).assign(kind=pd.Categorical(["u", "v"] * 30))
     frame.columns = frame.columns.astype(str)
-    with pytest.raises(ValueError, match=r"text and categories must become numbers first.*OneHotEncoder"):
+    with pytest.raises(ValueError, match=r"Column 'kind'.*must become numbers first.*OneHotEncoder"):
         getattr(sidecut, name)(3).fit(frame)
 
 
@@ -227,6 +227,11 @@ def test_row_16_infeasible_links_are_told_by_name(shell, people):
     assert "2 clusters are too few to keep all of these apart: p3 and p4" in shell.err
     assert shell("cluster", *words, "--method", "ncsc", "--neighbors", 8) == 0
     assert "The points p3, p4, p5 are all apart" in shell.err
+    # With --hard the search says which links cannot all hold, by name too.
+    assert shell("cluster", *words, "--method", "ncsc", "--neighbors", 8, "--hard") == 0
+    violated = shell.err.split("remain violated")[1]
+    assert "(p3, p4)" in violated
+    assert "(3, 4)" not in violated
 
 
 # Row 17: no file replaced that was not named

@@ -82,3 +82,16 @@ def test_strokes_need_colours(photo):
 
 def test_nothing_drawn_is_nothing_known(photo):
     assert Seeds.from_strokes(photo, photo).n_known == 0
+
+
+def test_strokes_over_a_jpeg_are_the_colours_that_are_meant():
+    """In the trial 2,954 colours were refused, of which two were a hundred times as frequent as the third."""
+    rng = np.random.default_rng(0)
+    photo = rng.integers(60, 200, (80, 90, 3)).astype(np.uint8)
+    strokes = np.clip(photo.astype(int) + rng.integers(-6, 7, photo.shape), 0, 255).astype(np.uint8)
+    strokes[10:30, 10:60], strokes[50:60, 20:70] = RED, (0, 0, 255)
+    seeds = Seeds.from_strokes(strokes, photo)
+    assert seeds.classes == ("#0000ff", "#ff0000")
+    expected = np.full((80, 90), -1)
+    expected[10:30, 10:60], expected[50:60, 20:70] = 1, 0
+    np.testing.assert_array_equal(seeds.codes, expected)

@@ -12,7 +12,8 @@ except ModuleNotFoundError as error:
 
     def main(argv: Sequence[str] | None = None) -> int:
         """Say what to install: the command line needs packages that the library does not."""
-        sys.stderr.write(f'sidecut: error: the command line needs {_missing}: pip install "sidecut[cli]"\n')
+        needed = "typer rich jinja2 pandas pyarrow openpyxl matplotlib skops"
+        sys.stderr.write(f"sidecut: error: the command line needs {_missing}: pip install {needed}\n")
         return 2
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import joblib
@@ -10,15 +11,16 @@ import numpy as np
 import pandas as pd
 
 from sidecut.active import ActiveClustering, Answer, Cards, converse
-from sidecut.active.oracles import name_points
-from sidecut.active.records import Record
-from sidecut.cli.console import Exit, UsageError, counted
-from sidecut.cli.inputs import existing_file, read_points
+from sidecut.active.records import Record, rows_of
+from sidecut.active.terminal import in_words, name_points
+from sidecut.cli.console import Exit, UsageError, counted, existing_file
+from sidecut.cli.inputs import column_roles, known_constraints, read_costs, text_format, unknown_values
 from sidecut.cli.options import AskOptions, command_line
 from sidecut.cli.outputs import LABEL_SUFFIXES, STANDARD_OUTPUT, checked_output, label_columns, write_labels
-from sidecut.cli.preparation import Points, PreparationOptions, ask_about_commas
+from sidecut.cli.preparation import Points, PreparationOptions
+from sidecut.cli.reading import read_table
 from sidecut.cli.report import embed_figure, render_page
-from sidecut.cli.tables import ColumnRoles, TextFormat, read_table
+from sidecut.cli.tables import points_from_table
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.plots import plot_dialogue
 
@@ -47,22 +49,20 @@ def run(options: AskOptions) -> int:
     output = checked_output(options.output, LABEL_SUFFIXES)
     if output == STANDARD_OUTPUT:
         raise UsageError("-o -: the questions are on the screen already; name a file for the labels.")
-    text = TextFormat(options.header, options.encoding, options.decimal)
-    frame = read_table(existing_file(options.data), text, [options.id_column] if options.id_column else [])
+    frame = read_table(existing_file(options.data), text_format(options), _raw_columns(options))
+    wanted = PreparationOptions(options.impute, options.encode, not options.raw, leave_out=not options.encode)
+    points = points_from_table(frame, options.data, column_roles(options), wanted=wanted)
     shown = _shown(options, frame)
-    points = _points(options, frame, shown, text)
     page = None if options.report is None else checked_output(options.report, (".html",))
     folder = options.answers or options.output.with_name(f"{options.output.name}.answers")
     session = _session(options, points, folder)
     names = [points.name(position) for position in range(points.n_samples)]
-    # An empty cell is shown as empty, not as "nan".
-    cells = frame[shown].astype(object).where(frame[shown].notna(), "")
-    cards = Cards(names, {column: cells[column].tolist() for column in shown})
+    cards = Cards(names, {column: shown_cells(frame[column]) for column in shown})
     if session.history_:
         sys.stdout.write(f"Going on after {counted(len(session.history_), 'answer')}.\n")
     else:
         sys.stdout.write(
-            f"{points.n_samples} rows. Each question shows two of them: should they be in one group? "
+            f"{points.n_samples} rows. {points.used_words} Each question shows {_shown_at_once(options)} "
             "Stop when you like; the same command goes on.\n"
         )
     converse(session, cards, sys.stdin, sys.stdout, options.questions)
@@ -79,9 +79,19 @@ def _session(options: AskOptions, points: Points, folder: Path) -> ActiveCluster
     fingerprint = str(joblib.hash((points.X, points.names)))
     if not folder.exists():
         session = ActiveClustering(
-            options.clusters, reliability=options.reliability or 1.0, random_state=options.seed
+            options.clusters,
+            reliability=options.reliability or 1.0,
+            costs=read_costs(options.costs),
+            random_state=options.seed,
         )
-        session.start(points.X).save(folder)
+        known = known_constraints(
+            points,
+            options.constraints,
+            options.on_conflict,
+            unknown=unknown_values(options.unknown),
+            encoding=options.encoding,
+        )
+        session.start(points.X, known).save(folder)
         (folder / ASKED).write_text(fingerprint, encoding="utf-8")
         return session
     session = ActiveClustering.load(folder)
@@ -107,9 +117,15 @@ def _session(options: AskOptions, points: Points, folder: Path) -> ActiveCluster
     return session
 
 
+def _shown_at_once(options: AskOptions) -> str:
+    if options.costs is None:
+        return "two of them: should they be in one group?"
+    return "one, two or up to nine of them: what is it, or which belong together?"
+
+
 def _shown(options: AskOptions, frame: pd.DataFrame) -> list[str]:
     """Return the columns to show: those of --show, or all but names and true classes."""
-    hidden = (options.id_column, options.truth_column)
+    hidden = (options.id_column, options.truth_column, options.label_column)
     columns = [column for column in map(str, frame.columns) if column not in hidden]
     if options.show is None:
         return columns
@@ -120,16 +136,17 @@ def _shown(options: AskOptions, frame: pd.DataFrame) -> list[str]:
     return asked
 
 
-def _points(options: AskOptions, frame: pd.DataFrame, shown: list[str], text: TextFormat) -> Points:
-    """Read the points; columns of text that are shown to the person are no features."""
-    words = [column for column in shown if not pd.api.types.is_numeric_dtype(frame[column])]
-    ask_about_commas(frame, words, options.data)
-    dropped = [name.strip() for name in (options.drop or "").split(",") if name.strip()]
-    roles = ColumnRoles(
-        identity=options.id_column, truth=options.truth_column, drop=tuple(dict.fromkeys([*words, *dropped]))
-    )
-    wanted = PreparationOptions(impute=options.impute, standardize=not options.raw)
-    return read_points(options.data, roles=roles, wanted=wanted, text=text)
+def shown_cells(values: pd.Series) -> Sequence[object]:
+    """Return the cells of a column as people write them: 10 for 10.0, a date without midnight, no "nan"."""
+    if values.dtype.kind == "M":
+        return values.astype(str).str.removesuffix(" 00:00:00").where(values.notna(), "").tolist()
+    if values.dtype.kind == "f" and not (values.dropna() % 1).any():
+        values = values.astype("Int64")
+    return values.astype(object).where(values.notna(), "").tolist()
+
+
+def _raw_columns(options: AskOptions) -> list[str]:
+    return [c for c in (options.id_column, options.truth_column, options.label_column) if c is not None]
 
 
 def _page(run: ActiveClustering, points: Points, names: list[str], command: str) -> str:
@@ -158,7 +175,10 @@ def _page(run: ActiveClustering, points: Points, names: list[str], command: str)
         questions=[_row(number + 1, record, names) for number, record in enumerate(run.history_)],
         next={
             "words": run.stopping_estimate_.words,
-            "rows": [(names[q.i], names[q.j], name_points(q.reason, names)) for q in run.questions(5)],
+            "rows": [
+                (", ".join(names[point] for point in q.points), q.words, name_points(q.reason, names))
+                for q in run.questions(5)
+            ],
         },
         sizes=[(str(c), f"{size:,}", f"{size / sizes.sum():.1%}") for c, size in enumerate(sizes.tolist())],
         doubtful=[(names[i], str(run.labels_[i]), f"{run.confidence_[i]:.2f}") for i in least_sure],
@@ -182,7 +202,9 @@ def _curve(run: ActiveClustering, scores: list[float] | None) -> dict[str, str] 
 def _row(number: int, record: Record, names: list[str]) -> tuple[str, ...]:
     changed = f"{record.changed:.2%}"
     if not isinstance(record, Answer):
-        return (str(number), names[record.i], "", f"is {record.name}", "its class was asked for", changed)
+        points = ", ".join(names[point] for point in rows_of(record))
+        reason = "its name was asked for" if len(rows_of(record)) == 1 else "a set was asked about"
+        return (str(number), points, "", in_words(record, names), reason, changed)
     reason = REASONS.get(record.strategy, record.strategy.replace("_", " "))
     said = {True: "together", False: "apart", None: "unsure"}[record.same]
     return (str(number), names[record.i], names[record.j], said, reason, changed)

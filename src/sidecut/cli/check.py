@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from sidecut.cli.console import (
     Exit,
@@ -25,20 +26,13 @@ from sidecut.cli.inputs import (
     known_constraints,
     read_named_constraints,
     read_points,
+    text_format,
     unknown_values,
 )
 from sidecut.cli.options import CheckOptions
-from sidecut.cli.preparation import Points, PreparationOptions, ask_about_commas, text_columns
-from sidecut.cli.tables import (
-    TABLE_SUFFIXES,
-    ColumnRoles,
-    TextFormat,
-    kind_suffix,
-    looks_like_ids,
-    must_exist,
-    named_parts,
-    read_table,
-)
+from sidecut.cli.preparation import Points, Preparation, PreparationOptions, learn_scale
+from sidecut.cli.reading import TABLE_SUFFIXES, TextFormat, kind_suffix, read_table
+from sidecut.cli.tables import ColumnRoles, must_exist, named_parts
 from sidecut.constraints import Conflict, Constraints
 from sidecut.constraints.closure import points_apart, too_few_clusters
 from sidecut.diagnostics import Suspects, find_suspects
@@ -57,7 +51,7 @@ def run(options: CheckOptions) -> int:
     roles = ColumnRoles(
         label=options.label_column, identity=options.id_column, unknown=unknown_values(options.unknown)
     )
-    text = TextFormat(encoding=options.encoding, decimal=options.decimal)
+    text = text_format(options)
     with collected_warnings() as messages:
         points = _points(options, roles, text)
         try:
@@ -165,19 +159,11 @@ def _judged(
 
 
 def _read_features(path: Path, points: Points, roles: ColumnRoles, text: TextFormat) -> Points:
-    """Return the points with their numbers, standardised and gaps filled; texts and ids are left out."""
+    """Return the points with their numbers, gaps filled; texts and ids are left out."""
     if kind_suffix(path) not in TABLE_SUFFIXES:
         return points
-    frame = read_table(path, text, roles.special)
-    others = [name for name in frame.columns if name not in roles.special]
-    words = text_columns(frame, others)
-    ask_about_commas(frame, words, path)
-    dropped = tuple(name for name in others if name in words or looks_like_ids(frame[name], name))
-    if len(dropped) == len(others):
-        raise UsageError(f"{path} has no column of numbers.")
-    wanted = PreparationOptions(impute=True, standardize=True)
-    read = read_points(path, roles=replace(roles, drop=dropped), wanted=wanted, text=text)
-    return replace(read, names=points.names)
+    wanted = PreparationOptions(impute=True, leave_out=True)
+    return replace(read_points(path, roles=roles, wanted=wanted, text=text), names=points.names)
 
 
 def _contradictory(weighed: Constraints, points: Points, conflicts: tuple[Conflict, ...]) -> dict[str, Any]:
@@ -251,7 +237,18 @@ def seek_suspects(points: Points, constraints: Constraints, n_clusters: int | No
     graph: dict[str, Any] = (
         {"affinity": "precomputed"} if points.is_graph else {"n_neighbors": min(20, points.n_samples - 1)}
     )
-    return find_suspects(points.X, constraints, n_clusters=n_clusters, **graph)
+    return find_suspects(_numbers(points), constraints, n_clusters=n_clusters, **graph)
+
+
+def _numbers(points: Points) -> Any:
+    """Return the features to judge by, standardised; columns of text only where a table has no others."""
+    if points.is_graph or issparse(points.X):
+        return points.X
+    X, table = np.asarray(points.X, dtype=float), points.preparation
+    if table is not None and len(table.columns) > len(table.text):
+        # Numbers come first.
+        X = X[:, : len(table.columns) - len(table.text)]
+    return learn_scale(Preparation(columns=()), X).rescale(X)
 
 
 def list_suspects(suspects: Suspects | None, points: Points) -> list[dict[str, Any]]:

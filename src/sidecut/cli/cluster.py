@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +17,14 @@ from sidecut.cli.console import (
     show_warnings,
 )
 from sidecut.cli.fitting import chosen_parameters, compute_on_cluster, fit, refuse_unscheduled
-from sidecut.cli.inputs import known_constraints, read_points, unknown_values
+from sidecut.cli.inputs import (
+    column_roles,
+    known_constraints,
+    read_points,
+    text_format,
+    unknown_values,
+    with_edges,
+)
 from sidecut.cli.methods import default_method, method_named
 from sidecut.cli.options import ClusterOptions, command_line
 from sidecut.cli.outputs import (
@@ -31,9 +38,8 @@ from sidecut.cli.outputs import (
     write_labels,
 )
 from sidecut.cli.predict import save_model
-from sidecut.cli.preparation import PreparationOptions, warn_about_spreads
+from sidecut.cli.preparation import Points, PreparationOptions, warn_about_spreads
 from sidecut.cli.result import ClusterRun, graph_spectrum, json_summary, show_summary
-from sidecut.cli.tables import ColumnRoles, TextFormat
 from sidecut.constraints import Constraints
 from sidecut.constraints.closure import too_few_clusters
 
@@ -57,7 +63,7 @@ def run(options: ClusterOptions) -> int:
         print(json.dumps(json_summary(done.result, done.files, done.messages, done.stages.seconds)))
     else:
         if not options.quiet and options.output != STANDARD_OUTPUT:
-            show_summary(done.result, done.files, done.messages, done.stages.total)
+            show_summary(done.result, done.files, done.messages, done.stages.total, options.verbose)
         show_warnings(done.messages)
     return Exit.VIOLATED if options.strict and done.result.n_hard_violations else Exit.OK
 
@@ -77,26 +83,39 @@ def finish(options: ClusterOptions) -> FinishedRun:
         by_name = too_few_clusters(result.constraints, result.n_clusters, result.points.name)
         if by_number:
             messages = [message.replace(by_number, in_options(by_name)) for message in messages]
+        messages = [_with_names(message, result.points) for message in messages]
     done = FinishedRun(result, files, messages, stages)
     with stages.stage("writing"):
         _write(done, options)
     return done
 
 
+def _with_names(message: str, points: Points) -> str:
+    """Call points by their names in the list of cannot-links that no labels satisfy."""
+    if "remain violated" not in message:
+        return message
+
+    def named(pair: re.Match[str]) -> str:
+        return f"({points.name(int(pair[1]))}, {points.name(int(pair[2]))})"
+
+    return re.sub(r"\((\d+), (\d+)\)", named, message)
+
+
 def _compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
     method_named(options.method or "auto")
     if options.scheduler is not None:
-        return compute_on_cluster(options, _column_roles(options), stages)
+        return compute_on_cluster(options, column_roles(options), stages)
     with stages.stage("reading", str(options.data)):
         points = read_points(
             options.data,
             kind=options.input,
             key=options.key,
-            roles=_column_roles(options),
+            roles=column_roles(options),
             is_graph=options.graph,
             wanted=PreparationOptions(options.impute, options.encode, options.standardize),
-            text=TextFormat(options.header, options.encoding, options.decimal),
+            text=text_format(options),
         )
+    points = with_edges(points, options.edges, options.encoding)
     with stages.stage("reading constraints", str(options.constraints or "")):
         constraints = known_constraints(
             points,
@@ -126,22 +145,6 @@ def _compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
         else:
             baseline = fit(points, nothing, method, plain, settings)
     return ClusterRun(points, constraints, method, model, baseline)
-
-
-def _column_roles(options: ClusterOptions) -> ColumnRoles:
-    return ColumnRoles(
-        label=options.label_column,
-        truth=options.truth_column,
-        identity=options.id_column,
-        keep=_split(options.columns),
-        drop=_split(options.drop),
-        features=_split(options.feature),
-        unknown=unknown_values(options.unknown),
-    )
-
-
-def _split(texts: Sequence[str] | None) -> tuple[str, ...]:
-    return tuple(name.strip() for text in texts or () for name in text.split(",") if name.strip())
 
 
 def _planned_files(options: ClusterOptions) -> dict[str, Path]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from difflib import get_close_matches
 from enum import IntEnum
+from pathlib import Path
 from typing import Any, TextIO
 
 from rich.console import Console, RenderableType
@@ -24,6 +25,7 @@ __all__ = [
     "collected_warnings",
     "counted",
     "did_you_mean",
+    "existing_file",
     "in_options",
     "require",
     "show_rows",
@@ -53,13 +55,25 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
     return f"; did you mean {by_plain[close[0]]}?" if close else ""
 
 
+def existing_file(path: Path) -> Path:
+    """Return the path of a file, or refuse it if there is none."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a directory; name a file in it.")
+    if not path.exists():
+        beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise UsageError(f"There is no file {path}{did_you_mean(path.name, beside, 0.75) or '.'}")
+    return path
+
+
 def require(package: str, purpose: str) -> Any:
     """Import an optional package, or say what it is needed for and how to install it."""
     try:
         return importlib.import_module(package)
     except ImportError as error:
         top = package.partition(".")[0]
-        message = f'{purpose} needs {top}, which is not installed: pip install "sidecut[cli]"'
+        message = (
+            f"{purpose} needs {top}, which is not installed: pip install {'pillow' if top == 'PIL' else top}"
+        )
         raise UsageError(message) from error
 
 
@@ -68,9 +82,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
-def _show(renderable: RenderableType) -> None:
-    # Lines that go to a file or a pipe are not wrapped.
-    console = Console(width=None if sys.stdout.isatty() else 1000, markup=False, highlight=False)
+def _show(renderable: RenderableType, width: int | None = None) -> None:
+    # Lines that go to a file or a pipe are not wrapped, unless they are for reading only.
+    width = None if sys.stdout.isatty() else width or 1000
+    console = Console(width=width, markup=False, highlight=False)
     # Through print, so that `main` notices a reader that leaves early.
     with console.capture() as captured:
         console.print(renderable)
@@ -87,14 +102,19 @@ def show_rows(rows: Iterable[tuple[str, str]]) -> None:
     _show(grid)
 
 
-def show_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int] = ()) -> None:
+def show_table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numeric: Sequence[int] = (),
+    width: int | None = None,
+) -> None:
     """Print a table without lines."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for column, head in enumerate(heads):
         table.add_column(head, justify="right" if column in numeric else "left")
     for row in rows:
         table.add_row(*row)
-    _show(table)
+    _show(table, width)
 
 
 class Stages:

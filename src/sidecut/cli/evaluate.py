@@ -14,7 +14,7 @@ from sidecut.cli.inputs import read_named_constraints, unknown_values
 from sidecut.cli.options import EvaluateOptions
 from sidecut.cli.outputs import read_labels
 from sidecut.cli.preparation import Points, checked_names
-from sidecut.cli.tables import TextFormat
+from sidecut.cli.reading import TextFormat
 from sidecut.constraints import Constraints
 from sidecut.evaluation import adjusted_rand_index, evaluate
 

@@ -6,25 +6,20 @@ import logging
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sidecut.cli.console import Stages, UsageError
-from sidecut.cli.inputs import existing_file, known_constraints, unknown_values
+from sidecut.cli.inputs import existing_file, known_constraints, text_format, unknown_values
 from sidecut.cli.methods import METHODS, build_estimator, method_named
 from sidecut.cli.options import ClusterOptions
-from sidecut.cli.preparation import Points, PreparationOptions, learn_preparation
+from sidecut.cli.preparation import Points
+from sidecut.cli.reading import TABLE_SUFFIXES, TextFormat, text_options
 from sidecut.cli.result import ClusterRun
-from sidecut.cli.tables import (
-    TABLE_SUFFIXES,
-    ColumnRoles,
-    TextFormat,
-    feature_columns,
-    named_parts,
-    text_options,
-)
+from sidecut.cli.tables import ColumnRoles, feature_columns, named_parts, points_from_table
 from sidecut.constraints import Constraints
 from sidecut.constraints.files import PARQUET
 from sidecut.exceptions import InfeasibleError
@@ -39,12 +34,15 @@ __all__ = ["chosen_parameters", "compute_on_cluster", "fit", "refuse_unscheduled
 
 def chosen_parameters(options: ClusterOptions) -> dict[str, Any]:
     """Return the parameters that have options of their own; None keeps the method's default."""
-    n_clusters: int | str = options.clusters.strip().lower()
+    n_clusters: Any = options.clusters.strip().lower()
     if n_clusters != "auto":
+        least, dash, most = n_clusters.partition("-")
         try:
-            n_clusters = int(n_clusters)
+            n_clusters = (int(least), int(most)) if dash and least else int(n_clusters)
         except ValueError:
-            raise UsageError(f"--clusters {options.clusters}: give a whole number, or auto.") from None
+            raise UsageError(
+                f"--clusters {options.clusters}: give a whole number, bounds such as 2-6, or auto."
+            ) from None
     return {
         "n_clusters": n_clusters,
         "affinity": options.affinity,
@@ -59,22 +57,17 @@ def fit(
 ) -> Any:
     """Fit a method with the chosen parameters and the settings ``name=value``."""
     estimator_class = method_named(method).load()
+    if points.edges is not None and not estimator_class.takes_graph:
+        raise UsageError(f"--edges is for methods that cut a graph, and {method} does not; leave it out.")
     wanted = _fitting_parameters(points, method, estimator_class, chosen)
     estimator = build_estimator(estimator_class, wanted, settings)
     if points.n_samples < 2:
         raise UsageError(f"{points.source} has only one row; clustering needs at least two.")
-    if estimator.n_clusters == "auto":
-        if method != "auto":
-            raise UsageError(
-                f"{method} needs the number of clusters: say --clusters K. Only --method auto chooses one."
-            )
-    elif not 1 <= estimator.n_clusters <= points.n_samples:
-        raise UsageError(
-            f"{estimator.n_clusters} clusters of {points.n_samples} points: ask for at least 1 and at most "
-            "as many clusters as there are points."
-        )
+    _check_number(estimator, method, points.n_samples)
     try:
-        return estimator.fit(points.X, constraints=constraints)
+        if points.edges is None:
+            return estimator.fit(points.X, constraints=constraints)
+        return estimator.fit(points.X, constraints=constraints, graph=points.edges)
     except InfeasibleError as error:
         if points.names is None or error.cannot_link is None:
             raise
@@ -86,12 +79,34 @@ def fit(
         ) from error
 
 
+def _check_number(estimator: Any, method: str, n_samples: int) -> None:
+    """Refuse a number of clusters that the method or the points do not allow."""
+    asked, default = estimator.n_clusters, type(estimator)().n_clusters
+    if isinstance(asked, tuple):
+        if not estimator.takes_bounds:
+            raise UsageError(f"{method} needs the number of clusters: only --method auto takes bounds.")
+    elif asked == "auto":
+        if default != "auto":
+            raise UsageError(
+                f"{method} needs the number of clusters: say --clusters K. Only --method auto and layers "
+                "choose one."
+            )
+    elif not 1 <= asked <= n_samples:
+        raise UsageError(
+            f"{asked} clusters of {n_samples} points: ask for at least 1 and at most as many clusters as "
+            "there are points."
+        )
+
+
 def _fitting_parameters(
     points: Points, method: str, estimator_class: type[Any], chosen: dict[str, Any]
 ) -> dict[str, Any]:
     """Adapt the parameters to the method and the points, and refuse those that do not go together."""
     known = estimator_class().get_params(deep=False)
     wanted = dict(chosen)
+    if method == "auto" and points.preparation is not None and points.preparation.text:
+        # Encoded columns are scaled as one already; to scale each feature again would count them many times.
+        wanted["affinity"] = chosen.get("affinity") or "knn"
     if method == "auto" and chosen.get("n_neighbors") is not None:
         wanted["affinity"] = recipe(chosen.get("affinity") or "knn", chosen["n_neighbors"])
         wanted["n_neighbors"] = None
@@ -129,6 +144,7 @@ def refuse_unscheduled(options: ClusterOptions) -> None:
         "--picture": options.picture,
         "--model": options.model,
         "--impute": options.impute,
+        "--edges": options.edges,
         "--encode": options.encode,
         "--graph": options.graph,
         "--key": options.key,
@@ -162,8 +178,7 @@ def compute_on_cluster(options: ClusterOptions, roles: ColumnRoles, stages: Stag
     assert options.scheduler is not None
     with _connected(options.scheduler) as client:
         with stages.stage("reading", str(options.data)):
-            text = TextFormat(options.header, options.encoding, options.decimal)
-            points = _read(options.data, roles, text, options.standardize)
+            points = _read(options.data, roles, text_format(options), options.standardize)
         with stages.stage("reading constraints", str(options.constraints or "")):
             constraints = known_constraints(
                 points,
@@ -215,7 +230,7 @@ def _read(path: Path, roles: ColumnRoles, text: TextFormat, standardize: bool) -
     # The first hundred rows show what the columns hold.
     head = frame.head(100, npartitions=-1)
     features = feature_columns(head, path, roles)
-    learn_preparation(head, features, path, PreparationOptions())
+    points_from_table(head, path, replace(roles, label=None, truth=None, identity=None, keep=tuple(features)))
     X = frame[features].astype(np.float64).to_dask_array(lengths=True)
     if X.shape[0] == 0:
         raise UsageError(f"{path} has no rows; one row per point is expected.")
@@ -241,7 +256,8 @@ def _opened(path: Path, roles: ColumnRoles, text: TextFormat) -> DataFrame:
         raise UsageError(
             f"{path}: --scheduler reads tables ({', '.join(TABLE_SUFFIXES)}) and folders of Parquet files."
         )
-    options = text_options(path, text, roles.special)
+    options = text_options(path, text) | {"dtype": dict.fromkeys(roles.special, str)}
+    options |= {"decimal": text.sign or ".", "thousands": text.thousands}
     frame = dd.read_csv(str(path), **options)
     # A column that begins with whole numbers may go on with others.
     whole = [column for column, dtype in frame.dtypes.items() if dtype.kind in "iu"]

@@ -11,25 +11,26 @@ from zipfile import BadZipFile
 import numpy as np
 from scipy import sparse
 
-from sidecut.cli.console import UsageError, did_you_mean, in_options
+from sidecut.cli.console import UsageError, existing_file, in_options
+from sidecut.cli.options import TableOptions
 from sidecut.cli.preparation import Points, Preparation, PreparationOptions, learn_scale
-from sidecut.cli.tables import (
+from sidecut.cli.reading import (
     TABLE_SUFFIXES,
-    ColumnRoles,
     TextFormat,
     kind_suffix,
-    named_parts,
-    points_from_table,
     read_lines,
     read_table,
 )
+from sidecut.cli.tables import ColumnRoles, named_parts, points_from_table
 from sidecut.constraints import Conflict, Constraints
 from sidecut.constraints.files import read_constraints
 from sidecut.constraints.inputs import read_labels
 from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn
+from sidecut.graphs import Graph
 
 __all__ = [
     "ARRAY_SUFFIXES",
+    "column_roles",
     "conflict_words",
     "existing_file",
     "known_constraints",
@@ -37,6 +38,8 @@ __all__ = [
     "read_array",
     "read_named_constraints",
     "read_points",
+    "split_names",
+    "text_format",
     "unknown_values",
 ]
 
@@ -55,8 +58,7 @@ _EDGE_HEADINGS = {
 
 #: What to do with files that hold tables in other forms.
 OTHER_TABLES = {
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as CSV"),
-    ".json": "write one JSON object per line and call the file .jsonl, or save it as CSV",
+    **dict.fromkeys((".xls", ".ods"), "save it as .xlsx or CSV"),
     **dict.fromkeys((".feather", ".pkl", ".pickle", ".rds"), "save the table as CSV or Parquet"),
 }
 
@@ -72,15 +74,20 @@ def read_points(
     text: TextFormat | None = None,
 ) -> Points:
     """Read points from a table, an array or an edge list."""
-    path, text, wanted = existing_file(path), text or TextFormat(), wanted or PreparationOptions()
-    kind = kind or _kind_of(path)
-    if kind == "edges":
+    if (path / "meta.json").is_file():
+        kind = "graph"
+    else:
+        path = existing_file(path)
+        kind = kind or _kind_of(path)
+    text, wanted = text or TextFormat(), wanted or PreparationOptions()
+    if kind in ("edges", "graph"):
         if roles is not None and (roles.special or roles.keep or roles.drop):
+            what, names = ("an edge list", "name") if kind == "edges" else ("a graph", "number, from 0")
             raise UsageError(
-                f"{path} is an edge list, which has no feature, label or id columns; its nodes are called by "
-                "name. Give labels in a --constraints file with lines node,label."
+                f"{path} is {what}, which has no feature, label or id columns; its nodes are called by "
+                f"{names}. Give labels in a --constraints file with lines node,label."
             )
-        points = points_from_edges(path, text.encoding)
+        points = points_from_edges(path, text.encoding) if kind == "edges" else points_from_folder(path)
     elif kind == "array":
         points = points_from_array(path, key, roles, is_graph=is_graph)
     else:
@@ -91,16 +98,6 @@ def read_points(
     elif kind == "array" and wanted.standardize:
         points = _standardized(points)
     return points
-
-
-def existing_file(path: Path) -> Path:
-    """Return the path of a file, or refuse it if there is none."""
-    if path.is_dir():
-        raise UsageError(f"{path} is a directory; name a file in it.")
-    if not path.exists():
-        beside = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise UsageError(f"There is no file {path}{did_you_mean(path.name, beside, 0.75) or '.'}")
-    return path
 
 
 def _kind_of(path: Path) -> str:
@@ -221,6 +218,14 @@ def _finite_matrix(values: Any, path: Path) -> Any:
     return values
 
 
+def points_from_folder(path: Path) -> Points:
+    """Read a graph that `sidecut graph build` or `Graph.save` wrote."""
+    try:
+        return Points(X=Graph.open(path), source=path, is_graph=True)
+    except (ValueError, OSError) as error:
+        raise UsageError(str(error)) from error
+
+
 def points_from_edges(path: Path, encoding: str | None = None) -> Points:
     """Read an undirected graph from lines ``source target [weight]``.
 
@@ -245,6 +250,33 @@ def points_from_edges(path: Path, encoding: str | None = None) -> Points:
         names=names,
         name_column="node",
     )
+
+
+def with_edges(points: Points, path: Path | None, encoding: str | None = None) -> Points:
+    """Return points with the edges between them that a file lists; without a file, as they are."""
+    if path is None:
+        return points
+    if points.is_graph:
+        raise UsageError(
+            f"--edges adds edges to points with features, but {points.source} is a graph already."
+        )
+    listed_edges = points_from_edges(existing_file(path), encoding)
+    names = listed_edges.names or ()
+    position = {points.name(row): row for row in range(points.n_samples)}
+    strange = [name for name in names if name not in position]
+    if strange:
+        called = (
+            "row numbers, from 0" if points.names is None else f"the names in column {points.name_column!r}"
+        )
+        raise UsageError(
+            f"{path} has edges of {strange[0]!r}, which is no point of {points.source}: points are called by "
+            f"{called}; --id-column names another column."
+        )
+    rows = np.array([position[name] for name in names], dtype=np.intp)
+    edges = sparse.coo_array(listed_edges.X)
+    ends = (rows[edges.row], rows[edges.col])
+    shape = (points.n_samples, points.n_samples)
+    return replace(points, edges=sparse.csr_array(sparse.coo_array((edges.data, ends), shape=shape)))
 
 
 def _collect(path: Path, encoding: str | None) -> dict[tuple[str, str], float]:
@@ -292,6 +324,49 @@ def _weight(cell: str, number: int, path: Path) -> float:
     return weight
 
 
+def column_roles(options: TableOptions) -> ColumnRoles:
+    """Return which columns mean what, as the options say."""
+    return ColumnRoles(
+        label=options.label_column,
+        truth=options.truth_column,
+        identity=options.id_column,
+        apart=options.apart,
+        together=options.together,
+        keep=split_names(options.columns),
+        drop=split_names(options.drop),
+        features=split_names(options.feature),
+        unknown=unknown_values(options.unknown),
+    )
+
+
+def read_costs(text: str | None) -> dict[str, float] | str | None:
+    """Return the price of each kind of question from a text such as "pair=4,label=5"."""
+    if text is None or text == "seconds":
+        return text
+    costs = {}
+    for part in split_names(text):
+        kind, _, price = part.partition("=")
+        try:
+            costs[kind.strip()] = float(price)
+        except ValueError:
+            raise UsageError(
+                f'--costs {text}: {part!r} is no price; write "seconds", or such as "pair=4,label=5,set=10".'
+            ) from None
+    return costs
+
+
+def split_names(texts: Sequence[str] | str | None) -> tuple[str, ...]:
+    """Return the names of columns in texts with commas between."""
+    texts = [texts] if isinstance(texts, str) else texts
+    return tuple(name.strip() for text in texts or () for name in text.split(",") if name.strip())
+
+
+def text_format(options: Any) -> TextFormat:
+    """Return how a file is written, as far as the options say."""
+    names = {field: getattr(options, field, None) for field in ("encoding", "decimal", "thousands", "sheet")}
+    return TextFormat(getattr(options, "header", None), **names)
+
+
 def unknown_values(given: Sequence[str] | None) -> tuple[str, ...] | None:
     """Return the values of ``--unknown``, None if it was not given; an empty one adds no value."""
     return None if given is None else tuple(value for value in given if value)
@@ -305,7 +380,7 @@ def known_constraints(
     unknown: tuple[str, ...] | None = None,
     encoding: str | None = None,
 ) -> Constraints:
-    """Return the constraints of a label column and of a file together."""
+    """Return the constraints of the columns of a table and of a file together."""
     try:
         known = Constraints.none(points.n_samples)
         if points.known_labels is not None:
@@ -315,12 +390,16 @@ def known_constraints(
                     f"The label column of {points.source} holds no class: nothing is known from it.",
                     ConstraintWarning,
                 )
+        for source, apart in ((points.apart, True), (points.together, False)):
+            if source is not None:
+                groups = Constraints.from_groups(list(source), apart=apart, unknown=())
+                known = known.merged_with(groups, on_conflict)
         if path is None:
             return known
         more = read_named_constraints(path, points, on_conflict, unknown=unknown, encoding=encoding)
         return known.merged_with(more, on_conflict)
     except ConflictError as error:
-        where = "The labels contradict themselves" if path is None else f"{path} contradicts itself"
+        where = f"{points.source} contradicts itself" if path is None else f"{path} contradicts what is known"
         shown = "; ".join(conflict_words(conflict, points) for conflict in error.conflicts[:3])
         check = "" if path is None else " (sidecut check lists all)"
         raise UsageError(

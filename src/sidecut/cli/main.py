@@ -8,13 +8,15 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from sidecut import __version__
 from sidecut.cli import options
-from sidecut.cli.console import Exit, UsageError
+from sidecut.cli.console import Exit, UsageError, existing_file
 
 __all__ = ["main"]
 
@@ -34,15 +36,36 @@ _EXAMPLES = (
     "sidecut studio points.csv",
 )
 
+
+class _HelpTakesNoValue:
+    """Keeps newer versions of typer from writing <bool> behind --help."""
+
+    def get_help_option(self, context: Any) -> Any:
+        option = super().get_help_option(context)  # type: ignore[misc]
+        if option is not None:
+            option.metavar = " "
+        return option
+
+
+class _Group(_HelpTakesNoValue, TyperGroup):
+    pass
+
+
+class _Command(_HelpTakesNoValue, TyperCommand):
+    pass
+
+
 app = typer.Typer(
     name="sidecut",
+    cls=_Group,
     help="Cluster a table, a graph or a picture with what you know: a few labels, or pairs of points.",
     epilog="\n\n".join((*_EXAMPLES, _EXIT_CODES)),
-    no_args_is_help=False,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
+graph_app = typer.Typer(help="Graphs on a disk, larger than memory.", no_args_is_help=True)
+app.add_typer(graph_app, name="graph")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -64,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     {"auto": ...
     0
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     try:
         code = app(arguments, prog_name="sidecut", standalone_mode=False)
         sys.stdout.flush()
@@ -87,7 +110,9 @@ def _explain(error: Exception) -> int:
         if "'--output'" in message:
             return _complain("Say where the result goes with -o (--help lists the options)", Exit.BAD_INPUT)
         return _complain(f"{message} (--help lists the options)", Exit.BAD_INPUT)
-    # Imported here: --help and --version should not wait for NumPy.
+    if isinstance(error, UsageError):
+        return _complain(" ".join(str(error).split()), Exit.BAD_INPUT)
+    # Imported here: --help, --version and a missing file should not wait for NumPy.
     from numpy.linalg import LinAlgError
 
     from sidecut.exceptions import SpectralError
@@ -98,7 +123,7 @@ def _explain(error: Exception) -> int:
         return _complain(f"the computation failed: {message}", Exit.FAILED)
     if isinstance(error, OSError) and error.filename is not None:
         return _complain(f"{error.filename}: {error.strerror}", Exit.BAD_INPUT)
-    if isinstance(error, UsageError | ValueError | OSError):
+    if isinstance(error, ValueError | OSError):
         return _complain(message, Exit.BAD_INPUT)
     rule = "this is unexpected; --debug shows where it happened"
     return _complain(f"{type(error).__name__}: {message} ({rule})", Exit.FAILED)
@@ -118,23 +143,36 @@ def _show_version(is_asked: bool) -> None:
 @app.callback()
 def _program(
     version: bool = typer.Option(
-        False, "--version", metavar=" ", callback=_show_version, is_eager=True, help="Version."
+        False,
+        "--version",
+        metavar=" ",
+        callback=_show_version,
+        is_eager=True,
+        help="Show the version, and exit.",
     ),
 ) -> None:
     pass
 
 
-def _add_command(name: str, summary: str, asked: type[Any]) -> None:
-    """Make a command of the options in a dataclass; its work is `run` in the module of its name."""
+def _add_command(name: str, summary: str, asked: type[Any], group: str | None = None) -> None:
+    """Make a command of the options in a dataclass.
+
+    Its work is `run` in the module of its name; in a group, the function of its name in the module of that.
+    """
+    inputs = [field.name for field in fields(asked) if "typer.Argument" in str(field.type)]
 
     def command(**values: Any) -> int:
+        for path in (*(values[name] for name in inputs), values.get("constraints")):
+            if path is not None and not path.exists():
+                existing_file(path)
         # Imported when used: --help and --version should not wait for it.
-        run: Callable[[Any], int] = importlib.import_module(f"sidecut.cli.{name}").run
+        module = importlib.import_module(f"sidecut.cli.{group or name}")
+        run: Callable[[Any], int] = getattr(module, name if group else "run")
         return run(asked(**values))
 
     command.__signature__ = inspect.signature(asked, eval_str=True)  # type: ignore[attr-defined]
     command.__annotations__ = {}
-    app.command(name, help=summary, epilog=_EXIT_CODES)(command)
+    (graph_app if group else app).command(name, cls=_Command, help=summary, epilog=_EXIT_CODES)(command)
 
 
 _add_command("cluster", "Cluster points, with or without constraints.", options.ClusterOptions)
@@ -142,6 +180,7 @@ _add_command("segment", "Cut a picture into segments, by what is marked on it.",
 _add_command("ask", "Ask about pairs of rows, and cluster by the answers.", options.AskOptions)
 _add_command("studio", "See the clusters and answer questions in a browser.", options.StudioOptions)
 _add_command("predict", "Put new points into the clusters of a saved model.", options.PredictOptions)
+_add_command("update", "Take new points into a saved model; its clusters stay.", options.UpdateOptions)
 _add_command("methods", "List the methods and what they are good for.", options.MethodsOptions)
 _add_command("evaluate", "Score labels against the truth and the constraints.", options.EvaluateOptions)
 _add_command(
@@ -150,3 +189,5 @@ _add_command(
     options.CheckOptions,
 )
 _add_command("demo", "Cluster bundled data with a few constraints, before and after.", options.DemoOptions)
+_add_command("build", "Build a graph from points or edges.", options.GraphBuildOptions, "graph")
+_add_command("show", "Show what products with a graph take.", options.GraphShowOptions, "graph")

@@ -53,6 +53,10 @@ with Path(__file__).with_name("methods.csv").open(encoding="utf-8", newline="") 
     METHODS = {row["name"]: Method(**row) for row in csv.DictReader(_file)}
 
 
+#: The methods most people need, in the order of the page "Which method?".
+NEEDED_MOST = ("auto", "poisson-mbo", "e2cp", "ncsc", "csp", "scacs")
+
+
 def method_named(name: str) -> Method:
     """Return a method by name."""
     known = name.lower().replace("_", "-")
@@ -67,7 +71,7 @@ def method_named(name: str) -> Method:
 def default_method(constraints: Constraints, clusters: str) -> str:
     """Return the name of the method used when none is named (docs/which-method.md)."""
     # Without constraints and with a number of clusters, AutoCut is the normalised cut.
-    return "normalized-cut" if constraints.is_empty and clusters != "auto" else "auto"
+    return "normalized-cut" if constraints.is_empty and clusters.isdecimal() else "auto"
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
@@ -104,11 +108,14 @@ def run(options: MethodsOptions) -> int:
         table = {name: asdict(method) | {"citation": method.citation} for name, method in METHODS.items()}
         print(json.dumps(table))
         return Exit.OK
-    show_table(
-        ["METHOD", "USES", "GOOD FOR", "COST"],
-        [(name, method.takes, method.purpose, method.cost) for name, method in METHODS.items()],
-    )
-    print()
-    for name, method in METHODS.items():
-        print(f"{name}: {method.citation}")
+    rest = [name for name in METHODS if name not in NEEDED_MOST]
+    for heading, names in (("", NEEDED_MOST), ("For comparison, and for special cases:", rest)):
+        if heading:
+            print(f"\n{heading}\n")
+        show_table(
+            ["METHOD", "USES", "GOOD FOR"],
+            [(name, METHODS[name].takes, METHODS[name].purpose) for name in names],
+            width=80,
+        )
+    print("\nCosts and references: sidecut methods --json, or the documentation.")
     return Exit.OK

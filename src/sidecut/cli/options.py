@@ -15,6 +15,8 @@ __all__ = [
     "ClusterOptions",
     "DemoOptions",
     "EvaluateOptions",
+    "GraphBuildOptions",
+    "GraphShowOptions",
     "MethodsOptions",
     "PredictOptions",
     "SegmentOptions",
@@ -73,15 +75,21 @@ Unknown = Annotated[
         "VALUE",
     ),
 ]
-Encoding = Annotated[str | None, _option(INPUT, "Encoding of text files (default: utf-8).", "NAME")]
-Decimal = Annotated[str, _option(INPUT, "The decimal point of numbers.", "SIGN")]
+Encoding = Annotated[
+    str | None, _option(INPUT, "Encoding of text files (default: UTF-8, or Windows' cp1252).", "NAME")
+]
+Decimal = Annotated[
+    str | None, _option(INPUT, "The decimal sign of numbers (default: what the columns show).", "SIGN")
+]
+Thousands = Annotated[str | None, _option(INPUT, "The sign that sets off thousands, as in 1.234,5.", "SIGN")]
+Sheet = Annotated[str | None, _option(INPUT, "Sheet of an Excel file, if it has several.", "NAME")]
 Seed = Annotated[int, _option(METHOD, "Seed of everything random.", "N")]
 Settings = Annotated[
     list[str] | None, _option(METHOD, "Any other parameter of the method.", "NAME=VALUE", "--set")
 ]
 Json = Annotated[bool, _switch(OUTPUT, "Print one JSON object instead of the summary.", "--json")]
 Quiet = Annotated[bool, _switch(OUTPUT, "No progress and no summary.", "--quiet", "-q")]
-Verbose = Annotated[bool, _switch(OUTPUT, "Show progress even when not at a terminal.", "--verbose", "-v")]
+Verbose = Annotated[bool, _switch(OUTPUT, "Show progress, and how the mathematics went.", "--verbose", "-v")]
 Debug = Annotated[bool, _switch(None, "Show the traceback of an error.", "--debug")]
 Labels = Annotated[
     Path, _option(None, ".csv, .tsv, .jsonl, .npy or .parquet; - prints CSV.", "OUT", "--output", "-o")
@@ -89,25 +97,83 @@ Labels = Annotated[
 Clusters = Annotated[
     int | None, _option(None, "Number of clusters (default: answers decide).", "K", "--clusters", "-k")
 ]
-Names = Annotated[str | None, _option(None, "Names of the points.", "NAME")]
-Shown = Annotated[str | None, _option(None, "Columns to show, with commas between (default: all).", "NAMES")]
-Dropped = Annotated[str | None, _option(None, "Columns not to cluster by, with commas between.", "NAMES")]
-Raw = Annotated[bool, _switch(None, "Take the columns as they are, not standardised.", "--raw")]
-Impute = Annotated[bool, _switch(None, "Fill missing values.", "--impute")]
+Shown = Annotated[
+    str | None, _option(OUTPUT, "Columns to show, with commas between (default: all).", "NAMES")
+]
+Costs = Annotated[
+    str | None,
+    _option(
+        None,
+        "What each kind of question costs, as pair=4,label=5,set=10; only these are asked. seconds: this "
+        "list (default: pairs alone).",
+        "LIST",
+    ),
+]
+Raw = Annotated[bool, _switch(INPUT, "Take the columns as they are, not standardised.", "--raw")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterOptions:
-    """Options of ``sidecut cluster``."""
+class TableOptions:
+    """How a file becomes points and what is known of them: options of all commands that cluster."""
 
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="DATA", help=".csv, .tsv, .txt, .jsonl, .parquet, .npy, .npz, .edges or .edgelist."
+            metavar="DATA",
+            help=".csv, .tsv, .txt, .xlsx, .json, .jsonl, .parquet, .npy, .npz, .edges or .edgelist.",
         ),
     ]
+    header: Header = None
+    sheet: Sheet = None
+    id_column: Annotated[
+        str | None, _option(INPUT, "Names of the points; constraints may then use them.", "NAME")
+    ] = None
+    columns: Annotated[
+        list[str] | None, _option(INPUT, "Columns to use (default: all the others).", "A,B")
+    ] = None
+    drop: Annotated[list[str] | None, _option(INPUT, "Columns to leave out.", "A,B")] = None
+    feature: Annotated[
+        list[str] | None, _option(INPUT, "Columns that look like ids or dates but are features.", "A,B")
+    ] = None
+    impute: Annotated[
+        bool,
+        _switch(INPUT, "Fill gaps: with the median of a number, the most frequent text.", "--impute"),
+    ] = False
+    encode: Annotated[
+        bool, _switch(INPUT, "Cluster by text, too; every column then counts alike.", "--encode")
+    ] = False
+    encoding: Encoding = None
+    decimal: Decimal = None
+    thousands: Thousands = None
+    truth_column: Annotated[str | None, _option(INPUT, "True classes, used for scoring only.", "NAME")] = None
+
+    label_column: Annotated[str | None, _option(KNOWLEDGE, "Known classes; empty where unknown.", "NAME")] = (
+        None
+    )
+    apart: Annotated[
+        str | None, _option(KNOWLEDGE, "Rows with the same value here are in different clusters.", "NAME")
+    ] = None
+    together: Annotated[
+        str | None, _option(KNOWLEDGE, "Rows with the same value here are in one cluster.", "NAME")
+    ] = None
+    constraints: Annotated[
+        Path | None,
+        _option(
+            KNOWLEDGE, "Pairs (i,j,same, i,j,kind or i,j,strength), or two columns: names, labels.", "FILE"
+        ),
+    ] = None
+    unknown: Unknown = None
+    on_conflict: OnConflict = "raise"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions(TableOptions):
+    """Options of ``sidecut cluster``."""
+
     output: Labels
-    clusters: Annotated[str, _option(None, "Number of clusters, or auto.", "K", "--clusters", "-k")] = "auto"
+    clusters: Annotated[
+        str, _option(None, "Number of clusters, bounds such as 2-6, or auto.", "K", "--clusters", "-k")
+    ] = "auto"
 
     input: Annotated[
         Literal["table", "array", "edges"] | None,
@@ -119,38 +185,15 @@ class ClusterOptions:
     key: Annotated[
         str | None, _option(INPUT, "Array of an .npz file that holds the points (default: X).", "NAME")
     ] = None
-    header: Header = None
-    id_column: Annotated[
-        str | None, _option(INPUT, "Names of the points; constraints may then use them.", "NAME")
-    ] = None
-    columns: Annotated[
-        list[str] | None, _option(INPUT, "Columns to use (default: all the others).", "A,B")
-    ] = None
-    drop: Annotated[list[str] | None, _option(INPUT, "Columns to leave out.", "A,B")] = None
-    feature: Annotated[
-        list[str] | None, _option(INPUT, "Columns that look like ids but are features.", "A,B")
-    ] = None
-    impute: Annotated[
-        bool,
-        _switch(INPUT, "Fill gaps: with the median of a number, the most frequent text.", "--impute"),
-    ] = False
-    encode: Annotated[bool, _switch(INPUT, "Turn text into columns of zeros and ones.", "--encode")] = False
     standardize: Annotated[
         bool, _switch(INPUT, "Give every column mean 0 and variance 1.", "--standardize")
     ] = False
-    encoding: Encoding = None
-    decimal: Decimal = "."
-    truth_column: Annotated[str | None, _option(INPUT, "True classes, used for scoring only.", "NAME")] = None
 
-    label_column: Annotated[str | None, _option(KNOWLEDGE, "Known classes; empty where unknown.", "NAME")] = (
-        None
-    )
-    constraints: Annotated[
+    edges: Annotated[
         Path | None,
-        _option(KNOWLEDGE, "CSV of pairs (i,j,same, i,j,kind or i,j,strength) or labels (i,label).", "FILE"),
+        _option(INPUT, "A graph of the same points, source,target[,weight]: used with the features.", "FILE"),
     ] = None
-    unknown: Unknown = None
-    on_conflict: OnConflict = "raise"
+
     strict: Annotated[
         bool, _switch(KNOWLEDGE, "Exit with 3 if a hard constraint is violated.", "--strict")
     ] = False
@@ -211,15 +254,44 @@ class PredictOptions:
         Path, typer.Argument(metavar="NEW", help="New points, in a file like the one that was clustered.")
     ]
     output: Labels
-    id_column: Annotated[str | None, _option(None, "Names of the points, for the output.", "NAME")] = None
+    id_column: Annotated[
+        str | None, _option(None, "Names of the points (default: the column that named them before).", "NAME")
+    ] = None
     key: Annotated[
         str | None, _option(None, "Array of an .npz file that holds the points (default: X).", "NAME")
     ] = None
     header: Header = None
+    sheet: Sheet = None
     encoding: Encoding = None
-    decimal: Decimal = "."
+    decimal: Decimal = None
+    thousands: Thousands = None
+    report: Annotated[Path | None, _option(OUTPUT, "Also write a page about the new points.", "HTML")] = None
     quiet: Quiet = False
     debug: Debug = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateOptions(PredictOptions):
+    """Options of ``sidecut update``."""
+
+    label_column: Annotated[
+        str | None, _option(KNOWLEDGE, "Known classes of new points; empty where unknown.", "NAME")
+    ] = None
+    apart: Annotated[
+        str | None, _option(KNOWLEDGE, "Rows with the same value here are in different clusters.", "NAME")
+    ] = None
+    together: Annotated[
+        str | None, _option(KNOWLEDGE, "Rows with the same value here are in one cluster.", "NAME")
+    ] = None
+    corrections: Annotated[
+        Path | None, _option(KNOWLEDGE, "Corrections of the old clusters, as the library saves them.", "FILE")
+    ] = None
+    changes: Annotated[
+        Path | None, _option(OUTPUT, "Also write the table of changes, with reasons.", "CSV")
+    ] = None
+    save: Annotated[
+        Path | None, _option(OUTPUT, "Where the updated model goes (default: MODEL itself).", "FILE")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,8 +357,10 @@ class CheckOptions:
         _option(None, "Number of clusters, to see whether it suffices.", "K", "--clusters", "-k"),
     ] = None
     unknown: Unknown = None
+    sheet: Sheet = None
     encoding: Encoding = None
-    decimal: Decimal = "."
+    decimal: Decimal = None
+    thousands: Thousands = None
     json: Json = False
     debug: Debug = False
 
@@ -346,6 +420,12 @@ class SegmentOptions:
     heat: Annotated[Path | None, _option(OUTPUT, "Also write the relaxed indicator in colours.", "FILE")] = (
         None
     )
+    cutout: Annotated[
+        Path | None, _option(OUTPUT, "Also write one segment on transparent ground (.png).", "FILE")
+    ] = None
+    cutout_class: Annotated[
+        str | None, _option(OUTPUT, "Which segment that is (default: the class marked first).", "CLASS")
+    ] = None
     enlarge: Annotated[int, _option(OUTPUT, "Show each pixel as N x N.", "N")] = 1
     json: Json = False
     quiet: Quiet = False
@@ -354,16 +434,13 @@ class SegmentOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskOptions:
+class AskOptions(TableOptions):
     """Options of ``sidecut ask``."""
 
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table, one row per point.")]
     output: Annotated[
         Path, _option(None, "Labels: .csv, .tsv, .jsonl, .npy or .parquet.", "OUT", "--output", "-o")
     ]
     show: Shown = None
-    id_column: Names = None
-    drop: Dropped = None
     clusters: Clusters = None
     questions: Annotated[int | None, _option(None, "Stop after N answers (default: when you quit).", "N")] = (
         None
@@ -379,20 +456,14 @@ class AskOptions:
     report: Annotated[
         Path | None, _option(None, "Write a page (.html) of the questions, answers and clusters.", "PAGE")
     ] = None
-    truth_column: Annotated[
-        str | None, _option(None, "True classes: never shown, only for the report's curve.", "NAME")
-    ] = None
+    costs: Costs = None
     raw: Raw = False
-    impute: Impute = False
-    header: Header = None
-    encoding: Encoding = None
-    decimal: Decimal = "."
     seed: Seed = 0
     debug: Debug = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudioOptions:
+class StudioOptions(TableOptions):
     """Options of ``sidecut studio``."""
 
     data: Annotated[
@@ -405,9 +476,10 @@ class StudioOptions:
         Path | None,
         _option(None, "Where answers are kept; it goes on from there (default: DATA.studio).", "DIR"),
     ] = None
-    id_column: Names = None
+    edges: Annotated[
+        Path | None, _option(None, "A graph of the same points, source,target[,weight].", "FILE")
+    ] = None
     show: Shown = None
-    drop: Dropped = None
     text: Annotated[
         str | None, _option(None, "A column of text to read; clustered by its words if all is text.", "NAME")
     ] = None
@@ -421,21 +493,43 @@ class StudioOptions:
         str | None, _option(None, "Rows are pictures of height x width pixels, as 28x28.", "HxW")
     ] = None
     series: Annotated[bool, _switch(None, "Rows are time series: draw them as lines.", "--series")] = False
-    truth_column: Annotated[str | None, _option(None, "True classes, to colour by; never used.", "NAME")] = (
-        None
-    )
     map: Annotated[str | None, _option(None, "Two columns as the map (default: an embedding).", "X,Y")] = None
     clusters: Clusters = None
-    constraints: Annotated[
-        Path | None, _option(None, "What is known already; read when a project starts.", "FILE")
-    ] = None
     reliability: Annotated[float, _option(None, "The chance that an answer is right, above 0.5.", "P")] = 1.0
+    costs: Costs = None
     raw: Raw = False
-    impute: Impute = False
     port: Annotated[int, _option(None, "Port on this machine (default: a free one).", "N")] = 0
     browser: Annotated[bool, _switch(None, "Open the page.", "--browser/--no-browser")] = True
-    header: Header = None
-    encoding: Encoding = None
-    decimal: Decimal = "."
     seed: Seed = 0
+    debug: Debug = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphBuildOptions:
+    """Options of ``sidecut graph build``."""
+
+    data: Annotated[
+        Path,
+        typer.Argument(metavar="DATA", help="Points: a Parquet file, a folder of them, or .npy. Or --edges."),
+    ]
+    output: Annotated[Path, _option(None, "The folder of the graph.", "DIR", "--output", "-o")]
+    edges: Annotated[
+        bool, _switch(None, "DATA lists edges: two columns of nodes from 0 on, one of weights.", "--edges")
+    ] = False
+    neighbors: Annotated[int, _option(None, "Link each point with its N nearest.", "N")] = 20
+    nodes: Annotated[
+        int | None, _option(None, "With --edges: how many nodes (default: the largest listed).", "N")
+    ] = None
+    seed: Seed = 0
+    quiet: Quiet = False
+    debug: Debug = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphShowOptions:
+    """Options of ``sidecut graph show``."""
+
+    data: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a graph.")]
+    parts: Annotated[int, _option(None, "How many parts it will be divided into.", "N")] = 4
+    check: Annotated[bool, _switch(None, "Compare checksums first.", "--check/--no-check")] = True
     debug: Debug = False

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from sidecut.cli.console import UsageError, require
 from sidecut.cli.inputs import ARRAY_SUFFIXES, existing_file, read_array
 from sidecut.cli.preparation import Points
-from sidecut.cli.tables import JSON_LINES, TextFormat, class_codes, read_table
+from sidecut.cli.reading import JSON_LINES, TextFormat, read_table
+from sidecut.cli.tables import class_codes
 
 __all__ = [
     "LABEL_SUFFIXES",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,13 @@ class Points:
     name_column: str = "index"
     columns: tuple[str, ...] | None = None
     known_labels: tuple[str, ...] | None = None
+    apart: tuple[str, ...] | None = None
+    together: tuple[str, ...] | None = None
     truth: NDArray[np.intp] | None = None
     preparation: Any = None
+    left_out: dict[str, str] = field(default_factory=dict)
+    edges: Any = None
+    decimal: str | None = None
 
     @property
     def n_samples(self) -> int:
@@ -42,6 +48,15 @@ class Points:
         """Return the name of a point, or its row number."""
         return str(position) if self.names is None else self.names[position]
 
+    @property
+    def used_words(self) -> str:
+        """Which columns count and which do not; nothing where columns have no names."""
+        if not self.columns:
+            return ""
+        left = [f"{name} ({why})" for name, why in self.left_out.items()]
+        said = f"Clustered by {listed(self.columns)}"
+        return f"{said}; left out {listed(left)}." if left else f"{said}."
+
 
 @dataclass(frozen=True)
 class PreparationOptions:
@@ -50,6 +65,7 @@ class PreparationOptions:
     impute: bool = False
     encode: bool = False
     standardize: bool = False
+    leave_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,24 +76,26 @@ class Preparation:
     transformer: Any = None
     exponents: NDArray[np.intp] | None = None
     scaler: Any = None
+    text: tuple[str, ...] = ()
 
     def apply(self, frame: pd.DataFrame, source: Path) -> NDArray[np.float64]:
         """Return the features of the rows of a table."""
         absent = [column for column in self.columns if column not in frame.columns]
         if absent:
             raise UsageError(f"{source} has no column {absent[0]!r}; it is needed as in the data before.")
-        chosen = frame[list(self.columns)]
+        numbers = [column for column in self.columns if column not in self.text]
+        for column in text_columns(frame, numbers):
+            if frame[column].notna().any():
+                raise UsageError(
+                    f"Column {column!r} of {source} held numbers in the data before; here row 0 holds "
+                    f"{frame[column].iloc[0]!r}. Correct it, or leave the cell empty."
+                )
+        chosen = _as_features(frame, self.columns, self.text)
         if self.transformer is None:
-            _refuse_text(frame, self.columns, source)
-            X, names = chosen.to_numpy(dtype=float, na_value=np.nan), list(self.columns)
+            X = chosen.to_numpy(dtype=float, na_value=np.nan)
         else:
-            parts = self.transformer.transformers_
-            _refuse_text_for_numbers(
-                frame, [c for part, _, cs in parts if part == "numbers" for c in cs], source
-            )
-            X = np.asarray(self.transformer.transform(chosen.where(chosen.notna(), np.nan)), dtype=float)
-            names = [str(name) for name in self.transformer.get_feature_names_out()]
-        _refuse_gaps(X, names, source)
+            X = np.asarray(self.transformer.transform(chosen), dtype=float)
+        _refuse_gaps(X, self.features, source)
         return self.rescale(X)
 
     def rescale(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -86,36 +104,80 @@ class Preparation:
             return X
         return np.asarray(self.scaler.transform(np.ldexp(X, -self.exponents)))
 
+    @property
+    def features(self) -> list[str]:
+        """What the features are called; a column of text has one for each of its values."""
+        if self.transformer is None:
+            return list(self.columns)
+        return [str(name) for name in self.transformer.get_feature_names_out()]
+
+    @property
+    def blocks(self) -> dict[str, slice]:
+        """The features of each column."""
+        numbers = [column for column in self.columns if column not in self.text]
+        widths = [1] * len(numbers)
+        if self.text:
+            encoder = self.transformer.named_transformers_["text"]
+            encoder = encoder[-1] if hasattr(encoder, "steps") else encoder
+            widths += [len(categories) for categories in encoder.categories_]
+        edges = pairwise(accumulate(widths, initial=0))
+        return {name: slice(*ends) for name, ends in zip([*numbers, *self.text], edges, strict=True)}
+
 
 def learn_preparation(
     frame: pd.DataFrame, columns: Sequence[str], source: Path, wanted: PreparationOptions
 ) -> tuple[Preparation, NDArray[np.float64]]:
-    """Learn how columns become features; return that and the features."""
+    """Learn how columns become features; return that and the features.
+
+    Where text is encoded all columns are scaled, too: zeros and ones have no unit to compare with others.
+    """
     text = text_columns(frame, columns)
-    learned = Preparation(tuple(columns))
-    if wanted.encode:
-        _refuse_names(frame, text, source)
-    elif text:
-        _refuse_text(frame, columns, source)
-    if text or (wanted.impute and frame[list(columns)].isna().any(axis=None)):
+    learned = Preparation(tuple(columns), text=tuple(text))
+    chosen = _as_features(frame, columns, text)
+    if text or (wanted.impute and chosen.isna().any(axis=None)):
         transformer = _transformer([c for c in columns if c not in text], text, wanted.impute)
-        chosen = frame[list(columns)]
-        learned = replace(learned, transformer=transformer.fit(chosen.where(chosen.notna(), np.nan)))
+        learned = replace(learned, transformer=transformer.fit(chosen))
     X = learned.apply(frame, source)
-    if wanted.standardize:
+    if wanted.standardize or text:
         learned = learn_scale(learned, X)
     return learned, learned.rescale(X)
 
 
 def learn_scale(preparation: Preparation, X: NDArray[np.float64]) -> Preparation:
-    """Add the scaling to mean 0 and variance 1; constant columns become zero."""
+    """Add the scaling to mean 0 and variance 1; constant columns become zero.
+
+    The features of one column of text have variance 1 together, so that it counts as much as a number.
+    """
     from sklearn.preprocessing import StandardScaler
 
     largest = np.abs(X).max(axis=0, initial=0.0)
     # Only where squares would overflow or vanish: dividing by a power of two is exact.
     is_extreme = (largest > 0) & ((largest > 1e150) | (largest < 1e-150))
     exponents = np.where(is_extreme, np.frexp(largest)[1], 0).astype(np.intp)
-    return replace(preparation, exponents=exponents, scaler=StandardScaler().fit(np.ldexp(X, -exponents)))
+    scaler = StandardScaler().fit(np.ldexp(X, -exponents))
+    for name in preparation.text:
+        block = preparation.blocks[name]
+        scaler.scale_[block] = np.sqrt(scaler.var_[block].sum()) or 1.0
+    return replace(preparation, exponents=exponents, scaler=scaler)
+
+
+def _as_features(frame: pd.DataFrame, columns: Sequence[str], text: Sequence[str]) -> pd.DataFrame:
+    """Return columns as numbers, dates as days since 1970, and columns of text as text."""
+    pandas = require("pandas", "Reading tables")
+    chosen = frame[list(columns)].copy()
+    for name in columns:
+        values = chosen[name]
+        if name in text:
+            chosen[name] = (
+                values.astype(object).where(values.isna(), values.astype(str)).where(values.notna(), np.nan)
+            )
+        elif values.dtype.kind == "M":
+            chosen[name] = (values - pandas.Timestamp(0)) / pandas.Timedelta(days=1)
+        elif values.dtype.kind == "m":
+            chosen[name] = values / pandas.Timedelta(days=1)
+        else:
+            chosen[name] = values.astype(float)
+    return chosen
 
 
 def _transformer(numbers: list[str], text: list[str], impute: bool) -> Any:
@@ -136,112 +198,35 @@ def _transformer(numbers: list[str], text: list[str], impute: bool) -> Any:
 
 
 def text_columns(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Return the columns that do not hold numbers."""
+    """Return the columns that hold neither numbers nor dates."""
     pandas = require("pandas", "Reading tables")
-    return [column for column in columns if not pandas.api.types.is_numeric_dtype(frame[column])]
-
-
-def count_too_many_texts(series: pd.Series) -> int:
-    """Return the number of different texts in a column if that is too large for categories, or else 0."""
-    # As text: JSON lines may hold lists, which have no hash.
-    n_texts = int(series.dropna().astype(str).nunique())
-    return n_texts if n_texts > max(5, min(100, len(series) // 2)) else 0
-
-
-def _refuse_names(frame: pd.DataFrame, text: Sequence[str], source: Path) -> None:
-    for column in text:
-        if n_texts := count_too_many_texts(frame[column]):
-            naming = f", or make it the names of the points with --id-column {quoted(column)}"
-            naming = naming if can_name_points(frame[column]) else ""
-            raise UsageError(
-                f"Column {column!r} of {source} holds {n_texts:,} different texts in {len(frame):,} rows, "
-                f"too many for --encode. Leave it out with --drop {quoted(column)}{naming}."
-            )
-
-
-def can_name_points(series: pd.Series) -> bool:
-    """Return whether every row of a column has a value of its own, so that it can name the points."""
-    return bool(series.notna().all()) and int(series.astype(str).nunique()) == len(series)
-
-
-def _refuse_text_for_numbers(frame: pd.DataFrame, numbers: Sequence[str], source: Path) -> None:
-    """Refuse text in columns that held numbers before."""
-    text = [column for column in text_columns(frame, numbers) if frame[column].notna().any()]
-    if not text:
-        return
-    ask_about_commas(frame, text, source)
-    row, value = _first_text(frame[text[0]])
-    raise UsageError(
-        f"Column {text[0]!r} of {source} held numbers in the data before; here row {row} holds {value!r}. "
-        "Correct it, or leave the cell empty."
-    )
-
-
-def ask_about_commas(frame: pd.DataFrame, text: Sequence[str], source: Path) -> None:
-    """Refuse columns of numbers with decimal commas, which were read as text."""
-    commas = [name for name in text if has_decimal_commas(frame[name])]
-    if commas:
-        first = next(word for word in frame[commas[0]].dropna().astype(str) if "," in word)
-        raise UsageError(
-            f"Column {commas[0]!r} of {source} has numbers with a comma, such as {first!r}. Add --decimal , "
-            "to read them."
-        )
-
-
-def _refuse_text(frame: pd.DataFrame, features: Sequence[str], source: Path) -> None:
-    text = text_columns(frame, features)
-    if not text:
-        return
-    column = text[0]
-    row, value = _first_text(frame[column])
-    if str(value).strip().upper() in {"NA", "N/A", "<NA>", "NULL", "NONE", "?", "-"}:
-        raise UsageError(
-            f"The value in row {row}, column {column!r} of {source} is {value!r}, which is no number. Leave "
-            "the cell empty and add --impute, fill the gap, remove the row, or leave the column out with "
-            f"--drop {quoted(column)}."
-        )
-    ask_about_commas(frame, text, source)
-    others = f" (nor {'is' if len(text) == 2 else 'are'} {listed(text[1:])})" if text[1:] else ""
-    drop = f"--drop {','.join(quoted(name) for name in text)}"
-    raise UsageError(
-        f"Column {column!r} of {source} is not a number{others}: row {row} holds {value!r}. Leave it out "
-        f"with {drop}, turn text into columns of zeros and ones with --encode, or say what it is with "
-        "--id-column, --label-column or --truth-column."
-    )
-
-
-def has_decimal_commas(series: pd.Series) -> bool:
-    """Return whether all texts are numbers, some of them such as 1,5."""
-    words = series.dropna().astype(str)
-    is_number = words.str.fullmatch(r"\s*[-+]?\d*,\d+\s*|\s*[-+]?\d+\s*")
-    return bool(is_number.all() and words.str.contains(",", regex=False).any())
-
-
-def _first_text(series: pd.Series) -> tuple[int, Any]:
-    pandas = require("pandas", "Reading tables")
-    unreadable = pandas.to_numeric(series, errors="coerce").isna() & series.notna()
-    row = int(np.argmax(unreadable.to_numpy())) if unreadable.any() else 0
-    return row, series.iloc[row]
+    types = pandas.api.types
+    return [c for c in columns if not types.is_numeric_dtype(frame[c]) and frame[c].dtype.kind not in "mM"]
 
 
 def _refuse_gaps(values: NDArray[np.float64], columns: Sequence[str], source: Path) -> None:
     bad = np.argwhere(~np.isfinite(values))
-    if not bad.size:
-        return
-    row, column = bad[0]
-    is_gap = bool(np.isnan(values[row, column]))
-    more = f" ({len(bad):,} such values in all)" if len(bad) > 1 else ""
+    if bad.size:
+        row, column = (int(place) for place in bad[0])
+        raise UsageError(
+            gap_words(row, columns[column], source, len(bad), bool(np.isnan(values[row, column])))
+        )
+
+
+def gap_words(row: int, column: str, source: Path, count: int, is_gap: bool) -> str:
+    """Say where a value is missing or infinite, and what to do."""
+    more = f" ({count:,} such values in all)" if count > 1 else ""
     what = "missing" if is_gap else "infinite"
     fill = "Fill gaps with --impute, remove the row" if is_gap else "Correct it, remove the row"
-    raise UsageError(
-        f"The value in row {row}, column {columns[column]!r} of {source} is {what}{more}; rows count "
-        f"from 0 after the heading. {fill}, or leave the column out with --drop {quoted(columns[column])}."
+    return (
+        f"The value in row {row}, column {column!r} of {source} is {what}{more}; rows count "
+        f"from 0 after the heading. {fill}, or leave the column out with --drop {quoted(column)}."
     )
 
 
 def listed(names: Sequence[str], limit: int = 12) -> str:
-    """Return some names in quotes, and how many more there are."""
-    shown = ", ".join(repr(name) for name in names[:limit])
+    """Return some names, and how many more there are."""
+    shown = ", ".join(names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
@@ -273,13 +258,13 @@ def warn_about_spreads(points: Points) -> None:
 def checked_names(values: Sequence[Any], column: str, source: Path) -> tuple[str, ...]:
     """Return the names in an id column; they must differ."""
     names = tuple(str(value) for value in values)
-    seen: dict[str, int] = {}
-    for row, name in enumerate(names):
-        if name in seen:
-            rule = "names must differ; choose another --id-column or leave it out"
-            raise UsageError(
-                f"The id column {column!r} of {source} calls rows {seen[name]} and {row} both {name!r}; "
-                f"{rule}."
-            )
-        seen[name] = row
+    first: dict[str, int] = {}
+    again = [(row, name) for row, name in enumerate(names) if first.setdefault(name, row) != row]
+    if again:
+        row, name = again[0]
+        more = f", and {len(again) - 1:,} more rows repeat a name" if len(again) > 1 else ""
+        raise UsageError(
+            f"The id column {column!r} of {source} calls rows {first[name]} and {row} both {name!r}{more}; "
+            "names must differ. Choose another --id-column, or leave it out."
+        )
     return names

@@ -18,7 +18,9 @@ from sidecut import __version__
 from sidecut.cli.check import chance_words, list_suspects
 from sidecut.cli.console import UsageError, counted, require
 from sidecut.cli.evaluate import MAX_LISTED, listed_constraints
+from sidecut.cli.preparation import Points
 from sidecut.cli.result import ClusterRun, clusters_words, sentences, solver_words
+from sidecut.constraints import Constraints
 from sidecut.plots import (
     align_clusters,
     plot_before_after,
@@ -26,10 +28,10 @@ from sidecut.plots import (
     plot_embedding,
     project_for_picture,
 )
-from sidecut.plots.canvas import cluster_styles
+from sidecut.plots.canvas import cluster_styles, new_figure
 from sidecut.plots.links import are_labels
 
-__all__ = ["embed_figure", "render_page", "report_html", "save_picture"]
+__all__ = ["embed_figure", "predictions_html", "render_page", "report_html", "save_picture"]
 
 #: Colours of pictures on light and on dark paper.
 THEMES: dict[str, dict[str, Any]] = {
@@ -55,11 +57,13 @@ def report_html(run: ClusterRun, command: str, messages: list[str], seconds: dic
         sentences=sentences(run, messages),
         tiles=_tiles(run),
         candidates=_candidates(run),
-        picture=_points_picture(run),
+        pictures=_points_pictures(run),
         comparison=_comparison(run),
         violations=_violations(run),
         sizes=_sizes(run),
         has_classes=bool(run.class_of_cluster),
+        misplaced=_misplaced(run),
+        columns=[(name, f"{share:.0%}") for name, share in run.column_shares[:20]],
         doubtful=_doubtful(run),
         suspects=_suspects(run),
         spectrum=_spectrum(run),
@@ -67,6 +71,36 @@ def report_html(run: ClusterRun, command: str, messages: list[str], seconds: dic
         command=command,
         parameters=[(name, repr(value)) for name, value in run.model.get_params(deep=False).items()],
         seconds=[(stage, f"{time:.2f}") for stage, time in seconds.items()],
+    )
+
+
+def predictions_html(
+    points: Points,
+    names: dict[int, str],
+    labels: NDArray[np.intp],
+    confidence: NDArray[np.float64],
+    origin: str,
+) -> str:
+    """Return the report of new points that were put into the clusters of a model."""
+    where, shows = coordinates_of(points)
+    clusters, sizes = np.unique(labels, return_counts=True)
+    least = np.argsort(confidence, kind="stable")[:10].tolist()
+    said = f"The {points.n_samples:,} points of {points.source.name} were put into the clusters of {origin}."
+    shown = {int(c): names.get(int(c), f"cluster {c}") for c in clusters}
+    return render_page(
+        "predictions.html",
+        title=f"{points.source.name} in the clusters of {origin}",
+        sentences=[said, points.used_words],
+        picture=embed_figure(
+            lambda: draw_clusters(where, labels, shown),
+            f"Scatter plot of {points.n_samples:,} new points in {counted(len(clusters), 'cluster')}",
+            f"Similar points are near each other: {shows}. Colours and shapes are clusters.",
+        ),
+        sizes=[
+            (shown[c], f"{n:,}", f"{n / len(labels):.1%}", f"{confidence[labels == c].mean():.2f}")
+            for c, n in zip(clusters.tolist(), sizes.tolist(), strict=True)
+        ],
+        doubtful=[(points.name(p), shown[int(labels[p])], f"{confidence[p]:.2f}") for p in least],
     )
 
 
@@ -96,7 +130,9 @@ def embed_figure(draw: Callable[[], Any], alt: str, caption: str) -> dict[str, s
 def _tiles(run: ClusterRun) -> list[tuple[str, str]]:
     tiles = [(f"{run.points.n_samples:,}", "points"), (str(run.n_clusters), "clusters")]
     before, after = run.baseline_score, run.score
-    if after.total:
+    if run.constraints.labels is not None:
+        tiles.append(("{:,} / {:,}".format(*run.placed), "labelled points in the cluster of their class"))
+    elif after.total:
         tiles.append((f"{after.kept:,} / {after.total:,}", "constraints satisfied"))
     if before is not None and before.ari is not None and after.ari is not None:
         tiles.append((f"{before.ari:.2f} → {after.ari:.2f}", "ARI, without → with constraints"))
@@ -105,19 +141,61 @@ def _tiles(run: ClusterRun) -> list[tuple[str, str]]:
     return tiles
 
 
-def _points_picture(run: ClusterRun) -> dict[str, str]:
-    caption = f"The picture shows {_coordinates(run)[1]}; colours and shapes are clusters."
-    alt = f"Scatter plot of {run.points.n_samples:,} points in {clusters_words(run)}"
-    if run.baseline is not None:
-        alt += ", without constraints on the left and with constraints on the right"
+def _points_pictures(run: ClusterRun) -> list[dict[str, str]]:
+    """Return the picture of the clusters, and beside it that of those without constraints."""
+    where, shows = _coordinates(run)
+    ringed = " Points whose label is known are ringed; a cross is one in the cluster of another class."
+    lines = " Solid lines are must-links, dashed red lines cannot-links; bold ones are violated."
+    said = f"Similar points are near each other: {shows}. Colours and shapes are clusters."
     if run.score.total:
+        said += ringed if are_labels(run.constraints) else lines
+    links = listed_constraints(run.constraints)
+    alt = f"Scatter plot of {run.points.n_samples:,} points in {clusters_words(run)}"
+    if run.score.total and not are_labels(run.constraints):
         alt += f"; {run.score.kept:,} of {run.score.total:,} constraints are satisfied"
-        caption += (
-            " Points whose label is known are ringed; a cross is one in the cluster of another class."
-            if are_labels(run.constraints)
-            else " Solid lines are must-links, dashed red lines cannot-links; bold ones are violated."
-        )
-    return embed_figure(lambda: draw_points(run), alt, caption)
+    labels, shown = (
+        run.labels,
+        run.class_of_cluster or {c: run.cluster_name(c) for c in range(run.n_clusters)},
+    )
+    if run.baseline is None:
+        return [embed_figure(lambda: draw_clusters(where, labels, shown, links), alt, said)]
+    before = np.unique(run.baseline.labels_, return_inverse=True)[1].astype(np.intp)
+    after = align_clusters(labels, before).astype(np.intp)
+    # Aligned clusters have the colours of those without constraints that they share most points with.
+    names = {int(after[labels == c][0]): name for c, name in shown.items() if (labels == c).any()}
+    return [
+        embed_figure(lambda: draw_clusters(where, after, names, links), alt, said),
+        embed_figure(
+            lambda: draw_clusters(where, before, {}, links),
+            f"The same points in the clusters found without what you know: {len(run.sizes)} clusters",
+            "The same points, clustered without what you know, in the colours of the clusters they match.",
+        ),
+    ]
+
+
+def draw_clusters(
+    where: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    names: dict[int, str],
+    links: Constraints | None = None,
+) -> Any:
+    """Draw one clustering in a frame."""
+    ax = new_figure(6.4, 5.4).subplots()
+    plot_embedding(where, labels, links, ax, max_links=80, legend=False, names=names)
+    for spine in ax.spines.values():
+        spine.set_visible(True)
+    return ax.figure
+
+
+def _misplaced(run: ClusterRun) -> dict[str, Any] | None:
+    """List the labelled points that are not in the cluster of their class; None without labels."""
+    if run.constraints.known_classes is None:
+        return None
+    rows = [
+        (run.points.name(point), name, run.cluster_name(cluster))
+        for point, name, cluster in run.misplaced[:50]
+    ]
+    return {"words": "{:,} of {:,}".format(*run.placed), "rows": rows, "n": len(run.misplaced)}
 
 
 def _comparison(run: ClusterRun) -> dict[str, Any] | None:
@@ -129,8 +207,12 @@ def _comparison(run: ClusterRun) -> dict[str, Any] | None:
     if run.baseline_score is not None:
         columns.insert(0, ("without constraints", run.baseline_score))
     scores = [score for _, score in columns]
-    rows = []
-    if after.total:
+    rows: list[tuple[str, list[str]]] = []
+    if run.constraints.known_classes is not None:
+        right, total = run.placed
+        cells = [f"{n:,} of {total:,}" for n in ([run.placed_before] if len(columns) > 1 else []) + [right]]
+        rows.append(("labelled points in the cluster of their class", cells))
+    elif after.total:
         rows += [
             ("constraints satisfied", [_kept_cell(s.kept, s.total) for s in scores]),
             ("must-links", [_kept_cell(s.must_kept, s.must_total) for s in scores]),
@@ -151,12 +233,13 @@ def _kept_cell(kept: int | None, total: int) -> str:
 
 def _violations(run: ClusterRun) -> dict[str, Any] | None:
     """List up to 50 constraints that are violated, and the clusters of their points."""
-    if not run.score.total:
+    if not run.score.total or run.constraints.known_classes is not None:
         return None
     rows = []
     for violation in run.violations[:50]:
         first, second = violation.clusters
-        where = f"both in cluster {first}" if first == second else f"in clusters {first} and {second}"
+        here, there = run.cluster_name(first), run.cluster_name(second)
+        where = f"both in {here}" if first == second else f"in {here} and {there}"
         names = (run.points.name(violation.first), run.points.name(violation.second))
         rows.append((violation.kind, *names, f"{abs(violation.strength):g}", where))
     words = _violation_words(run, len(rows)) if run.score.kept < run.score.total else ""
@@ -189,7 +272,7 @@ def _sizes(run: ClusterRun) -> list[dict[str, Any]]:
     return [
         {
             "cluster": cluster,
-            "class": run.class_of_cluster.get(cluster, ""),
+            "name": run.cluster_name(cluster),
             "known": f"{n_known[cluster]:,}",
             "size": f"{size:,}",
             "share": f"{size / total:.1%}",
@@ -231,11 +314,10 @@ def _doubtful(run: ClusterRun) -> list[tuple[str, str, str]]:
     """List the ten points of least confidence."""
     if run.confidence is None:
         return []
-    classes = {cluster: f"{cluster} ({name})" for cluster, name in run.class_of_cluster.items()}
     least = np.argsort(run.confidence, kind="stable")[:10]
     clusters = [int(run.labels[point]) for point in least]
     return [
-        (run.points.name(int(point)), classes.get(cluster, str(cluster)), f"{run.confidence[point]:.2f}")
+        (run.points.name(int(point)), run.cluster_name(cluster), f"{run.confidence[point]:.2f}")
         for point, cluster in zip(least, clusters, strict=True)
     ]
 
@@ -282,15 +364,23 @@ def _gap_words(values: NDArray[np.float64], k: int) -> str:
 
 
 def _coordinates(run: ClusterRun) -> tuple[NDArray[np.float64], str]:
-    """Return where the points are drawn, and what that shows: the data, or principal components."""
-    X = run.points.X
-    if not run.points.is_graph and X.shape[1] <= 2:
-        return project_for_picture(X), "the data itself"
+    """Return where the points are drawn, and what that shows."""
     embedding = getattr(run.cut, "embedding_", None)
-    if embedding is None:
-        return project_for_picture(X), "the data's first two principal components"
-    words = "the embedding" if embedding.shape[1] <= 2 else "the embedding's first two principal components"
-    return project_for_picture(embedding), words
+    if not run.points.is_graph or embedding is None:
+        return coordinates_of(run.points)
+    return project_for_picture(embedding), "the first two principal components of the graph's embedding"
+
+
+def coordinates_of(points: Points) -> tuple[NDArray[np.float64], str]:
+    """Return the data themselves where they are a plane, or else their principal components, in words too."""
+    X = points.X
+    if X.shape[1] <= 2:
+        return project_for_picture(X), "the data themselves"
+    if points.columns and isinstance(X, np.ndarray):
+        # Columns of a table have units of their own.
+        spread = X.std(axis=0)
+        X = X / np.where(spread > 0, spread, 1.0)
+    return project_for_picture(X), "the first two principal components of the data"
 
 
 def draw_points(run: ClusterRun) -> Any:

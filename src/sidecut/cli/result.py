@@ -18,7 +18,6 @@ from sidecut.cli.preparation import Points
 from sidecut.constraints import Constraints
 from sidecut.diagnostics import Suspects
 from sidecut.evaluation import clustering_accuracy
-from sidecut.graphs import Graph, GraphRecipe
 from sidecut.spectral import laplacian_eigenpairs
 
 __all__ = [
@@ -95,18 +94,54 @@ class ClusterRun:
 
     @cached_property
     def suspects(self) -> Suspects | None:
-        """How suspicious each label or link is, judged on the graph without constraints."""
-        if self.constraints.is_empty or self.baseline is None or self.points.n_samples > MAX_POINTS:
+        """How suspicious each label or link is, judged as `sidecut check` does."""
+        if self.baseline is None:
             return None
-        # The graph before constraints changed it; of several to choose among, the one that was chosen.
-        graph: Graph | None = getattr(self.baseline, "affinity_matrix_", None)
-        chosen = getattr(self.cut, "affinity", None)
-        if hasattr(self.model, "best_estimator_") and isinstance(chosen, GraphRecipe):
-            graph = chosen.build(self.points.X)
-        if graph is None or graph.matrix is None:
-            return None
-        judged = Points(graph, self.points.source, is_graph=True)
-        return seek_suspects(judged, self.constraints, self.n_clusters)
+        return seek_suspects(self.points, self.constraints, self.n_clusters)
+
+    @property
+    def placed(self) -> tuple[int, int]:
+        """How many labelled points are in the cluster of their class, and how many have a label."""
+        known = self.constraints.known_classes
+        total = 0 if known is None else sum(name is not None for name in known)
+        return total - len(self.misplaced), total
+
+    @cached_property
+    def misplaced(self) -> list[tuple[int, str, int]]:
+        """The labelled points that are not in the cluster of their class: point, class and cluster."""
+        known, names = self.constraints.known_classes, self.class_of_cluster
+        return [
+            (point, str(name), int(self.labels[point]))
+            for point, name in enumerate(() if known is None else known)
+            if name is not None and names.get(int(self.labels[point])) != str(name)
+        ]
+
+    @property
+    def placed_before(self) -> int:
+        """How many labelled points were in the cluster of their class without constraints."""
+        known, labels = self.constraints.known_classes, np.asarray(self.baseline.labels_)
+        names = self.constraints.name_clusters(labels) or {}
+        said = zip(labels.tolist(), [] if known is None else known, strict=True)
+        return sum(name is not None and names.get(cluster) == name for cluster, name in said)
+
+    def cluster_name(self, cluster: int) -> str:
+        """Return what a cluster is called in every output: its class, or its number."""
+        return self.class_of_cluster.get(cluster, f"cluster {cluster}")
+
+    @cached_property
+    def column_shares(self) -> list[tuple[str, float]]:
+        """How far each column sets the clusters apart: the share of its variance between clusters."""
+        X, prepared = self.points.X, self.points.preparation
+        if not self.points.columns or prepared is None or not isinstance(X, np.ndarray):
+            return []
+        means = np.array([X[self.labels == c].mean(axis=0) for c in np.unique(self.labels)])
+        between = np.bincount(self.labels)[np.unique(self.labels)] @ (means - X.mean(axis=0)) ** 2
+        total = len(X) * X.var(axis=0)
+        shares = [
+            (name, float(between[block].sum() / total[block].sum()) if total[block].sum() > 0 else 0.0)
+            for name, block in prepared.blocks.items()
+        ]
+        return sorted(shares, key=lambda one: -one[1])
 
     @property
     def sizes(self) -> list[int]:
@@ -144,7 +179,8 @@ def solver_words(run: ClusterRun) -> tuple[str, str]:
 
 def sentences(run: ClusterRun, messages: list[str]) -> tuple[str, str, str]:
     """Say in plain words what was done, what the constraints changed, and what is doubtful."""
-    done = " ".join(filter(None, (_what_was_done(run), getattr(run.model, "explanation_", ""))))
+    explanation = getattr(run.model, "explanation_", "")
+    done = " ".join(filter(None, (_what_was_done(run), run.points.used_words, explanation)))
     return done, _what_changed(run), _what_is_doubtful(run, messages)
 
 
@@ -174,11 +210,12 @@ def _what_changed(run: ClusterRun) -> str:
     if not after.total:
         return (
             "One known class says nothing about any pair of points. "
-            f"{moved} are in another cluster than in the usual cut."
+            f"{moved} are in another cluster than without it."
         )
     moved = moved if n_moved else "no point"
     said = f"What you know moved {moved} to another cluster than without it, and {_kept_words(run)}"
-    said += f" instead of {before.kept:,}" if before.kept != after.kept else ", as many as without it"
+    if run.constraints.labels is None:
+        said += f" instead of {before.kept:,}" if before.kept != after.kept else ", as many as without it"
     if before.ari_unconstrained is None or after.ari_unconstrained is None:
         return f"{said}."
     verb = "rose" if after.ari_unconstrained >= before.ari_unconstrained else "fell"
@@ -189,10 +226,11 @@ def _what_changed(run: ClusterRun) -> str:
 
 
 def _kept_words(run: ClusterRun) -> str:
-    """Return the number of satisfied constraints in words; of classes, as pairs of points."""
+    """Return the number of satisfied constraints in words; of labels, how many are where their class is."""
     if run.constraints.labels is None:
         return f"{run.score.kept:,} of {run.score.total:,} constraints are kept"
-    return f"{run.score.kept:,} of {run.score.total:,} pairs of known points come out right"
+    right, total = run.placed
+    return f"{right:,} of {total:,} labelled points are in the cluster of their class"
 
 
 def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
@@ -295,11 +333,11 @@ def json_summary(
     }
 
 
-def show_summary(run: ClusterRun, files: dict[str, Path], messages: list[str], seconds: float) -> None:
-    """Print three sentences and a few aligned lines."""
-    solver, certificate = solver_words(run)
-    names = run.class_of_cluster
-    sizes = [f"{names[c]}: {size:,}" if c in names else f"{size:,}" for c, size in enumerate(run.sizes)]
+def show_summary(
+    run: ClusterRun, files: dict[str, Path], messages: list[str], seconds: float, verbose: bool = False
+) -> None:
+    """Print three sentences and a few aligned lines; the mathematics only where it is asked for."""
+    sizes = [f"{run.cluster_name(c)}: {size:,}" for c, size in enumerate(run.sizes)]
     more = f" and {len(sizes) - 16} more" if len(sizes) > 16 else ""
     for sentence in sentences(run, messages):
         print(sentence)
@@ -308,16 +346,20 @@ def show_summary(run: ClusterRun, files: dict[str, Path], messages: list[str], s
         [
             ("method", f"{run.method}, {clusters_words(run)}, {seconds:.2f} s"),
             ("sizes", ", ".join(sizes[:16]) + more),
-            *_score_rows(run.score, run.baseline_score),
-            ("solver", f"{solver}; {certificate}"),
+            *_score_rows(run),
+            *([("solver", "; ".join(solver_words(run)))] if verbose else []),
             *((purpose, str(path)) for purpose, path in files.items()),
         ]
     )
 
 
-def _score_rows(score: Score, before: Score | None) -> list[tuple[str, str]]:
+def _score_rows(run: ClusterRun) -> list[tuple[str, str]]:
+    score, before = run.score, run.baseline_score
     rows = []
-    if score.total:
+    if run.constraints.labels is not None:
+        right, total = run.placed
+        rows.append(("labels", f"{right:,} of {total:,} in the cluster of their class"))
+    elif score.total:
         was = "" if before is None else f"   (without constraints {before.kept:,})"
         rows.append(("constraints", f"{score.kept:,} of {score.total:,} satisfied{was}"))
     for name, value, old in (

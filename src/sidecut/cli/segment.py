@@ -29,6 +29,12 @@ from sidecut.images.spectral_cut import number_of_segments, usual_method, usual_
 
 __all__ = ["parse_box", "run"]
 
+#: What was done where nothing is marked, and what would find the thing that is meant.
+WITHOUT_MARKS = (
+    "none: the {} segments are where few alike pixels are cut apart, which need not be things. Mark what you "
+    "want with --scribbles (strokes painted on a copy of the picture) or --box CLASS,ROW,COLUMN,HEIGHT,WIDTH"
+)
+
 
 def run(options: SegmentOptions) -> int:
     """Cut a picture, write the files, and print a summary."""
@@ -40,6 +46,8 @@ def run(options: SegmentOptions) -> int:
         write_image(files["overlay"], result.overlay(image, enlarge=options.enlarge))
         if "labels" in files:
             result.save(files["labels"])
+        if "cutout" in files:
+            write_image(files["cutout"], _cutout(result, image, options.cutout_class))
         if "heat" in files:
             write_image(files["heat"], result.heat_map(enlarge=options.enlarge))
     if options.json:
@@ -49,6 +57,13 @@ def run(options: SegmentOptions) -> int:
             show_rows(_summary_rows(result, files, stages, options.image))
         show_warnings(messages)
     return Exit.VIOLATED if options.strict and result.n_marks_lost else Exit.OK
+
+
+def _cutout(result: Segmentation, image: NDArray, name: str | None) -> NDArray:
+    try:
+        return result.cutout(image, name)
+    except ValueError as error:
+        raise UsageError(f"--cutout-class: {error}") from error
 
 
 def parse_box(text: str) -> Box:
@@ -123,6 +138,10 @@ def _planned_files(options: SegmentOptions) -> dict[str, Path]:
         files["labels"] = checked_output(options.labels, LABEL_SUFFIXES)
     if options.heat is not None:
         files["heat"] = checked_output(options.heat, IMAGE_SUFFIXES)
+    if options.cutout is not None:
+        files["cutout"] = checked_output(options.cutout, (".png",))
+    elif options.cutout_class is not None:
+        raise UsageError("--cutout-class names the segment of a cut-out; name its file with --cutout.")
     refuse_overwriting(files.values(), (options.image, options.scribbles))
     if options.enlarge < 1:
         raise UsageError(f"--enlarge {options.enlarge}: pixels are shown as squares of 1 or more.")
@@ -143,6 +162,7 @@ def _json_summary(
         "classes": [] if seeds is None else [str(name) for name in seeds.classes],
         "n_marked": 0 if seeds is None else seeds.n_known,
         "n_marks_lost": result.n_marks_lost,
+        **({"advice": WITHOUT_MARKS.format(len(result.sizes))} if seeds is None else {}),
         "n_edges": result.graph.n_edges,
         **_solver(result),
         "files": {purpose: str(path) for purpose, path in files.items()},
@@ -167,6 +187,8 @@ def _summary_rows(
     if result.seeds is not None:
         n_known = result.seeds.n_known
         rows.append(("marks", f"{n_known - result.n_marks_lost:,} of {n_known:,} pixels kept"))
+    else:
+        rows.append(("marks", WITHOUT_MARKS.format(len(result.sizes))))
     if not is_by_regions:
         rows.append(("solver", "; ".join(_solver(result).values())))
     return [*rows, *((purpose, str(path)) for purpose, path in files.items())]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,14 +15,32 @@ import pandas as pd
 import scipy.sparse as sp
 
 from sidecut.cli.console import Exit, UsageError, require
-from sidecut.cli.inputs import existing_file, read_named_constraints, read_points
+from sidecut.cli.inputs import (
+    column_roles,
+    existing_file,
+    known_constraints,
+    read_costs,
+    read_points,
+    split_names,
+    text_format,
+    unknown_values,
+    with_edges,
+)
 from sidecut.cli.options import StudioOptions
 from sidecut.cli.predict import save_model
-from sidecut.cli.preparation import Points, PreparationOptions, ask_about_commas
+from sidecut.cli.preparation import Points, PreparationOptions
+from sidecut.cli.reading import TABLE_SUFFIXES, kind_suffix, read_table
 from sidecut.cli.result import ClusterRun
-from sidecut.cli.tables import TABLE_SUFFIXES, ColumnRoles, TextFormat, kind_suffix, read_table
+from sidecut.cli.tables import (
+    can_name_points,
+    count_too_many_texts,
+    is_called_id,
+    looks_like_ids,
+    points_from_table,
+)
+from sidecut.graphs import as_graph, average_along
 from sidecut.images import read_image
-from sidecut.studio import Items, Painter, PictureFiles, PictureRows, Session, Setup
+from sidecut.studio import Items, Painter, PictureFiles, PictureRows, Session, Setup, recognise_pictures
 from sidecut.studio.image_annotation import PaintHandler
 from sidecut.studio.messages import File
 from sidecut.studio.project import as_file
@@ -55,7 +74,13 @@ def run(options: StudioOptions) -> int:
         sys.stdout.flush()
 
     with suppress(KeyboardInterrupt):
-        serve(handler, port=options.port, open_browser=options.browser, show_address=show_address)
+        serve(
+            handler,
+            port=options.port,
+            open_browser=options.browser,
+            show_address=show_address,
+            project=handler.project,
+        )
     return Exit.OK
 
 
@@ -71,57 +96,78 @@ def open_points(options: StudioOptions) -> SessionHandler:
         points, items = _table(options)
     else:
         points, items = _array_or_graph(options)
+    points = with_edges(points, options.edges, options.encoding)
+    if points.edges is not None:
+        points = replace(points, X=average_along(as_graph(points.edges), points.X))
     sys.stdout.write(f"Looking at {points.n_samples:,} points; with many this takes a minute.\n")
+    if points.used_words:
+        sys.stdout.write(f"{points.used_words}\n")
     sys.stdout.flush()
-    axes = _listed(options.map)
+    axes = split_names(options.map)
     if axes and len(axes) != 2:
         raise UsageError(f"--map {options.map}: name two columns, with a comma between.")
     setup = Setup(
         n_clusters=options.clusters,
         is_graph=points.is_graph,
         reliability=options.reliability,
+        costs=read_costs(options.costs),
         axes=(axes[0], axes[1]) if axes else None,
         random_state=options.seed,
     )
     folder = _folder(options)
     is_new = not (folder / "studio.json").exists()
     session = Session(points.X, items, folder=folder, setup=setup, title=options.data.name)
-    if options.constraints is not None and is_new:
-        session.take(read_named_constraints(existing_file(options.constraints), points))
+    known = known_constraints(
+        points,
+        options.constraints,
+        options.on_conflict,
+        unknown=unknown_values(options.unknown),
+        encoding=options.encoding,
+    )
+    if is_new and not known.is_empty:
+        session.take(known)
     has_model = not points.is_graph and points.preparation is not None
     return SessionHandler(session, (lambda session: _as_model(points, session)) if has_model else None)
 
 
-def _listed(names: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (names or "").split(",") if name.strip())
-
-
 def _table(options: StudioOptions) -> tuple[Points, Items]:
-    text = TextFormat(options.header, options.encoding, options.decimal)
     path = existing_file(options.data)
-    frame = read_table(path, text, [c for c in (options.id_column, options.truth_column) if c])
+    roles = column_roles(options)
+    frame = read_table(path, text_format(options), roles.special)
+    if roles.identity is None and (named := _name_column(frame)):
+        sys.stdout.write(f"Points are called by column {named!r}; --id-column names another one.\n")
+        options = replace(options, id_column=named)
+        roles = replace(roles, identity=named)
     for option in ("show", "drop", "text", "image_column", "map"):
-        for name in _listed(getattr(options, option)):
+        for name in split_names(getattr(options, option)):
             if name not in frame.columns:
                 flag = f"--{option.replace('_', '-')}"
                 raise UsageError(f"{flag} {name}: {path} has the columns {', '.join(frame.columns)}.")
-    special = {options.id_column, options.truth_column, options.text, options.image_column}
-    dropped = {*_listed(options.drop), options.text, options.image_column} - {None}
-    words = {c for c in frame.columns if not pd.api.types.is_numeric_dtype(frame[c])} - special
-    features = [c for c in frame.columns if c not in special | dropped | words]
-    ask_about_commas(frame, sorted(words), path)
-    if options.text is not None and not features:
+    special = {*roles.special, options.text, options.image_column} - {None}
+    only_shown = {options.text, options.image_column} - {None}
+    roles = replace(roles, drop=(*roles.drop, *(str(c) for c in frame.columns if c in only_shown)))
+    wanted = PreparationOptions(options.impute, options.encode, not options.raw, leave_out=not options.encode)
+    numbers = frame.select_dtypes("number").columns.difference([*special, *roles.drop])
+    if options.text is not None and not len(numbers):
         points = _points_of_words(options, frame)
     else:
-        roles = ColumnRoles(
-            truth=options.truth_column,
-            identity=options.id_column,
-            drop=tuple(str(c) for c in frame.columns if c in dropped | words),
-        )
-        wanted = PreparationOptions(impute=options.impute, standardize=not options.raw)
-        points = read_points(path, roles=roles, wanted=wanted, text=text)
-    shown = _listed(options.show) or tuple(str(c) for c in frame.columns if c not in special)
+        points = points_from_table(frame, path, roles, wanted=wanted)
+    shown = split_names(options.show) or tuple(str(c) for c in frame.columns if c not in special)
+    features = [c for c in points.columns or () if frame[c].dtype.kind in "iufb"]
     return points, _items(options, points, frame, shown, features)
+
+
+def _name_column(frame: pd.DataFrame) -> str | None:
+    """Return the column that names the rows: ids, or texts that are all different."""
+    for column in map(str, frame.columns):
+        is_short = frame[column].dtype.kind in "iu" or frame[column].astype(str).str.len().max() <= 60
+        is_name = looks_like_ids(frame[column], column) or (
+            frame[column].dtype.kind not in "iufbmM"
+            and (is_called_id(column) or count_too_many_texts(frame[column]) > 0)
+        )
+        if is_name and is_short and can_name_points(frame[column]):
+            return column
+    return None
 
 
 def _points_of_words(options: StudioOptions, frame: pd.DataFrame) -> Points:
@@ -147,10 +193,11 @@ def _items(
     more = {}
     if options.truth_column is not None:
         more["class"] = frame[options.truth_column].astype(str).tolist()
-    for axis in _listed(options.map):
+    for axis in split_names(options.map):
         if axis not in shown:
             more[axis] = frame[axis].tolist()
     numbers = frame[features].to_numpy(dtype=float) if features else np.empty((len(frame), 0))
+    options = _with_image_shape(options, numbers, features)
     drawn = options.series or options.image_shape is not None
     table = {} if drawn and options.show is None else {name: frame[name].tolist() for name in shown}
     return Items(
@@ -160,7 +207,24 @@ def _items(
         text=None if options.text is None else frame[options.text].fillna("").astype(str).tolist(),
         pictures=_pictures(options, frame, numbers),
         series=numbers if options.series else None,
+        name_column=points.name_column if points.names is not None else "index",
     )
+
+
+def _with_image_shape(options: StudioOptions, numbers: Any, names: list[str]) -> StudioOptions:
+    """Say that rows are pictures where they look like it."""
+    if options.image_shape == "none":
+        return replace(options, image_shape=None)
+    is_asked = options.series or options.show or options.text or options.images or options.image_shape
+    shape = None if is_asked else recognise_pictures(numbers, names)
+    if shape is None:
+        return options
+    said = f"{shape[0]}x{shape[1]}"
+    sys.stdout.write(
+        f"The {numbers.shape[1]} columns look like pictures of {said} pixels, and are shown so "
+        "(--image-shape none shows the numbers).\n"
+    )
+    return replace(options, image_shape=said)
 
 
 def _pictures(options: StudioOptions, frame: pd.DataFrame | None, numbers: Any) -> Any:
@@ -187,12 +251,13 @@ def _pictures(options: StudioOptions, frame: pd.DataFrame | None, numbers: Any) 
 
 
 def _array_or_graph(options: StudioOptions) -> tuple[Points, Items]:
-    points = read_points(options.data, roles=ColumnRoles(truth=options.truth_column))
+    points = read_points(options.data, roles=column_roles(options))
     names = [points.name(row) for row in range(points.n_samples)]
     more = {} if points.truth is None else {"class": [str(label) for label in points.truth]}
     if points.is_graph:
         return points, Items(names, {}, more, graph=sp.csr_array(points.X))
     rows = points.X.toarray() if sp.issparse(points.X) else np.asarray(points.X, dtype=float)
+    options = _with_image_shape(options, rows, [str(column) for column in range(rows.shape[1])])
     pictures = _pictures(options, None, rows)
     n_shown = min(rows.shape[1], 12) if pictures is None and not options.series else 0
     table = {str(column): rows[:, column].tolist() for column in range(n_shown)}
@@ -221,8 +286,8 @@ def _picture_folder(options: StudioOptions) -> tuple[Points, Items]:
 
 def _as_model(points: Points, session: Session) -> File:
     """Return a model that ``sidecut predict`` reads: new points go where their nearest neighbours are."""
-    names = {c: name for c, name in enumerate(session.cluster_names()) if name}
-    clusters = SimpleNamespace(labels_=session.run.labels_, cluster_classes_=names)
+    names = {number: name for number, name in session.cluster_names().items() if name}
+    clusters = SimpleNamespace(labels_=session.labels, cluster_classes_=names)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.skops"
         save_model(path, ClusterRun(points, session.run.constraints_, "studio", clusters))

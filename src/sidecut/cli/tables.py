@@ -1,10 +1,9 @@
-"""Tables (CSV, TSV, Parquet) to points: which columns are features, and which are not."""
+"""Tables to points: which columns are features, which are not, and all that a table needs, in one message."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,20 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecut.cli.console import UsageError, did_you_mean, in_options, require
+from sidecut.cli.console import UsageError, did_you_mean, in_options
 from sidecut.cli.preparation import (
     Points,
     PreparationOptions,
-    can_name_points,
     checked_names,
-    count_too_many_texts,
-    has_decimal_commas,
+    gap_words,
     learn_preparation,
     listed,
     quoted,
     text_columns,
 )
-from sidecut.constraints.files import COMPRESSED, PARQUET, guess_separator, open_text
+from sidecut.cli.reading import has_unclear_numbers
 from sidecut.constraints.inputs import ASKED_ABOUT, UNKNOWN, is_missing, labels_from_text, read_labels
 from sidecut.exceptions import ConstraintError
 
@@ -33,25 +30,259 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "TABLE_SUFFIXES",
     "ColumnRoles",
-    "TextFormat",
     "class_codes",
     "class_names",
     "feature_columns",
-    "kind_suffix",
     "must_exist",
     "named_parts",
     "points_from_table",
-    "read_lines",
-    "read_table",
-    "text_options",
 ]
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """Which columns of a table mean what."""
+
+    label: str | None = None
+    truth: str | None = None
+    identity: str | None = None
+    apart: str | None = None
+    together: str | None = None
+    keep: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    unknown: tuple[str, ...] | None = None
+
+    @property
+    def special(self) -> tuple[str, ...]:
+        """The columns that are no features."""
+        named = (self.label, self.truth, self.identity, self.apart, self.together)
+        return tuple(column for column in named if column is not None)
+
+    def reason(self, column: str) -> str:
+        """Return why a column is not clustered by, as far as the user said it."""
+        meanings = {
+            self.apart: "rows apart",
+            self.together: "rows together",
+            self.label: "known classes",
+            self.truth: "true classes",
+            self.identity: "names",
+        }
+        return meanings.get(column, "as you said")
+
+
+@dataclass(frozen=True)
+class Need:
+    """What is to be said about a column: a sentence, and the options that would do."""
+
+    column: str
+    why: str
+    sentence: str
+    options: tuple[str, ...]
+
+
+def points_from_table(
+    frame: pd.DataFrame,
+    source: Path,
+    roles: ColumnRoles | None = None,
+    *,
+    is_graph: bool = False,
+    wanted: PreparationOptions | None = None,
+) -> Points:
+    """Turn a table into points: numbers from its feature columns, the rest by its role."""
+    roles, wanted = roles or ColumnRoles(), wanted or PreparationOptions()
+    columns = feature_columns(frame, source, roles)
+    left_out = {c: roles.reason(c) for c in frame.columns if c not in columns}
+    empty = [c for c in columns if frame[c].isna().all() and len(columns) > 1]
+    left_out |= dict.fromkeys(empty, "empty")
+    columns = [column for column in columns if column not in empty]
+    needs = list_needs(frame, columns, source, roles, wanted)
+    if wanted.leave_out:
+        out = {need.column: need.why for need in needs if need.why}
+        left_out |= out
+        columns, needs = [c for c in columns if c not in out], [need for need in needs if not need.why]
+        if not columns:
+            raise UsageError(f"{source} has no column of numbers. Turn text into numbers with --encode.")
+    if needs:
+        raise UsageError(_said_at_once(needs))
+    preparation, X = learn_preparation(frame, columns, source, wanted)
+    return Points(
+        X=X,
+        source=source,
+        is_graph=is_graph,
+        columns=tuple(columns),
+        preparation=preparation,
+        left_out=left_out,
+        decimal=getattr(frame.attrs.get("format"), "decimal", None),
+        **named_parts({column: frame[column].tolist() for column in roles.special}, roles, source),
+    )
+
+
+def _said_at_once(needs: Sequence[Need]) -> str:
+    """Return one message about all that a table needs."""
+    # Of one kind of need three columns are enough to see what it is.
+    shown: dict[str, list[Need]] = {}
+    for need in needs:
+        shown.setdefault(need.why, []).append(need)
+    sentences = [need.sentence for group in shown.values() for need in group[:3]]
+    flags: dict[str, list[str]] = {}
+    for need in needs:
+        for option in need.options:
+            flag, _, value = option.partition(" ")
+            flags.setdefault(flag, [])
+            flags[flag] += [value] if value not in flags[flag] else []
+    order = (
+        "--decimal",
+        "--thousands",
+        "--id-column",
+        "--label-column",
+        "--unknown",
+        "--drop",
+        "--encode",
+        "--impute",
+    )
+    said = [f"{flag} {','.join(flags[flag])}".strip() for flag in order if flag in flags]
+    is_new = len(said) > 1 or "--label-column" in flags
+    more = f" All that this table seems to need: {' '.join(said)}." if is_new else ""
+    return " ".join(dict.fromkeys(sentences)) + more
+
+
+def list_needs(
+    frame: pd.DataFrame, columns: Sequence[str], source: Path, roles: ColumnRoles, wanted: PreparationOptions
+) -> list[Need]:
+    """Return what must be said about each column before its table can be clustered."""
+    text = text_columns(frame, columns)
+    is_said = {*roles.keep, *roles.features}
+    needs = []
+    for column in columns:
+        values = frame[column]
+        need = None
+        if column not in is_said:
+            need = _ids(values, column, source, roles) or _dates(values, column, source)
+        if need is None and column in text:
+            need = _unclear(values, column, source) or _words(frame, column, source, roles, wanted)
+        if need is not None:
+            needs.append(need)
+    # One column of ids names the points; further ones are left out.
+    naming = [need for need in needs if need.options[0].startswith("--id-column")][1:]
+    again = [need for need in needs if need.options[0].startswith("--label-column")][1:]
+    for need in (*naming, *again):
+        needs[needs.index(need)] = Need(
+            need.column, need.why, need.sentence, (f"--drop {quoted(need.column)}",)
+        )
+    needs = _one_sentence_for_words(frame, needs, source)
+    leaving = {
+        need.column
+        for need in needs
+        if need.why and not (need.options == ("--encode",) and not wanted.leave_out)
+    }
+    return needs + _gaps(frame, [c for c in columns if c not in leaving], source, wanted)
+
+
+def _ids(values: pd.Series, column: str, source: Path, roles: ColumnRoles) -> Need | None:
+    """Ask about a column that numbers the rows: clustered as a feature it decides the result."""
+    if not looks_like_ids(values, column):
+        return None
+    if column.startswith("Unnamed: "):
+        # pandas writes its row numbers under an empty heading.
+        said = f"A column of {source} has no heading and looks like saved row numbers ({column!r})"
+    else:
+        first = ", ".join(str(value) for value in values[:3].tolist())
+        said = f"Column {column!r} of {source} looks like ids, not like a feature ({first}, ...)"
+    name = quoted(column)
+    naming = can_name_points(values) and roles.identity is None
+    ways = f", make it the names of the points with --id-column {name}" if naming else ""
+    option = f"--id-column {name}" if naming else f"--drop {name}"
+    ways = f"leave it out with --drop {name}{ways}, or say that it is a feature with --feature {name}."
+    return Need(column, "ids", f"{said}; {ways}", (option,))
+
+
+def _dates(values: pd.Series, column: str, source: Path) -> Need | None:
+    if values.dtype.kind not in "mM":
+        return None
+    name, first = quoted(column), str(values.dropna().iloc[0]).removesuffix(" 00:00:00")
+    said = (
+        f"Column {column!r} of {source} holds dates ({first}, ...), and whether time matters is yours to say"
+    )
+    ways = f"leave it out with --drop {name}, or cluster by its days with --feature {name}."
+    return Need(column, "dates", f"{said}: {ways}", (f"--drop {name}",))
+
+
+def _unclear(values: pd.Series, column: str, source: Path) -> Need | None:
+    if not has_unclear_numbers(values):
+        return None
+    first = next(str(cell) for cell in values.dropna() if re.search("[.,]", str(cell)))
+    sign = "," if "," in first else "."
+    said = (
+        f"Column {column!r} of {source} has numbers such as {first!r}: say --thousands {sign} if {sign!r} "
+        f"sets off thousands, or --decimal {sign} if it is the decimal sign."
+    )
+    return Need(column, "", said, (f"--thousands {sign}",))
+
+
+def _words(
+    frame: pd.DataFrame, column: str, source: Path, roles: ColumnRoles, wanted: PreparationOptions
+) -> Need | None:
+    """Ask about a column of text: names, labels known in part, or categories."""
+    values, name = frame[column], quoted(column)
+    n_texts = count_too_many_texts(values)
+    if is_called_id(column) or n_texts:
+        naming = can_name_points(values) and roles.identity is None
+        option = f"--id-column {name}" if naming else f"--drop {name}"
+        ways = f", or make it the names of the points with --id-column {name}" if naming else ""
+        if not n_texts:
+            return None if wanted.encode else Need(column, "text", "", (option,))
+        said = f"holds {n_texts:,} different texts in {len(frame):,} rows, too many for --encode"
+        sentence = f"Column {column!r} of {source} {said}. Leave it out with --drop {name}{ways}."
+        return Need(column, "text", sentence if wanted.encode else "", (option,))
+    if wanted.encode:
+        return None
+    labels = _label_options(values) if roles.label is None else ()
+    return Need(column, "text", "", labels or ("--encode",))
+
+
+def _one_sentence_for_words(frame: pd.DataFrame, needs: list[Need], source: Path) -> list[Need]:
+    """Give the columns of text, however many, one sentence."""
+    text = [need.column for need in needs if not need.sentence]
+    if not text:
+        return needs
+    row, value = _first_text(frame[text[0]])
+    others = (
+        f" (nor {'is' if len(text) == 2 else 'are'} {listed([repr(c) for c in text[1:]])})"
+        if text[1:]
+        else ""
+    )
+    drop = f"--drop {','.join(quoted(name) for name in text)}"
+    sentence = (
+        f"Column {text[0]!r} of {source} is not a number{others}: row {row} holds {value!r}. Leave it out "
+        f"with {drop}, turn text into columns of zeros and ones with --encode, or say what it is with "
+        "--id-column, --label-column or --truth-column."
+    )
+    return [need if need.sentence else Need(need.column, need.why, sentence, need.options) for need in needs]
+
+
+def _gaps(
+    frame: pd.DataFrame, columns: Sequence[str], source: Path, wanted: PreparationOptions
+) -> list[Need]:
+    """Ask about missing and infinite values."""
+    found = []
+    gaps = {c: np.flatnonzero(frame[c].isna()) for c in columns if not wanted.impute}
+    total = sum(len(rows) for rows in gaps.values())
+    first = next((c for c, rows in gaps.items() if len(rows)), None)
+    if first is not None:
+        sentence = gap_words(int(gaps[first][0]), first, source, total, True)
+        found.append(Need(first, "", sentence, ("--impute",)))
+    for column in columns:
+        if frame[column].dtype.kind == "f" and len(rows := np.flatnonzero(np.isinf(frame[column]))):
+            sentence = gap_words(int(rows[0]), column, source, len(rows), False)
+            found.append(Need(column, "", sentence, (f"--drop {quoted(column)}",)))
+    return found
 
 
 def is_called_id(column: str) -> bool:
     """Return whether the heading of a column says that it holds ids."""
-    return re.fullmatch(r"(?i)(.*[_ -])?(id|ids|key|index|uid|row)", column) is not None
+    return re.fullmatch(r"(?i)(.*[_ -])?(id|ids|key|index|uid|row|nr|no)\.?", column) is not None
 
 
 def looks_like_ids(values: pd.Series, column: str) -> bool:
@@ -66,217 +297,48 @@ def looks_like_ids(values: pd.Series, column: str) -> bool:
     return counts_on or (is_called_id(column) and is_mostly_distinct)
 
 
-def ask_about_ids(values: pd.Series, column: str, source: Path) -> None:
-    """Refuse a column that numbers the rows: clustered as a feature it decides the result."""
-    if not looks_like_ids(values, column):
-        return
-    if column.startswith("Unnamed: "):
-        # pandas writes its row numbers under an empty heading.
-        said = f"A column of {source} has no heading and looks like saved row numbers ({column!r})"
-    else:
-        first = ", ".join(f"{value:g}" for value in values[:3])
-        said = f"Column {column!r} of {source} looks like ids, not like a feature ({first}, ...)"
-    name = quoted(column)
-    naming = f", make it the names of the points with --id-column {name}" if can_name_points(values) else ""
-    raise UsageError(
-        f"{said}; leave it out with --drop {name}{naming}, or say that it is a feature with --feature {name}."
-    )
+def count_too_many_texts(series: pd.Series) -> int:
+    """Return the number of different texts in a column if that is too large for categories, or else 0."""
+    # As text: JSON lines may hold lists, which have no hash.
+    n_texts = int(series.dropna().astype(str).nunique())
+    return n_texts if n_texts > max(5, min(100, len(series) // 2)) else 0
 
 
-JSON_LINES = (".jsonl", ".ndjson")
-TABLE_SUFFIXES = (".csv", ".tsv", ".txt", *JSON_LINES, *PARQUET)
+def can_name_points(series: pd.Series) -> bool:
+    """Return whether every row of a column has a value of its own, so that it can name the points."""
+    return bool(series.notna().all()) and int(series.astype(str).nunique()) == len(series)
 
 
-@dataclass(frozen=True)
-class ColumnRoles:
-    """Which columns of a table mean what."""
-
-    label: str | None = None
-    truth: str | None = None
-    identity: str | None = None
-    keep: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    features: tuple[str, ...] = ()
-    unknown: tuple[str, ...] | None = None
-
-    @property
-    def special(self) -> tuple[str, ...]:
-        """The columns that are no features."""
-        return tuple(column for column in (self.label, self.truth, self.identity) if column is not None)
+def _first_text(series: pd.Series) -> tuple[int, Any]:
+    """Return the first cell that is no number, and its row."""
+    is_number = series.isna() | series.astype(str).str.fullmatch(r"\s*[-+]?[\d.,'’ ]+\s*")
+    row = int(np.argmin(is_number.to_numpy())) if not is_number.all() else int(np.argmax(series.notna()))
+    return row, series.iloc[row]
 
 
-@dataclass(frozen=True)
-class TextFormat:
-    """How a text file is written."""
-
-    has_heading: bool | None = None
-    encoding: str | None = None
-    decimal: str = "."
-
-
-def kind_suffix(path: Path) -> str:
-    """Return the suffix of a file without that of its compression."""
-    suffix = path.suffix.lower()
-    return Path(path.stem).suffix.lower() if suffix in COMPRESSED else suffix
-
-
-def read_lines(path: Path, encoding: str | None = None) -> Iterator[str]:
-    """Yield the lines of a text file, compressed or not."""
-    try:
-        yield from open_text(path, encoding)
-    except ConstraintError as error:
-        raise UsageError(in_options(str(error))) from error
-
-
-def read_table(path: Path, text: TextFormat | None = None, as_text: Sequence[str] = ()) -> pd.DataFrame:
-    """Read a CSV, TSV or Parquet file."""
-    pandas = require("pandas", "Reading tables")
-    try:
-        if kind_suffix(path) in PARQUET:
-            require("pyarrow", "Reading Parquet")
-            frame = pandas.read_parquet(path)
-            # A named index holds data, often the names of the points, so it becomes a column again.
-            frame = frame.reset_index() if frame.index.name is not None else frame
-        elif kind_suffix(path) in JSON_LINES:
-            options = text or TextFormat()
-            frame = pandas.read_json(path, lines=True, encoding=options.encoding or "utf-8-sig", dtype=False)
-        else:
-            frame = pandas.read_csv(path, **text_options(path, text or TextFormat(), as_text))
-    except (ValueError, OSError) as error:
-        if isinstance(error, OSError) and error.filename is not None:
-            raise
-        if isinstance(error, pandas.errors.EmptyDataError):
-            raise UsageError(
-                f"{path} is empty; a line of column names and one row per point are expected."
-            ) from error
-        reason = _first_broken_line(path, text) or " ".join(str(error).split())
-        raise UsageError(f"{path} could not be read as a table: {reason}") from error
-    frame.columns = [str(column) for column in frame.columns]
-    if not len(frame):
-        raise UsageError(f"{path} has no rows; one row per point is expected.")
-    return frame
-
-
-def _first_broken_line(path: Path, text: TextFormat | None) -> str:
-    """Say which line of a file of JSON lines is no JSON object; nothing of other files."""
-    if kind_suffix(path) not in JSON_LINES:
-        return ""
-    for number, line in enumerate(read_lines(path, text.encoding if text else None), 1):
-        try:
-            is_object = not line.strip() or isinstance(json.loads(line), dict)
-        except ValueError:
-            is_object = False
-        if not is_object:
-            return f"line {number} is no JSON object ({' '.join(line.split())[:40]!r})"
-    return ""
-
-
-def text_options(path: Path, text: TextFormat, as_text: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the arguments of ``read_csv`` for a text file, guessed from its first line."""
-    first_line = next((line for line in read_lines(path, text.encoding) if line.strip()), "").strip("\r\n")
-    # One column may have blanks in its heading; only plain text separates by them.
-    separator = guess_separator(first_line, text.decimal) or (r"\s+" if kind_suffix(path) == ".txt" else ",")
-    has_heading = text.has_heading
-    if has_heading is None:
-        has_heading = _looks_like_heading(re.split(separator, first_line.strip()), path, text.decimal)
-    version = tuple(int(part) for part in require("pandas", "Reading tables").__version__.split(".")[:2])
-    # pandas 3.1 and later read numbers exactly by default, and warn of this option.
-    exact = {"float_precision": "round_trip"} if version < (3, 1) else {}
-    return {
-        "sep": separator,
-        "header": "infer" if has_heading else None,
-        "encoding": text.encoding or "utf-8-sig",
-        "decimal": text.decimal,
-        "dtype": dict.fromkeys(as_text, str),
-        **exact,
-        # A class called NA is a class; only nothing and NaN are missing.
-        "keep_default_na": False,
-        "na_values": ["", "nan", "NaN"],
-    }
-
-
-def _looks_like_heading(cells: Sequence[str], path: Path, decimal: str) -> bool:
-    try:
-        numbers = [float(cell.replace(decimal, ".")) for cell in cells]
-    except ValueError:
-        return True
-    # pandas calls nameless columns 0, 1, 2, ... and writes that as a heading.
-    if numbers and [cell.strip() for cell in cells] == [str(column) for column in range(len(cells))]:
-        raise UsageError(
-            f"The first line of {path} ({','.join(cells[:4])}{', ...' * (len(cells) > 4)}) may number the "
-            "columns or be the first row; say which with --header or --no-header."
-        )
-    return not numbers
-
-
-def points_from_table(
-    frame: pd.DataFrame,
-    source: Path,
-    roles: ColumnRoles | None = None,
-    *,
-    is_graph: bool = False,
-    wanted: PreparationOptions | None = None,
-) -> Points:
-    """Turn a table into points: numbers from its feature columns, the rest by its role."""
-    roles, wanted = roles or ColumnRoles(), wanted or PreparationOptions()
-    columns = feature_columns(frame, source, roles)
-    try:
-        preparation, X = learn_preparation(frame, columns, source, wanted)
-    except UsageError as error:
-        raise UsageError(f"{error}{_all_it_takes(frame, columns, roles, wanted)}") from error
-    return Points(
-        X=X,
-        source=source,
-        is_graph=is_graph,
-        columns=tuple(columns),
-        preparation=preparation,
-        **named_parts({column: frame[column].tolist() for column in roles.special}, roles, source),
-    )
-
-
-def _all_it_takes(
-    frame: pd.DataFrame, columns: Sequence[str], roles: ColumnRoles, wanted: PreparationOptions
-) -> str:
-    """Name all options a table needs, if there are several: one refusal is enough."""
-    text = text_columns(frame, columns)
-    commas = [column for column in text if has_decimal_commas(frame[column])]
-    words = [column for column in text if column not in commas]
-    names = [column for column in words if is_called_id(column) or count_too_many_texts(frame[column])]
-    partly = {column: _label_options(frame[column]) for column in words if roles.label is None}
-    known = [column for column, said in partly.items() if said and column not in names][:1]
-    can_name = [column for column in names if roles.identity is None and can_name_points(frame[column])]
-    identity = can_name[:1]
-    dropped = [column for column in names if column not in identity]
-    options = ["--decimal ,"] if commas else []
-    options += [f"--id-column {quoted(name)}" for name in identity]
-    options += [partly[name] for name in known]
-    options += [f"--drop {','.join(quoted(name) for name in dropped)}"] if dropped else []
-    if not wanted.encode and set(words) - set(names) - set(known):
-        options.append("--encode")
-    features = [column for column in columns if column not in (*known, *identity, *dropped)]
-    if not wanted.impute and frame[features].isna().any(axis=None):
-        options.append("--impute")
-    is_new = len(options) > 1 or known
-    return f" All that this table seems to need: {' '.join(options)}." if is_new else ""
-
-
-def _label_options(values: pd.Series) -> str:
+def _label_options(values: pd.Series) -> tuple[str, ...]:
     """Return the options for a column that looks like labels known in part, or nothing.
 
     More than half of such a column is empty, or one text that may mean unknown.
     """
     option = f"--label-column {quoted(str(values.name))}"
     if 2 * int(values.isna().sum()) > len(values):
-        return option
+        return (option,)
     value, count = next(iter(values.dropna().astype(str).value_counts().items()), ("", 0))
     is_marker = str(value).strip().lower() in ASKED_ABOUT
-    return f"{option} --unknown {quoted(str(value))}" if is_marker and 2 * count > len(values) else ""
+    return (option, f"--unknown {quoted(str(value))}") if is_marker and 2 * count > len(values) else ()
 
 
 def named_parts(values: dict[str, list[Any]], roles: ColumnRoles, source: Path) -> dict[str, Any]:
     """Return what the columns that are no features say, as keywords of `Points`."""
     names, label, truth = roles.identity, roles.label, roles.truth
+    shared = {
+        kind: class_names(values[column], column, source, roles.unknown or ())
+        for kind, column in (("apart", roles.apart), ("together", roles.together))
+        if column is not None
+    }
     return {
+        **shared,
         "names": None if names is None else checked_names(values[names], names, source),
         "name_column": names or "index",
         "known_labels": None if label is None else class_names(values[label], label, source, roles.unknown),
@@ -291,10 +353,8 @@ def feature_columns(frame: pd.DataFrame, source: Path, roles: ColumnRoles) -> li
     wanted = list(roles.keep) or [column for column in available if column not in roles.special]
     features = [column for column in wanted if column not in roles.drop]
     if not features:
-        raise UsageError(f"No feature column is left of {source}; its columns are {listed(available)}.")
-    for column in features:
-        if column not in roles.keep and column not in roles.features:
-            ask_about_ids(frame[column], column, source)
+        held = listed([repr(name) for name in available])
+        raise UsageError(f"No feature column is left of {source}; its columns are {held}.")
     return features
 
 
@@ -303,7 +363,7 @@ def must_exist(asked: Iterable[str], available: Sequence[str], source: Path) -> 
     for column in asked:
         if column not in available:
             said = f"{source} has no column {column!r}{did_you_mean(column, available) or '.'}"
-            raise UsageError(f"{said} Its columns are {listed(available)}.")
+            raise UsageError(f"{said} Its columns are {listed([repr(name) for name in available])}.")
 
 
 def class_names(

@@ -125,6 +125,11 @@ def stroke_classes(
     is_known = is_drawn & is_saturated
     bytes_ = np.round(255 * colors[is_known]).astype(np.int64)
     packed, codes = np.unique(bytes_ @ [65536, 256, 1], return_inverse=True)
+    if len(packed) > MAX_COLORS and (is_meant := _meant_colors(np.bincount(codes))).any():
+        # Strokes over a photograph saved as JPEG: what differs from it besides is noise.
+        is_known[is_known] = is_meant[codes]
+        numbers = np.cumsum(is_meant) - 1
+        packed, codes = packed[is_meant], numbers[codes[is_meant[codes]]]
     names = tuple(f"#{color:06x}" for color in packed)
     if len(names) > MAX_COLORS:
         counts = np.bincount(codes)
@@ -135,6 +140,14 @@ def stroke_classes(
             "transparent layer and save it as PNG, not JPEG."
         )
     return is_known, codes, names
+
+
+def _meant_colors(counts: IntArray) -> BoolArray:
+    """Tell the few colours that are a hundred times as frequent as the next from blends and noise."""
+    order = np.argsort(-counts)[: MAX_COLORS + 1]
+    ratios = counts[order[:-1]] / counts[order[1:]]
+    n_meant = int(np.argmax(ratios)) + 1 if ratios.max() >= 100 else 0
+    return np.isin(np.arange(len(counts)), order[:n_meant])
 
 
 def _check_visible(colors: npt.NDArray[np.float64], is_drawn: BoolArray, is_saturated: BoolArray) -> None:

@@ -138,9 +138,7 @@ def _pillow() -> Any:
     try:
         return importlib.import_module("PIL.Image")
     except ImportError as error:
-        message = (
-            'Reading and writing pictures needs Pillow, which is not installed: pip install "sidecut[images]"'
-        )
+        message = "Reading and writing pictures needs Pillow, which is not installed: pip install pillow"
         raise ImportError(message) from error
 
 

@@ -73,7 +73,7 @@ class Seeds:
     >>> seeds.classes
     ('sea', 'sky')
     >>> seeds.constraints()
-    Constraints(n_samples=12, 2 must-links, 4 cannot-links)
+    Constraints(n_samples=12, 4 labels (1: 2, 0: 2))
     """
 
     codes: IntArray

@@ -18,6 +18,7 @@ from sidecut.images.drawing import class_colors, draw_heat, draw_overlay
 from sidecut.images.files import write_labels
 from sidecut.images.marked_cut import Cut, RegionCut, cut_by_marks
 from sidecut.images.pixel_graph import pixel_graph
+from sidecut.images.pixels import as_rgb
 from sidecut.images.region_graph import RegionGraph, region_graph
 from sidecut.images.seeds import Seeds, as_seeds, is_volume
 from sidecut.images.spectral_cut import (
@@ -137,6 +138,37 @@ class Segmentation:
         codes = self.seeds.codes if self.seeds is not None and show_seeds else None
         colors = class_colors(() if self.seeds is None else self.seeds.classes, self.model.n_clusters)
         return draw_overlay(image, self.codes, codes, opacity, enlarge, colors)
+
+    def cutout(self, image: npt.ArrayLike, segment: Any = None) -> npt.NDArray[np.uint8]:
+        """Return one segment of the picture on transparent ground, to be saved as PNG.
+
+        Parameters
+        ----------
+        image : array
+            The picture; an opacity of its own is not kept.
+        segment : optional
+            The class of its marks, or without marks its number; by default the first one.
+
+        Returns
+        -------
+        array of uint8, shape (height, width, 4)
+            RGB and opacity.
+
+        Examples
+        --------
+        >>> from sidecut.images import Box, segment, touching_discs
+        >>> image, _ = touching_discs(random_state=0)
+        >>> cut = segment(image, boxes=[Box("disc", 22, 20, 4, 4), Box("rest", 0, 0, 4, 70)])
+        >>> cut.cutout(image, "disc")[24, 22].tolist(), cut.cutout(image, "disc")[0, 0, 3].item()
+        ([..., 255], 0)
+        """
+        names = range(self.model.n_clusters) if self.seeds is None else self.seeds.classes
+        called = [str(name) for name in names]
+        if segment is not None and str(segment) not in called:
+            raise ValueError(f"segment={segment!r} must be one of {', '.join(called)}.")
+        number = 0 if segment is None else called.index(str(segment))
+        rgb = np.round(255 * as_rgb(image)).astype(np.uint8)
+        return np.dstack([rgb, np.where(self.codes == number, 255, 0).astype(np.uint8)])
 
     def heat_map(self, *, enlarge: int = 1, show_seeds: bool = True) -> npt.NDArray[np.uint8]:
         """Return the indicator in colours: blue where negative, red where positive, white at zero.
