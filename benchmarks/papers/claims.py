@@ -109,7 +109,9 @@ def gains(results: Results, names: list[str], methods: list[str], over: str) -> 
 
 
 def slowness(results: Results, names: list[str], method: str, over: str) -> float | None:
-    """Return how many times as long a method takes as another, in the same runs."""
+    """Return how many times as long a method takes as another; None where they were not run together."""
+    if any(results.runs(name, method) != results.runs(name, over) for name in names):
+        return None
     mine, theirs = (results.mean(names, m, "seconds") for m in (method, over))
     return None if mine is None or theirs is None else mine / theirs
 

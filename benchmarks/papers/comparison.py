@@ -7,6 +7,7 @@ import pandas as pd
 from benchmarks.papers.claims import TIE
 from benchmarks.papers.experiment import Contender, Experiment, Protocol
 from benchmarks.papers.tables import Results
+from sidecut import CSAP
 
 COLUMNS = {
     "cells": "cells",
@@ -17,8 +18,9 @@ COLUMNS = {
     "kept": "constraints kept",
 }
 
-#: Settings that do not make a method another: how two clusters are told apart, and what goes without warning.
-NEUTRAL = {"labelling", "cannot_links"}
+#: Settings that do not make a method another: how two clusters are told apart, what goes without warning, and
+#: those of CSAP as published, without guard and shortcuts.
+NEUTRAL = {"labelling", "cannot_links", *CSAP.published}
 
 
 def cells_of(

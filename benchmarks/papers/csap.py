@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from benchmarks.papers.experiment import Contender, Experiment
 from benchmarks.papers.tables import reasons_of
+from sidecut import CSAP
 from sidecut.graphs import Gaussian, GraphRecipe, Heat, Neighbors
 
 TITLE = "Constrained spectral clustering through affinity propagation (Lu & Carreira-Perpiñán, CVPR 2008)"
 SPECTRAL = (
     Contender("NCuts", "NormalizedCut", uses_constraints=False),
     Contender("KKM", "SpectralLearning", {"normalization": "additive"}),
-    Contender("AP", "CSAP"),
+    Contender("AP", "CSAP", CSAP.published),
 )
 OURS = (Contender("E2CP", "E2CP"), Contender("CSP", "CSP"))
 ON_POINTS = (Contender("CKmeans", "COPKMeans"), Contender("CGMM", "ConstrainedGMM"))

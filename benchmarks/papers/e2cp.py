@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.papers.experiment import Contender, Experiment
 from benchmarks.papers.tables import Extra, reasons_of
+from sidecut import CSAP
 from sidecut.graphs import Neighbors
 
 TITLE = "Exhaustive and efficient constraint propagation (Lu & Ip, ECCV 2010)"
@@ -12,7 +13,7 @@ CONTENDERS = (
     Contender("NCuts", "NormalizedCut", uses_constraints=False),
     Contender("SL", "SpectralLearning"),
     Contender("SSKK", "SSKK"),
-    Contender("AP", "CSAP"),
+    Contender("AP", "CSAP", CSAP.published),
     Contender("E2CP (paper)", "E2CP", {"rescale": False, "eigenvectors": "nontrivial"}),
     Contender("E2CP", "E2CP"),
     Contender("CSP", "CSP"),

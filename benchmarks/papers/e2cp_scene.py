@@ -29,7 +29,7 @@ N_PAIRS, N_DRAWS = 2_400, 5
 METHODS = {
     "NCuts": NormalizedCut(),
     "SL": SpectralLearning(safe=False),
-    "AP": CSAP(safe=False),
+    "AP": CSAP.as_published(8),
     "E2CP (paper)": E2CP(rescale=False, eigenvectors="nontrivial", approximate=False, safe=False),
     "E2CP": E2CP(approximate=False, safe=False),
 }

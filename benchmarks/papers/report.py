@@ -26,7 +26,8 @@ Written by `python -m benchmarks.papers.report` from the tables in `benchmarks/r
 verdict and the number beside it is computed from them. What the paper says is told in our words, sentence
 by sentence, beside the figure it is about. “(paper)” is a method as it is printed; the same name without is
 our default, or a method the paper does not have. A method is best in a cell (a data set and a size) if no
-rival is better by more than 0.005. Some criteria were written before any results were there, others after
+rival is better by more than 0.005. A claim about time is “not run” where two methods were measured at
+different commits. Some criteria were written before any results were there, others after
 shortened runs."""
 OVERVIEW = """\
 # The papers' experiments, run again
@@ -57,11 +58,11 @@ points whose labels were not given. To run it again: `python -m benchmarks.paper
 COMPARISON = """\
 ## All methods, over all experiments
 
-With default settings, against the unconstrained cut of the same graph: SCACS against LSC on random landmarks,
-methods without a graph against the cut of the graph the others have. A cell is a data set and a size; in
-those that failed no fit succeeded, and the gain on unconstrained points leaves out cells that have none. It
-harms where the adjusted Rand index falls by more than 0.005. Methods took part in different experiments:
-gains can be compared only where the numbers of cells agree."""
+With default settings (CSAP as published), against the unconstrained cut of the same graph: SCACS against LSC
+on random landmarks, methods without a graph against the cut of the graph the others have. A cell is a data
+set and a size; in those that failed no fit succeeded, and the gain on unconstrained points leaves out cells
+that have none. It harms where the adjusted Rand index falls by more than 0.005. Methods took part in
+different experiments: gains can be compared only where the numbers of cells agree."""
 HONEST = """\
 Means over all sizes. The first column is the paper's protocol; the second leaves out the points that were
 told. (Where pairs are drawn from the mistakes of the unconstrained cut, what is left are points it got right,

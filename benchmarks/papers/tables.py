@@ -93,6 +93,11 @@ class Results:
         means = rows.groupby("size")[column].max()
         return 1 - means if score == "err" else means
 
+    def runs(self, name: str, method: str) -> set[str]:
+        """Return the commits at which a method was measured in an experiment."""
+        table = self.table(name)
+        return set() if table is None or "commit" not in table else set(table.commit[table.method == method])
+
     def spread(self, name: str, method: str, score: str) -> pd.DataFrame | None:
         """Return mean, std, min and max by size, of the best setting, where any fit was successful."""
         table = self.table(name)
