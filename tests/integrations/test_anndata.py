@@ -87,6 +87,12 @@ def test_another_graph_by_its_key():
     adata.obsp["mine_connectivities"] = weights
     adata.uns["mine"] = {"connectivities_key": "mine_connectivities"}
     assert find_graph(adata, neighbors_key="mine")[1] == "obsp['mine_connectivities']"
+    # As in the cells that scanpy carries, written by an older version.
+    adata.uns["neighbors"] = {"params": {"n_neighbors": 10}}
+    adata.obsp["connectivities"] = 2 * weights
+    graph, source = find_graph(adata, neighbors_key="neighbors")
+    assert source == "obsp['connectivities']"
+    assert graph.degrees == pytest.approx(2 * np.asarray(weights.sum(axis=1)).ravel())
     with pytest.raises(ConstraintError, match=r"adata\.uns has no 'other'"):
         find_graph(adata, neighbors_key="other")
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
-from sidecut import PoissonLearning
-from sidecut.exceptions import ConstraintError
+from sidecut import E2CP, PoissonLearning
+from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
 from sidecut.integrations.bertopic import TopicClusterer
 
 WORDS = {
@@ -153,3 +154,31 @@ def test_nothing_known_is_the_plain_cut():
 def test_errors_say_what_is_wrong(clusterer, y, error, message):
     with pytest.raises(error, match=message):
         clusterer.fit(EMBEDDINGS, y=y)
+
+
+def test_a_correction_wins_over_y():
+    """In the trial a correction against y raised only at the next fit, with advice that led nowhere."""
+    X, y = load_iris(return_X_y=True)
+    partial = np.where(np.arange(150) % 10 == 0, y, -1)
+    model = TopicClusterer(random_state=0, estimator=E2CP(3, safe=False, hard=True))
+    model.correct(must_link=[(0, 60)], cannot_link=[(100, 110)])
+    with pytest.warns(ConstraintWarning, match=r"its topics of 4 documents \(0, 60, 100, 110\) are not used"):
+        model.fit(X, y=partial)
+    assert model.labels_[0] == model.labels_[60]
+    assert model.labels_[100] != model.labels_[110]
+    # Chains count, and what the user corrected by name is kept.
+    chained = TopicClusterer(random_state=0, estimator=E2CP(3, safe=False, hard=True))
+    chained.correct(known={60: 1}, must_link=[(0, 5), (5, 60)])
+    with pytest.warns(ConstraintWarning, match=r"its topics of 1 documents \(0\)"):
+        chained.fit(X, y=partial)
+    assert len({int(chained.labels_[place]) for place in (0, 5, 60)}) == 1
+
+
+def test_corrections_that_contradict_each_other_are_refused_at_once():
+    model = TopicClusterer().correct(must_link=[(4, 8), (8, 9)])
+    with pytest.raises(ConflictError):
+        model.correct(cannot_link=[(9, 4)])
+    with pytest.raises(ConflictError):
+        model.correct(known={4: "sport", 9: "music"})
+    assert model.cannot_link == []
+    assert model.known == {}

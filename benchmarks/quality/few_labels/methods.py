@@ -26,7 +26,7 @@ def by_labels(estimator: type, **settings: object) -> Method:
     return run
 
 
-def told_sizes(factor: Callable[[int], float] | None = None, spread: float = 0.0) -> Method:
+def with_sizes(factor: Callable[[int], float] | None = None, spread: float = 0.0) -> Method:
     """PoissonMBO, told the sizes: exactly, wrongly, or within bounds."""
 
     def run(work: Work) -> np.ndarray:
@@ -89,7 +89,7 @@ def every_other(cluster: int) -> float:
 LABELS: dict[str, Method] = {
     "PoissonLearning": by_labels(PoissonLearning, safe=False),
     "PoissonMBO": by_labels(PoissonMBO),
-    "PoissonMBO, told sizes": told_sizes(),
+    "PoissonMBO, sizes given": with_sizes(),
     "LabelSpreading .2": label_spreading(0.2),
     "LabelSpreading .8": label_spreading(0.8),
     "LabelSpreading .99": label_spreading(0.99),
@@ -103,10 +103,10 @@ LABELS: dict[str, Method] = {
 }
 SIZES: dict[str, Method] = {
     "PoissonMBO": by_labels(PoissonMBO),
-    "PoissonMBO, told sizes": told_sizes(),
-    "sizes 20 % off": told_sizes(every_other),
-    "bounds of 20 %": told_sizes(spread=0.2),
-    "bounds of 20 % around sizes 20 % off": told_sizes(every_other, spread=0.2),
+    "PoissonMBO, sizes given": with_sizes(),
+    "sizes 20 % off": with_sizes(every_other),
+    "bounds of 20 %": with_sizes(spread=0.2),
+    "bounds of 20 % around sizes 20 % off": with_sizes(every_other, spread=0.2),
 }
 PAIRS: dict[str, Method] = {
     "PoissonMBO": by_labels(PoissonMBO),

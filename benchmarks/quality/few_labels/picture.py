@@ -1,7 +1,7 @@
 """Draw the picture of docs/poisson.md: `python -m benchmarks.quality.few_labels.picture`.
 
 Left, potentials of two labels on two moons; in the middle, uneven clusters that PoissonMBO finds without
-being told sizes; right, accuracy against labels per class, from the stored results.
+being given sizes; right, accuracy against labels per class, from the stored results.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TARGET = Path(__file__).parents[3] / "docs" / "images" / "few-labels.png"
 COLOURS = np.array(["#1f6fb2", "#e8743b", "#3a9a5b"])
 #: The methods of the right-hand picture, in their colours.
 SHOWN = {
-    "PoissonMBO, told sizes": "#3a9a5b",
+    "PoissonMBO, sizes given": "#3a9a5b",
     "PoissonMBO": "#1f6fb2",
     "PoissonLearning": "#e8743b",
     "LabelSpreading .99": "0.45",
@@ -46,7 +46,7 @@ def draw_potentials(ax: Axes) -> None:
 
 
 def draw_sizes(ax: Axes) -> None:
-    """Uneven clusters that touch, three labels each, as PoissonMBO finds them without being told sizes."""
+    """Uneven clusters that touch, three labels each, as PoissonMBO finds them without sizes."""
     X, y = make_blobs([400, 90, 60], centers=[[0, 0], [4.6, 0], [0, 4.6]], cluster_std=1.1, random_state=0)
     known = np.full(len(y), -1)
     first = np.concatenate([np.flatnonzero(y == c)[:3] for c in range(3)])

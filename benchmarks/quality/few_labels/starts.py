@@ -22,12 +22,12 @@ from benchmarks import stored
 from benchmarks.quality.few_labels.methods import name_clusters
 from benchmarks.quality.few_labels.work import Work, neighbor_graph, random_pairs
 from sidecut import CSAP, E2CP, NCSC, NormalizedCut, PoissonMBO
+from sidecut.constraints.seeds import find_seeds
 from sidecut.labelling.confidence import majority_of_neighbors
 from sidecut.methods.poisson.descent import Diffusion, size_rule
 from sidecut.methods.poisson.equation import SignedGraph
 from sidecut.methods.poisson.mbo import FIXED_SCORE, Start
-from sidecut.methods.poisson.seeds import find_seeds
-from sidecut.methods.poisson.starts import join_pieces
+from sidecut.methods.poisson.starts import find_pieces, join_pieces
 from sidecut.methods.task import Task
 
 RESULTS = stored.RESULTS / "quality" / "few_labels_starts.csv"
@@ -46,7 +46,8 @@ def starts(work: Work, signed: SignedGraph) -> dict[str, np.ndarray]:
     for estimator in (E2CP, NCSC, CSAP):
         model = estimator(n_clusters, affinity="precomputed", random_state=0)
         found[estimator.__name__] = model.fit(work.graph, constraints=work.constraints).labels_
-    joined = join_pieces(work.graph, work.constraints, n_clusters, "auto", rng)
+    pieces = find_pieces(work.graph, n_clusters, work.constraints.n_independent_pairs, "auto", rng)
+    joined = join_pieces(pieces, work.constraints, n_clusters, rng)
     found |= dict(zip(("pieces, even sizes", "pieces, any sizes"), joined, strict=False))
     return found | {"the truth": work.truth}
 

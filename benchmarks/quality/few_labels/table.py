@@ -19,7 +19,7 @@ RESULTS = stored.RESULTS / "quality" / "few_labels.csv"
 TIMED = range(2, 7)
 #: The rows at the head of the page; all others are below.
 FIRST = (
-    "PoissonMBO, told sizes",
+    "PoissonMBO, sizes given",
     "PoissonMBO",
     "PoissonLearning",
     "LabelSpreading .99",
@@ -74,7 +74,7 @@ def first_rows(part: pd.DataFrame) -> str:
 
 def seconds_by_amount(part: pd.DataFrame) -> str:
     """Return the mean processor seconds of some methods for every amount, and their ratio to lobpcg's."""
-    names = ["PoissonMBO", "PoissonMBO, told sizes", "scikit-learn lobpcg"]
+    names = ["PoissonMBO", "PoissonMBO, sizes given", "scikit-learn lobpcg"]
     part = part[part.draw.isin(TIMED)]
     means = part.pivot_table(index="method", columns="amount", values="cpu_seconds").loc[names]
     ratios = means / means.loc[names[-1]]

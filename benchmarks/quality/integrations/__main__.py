@@ -1,9 +1,9 @@
 """sidecut inside other packages, and what people use there now.
 
-    python -m benchmarks.quality.integrations [cells topics speakers records]
+    python -m benchmarks.quality.integrations [cells real_cells topics speakers records]
 
-Needs igraph, leidenalg, umap-learn, hdbscan and spectralcluster. Topics are read from `--data FOLDER`, a
-folder with the sets `20news_18828_*.npz`. `--table` prints what is stored.
+Needs scanpy, igraph, leidenalg, umap-learn, hdbscan and spectralcluster. Topics are read from `--data
+FOLDER`, a folder with the sets `20news_18828_*.npz`. `--table` prints what is stored.
 """
 
 from __future__ import annotations
@@ -15,10 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import stored
-from benchmarks.quality.integrations import cells, records, speakers, topics
+from benchmarks.quality.integrations import cells, real_cells, records, speakers, topics
 
 STORED = stored.RESULTS / "quality" / "integrations.json"
-PACKAGES = {"cells": cells, "topics": topics, "speakers": speakers, "records": records}
+PACKAGES = {
+    "cells": cells,
+    "real_cells": real_cells,
+    "topics": topics,
+    "speakers": speakers,
+    "records": records,
+}
 
 
 def main() -> None:

@@ -156,9 +156,9 @@ def name_largest(session: Session, classes: np.ndarray) -> None:
     """Name three clusters after the class most of their points have."""
     words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
     for label in (0, 4, 6):
-        cluster = int(session.run.labels_[np.flatnonzero(classes == label)[2]])
+        cluster = int(session.labels[np.flatnonzero(classes == label)[2]])
         if not session.cluster_names()[cluster]:
-            session.name(cluster, words[np.bincount(classes[session.run.labels_ == cluster]).argmax()])
+            session.name(cluster, words[np.bincount(classes[session.labels == cluster]).argmax()])
 
 
 def save(page: Page, path: Path) -> None:

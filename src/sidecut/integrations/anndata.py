@@ -53,7 +53,8 @@ def cluster(
     ----------
     adata : AnnData
         The cells. The graph is ``obsp["connectivities"]``, where scanpy's ``pp.neighbors`` put it; without
-        it, one of 20 neighbours in ``obsm["X_pca"]`` or in `X`.
+        it, one of 20 neighbours in ``obsm["X_pca"]`` or in `X`. Where cells are known and there are both,
+        `AutoCut` uses ``obsm["X_pca"]`` with the graph, in the form that finds cells that were held out.
     labels : str, optional
         The column of ``obs`` with the types of cells that are known; NaN where they are not.
     key_added : str, default="sidecut"
@@ -68,9 +69,10 @@ def cluster(
     restrict_to : tuple of a column of obs and some of its categories, optional
         Cluster these cells only; all others keep their category.
     neighbors_key : str, optional
-        Another graph: that of ``uns[neighbors_key]``, as in scanpy.
+        Another graph: that of ``uns[neighbors_key]``, as in scanpy; it is used alone.
     use_rep : str, optional
-        Build the graph from this entry of ``obsm``, or from "X", even if there is one.
+        Build the graph from this entry of ``obsm``, or from "X", even if there is one. With `neighbors_key`
+        both are used, such as genes and where cells lie in the tissue.
     estimator : clusterer, optional
         A method of the library; by default `AutoCut`. Its `n_clusters`, unless that is "auto", its `affinity`
         and its `random_state` are set.
@@ -109,7 +111,15 @@ def cluster(
     model.set_params(affinity="precomputed", random_state=random_state)
     if n_clusters != "auto" or estimator is None:
         model.set_params(n_clusters=n_clusters)
-    model.fit(graph, constraints=known)
+    if estimator is None and not known.is_empty and neighbors_key is None and use_rep is None:
+        use_rep = "X_pca" if "X_pca" in part.obsm and source.startswith("obsp") else None
+    if use_rep is not None and source.startswith("obsp"):
+        points, named = _representation(part, use_rep)
+        model.set_params(affinity="auto" if isinstance(model, AutoCut) else "knn")
+        model.fit(points, constraints=known, graph=graph)
+        source = f"{named} and {source}"
+    else:
+        model.fit(graph, constraints=known)
     names = cell_names(model.labels_, model.cluster_classes_)
     _write(adata, key_added, cells, names, model.confidence_, restrict_to)
     adata.uns[key_added] = {
@@ -227,12 +237,13 @@ def _as_rows(adata: Any, links: Iterable[tuple[str, str]], name: str) -> IntArra
 
 def find_graph(adata: Any, neighbors_key: str | None = None, use_rep: str | None = None) -> tuple[Graph, str]:
     """Return the neighbour graph of the cells, built if there is none, and where it comes from."""
-    if use_rep is None:
+    if use_rep is None or neighbors_key is not None:
         key = "connectivities"
         if neighbors_key is not None:
             if neighbors_key not in adata.uns:
                 raise ConstraintError(f"adata.uns has no {neighbors_key!r}; run scanpy.pp.neighbors first.")
-            key = adata.uns[neighbors_key]["connectivities_key"]
+            # Files of older versions of scanpy do not say it.
+            key = adata.uns[neighbors_key].get("connectivities_key", key)
         if key in adata.obsp:
             return as_graph(adata.obsp[key]), f"obsp[{key!r}]"
         use_rep = "X_pca" if "X_pca" in adata.obsm else "X"

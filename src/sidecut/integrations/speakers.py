@@ -21,7 +21,6 @@ from sidecut.graphs import Graph, Neighbors, as_graph
 from sidecut.integrations._streams import RememberedSegments, keep_numbers
 from sidecut.labelling import rename_by_first_appearance, satisfy_links
 from sidecut.methods import E2CP, SpectralLearning
-from sidecut.selection.n_clusters import propose_by_gaps
 from sidecut.spectral import laplacian_eigenpairs
 
 #: Fewer segments than this have no graph of neighbours: all are compared with all.
@@ -285,7 +284,10 @@ def _count_speakers(graph: Graph, bounds: tuple[int, int]) -> int:
     # most .23, several voices have an eigenvalue of at most .21 or a gap of at least .26.
     if least == 1 and values[1] > 0.25 and gaps.max(initial=0.0) < 0.25:
         return 1
-    return min(propose_by_gaps(values, max(least, 2), 1)[0], most)
+    # The null space of a graph in pieces has no gaps of its own.
+    gaps[values[2:] < 1e-9] = 0.0
+    first = max(least, 2)
+    return min(first + int(np.argmax(gaps[first - 2 :])), most) if len(gaps) > first - 2 else most
 
 
 def gather_constraints(
