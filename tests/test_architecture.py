@@ -16,6 +16,7 @@ ROOMS = (
     "graphs",
     "spectral",
     "labelling",
+    "lasting",
     "methods",
     "evaluation",
     "selection",

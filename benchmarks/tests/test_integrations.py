@@ -17,6 +17,17 @@ CELLS = {
     "label spreading, alpha 0.8": "label spreading, α = 0.8",
     "sidecut": "sidecut",
 }
+REAL_CELLS = {
+    "Leiden, resolution 1": "Leiden, resolution 1",
+    "Leiden, best resolution by the truth": "Leiden, the best of four resolutions by the truth",
+    "logistic regression": "logistic regression on the components",
+    "label spreading, alpha 0.2": "label spreading, α = 0.2 (scikit-learn's default)",
+    "label spreading, best alpha by the truth": "label spreading, the best of five α by the truth",
+    "sidecut": "sidecut",
+    "sidecut, number of types given": "sidecut, with the number of types",
+    "PoissonMBO on the graph": "sidecut, `PoissonMBO` on the graph",
+    "PoissonMBO on components and graph": "sidecut, `PoissonMBO` on components and graph",
+}
 TOPICS = {
     "BERTopic's default: UMAP, HDBSCAN": "BERTopic's default, UMAP and HDBSCAN",
     "BERTopic's with known topics: UMAP told, HDBSCAN": "the same, known topics handed to UMAP",
@@ -38,6 +49,18 @@ def test_cells(method):
         rows = [row for row in STORED["cells"]["rows"] if (row["method"], row["clear"]) == (method, clear)]
         cells.append(f"{mean(rows, 'ARI')} / {mean(rows, 'accuracy')}")
     assert f"| {CELLS[method]} | {' | '.join(cells)} |" in PAGE
+
+
+@pytest.mark.parametrize("method", REAL_CELLS)
+def test_real_cells(method):
+    cells = []
+    for share in (0.02, 0.05, 0.1, 0.2):
+        rows = [
+            row for row in STORED["real_cells"]["rows"] if (row["method"], row["share"]) == (method, share)
+        ]
+        assert len(rows) == 5
+        cells.append(f"{mean(rows, 'accuracy')} / {mean(rows, 'balanced accuracy')}")
+    assert f"| {REAL_CELLS[method]} | {' | '.join(cells)} |" in PAGE
 
 
 @pytest.mark.parametrize("method", TOPICS)

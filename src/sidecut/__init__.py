@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         SSKK,
         ConstrainedGMM,
         COPKMeans,
+        Layers,
         MetricKMeans,
         NormalizedCut,
         PoissonLearning,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     )
     from sidecut.selection import AutoCut
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "CCSR",
@@ -51,6 +52,7 @@ __all__ = [
     "COPKMeans",
     "ConstrainedGMM",
     "Constraints",
+    "Layers",
     "MetricKMeans",
     "NormalizedCut",
     "PoissonLearning",
@@ -68,6 +70,7 @@ _ROOMS = (
     "images",
     "integrations",
     "labelling",
+    "lasting",
     "methods",
     "selection",
     "spectral",

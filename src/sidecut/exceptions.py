@@ -39,10 +39,6 @@ class ConvergenceWarning(SidecutWarning, sklearn.exceptions.ConvergenceWarning):
     """An iteration ended before it converged; also a `ConvergenceWarning` of scikit-learn."""
 
 
-class IgnoredInputWarning(SidecutWarning):
-    """Constraints or partial labels were passed as y, which is ignored."""
-
-
 class ParameterWarning(SidecutWarning):
     """A parameter was given that has no effect together with the others."""
 
