@@ -2,9 +2,9 @@
 
     python -m benchmarks.choices.choose_accuracy --data FOLDER --answers FOLDER ...
 
-For every cell of `choose_experiments` the three candidates vote that AutoCut would choose, had it learned
-from the other sets. A row holds their agreement, what they find of held-out points, and how many of the
-points without constraints they get right. `choose_learn` fits its numbers to these rows.
+For every cell of `choose_experiments` whose answers are there, the candidates vote that AutoCut would choose,
+had it learned from the other sets. A row holds their agreement, what they find of held-out points, and how
+many of the points without constraints they get right. `choose_learn` fits its numbers to these rows.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from benchmarks.choices import choose_learn as learning
 from benchmarks.choices.choose_experiments import knowledge
 from sidecut import Constraints
 from sidecut.constraints import ConstraintFolds
-from sidecut.selection.autocut import N_FOLDS, N_TRIED, N_VOTERS
-from sidecut.selection.comparison import name_by_labels
+from sidecut.selection.autocut import N_FOLDS, N_TRIED
+from sidecut.selection.comparison import MIN_WEIGHT, VOTE_SCALE, name_by_labels
 from sidecut.selection.vote import name_alike, vote
 
 
@@ -38,23 +38,29 @@ def rows(data: Path, folders: list[Path]) -> Iterator[dict[str, Any]]:
         parts = learning.columns(some)
         believed = learning.believed_without(some, parts, learning.design(some, parts))
         for (name, kind), cell in believed.groupby(["set", "kind"]):
+            if (name, kind) not in answers:
+                continue
             y, found = sets[name][1], np.load(answers[name, kind])
             tried = cell[cell["candidate"] != "classifier, raw"].nlargest(N_TRIED, "expected")
-            chosen = tried.nlargest(N_VOTERS, "believed")
+            weights = np.exp((tried["believed"] - tried["believed"].max()) / VOTE_SCALE)
+            chosen = tried.assign(weight=weights)[weights > MIN_WEIGHT].nlargest(N_TRIED, "believed")
             labels = dict(zip(map(str, found["names"]), found["labels"].astype(int), strict=True))
-            voters = [labels[candidate] for candidate in chosen["candidate"]]
+            voters = [labels[candidate.replace("words", "raw")] for candidate in chosen["candidate"]]
             known = dict(knowledge(y, False))[kind]
             held_out = (float(chosen["score"].iloc[0]), int(chosen["held_out"].iloc[0]))
-            row = measure(y, known, voters, held_out if not are_labels else None)
+            row = measure(y, known, voters, list(chosen["weight"]), held_out if not are_labels else None)
             yield {"set": name, "kind": kind, "are_labels": are_labels, **row}
 
 
-def measure(y: np.ndarray, known: Constraints, voters: list[np.ndarray], pairs: Any) -> dict[str, float]:
+def measure(
+    y: np.ndarray, known: Constraints, voters: list[np.ndarray], weights: list[float], pairs: Any
+) -> dict[str, float]:
     """Return the agreement of those that vote, what they find, and how many points are right."""
     free = np.setdiff1d(np.arange(len(y)), known.constrained_points)
-    together = vote([one[0] for one in voters])
+    together = vote([one[0] for one in voters], weights)
     k = 1 + max(int(one.max()) for one in voters)
-    agreement = np.mean([name_alike(one[0], together, k)[free] == together[free] for one in voters])
+    alike = [name_alike(one[0], together, k)[free] == together[free] for one in voters]
+    agreement = np.average(alike, axis=0, weights=weights).mean()
     if pairs is not None:
         table = pd.crosstab(together[free], y[free]).to_numpy()
         right = table[linear_sum_assignment(table, maximize=True)].sum() / len(free)
@@ -64,7 +70,7 @@ def measure(y: np.ndarray, known: Constraints, voters: list[np.ndarray], pairs: 
         given = np.setdiff1d(known.constrained_points, fold.held_out)
         answers = [one[number] for one in voters if len(one) > number]
         if answers:
-            named = name_by_labels(vote(answers), y, given)
+            named = name_by_labels(vote(answers, weights), y, given)
             n_right += int((named == y)[fold.held_out].sum())
             n_held_out += len(fold.held_out)
     accuracy = (name_by_labels(together, y, known.constrained_points) == y)[free].mean()

@@ -190,7 +190,7 @@ def main() -> None:
     parser.add_argument("--answers", type=Path, nargs="+")
     options = parser.parse_args()
     if options.answers:
-        stored.save(pd.DataFrame(tabulate(options.data, options.answers)), STORED, digits=4)
+        stored.merge(list(tabulate(options.data, options.answers)), STORED, ["set", "kind", "candidate"])
     cells = pd.read_csv(STORED)
     cells = (
         cells[cells["candidate"].map(is_candidate)]

@@ -69,7 +69,8 @@ def test_the_table_has_a_row_for_every_candidate(fitted):
     assert list(table) == list(COLUMNS)
     assert len({len(column) for column in table.values()}) == 1
     assert len(table["method"]) == N_TRIED + table["method"].count("NormalizedCut")
-    assert table["verdict"].count("in the vote") == 3
+    believed = np.array(table["believed"])
+    assert np.ptp(believed[np.array(table["verdict"]) == "in the vote"]) <= 0.05 * np.log(20) + 1e-3
     assert table["believed"] == sorted(table["believed"], reverse=True)
     assert table["verdict"][:3] == ["in the vote"] * 3
     frame = table.to_frame()
@@ -193,8 +194,8 @@ def test_a_budget_of_fits_is_kept():
     Counting.n_fits = 0
     candidates = {f"number {i}": Counting() for i in range(10)}
     AutoCut(3, candidates=candidates, affinity="knn", budget=8, random_state=0).fit(X, constraints=KNOWN)
-    # Three are chosen and fitted once more; the cut without constraints may be one of the eight.
-    assert 7 + 2 <= Counting.n_fits <= 8 + 3
+    # Five candidates can be compared, and vote; the cut without constraints may be one of the eight.
+    assert 7 + 2 <= Counting.n_fits <= 8 + 5
 
 
 def test_no_time_leaves_the_choice_to_experience():

@@ -38,6 +38,7 @@ from sidecut.selection.comparison import (
     make_model,
     tabulate,
     task_for,
+    weights_of,
 )
 from sidecut.selection.expectation import expect, expect_accuracy, parts_of, read_facts
 from sidecut.selection.n_clusters import MIN_PAIRS, NumberCurve, check_bounds, weigh_n_clusters
@@ -46,9 +47,12 @@ from sidecut.selection.vote import Consensus
 
 #: Candidates are compared on at most this many points; those with constraints come first, up to half.
 PILOT_POINTS = 1_000
-#: How many candidates are compared beside the cut without constraints, the most promising first; how many
-#: thirds of the constraints are held out in turn; and how many of the candidates vote.
-N_TRIED, N_FOLDS, N_VOTERS = 5, 2, 3
+#: How many candidates are compared beside the cut without constraints, the most promising first; and how many
+#: thirds of the constraints are held out in turn.
+N_TRIED, N_FOLDS = 12, 2
+#: All that were compared may vote where fits are cheap: as many as cluster this many points together, and at
+#: least three.
+VOTING_POINTS, MIN_VOTERS = 12_000, 3
 #: Where too little is known to compare, features are taken as given unless another form of them is expected
 #: to gain more than this.
 MIN_GAIN = 0.02
@@ -82,9 +86,9 @@ class AutoCut(Clusterer):
 
     Stored experiments say what to expect of a method on a graph: of features as given or scaled, in a metric
     learned from must-links, with edges weighed by a classifier. The most promising candidates are given one
-    part of the constraints and judged by the other. Those believed to be best answer together, by vote. Of
-    more than 1,000 points, a sample is used to compare. Where nothing is known, the answer is that of
-    `NormalizedCut`. Points whose class was given keep it.
+    part of the constraints and judged by the other. They answer together, by a vote in which those believed
+    to be best count most. Of more than 1,000 points, a sample is used to compare. Where nothing is known, the
+    answer is that of `NormalizedCut`. Points whose class was given keep it.
 
     Parameters
     ----------
@@ -97,7 +101,7 @@ class AutoCut(Clusterer):
         `PoissonMBO`, `E2CP`, `CSAP`, `NCSC` and `CSP`, on several graphs. Their `n_clusters`, `affinity` and
         `random_state` are set, everything else is as given.
     budget : int, str or None, default=None
-        What may be spent on choosing: a number of fits, or a time such as "30s" or "5min". None is ten fits
+        What may be spent on choosing: a number of fits, or a time such as "30s" or "5min". None is 24 fits
         on at most 1,000 points, and more where `candidates` are given.
     {graph}
     {constraints}
@@ -208,7 +212,7 @@ class AutoCut(Clusterer):
             parts = parts_of(one.method, one.view.form, one.view.uses_metric, one.view.uses_classifier)
             one.expected = expect(facts, parts)
         comparison.enter(self._most_promising(entered, bool(folds)))
-        chosen = comparison.choose(N_VOTERS)
+        chosen = comparison.choose(count_voters(task.n_points))
         answer = with_curve(self._finish_with(task, comparison, chosen), curve)
         return self._check(task, answer, comparison.check(chosen))
 
@@ -326,7 +330,7 @@ class AutoCut(Clusterer):
         best = models[0]
         if len(models) > 1:
             named = [(one.method, clone(model)) for one, model in zip(chosen, models, strict=True)]
-            best = Consensus(named).gather(models)
+            best = Consensus(named, weights_of(chosen)).gather(models)
         results = {
             "best_estimator_": best,
             "n_clusters_": int(task.n_clusters),
@@ -448,6 +452,11 @@ def check_candidates(candidates: Any) -> None:
             f"candidates={candidates!r} must be a dict of names and clusterers, such as "
             "{'E2CP': E2CP()}, or None."
         )
+
+
+def count_voters(n_points: int) -> int:
+    """Return how many candidates may vote."""
+    return int(np.clip(VOTING_POINTS // n_points, MIN_VOTERS, N_TRIED))
 
 
 def make_folds(constraints: Constraints, seed: int) -> list[Fold]:

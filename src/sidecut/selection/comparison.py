@@ -28,7 +28,11 @@ from sidecut.selection.vote import vote
 
 #: What the cut without constraints is called in the table.
 PLAIN = "NormalizedCut"
+#: A candidate believed to be worse by this has a vote that counts 1/e as much; below `MIN_WEIGHT`, none.
+VOTE_SCALE, MIN_WEIGHT = 0.05, 0.05
 COLUMNS = ("method", "graph", "expected", "score", "spread", "folds", "believed", "seconds", "verdict")
+#: How many of the candidates that vote are named in words.
+N_NAMED = 3
 SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
@@ -149,7 +153,11 @@ class Comparison:
     def choose(self, n_voters: int) -> list[Candidate]:
         """Return who answers: those that are believed to be best, the best first."""
         able = [one for one in self.candidates if not one.failed and not (self.hard and one.method == PLAIN)]
+        if any(one.counts for one in able if one.method != PLAIN):
+            # The others have shown nothing.
+            able = [one for one in able if one.counts]
         chosen = sorted(able, key=lambda one: -one.believed)[: 1 if self.hard else n_voters]
+        chosen = [one for one, weight in zip(chosen, weights_of(chosen), strict=True) if weight > MIN_WEIGHT]
         for candidate in self.candidates:
             is_chosen = any(candidate is one for one in chosen)
             voted = "in the vote" if len(chosen) > 1 else "chosen"
@@ -175,7 +183,7 @@ class Comparison:
             self.folds, zip(*(one.answers for one in learned), strict=False), strict=False
         ):
             given = np.setdiff1d(self.task.constraints.constrained_points, fold.held_out)
-            found = name_by_labels(vote(answers), labels, given)
+            found = name_by_labels(vote(answers, weights_of(learned)), labels, given)
             right += int(np.count_nonzero(found[fold.held_out] == labels[fold.held_out]))
             held_out += len(fold.held_out)
         return float(right), held_out
@@ -208,6 +216,12 @@ class Comparison:
         candidate.counts.append(fold.count(labels))
         candidate.held_out += len(fold.held_out)
         return True
+
+
+def weights_of(candidates: list[Candidate]) -> list[float]:
+    """Return how much the vote of each candidate counts: more where more is believed of it."""
+    believed = np.array([one.believed for one in candidates])
+    return np.exp((believed - believed.max(initial=-np.inf)) / VOTE_SCALE).tolist()
 
 
 def name_by_labels(clusters: IntArray, labels: IntArray, given: IntArray) -> IntArray:
@@ -258,7 +272,8 @@ def tabulate(candidates: list[Candidate]) -> CandidateTable:
 def explain(candidates: list[Candidate], chosen: list[Candidate], n_clusters: int, found: bool) -> str:
     """Say in a sentence or two what was chosen and why."""
     number = f"{n_clusters} cluster{'s' if n_clusters > 1 else ''}{', a number found here' if found else ''}"
-    answer = f"{_name(chosen)}{' voted' if len(chosen) > 1 else ''} ({number})"
+    more = f", and {len(chosen) - N_NAMED} others," if len(chosen) > N_NAMED else ""
+    answer = f"{_name(chosen[:N_NAMED])}{more}{' voted' if len(chosen) > 1 else ''} ({number})"
     if len(candidates) == 1:
         return f"{answer}: there are no constraints."
     if not any(candidate.counts for candidate in candidates if candidate.method != PLAIN):
