@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Small problems and many test processes: one thread each is fastest.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types unit browser screenshots docs dist tensors bench papers peers bench-tests changed-bench-tests format clean
+.PHONY: demo test lint types unit browser screenshots docs dist tensors evidence papers peers bench-tests changed-bench-tests format clean
 
 demo: $(VENV)/.demo-ready
 	$(BIN)/sidecut demo -o demo-output
@@ -81,9 +81,11 @@ dist: $(VENV)/.test-ready
 	$(CLEAN)/bin/python -m pip install --quiet --force-reinstall --no-deps dist/sidecut-*.tar.gz
 	$(CLEAN)/bin/python tests/release/typed_use.py
 
-# Speed as ratios within one run; DATA is a folder with mnist.npz, if there is one, QUICK=1 ends in minutes.
-bench: $(VENV)/.test-ready
-	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks.speed $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA))
+# All figures of the pages in one go, and the pages from them: three hours on two idle cores. DATA is a folder of .npz files.
+# ONLY="scaling selection" names some; QUICK=1 shows all of it in minutes, with results and pages in .evidence/quick.
+evidence: $(VENV)/.test-ready
+	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks.evidence $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA)) \
+	  $(if $(ONLY),--only $(ONLY))
 
 # Other people's packages on the same work, each in its own environment under .peers.
 peers: $(VENV)/.test-ready

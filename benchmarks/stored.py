@@ -13,8 +13,8 @@ import pandas as pd
 import scipy
 import sklearn
 
-#: All results, in a folder per subject.
-RESULTS = Path(__file__).parent / "results"
+#: All results, in a folder per subject; quick runs of everything have them elsewhere.
+RESULTS = Path(os.environ.get("SIDECUT_RESULTS", Path(__file__).parent / "results"))
 
 
 def facts() -> str:

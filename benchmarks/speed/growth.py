@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-PICTURE = Path(__file__).parents[2] / "docs" / "lab" / "growth.svg"
+from benchmarks.page_tables import DOCS
+
+PICTURE = DOCS / "lab" / "growth.svg"
 THEIRS = "scikit-learn lobpcg"
 MARKS = "osD^vP*Xd<>h"
 

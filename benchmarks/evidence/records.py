@@ -1,0 +1,81 @@
+"""When each experiment was last run, on which code, and what the pages say of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from benchmarks import stored
+from benchmarks.evidence.experiments import EXPERIMENTS, Experiment
+from benchmarks.evidence.fingerprint import hash_of
+from benchmarks.page_tables import DOCS, rewrite
+
+RECORDS = stored.RESULTS / "evidence.json"
+PAGES = tuple(dict.fromkeys(one.page for one in EXPERIMENTS))
+
+
+def read() -> dict[str, Any]:
+    """Return what is kept of each experiment that was run."""
+    return json.loads(RECORDS.read_text()) if RECORDS.exists() else {}
+
+
+def keep(experiment: Experiment, modules: Iterable[str], seconds: float, commit: str) -> None:
+    """Keep that an experiment was run now, and the hash of the code it ran through."""
+    found = sorted(modules)
+    record = {"seconds": round(seconds), "code": hash_of(found), "modules": found}
+    records = read() | {experiment.name: stored.stamp() | {"commit": commit} | record}
+    RECORDS.write_text(json.dumps(dict(sorted(records.items())), indent=1) + "\n")
+
+
+def is_stale(record: dict[str, Any]) -> bool:
+    """Whether the code of an experiment has changed since it was run."""
+    return record["code"] != hash_of(record["modules"])
+
+
+def describe(page: str) -> str:
+    """Return what a page says of the age of its tables."""
+    records = read()
+    several = [one for one in EXPERIMENTS if one.page == page]
+    unknown = [one for one in several if one.name not in records]
+    stale = [one for one in several if one not in unknown and is_stale(records[one.name])]
+    fresh = [records[one.name] | {"name": one.name} for one in several if one not in unknown + stale]
+    said = []
+    if fresh:
+        hours = sum(one["seconds"] for one in fresh) / 3600
+        what = "All tables" if not stale + unknown else ", ".join(f"`{one['name']}`" for one in fresh)
+        said.append(f"{what}: `make evidence`, {stored.measured(stamps(fresh))}, {hours:.1f} hours.")
+    if stale:
+        said.append(
+            f"**Older than the code:** {ask(stale)} The code has changed since. To measure again: "
+            f"{way(stale)}."
+        )
+    if unknown:
+        said.append(
+            f"Measured in pieces, at the commits in the rows: {ask(unknown)} To measure them in one go: "
+            f"{way(unknown)}."
+        )
+    return "\n\n".join(said)
+
+
+def ask(several: list[Experiment]) -> str:
+    """Return the questions of experiments."""
+    return " ".join(one.question for one in several)
+
+
+def way(several: list[Experiment]) -> str:
+    """Return the command that runs experiments."""
+    return f'`make evidence DATA=FOLDER ONLY="{" ".join(one.name for one in several)}"`'
+
+
+def stamps(records: list[dict[str, Any]]) -> Any:
+    """Return dates and commits as a table."""
+    import pandas as pd
+
+    return pd.DataFrame(records)[["date", "commit"]]
+
+
+def write_pages() -> None:
+    """Write on every page which of its tables are older than the code."""
+    for page in PAGES:
+        rewrite(DOCS / page, {"evidence": lambda page=page: describe(page)})
