@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from sidecut import NormalizedCut
+from sidecut.plots import plot_embedding, plot_update
 
 centres = np.array([[0, 0], [7, 0], [0, 7], [6, 6]])
 X, _ = make_blobs([150, 150, 150], centers=centres[:3], cluster_std=1.2, random_state=0)
@@ -22,7 +23,8 @@ before = model.labels_
 
 X_new, _ = make_blobs([10, 10, 10, 30], centers=centres, cluster_std=1.2, random_state=1)
 model.update(X_new)
-print(model.changes_)
+changes = model.changes_
+print(changes)
 after = model.labels_.copy()
 
 # %%
@@ -35,19 +37,12 @@ model.apply(fixes)
 print(model.cluster_classes_)
 
 # %%
-# A colour is the number of a cluster; it stays. New points are drawn large.
+# A colour is the number of a cluster; it stays. New points are drawn large, doubtful ones as rings.
 
-everything = np.vstack([X, X_new])
-is_new = np.arange(len(everything)) >= len(X)
-steps = {"The first day": before, "After the update": after, "After the corrections": model.labels_}
 fig, axes = plt.subplots(1, 3, figsize=(12, 4.6), sharex=True, sharey=True, layout="constrained")
-for axis, (title, labels) in zip(axes, steps.items(), strict=True):
-    shown = everything[: len(labels)]
-    sizes = np.where(is_new[: len(labels)], 34, 9)
-    axis.scatter(
-        *shown.T, c=labels, s=sizes, cmap="tab10", vmin=0, vmax=9, edgecolors="white", linewidths=0.3
-    )
-    axis.set(title=title, xticks=[], yticks=[], aspect="equal")
+everything = np.vstack([X, X_new])
+plot_update(everything, before, after, doubtful=changes.points("doubtful"), axes=axes[:2])
+plot_embedding(everything, model.labels_, ax=axes[2], names=model.cluster_classes_, title="Corrected")
 
 # %%
-# On the command line: ``sidecut update model.joblib new.csv -o clusters.csv --changes changes.csv``.
+# On the command line: ``sidecut update model.sidecut new.csv -o clusters.csv --report report.html``.

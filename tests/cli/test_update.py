@@ -35,7 +35,7 @@ def test_old_clusters_stay_and_a_new_one_is_founded(shell, days):
         shell.err
     )
     assert "All 60 old points stayed where they were." in shell.out
-    assert "Clusters: 1 founded." in shell.out
+    assert "Of the clusters, 1 was founded." in shell.out
     new = pd.read_csv("new.csv")
     assert new["who"].tolist()[:2] == ["q0", "q1"]
     assert new["class"].tolist()[:6] == ["cat"] * 3 + ["dog"] * 3
@@ -66,3 +66,20 @@ def test_corrections_are_taken_over(shell, days):
         shell.err
     )
     assert load_model(shell.directory / "m.sidecut").predictor.labels_[0] == 1 - labels[0]
+
+
+def test_the_report_says_what_changed_and_why_and_draws_it(shell, days):
+    words = "update m.sidecut day2.csv -o new.csv --report r.html --changes c.csv"
+    assert shell(*words.split()) == 0, shell.err
+    page = (shell.directory / "r.html").read_text(encoding="utf-8")
+    for said in shell.out.splitlines()[:3]:
+        assert f'<p class="lead">{said}</p>' in page
+    assert page.count("data:image/png;base64,") == 2
+    assert "more of their weight leads to each other" in page
+    rows = pd.read_csv("c.csv").set_index("change")["rows"]
+    assert [int(row) for row in rows["new"].split()] == list(range(66, 81))
+
+
+def test_the_report_of_an_update_goes_to_a_page_alone(shell, days):
+    assert shell("update", "m.sidecut", "day2.csv", "-o", "new.csv", "--report", "r.txt") == 2
+    assert ".html" in shell.err

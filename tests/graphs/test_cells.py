@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -42,7 +44,7 @@ def test_in_all_cells_the_candidates_are_the_nearest_points():
     n_cells = cells.sizes.size
     distances = np.linalg.norm(X[:, None] - X[None], axis=2)
     for rows in cells.chunks(n_cells * 30):
-        found = cells.candidates(rows, n_cells, 6)
+        found = cells.candidates(cells.coordinates[rows], n_cells, 6)
         expected = np.argsort(distances[cells.order[rows]], axis=1)[:, :6]
         np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(expected, axis=1))
 
@@ -50,7 +52,7 @@ def test_in_all_cells_the_candidates_are_the_nearest_points():
 def test_candidates_come_from_the_nearest_cells_alone():
     X = RNG.normal(size=(400, 4))
     cells = cells_of(X, 30)
-    found = cells.candidates(slice(0, 400), 2, 10)
+    found = cells.candidates(cells.coordinates[:400], 2, 10)
     distances = np.linalg.norm(X[cells.order][:, None] - cells.centres[None], axis=2)
     nearest = np.argsort(distances, axis=1)[:, :2]
     for row, candidates in enumerate(found):
@@ -83,3 +85,13 @@ def test_the_smallest_among_ties_and_infinities():
     found = np.take_along_axis(values, places, 1)
     np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(values, axis=1)[:, :7])
     assert all(len(set(row)) == 7 for row in places)
+
+
+def test_cells_of_more_points_hold_them_in_regions_no_larger_than_before():
+    X, more = RNG.normal(size=(2000, 2)).astype(np.float32), RNG.normal(size=(700, 2)).astype(np.float32)
+    cells = cells_of(X, 50).with_rows(more, 50)
+    np.testing.assert_array_equal(np.sort(cells.order), np.arange(2700))
+    np.testing.assert_array_equal(cells.coordinates, np.concatenate([X, more])[cells.order])
+    assert cells.sizes.max() <= 50
+    spread = [cells.coordinates[a:b].std(axis=0).mean() for a, b in pairwise(cells.starts)]
+    assert np.median(spread) < 0.3 * X.std()

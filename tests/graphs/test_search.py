@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from sidecut.exceptions import GraphWarning
 from sidecut.graphs import nearest_neighbors, search
-from sidecut.graphs.search import as_points
+from sidecut.graphs.search import as_points, neighbors_of_new
 
 RNG = np.random.default_rng(0)
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_matrix}
@@ -284,3 +284,31 @@ def test_rows_that_ask_find_the_same_neighbours_by_single_precision(unit, monkey
     indices, distances = search.neighbors_of_new(X, new, 7, "euclidean")
     np.testing.assert_array_equal(indices, slow[0])
     np.testing.assert_allclose(distances, expected, rtol=1e-9, atol=1e-9 * unit)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_new_points_find_in_the_cells_of_a_search_what_comparing_all_finds(metric):
+    X = 1e150 * crowded_points(2000)
+    old, new = X[:1500], np.concatenate([X[1500:], X[590:610], X[:3] + 1e151])
+    cells = nearest_neighbors(old, 8, metric=metric, search="approximate").cells
+    indices, distances = neighbors_of_new(old, new, 8, metric, cells)
+    assert all(len(set(row)) == 8 for row in indices)
+    true = neighbors_of_new(old, new, 8, metric)[1]
+    assert np.mean(distances <= true[:, -1:] * (1 + 1e-9) + 1e-15) > 0.96
+    # Points that are there already find themselves or an equal one, however many there are.
+    np.testing.assert_array_equal(old[indices[500:520, 0]], new[500:520])
+    # More points in the cells: all of the new ones find themselves, and those from before are there still.
+    everyone = np.concatenate([old, new])
+    indices, distances = neighbors_of_new(everyone, everyone, 8, metric, cells.with_points(new))
+    np.testing.assert_array_equal(everyone[indices[:, 0]], everyone)
+    true = neighbors_of_new(everyone, everyone, 8, metric)[1]
+    assert np.mean(distances <= true[:, -1:] * (1 + 1e-9) + 1e-15) > 0.96
+
+
+def test_a_new_point_whose_cells_hold_too_few_compares_with_all():
+    X = RNG.normal(size=(1500, 20))
+    kept = nearest_neighbors(X, 20, search="approximate").cells
+    narrow = dataclasses.replace(kept.search, n_cells=1, n_candidates=200)
+    new = RNG.normal(size=(5, 20))
+    found = neighbors_of_new(X, new, 20, "euclidean", dataclasses.replace(kept, search=narrow))[0]
+    np.testing.assert_array_equal(found, neighbors_of_new(X, new, 20, "euclidean")[0])

@@ -93,7 +93,7 @@ def test_an_update_step_by_step_is_what_was_said():
     assert str(model.changes_) == (
         "All 180 old points stayed where they were.\n"
         "15 of 35 new points joined old clusters; the others are in new ones.\n"
-        "Clusters: 1 founded."
+        "Of the clusters, 1 was founded."
     )
     frame = model.changes_.to_frame()
     assert frame["points"].sum() == 35
@@ -179,7 +179,7 @@ def test_a_cluster_merges_into_another_one_that_holds_it_now_and_its_number_is_n
     assert labels.tolist() == [1, 1, 1, 1, 1]
     [row] = changes.of("merged")
     assert (row.before, row.cluster, row.points.tolist()) == (0, 1, [0, 1])
-    assert "Clusters: 1 merged." in str(changes)
+    assert "Of the clusters, 1 was merged." in str(changes)
 
 
 def test_a_new_label_founds_a_cluster_and_splits_the_one_it_is_in():

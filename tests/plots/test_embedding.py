@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sidecut.constraints import Constraints
-from sidecut.plots import plot_before_after, plot_embedding
+from sidecut.plots import plot_before_after, plot_embedding, plot_update
 from sidecut.plots.embedding import MAX_SHARP_POINTS
 
 
@@ -95,6 +95,23 @@ def test_before_and_after_use_the_same_colour_for_the_same_group(cloud):
     for name, artist in points_of(left).items():
         np.testing.assert_array_equal(artist.get_offsets(), points_of(right)[name].get_offsets())
         np.testing.assert_array_equal(artist.get_facecolor(), points_of(right)[name].get_facecolor())
+
+
+def test_an_update_is_drawn_in_the_colours_of_before_and_marks_what_is_new_moved_or_doubtful():
+    X = np.arange(12.0).reshape(6, 2)
+    left, right = plot_update(X, [0, 0, 2, 2], [0, 2, 2, 2, 0, 5], doubtful=[4], names={2: "Ann"})
+    np.testing.assert_array_equal(points_of(left)["cluster-2"].get_offsets(), X[2:4])
+    drawn = [some for some in right.collections if len(some.get_offsets())]
+    sizes = {tuple(row): some.get_sizes()[0] for some in drawn for row in some.get_offsets().tolist()}
+    large = max(sizes.values())
+    assert [sizes[tuple(row)] == large for row in X.tolist()] == [False, True, False, False, True, True]
+    rings = [some for some in drawn if len(some.get_facecolor()) == 0]
+    assert [some.get_offsets().tolist() for some in rings] == [X[4:5].tolist()]
+    same = next(some for some in drawn if X[3].tolist() in some.get_offsets().tolist())
+    before = points_of(left)["cluster-2"].get_facecolor()[0]
+    np.testing.assert_array_equal(same.get_facecolor()[0][:3], before[:3])
+    assert [text.get_text() for text in right.texts] == ["Ann"]
+    assert right.get_title(loc="left") == "After: 2 new points"
 
 
 def test_text_labels_are_numbered_in_order():

@@ -7,6 +7,7 @@ import io
 import platform
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,17 +22,19 @@ from sidecut.cli.evaluate import MAX_LISTED, listed_constraints
 from sidecut.cli.preparation import Points
 from sidecut.cli.result import ClusterRun, clusters_words, sentences, solver_words
 from sidecut.constraints import Constraints
+from sidecut.methods.new_points import neighborhood
 from sidecut.plots import (
     align_clusters,
     plot_before_after,
     plot_eigenvalues,
     plot_embedding,
+    plot_update,
     project_for_picture,
 )
 from sidecut.plots.canvas import cluster_styles, new_figure
 from sidecut.plots.links import are_labels
 
-__all__ = ["embed_figure", "predictions_html", "render_page", "report_html", "save_picture"]
+__all__ = ["embed_figure", "predictions_html", "render_page", "report_html", "save_picture", "update_html"]
 
 #: Colours of pictures on light and on dark paper.
 THEMES: dict[str, dict[str, Any]] = {
@@ -101,6 +104,53 @@ def predictions_html(
             for c, n in zip(clusters.tolist(), sizes.tolist(), strict=True)
         ],
         doubtful=[(points.name(p), shown[int(labels[p])], f"{confidence[p]:.2f}") for p in least],
+    )
+
+
+def update_html(
+    points: Points, model: Any, before: NDArray[np.intp], names: dict[int, str], origin: str
+) -> str:
+    """Return the report of an update: what changed, why, and a picture of it."""
+    labels, changes, n_old = model.labels_, model.changes_, len(before)
+    sure = np.asarray(model.confidence_)
+    clusters = np.union1d(before, labels)
+    called = {c: names.get(c, f"cluster {c}") for c in clusters.tolist()}
+    where, shows = coordinates_of(replace(points, X=neighborhood(model).points))
+    doubtful = changes.points("doubtful")
+    return render_page(
+        "update.html",
+        title=f"{points.source.name} in the clusters of {origin}",
+        sentences=str(changes).split("\n"),
+        picture=embed_figure(
+            lambda: plot_update(where, before, labels, doubtful=doubtful, names=called)[0].figure,
+            f"Scatter plots of {n_old:,} points before the update and {len(labels):,} after it",
+            f"Similar points are near each other: {shows}. A colour is a cluster, and stays. Large points "
+            "with a rim are new, or changed their cluster; rings are doubtful.",
+        ),
+        changes=[
+            (
+                row.kind,
+                f"{row.n_points:,}",
+                "" if row.before is None else called[row.before],
+                "" if row.cluster is None else called[row.cluster],
+                row.why,
+            )
+            for row in changes.rows
+        ],
+        sizes=[
+            (
+                called[c],
+                f"{np.count_nonzero(before == c):,}",
+                f"{np.count_nonzero(labels == c):,}",
+                f"{np.count_nonzero(labels[n_old:] == c):,}",
+                f"{sure[labels == c].mean():.2f}" if (labels == c).any() else "",
+            )
+            for c in clusters.tolist()
+        ],
+        doubtful=[
+            (points.name(p - n_old), called[int(labels[p])], f"{sure[p]:.2f}")
+            for p in doubtful[np.argsort(sure[doubtful], kind="stable")[:10]].tolist()
+        ],
     )
 
 

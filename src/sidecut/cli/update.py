@@ -21,6 +21,7 @@ from sidecut.cli.outputs import (
 )
 from sidecut.cli.predict import load_model, new_points, read_parts
 from sidecut.cli.reading import read_table
+from sidecut.cli.report import update_html
 from sidecut.cli.tables import class_names, must_exist
 from sidecut.constraints import Constraints
 from sidecut.lasting import Corrections
@@ -31,8 +32,9 @@ __all__ = ["run"]
 def run(options: UpdateOptions) -> int:
     """Take new points in, write their labels and the model, and say what changed."""
     output = checked_output(options.output, LABEL_SUFFIXES)
-    written = [output] if options.changes is None else [output, checked_output(options.changes, (".csv",))]
-    refuse_overwriting(written, (options.model, options.data))
+    report = None if options.report is None else checked_output(options.report, (".html", ".htm"))
+    changes = None if options.changes is None else checked_output(options.changes, (".csv",))
+    refuse_overwriting(filter(None, (output, report, changes)), (options.model, options.data))
     with collected_warnings() as messages:
         saved = load_model(existing_file(options.model))
         model = saved.predictor
@@ -44,20 +46,25 @@ def run(options: UpdateOptions) -> int:
         if options.corrections is not None:
             model.apply(Corrections.load(existing_file(options.corrections)))
         points = new_points(options, saved)
-        n_old = len(model.labels_)
+        before = np.asarray(model.labels_)
+        n_old = len(before)
         model.update(points.X, constraints=_known(options, n_old, points.n_samples))
     names = {cluster: str(name) for cluster, name in model.cluster_classes_.items()}
     classes = {**saved.classes, **names}
     _save(options.model, options.save or options.model, model, classes)
     labels, sure = np.asarray(model.labels_[n_old:]), np.asarray(model.confidence_[n_old:])
     write_labels(output, label_columns(points, labels, classes, sure))
-    if options.changes is not None:
-        model.changes_.to_frame().to_csv(options.changes, index=False)
+    if changes is not None:
+        rows = [" ".join(map(str, row.points.tolist())) for row in model.changes_.rows]
+        model.changes_.to_frame().assign(rows=rows).to_csv(changes, index=False)
+    if report is not None:
+        report.write_text(update_html(points, model, before, classes, options.model.name), encoding="utf-8")
     if not options.quiet and output != STANDARD_OUTPUT:
         print(model.changes_)
         kept = str(options.save or options.model)
         shown = [("labels", str(output)), ("model", f"{kept}, {len(model.labels_):,} points")]
-        show_rows(shown + ([] if options.changes is None else [("changes", str(options.changes))]))
+        pages = [("changes", changes), ("report", report)]
+        show_rows(shown + [(name, str(path)) for name, path in pages if path is not None])
     show_warnings(messages)
     return Exit.OK
 

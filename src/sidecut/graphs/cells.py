@@ -11,8 +11,8 @@ are searched exactly, and the fewest are taken that would have found enough of t
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -42,10 +42,16 @@ class Cells:
     centres: Coordinates
 
     @classmethod
-    def of(cls, coordinates: Coordinates, largest: int, rng: np.random.RandomState) -> Cells:
-        """Divide points into cells of at most `largest`."""
+    def of(
+        cls,
+        coordinates: Coordinates,
+        largest: int,
+        rng: np.random.RandomState,
+        parts: Iterable[IntArray] | None = None,
+    ) -> Cells:
+        """Divide points, which may be in parts already, into cells of at most `largest`."""
         members: list[IntArray] = []
-        waiting: list[IntArray] = [np.arange(coordinates.shape[0])]
+        waiting: list[IntArray] = [np.arange(coordinates.shape[0])] if parts is None else list(parts)
         while waiting:
             some = waiting.pop()
             if some.size <= largest:
@@ -58,6 +64,15 @@ class Cells:
         rows = coordinates[order]
         centres = np.add.reduceat(rows, starts[:-1], axis=0) / sizes[:, None]
         return cls(rows, order, starts, centres.astype(np.float32))
+
+    def with_rows(self, rows: Coordinates, largest: int) -> Cells:
+        """Return cells that hold more points as well, numbered on; each joins the nearest cell."""
+        nearest = self.from_centres(rows).argmin(axis=1)
+        cell_of = np.concatenate([self.cell_of, nearest])
+        everyone = np.empty((len(cell_of), rows.shape[1]), dtype=np.float32)
+        everyone[self.order], everyone[self.order.size :] = self.coordinates, rows
+        parts = np.split(np.argsort(cell_of, kind="stable"), np.cumsum(np.bincount(cell_of))[:-1])
+        return Cells.of(everyone, largest, np.random.RandomState(0), parts)
 
     @cached_property
     def sizes(self) -> IntArray:
@@ -85,12 +100,11 @@ class Cells:
         step = max(1, DISTANCES_HELD // width)
         return (slice(a, min(a + step, self.order.size)) for a in range(0, self.order.size, step))
 
-    def candidates(self, rows: slice, n_cells: int, count: int) -> IntArray:
-        """Return the `count` nearest points in the `n_cells` nearest cells of some rows, in any order.
+    def candidates(self, queries: Coordinates, n_cells: int, count: int) -> IntArray:
+        """Return the `count` nearest points in the `n_cells` cells nearest to some rows, in any order.
 
         Where those cells hold fewer points, -1 fills the rest.
         """
-        queries = self.coordinates[rows]
         probed = smallest(self.from_centres(queries), n_cells)
         distances = self._distances(queries, probed)
         width = distances.shape[1] // n_cells
@@ -206,12 +220,46 @@ class SingleProducts:
 
 
 @dataclass(frozen=True)
+class Axes:
+    """The directions in which a sample of points varies most, the first of them first."""
+
+    middle: FloatArray
+    directions: Coordinates
+
+    @classmethod
+    def of(cls, coordinates: FloatArray, rng: np.random.RandomState) -> Axes:
+        """Return the principal axes of points; their own axes where there are few."""
+        n_points, n_features = coordinates.shape
+        some = coordinates[rng.choice(n_points, min(COMPONENT_SAMPLE, n_points), replace=False)]
+        middle = some.mean(axis=0)
+        if n_features <= COMPONENTS[0]:
+            return cls(middle, np.eye(n_features, dtype=np.float32))
+        some = some - middle
+        directions = np.linalg.eigh(some.T @ some)[1][:, ::-1][:, : COMPONENTS[-1]]
+        return cls(middle, directions.astype(np.float32))
+
+    def first(self, count: int) -> Axes:
+        """Return the first few."""
+        return Axes(self.middle, np.ascontiguousarray(self.directions[:, :count]))
+
+    def project(self, coordinates: FloatArray) -> Coordinates:
+        """Return points along these axes."""
+        result = np.empty((len(coordinates), self.directions.shape[1]), dtype=np.float32)
+        for start in range(0, len(coordinates), COMPONENT_SAMPLE):
+            rows = slice(start, start + COMPONENT_SAMPLE)
+            result[rows] = (coordinates[rows] - self.middle).astype(np.float32) @ self.directions
+        return result
+
+
+@dataclass(frozen=True)
 class CellSearch:
     """Cells of points in principal components, and how wide to search them."""
 
     cells: Cells
     n_cells: int
     n_candidates: int
+    largest: int
+    axes: Axes
 
     @property
     def scanned(self) -> int:
@@ -225,7 +273,23 @@ class CellSearch:
 
     def propose(self, rows: slice) -> IntArray:
         """Return the candidates of some rows of the cells."""
-        return self.cells.candidates(rows, self.n_cells, self.n_candidates)
+        return self.cells.candidates(self.cells.coordinates[rows], self.n_cells, self.n_candidates)
+
+    def propose_to(self, coordinates: FloatArray) -> IntArray:
+        """Return the candidates of new points."""
+        rows = self.axes.project(coordinates)
+        step = max(1, DISTANCES_HELD // (self.n_cells * int(self.cells.sizes.max())))
+        found = [
+            self.cells.candidates(rows[start : start + step], self.n_cells, self.n_candidates)
+            for start in range(0, len(rows), step)
+        ]
+        return np.concatenate(found)
+
+    def with_points(self, coordinates: FloatArray) -> CellSearch:
+        """Return the search among more points; it looks into the same share of the cells."""
+        cells = self.cells.with_rows(self.axes.project(coordinates), self.largest)
+        n_cells = -(-self.n_cells * cells.sizes.size // self.cells.sizes.size)
+        return replace(self, cells=cells, n_cells=n_cells)
 
 
 def calibrate(
@@ -235,7 +299,8 @@ def calibrate(
     k = neighbors.shape[1]
     # In all features, candidates differ from neighbours by rounding alone.
     n_candidates = 2 * k + 1 if coordinates.shape[1] > COMPONENTS[0] else k + 11
-    reduced = _principal_components(coordinates, rng)
+    axes = Axes.of(coordinates, rng)
+    reduced = axes.project(coordinates)
     for n_components in [*(d for d in COMPONENTS if d < reduced.shape[1]), reduced.shape[1]]:
         part = np.ascontiguousarray(reduced[:, :n_components])
         among = _among_nearest(part, sample, neighbors, n_candidates)
@@ -249,26 +314,8 @@ def calibrate(
     needed = np.take_along_axis(ranks, cells.cell_of[neighbors], 1)[among]
     # The share of the sample's true neighbours to find is a little more than the 98 % promised.
     place = min(int(np.ceil(0.987 * neighbors.size)), needed.size) - 1
-    return CellSearch(cells, int(np.partition(needed, place)[place]) + 1, n_candidates)
-
-
-def _principal_components(coordinates: FloatArray, rng: np.random.RandomState) -> Coordinates:
-    """Return the points along the directions in which a sample varies most, the first of them first."""
-    n_points, n_features = coordinates.shape
-    some = coordinates[rng.choice(n_points, min(COMPONENT_SAMPLE, n_points), replace=False)]
-    middle = some.mean(axis=0)
-    if n_features <= COMPONENTS[0]:
-        return (coordinates - middle).astype(np.float32)
-    some = some - middle
-    directions = np.linalg.eigh(some.T @ some)[1][:, ::-1]
-    if n_features > COMPONENTS[-1]:
-        directions = directions[:, : COMPONENTS[-1]]
-    result = np.empty((n_points, directions.shape[1]), dtype=np.float32)
-    directions = directions.astype(np.float32)
-    for start in range(0, n_points, COMPONENT_SAMPLE):
-        rows = slice(start, start + COMPONENT_SAMPLE)
-        result[rows] = (coordinates[rows] - middle).astype(np.float32) @ directions
-    return result
+    n_cells = int(np.partition(needed, place)[place]) + 1
+    return CellSearch(cells, n_cells, n_candidates, largest, axes.first(part.shape[1]))
 
 
 def _among_nearest(

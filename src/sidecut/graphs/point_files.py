@@ -196,7 +196,7 @@ class StoredPoints:
 
         def nearest(rows: slice) -> tuple[slice, IntArray, Any]:
             # Two more: the point itself, and one whose expanded distance is wrong by rounding.
-            found = self.cells.candidates(rows, n_cells, min(k + 2, len(self.order)))
+            found = self.cells.candidates(self.cells.coordinates[rows], n_cells, min(k + 2, len(self.order)))
             distances: Any = self.between(np.arange(rows.start, rows.stop), found)
             distances[(found < 0) | (found == np.arange(rows.start, rows.stop)[:, None])] = np.inf
             order = np.argsort(distances, axis=1, kind="stable")[:, :k]

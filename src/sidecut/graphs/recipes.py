@@ -29,6 +29,7 @@ from sidecut.graphs.kernels import (
 )
 from sidecut.graphs.lazy import FactorGraph, TiledGraph
 from sidecut.graphs.search import (
+    KeptCells,
     NearestNeighborLists,
     as_rows_of_edges,
     feasible_count,
@@ -49,11 +50,12 @@ class NeighborExtension:
     symmetrize: str
     reach: FloatArray
     scales: FloatArray
+    cells: KeptCells | None = None
 
     def edges(self, X: Any, X_new: Any) -> tuple[sp.csr_array, IntArray]:
         """Return the weights from new points to old ones, and for each new point an old one it equals."""
         metric = "cosine" if self.weights == "cosine" else "euclidean"
-        indices, distances = neighbors_of_new(X, X_new, self.n_neighbors, metric)
+        indices, distances = neighbors_of_new(X, X_new, self.n_neighbors, metric, self.cells)
         own = local_scales(distances) if self.weights == "self_tuning" else self.scales
         weight = edge_weights(self.weights, distances, indices, own, self.scales)
         # An old point asks for the edge, too, if the new one is nearer than its last neighbour.
@@ -73,7 +75,7 @@ class NeighborExtension:
         """
         n, m = graph.n_nodes, X_new.shape[0]
         metric = "cosine" if self.weights == "cosine" else "euclidean"
-        indices, distances = neighbors_of_new(X, X_new, min(self.n_neighbors, n), metric)
+        indices, distances = neighbors_of_new(X, X_new, min(self.n_neighbors, n), metric, self.cells)
         exact_matches = np.where(distances[:, 0] <= 0, indices[:, 0], -1)
         if m > 1:
             among = nearest_neighbors(X_new, min(self.n_neighbors, m - 1), metric=metric)
@@ -92,7 +94,9 @@ class NeighborExtension:
         directed = as_rows_of_edges(indices, np.where(is_old, 0.0, weights), n + m)[:, n:]
         inner = symmetrize(sp.csr_array(directed), self.symmetrize)
         whole = sp.block_array([[graph.matrix, outward.T], [outward, inner]], format="csr")
-        return SparseGraph(whole, extension=replace(self, reach=reach, scales=scales)), exact_matches
+        cells = None if self.cells is None else self.cells.with_points(X_new)
+        grown = replace(self, reach=reach, scales=scales, cells=cells)
+        return SparseGraph(whole, extension=grown), exact_matches
 
 
 def edge_weights(
@@ -220,7 +224,9 @@ class Neighbors(GraphRecipe):
             _warn_about_lost_edges(directed, width)
         weights = symmetrize(lists.with_weights(directed), self.symmetrize)
         reach = np.ascontiguousarray(distances[:, -1])
-        extension = NeighborExtension(lists.n_neighbors, self.weights, self.symmetrize, reach, scales)
+        extension = NeighborExtension(
+            lists.n_neighbors, self.weights, self.symmetrize, reach, scales, lists.cells
+        )
         return SparseGraph(weights, recall=lists.recall, extension=extension)
 
 

@@ -31,6 +31,8 @@ class Points:
 
     coordinates: Any
     unit: float
+    #: What was subtracted after the division by the unit.
+    shift: Any = 0.0
 
     @property
     def n_points(self) -> int:
@@ -101,7 +103,8 @@ def as_points(X: Any) -> Points:
         shift = _exact_shift(coordinates)
         if shift.any():
             coordinates -= shift
-    points = Points(coordinates, unit=float(np.ldexp(1.0, exponent)))
+    unit = float(np.ldexp(1.0, exponent))
+    points = Points(coordinates, unit, 0.0 if sp.issparse(X) else shift)
     with np.errstate(over="ignore"):
         farthest = 2 * points.unit * np.sqrt(points.squared_norms.max(initial=0.0))
     if not np.isfinite(farthest):
@@ -196,11 +199,14 @@ class NearestNeighborLists:
         Neighbours in order of distance.
     recall : float
         The share of true neighbours found: 1 for an exact search, measured on a sample otherwise.
+    cells : KeptCells or None
+        Of an approximate search: where the neighbours of new points are searched for.
     """
 
     indices: IntArray
     distances: FloatArray
     recall: float
+    cells: KeptCells | None = None
 
     @property
     def n_neighbors(self) -> int:
@@ -273,8 +279,18 @@ def nearest_neighbors(
     return _approximate(space, k, search, random_state)
 
 
-def neighbors_of_new(X: Any, X_new: Any, n_neighbors: int, metric: str) -> tuple[npt.NDArray, FloatArray]:
-    """Return the nearest rows of X to every row of X_new, fewer than X has, and their distances."""
+def neighbors_of_new(
+    X: Any, X_new: Any, n_neighbors: int, metric: str, cells: KeptCells | None = None
+) -> tuple[npt.NDArray, FloatArray]:
+    """Return the nearest rows of X to every row of X_new, fewer than X has, and their distances.
+
+    They are searched exactly, or in the cells that a search in X left.
+    """
+    if cells is not None:
+        indices, distances, open_ = cells.nearest(X, X_new, n_neighbors)
+        if open_.size:
+            indices[open_], distances[open_] = neighbors_of_new(X, X_new[open_], n_neighbors, metric)
+        return indices, distances
     if sp.issparse(X):
         rows: Any = sp.vstack([X, sp.csr_array(X_new)], format="csr")
     else:
@@ -482,6 +498,70 @@ def _is_cheap(space: _Space, k: int, search: str) -> bool:
     return search == "auto" and (few or n_features * float(n_points) ** 2 <= EXACT_PRODUCTS)
 
 
+@dataclass(frozen=True)
+class KeptCells:
+    """What an approximate search leaves for points that come later."""
+
+    search: CellSearch
+    metric: str
+    unit: float
+    shift: Any
+    #: The priorities of the points in order, and their numbers: equal points have equal ones.
+    keys: FloatArray
+    order: IntArray
+
+    @classmethod
+    def of(cls, space: _Space, search: CellSearch) -> KeptCells:
+        """Keep the cells of a search."""
+        order = np.argsort(space.priorities, kind="stable")
+        points = space.points
+        return cls(search, space.metric, points.unit, points.shift, space.priorities[order], order)
+
+    def nearest(self, X: Any, X_new: Any, k: int) -> tuple[npt.NDArray, FloatArray, IntArray]:
+        """Return the nearest rows of X to new ones, and which of these found too few in their cells."""
+        indices, distances = np.empty((len(X_new), k), dtype=np.intp), np.empty((len(X_new), k))
+        step = max(1, DISTANCES_HELD // (self.search.n_candidates * X.shape[1]))
+        open_ = []
+        for start in range(0, len(X_new), step):
+            new = self._space(X_new[start : start + step])
+            equal = self._equal(X, new)
+            proposed = self.search.propose_to(new.points.coordinates)
+            lost = (equal >= 0) & ~(proposed == equal[:, None]).any(axis=1)
+            proposed[lost, -1] = equal[lost]
+            open_.append(start + np.flatnonzero((proposed < 0).any(axis=1)))
+            used, places = np.unique(np.maximum(proposed, 0), return_inverse=True)
+            old = self._space(X[used]).points.coordinates
+            both = Points(np.concatenate([old, new.points.coordinates]), self.unit)
+            asking = used.size + np.arange(new.n_points)
+            found, apart = _Space(both, self.metric, used.size).sorted(
+                places.reshape(proposed.shape), asking, k
+            )
+            indices[start : start + step], distances[start : start + step] = used[found[:, :k]], apart[:, :k]
+        return indices, distances, np.concatenate(open_)
+
+    def with_points(self, X_new: Any) -> KeptCells:
+        """Return the cells of more points, which follow the others."""
+        new = self._space(X_new)
+        keys = np.concatenate([self.keys, new.priorities])
+        order = np.concatenate([self.order, len(self.order) + np.arange(new.n_points)])
+        sorted_ = np.argsort(keys, kind="stable")
+        search = self.search.with_points(new.points.coordinates)
+        return replace(self, search=search, keys=keys[sorted_], order=order[sorted_])
+
+    def _space(self, rows: Any) -> _Space:
+        rows = unit_rows(rows) if self.metric == "cosine" else np.asarray(rows, dtype=np.float64)
+        coordinates = rows * (1.0 / self.unit) - self.shift
+        return _Space(Points(coordinates, self.unit), self.metric, len(coordinates))
+
+    def _equal(self, X: Any, new: _Space) -> IntArray:
+        """Return an old point that is equal to each new one, -1 where there is none."""
+        places = np.minimum(np.searchsorted(self.keys, new.priorities), len(self.keys) - 1)
+        found = self.order[places]
+        same = self.keys[places] == new.priorities
+        same[same] = (self._space(X[found[same]]).points.coordinates == new.points.coordinates[same]).all(1)
+        return np.where(same, found, -1)
+
+
 def _approximate(
     space: _Space, k: int, search: str, random_state: int | np.random.RandomState | None
 ) -> NearestNeighborLists:
@@ -505,7 +585,7 @@ def _approximate(
             "use search='exact'.",
             GraphWarning,
         )
-    return NearestNeighborLists(indices, distances, recall)
+    return NearestNeighborLists(indices, distances, recall, KeptCells.of(space, cells))
 
 
 def _in_cells(space: _Space, search: CellSearch, k: int) -> tuple[npt.NDArray, FloatArray]:

@@ -87,10 +87,14 @@ class Changes:
         """
         return tuple(row for row in self.rows if row.kind == kind)
 
+    def points(self, *kinds: str) -> IntArray:
+        """Return the points that the rows of some kinds are about."""
+        found = [row.points for row in self.rows if row.kind in kinds]
+        return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.intp)
+
     def n_points(self, *kinds: str) -> int:
-        """Return how many points the rows of some kinds are about."""
-        points = [row.points for row in self.rows if row.kind in kinds]
-        return len(np.unique(np.concatenate(points))) if points else 0
+        """Return how many these are."""
+        return len(self.points(*kinds))
 
     def to_frame(self) -> Any:
         """Return the table as a data frame of pandas, one row per change."""
@@ -131,7 +135,9 @@ class Changes:
     def _about_clusters(self) -> str:
         words = {"new": "founded", "split": "split", "merged": "merged", "dissolved": "dissolved"}
         counts = {word: len(self.of(kind)) for kind, word in words.items()}
-        said = [f"{count} {word}" for word, count in counts.items() if count]
+        said = [
+            f"{count} {'was' if count == 1 else 'were'} {word}" for word, count in counts.items() if count
+        ]
         if not said:
             return "No cluster was founded, split, merged or dissolved."
-        return f"Clusters: {', '.join(said)}."
+        return f"Of the clusters, {' and '.join(said)}."

@@ -173,6 +173,80 @@ def plot_before_after(
     return left, right
 
 
+def plot_update(
+    X2d: ArrayLike,
+    before: ArrayLike,
+    after: ArrayLike,
+    *,
+    doubtful: ArrayLike = (),
+    names: Mapping[int, str] | None = None,
+    axes: Sequence[Axes] | None = None,
+) -> tuple[Axes, Axes]:
+    """Draw clusters before and after an update: a colour is the number of a cluster, and stays.
+
+    On the right, new points and old ones that changed their cluster are large, with a rim; those that stayed
+    are small and pale.
+
+    Parameters
+    ----------
+    X2d : array of shape (n, 2)
+        Coordinates of all points, the old ones first.
+    before : array of shape (n_old,)
+        Clusters of the old points before.
+    after : array of shape (n,)
+        Clusters of all points.
+    doubtful : array of int
+        Rows of points that are drawn as rings, such as ``changes_.points("doubtful")``.
+    names : mapping of int to str, optional
+        What clusters are called: written where most of their points are.
+    axes : pair of matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    pair of matplotlib.axes.Axes
+        The axes drawn on.
+
+    Examples
+    --------
+    >>> left, right = plot_update([[0, 0], [1, 0], [5, 5]], [0, 0], [0, 0, 1])
+    >>> left.get_title(loc="left"), right.get_title(loc="left")
+    ('Before: 2 points', 'After: 1 new point')
+    """
+    points, clusters = _checked(X2d, after, None)
+    earlier = np.asarray(before, dtype=np.intp)
+    n_old, n = len(earlier), len(points)
+    left, right = new_figure(11.0, 5.0).subplots(1, 2, sharex=True, sharey=True) if axes is None else axes
+    plot_embedding(points[:n_old], earlier, ax=left, names=names, title=f"Before: {_counted(n_old, 'point')}")
+    is_marked = np.append(clusters[:n_old] != earlier, np.ones(n - n_old, dtype=bool))
+    is_ring = np.zeros(n, dtype=bool)
+    is_ring[np.asarray(doubtful, dtype=np.intp)] = True
+    axes_or_new(right, spines=())
+    styles = cluster_styles(int(max(clusters.max(initial=0), earlier.max(initial=0))) + 1)
+    size = float(np.clip(9000.0 / max(n, 1), 3.0, 36.0))
+    for cluster in np.unique(clusters).tolist():
+        colour, marker = styles[cluster]
+        here = clusters == cluster
+        for chosen, style in (
+            (here & ~is_marked, {"s": size / 2, "alpha": 0.35, "facecolors": colour, "linewidths": 0.0}),
+            (here & is_marked & ~is_ring, {"s": 1.5 * size, "facecolors": colour, "linewidths": 0.6}),
+            (here & is_marked & is_ring, {"s": 1.5 * size, "facecolors": "none", "linewidths": 1.2}),
+        ):
+            rim = colour if style["facecolors"] == "none" else text_colour()
+            x, y = points[chosen].T
+            right.scatter(x, y, marker=marker, edgecolors=rim, rasterized=n > MAX_SHARP_POINTS, **style)
+        if names and cluster in names:
+            _write_name(right, points[here], names[cluster])
+    right.set(xticks=[], yticks=[])
+    right.margins(0.03)
+    right.set_title(f"After: {_counted(n - n_old, 'new point')}", loc="left", fontweight="bold")
+    return left, right
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def _checked(
     X2d: ArrayLike, labels: ArrayLike, constraints: Constraints | None
 ) -> tuple[FloatArray, IntArray]:
