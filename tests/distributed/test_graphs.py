@@ -1,6 +1,7 @@
 """Graphs in blocks on real worker processes: labels of memory, and the same bits on any number of workers."""
 
 import os
+import pickle
 import signal
 import time
 import warnings
@@ -10,7 +11,7 @@ import pytest
 from distributed import CancelledError, Client, LocalCluster
 from sklearn.datasets import make_blobs
 
-from sidecut import CSP, E2CP, SCACS, NormalizedCut, PoissonLearning, PoissonMBO
+from sidecut import CSP, E2CP, SCACS, AutoCut, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.constraints import Constraints, sample_labels
 from sidecut.distributed import fit
 from sidecut.distributed.graphs import on_cluster
@@ -154,6 +155,23 @@ def test_nothing_is_left_on_the_workers(client, graph, known):
             break
         time.sleep(0.05)
     assert not any(held.values())
+
+
+def test_autocut_chooses_on_a_sample_and_fits_there(threads, graph, known):
+    """The choice is that of the graph on the disk, and nothing of the model holds the cluster."""
+    models = []
+    for client in (None, threads):
+        model = AutoCut(N_CLUSTERS, candidates={"PoissonMBO": PoissonMBO()}, random_state=0)
+        if client is None:
+            model.fit(graph, constraints=known["labels"])
+        else:
+            fit(model, graph, constraints=known["labels"], client=client)
+        models.append(model)
+    disk, cluster = models
+    np.testing.assert_array_equal(cluster.labels_, disk.labels_)
+    assert cluster.explanation_ == disk.explanation_
+    assert sorted(cluster.candidates_["method"]) == ["NormalizedCut", "PoissonMBO"]
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(cluster)).labels_, disk.labels_)
 
 
 def test_a_graph_of_two_parts_and_a_path(threads, graph, known):

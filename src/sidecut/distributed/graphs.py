@@ -23,7 +23,7 @@ from distributed.comm import CommClosedError
 from sidecut.checks import FloatArray, IntArray
 from sidecut.distributed.partitions import quiet_about_size
 from sidecut.distributed.vectors import Parts, SplitBlock, add_in_order
-from sidecut.graphs import BlockGraph, Graph, NormalizedAffinity
+from sidecut.graphs import BlockGraph, Graph, NormalizedAffinity, SparseGraph
 from sidecut.graphs.blocks import BlockFiles, Change, RestrictedBlocks, find_places, join_all, joints
 from sidecut.graphs.forecast import divide, nodes_of
 from sidecut.graphs.graph import drop_isolated
@@ -362,6 +362,10 @@ class ClusterGraph(Graph):
     def restricted_to(self, nodes: IntArray) -> RestrictedBlocks:
         """Return the graph of some nodes and the edges among them."""
         return RestrictedBlocks(self, nodes)
+
+    def contracted(self, nodes: IntArray) -> SparseGraph:
+        """Return a small graph of some nodes, which all others have joined; made here, from the folder."""
+        return self.graph.contracted(nodes)
 
     def reweighted(self, change: Change) -> ClusterGraph:
         """Return the graph with other weights on the same edges, in the memory of the workers."""

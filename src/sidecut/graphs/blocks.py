@@ -26,7 +26,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.graphs.chunks import each_chunk
-from sidecut.graphs.graph import Graph, RestrictedGraph, drop_isolated
+from sidecut.graphs.graph import Graph, RestrictedGraph, SparseGraph, drop_isolated
 
 if TYPE_CHECKING:
     from sidecut.graphs.forecast import Forecast
@@ -346,6 +346,12 @@ class BlockGraph(Graph):
                 inside = slice(block.indptr[row], block.indptr[row + 1])
                 result[place] = block.weights[inside][block.indices[inside] == column].sum()
         return result
+
+    def contracted(self, nodes: IntArray) -> SparseGraph:
+        """Return a small graph of some nodes, which all others have joined."""
+        from sidecut.graphs.coarse import contract
+
+        return contract(lambda: read_ahead(self.blocks), nodes, self.n_nodes)
 
     def forecast(self, n_parts: int = 1) -> Forecast:
         """Return what products will take, measured on the blocks, see `Forecast`."""

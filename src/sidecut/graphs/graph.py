@@ -240,6 +240,10 @@ class Graph(LinearOperator, ABC):
         """
         return work(*blocks)
 
+    def contracted(self, nodes: IntArray) -> Graph | None:
+        """Return a small graph of some nodes, which all others have joined; None where there is no need."""
+        return None
+
     def save(self, folder: str | Path, order: IntArray | None = None) -> None:
         """Write the graph as a folder of blocks of rows, with 8 bytes per entry.
 

@@ -250,7 +250,8 @@ def _has_unknown(numbers: FloatArray) -> bool:
 
 def check_data(estimator: Any, X: Any) -> Any:
     """Return the points X as an array or sparse matrix, or the graph X where it is one."""
-    if not is_precomputed(estimator):
+    is_graph = isinstance(X, Graph) and isinstance(affinity := getattr(estimator, "affinity", None), str)
+    if not is_precomputed(estimator) and not (is_graph and affinity == "auto"):
         return check_points(estimator, X, **estimator.accepts)
     X = to_native(X)
     is_matrix = not isinstance(X, Graph) and (hasattr(X, "shape") or isinstance(X, list | tuple))

@@ -284,7 +284,10 @@ class AutoCut(Clusterer):
     def _cut(self, task: Task, view: View) -> Answer:
         """Cut the usual graph: there are no constraints that favour another."""
         graph = view.build(task)
-        curve = None if task.n_clusters else self._weigh([graph], replace(task, seed=0))
+        curve = None
+        if not task.n_clusters:
+            pilot = draw_pilot(task) if isinstance(task.data, Graph) else task
+            curve = self._weigh([view.build(pilot)], replace(pilot, seed=0))
         n_clusters = task.n_clusters if curve is None else curve.best
         candidate = Candidate(PLAIN, view, NormalizedCut(), verdict="chosen")
         task = replace(task, graph=graph, n_clusters=n_clusters)
@@ -469,16 +472,20 @@ def make_folds(constraints: Constraints, seed: int) -> list[Fold]:
 def draw_pilot(task: Task) -> Task:
     """Return the task on the points candidates run on: all, or a sample of many.
 
-    A graph is not sampled: it would fall to pieces.
+    Of a graph on a disk or a cluster, all nodes join those of the sample. A graph in memory is not sampled.
     """
-    if task.n_points <= PILOT_POINTS or isinstance(task.data, Graph):
+    if task.n_points <= PILOT_POINTS:
         return task
     rng = np.random.default_rng(task.seed)
     # Half of the pilot may be known points, so that there is a graph between them.
     known = _draw_known(task.constraints, PILOT_POINTS // 2, rng)
     others = np.setdiff1d(np.arange(task.n_points), known)
     rows = np.sort(np.concatenate([known, rng.choice(others, PILOT_POINTS - len(known), replace=False)]))
-    return replace(task, data=task.data[rows], constraints=task.constraints.restricted_to(rows))
+    constraints = task.constraints.restricted_to(rows)
+    if not isinstance(task.data, Graph):
+        return replace(task, data=task.data[rows], constraints=constraints)
+    small = task.data.contracted(rows)
+    return task if small is None else replace(task, data=small, graph=small, constraints=constraints)
 
 
 @contextmanager
