@@ -92,7 +92,9 @@ def cut(graph: Graph, task: Task, model: Any) -> Answer:
     warn_about_graph(graph, task.n_clusters)
     rng = task.rng()
     with stage("embedding"):
-        pairs = laplacian_eigenpairs(graph, task.n_clusters, solver=model.eigen_solver, random_state=rng)
+        pairs = laplacian_eigenpairs(
+            graph, task.n_clusters, solver=model.eigen_solver, accuracy=task.accuracy, random_state=rng
+        )
     return label_vectors(graph, pairs, task, model, rng)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from sidecut.constraints.folds import held_out_agreement
 from sidecut.exceptions import ConstraintWarning, InfeasibleError, SidecutWarning, SpectralError, warn
 from sidecut.methods.task import Answer, Decision, Task
 from sidecut.progress import stage
+from sidecut.spectral.laplacian import certified
 
 #: With this many independent pairs, and this many for each cluster, nothing is held out; and an answer that
 #: agrees with them to this degree is not compared with any other.
@@ -41,28 +44,31 @@ def guard(task: Task, solve: Solve, caution: float, is_ample: bool) -> Answer:
         answer = solve(task)
         if known.agreement(answer.labels) >= AMPLE_AGREEMENT:
             return answer.because(Decision("constrained", "The answer agrees with many constraints."))
+    trial, plain_task = replace(task, is_trial=True), task.without_constraints()
     with stage("answer without constraints"), warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        plain = solve(task.without_constraints())
+        plain = solve(replace(plain_task, is_trial=True))
+    keep_plain = partial(_keep, plain_task, solve, plain, heard)
     if known.satisfaction(plain.labels) == 1.0:
         reason = "the clusters found without them agree with all of them"
-        return _keep(plain, heard, Decision("unconstrained", reason))
+        return keep_plain(Decision("unconstrained", reason))
     try:
-        answer = answer or solve(task.given(known, plain=plain))
+        answer = answer or solve(trial.given(known, plain=plain))
     except (InfeasibleError, SpectralError) as error:
         if not caution:
             raise
         reason = f"no clusters could be found with them: {error}"
     else:
-        reason = _why_not(task.given(known, plain=plain, start=answer), solve, caution, is_ample)
+        reason = _why_not(trial.given(known, plain=plain, start=answer), solve, caution, is_ample)
     if answer is not None and not reason:
+        answer = _certified(task.given(known, plain=plain), solve, answer)
         return answer.because(Decision("constrained", "The answer agrees with the constraints better."))
     warn(
         f"Your {describe(known)} not used because {reason}. The clusters found without them agree with "
         f"{known.satisfaction(plain.labels):.0%} of what you gave. Give more, or use these with safe=False.",
         ConstraintWarning,
     )
-    return _keep(plain, heard, Decision("unconstrained", reason))
+    return keep_plain(Decision("unconstrained", reason))
 
 
 def are_ample(known: Constraints, n_clusters: int) -> bool:
@@ -122,8 +128,19 @@ def _why_not(task: Task, solve: Solve, caution: float, is_ample: bool) -> str:
     return "they do not help to predict one another: some were held out, and the others did not find them"
 
 
-def _keep(plain: Answer, heard: list[warnings.WarningMessage], decision: Decision) -> Answer:
+def _keep(
+    task: Task, solve: Solve, plain: Answer, heard: list[warnings.WarningMessage], decision: Decision
+) -> Answer:
     """Keep the answer without constraints, and repeat its warnings."""
     for warning in heard:
         warn(str(warning.message), warning.category)
-    return plain.because(decision)
+    return _certified(task, solve, plain).because(decision)
+
+
+def _certified(task: Task, solve: Solve, answer: Answer) -> Answer:
+    """Return an answer that is kept with its certificate; where others may be missing, solve again."""
+    if answer.solution is None:
+        return answer
+    with stage("certificate"):
+        solution = certified(answer.solution)
+    return solve(task) if solution is None else replace(answer, solution=solution)

@@ -58,6 +58,8 @@ class Task:
         The answer to the same task without constraints, where it is known already.
     sample : array of int, optional
         Only the labels of these points are needed, and roughly: the guard compares answers by them.
+    is_trial : bool
+        The answer may not be kept: the certificate of its eigenvectors can wait.
     given_graph : Graph, optional
         The graph that was given beside the points.
     """
@@ -70,12 +72,18 @@ class Task:
     start: Any = None
     plain: Any = None
     sample: IntArray | None = None
+    is_trial: bool = False
     given_graph: Graph | None = None
 
     @property
     def n_points(self) -> int:
         """The number of points."""
         return self.constraints.n_samples
+
+    @property
+    def accuracy(self) -> str:
+        """How sure the eigenvectors have to be, see `laplacian_eigenpairs`."""
+        return "pending" if self.is_trial else "certified"
 
     def rng(self) -> np.random.RandomState:
         """Return the stream of random numbers, from its beginning."""

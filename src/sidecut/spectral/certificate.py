@@ -121,6 +121,8 @@ def admit_tie(
     return replace(certificate, detail=certificate.detail + tie)
 
 
+#: Of vectors whose certificate is made when `Eigenpairs.prove` is called.
+PENDING = Certificate("none", 0.0, 1.0, False, "Not certified yet.")
 #: Of vectors that only span nearly the space of the eigenvectors.
 NOT_CERTIFIED = Certificate(
     "none", 0.0, 1.0, False, "Not certified: a rough start or sketch was asked for, and no check was made."
@@ -143,6 +145,8 @@ class Eigenpairs:
         Which solver ran, in words.
     certificate : Certificate
         How sure it is that no eigenvector was missed.
+    prove : callable, optional
+        Makes the certificate, where it is still pending.
     """
 
     values: FloatArray
@@ -150,6 +154,7 @@ class Eigenpairs:
     residuals: FloatArray
     solver: str
     certificate: Certificate
+    prove: Callable[[], Certificate] | None = None
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{value:.4g}" for value in self.values[:8]) + (

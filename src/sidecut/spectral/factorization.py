@@ -22,13 +22,14 @@ class FactorForecast:
     work: float
 
 
-def forecast(matrix: sp.csr_array) -> FactorForecast:
+def forecast(matrix: sp.csr_array, most_work: float = np.inf) -> FactorForecast:
     """Forecast the cost of factorising a sparse symmetric matrix, by factorising small pieces of it.
 
     Fill-in grows like n^p per row, with p near 0 for graphs of points in the plane, near 1 for the
     expander-like graphs of points in many dimensions. Breadth-first balls of growing size show p, unless
     they are trees, as in random graphs. There the wave front of the search shows it: it separates the
-    nodes seen from the rest, and the nodes of a separator end up linked to one another.
+    nodes seen from the rest, and the nodes of a separator end up linked to one another. Where that front
+    alone takes more than `most_work`, no piece is factorised.
     """
     n = matrix.shape[0]
     pattern = sp.csr_array(matrix)
@@ -37,6 +38,9 @@ def forecast(matrix: sp.csr_array) -> FactorForecast:
     is_largest = component == np.bincount(component).argmax()
     middle = int(np.argmax(np.where(is_largest, np.diff(pattern.indptr), -1)))
     order = breadth_first_order(pattern, middle, directed=False, return_predecessors=False)
+    at_least = _separator_fill(pattern, order)
+    if work_of(n, at_least) > most_work:
+        return forecast_of(n, at_least)
     sizes, fills = _probe(pattern, order)
     # The exponent p of fill ∝ n^p, by least squares on logarithms of the last three pieces.
     exponent = 0.0
@@ -45,7 +49,11 @@ def forecast(matrix: sp.csr_array) -> FactorForecast:
     reach = max(order.size / sizes[-1], 1.0)
     # The pieces have no far side to couple with, so they understate the fill of the whole.
     from_pieces = 1.5 * fills[-1] * reach**exponent
-    fill = min(max(from_pieces, _separator_fill(pattern, order)), n / 2)
+    return forecast_of(n, min(max(from_pieces, at_least), n / 2))
+
+
+def forecast_of(n: int, fill: float) -> FactorForecast:
+    """Return the cost of a factorisation with some fill-in per row."""
     return FactorForecast(fill=fill, memory=24.0 * n * fill, work=work_of(n, fill))
 
 

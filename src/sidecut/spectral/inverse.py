@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +16,7 @@ from sidecut.exceptions import SpectralError
 from sidecut.spectral.certificate import (
     MIN_COVERAGE,
     NOT_CERTIFIED,
+    PENDING,
     Certificate,
     Eigenpairs,
     RitzPairs,
@@ -43,7 +46,11 @@ Inverse = Callable[[FloatArray], FloatArray]
 
 
 def solve_factorized(
-    problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
+    problem: LaplacianProblem,
+    wanted: int,
+    guards: int,
+    rng: np.random.RandomState,
+    is_pending: bool = False,
 ) -> Eigenpairs:
     """Return the smallest eigenpairs of L̄ outside its null space by shift-invert.
 
@@ -53,13 +60,19 @@ def solve_factorized(
     inverse = _invert_by_factors(problem)
     inaccuracy = 0.0 if problem.is_sparse else _solve_error(problem, inverse)
 
-    def certify(found: RitzPairs) -> Certificate:
+    def certify(found: RitzPairs, rng: np.random.RandomState = rng) -> Certificate:
         if problem.is_sparse:
             return certify_by_inertia(problem, found, wanted)
         return certify_by_inverse(problem, inverse, found, wanted, rng, inaccuracy)
 
-    pairs = _solve(problem, inverse, wanted + guards, rng)
-    return _complete(problem, inverse, pairs, certify, "shift-invert (sparse factorisation)", rng)
+    pairs, solver = _solve(problem, inverse, wanted + guards, rng), "shift-invert (sparse factorisation)"
+    if is_pending:
+        later = deepcopy(rng)
+        # As in `solve_lanczos`.
+        if not problem.is_sparse:
+            rng.standard_normal(problem.n)
+        return Eigenpairs(*pairs, solver, PENDING, partial(certify, pairs, later))
+    return _complete(problem, inverse, pairs, certify, solver, rng)
 
 
 def solve_factorized_roughly(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 from contextlib import suppress
+from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from sidecut.exceptions import SpectralError
 from sidecut.spectral.certificate import (
     MIN_COVERAGE,
     NOT_CERTIFIED,
+    PENDING,
     Certificate,
     ComplementBound,
     Eigenpairs,
@@ -130,6 +133,7 @@ def solve_lanczos(
     guards: int,
     rng: np.random.RandomState,
     budget: int = PRODUCT_BUDGET,
+    is_pending: bool = False,
 ) -> Eigenpairs:
     """Return the smallest eigenpairs of L̄ outside its null space, certified by a random start.
 
@@ -140,6 +144,12 @@ def solve_lanczos(
     tolerance, precision = (1e-6, np.float32) if is_large else (TOLERANCE, np.float64)
     found = _krylov_eigenvectors(problem, wanted, rng, budget, tolerance=tolerance, precision=precision)
     pairs = problem.refine(found)
+    if is_pending:
+        later = deepcopy(rng)
+        # What follows draws the same numbers, whether the certificate is made now or later.
+        rng.standard_normal(problem.n)
+        prove = partial(certify_by_random_start, problem, pairs, wanted, later, coverage=1.0)
+        return Eigenpairs(*pairs, "Lanczos (ARPACK)", PENDING, prove)
     certificate = certify_by_random_start(problem, pairs, wanted, rng, coverage=1.0)
     if not certificate.complete:
         if guards:

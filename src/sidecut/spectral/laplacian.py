@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from sidecut.graphs.graph import SplitWeights
 from sidecut.spectral.certificate import (
     MIN_COVERAGE,
     NOT_CERTIFIED,
+    PENDING,
     Certificate,
     Eigenpairs,
     RitzPairs,
@@ -49,7 +51,7 @@ SMALL_NODES = 4_000
 MAX_REMOTE_NULL = 64
 
 SOLVERS = ("auto", "dense", "lanczos", "factorized", "iterated")
-ACCURACIES = ("certified", "rough", "sketch")
+ACCURACIES = ("certified", "pending", "rough", "sketch")
 
 Result = TypeVar("Result")
 
@@ -185,11 +187,12 @@ def laplacian_eigenpairs(
     solver : {"auto", "dense", "lanczos", "factorized", "iterated"}, default="auto"
         Use one solver only: LAPACK on the full matrix; Lanczos on the affinity; Lanczos on the inverse by
         sparse factorisation; Lanczos on the inverse by conjugate gradients (with multigrid if sparse).
-    accuracy : {"certified", "rough", "sketch"}, default="certified"
+    accuracy : {"certified", "pending", "rough", "sketch"}, default="certified"
         Where solver="auto" does not see the whole spectrum, be content with less and no certificate.
         "rough": residuals of a thousandth, for a descent to start from. "sketch": residuals of three tenths
         of the last eigenvalue, where many vectors are wanted and only the space that they span matters. A
-        graph that is cheap to factorise is factorised for both.
+        graph that is cheap to factorise is factorised for both. "pending": the vectors of "certified", and
+        `certified` makes their certificate later.
     random_state : int, RandomState or None
         Starting vectors; an int makes the result reproducible.
 
@@ -233,13 +236,28 @@ def laplacian_eigenpairs(
     # each other's way: on a busy machine two were seen to be ten times slower than one.
     with limit_threads(1 if problem.is_sparse else None, only_blas=True):
         rest = _find_first_certified(problem, missing, solver, rng, accuracy)
+
+    def admitted(certificate: Certificate) -> Certificate:
+        return admit_tie(certificate, rest.values, rest.residuals, missing)
+
+    prove = rest.prove
     return Eigenpairs(
         values=np.concatenate([null.values, rest.values[:missing]]),
         vectors=orient(np.hstack([null.vectors, rest.vectors[:, :missing]])),
         residuals=np.concatenate([null.residuals, rest.residuals[:missing]]),
         solver=rest.solver,
-        certificate=admit_tie(rest.certificate, rest.values, rest.residuals, missing),
+        certificate=admitted(rest.certificate),
+        prove=None if prove is None else lambda: admitted(prove()),
     )
+
+
+def certified(pairs: Eigenpairs) -> Eigenpairs | None:
+    """Return eigenpairs with the certificate that was pending, or None if it does not cover them all."""
+    if pairs.prove is None:
+        return pairs
+    with limit_threads(1, only_blas=True):
+        certificate = pairs.prove()
+    return replace(pairs, certificate=certificate, prove=None) if certificate.complete else None
 
 
 def _find_first_certified(
@@ -254,7 +272,7 @@ def _find_first_certified(
         except SpectralError as error:
             failures.append(str(error))
             continue
-        if pairs.certificate is NOT_CERTIFIED or _is_covered(pairs, wanted):
+        if pairs.certificate in (NOT_CERTIFIED, PENDING) or _is_covered(pairs, wanted):
             return pairs
         answers.append(pairs)
     if not answers:
@@ -298,30 +316,37 @@ def _ladder(problem: LaplacianProblem, accuracy: str) -> Iterator[Attempt]:
     """Yield the solvers for a large graph, those that are expected to be fast and certain first."""
     if problem.graph.is_remote and problem.n_null <= MAX_REMOTE_NULL:
         yield solve_by_blocks
-    is_feasible = is_cheap = False
-    if problem.sparse_part is not None:
-        cost = forecast(problem.sparse_part)
-        product = problem.sparse_part.nnz + (0 if problem.split is None else 2 * problem.split.factor.size)
-        # Four gigabytes for the factors.
-        is_feasible = cost.memory <= 4e9 and cost.work <= MAX_FACTOR_WORK
-        is_cheap = is_feasible and cost.work <= MAX_FACTOR_PRODUCTS * product
+    is_pending, is_rough = accuracy == "pending", accuracy in ("rough", "sketch")
+    is_cheap = _can_factorize(problem, MAX_FACTOR_PRODUCTS)
     if is_cheap:
-        if accuracy != "certified":
+        if is_rough:
             yield solve_factorized_roughly
         if problem.n <= SMALL_NODES:
-            yield partial(solve_lanczos, budget=100)
-        yield solve_factorized
+            yield partial(solve_lanczos, budget=100, is_pending=is_pending)
+        yield partial(solve_factorized, is_pending=is_pending)
     if accuracy == "sketch":
         yield solve_sketch
-    if accuracy != "certified":
+    if is_rough:
         yield solve_roughly
-    yield solve_lanczos
-    if is_feasible and not is_cheap:
+    yield partial(solve_lanczos, is_pending=is_pending)
+    if not is_cheap and _can_factorize(problem):
         yield solve_factorized
     if problem.n <= LAST_RESORT_NODES:
         yield solve_dense
     yield solve_iterated
     yield partial(solve_lanczos, budget=20 * PRODUCT_BUDGET)
+
+
+def _can_factorize(problem: LaplacianProblem, products: float = np.inf) -> bool:
+    """Tell whether the graph can be factorised, in the time of some products with it."""
+    part = problem.sparse_part
+    if part is None:
+        return False
+    product = part.nnz + (0 if problem.split is None else 2 * problem.split.factor.size)
+    most = min(MAX_FACTOR_WORK, products * product)
+    cost = forecast(part, most)
+    # Four gigabytes for the factors.
+    return cost.memory <= 4e9 and cost.work <= most
 
 
 def _is_covered(pairs: Eigenpairs, wanted: int) -> bool:

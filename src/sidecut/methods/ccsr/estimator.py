@@ -400,7 +400,7 @@ class CCSR(TakesConstraints, SpectralClusterer):
         """Return the first m eigenvectors: 15 as in the paper, or K + 5, unless m is given."""
         n_points = task.n_points
         count = min(self.n_eigenvectors or max(15, task.n_clusters + 5), n_points)
-        accuracy = "sketch" if n_points > MAX_EXACT_POINTS else "certified"
+        accuracy = "sketch" if n_points > MAX_EXACT_POINTS else task.accuracy
         return laplacian_eigenpairs(
             task.graph, count, solver=self.eigen_solver, accuracy=accuracy, random_state=rng
         )

@@ -189,6 +189,10 @@ class CSAP(TakesConstraints, CutClusterer):
         rng = task.rng()
         with stage("embedding"):
             pairs = laplacian_eigenpairs(
-                graph.nodes, task.n_clusters, solver=self.eigen_solver, random_state=rng
+                graph.nodes,
+                task.n_clusters,
+                solver=self.eigen_solver,
+                accuracy=task.accuracy,
+                random_state=rng,
             )
         return label_vectors(graph, graph.expand(pairs), task, self, rng)

@@ -251,7 +251,9 @@ class E2CP(TakesConstraints, CutClusterer):
             return cut(graph, task, self)
         warn_about_graph(graph, task.n_clusters)
         rng, count = task.rng(), min(task.n_clusters + 1, graph.n_nodes)
-        pairs = laplacian_eigenpairs(graph, count, solver=self.eigen_solver, random_state=rng)
+        pairs = laplacian_eigenpairs(
+            graph, count, solver=self.eigen_solver, accuracy=task.accuracy, random_state=rng
+        )
         return label_vectors(graph, nontrivial(graph, pairs), task, self, rng)
 
 
@@ -294,12 +296,11 @@ def nontrivial(graph: Graph, pairs: Eigenpairs) -> Eigenpairs:
     share[pairs.values > pairs.values[0]] = 0.0
     # The other columns of an orthogonal matrix whose first is along the share span what is left.
     complement = np.linalg.qr(np.column_stack([share, np.eye(share.size)[:, 1:]]))[0][:, 1:]
-    return Eigenpairs(
+    return replace(
+        pairs,
         values=pairs.values[1:],
         vectors=pairs.vectors @ complement,
         residuals=np.abs(complement).T @ pairs.residuals,
-        solver=pairs.solver,
-        certificate=pairs.certificate,
     )
 
 

@@ -92,7 +92,14 @@ class LCSC(TakesConstraints, CutClusterer):
         warn_about_graph(graph, task.n_clusters)
         rng, sets = task.rng(), known.must_link_components()
         with stage("embedding"):
-            pairs = solve_joined(graph, sets, task.n_clusters, solver=self.eigen_solver, random_state=rng)
+            pairs = solve_joined(
+                graph,
+                sets,
+                task.n_clusters,
+                solver=self.eigen_solver,
+                accuracy=task.accuracy,
+                random_state=rng,
+            )
             relaxed = join_rows(graph, sets, pairs.vectors)
             rows = unit_rows(relaxed) if self.unit_rows else relaxed
         with stage("labels"):
@@ -144,7 +151,7 @@ def solve_joined(
         return pairs
     roots = np.sqrt(graph.degrees)
     lifted = roots[:, None] * (small.scale[:, None] * pairs.vectors)[sets]
-    return Eigenpairs(pairs.values, orient(lifted), pairs.residuals, pairs.solver, pairs.certificate)
+    return replace(pairs, vectors=orient(lifted))
 
 
 def join_rows(graph: Graph, sets: IntArray, vectors: FloatArray) -> FloatArray:
