@@ -16,6 +16,7 @@ from sidecut.active.belief import (
     class_counts,
     indicate,
     infer,
+    learn_new_rate,
     left_out_scores,
     place,
     regress,
@@ -150,3 +151,15 @@ def test_graph_kernel_counts_walks():
 
 def test_gaussian_kernel_of_equal_rows_is_one():
     assert np.all(gaussian_kernel(np.ones((3, 2))) == 1.0)
+
+
+def test_the_rate_of_new_classes_is_the_mode_of_its_posterior():
+    """Groups of two kinds: a new class explains some better than the known ones, and others worse."""
+    likelihood = np.array([0.05, 0.1, 0.3, 2.0, 3.0])  # of the known classes, that of a new one being 1
+    rates = np.linspace(0.001, 0.999, 9_981)
+    log_chance = np.log(rates[:, None] + (1 - rates[:, None]) * likelihood).sum(axis=1)
+    log_chance += (2 + 1) * np.log(rates) + (10 - 2 + 4) * np.log(1 - rates)
+    first = 0.2
+    of_new = first / (first + (1 - first) * likelihood)
+    found = learn_new_rate(first, of_new, n_new=2, n_placed=10)
+    assert found == pytest.approx(rates[np.argmax(log_chance)], abs=1e-3)

@@ -171,7 +171,7 @@ class Speaker(Person):
 
 
 def test_all_kinds_in_the_terminal_are_those_of_python():
-    costs = {"pair": 4, "label": 1.5, "set": 6}
+    costs = {"pair": 2, "label": 2, "set": 10}
     run, screen = ActiveClustering(costs=costs, random_state=0).start(X), io.StringIO()
     assert converse(run, CARDS, Speaker(run), screen, budget=20) == "budget"
     shown = screen.getvalue()

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut.active import ActiveClustering, Answer, ClassAnswer, SetAnswer, SimulatedOracle, ask
 from sidecut.active.kinds import Options
 from sidecut.active.records import answered_pairs
-from sidecut.active.strategies import merge_gains
+from sidecut.active.strategies import influence, merge_gains, regrouping
 from sidecut.exceptions import ConflictError
 
 X, Y = load_iris(return_X_y=True)
@@ -42,7 +42,7 @@ def test_the_price_decides_the_kind():
 
 
 def test_all_kinds_mix_and_survive_a_folder(tmp_path):
-    costs = {"pair": 4, "label": 1.5, "set": 6}
+    costs = {"pair": 2, "label": 2, "set": 10}
     run = ask(X, SimulatedOracle(Y), 20, costs=costs, random_state=0, save_to=tmp_path / "run")
     assert set(kinds_of(run)) == {Answer, ClassAnswer, SetAnswer}
     again = ActiveClustering.load(tmp_path / "run")
@@ -79,18 +79,40 @@ def test_a_set_holds_classes_that_may_be_one():
 
 
 def test_the_gain_of_a_label_counts_names():
-    """Two labels compare two classes without names; with a name on the other side, one does."""
+    """Two labels compare two things without names; with a name on the other side, one does."""
     run = ActiveClustering(costs={"label": 1}, random_state=0).start(X)
-    belief = run._belief
-    merges = Options(belief, [], []).merges
-    proposal, gain = Options(belief, [], []).label()
-    column = belief.labels[proposal.a]
-    assert gain == pytest.approx(0.5 * merges[column].sum())
-    other = int(np.argmax(merges[column]))
-    named = ClassAnswer(int(belief.members(other)[0]), "a")
-    run.tell([named])
+    options = Options(run._belief, [], [])
+    proposal, gain = options.label()
+    column = run._belief.labels[proposal.a]
+    assert run._belief.is_placed[proposal.a]
+    assert gain == pytest.approx(0.5 * (options.merges[column].sum() + options.gains[:, column].max()))
+    other = int(np.argmax(options.merges[column]))
+    run.tell([ClassAnswer(int(run._belief.members(other)[0]), "a")])
     options = Options(run._belief, run.history_, [])
     np.testing.assert_array_equal(np.flatnonzero(options.named), [other])
+    proposal, gain = options.label()
+    column = run._belief.labels[proposal.a]
+    worth = np.where(np.arange(len(options.merges)) == other, 1.0, 0.5)
+    assert gain == pytest.approx(options.merges[column] @ worth + 0.5 * options.gains[:, column].max())
+
+
+def test_what_it_brings_to_know_a_point_is_the_sum_over_classes():
+    run = ask(X, SimulatedOracle(Y), 12, random_state=0)
+    options = Options(run._belief, run.history_, run.history_)
+    x = options.candidates
+    expected = regrouping(run._belief)[x] * influence(run._belief, x)
+    np.testing.assert_allclose(options.gains.sum(axis=1), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_many_classes_are_found_by_sets_and_by_labels():
+    """Of thirty classes at most a third hold a centre of an initial cluster; the rest must be founded."""
+    rng = np.random.RandomState(0)
+    y = np.repeat(np.arange(30), 12)
+    points = rng.normal(size=(30, 20))[y] + 0.5 * rng.normal(size=(len(y), 20))
+    for costs in ({"set": 10}, {"label": 5}):
+        run = ask(points, SimulatedOracle(y), 1_000, max_cost=200, costs=costs, random_state=0)
+        assert run.precomputed_.n_initial_clusters < 10
+        assert adjusted_rand_score(y, run.labels_) > 0.85
 
 
 def test_unsure_of_a_point_leaves_it_alone():

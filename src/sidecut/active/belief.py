@@ -165,10 +165,15 @@ def infer(precomputed: Precomputed, groups: AnswerGroups, n_clusters: int | None
     kernel, trust = choose(precomputed, groups, is_class)
     # From proven classes only: classes that are merely likely would make more of them likely.
     n_new = np.count_nonzero(is_class) - len(started)
-    new_rate = new_class_rate(int(n_new), int(np.count_nonzero(is_class[groups.group] & ~is_center)))
+    n_placed = int(np.count_nonzero(is_class[groups.group] & ~is_center))
+    rate = new_class_rate(int(n_new), n_placed)
+    partial = regress(precomputed, groups, is_class, kernel, trust, rate).partial
+    if partial:
+        of_new = np.array([row[-1] for row in partial.values()])
+        rate = learn_new_rate(rate, of_new, int(n_new), n_placed)
     while True:
         may_grow = n_clusters is None or np.count_nonzero(is_class) < n_clusters
-        belief = regress(precomputed, groups, is_class, kernel, trust, new_rate if may_grow else 0.0)
+        belief = regress(precomputed, groups, is_class, kernel, trust, rate if may_grow else 0.0)
         new = [group for group, chances in belief.partial.items() if chances[-1] > 0.5]
         if not new:
             return belief
@@ -183,6 +188,17 @@ def infer(precomputed: Precomputed, groups: AnswerGroups, n_clusters: int | None
 def new_class_rate(n_new: int, n_placed: int) -> float:
     """Return the chance that a point asked about is of no known class; 1 of 5 before any answer."""
     return (n_new + 1.0) / (n_placed + 5.0)
+
+
+def learn_new_rate(rate: float, of_new: FloatArray, n_new: int, n_placed: int) -> float:
+    """Return the likeliest rate of new classes, given the chances of a new one that another rate leads to.
+
+    It is the fixed point of expectation maximisation: each group in no class yet counts as new by its chance.
+    """
+    old = (1.0 / np.maximum(of_new, 1e-12) - 1.0) * rate / (1.0 - rate)
+    for _ in range(20):
+        rate = (n_new + 1.0 + (rate / (rate + (1.0 - rate) * old)).sum()) / (n_placed + 5.0 + len(old))
+    return rate
 
 
 @dataclass(frozen=True)

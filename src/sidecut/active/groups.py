@@ -107,28 +107,6 @@ def connect(n_nodes: int, edges: IntArray) -> IntArray:
     return connected_components(graph, directed=False)[1].astype(np.intp)
 
 
-def _refuse_contradiction(nodes: IntArray, group: IntArray, apart: IntArray) -> None:
-    """Refuse what is certainly apart in one group."""
-    wrong = apart[group[apart[:, 0]] == group[apart[:, 1]]]
-    if len(wrong):
-        a, b = nodes[wrong[0]]
-        raise ConflictError(
-            f"Points {a} and {b} are said to be apart, but a chain of certain answers puts them together. "
-            "Take an answer back with undo(), or give confidence below 1 where answers may be wrong."
-        )
-
-
-def _between(group: IntArray, ends: IntArray, odds: FloatArray) -> FloatArray:
-    """Add up the odds between groups; what lies inside a group does not count."""
-    n = int(group.max(initial=-1)) + 1
-    total = np.zeros((n, n))
-    a, b = group[ends[:, 0]], group[ends[:, 1]]
-    outside = a != b
-    np.add.at(total, (a[outside], b[outside]), odds[outside])
-    np.add.at(total, (b[outside], a[outside]), odds[outside])
-    return total
-
-
 def group_answers(answers: Sequence[Answer], reliability: float, precomputed: Precomputed) -> AnswerGroups:
     """Return the groups of micro-clusters that answers about points form."""
     micro = precomputed.micro_clusters.index_of

@@ -1,14 +1,16 @@
 """Pairs, labels and sets: which kind of question brings most for its cost.
 
-One rule compares them: the number of pairs of points that the answer is expected to regroup, per cost. With
-W_ab = p_ab |a| |b| for two classes that may be one (`merge_gains`), and G_x for a point x whose class is in
-doubt (`expected_change`), the numbers are
+One rule compares them: the number of pairs of points that the answer is expected to regroup, per cost. Let
+W_ab = p_ab |a| |b| for two classes that may be one (`merge_gains`). For a point x whose likeliest class is a,
+G_xa = m(x)(1 - p_a)|a| and G_xc = m(x) p_c |c| for the others (`expected_change`) say what it brings to know
+whether x is of the class. The numbers are
 
-    pair    W_ab, or G_x / Σ i p_(i): comparing x with its likeliest class first takes Σ i p_(i) questions;
-    label   Σ_b W_ab v_b, or G_x Σ_c p_xc v_c, with v = 1 for a class that has a name, else 1/2: it takes
-            two labels to compare two classes without names;
-    set     Σ W_ab over the classes a, b in it + Σ G_x p_xc (1 - r_x²) over its points x and classes c, where
-            r_x is the largest correlation of x with a point chosen before.
+    pair    W_ab, or Σ_c G_xc / Σ i p_(i): x is compared with its likeliest class first, then with the next;
+    label   of x: Σ G_xc over the classes c that have a name, since nothing is known of others;
+            of a class a without a name: Σ_b W_ab v_b + max_x G_xa / 2, with v = 1 for a class with a name and
+            else 1/2, since it takes two labels to compare two things without names;
+    set     Σ W_ab over the classes a, b in it + Σ G_xc (1 - r_x²) over its points x and classes c, where r_x
+            is the largest correlation of x with a point chosen before.
 
 Each is multiplied by the share of earlier gains that questions of this strategy reached.
 """
@@ -111,11 +113,12 @@ class Options:
 
     @cached_property
     def gains(self) -> FloatArray:
-        """G of the candidates."""
-        if not len(self.candidates):
-            return np.empty(0)
-        gains = regrouping(self.belief)[self.candidates] * influence(self.belief, self.candidates)
-        return np.maximum(gains, 1e-9)
+        """G: what it brings to know whether a candidate (row) is of a class (column)."""
+        belief, x = self.belief, self.candidates
+        gains = belief.chances[x] * belief.class_sizes
+        own = belief.labels[x]
+        gains[np.arange(len(x)), own] = (1.0 - belief.chances[x, own]) * belief.class_sizes[own]
+        return np.maximum(gains * influence(belief, x)[:, None], 1e-9)
 
     @cached_property
     def named(self) -> BoolArray:
@@ -146,9 +149,10 @@ class Options:
 
     def label(self) -> tuple[Proposal, float] | None:
         """Return the point whose name brings most, and the gain."""
-        belief, worth = self.belief, np.where(self.named, 1.0, 0.5)
-        by_class = np.where(self.named, 0.0, self.merges @ worth)
-        by_point = self.gains * (belief.chances[self.candidates] @ worth)
+        belief = self.belief
+        by_class = self.merges @ np.where(self.named, 1.0, 0.5) + 0.5 * self.gains.max(axis=0, initial=0.0)
+        by_class[self.named] = 0.0
+        by_point = self.gains @ self.named
         nodes: list[tuple[float, int, str]] = []
         for column in np.argsort(-by_class)[:5]:
             node = self.representative(int(column), self.skipped["label"]) if by_class[column] > 0 else None
@@ -172,13 +176,8 @@ class Options:
         belief = self.belief
         typical = [self.representative(c, self.skipped["class"]) for c in range(belief.n_classes)]
         keep = ~np.isin(self.candidates, list(self.skipped["point"]))
-        points, worth = self.candidates[keep], self.gains[keep]
-        pairs = np.block(
-            [
-                [self.merges, (worth[:, None] * belief.chances[points]).T],
-                [worth[:, None] * belief.chances[points], np.zeros((len(points),) * 2)],
-            ]
-        )
+        points, gains = self.candidates[keep], self.gains[keep]
+        pairs = np.block([[self.merges, gains.T], [gains, np.zeros((len(points),) * 2)]])
         is_askable = np.append([node is not None for node in typical], np.ones(len(points), dtype=bool))
         pairs[~is_askable], pairs[:, ~is_askable] = 0.0, 0.0
         chosen, total = self._greedy(pairs, points)
