@@ -127,6 +127,48 @@ def test_one_cluster_gains_nothing_from_must_links_held_out():
     assert held_out_gain(task, method(WRONG, WRONG)) == 0.0
 
 
+def grown(n_more):
+    """A class of forty points, of which thirty labels are known, in a cluster with ten, or with all others.
+
+    The plain answer has 36 of the class in it, and `n_more` other points.
+    """
+    n = 120
+    truth = (np.arange(n) >= 40).astype(int)
+    known = Constraints.from_labels(np.where(np.arange(n) < 30, 0, -1))
+    plain = truth.copy()
+    plain[26:30] = 1
+    constrained = truth.copy()
+    constrained[40 : 40 + n_more] = 0
+    return known, plain, constrained
+
+
+@pytest.mark.parametrize("caution", [0.0, 1.0])
+def test_a_cluster_that_grows_over_others_gains_nothing_from_labels_of_one_class(caution):
+    known, plain, constrained = grown(n_more=40)
+    with pytest.warns(ConstraintWarning, match="Your 30 labels were not used because they do not help"):
+        answer = run(Task(None, None, known, 2, 0), method(plain, constrained), caution)
+    np.testing.assert_array_equal(answer.labels, plain)
+
+
+@pytest.mark.parametrize("caution", [0.0, 1.0])
+def test_a_cluster_that_finds_the_rest_of_one_class_is_followed(caution):
+    known, plain, constrained = grown(n_more=0)
+    answer = run(Task(None, None, known, 2, 0), method(plain, constrained), caution)
+    assert answer.decision.kept == "constrained"
+    np.testing.assert_array_equal(answer.labels, constrained)
+
+
+def test_labels_of_one_class_are_never_ample():
+    """However many there are: one cluster of all points agrees with them."""
+    n = 600
+    known = Constraints.from_labels(np.where(np.arange(n) < 200, 0, -1))
+    plain = (np.arange(n) >= 190).astype(int)
+    everything = (np.arange(n) >= 590).astype(int)
+    with pytest.warns(ConstraintWarning, match="Your 200 labels were not used"):
+        answer = run(Task(None, None, known, 2, 0), method(plain, everything), 0.0)
+    np.testing.assert_array_equal(answer.labels, plain)
+
+
 def test_where_a_cautious_method_fails_the_plain_answer_is_kept():
     def solve(task):
         if not task.constraints.is_empty:

@@ -8,7 +8,7 @@ must also show that it gains on constraints it was not given: some are held out,
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from sidecut.checks import IntArray
 from sidecut.constraints import ConstraintFolds, Constraints
-from sidecut.constraints.folds import held_out_agreement
+from sidecut.constraints.folds import Fold, held_out_agreement
 from sidecut.exceptions import ConstraintWarning, InfeasibleError, SidecutWarning, SpectralError, warn
 from sidecut.methods.task import Answer, Decision, Task
 from sidecut.progress import stage
@@ -40,6 +40,7 @@ def guard(task: Task, solve: Solve, caution: float, is_ample: bool) -> Answer:
     `is_ample` says that the constraints are enough for the method: then nothing is held out.
     """
     known, answer = task.constraints, None
+    is_ample = is_ample and not is_of_one_class(known)
     if is_ample:
         answer = solve(task)
         if known.agreement(answer.labels) >= AMPLE_AGREEMENT:
@@ -96,7 +97,32 @@ def held_out_gain(task: Task, solve: Solve) -> float:
             found.append(solve(task.given(fold.train, sample=sample)).labels)
         except (InfeasibleError, SpectralError):
             found.append(plain)
-    return held_out_agreement(folds, found) - held_out_agreement(folds, [plain] * len(folds))
+    if not is_of_one_class(task.constraints):
+        return held_out_agreement(folds, found) - held_out_agreement(folds, [plain] * len(folds))
+    before, after = (held_out_capture(folds, labels) for labels in ([plain] * len(folds), found))
+    return (after - before) / (max(before, after) or 1.0)
+
+
+def is_of_one_class(known: Constraints) -> bool:
+    """Tell whether the constraints join points of one class, and say nothing of any other."""
+    return not known.n_cannot_link and known.components.n_components == 1
+
+
+def held_out_capture(folds: Sequence[Fold], labels: Sequence[IntArray]) -> float:
+    """Return recall²/share of the cluster that holds most of one class, by its points held out.
+
+    Up to a factor this is precision times recall (Lee & Liu, 2003): a cluster that grows over other classes
+    has a recall of one, and gains nothing.
+    """
+    if not folds:
+        return 0.0
+    n_held_out, n_captured, share = 0, 0, 0.0
+    for fold, found in zip(folds, labels, strict=True):
+        cluster = np.bincount(found[fold.knowledge.points]).argmax()
+        n_held_out += len(fold.held_out)
+        n_captured += int(np.count_nonzero(found[fold.held_out] == cluster))
+        share += float(np.mean(found[found >= 0] == cluster)) / len(folds)
+    return (n_captured / n_held_out) ** 2 / share
 
 
 def draw_sample(task: Task) -> IntArray:
@@ -114,16 +140,17 @@ def _why_not(task: Task, solve: Solve, caution: float, is_ample: bool) -> str:
         return ""
     if known.n_independent_pairs < MIN_PAIRS:
         return "they are too few to show that they help"
-    # Labels of one class say nothing about the other clusters: one large cluster satisfies them, too.
-    if not known.n_cannot_link and known.components.n_components == 1:
+    one_class = is_of_one_class(known)
+    if one_class:
         caution = max(caution, 1.0)
     if not caution:
         return ""
     with stage("held-out constraints"), warnings.catch_warnings(action="ignore", category=SidecutWarning):
         gain = held_out_gain(task, solve)
-    needed = caution * MIN_GAIN / np.sqrt(known.n_independent_pairs)
-    # K clusters leave a K-th of cannot-links to gain: chance moves agreement with them K times as far.
-    if gain > (needed if known.n_must_link else task.n_clusters * needed):
+    # K clusters leave a K-th of cannot-links to gain: chance moves agreement with them K times as far. Labels
+    # of one class say nothing of K - 1 clusters.
+    n_needed = task.n_clusters if one_class or not known.n_must_link else 1
+    if gain > n_needed * caution * MIN_GAIN / np.sqrt(known.n_independent_pairs):
         return ""
     return "they do not help to predict one another: some were held out, and the others did not find them"
 

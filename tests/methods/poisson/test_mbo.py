@@ -1,13 +1,15 @@
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
+import sidecut
 from sidecut import Constraints, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.constraints import sample_pairs
-from sidecut.exceptions import GraphWarning, LabellingWarning
+from sidecut.exceptions import ConstraintWarning, GraphWarning, LabellingWarning
 from sidecut.labelling.confidence import majority_of_neighbors
 from sidecut.methods.poisson.descent import descend
 from sidecut.methods.poisson.mbo import SIZE_NOISE, shrink
@@ -320,3 +322,24 @@ def test_a_cluster_without_points_is_spoken_of():
     with pytest.warns(LabellingWarning, match="'PoissonMBO' found 4 clusters where n_clusters=5"):
         model.fit(np.array(rows, dtype=np.uint8), constraints=known)
     assert len(np.unique(model.labels_)) == 4
+
+
+@pytest.mark.parametrize("method", [sidecut.PoissonLearning, sidecut.PoissonMBO])
+def test_one_pair_in_two_clusters_is_no_label_of_each(method):
+    """It names both clusters, but says too little to move all other points."""
+    X, y = make_moons(200, noise=0.1, random_state=0)
+    model = method(2, random_state=0)
+    plain = model.fit(X).labels_
+    violated = next((i, j) for i, j in combinations(range(200), 2) if plain[i] == plain[j] and y[i] != y[j])
+    with pytest.warns(ConstraintWarning, match="too few to show"):
+        model.fit(X, constraints=Constraints.from_pairs(200, cannot_link=[violated]))
+    assert adjusted_rand_score(model.labels_, plain) == 1.0
+
+
+def test_labels_of_all_clusters_are_followed_however_few():
+    """PoissonMBO is made for them."""
+    X, y = make_blobs(90, centers=3, random_state=2)
+    known = np.full(90, -1)
+    known[[np.flatnonzero(y == c)[0] for c in range(3)]] = range(3)
+    model = sidecut.PoissonMBO(3, random_state=0).fit(X, constraints=known)
+    assert not hasattr(model, "decision_")

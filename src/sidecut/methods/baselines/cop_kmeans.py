@@ -50,7 +50,8 @@ class COPKMeans(PointClusterer):
     init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
         The first centres: spread out, at random points, or given.
     n_init : int, default=10
-        How many starts; the one with the least sum of squares is kept. Given centres are started from once.
+        How many starts; the one with the least sum of squares is kept. Given centres are started from once;
+        with "k-means++" the centres found without constraints are one more start.
     max_iter : int, default=300
         How many iterations each start has at most.
     tol : float, default=1e-4
@@ -134,10 +135,13 @@ class COPKMeans(PointClusterer):
         offset = np.zeros(X.shape[1]) if is_sparse else X.mean(axis=0, dtype=np.float64)
         points = weighted_points(X, sets, offset, k, self.max_steps)
         starts = [given - offset] if given is not None else self._first_centres(points, k, task.rng())
+        if given is None and self.init == "k-means++" and not task.constraints.is_empty:
+            plain = self._solve(task.without_constraints())
+            starts.append(plain.results["cluster_centers_"] - offset)
         spread = mean_variance_axis(X, axis=0)[1] if is_sparse else X.var(axis=0, dtype=np.float64)
         tol = self.tol * float(np.mean(spread))
         with stage("k-means"):
-            runs = [run_lloyd(points, centres, self.max_iter, tol) for centres in track(starts, self.n_init)]
+            runs = [run_lloyd(points, centres, self.max_iter, tol) for centres in track(starts, len(starts))]
         return self._describe(X, sets, offset, best_run(runs))
 
     def _nearest(self, X: Any) -> IntArray:

@@ -81,11 +81,6 @@ class PoissonClusterer(TakesConstraints, EigenClusterer):
             found.append(self._first_clusters(signed, seeds, k, rng))
         return found
 
-    def _is_guarded(self, task: Task) -> bool:
-        # Labels of all clusters, however few, are what these methods are made for.
-        is_seeded = find_seeds(task.constraints, task.n_clusters).n_seeded == task.n_clusters
-        return not is_seeded and super()._is_guarded(task)
-
     def _finish(self, task: Task, answer: Answer) -> Answer:
         """Number the clusters of an unconstrained answer by the labelled points."""
         if answer.decision is not None and answer.decision.kept == "unconstrained":
