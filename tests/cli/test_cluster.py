@@ -166,7 +166,7 @@ def test_standardizing_and_settings_reach_the_method(shell, clouds_csv):
     ("command", "complaint"),
     [
         ("cluster cloud.csv -k 2 -o l.csv", "no file cloud.csv; did you mean clouds.csv?"),
-        ("cluster clouds.csv -k 2 -o l.csv", "--drop class,name,seen"),
+        ("cluster clouds.csv -k 2 -o l.csv", "--label-column seen --drop class"),
         ("cluster clouds.csv -k 2 -o l.xls", "cannot write '.xls' files"),
         ("cluster clouds.csv -k 2 -o no/l.csv", "no directory no"),
         ("cluster clouds.csv -k 2 -o clouds.csv", "overwrite an input"),

@@ -70,7 +70,7 @@ def test_one_refusal_says_all(shell):
     path = messy.write_ids(shell.directory)
     assert shell("cluster", path.name, *WORDS) == 2
     assert "looks like ids, not like a feature (7000000, 7000007, 7000014, ...)" in shell.err
-    needed = "--id-column customer_id --drop signup --encode --impute"
+    needed = "--id-column customer_id --drop region,signup --impute"
     assert shell.err.endswith(f"All that this table seems to need: {needed}.\n")
     assert shell("cluster", path.name, *needed.split(), *WORDS) == 0, shell.err
     assert pd.read_csv("l.csv")["customer_id"].tolist()[:2] == [7000000, 7000007]
@@ -165,3 +165,68 @@ def test_two_columns_are_names_and_labels_under_any_heading(shell, heading):
     assert shell("check", "k.xlsx", "--data", "t.csv", "--id-column", "who") == 0, shell.err
     shell.write("pairs.csv", "from,to\np0,p1\n")
     assert shell("check", "pairs.csv", "--data", "t.csv", "--id-column", "who") == 2
+
+
+def test_a_column_of_one_value_is_said_to_count_for_nothing(shell):
+    frame = messy.numbers().assign(country="DE", year=2024)
+    frame.drop(columns="country").to_csv("t.csv", index=False)
+    assert shell("cluster", "t.csv", *WORDS) == 0, shell.err
+    assert "by turnover, orders, discount; left out year (the same in every row)" in shell.out
+    frame[["year"]].assign(month=3).to_csv("t.csv", index=False)
+    assert shell("cluster", "t.csv", *WORDS) == 2
+    assert "each of its columns has one value ('year', 'month')" in shell.err
+
+
+def test_words_among_numbers_are_to_be_corrected_not_encoded(shell):
+    frame = messy.numbers().assign(age=[str(20 + i) for i in range(messy.N)])
+    frame.loc[3, "age"] = "about 7"
+    frame.to_csv("t.csv", index=False)
+    assert shell("cluster", "t.csv", *WORDS) == 2
+    assert "Column 'age' of t.csv is a number in 39 of 40 rows, but row 3 holds 'about 7'" in shell.err
+    assert "--encode" not in shell.err
+
+
+def test_texts_are_compared_by_their_words_in_the_studio(shell):
+    shell.write("t.csv", "review\n" + "".join(f"the tool is good for {i}\n" for i in range(20)))
+    assert shell("cluster", "t.csv", *WORDS) == 2
+    assert "sidecut studio t.csv --text review compares texts by their words" in shell.err
+    assert "encode if" not in shell.err
+
+
+def test_names_that_occur_twice_are_said_with_all_else(shell):
+    path = messy.write_doubles(shell.directory)
+    pd.read_csv(path).assign(day="2024-05-06").to_csv("t.csv", index=False)
+    assert shell("cluster", "t.csv", "--id-column", "name", *WORDS) == 2
+    assert "Column 'day' of t.csv holds dates" in shell.err
+    assert "calls rows 36 and 37 both 'c36'" in shell.err
+
+
+@pytest.mark.parametrize("command", ["check", "cluster"])
+def test_labels_by_name_ask_for_the_column_of_names(shell, command):
+    path = messy.write_ids(shell.directory)
+    frame = pd.read_csv(path)[["customer_id", "turnover", "orders", "discount"]].dropna()
+    frame.to_csv("t.csv", index=False)
+    shell.write("known.csv", "customer,kind\n7000000,a\n7000014,b\n")
+    words = {
+        "check": ("known.csv", "--data", "t.csv"),
+        "cluster": ("t.csv", "--constraints", "known.csv", "--drop", "customer_id", *WORDS),
+    }
+    assert shell(command, *words[command]) == 2
+    said = "--id-column customer_id." if command == "check" else "--id-column."
+    assert shell.err.endswith(f"say which column of t.csv has the names: {said}\n")
+
+
+def test_huge_numbers_warn_of_nothing_but_themselves(shell, recwarn):
+    frame = messy.numbers()
+    frame.assign(orders=frame.orders * 1e300).to_csv("t.csv", index=False)
+    assert shell("cluster", "t.csv", *WORDS[:4], "-o", "l.csv") == 0, shell.err
+    assert "Column 'orders' spreads" in shell.err
+    assert [str(w.message) for w in recwarn if issubclass(w.category, RuntimeWarning)] == []
+
+
+def test_a_number_of_clusters_that_nothing_supports_is_called_a_guess(shell):
+    messy.numbers().to_csv("t.csv", index=False)
+    assert shell("cluster", "t.csv", "--no-report", "-o", "l.csv") == 0, shell.err
+    assert "is a guess from the data alone; --clusters K asks for another number" in shell.out
+    assert shell("cluster", "t.csv", *WORDS) == 0
+    assert "guess" not in shell.out

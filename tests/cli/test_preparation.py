@@ -75,10 +75,16 @@ def test_names_are_no_categories():
         ("index", [1, 1, 2, 2, 3], False),
         ("customer_id", [7, 3, 9, 40, 7], True),
         ("x", np.arange(5), False),
+        ("x", np.arange(7_000_000, 7_000_036, 3), True),
+        ("x", np.arange(12) % 5, False),
+        ("Kundennr", [7, 3, 9, 40, 2], True),
+        ("customerId", [7, 3, 9, 40, 2], True),
+        ("Artikelnummer", [7, 3, 9, 40, 2], True),
+        ("casino", [7, 3, 9, 40, 2], False),
     ],
 )
 def test_columns_that_look_like_ids_are_asked_about(name, values, is_asked):
-    frame = pd.DataFrame({name: values, "y": 0.5})
+    frame = pd.DataFrame({name: values, "y": np.arange(len(values)) % 2 / 2})
     if not is_asked:
         assert points_from_table(frame, T).columns == (name, "y")
         return

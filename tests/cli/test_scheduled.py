@@ -112,4 +112,4 @@ def test_other_files_and_columns_of_text_are_refused(shell, table, address):
     assert "--scheduler reads tables" in shell.err
     table.to_csv("points.csv", index=False)
     assert shell("cluster", "points.csv", "-k", 2, "--scheduler", address, "-o", "l.csv") == 2
-    assert "Column 'name' of points.csv is not a number" in shell.err
+    assert "Column 'name' of points.csv holds 100 different texts" in shell.err

@@ -32,7 +32,7 @@ from sidecut.cli.inputs import (
 from sidecut.cli.options import CheckOptions
 from sidecut.cli.preparation import Points, Preparation, PreparationOptions, learn_scale
 from sidecut.cli.reading import TABLE_SUFFIXES, TextFormat, kind_suffix, read_table
-from sidecut.cli.tables import ColumnRoles, must_exist, named_parts
+from sidecut.cli.tables import ColumnRoles, looks_like_ids, must_exist, named_parts
 from sidecut.constraints import Conflict, Constraints
 from sidecut.constraints.closure import points_apart, too_few_clusters
 from sidecut.diagnostics import Suspects, find_suspects
@@ -105,7 +105,9 @@ def _points(options: CheckOptions, roles: ColumnRoles, text: TextFormat) -> Poin
     frame = read_table(options.data, text, roles.special)
     must_exist(roles.special, list(frame.columns), options.data)
     values = {column: frame[column].tolist() for column in roles.special}
-    return Points(np.empty((len(frame), 0)), options.data, **named_parts(values, roles, options.data))
+    ids = {column: "ids" for column in frame.columns if looks_like_ids(frame[column], column)}
+    parts = named_parts(values, roles, options.data)
+    return Points(np.empty((len(frame), 0)), options.data, left_out=ids, **parts)
 
 
 def _count(constraints: Constraints) -> dict[str, Any]:

@@ -104,9 +104,6 @@ def _fitting_parameters(
     """Adapt the parameters to the method and the points, and refuse those that do not go together."""
     known = estimator_class().get_params(deep=False)
     wanted = dict(chosen)
-    if method == "auto" and points.preparation is not None and points.preparation.text:
-        # Encoded columns are scaled as one already; to scale each feature again would count them many times.
-        wanted["affinity"] = chosen.get("affinity") or "knn"
     if method == "auto" and chosen.get("n_neighbors") is not None:
         wanted["affinity"] = recipe(chosen.get("affinity") or "knn", chosen["n_neighbors"])
         wanted["n_neighbors"] = None

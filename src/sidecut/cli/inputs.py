@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from scipy import sparse
 
 from sidecut.cli.console import UsageError, existing_file, in_options
 from sidecut.cli.options import TableOptions
-from sidecut.cli.preparation import Points, Preparation, PreparationOptions, learn_scale
+from sidecut.cli.preparation import Points, Preparation, PreparationOptions, learn_scale, quoted
 from sidecut.cli.reading import (
     TABLE_SUFFIXES,
     TextFormat,
@@ -425,9 +426,11 @@ def read_named_constraints(
     except ConflictError:
         raise
     except ConstraintError as error:
-        hint = (
-            " Say which column holds the names with --id-column." if "called by names" in str(error) else ""
-        )
+        is_by_name = re.search("called by names|not within the samples", str(error)) is not None
+        ids = [column for column, why in points.left_out.items() if why == "ids"]
+        said = f"--id-column {quoted(ids[0])}" if ids else "--id-column"
+        hint = f" If it calls points by name, say which column of {points.source} has the names: {said}."
+        hint = hint if is_by_name and points.names is None and points.source != path else ""
         raise UsageError(f"{in_options(str(error))}.{hint}") from error
 
 

@@ -54,7 +54,7 @@ class Points:
         if not self.columns:
             return ""
         left = [f"{name} ({why})" for name, why in self.left_out.items()]
-        said = f"Clustered by {listed(self.columns)}"
+        said = f"Clustered by {listed([name for name in self.columns if name not in self.left_out])}"
         return f"{said}; left out {listed(left)}." if left else f"{said}."
 
 
@@ -157,6 +157,8 @@ def learn_scale(preparation: Preparation, X: NDArray[np.float64]) -> Preparation
     scaler = StandardScaler().fit(np.ldexp(X, -exponents))
     for name in preparation.text:
         block = preparation.blocks[name]
+        # Not centred: AutoCut knows the columns of a category by their zeros.
+        scaler.mean_[block] = 0.0
         scaler.scale_[block] = np.sqrt(scaler.var_[block].sum()) or 1.0
     return replace(preparation, exponents=exponents, scaler=scaler)
 
@@ -239,10 +241,11 @@ def warn_about_spreads(points: Points) -> None:
     """Warn if one column has a much larger standard deviation than most: it alone decides distances."""
     if points.is_graph or points.columns is None or len(points.columns) != points.X.shape[1]:
         return
-    with np.errstate(over="ignore", invalid="ignore"):
-        spreads = points.X.std(axis=0)
+    largest = np.abs(points.X).max(axis=0, initial=0.0)
+    # The square of the largest value may be beyond a float.
+    spreads = largest * (points.X / np.where(largest > 0, largest, 1.0)).std(axis=0)
     varied = np.sort(spreads[spreads > 0])
-    if len(varied) < 2 or not np.isfinite(varied[-1]):
+    if len(varied) < 2:
         return
     # Of two columns the lesser one, of many the middle one.
     usual, widest = varied[(len(varied) - 1) // 2], int(np.argmax(spreads))

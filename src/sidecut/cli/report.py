@@ -19,7 +19,7 @@ from sidecut import __version__
 from sidecut.cli.check import chance_words, list_suspects
 from sidecut.cli.console import UsageError, counted, require
 from sidecut.cli.evaluate import MAX_LISTED, listed_constraints
-from sidecut.cli.preparation import Points
+from sidecut.cli.preparation import Points, Preparation, learn_scale
 from sidecut.cli.result import ClusterRun, clusters_words, sentences, solver_words
 from sidecut.constraints import Constraints
 from sidecut.methods.new_points import neighborhood
@@ -428,8 +428,7 @@ def coordinates_of(points: Points) -> tuple[NDArray[np.float64], str]:
         return project_for_picture(X), "the data themselves"
     if points.columns and isinstance(X, np.ndarray):
         # Columns of a table have units of their own.
-        spread = X.std(axis=0)
-        X = X / np.where(spread > 0, spread, 1.0)
+        X = learn_scale(Preparation(columns=()), X).rescale(X)
     return project_for_picture(X), "the first two principal components of the data"
 
 

@@ -134,6 +134,7 @@ class ClusterRun:
         X, prepared = self.points.X, self.points.preparation
         if not self.points.columns or prepared is None or not isinstance(X, np.ndarray):
             return []
+        X = X / np.maximum(np.abs(X).max(axis=0), np.finfo(float).tiny)
         means = np.array([X[self.labels == c].mean(axis=0) for c in np.unique(self.labels)])
         between = np.bincount(self.labels)[np.unique(self.labels)] @ (means - X.mean(axis=0)) ** 2
         total = len(X) * X.var(axis=0)
@@ -235,6 +236,11 @@ def _kept_words(run: ClusterRun) -> str:
 
 def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
     doubts = [*_broken_words(run), *_suspect_words(run), *_small_cluster_words(run)]
+    if run.constraints.is_empty and getattr(run.model, "n_clusters_curve_", None) is not None:
+        doubts.append(
+            f"that there {'is' if run.n_clusters == 1 else 'are'} {clusters_words(run)} is a guess from the "
+            "data alone; --clusters K asks for another number"
+        )
     before = None if run.baseline_score is None else run.baseline_score.ari_unconstrained
     after = run.score.ari_unconstrained
     if before is not None and after is not None and after <= before - 0.02:

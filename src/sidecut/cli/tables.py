@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,19 +104,36 @@ def points_from_table(
         columns, needs = [c for c in columns if c not in out], [need for need in needs if not need.why]
         if not columns:
             raise UsageError(f"{source} has no column of numbers. Turn text into numbers with --encode.")
+    said = {column: frame[column].tolist() for column in roles.special}
     if needs:
-        raise UsageError(_said_at_once(needs))
+        raise UsageError(_said_at_once(needs) + _said_of_names(said, roles, source))
+    parts = named_parts(said, roles, source)
     preparation, X = learn_preparation(frame, columns, source, wanted)
+    same = [name for name, block in preparation.blocks.items() if not np.ptp(X[:, block], axis=0).any()]
+    if len(same) == len(columns) and len(frame) > 1 and not is_graph:
+        raise UsageError(
+            f"There is nothing to cluster {source} by: each of its columns has one value "
+            f"({listed([repr(name) for name in same])})."
+        )
     return Points(
         X=X,
         source=source,
         is_graph=is_graph,
         columns=tuple(columns),
         preparation=preparation,
-        left_out=left_out,
+        left_out=left_out | dict.fromkeys([] if is_graph else same, "the same in every row"),
         decimal=getattr(frame.attrs.get("format"), "decimal", None),
-        **named_parts({column: frame[column].tolist() for column in roles.special}, roles, source),
+        **parts,
     )
+
+
+def _said_of_names(said: dict[str, list[Any]], roles: ColumnRoles, source: Path) -> str:
+    """Return what is wrong with the names of the points or with the labels, if anything is."""
+    try:
+        named_parts(said, roles, source)
+    except UsageError as error:
+        return f" {error}"
+    return ""
 
 
 def _said_at_once(needs: Sequence[Need]) -> str:
@@ -143,9 +160,10 @@ def _said_at_once(needs: Sequence[Need]) -> str:
         "--impute",
     )
     said = [f"{flag} {','.join(flags[flag])}".strip() for flag in order if flag in flags]
-    is_new = len(said) > 1 or "--label-column" in flags
-    more = f" All that this table seems to need: {' '.join(said)}." if is_new else ""
-    return " ".join(dict.fromkeys(sentences)) + more
+    sentences = list(dict.fromkeys(sentences))
+    is_new = len(said) > 1 or len(sentences) > 1 or "--label-column" in flags
+    more = [f"All that this table seems to need: {' '.join(said)}."] if is_new else []
+    return " ".join([*sentences, *more])
 
 
 def list_needs(
@@ -168,9 +186,15 @@ def list_needs(
     naming = [need for need in needs if need.options[0].startswith("--id-column")][1:]
     again = [need for need in needs if need.options[0].startswith("--label-column")][1:]
     for need in (*naming, *again):
-        needs[needs.index(need)] = Need(
-            need.column, need.why, need.sentence, (f"--drop {quoted(need.column)}",)
-        )
+        needs[needs.index(need)] = replace(need, options=(f"--drop {quoted(need.column)}",))
+    if len(needs) < len(columns):
+        # Whether text tells what belongs together is not known: numbers alone are the safer advice.
+        needs = [
+            replace(need, options=(f"--drop {quoted(need.column)}",))
+            if need.options == ("--encode",) and not wanted.leave_out
+            else need
+            for need in needs
+        ]
     needs = _one_sentence_for_words(frame, needs, source)
     leaving = {
         need.column
@@ -233,9 +257,21 @@ def _words(
         ways = f", or make it the names of the points with --id-column {name}" if naming else ""
         if not n_texts:
             return None if wanted.encode else Need(column, "text", "", (option,))
+        if (n_numbers := int(_are_numbers(values).sum())) > len(frame) // 2:
+            row, value = _first_text(values)
+            said = f"is a number in {n_numbers:,} of {len(frame):,} rows, but row {row} holds {value!r}"
+            ways = "Correct or empty such cells, or leave the column out with"
+            return Need(
+                column,
+                "mixed",
+                f"Column {column!r} of {source} {said}. {ways} --drop {name}.",
+                (f"--drop {name}",),
+            )
         said = f"holds {n_texts:,} different texts in {len(frame):,} rows, too many for --encode"
-        sentence = f"Column {column!r} of {source} {said}. Leave it out with --drop {name}{ways}."
-        return Need(column, "text", sentence if wanted.encode else "", (option,))
+        by_words = f"; sidecut studio {source} --text {name} compares texts by their words"
+        more = by_words if len(text_columns(frame, list(frame.columns))) == len(frame.columns) else ""
+        sentence = f"Column {column!r} of {source} {said}. Leave it out with --drop {name}{ways}{more}."
+        return Need(column, "texts", sentence, (option,))
     if wanted.encode:
         return None
     labels = _label_options(values) if roles.label is None else ()
@@ -256,10 +292,10 @@ def _one_sentence_for_words(frame: pd.DataFrame, needs: list[Need], source: Path
     drop = f"--drop {','.join(quoted(name) for name in text)}"
     sentence = (
         f"Column {text[0]!r} of {source} is not a number{others}: row {row} holds {value!r}. Leave it out "
-        f"with {drop}, turn text into columns of zeros and ones with --encode, or say what it is with "
+        f"with {drop}, cluster by it with --encode if it tells what belongs together, or say what it is with "
         "--id-column, --label-column or --truth-column."
     )
-    return [need if need.sentence else Need(need.column, need.why, sentence, need.options) for need in needs]
+    return [need if need.sentence else replace(need, sentence=sentence) for need in needs]
 
 
 def _gaps(
@@ -282,16 +318,18 @@ def _gaps(
 
 def is_called_id(column: str) -> bool:
     """Return whether the heading of a column says that it holds ids."""
-    return re.fullmatch(r"(?i)(.*[_ -])?(id|ids|key|index|uid|row|nr|no)\.?", column) is not None
+    words = re.sub(r"([a-z])([A-Z])", r"\1_\2", column)
+    pattern = r"(?i)(.*[_ -])?(id|ids|key|index|uid|row|no)\.?|.*(nr|nummer|number)\.?"
+    return re.fullmatch(pattern, words) is not None
 
 
 def looks_like_ids(values: pd.Series, column: str) -> bool:
-    """Return whether a column numbers the rows: by its heading, or because it counts on by one."""
+    """Return whether a column numbers the rows: by its heading, or because it counts on by equal steps."""
     if column.startswith("Unnamed: "):
         return True
     if values.dtype.kind not in "iu":
         return False
-    counts_on = len(values) >= 10 and bool((np.diff(values.to_numpy()) == 1).all())
+    counts_on = len(values) >= 10 and len(steps := np.unique(np.diff(values))) == 1 and steps[0] > 0
     # Ids may occur twice; a column that is called id and has many doubles is a feature.
     is_mostly_distinct = len(values) > 2 and values.nunique() > 0.75 * len(values)
     return counts_on or (is_called_id(column) and is_mostly_distinct)
@@ -309,9 +347,14 @@ def can_name_points(series: pd.Series) -> bool:
     return bool(series.notna().all()) and int(series.astype(str).nunique()) == len(series)
 
 
+def _are_numbers(series: pd.Series) -> pd.Series:
+    """Return which cells are numbers, in whatever way they are written."""
+    return series.astype(str).str.fullmatch(r"\s*[-+]?[\d.,'’ ]+\s*")
+
+
 def _first_text(series: pd.Series) -> tuple[int, Any]:
     """Return the first cell that is no number, and its row."""
-    is_number = series.isna() | series.astype(str).str.fullmatch(r"\s*[-+]?[\d.,'’ ]+\s*")
+    is_number = series.isna() | _are_numbers(series)
     row = int(np.argmin(is_number.to_numpy())) if not is_number.all() else int(np.argmax(series.notna()))
     return row, series.iloc[row]
 

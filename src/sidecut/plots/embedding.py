@@ -108,7 +108,7 @@ def _write_name(ax: Axes, members: FloatArray, name: str) -> None:
     """Write the name of a cluster at its point nearest to the median, on a ground that keeps it readable."""
     if not len(members):
         return
-    nearest = np.argmin(np.linalg.norm(members - np.median(members, axis=0), axis=1))
+    nearest = np.argmin(np.hypot(*(members - np.median(members, axis=0)).T))
     ground = "#14161a" if text_colour() > "#8" else "#ffffff"
     box = {"boxstyle": "round,pad=0.2", "facecolor": ground, "edgecolor": "none", "alpha": 0.75}
     shown = name if len(name) <= 24 else f"{name[:23]}…"
