@@ -229,10 +229,60 @@ def test_the_grown_graph_of_binary_weights_is_the_graph_of_all_points_where_old_
     X, new = OLD, OLD[:40] + 1000.0
     recipe = Neighbors(5, weights="binary")
     graph = recipe.build(X)
-    grown, same = graph.extension.grow(graph, X, new)
+    grown, same, alone = graph.extension.grow(graph, X, new)
     whole = recipe.build(np.vstack([X, new]))
     assert (same == -1).all()
     np.testing.assert_allclose(grown.toarray(), whole.toarray())
+    np.testing.assert_allclose(alone, graph.extension.edges(X, new)[0].sum(axis=1))
+
+
+def with_strangers(n_usual=(12, 12), mutual=0.3, weight_to_old=2.0):
+    """Two clusters in lattices, usual new points of both, and twelve strangers beside the first."""
+    lattice = [(i, (i + step) % 100, 1.0) for i in range(100) for step in range(1, 7)]
+    edges = lattice + [(100 + i, 100 + j, weight) for i, j, weight in lattice]
+    usual = np.repeat([0, 1], n_usual)
+    for new, cluster in enumerate(usual.tolist(), 200):
+        edges += [(new, 100 * cluster + (8 * new + step) % 100, 1.0) for step in range(12)]
+    first = 200 + len(usual)
+    for number in range(12):
+        edges += [(first + number, 8 * number + step, 0.5) for step in range(4)]
+        edges += [(first + number, first + other, mutual) for other in range(number) if number - other < 4]
+    to_old = np.append(np.full(len(usual), 12.0), np.full(12, weight_to_old))
+    before = Before(np.repeat([0, 1], 100), np.ones(200), {}, 2)
+    n, nothing = first + 12, Constraints.none(first + 12)
+    labels, _, changes = place(before, graph_of(n, edges), nothing, nothing, None, to_old)
+    np.testing.assert_array_equal(labels[:200], before.labels)
+    np.testing.assert_array_equal(labels[200:first], usual)
+    return set(labels[first:].tolist()), changes
+
+
+def test_strangers_that_hold_together_are_new_though_most_of_their_weight_leads_to_old_points():
+    founded, changes = with_strangers()
+    assert founded == {2}
+    assert "hold together" in changes.of("new")[0].why
+
+
+@pytest.mark.parametrize(
+    "usual",
+    [
+        {"n_usual": (0, 12)},  # the cluster has drifted: nothing came where it was
+        {"mutual": 0.0},  # they have nothing to do with each other
+        {"weight_to_old": 12.0},  # they are no farther from old points than these are
+    ],
+    ids=str,
+)
+def test_strangers_found_nothing_where_one_of_three_conditions_fails(usual):
+    assert with_strangers(**usual)[0] == {0}
+
+
+def test_the_weight_of_new_points_that_came_alone_is_that_of_old_ones():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4))
+    graph = Neighbors().build(X[:1500])
+    alone = graph.extension.grow(graph, X[:1500], X[1500:])[2]
+    # Of as many points of the same kind, one in twenty has less than the twentieth part of the old ones.
+    assert np.mean(alone < np.quantile(graph.degrees, 0.05)) == pytest.approx(0.05, abs=0.025)
+    assert np.mean(alone < np.quantile(graph.degrees, 0.5)) == pytest.approx(0.5, abs=0.06)
 
 
 def test_sparse_rows_and_scaled_features_are_updated():

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sidecut.checks import FloatArray, IntArray
-from sidecut.graphs.graph import Extension, Graph, SparseGraph, as_graph
+from sidecut.graphs.graph import Extension, Graph, Grown, SparseGraph, as_graph
 from sidecut.graphs.search import neighbors_of_new
 
 #: Steps along the graph over which features are averaged.
@@ -191,11 +191,12 @@ class AveragedExtension:
         exact_matches = np.where(distances[:, 0] <= 0, indices[:, 0], -1)
         return self.extension.edges(self.averages, X_new)[0], exact_matches
 
-    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> tuple[SparseGraph, IntArray]:
-        """Return the graph of old and new points, and for each new point an old one it equals."""
-        grown, _ = self.extension.grow(graph, self.averages, X_new)
+    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> Grown:
+        """Return the graph of old and new points."""
+        grown = self.extension.grow(graph, self.averages, X_new).graph
         exact_matches = self.edges(X, X_new)[1]
         both = sp.vstack if sp.issparse(self.averages) else np.concatenate
         if grown.extension is not None:
             grown.extension = replace(self, extension=grown.extension, averages=both([self.averages, X_new]))
-        return grown, exact_matches
+        # They are not averaged, so that how far they are from old ones says nothing.
+        return Grown(grown, exact_matches, np.full(len(exact_matches), np.inf))

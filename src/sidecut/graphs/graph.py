@@ -133,6 +133,16 @@ def order_neighbors(matrix: sp.csr_array) -> IntArray | None:
     return order if after < 0.5 * before else None
 
 
+class Grown(NamedTuple):
+    """A graph of old and new points."""
+
+    graph: SparseGraph
+    #: For each new point an old one it equals, or -1.
+    exact_matches: IntArray
+    #: How much weight each new point would have to old ones if it came alone: as the degrees of old ones.
+    to_old: FloatArray
+
+
 class Extension(Protocol):
     """What links new points to those of a graph."""
 
@@ -140,8 +150,8 @@ class Extension(Protocol):
         """Return the weights from new points to old ones, and for each the old one it equals, or -1."""
         ...
 
-    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> tuple[SparseGraph, IntArray]:
-        """Return the graph of old and new points, and for each new point an old one it equals, or -1."""
+    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> Grown:
+        """Return the graph of old and new points."""
         ...
 
 

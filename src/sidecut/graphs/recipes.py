@@ -15,9 +15,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from sidecut.checks import FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.exceptions import GraphWarning, warn
-from sidecut.graphs.graph import Graph, SparseGraph, tile_rows
+from sidecut.graphs.graph import Graph, Grown, SparseGraph, tile_rows
 from sidecut.graphs.kernels import (
     GaussianGraph,
     HeatGraph,
@@ -56,19 +56,23 @@ class NeighborExtension:
         """Return the weights from new points to old ones, and for each new point an old one it equals."""
         metric = "cosine" if self.weights == "cosine" else "euclidean"
         indices, distances = neighbors_of_new(X, X_new, self.n_neighbors, metric, self.cells)
-        own = local_scales(distances) if self.weights == "self_tuning" else self.scales
-        weight = edge_weights(self.weights, distances, indices, own, self.scales)
-        # An old point asks for the edge, too, if the new one is nearer than its last neighbour.
-        mutual = distances <= self.reach[indices]
-        if self.symmetrize == "mean":
-            weight = np.where(mutual, weight, 0.5 * weight)
-        elif self.symmetrize == "mutual":
-            weight = np.where(mutual, weight, 0.0)
+        weight = self._weights_alone(indices, distances)
         exact_matches = np.where(distances[:, 0] <= 0, indices[:, 0], -1)
         return as_rows_of_edges(indices, weight, self.reach.size), exact_matches
 
-    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> tuple[SparseGraph, IntArray]:
-        """Return the graph of old and new points, and for each new point an old one it equals, or -1.
+    def _weights_alone(self, indices: IntArray, distances: FloatArray) -> FloatArray:
+        """Return the weights of new points to their nearest old ones, (m, k), as if each came alone."""
+        own = local_scales(distances) if self.weights == "self_tuning" else self.scales
+        weights = edge_weights(self.weights, distances, indices, own, self.scales)
+        return self._as_asked(weights, distances <= self.reach[indices])
+
+    def _as_asked(self, weights: FloatArray, mutual: BoolArray) -> FloatArray:
+        """Return symmetrised weights: an old point asks, too, if a new one is within its reach."""
+        alone = {"mean": 0.5, "union": 1.0, "mutual": 0.0}[self.symmetrize]
+        return np.where(mutual, weights, alone * weights)
+
+    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> Grown:
+        """Return the graph of old and new points.
 
         New points look for their neighbours among all points; the edges between old points stay. What takes
         long in making a graph anew, the search for the neighbours of old points, is left out.
@@ -77,6 +81,7 @@ class NeighborExtension:
         metric = "cosine" if self.weights == "cosine" else "euclidean"
         indices, distances = neighbors_of_new(X, X_new, min(self.n_neighbors, n), metric, self.cells)
         exact_matches = np.where(distances[:, 0] <= 0, indices[:, 0], -1)
+        alone = self._weights_alone(indices, distances).sum(axis=1)
         if m > 1:
             among = nearest_neighbors(X_new, min(self.n_neighbors, m - 1), metric=metric)
             indices = np.hstack([indices, among.indices + n])
@@ -88,15 +93,14 @@ class NeighborExtension:
         scales, reach = np.append(self.scales, own), np.append(self.reach, distances[:, -1])
         weights = edge_weights(self.weights, distances, indices, own, scales)
         is_old = indices < n
-        asked = {"mean": 0.5, "union": 1.0, "mutual": 0.0}[self.symmetrize]
-        to_old = np.where(is_old, weights * np.where(distances <= reach[indices], 1.0, asked), 0.0)
+        to_old = np.where(is_old, self._as_asked(weights, distances <= reach[indices]), 0.0)
         outward = as_rows_of_edges(indices, to_old, n + m)[:, :n]
         directed = as_rows_of_edges(indices, np.where(is_old, 0.0, weights), n + m)[:, n:]
         inner = symmetrize(sp.csr_array(directed), self.symmetrize)
         whole = sp.block_array([[graph.matrix, outward.T], [outward, inner]], format="csr")
         cells = None if self.cells is None else self.cells.with_points(X_new)
         grown = replace(self, reach=reach, scales=scales, cells=cells)
-        return SparseGraph(whole, extension=grown), exact_matches
+        return Grown(SparseGraph(whole, extension=grown), exact_matches, alone)
 
 
 def edge_weights(

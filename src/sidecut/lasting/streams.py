@@ -110,10 +110,12 @@ class Stream:
                 "the batch holds values that are missing or infinite: fill or leave out these rows"
             )
         n_old = self.n_stored
-        grown, exact_matches = self._extension.grow(self._graph, self._points, rows)
+        grown = self._extension.grow(self._graph, self._points, rows)
         nothing = Constraints.none(n_old + rows.shape[0])
         before = Before(self._labels, self._confidence, {}, len(self.sizes_))
-        labels, confidence, self.changes_ = place(before, grown.matrix, nothing, nothing, exact_matches)
+        labels, confidence, self.changes_ = place(
+            before, grown.graph.matrix, nothing, nothing, grown.exact_matches, grown.to_old
+        )
         self.labels_, self.confidence_ = labels[n_old:], confidence[n_old:]
         n_clusters = max(len(self.sizes_), int(labels.max()) + 1)
         self.sizes_ = np.bincount(self.labels_, minlength=n_clusters) + np.pad(

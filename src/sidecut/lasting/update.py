@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
+from scipy.stats import hypergeom, poisson
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
@@ -25,6 +26,12 @@ from sidecut.lasting.changes import Change, Changes
 N_DRAWS = 99
 #: A group of fewer founds none.
 MIN_FOUNDERS = 8
+#: A new point is a stranger if it has less weight to old points than all but this share of them.
+STRANGE = 0.05
+#: Strangers found a cluster if chance makes as many of them in one of a hundred updates.
+CHANCE = 0.01
+#: They are the cluster itself, drifted, where so few others came that chance does it this seldom.
+DRIFTED = 0.05
 #: Others join it as long as this share of them at most is wrong.
 MAX_WRONG = 0.1
 #: An old point moves if this share of its weight leads into another cluster, and did not before.
@@ -68,6 +75,8 @@ class _State:
     n_clusters: int
     classes: dict[int, Any]
     rows: list[Change] = field(default_factory=list)
+    #: Why new clusters were founded.
+    reasons: dict[int, str] = field(default_factory=dict)
     #: Points whose class is known, which nothing moves any more.
     settled: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
@@ -97,6 +106,7 @@ def place(
     known: Constraints,
     stated: Constraints,
     exact_matches: IntArray | None = None,
+    to_old: FloatArray | None = None,
 ) -> tuple[IntArray, FloatArray, Changes]:
     """Return labels of old and new points, how sure they are, and what changed.
 
@@ -112,6 +122,8 @@ def place(
         What was said with the new points; it is followed.
     exact_matches : array of shape (n_new,), optional
         For each new point an old one it equals, whose cluster it has; -1 for none.
+    to_old : array of shape (n_new,), optional
+        The weight each new point would have to old ones if it came alone; strangers have little.
 
     Returns
     -------
@@ -141,6 +153,9 @@ def place(
         state.labels[n_old + same], state.settled[n_old + same] = labels[exact_matches[same]], True
     _join(state)
     _found(state)
+    if to_old is not None:
+        _join(state)
+        _found_strangers(state, to_old)
     _follow_classes(state, known, stated)
     chances = _join(state)
     _move_old(state)
@@ -213,6 +228,57 @@ def _found(state: _State) -> None:
             # They are sources from now on: the next round asks who else is near them.
             state.labels[some], state.settled[some] = state.found(), True
     _widen(state, n_before)
+
+
+def _found_strangers(state: _State, to_old: FloatArray) -> None:
+    """Found clusters of new points that are far from old ones, where too many are and they hold together.
+
+    Where nothing is new, all orders of the weights of new and old points to old ones are equally likely, so
+    the number of new points below the r-th least of the old ones is hypergeometric. Strangers hold together
+    if more of their weight leads to each other than that of as many random old points of their cluster.
+    """
+    n_old, k, rng = state.n_old, int(state.labels[: state.n_old].max()) + 1, np.random.default_rng(0)
+    degrees = np.asarray(state.weights[:n_old, :n_old].sum(axis=1)).ravel()
+    free = np.flatnonzero(~state.settled[n_old:])
+    old = [np.flatnonzero(state.labels[:n_old] == cluster) for cluster in range(k)]
+    new = [free[state.labels[n_old + free] == cluster] for cluster in range(k)]
+    ranks = [max(1, int(STRANGE * (len(some) + 1))) for some in old]
+    limits = [
+        np.sort(degrees[some])[rank - 1] if len(some) else 0.0 for some, rank in zip(old, ranks, strict=True)
+    ]
+    strangers = [some[to_old[some] < limit] for some, limit in zip(new, limits, strict=True)]
+    n_old_of, n_new_of, n_strange = (np.array([len(some) for some in sets]) for sets in (old, new, strangers))
+    n_usual = n_new_of - n_strange
+    for cluster in np.flatnonzero(n_strange >= MIN_FOUNDERS).tolist():
+        count, size, came = n_strange[cluster], n_old_of[cluster], n_new_of[cluster]
+        others = n_old_of.sum() - size
+        by_chance = hypergeom.sf(count - 1, size + came, came, count + ranks[cluster] - 1)
+        usual = (n_usual.sum() - n_usual[cluster]) * size / max(others, 1)
+        has_drifted = others > 0 and poisson.cdf(n_usual[cluster], usual) < DRIFTED
+        some = n_old + strangers[cluster]
+        if (
+            by_chance * k >= CHANCE
+            or has_drifted
+            or not _hold_together(state.weights, some, old[cluster], rng)
+        ):
+            continue
+        state.labels[some], state.settled[some] = state.found(), True
+        state.reasons[state.n_clusters - 1] = (
+            "they are farther from all old points than these are, and hold together"
+        )
+
+
+def _hold_together(weights: sp.csr_array, some: IntArray, others: IntArray, rng: np.random.Generator) -> bool:
+    """Whether more of the weight of some points stays among them than of as many others, in all draws."""
+
+    def kept(points: IntArray) -> float:
+        rows = weights[points]
+        return float(rows[:, points].sum() / max(rows.sum(), np.finfo(float).tiny))
+
+    if len(others) <= len(some):
+        return False
+    own = kept(some)
+    return all(kept(rng.choice(others, len(some), replace=False)) < own for _ in range(N_DRAWS))
 
 
 def _groups(state: _State, is_new: BoolArray) -> list[tuple[IntArray, float]]:
@@ -379,7 +445,9 @@ def _describe(state: _State, before: Before, confidence: FloatArray) -> None:
     for cluster in np.unique(state.labels[new]).tolist():
         some = new[state.labels[new] == cluster]
         if cluster >= before.n_clusters:
-            why = "more of their weight leads to each other than to any old cluster"
+            why = state.reasons.get(
+                cluster, "more of their weight leads to each other than to any old cluster"
+            )
             everyone = np.flatnonzero(state.labels == cluster)
             named = f"{state.classes[cluster]} is new" if cluster in state.classes else why
             state.rows.append(Change("new", everyone, None, cluster, named))

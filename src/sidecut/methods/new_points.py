@@ -106,21 +106,24 @@ def _dense(rows: sp.csr_array, start: int) -> FloatArray:
 def take_in(model: Any, rows: Any, constraints: Any) -> tuple[Task, Answer]:
     """Return the task and the answer of old and new points together."""
     task, near = model._task, neighborhood(model)
-    grown, exact_matches = near.graph.extension.grow(near.graph, near.points, rows)
+    grown = near.graph.extension.grow(near.graph, near.points, rows)
+    graph, n = grown.graph, grown.graph.n_nodes
     n_old = len(model.labels_)
-    stated = _check(constraints, n_old, grown.n_nodes)
-    known = stated.merged_with(task.constraints.extended(grown.n_nodes), on_conflict="weigh")
+    stated = _check(constraints, n_old, n)
+    known = stated.merged_with(task.constraints.extended(n), on_conflict="weigh")
     n_clusters = max(task.n_clusters, int(model.labels_.max()) + 1)
     before = Before(model.labels_, model.confidence_, model.cluster_classes_, n_clusters)
-    labels, confidence, changes = place(before, grown.matrix, known, stated, exact_matches)
+    labels, confidence, changes = place(
+        before, graph.matrix, known, stated, grown.exact_matches, grown.to_old
+    )
     both = sp.vstack if sp.issparse(near.points) else np.concatenate
     points = both([near.points, rows.toarray() if sp.issparse(rows) and both is np.concatenate else rows])
     n_now = max(n_clusters, int(labels.max()) + 1)
-    results = {**model._answer.results, "changes_": changes, "n_clusters_": n_now, "graph": grown}
+    results = {**model._answer.results, "changes_": changes, "n_clusters_": n_now, "graph": graph}
     # What describes the first fit only does not describe this one.
     results = {name: results[name] for name in results if name in model.lasting or name in LASTING}
     results |= {"update": model._answer.results.get("update", model._answer.extend)}
-    grown_task = Task(sp.csr_array(points) if sp.issparse(points) else points, grown, known, n_now, task.seed)
+    grown_task = Task(sp.csr_array(points) if sp.issparse(points) else points, graph, known, n_now, task.seed)
     return grown_task, Answer(labels, confidence=confidence, results=results)
 
 

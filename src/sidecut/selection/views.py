@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph, GraphRecipe, Neighbors, SparseGraph
-from sidecut.graphs.graph import Extension
+from sidecut.graphs.graph import Extension, Grown
 from sidecut.labelling import rename_by_first_appearance
 from sidecut.methods.base import GraphClusterer
 from sidecut.methods.task import Answer, Task
@@ -148,13 +148,13 @@ class TransformedExtension:
         """Return the weights from new points to old ones, and for each new point an old one it equals."""
         return self.extension.edges(self.transformer.transform(X), self.transformer.transform(X_new))
 
-    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> tuple[SparseGraph, IntArray]:
-        """Return the graph of old and new points, and for each new point an old one it equals."""
+    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> Grown:
+        """Return the graph of old and new points."""
         moved = (self.transformer.transform(points) for points in (X, X_new))
-        grown, exact_matches = self.extension.grow(graph, *moved)
-        if grown.extension is not None:
-            grown.extension = replace(self, extension=grown.extension)
-        return grown, exact_matches
+        grown = self.extension.grow(graph, *moved)
+        if grown.graph.extension is not None:
+            grown.graph.extension = replace(self, extension=grown.graph.extension)
+        return grown
 
 
 #: No edge is lost altogether: a graph in pieces would say nothing about most of them.
@@ -207,13 +207,13 @@ class ClassifierExtension:
         edges, exact_matches = self.extension.edges(X, X_new)
         return weigh(edges, self.classifier.predict_proba(X_new), self.chances), exact_matches
 
-    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> tuple[SparseGraph, IntArray]:
-        """Return the graph of old and new points, and for each new point an old one it equals."""
-        grown, exact_matches = self.extension.grow(graph, X, X_new)
+    def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> Grown:
+        """Return the graph of old and new points."""
+        grown = self.extension.grow(graph, X, X_new)
         chances = np.vstack([self.chances, self.classifier.predict_proba(X_new)])
-        if grown.extension is not None:
-            grown.extension = replace(self, extension=grown.extension, chances=chances)
-        return grown, exact_matches
+        if grown.graph.extension is not None:
+            grown.graph.extension = replace(self, extension=grown.graph.extension, chances=chances)
+        return grown
 
 
 @dataclass(eq=False, repr=False)
