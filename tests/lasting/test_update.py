@@ -280,9 +280,9 @@ def test_the_weight_of_new_points_that_came_alone_is_that_of_old_ones():
     X = rng.normal(size=(3000, 4))
     graph = Neighbors().build(X[:1500])
     alone = graph.extension.grow(graph, X[:1500], X[1500:])[2]
-    # Of as many points of the same kind, one in twenty has less than the twentieth part of the old ones.
-    assert np.mean(alone < np.quantile(graph.degrees, 0.05)) == pytest.approx(0.05, abs=0.025)
-    assert np.mean(alone < np.quantile(graph.degrees, 0.5)) == pytest.approx(0.5, abs=0.06)
+    # Old points that would ask for a new one without being its neighbours are not looked for.
+    assert 0.9 < alone.mean() / graph.degrees.mean() < 1
+    assert np.mean(alone < np.quantile(graph.degrees, 0.05)) == pytest.approx(0.05, abs=0.03)
 
 
 def test_sparse_rows_and_scaled_features_are_updated():
