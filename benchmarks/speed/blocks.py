@@ -1,12 +1,16 @@
 """Graphs in blocks on a disk and on Dask, against the same graph in memory: labels, processor time, memory.
 
-    python -m benchmarks.speed.blocks equal [--edges 1000000 10000000]
-    python -m benchmarks.speed.blocks large [--edges 100000000] [--limit 4]
-    python -m benchmarks.speed.blocks points [--points 10000000] [--limit 4]
+    python -m benchmarks.speed.blocks fits --edges 1000000 --places memory disk dask1 dask2 dask4
+    python -m benchmarks.speed.blocks fits --edges 100000000 --degree 100 --limit 4 --methods PoissonLearning
+    python -m benchmarks.speed.blocks fits --edges 1000000000 --degree 100 --clusters 2 --places disk ...
+    python -m benchmarks.speed.blocks traffic [--edges 10000000]
+    python -m benchmarks.speed.blocks points [--points 2000000] [--limit 4]
 
 Every fit runs in a process of its own, whose processor time and peak memory are stored; with `--limit`, the
-system refuses it more than so many gigabytes of address space. The graph has ten clusters of nodes on a line,
-each linked to twenty others up to a quarter of a cluster away; one in fifty links between clusters is kept.
+system refuses it and its workers more than so many gigabytes of data each. `--folder` keeps graphs for the
+next run. The graph is made as blocks: a cluster is a ring of them, with random edges within each block and
+to those 1, 2, 4, ... places away; the first blocks of neighbouring rings have edges, too. Other blocks
+are copies, so a large graph is made in little time; they are read from the disk like any others.
 """
 
 from __future__ import annotations
@@ -19,7 +23,8 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+import zlib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -30,112 +35,206 @@ from benchmarks import stored
 from sidecut import CSP, E2CP, Constraints, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.constraints import sample_labels
 from sidecut.graphs import Graph, SparseGraph, graph_from_points
-from sidecut.graphs.block_files import BLOCK_ENTRIES, write_blocks, written_whole
+from sidecut.graphs.block_files import BLOCK_ENTRIES, written_whole
+from sidecut.graphs.blocks import ARRAYS, FORMAT, VERSION, checksum
 
 RESULTS = stored.RESULTS / "speed"
-CLUSTERS, DEGREE = 10, 20
 METHODS = {method.__name__: method for method in (NormalizedCut, CSP, E2CP, PoissonLearning, PoissonMBO)}
 #: How many labels or pairs are known.
 KNOWN = {"none": 0, "labels": 100, "pairs": 1_000}
+#: What a row of fits measures.
+KEYS = ["edges", "degree", "clusters", "method", "known", "place", "limit GB"]
 
 
-def offsets(n_nodes: int) -> np.ndarray:
-    """Return how far apart linked nodes are: seven near, three far."""
-    size = n_nodes // CLUSTERS
-    near = np.random.default_rng(0).choice(np.arange(1, 2_000), DEGREE // 2 - 3, replace=False)
-    return np.concatenate([near, [size // 4, size // 8, size // 16]])
+def edges_between(height: int, count: int, rng: np.random.Generator) -> sp.csr_array:
+    """Return the weights between two blocks: `count` edges at every node, to others at random distances."""
+    own, steps = np.arange(height), rng.choice(height - 1, count, replace=False) + 1
+    columns = (own[:, None] + steps) % height
+    weights = rng.uniform(0.5, 1.0, columns.shape).astype(np.float32)
+    return sp.csr_array((weights.ravel(), columns.ravel(), np.arange(height + 1) * count), (height, height))
 
 
-def rows(n_nodes: int, first: int, last: int) -> sp.csr_array:
-    """Return rows of the graph, which are the same however they are cut."""
-    steps = offsets(n_nodes)
-    own = np.arange(first, last)
-    ends = np.concatenate([own[:, None] - steps[::-1], own[:, None] + steps], axis=1)
-    low, high = np.minimum(own[:, None], ends), np.maximum(own[:, None], ends)
-    # A number for every link, the same from both ends.
-    number = (low * 2_654_435_761 + (high - low) * 40_503) % 2**32 / 2**32
-    cluster = n_nodes // CLUSTERS
-    kept = (ends >= 0) & (ends < n_nodes) & ((low // cluster == high // cluster) | (number < 0.02))
-    weights = (0.5 + 0.5 * (number * 97 % 1)).astype(np.float32)
-    indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
-    return sp.csr_array((weights[kept], ends[kept], indptr), shape=(last - first, n_nodes))
-
-
-def make_graph(n_edges: int, folder: Path) -> None:
-    """Write the graph, block by block."""
-    n_nodes = 2 * n_edges // DEGREE
-    height = BLOCK_ENTRIES // DEGREE
-
-    def blocks() -> Iterator[tuple[np.ndarray, sp.csr_array]]:
-        for first in range(0, n_nodes, height):
-            last = min(first + height, n_nodes)
-            yield np.arange(first, last), rows(n_nodes, first, last)
-
+def make_graph(n_edges: int, degree: int, n_clusters: int, folder: Path) -> None:
+    """Write the graph: rings of blocks."""
+    ring = max(1, -(-2 * n_edges // BLOCK_ENTRIES // n_clusters))
+    height = 2 * n_edges // degree // ring // n_clusters
+    jumps = [2**power for power in range(10) if 2 ** (power + 1) < ring]
+    rng = np.random.default_rng(0)
+    count = degree // (2 * len(jumps) + 2)
+    inner = edges_between(height, degree // 2 - count * len(jumps), rng)
+    there = [edges_between(height, count, rng) for _ in jumps]
+    onward = edges_between(height, 1, rng)
+    usual = [inner + inner.T, *there, *[weights.T.tocsr() for weights in there]]
+    steps = [0, *jumps, *[-jump for jump in jumps]]
+    # The first block of a ring has edges to the first blocks of the next ring and of the one before.
+    factors = rng.uniform(0.3, 1.0, n_clusters)
+    copies: dict[bool, dict[str, np.ndarray]] = {}
+    sums: dict[bool, dict[str, int]] = {}
+    described, largest = [], 0.0
     with written_whole(folder) as partial:
-        write_blocks(partial, n_nodes, blocks())
+        for number in range(ring * n_clusters):
+            cluster, place = divmod(number, ring)
+            near, weights = [cluster * ring + (place + step) % ring for step in steps], usual
+            if is_first := place == 0:
+                near = [*near, (cluster + 1) % n_clusters * ring, (cluster - 1) % n_clusters * ring]
+                ends = [factors[cluster] * onward, factors[cluster - 1] * onward.T]
+                weights = [*usual, *ends] if n_clusters > 2 else [*usual, sum(ends)]
+                near = near[: len(weights)]
+            if is_first or is_first not in copies:
+                joined = sp.hstack(weights, format="csr", dtype=np.float32)
+                entries = {"indptr": joined.indptr, "indices": joined.indices, "weights": joined.data}
+                copies[is_first] = {kind: values.astype(ARRAYS[kind]) for kind, values in entries.items()}
+                sums[is_first] = {kind: checksum(values) for kind, values in copies[is_first].items()}
+                largest = max(largest, float(joined.data.max()))
+            nodes = (np.array(near)[:, None] * height + np.arange(height)).ravel()
+            name = f"block-{number:05d}"
+            (partial / name).mkdir()
+            for kind, values in {**copies[is_first], "nodes": nodes}.items():
+                values.tofile(partial / name / kind)
+            described.append(
+                {
+                    "folder": name,
+                    "n_rows": height,
+                    "n_ghosts": nodes.size - height,
+                    "n_entries": copies[is_first]["weights"].size,
+                    "crc32": {**sums[is_first], "nodes": checksum(nodes)},
+                }
+            )
+        meta = {
+            "format": FORMAT,
+            "version": VERSION,
+            "n_nodes": height * ring * n_clusters,
+            "n_entries": sum(block["n_entries"] for block in described),
+            "largest_weight": largest,
+            "recall": None,
+            "blocks": described,
+        }
+        (partial / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
 
 
-def knowledge(n_nodes: int, kind: str) -> Constraints | None:
+def truth(n_nodes: int, n_clusters: int) -> np.ndarray:
+    """Return the cluster of every node."""
+    return np.arange(n_nodes) // (n_nodes // n_clusters)
+
+
+def knowledge(y: np.ndarray, kind: str) -> Constraints | None:
     """Return what is known of the nodes."""
-    y = np.arange(n_nodes) // (n_nodes // CLUSTERS)
     if kind == "labels":
         return sample_labels(y, KNOWN[kind], random_state=0)
     if kind == "none":
         return None
-    pairs = np.random.default_rng(1).integers(0, n_nodes, (KNOWN[kind], 2))
+    pairs = np.random.default_rng(1).integers(0, y.size, (KNOWN[kind], 2))
     together = y[pairs[:, 0]] == y[pairs[:, 1]]
-    return Constraints.from_pairs(n_nodes, must_link=pairs[together], cannot_link=pairs[~together])
+    return Constraints.from_pairs(y.size, must_link=pairs[together], cannot_link=pairs[~together])
 
 
-def fit_once(folder: Path, place: str, method: str, kind: str, output: Path) -> dict[str, Any]:
+def peak() -> float:
+    """Return the most memory this process has had, in GB."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return round(int(status.split("VmHWM:")[1].split()[0]) / 2**20, 2)
+
+
+def products(graph: Graph) -> dict[str, int]:
+    """Count the products of a graph from now on, and their columns."""
+    found = {"products": 0, "columns": 0}
+    apply = type(graph).apply
+
+    def counting(self: Graph, block: Any) -> Any:
+        found["products"] += 1
+        found["columns"] += block.size // self.n_nodes
+        return apply(self, block)
+
+    type(graph).apply = counting  # type: ignore[method-assign]
+    return found
+
+
+def fit_once(args: argparse.Namespace, folder: Path, output: Path) -> dict[str, Any]:
     """Fit once, write the labels, and return what it took."""
     graph: Graph = Graph.open(folder, check=False)
+    (place,), (method,), (kind,), k = args.places, args.methods, args.known, args.clusters
+    counted = products(graph) if place == "disk" else {}
     if place == "memory":
-        blocks = graph.tosparse()
-        graph = SparseGraph(blocks)
-        del blocks
-    known = knowledge(graph.n_nodes, kind)
-    model = METHODS[method](CLUSTERS, affinity="precomputed", random_state=0)
-    client = cluster = None
+        graph = SparseGraph(graph.tosparse())
+    y = truth(graph.n_nodes, k)
+    # The guard would keep the plain cut on a graph as clear as this, and the method would not run.
+    unguarded = {} if method == "NormalizedCut" else {"safe": False}
+    model = METHODS[method](k, affinity="precomputed", random_state=0, **unguarded)
+    known = knowledge(y, kind)
+    client, on_workers = None, {}
+    if n_workers := int(place.removeprefix("dask")) if place.startswith("dask") else 0:
+        from distributed import Client, LocalCluster
+
+        import sidecut.distributed as dask
+
+        cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
+        client = Client(cluster)
+        client.run(lambda: __import__("sidecut").CSP)
+        used = sum(client.run(time.process_time).values())
     before, start = time.process_time(), time.perf_counter()
-    others = 0.0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if place.startswith("dask"):
-            from distributed import Client, LocalCluster
-
-            from sidecut.distributed import fit
-
-            n_workers = int(place[4:])
-            cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
-            client = Client(cluster)
-            client.run(lambda: __import__("sidecut").CSP)
-            used = sum(client.run(time.process_time).values())
-            before, start = time.process_time(), time.perf_counter()
-            fit(model, graph, constraints=known, client=client)
-            others = sum(client.run(time.process_time).values()) - used
-        else:
+    with warnings.catch_warnings(action="ignore"):
+        if client is None:
             model.fit(graph, constraints=known)
-    took = {
-        "processor seconds": round(time.process_time() - before + others, 1),
-        "seconds": round(time.perf_counter() - start, 1),
-        "peak GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
-    }
-    np.save(output, model.labels_.astype(np.int8))
-    y = np.arange(graph.n_nodes) // (graph.n_nodes // CLUSTERS)
-    table = np.zeros((CLUSTERS, CLUSTERS), dtype=np.int64)
-    np.add.at(table, (y, model.labels_), 1)
-    took["share right"] = round(float(table.max(axis=1).sum() / y.size), 5)
+        else:
+            dask.fit(model, graph, constraints=known, client=client)
+    took = {"processor seconds": time.process_time() - before, "seconds": time.perf_counter() - start}
     if client is not None:
+        on_workers = {"peak GB of a worker": max(client.run(peak).values())}
+        took["processor seconds"] += sum(client.run(time.process_time).values()) - used
         client.close()
         cluster.close()
-    return took
+    np.save(output, model.labels_.astype(np.int8))
+    bits = zlib.crc32(np.ascontiguousarray(model.confidence_).view(np.uint8), zlib.crc32(model.labels_))
+    return {
+        **{name: round(value, 1) for name, value in took.items()},
+        "peak GB": peak(),
+        **on_workers,
+        **counted,
+        "bits": f"{bits:08x}",
+        "share right": same_partition(y, model.labels_),
+    }
 
 
-def in_process(arguments: list[str], limit: float | None) -> dict[str, Any]:
-    """Run this module in a process of its own, with a limit to its address space in gigabytes."""
-    extra = [] if limit is None else ["--limit", str(limit)]
-    command = [sys.executable, "-m", "benchmarks.speed.blocks", *arguments, *extra]
+def traffic(graph: Any, n_columns: int, n_products: int = 10) -> dict[str, Any]:
+    """Return the bytes that workers receive from each other in a product, and those of the forecast."""
+    from distributed import Client, LocalCluster
+
+    from sidecut.distributed.graphs import on_cluster
+
+    def received(dask_worker: Any) -> int:
+        return sum(entry["total"] for entry in dask_worker.transfer_incoming_log)
+
+    block = np.random.default_rng(0).normal(size=(graph.n_nodes, n_columns)).astype(np.float32)
+    with (
+        LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+        on_cluster(graph, client) as there,
+    ):
+        before = {}
+
+        def multiply(placed: Any) -> Any:
+            for number in range(n_products + 1):
+                if number == 1:
+                    client.gather(there.cluster.each(len, placed.parts))
+                    before.update(client.run(received))
+                placed = there.normalized.apply(placed)
+            client.gather(there.cluster.each(len, placed.parts))
+            return placed
+
+        there.run(multiply, block)
+        moved = sum(client.run(received).values()) - sum(before.values())
+        forecast = graph.forecast(4)
+    return {
+        "nodes": graph.n_nodes,
+        "ghosts": forecast.n_ghosts,
+        "columns": n_columns,
+        "forecast": forecast.traffic(n_columns),
+        "received": moved // n_products,
+    }
+
+
+def in_process(arguments: list[str]) -> dict[str, Any]:
+    """Run this module in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.speed.blocks", *arguments]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     if found.returncode:
         return {"failed": found.stderr.strip().splitlines()[-1][:200]}
@@ -144,31 +243,37 @@ def in_process(arguments: list[str], limit: float | None) -> dict[str, Any]:
 
 def same_partition(one: np.ndarray, other: np.ndarray) -> float:
     """Return the share of nodes with equal labels, clusters numbered alike."""
-    table = np.zeros((CLUSTERS, CLUSTERS), dtype=np.int64)
+    table = np.zeros((int(one.max()) + 1, int(other.max()) + 1), dtype=np.int64)
     np.add.at(table, (one, other), 1)
-    return float(table.max(axis=1).sum() / one.size)
+    return round(float(table.max(axis=1).sum() / one.size), 7)
 
 
-def compare(n_edges: int, tasks: list[tuple[str, str]], places: list[str], limit: float | None) -> None:
+def compare(n_edges: int, args: argparse.Namespace, name: Path) -> None:
     """Store what each task takes at each place, and how far labels agree with those of the first."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name) / "graph"
-        make_graph(n_edges, folder)
-        for method, kind in tasks:
+    graph = {"edges": n_edges, "degree": args.degree, "clusters": args.clusters}
+    folder = name / "-".join(map(str, graph.values()))
+    if not folder.exists():
+        start = time.process_time()
+        make_graph(*graph.values(), folder)
+        print(f"{folder.name}: made in {time.process_time() - start:.1f} processor seconds", flush=True)
+    for method in args.methods or METHODS:
+        for kind in ["none"] if method == "NormalizedCut" else args.known:
             first = None
-            for place in places:
-                output = Path(name) / f"{place}.npy"
-                arguments = ["one", str(folder), place, method, kind, str(output)]
+            for place in args.places:
+                output = name / f"{folder.name}-{method}-{kind}-{place}.npy"
                 # The graph in memory does not fit within the limit.
-                took = in_process(arguments, None if place == "memory" else limit)
-                row = {"edges": n_edges, "method": method, "known": kind, "place": place, "limit GB": limit}
+                limit = 0.0 if place == "memory" else args.limit
+                row = {**graph, "method": method, "known": kind, "place": place, "limit GB": limit}
+                options = {"methods": method, "known": kind, "places": place, "clusters": args.clusters}
+                words = [f"--{name}={value}" for name, value in {**options, "limit": limit}.items()]
+                took = in_process(["one", str(folder), str(output), *words])
                 if "failed" not in took:
                     labels = np.load(output)
                     first = labels if first is None else first
-                    row["same labels"] = round(same_partition(first, labels), 7)
+                    row["same labels"] = same_partition(first, labels)
                 row |= took
                 print(row, flush=True)
-                stored.merge([row], RESULTS / "blocks.csv", ["edges", "method", "known", "place"])
+                stored.merge([row], RESULTS / "blocks.csv", KEYS)
 
 
 def build_points(n_points: int, folder: Path) -> None:
@@ -186,7 +291,7 @@ def build_points(n_points: int, folder: Path) -> None:
         pq.write_table(pa.table(dict(zip(names, X.T, strict=True))), folder / f"{part:05d}.parquet")
 
 
-def points_once(folder: Path, graph: Path) -> dict[str, Any]:
+def points_once(_: argparse.Namespace, folder: Path, graph: Path) -> dict[str, Any]:
     """Build the graph of points and return what it took."""
     start = time.perf_counter()
     built = graph_from_points(folder, graph, n_neighbors=10)
@@ -195,45 +300,51 @@ def points_once(folder: Path, graph: Path) -> dict[str, Any]:
         "entries": built.n_entries,
         "processor seconds": round(time.process_time(), 1),
         "seconds": round(time.perf_counter() - start, 1),
-        "peak GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
+        "peak GB": peak(),
     }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["equal", "large", "points", "one", "points-one"])
-    parser.add_argument("rest", nargs="*")
-    parser.add_argument("--edges", type=int, nargs="*")
-    parser.add_argument("--points", type=int, default=10_000_000)
+    parser.add_argument("what", choices=["fits", "traffic", "points", "one", "points-one"])
+    parser.add_argument("rest", nargs="*", type=Path)
+    parser.add_argument("--edges", type=int, nargs="*", default=[1_000_000])
+    parser.add_argument("--degree", type=int, default=20)
+    parser.add_argument("--clusters", type=int, default=10)
+    parser.add_argument("--points", type=int, default=2_000_000)
     parser.add_argument("--places", nargs="*", default=["memory", "disk", "dask2"])
     parser.add_argument("--methods", nargs="*")
     parser.add_argument("--known", nargs="*", default=["labels", "pairs"])
-    parser.add_argument("--limit", type=float, help="gigabytes of address space")
+    parser.add_argument(
+        "--limit", type=float, default=0.0, help="gigabytes of data for each process; 0 is none"
+    )
+    parser.add_argument("--folder", type=Path, help="where graphs are kept")
     args = parser.parse_args()
     if args.what in ("one", "points-one"):
         if args.limit:
             size = int(args.limit * 2**30)
-            resource.setrlimit(resource.RLIMIT_AS, (size, size))
-        if args.what == "one":
-            folder, place, method, kind, output = args.rest
-            print(json.dumps(fit_once(Path(folder), place, method, kind, Path(output))))
-        else:
-            print(json.dumps(points_once(Path(args.rest[0]), Path(args.rest[1]))))
+            resource.setrlimit(resource.RLIMIT_DATA, (size, size))
+        print(json.dumps((fit_once if args.what == "one" else points_once)(args, *args.rest)))
         return
-    if args.what == "points":
-        with tempfile.TemporaryDirectory() as name:
-            points = Path(name) / "points"
-            build_points(args.points, points)
-            took = in_process(["points-one", str(points), str(Path(name) / "graph")], args.limit)
-        row = {"points": args.points, "features": 20, "neighbors": 10, "limit GB": args.limit, **took}
-        print(row)
-        stored.merge([row], RESULTS / "block_points.csv", ["points"])
-        return
-    sizes = args.edges or ([100_000_000] if args.what == "large" else [1_000_000, 10_000_000])
-    methods = args.methods or (["CSP"] if args.what == "large" else list(METHODS))
-    tasks = [(m, k) for m in methods for k in (["none"] if m == "NormalizedCut" else args.known)]
-    for n_edges in sizes:
-        compare(n_edges, tasks, args.places, args.limit)
+    with nullcontext(args.folder) if args.folder else tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if args.what == "points":
+            points = folder / f"points-{args.points}"
+            if not points.exists():
+                build_points(args.points, points)
+            limit = ["--limit", str(args.limit)]
+            took = in_process(["points-one", str(points), str(folder / "graph"), *limit])
+            row = {"points": args.points, "features": 20, "neighbors": 10, "limit GB": args.limit, **took}
+            print(row)
+            stored.merge([row], RESULTS / "block_points.csv", ["points"])
+        for n_edges in args.edges if args.what != "points" else []:
+            if args.what == "fits":
+                compare(n_edges, args, folder)
+                continue
+            make_graph(n_edges, args.degree, args.clusters, folder / "graph")
+            row = {"edges": n_edges, **traffic(Graph.open(folder / "graph", check=False), 20)}
+            print(row)
+            stored.merge([row], RESULTS / "block_traffic.csv", ["edges", "columns"])
 
 
 if __name__ == "__main__":

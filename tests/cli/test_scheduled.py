@@ -106,6 +106,18 @@ def test_what_a_cluster_cannot_do_is_said(shell, table, address, options, messag
     assert message in shell.err
 
 
+def test_a_graph_on_a_disk_is_clustered_by_the_workers(shell, table, address):
+    table[["x", "y"]].to_parquet("points.parquet", index=False)
+    shell.write("known.csv", "name,label\n0,a\n1,b\n2,c\n3,a\n")
+    assert shell("graph", "build", "points.parquet", "-o", "graph", "--quiet") == 0, shell.err
+    options = ("-k", 3, "--method", "poisson-mbo", "--constraints", "known.csv", "--no-report")
+    assert shell("cluster", "graph", *options, "-o", "here.csv") == 0, shell.err
+    assert shell("cluster", "graph", *options, "--scheduler", address, "-o", "there.csv") == 0, shell.err
+    assert [row[:2] for row in shell.table("there.csv")] == [row[:2] for row in shell.table("here.csv")]
+    assert shell("cluster", "graph", "-k", 3, "--method", "scacs", "--scheduler", address, "-o", "l.csv") == 2
+    assert "graph is a graph, and scacs clusters points by their features" in shell.err
+
+
 def test_other_files_and_columns_of_text_are_refused(shell, table, address):
     np.save("points.npy", np.eye(4))
     assert shell("cluster", "points.npy", "-k", 2, "--scheduler", address, "-o", "l.csv") == 2

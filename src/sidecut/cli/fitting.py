@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sidecut.cli.console import Stages, UsageError
-from sidecut.cli.inputs import existing_file, known_constraints, text_format, unknown_values
+from sidecut.cli.inputs import (
+    existing_file,
+    is_graph_folder,
+    known_constraints,
+    read_points,
+    text_format,
+    unknown_values,
+)
 from sidecut.cli.methods import METHODS, build_estimator, method_named
 from sidecut.cli.options import ClusterOptions
 from sidecut.cli.preparation import Points
@@ -53,9 +60,14 @@ def chosen_parameters(options: ClusterOptions) -> dict[str, Any]:
 
 
 def fit(
-    points: Points, constraints: Constraints, method: str, chosen: dict[str, Any], settings: list[str]
+    points: Points,
+    constraints: Constraints,
+    method: str,
+    chosen: dict[str, Any],
+    settings: list[str],
+    client: Client | None = None,
 ) -> Any:
-    """Fit a method with the chosen parameters and the settings ``name=value``."""
+    """Fit a method with the chosen parameters and the settings ``name=value``, here or on a cluster."""
     estimator_class = method_named(method).load()
     if points.edges is not None and not estimator_class.takes_graph:
         raise UsageError(f"--edges is for methods that cut a graph, and {method} does not; leave it out.")
@@ -65,6 +77,10 @@ def fit(
         raise UsageError(f"{points.source} has only one row; clustering needs at least two.")
     _check_number(estimator, method, points.n_samples)
     try:
+        if client is not None:
+            from sidecut.distributed import fit as fit_there
+
+            return fit_there(estimator, points.X, constraints=constraints, client=client)
         if points.edges is None:
             return estimator.fit(points.X, constraints=constraints)
         return estimator.fit(points.X, constraints=constraints, graph=points.edges)
@@ -155,27 +171,33 @@ def refuse_unscheduled(options: ClusterOptions) -> None:
                 f"{option} needs all points in one place, and --scheduler leaves them on the workers; leave "
                 "one of the two out."
             )
+    if is_graph_folder(options.data):
+        return
     if options.clusters == "auto":
         raise UsageError("--scheduler needs the number of clusters: --clusters K.")
     if options.method is not None and method_named(options.method).name not in ("scacs", "lsc"):
         raise UsageError(
-            f"--method {options.method} cannot run on a cluster: its graph does not come apart into rows. "
-            "Use scacs, or lsc without constraints."
+            f"--method {options.method} cannot run on a cluster without its graph: build it first, sidecut "
+            "graph build, and give its folder as DATA; or use scacs, or lsc without constraints."
         )
 
 
 def compute_on_cluster(options: ClusterOptions, roles: ColumnRoles, stages: Stages) -> ClusterRun:
     """Read, cluster and bring back the labels."""
     try:
-        from sidecut.distributed import fit
+        from sidecut.distributed import fit as fit_rows
     except ImportError as error:
         raise UsageError(str(error)) from error
     if not options.data.is_dir():
         existing_file(options.data)
     assert options.scheduler is not None
+    is_graph = is_graph_folder(options.data)
     with _connected(options.scheduler) as client:
         with stages.stage("reading", str(options.data)):
-            points = _read(options.data, roles, text_format(options), options.standardize)
+            if is_graph:
+                points = read_points(options.data, roles=roles)
+            else:
+                points = _read(options.data, roles, text_format(options), options.standardize)
         with stages.stage("reading constraints", str(options.constraints or "")):
             constraints = known_constraints(
                 points,
@@ -184,10 +206,16 @@ def compute_on_cluster(options: ClusterOptions, roles: ColumnRoles, stages: Stag
                 unknown=unknown_values(options.unknown),
                 encoding=options.encoding,
             )
+        if is_graph:
+            method = (options.method or "auto").lower().replace("_", "-")
+            with stages.stage("clustering", f"{points.n_samples:,} nodes ({method}) on {options.scheduler}"):
+                chosen = chosen_parameters(options)
+                model = fit(points, constraints, method, chosen, options.set or [], client)
+            return ClusterRun(points, constraints, method, model)
         method = (options.method or ("lsc" if constraints.is_empty else "scacs")).lower()
         model = build_estimator(method_named(method).load(), chosen_parameters(options), options.set or [])
         with stages.stage("clustering", f"{points.n_samples:,} points ({method}) on {options.scheduler}"):
-            fit(model, points.X, constraints=constraints, client=client)
+            fit_rows(model, points.X, constraints=constraints, client=client)
             model.labels_ = model.labels_.compute()
             model.cluster_classes_ = constraints.name_clusters(model.labels_, model.n_clusters)
             # A lazy array is of no use once its cluster is gone.

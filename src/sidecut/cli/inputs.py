@@ -75,7 +75,7 @@ def read_points(
     text: TextFormat | None = None,
 ) -> Points:
     """Read points from a table, an array or an edge list."""
-    if (path / "meta.json").is_file():
+    if is_graph_folder(path):
         kind = "graph"
     else:
         path = existing_file(path)
@@ -217,6 +217,11 @@ def _finite_matrix(values: Any, path: Path) -> Any:
             "first."
         )
     return values
+
+
+def is_graph_folder(path: Path) -> bool:
+    """Tell whether a path is a graph that `sidecut graph build` or `Graph.save` wrote."""
+    return (path / "meta.json").is_file()
 
 
 def points_from_folder(path: Path) -> Points:
