@@ -49,9 +49,20 @@ PEERS = [
     ),
     Peer(
         "fast_hdbscan",
-        ("cannot-links", "cannot-links, clusters of 100 or more"),
+        (
+            "cannot-links",
+            "cannot-links, clusters of 100 or more",
+            "20 labels",
+            "20 labels, clusters of 100 or more",
+            "PLSCAN, told nothing",
+        ),
         ("fast_hdbscan[nndescent]",),
     ),
+    Peer("evoc", ("layers, told nothing",), ("evoc",)),
+    Peer(
+        "graphlearning", ("Poisson, 20 labels", "PoissonMBO, 20 labels, told the sizes"), ("graphlearning",)
+    ),
+    Peer("k-means-constrained", ("told the least and the largest size",), ("k-means-constrained",)),
     Peer(
         "pyannote.core",
         ("constrained pool",),

@@ -1,7 +1,7 @@
-"""fast_hdbscan: density clusters kept apart by cannot-links; no must-links, no number of clusters."""
+"""fast_hdbscan: density clusters kept apart by cannot-links, or led by labels; no number of clusters is given."""
 
 import numpy as np
-from fast_hdbscan import HDBSCAN
+from fast_hdbscan import HDBSCAN, PLSCAN
 from scipy.sparse import csr_matrix
 
 PACKAGE = "fast_hdbscan"
@@ -18,7 +18,15 @@ def clustered(work, min_cluster_size=5):
     return model.labels_
 
 
+def labelled(work, min_cluster_size=5):
+    model = HDBSCAN(min_cluster_size=min_cluster_size, semi_supervised=True, ss_algorithm="bc")
+    return model.fit(work.X, work.told).labels_
+
+
 METHODS = {
     "cannot-links": clustered,
     "cannot-links, clusters of 100 or more": lambda work: clustered(work, min_cluster_size=100),
+    "20 labels": labelled,
+    "20 labels, clusters of 100 or more": lambda work: labelled(work, min_cluster_size=100),
+    "PLSCAN, told nothing": lambda work: PLSCAN().fit_predict(work.X),
 }

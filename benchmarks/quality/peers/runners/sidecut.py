@@ -7,7 +7,7 @@ from sidecut import Constraints
 
 PACKAGE = "sidecut"
 #: Methods shown a second time with labels of 20 points instead of 200 pairs, beside LabelSpreading.
-WITH_LABELS = ("CSP", "E2CP")
+WITH_LABELS = ("AutoCut", "CSP", "E2CP", "NCSC", "PoissonLearning", "PoissonMBO")
 #: Methods shown a second time with all links satisfied, beside COP-k-means.
 HARD = ("E2CP",)
 #: Methods that are told nothing.
