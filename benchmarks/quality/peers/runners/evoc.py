@@ -1,4 +1,4 @@
-"""EVoC: a layout of the neighbour graph and density layers on it; told nothing, not even a number of clusters."""
+"""EVoC: a layout of the neighbour graph and density layers on it; no number of clusters is given."""
 
 import numpy as np
 from evoc import EVoC
