@@ -223,6 +223,12 @@ EXPERIMENTS = [
         ("quality.diagnostics --sets iris wine --draws 1 --fits 1",),
     ),
     Experiment(
+        "cleanlab",
+        "Does cleanlab find wrong labels as well?",
+        "lab/diagnostics.md",
+        ("quality.diagnostics.beside --data DATA",),
+    ),
+    Experiment(
         "peers",
         "What do other packages do with the same pairs?",
         "lab/peers.md",

@@ -1,4 +1,4 @@
-"""fast_hdbscan: density clusters kept apart by cannot-links, or led by labels; it takes no number of clusters."""
+"""fast_hdbscan: density clusters kept apart by cannot-links, or led by labels; it finds their number."""
 
 import numpy as np
 from fast_hdbscan import HDBSCAN, PLSCAN
