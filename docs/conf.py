@@ -46,7 +46,7 @@ myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "attrs_block
 myst_heading_anchors = 4
 suppress_warnings = ["config.cache"]
 
-# The reference. Types are told by the docstrings, in words.
+# The reference. The docstrings name the types, in words.
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"

@@ -51,7 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     honest.add_argument(
         "--pairs", choices=("paper", "random"), default="paper", help="random: uniformly from all pairs"
     )
-    honest.add_argument("--noise", type=float, default=0.0, help="share of pairs told wrongly")
+    honest.add_argument("--noise", type=float, default=0.0, help="share of pairs that are wrong")
     honest.add_argument(
         "--choose",
         choices=("labels", "held-out"),

@@ -172,7 +172,7 @@ CLAIMS = [
         "Without marks the sky is cut off, and the elephants are not isolated",
         "7.1, fig. 5 b",
         _elephants_unconstrained,
-        "The widths of the RBF graph are not told. With ours the dark elephants are cut out of sky and "
+        "The widths of the RBF graph are not given. With ours the dark elephants are cut out of sky and "
         "ground without any marks.",
     ),
     Claim("Four marks isolate the elephants", "7.1, fig. 5 c", _elephants_isolated),

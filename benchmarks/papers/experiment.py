@@ -72,7 +72,7 @@ class Protocol:
     pairs : {"paper", "random"}
         As the paper draws them, or uniformly at random from all pairs.
     noise : float
-        The share of pairs told wrongly.
+        The share of pairs that are wrong.
     choose : {"labels", "held-out"}
         Tuned parameters: the value with the best score against the true labels, as the papers do, or the one
         that keeps most of the constraints that were held out.

@@ -75,7 +75,7 @@ FIG2 = [
         "err",
         CONTENDERS,
         fixed=50,
-        note="How many links of the other kind stay fixed is not told: 50 here.",
+        note="How many links of the other kind stay fixed is not given: 50 here.",
     )
     for which in ("cannot", "must")
 ]

@@ -23,7 +23,7 @@ from benchmarks.stored import measured
 
 INTRODUCTION = """\
 Written by `python -m benchmarks.papers.report` from the tables in `benchmarks/results/papers`: every
-verdict and the number beside it is computed from them. What the paper says is told in our words, sentence
+verdict and the number beside it is computed from them. What the paper says is in our words, sentence
 by sentence, beside the figure it is about. “(paper)” is a method as it is printed; the same name without is
 our default, or a method the paper does not have. A method is best in a cell (a data set and a size) if no
 rival is better by more than 0.005. A claim about time is “not run” where two methods were measured at
@@ -46,7 +46,7 @@ fetched from openml.org where it can be had (`sidecut.datasets.load`). Results a
 `benchmarks/results/papers/raw`, which is not versioned, and summed up in tidy tables beside it, each with the
 configuration that made it; a table of more draws is never replaced by one of fewer. What the papers' protocol
 lacks is a switch: `--pairs random` instead of pairs that were clustered wrongly, `--noise 0.1` for one pair
-in ten told wrongly, `--choose held-out` to tune by constraints instead of by the true labels; scores on
+in ten wrong, `--choose held-out` to tune by constraints instead of by the true labels; scores on
 unconstrained points are always kept beside those on all."""
 ONE_PER_CENT_BUYS = """\
 ## What one per cent buys
@@ -64,8 +64,8 @@ set and a size; in those that failed no fit succeeded, and the gain on unconstra
 that have none. It harms where the adjusted Rand index falls by more than 0.005. Methods took part in
 different experiments: gains can be compared only where the numbers of cells agree."""
 HONEST = """\
-Means over all sizes. The first column is the paper's protocol; the second leaves out the points that were
-told. (Where pairs are drawn from the mistakes of the unconstrained cut, what is left are points it got right,
+Means over all sizes. The first column is the paper's protocol; the second leaves out the constrained
+points. (Where pairs are drawn from the mistakes of the unconstrained cut, what is left are points it got right,
 and few of them: that column then favours it.) The others are run with `--pairs random`, `--noise 0.1` and
 `--choose held-out`, and shown where they were run."""
 #: Numbers below this are no zeros that rounding has spoilt, and are told by their order of magnitude.

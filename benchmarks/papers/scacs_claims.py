@@ -118,7 +118,7 @@ def _much_faster(results: Results) -> Verdict | None:
     if seconds is None:
         return None
     ratios = (seconds["CSP"] / seconds["SCACS (paper)"]).to_dict()
-    text = f"CSP takes so many times as long: {worded(ratios, '{:.1f}')} (the paper: 65 to 32,000)"
+    text = f"CSP takes longer by these factors: {worded(ratios, '{:.1f}')} (the paper: 65 to 32,000)"
     faster = sum(ratio > 1 for ratio in ratios.values())
     return Verdict(True if min(ratios.values()) > 10 else None if faster > len(ratios) / 2 else False, text)
 
@@ -195,7 +195,7 @@ def _many_labels_large_beta(results: Results) -> Verdict | None:
 
 
 FULL_KERNEL = (
-    "It is the full RBF kernel that harms FCSC. Its width is not told; with the mean distance all points "
+    "It is the full RBF kernel that harms FCSC. Its width is not given; with the mean distance all points "
     "are nearly equally alike. With a quarter of that width it is more accurate on USPS, and with 30 "
     "neighbours far more: see [what the reasons rest on](#what-the-reasons-rest-on)."
 )

@@ -4,7 +4,7 @@ Records of people
 
 A package such as splink or dedupe has compared pairs of records and says how likely each pair is a match.
 Which records are one person? Connected components glue people together by every wrong match;
-``sidecut.integrations.records.cluster_records`` weighs what speaks for and against.
+``sidecut.integrations.records.cluster_records`` weighs the evidence on both sides.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 Asking the right questions
 ==========================
 
-Nobody has constraints lying about. People have time for thirty questions. ``sidecut.active`` asks about the
+Few people have constraints at hand. They have time for thirty questions. ``sidecut.active`` asks about the
 pairs that bring most. Here the true classes play the person who answers.
 """
 

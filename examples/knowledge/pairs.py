@@ -2,7 +2,7 @@
 Pairs, and pairs that contradict each other
 ===========================================
 
-Nobody knows the classes, but somebody has looked at pairs of points and said "together" or "apart".
+The classes are not known, but somebody has looked at pairs of points and said "together" or "apart".
 """
 
 import matplotlib.pyplot as plt
