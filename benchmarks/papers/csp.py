@@ -52,7 +52,7 @@ UCI = [
         data,
         Gaussian("feature_std"),
         "figs. 9 and 10",
-        note="The width of the RBF kernel is not given: each feature's standard deviation, as in the authors' "
+        note="The RBF kernel's width is not given: each feature's standard deviation, as in the authors' "
         "code. Glass has six classes and is cut in two in the paper, which does not say how: windows and "
         "others here. Where the unconstrained cut makes too few mistakes, all of them are given.",
     )

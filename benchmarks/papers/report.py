@@ -64,9 +64,9 @@ set and a size; in those that failed no fit succeeded, and the gain on unconstra
 that have none. It harms where the adjusted Rand index falls by more than 0.005. Methods took part in
 different experiments: gains can be compared only where the numbers of cells agree."""
 HONEST = """\
-Means over all sizes. The first column is the paper's protocol; the second leaves out the constrained
-points. (Where pairs are drawn from the mistakes of the unconstrained cut, what is left are points it got right,
-and few of them: that column then favours it.) The others are run with `--pairs random`, `--noise 0.1` and
+Means over all sizes. The first column is the paper's protocol; the second leaves out the constrained points.
+(Where pairs are drawn from the mistakes of the unconstrained cut, what is left are points it got right, few
+of them: that column then favours it.) The others are run with `--pairs random`, `--noise 0.1` and
 `--choose held-out`, and shown where they were run."""
 #: Numbers below this are no zeros that rounding has spoilt, and are told by their order of magnitude.
 TINY = 1e-9

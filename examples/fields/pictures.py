@@ -20,7 +20,7 @@ first = segment(image, marks)
 print(first)
 
 # %%
-# No stroke marks the small flower at the lower edge, and it stays with the background. One stroke more makes it
+# No stroke marks the small flower at the lower edge, and it stays with the background. One more makes it
 # a class of its own. The graph is used again, so the second cut takes a fraction of the time, and it is the
 # same as a cut with all three strokes from the start.
 
