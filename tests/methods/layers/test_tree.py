@@ -14,6 +14,7 @@ from sidecut.methods.layers.tree import (
     REACH_NEIGHBOR,
     SpanningTree,
     grow_branches,
+    persistent_layers,
     spanning_tree,
 )
 
@@ -111,3 +112,20 @@ def test_a_branch_exists_between_the_split_that_makes_it_and_its_own():
     np.testing.assert_array_equal(branches.death, [12, 6, 6, 3, 3, 3, 3])
     np.testing.assert_array_equal(branches.birth, [6, 3, 3, 2, 2, 2, 2])
     np.testing.assert_allclose(branches.layer_persistence, np.array([6, 6, 5, 4]) / 12)
+
+
+def test_a_layer_that_trees_agree_on_is_before_one_that_they_cut_elsewhere():
+    # Halves of 40 points; the second one is 20 and 20 points, or 26 and 14.
+    def tree(last):
+        lengths = np.ones(79)
+        lengths[[39, 19, 40 + last]] = 9.0, 5.0, 5.0
+        return grow_branches(path(lengths), min_size=5)
+
+    same, other = tree(19), tree(25)
+    # Quarters exist while the smallest size is in (5, 20], halves in (20, 40].
+    assert persistent_layers([same]) == {4: 4 * (20 - 5) / 80}
+    three = [(2 * 15 + 20) / 80, (2 * 15 + 26) / 80]
+    four = [4 * 15 / 80, (2 * 15 + 2 * 9) / 80]
+    assert np.mean(four) > np.mean(three)
+    assert adjusted_rand_score(same.tree.labels(4), other.tree.labels(4)) * np.mean(four) < np.mean(three)
+    assert persistent_layers([same, other]) == {3: pytest.approx(np.mean(three))}

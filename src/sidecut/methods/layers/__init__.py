@@ -4,6 +4,6 @@
 """
 
 from sidecut.methods.layers.estimator import Layers
-from sidecut.methods.layers.tree import find_branches, persistent_counts
+from sidecut.methods.layers.tree import find_branches, persistent_layers
 
-__all__ = ["Layers", "find_branches", "persistent_counts"]
+__all__ = ["Layers", "find_branches", "persistent_layers"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +15,7 @@ from sidecut.graphs import warn_about_graph
 from sidecut.labelling import measure_confidence
 from sidecut.methods.base import GraphClusterer, TakesConstraints, documented
 from sidecut.methods.layers.knowledge import cluster_by_knowledge
-from sidecut.methods.layers.tree import Branches, find_branches, persistent_counts
+from sidecut.methods.layers.tree import find_branches
 from sidecut.methods.poisson.seeds import number_by_seeds
 from sidecut.methods.task import Answer, Task, check_constraints
 from sidecut.progress import stage
@@ -29,8 +29,9 @@ class Layers(TakesConstraints, GraphClusterer):
 
     The graph is laid out in four dimensions: neighbours attract, random points repel. A tree of clusters is
     read off the density of the layout. Each layer of it has the clusters that exist where fewer points than
-    some smallest size are no cluster. Layers that exist over a wide range of smallest sizes are persistent.
-    The most persistent one gives the labels, or the one with the number of clusters that is asked for.
+    some smallest size are no cluster. Layers are persistent that exist over a wide range of smallest sizes
+    and, up to 10,000 points, alike in three layouts. The most persistent one gives the labels, or the one
+    with the number of clusters that is asked for.
 
     What is known chooses another layer where that agrees with it better, splits its clusters further, joins
     them and names them. Every point has a cluster, unless ``noise=True`` asks for those that lie outside.
@@ -60,7 +61,8 @@ class Layers(TakesConstraints, GraphClusterer):
         cluster lies within one of the layer before.
     persistence_ : array of shape (n_layers,)
         The persistence of each layer: the sum over its clusters of the range of smallest sizes for which
-        they exist, as a share of all points.
+        they exist, as a share of all points. Up to 10,000 points it is the mean over three layouts, times the
+        mean adjusted Rand index of the clusters of two of them.
     tree_ : dict of str to array
         The tree as a table, for `pandas.DataFrame`. Each row is a cluster: its number, its parent, how many
         points it has, and the smallest sizes `birth` and `death` between which it exists. Cluster 0 is all
@@ -106,33 +108,32 @@ class Layers(TakesConstraints, GraphClusterer):
 
     def _solve(self, task: Task) -> Answer:
         warn_about_graph(task.graph, task.n_points)
-        places, branches = self._find_branches(task)
-        labels = self._choose(task, branches)
-        counts = np.sort(persistent_counts(branches))
-        results = {
-            "branches": branches,
-            "n_clusters_": task.n_clusters or int(labels.max()) + 1,
-            "layers_": [branches.tree.labels(count) for count in counts.tolist()],
-            "persistence_": branches.layer_persistence[counts - 1],
-            "tree_": branches.table(),
-        }
+        if task.plain is not None:
+            # The layout and the tree do not depend on what is known.
+            places, results = task.plain.embedding, task.plain.results
+        else:
+            places, branches, layers = find_branches(task.graph, self.min_size, task.seed, task.n_clusters)
+            results = {
+                "branches": branches,
+                "layers_": [branches.tree.labels(count) for count in sorted(layers)],
+                "persistence_": np.array([layers[count] for count in sorted(layers)]),
+                "tree_": branches.table(),
+            }
+        labels = self._choose(task, results)
+        results = results | {"n_clusters_": task.n_clusters or int(labels.max()) + 1}
         return Answer(labels, places, task.graph, results=results)
 
-    def _find_branches(self, task: Task) -> tuple[FloatArray, Branches]:
-        """Return the layout and the tree; those of an earlier answer to the same task, if there is one."""
-        if task.plain is not None:
-            return task.plain.embedding, task.plain.results["branches"]
-        return find_branches(task.graph, self.min_size, task.seed)
-
-    def _choose(self, task: Task, branches: Branches) -> IntArray:
+    def _choose(self, task: Task, results: dict[str, Any]) -> IntArray:
         """Return the clusters."""
+        branches = results["branches"]
         with stage("clusters"):
             if not task.constraints.is_empty and task.n_clusters != 1:
                 return cluster_by_knowledge(
                     task.graph, branches, task.constraints, task.n_clusters, task.rng()
                 )
-            counts = persistent_counts(branches)
-            return branches.tree.labels(task.n_clusters or (int(counts[0]) if len(counts) else 1))
+            if task.n_clusters or not results["layers_"]:
+                return branches.tree.labels(task.n_clusters or 1)
+            return results["layers_"][int(results["persistence_"].argmax())]
 
     def choose(self, constraints: Constraints, n_clusters: int | str = "auto") -> IntArray:
         """Choose clusters by other knowledge from the tree that was found, without another layout.
@@ -169,7 +170,7 @@ class Layers(TakesConstraints, GraphClusterer):
         count = 0 if n_clusters == "auto" else check_n_clusters(n_clusters, len(self.labels_))
         with use_threads(self.n_jobs):
             task = replace(self._task, constraints=known, n_clusters=count)
-            return self._choose(task, self._answer.results["branches"])
+            return self._choose(task, self._answer.results)
 
     def _has_ample_constraints(self, task: Task) -> bool:
         # Labels of all clusters name them.

@@ -84,7 +84,7 @@ def _nearest_edges(graph: Graph) -> sp.csr_array:
     return symmetrize(sp.csr_array(sp.vstack(kept, format="csr")))
 
 
-def lay_out(graph: Graph, seed: int) -> Floats:
+def lay_out(graph: Graph, seed: int | list[int]) -> Floats:
     """Return a place for every node of a graph, an array of shape (n_nodes, N_DIMENSIONS)."""
     edges, rng = edges_of(graph), np.random.default_rng(seed)
     places = first_places(edges, rng)

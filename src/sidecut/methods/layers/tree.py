@@ -10,8 +10,10 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,11 +21,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial import cKDTree
+from sklearn.metrics import adjusted_rand_score
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints.groups import number_by_appearance
 from sidecut.graphs import Graph
-from sidecut.methods.layers.layout import lay_out
+from sidecut.methods.layers.layout import MANY, lay_out
 from sidecut.progress import stage
 
 #: m, the neighbour whose distance says how dense it is around a point; of fewer points, one in this many.
@@ -32,6 +35,8 @@ REACH_NEIGHBOR, POINTS_PER_NEIGHBOR = 5, 20
 N_NEIGHBORS = 15
 #: Points to which the distances of a part bound its distance to the nearest other part.
 N_BOUNDING = 500
+#: Layouts whose trees are compared, where points are not many.
+N_LAYOUTS = 3
 #: The most layers, and the least ratio of the numbers of clusters of two of them.
 MAX_LAYERS, MIN_RATIO = 10, 1.5
 
@@ -265,26 +270,67 @@ def grow_branches(tree: SpanningTree, min_size: int) -> Branches:
     return Branches(tree, parent, size, birth, death, leaf_branch[leaf])
 
 
-def find_branches(graph: Graph, min_size: int, seed: int) -> tuple[FloatArray, Branches]:
-    """Return the layout of a graph and its tree of clusters."""
-    with stage("layout"):
-        places = lay_out(graph, seed).astype(np.float64)
-    with stage("tree"):
-        return places, grow_branches(spanning_tree(places), min(min_size, graph.n_nodes))
+def find_branches(
+    graph: Graph, min_size: int, seed: int, n_clusters: int = 0
+) -> tuple[FloatArray, Branches, dict[int, float]]:
+    """Return a layout of a graph, its tree, and the persistent layers, see `persistent_layers`.
 
-
-def persistent_counts(branches: Branches) -> IntArray:
-    """Return the numbers of clusters of the persistent layers, the most persistent first.
-
-    A layer is one where the sum of the persistence of its clusters is a local maximum. One that has nearly as
-    many clusters as a more persistent one is left out.
+    A layout depends on chance. Of the trees of several, the one is returned in which the layer with that many
+    clusters, or else the most persistent layer, is most persistent.
     """
+    trees = []
+    for number in range(N_LAYOUTS if graph.n_nodes <= MANY else 1):
+        with stage("layout"):
+            places = lay_out(graph, [seed, number]).astype(np.float64)
+        with stage("tree"):
+            trees.append((places, grow_branches(spanning_tree(places), min(min_size, graph.n_nodes))))
+    with stage("layers"):
+        layers = persistent_layers([branches for _, branches in trees])
+        wanted = n_clusters or next(iter(layers), 1)
+
+    def rank(found: tuple[FloatArray, Branches]) -> tuple[bool, float]:
+        return wanted in found[1].layer_counts, float(found[1].layer_persistence[:wanted][-1])
+
+    places, branches = max(trees, key=rank)
+    return places, branches, {count: layers[count] for count in layers if count in branches.layer_counts}
+
+
+def persistent_layers(trees: Sequence[Branches]) -> dict[int, float]:
+    """Return the numbers of clusters of the persistent layers with their persistence, the largest first.
+
+    A layer is one where the sum of the persistence of its clusters is a local maximum in one of the trees.
+    Its persistence is the mean of this sum over all trees, times their mean adjusted Rand index at that
+    number of clusters. A layer that has nearly as many clusters as a more persistent one is left out.
+    """
+    most = min(len(one.layer_persistence) for one in trees)
+    counts = sorted({count for one in trees for count in _peaks(one) if count <= most})
+    values = {
+        count: float(np.mean([one.layer_persistence[count - 1] for one in trees])) * _agreement(trees, count)
+        for count in counts
+    }
+    return {count: values[count] for count in _without_similar(values)}
+
+
+def _peaks(branches: Branches) -> list[int]:
+    """Return the numbers of clusters at local maxima of the persistence, without similar ones."""
     counts = branches.layer_counts
     values = branches.layer_persistence[counts - 1]
     padded = np.concatenate([[-np.inf], values, [-np.inf]])
     peaks = np.flatnonzero((values >= padded[:-2]) & (values >= padded[2:]))
+    return _without_similar(dict(zip(counts[peaks].tolist(), values[peaks].tolist(), strict=True)))
+
+
+def _without_similar(values: dict[int, float]) -> list[int]:
+    """Return numbers of clusters, the most persistent first; none is near to one before it."""
     found: list[int] = []
-    for count in counts[peaks[np.argsort(-values[peaks], kind="stable")]].tolist():
+    for count in sorted(values, key=lambda count: -values[count]):
         if all(max(count, other) >= MIN_RATIO * min(count, other) for other in found):
             found.append(count)
-    return np.array(found[:MAX_LAYERS], dtype=np.int64)
+    return found[:MAX_LAYERS]
+
+
+def _agreement(trees: Sequence[Branches], n_clusters: int) -> float:
+    """Return the mean adjusted Rand index of the clusters of any two trees, 1 for a single tree."""
+    labels = [one.tree.labels(n_clusters) for one in trees]
+    pairs = [adjusted_rand_score(one, other) for one, other in combinations(labels, 2)]
+    return float(np.mean(pairs)) if pairs else 1.0
