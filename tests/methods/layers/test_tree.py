@@ -123,9 +123,11 @@ def test_a_layer_that_trees_agree_on_is_before_one_that_they_cut_elsewhere():
 
     same, other = tree(19), tree(25)
     # Quarters exist while the smallest size is in (5, 20], halves in (20, 40].
-    assert persistent_layers([same]) == {4: 4 * (20 - 5) / 80}
+    assert persistent_layers([same]) == (0, {4: 4 * (20 - 5) / 80})
     three = [(2 * 15 + 20) / 80, (2 * 15 + 26) / 80]
     four = [4 * 15 / 80, (2 * 15 + 2 * 9) / 80]
     assert np.mean(four) > np.mean(three)
     assert adjusted_rand_score(same.tree.labels(4), other.tree.labels(4)) * np.mean(four) < np.mean(three)
-    assert persistent_layers([same, other]) == {3: pytest.approx(np.mean(three))}
+    assert persistent_layers([same, other]) == (1, {3: pytest.approx(np.mean(three))})
+    # Asked for four clusters, they are most persistent in the first.
+    assert persistent_layers([same, other], 4)[0] == 0

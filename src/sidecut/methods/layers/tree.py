@@ -273,42 +273,43 @@ def grow_branches(tree: SpanningTree, min_size: int) -> Branches:
 def find_branches(
     graph: Graph, min_size: int, seed: int, n_clusters: int = 0
 ) -> tuple[FloatArray, Branches, dict[int, float]]:
-    """Return a layout of a graph, its tree, and the persistent layers, see `persistent_layers`.
+    """Return a layout of a graph, its tree, and the numbers of clusters and persistence of its layers.
 
     A layout depends on chance. Of the trees of several, the one is returned in which the layer with that many
-    clusters, or else the most persistent layer, is most persistent.
+    clusters, or else the most persistent layer of all, is most persistent.
     """
-    trees = []
+    found = []
     for number in range(N_LAYOUTS if graph.n_nodes <= MANY else 1):
         with stage("layout"):
             places = lay_out(graph, [seed, number]).astype(np.float64)
         with stage("tree"):
-            trees.append((places, grow_branches(spanning_tree(places), min(min_size, graph.n_nodes))))
+            found.append((places, grow_branches(spanning_tree(places), min(min_size, graph.n_nodes))))
     with stage("layers"):
-        layers = persistent_layers([branches for _, branches in trees])
-        wanted = n_clusters or next(iter(layers), 1)
-
-    def rank(found: tuple[FloatArray, Branches]) -> tuple[bool, float]:
-        return wanted in found[1].layer_counts, float(found[1].layer_persistence[:wanted][-1])
-
-    places, branches = max(trees, key=rank)
-    return places, branches, {count: layers[count] for count in layers if count in branches.layer_counts}
+        trees = [branches for _, branches in found]
+        kept, layers = persistent_layers(trees, n_clusters)
+    return (*found[kept], layers)
 
 
-def persistent_layers(trees: Sequence[Branches]) -> dict[int, float]:
-    """Return the numbers of clusters of the persistent layers with their persistence, the largest first.
+def persistent_layers(trees: Sequence[Branches], n_clusters: int = 0) -> tuple[int, dict[int, float]]:
+    """Return which tree has the most persistent layer, and its layers: numbers of clusters and persistence.
 
-    A layer is one where the sum of the persistence of its clusters is a local maximum in one of the trees.
-    Its persistence is the mean of this sum over all trees, times their mean adjusted Rand index at that
-    number of clusters. A layer that has nearly as many clusters as a more persistent one is left out.
+    A layer is one where the sum of the persistence of its clusters is a local maximum in the tree. Its
+    persistence is the mean of this sum over all trees, times their mean adjusted Rand index at that number of
+    clusters. A layer that has nearly as many clusters as a more persistent one is left out.
     """
     most = min(len(one.layer_persistence) for one in trees)
-    counts = sorted({count for one in trees for count in _peaks(one) if count <= most})
+    peaks = [[count for count in _peaks(one) if count <= most] for one in trees]
     values = {
         count: float(np.mean([one.layer_persistence[count - 1] for one in trees])) * _agreement(trees, count)
-        for count in counts
+        for count in {count for some in peaks for count in some}
     }
-    return {count: values[count] for count in _without_similar(values)}
+    wanted = n_clusters or max(values, key=lambda count: values[count], default=1)
+
+    def rank(number: int) -> tuple[bool, float]:
+        return wanted in peaks[number], float(trees[number].layer_persistence[:wanted][-1])
+
+    kept = max(range(len(trees)), key=rank)
+    return kept, {count: values[count] for count in _without_similar({k: values[k] for k in peaks[kept]})}
 
 
 def _peaks(branches: Branches) -> list[int]:
