@@ -30,7 +30,7 @@ from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
 from sidecut.methods import guard
 from sidecut.methods.base import GraphClusterer
-from sidecut.methods.guard import held_out_gain
+from sidecut.methods.guard import held_out_gain, needed_gain
 from sidecut.methods.task import Task, check_data
 
 RESULTS = stored.RESULTS / "choices" / "guard.csv"
@@ -101,7 +101,8 @@ def measure(method: str, name: str, X: np.ndarray, y: np.ndarray, done: set) -> 
         try:
             answer = model._solve(given)
             given = given.given(known, start=answer)
-            gain = held_out_gain(given, model._solve) if model.caution else 0.0
+            needed = needed_gain(known, k, model.caution)
+            gain = held_out_gain(given, model._solve, needed) if model.caution else 0.0
         except (ValueError, RuntimeError):
             continue
         yield {

@@ -198,3 +198,20 @@ def test_what_was_given_is_named_as_it_was_given():
     assert describe(labels_of(15)) == "15 labels were"
     assert describe(Constraints.from_pairs(N, must_link=[(0, 1), (2, 3)])) == "2 must-links were"
     assert describe(Constraints.from_pairs(N, cannot_link=[(0, 1)])) == "1 cannot-link was"
+
+
+@pytest.mark.parametrize(
+    ("found", "needed", "n_answers"), [(TRUTH, 0.1, 2), (WRONG, 0.1, 2), (TRUTH, 10.0, 4), (TRUTH, None, 4)]
+)
+def test_two_parts_of_four_are_held_out_where_they_are_clear(found, needed, n_answers):
+    """All of 40 labels are predicted, or none; the gain is the same number whether two or four are asked."""
+    asked = []
+
+    def solve(task):
+        asked.append(task.constraints)
+        return Answer(found)
+
+    task = task_with(labels_of(40))
+    gain = held_out_gain(task.given(task.constraints, plain=Answer(WRONG)), solve, needed)
+    assert len(asked) == n_answers
+    assert (gain > 0.5) == (found is TRUTH)

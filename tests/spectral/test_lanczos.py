@@ -70,6 +70,39 @@ def test_a_missing_twin_is_noticed_or_left_open(textbook):
         assert certificate.certified_below <= values[2] + 1e-9
 
 
+@pytest.mark.parametrize("missing", range(WANTED))
+def test_one_missing_is_looked_for(clusters, missing, monkeypatch):
+    problem, values, vectors = clusters
+    kept = np.delete(np.arange(WANTED + 1), missing)
+    monkeypatch.setattr(lanczos, "_krylov_eigenvectors", lambda *a, **k: vectors[:, kept])
+    pairs = solve_lanczos(problem, WANTED, 0, np.random.RandomState(0))
+    np.testing.assert_allclose(pairs.values[:WANTED], values[:WANTED], atol=1e-9)
+    assert pairs.certificate.complete
+
+
+def test_a_pending_certificate_is_the_one_that_would_have_been_made(clusters, monkeypatch):
+    monkeypatch.setattr(laplacian, "DENSE_NODES", 0)
+    graph, rngs = clusters[0].graph, [np.random.RandomState(0), np.random.RandomState(0)]
+    now, later = (
+        laplacian_eigenpairs(graph, WANTED + 1, accuracy=accuracy, random_state=rng)
+        for accuracy, rng in zip(("certified", "pending"), rngs, strict=True)
+    )
+    assert "Not certified yet" in str(later.certificate)
+    np.testing.assert_array_equal(now.vectors, later.vectors)
+    assert rngs[0].randint(2**31) == rngs[1].randint(2**31)
+    assert str(laplacian.certified(later).certificate) == str(now.certificate)
+    assert laplacian.certified(now) is now
+
+
+def test_a_pending_certificate_that_sees_a_missing_vector_is_none(clusters, monkeypatch):
+    problem, _, vectors = clusters
+    monkeypatch.setattr(lanczos, "_krylov_eigenvectors", lambda *a, **k: vectors[:, 1 : WANTED + 1])
+    monkeypatch.setattr(laplacian, "DENSE_NODES", 0)
+    monkeypatch.setattr(laplacian, "_can_factorize", lambda *a: False)
+    pairs = laplacian_eigenpairs(problem.graph, WANTED + 1, accuracy="pending", random_state=0)
+    assert laplacian.certified(pairs) is None
+
+
 def test_answers_and_certificates(clusters):
     problem, values, vectors = clusters
     pairs = solve_lanczos(problem, WANTED, 2, np.random.RandomState(0))

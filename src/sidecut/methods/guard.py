@@ -30,6 +30,8 @@ MIN_PAIRS = 3
 #: The gain in agreement with held-out constraints that a cautious method needs: this over the root of their
 #: number, times the caution of the method.
 MIN_GAIN = 0.25
+#: Half of the parts are enough where they gain this many times what is needed, or nothing.
+CLEAR_GAIN = 3.0
 
 Solve = Callable[[Task], Answer]
 
@@ -87,20 +89,39 @@ def describe(known: Constraints) -> str:
     return (" and ".join(said) or "constraints") + (" was" if sum(counts.values()) == 1 else " were")
 
 
-def held_out_gain(task: Task, solve: Solve) -> float:
-    """Return how much better than the plain answer the method agrees with constraints held out."""
+def held_out_gain(task: Task, solve: Solve, needed: float | None = None) -> float:
+    """Return how much better than the plain answer the method agrees with constraints held out.
+
+    Two parts of four are held out where they show clearly that it is more than needed, or less.
+    """
     sample = draw_sample(task) if task.sample is None else task.sample
-    folds, plain, found = [], task.plain.labels, []
+    folds, plain, found, gain = [], task.plain.labels, [], 0.0
     for fold in ConstraintFolds(4, random_state=0).split(task.constraints):
         folds.append(fold)
         try:
             found.append(solve(task.given(fold.train, sample=sample)).labels)
         except (InfeasibleError, SpectralError):
             found.append(plain)
-    if not is_of_one_class(task.constraints):
-        return held_out_agreement(folds, found) - held_out_agreement(folds, [plain] * len(folds))
-    before, after = (held_out_capture(folds, labels) for labels in ([plain] * len(folds), found))
+        gain = _gain(task.constraints, folds, found, [plain] * len(folds))
+        if len(folds) == 2 and needed is not None and not 0.0 < gain < CLEAR_GAIN * needed:
+            break
+    return gain
+
+
+def _gain(known: Constraints, folds: Sequence[Fold], found: list[IntArray], plain: list[IntArray]) -> float:
+    """Return how much better labels agree with what each fold holds out than the plain ones."""
+    if not is_of_one_class(known):
+        return held_out_agreement(folds, found) - held_out_agreement(folds, plain)
+    before, after = (held_out_capture(folds, labels) for labels in (plain, found))
     return (after - before) / (max(before, after) or 1.0)
+
+
+def needed_gain(known: Constraints, n_clusters: int, caution: float) -> float:
+    """Return the gain in agreement with held-out constraints with which a method is followed."""
+    # K clusters leave a K-th of cannot-links to gain: chance moves agreement with them K times as far. Labels
+    # of one class say nothing of K - 1 clusters.
+    times = n_clusters if is_of_one_class(known) or not known.n_must_link else 1
+    return caution * times * MIN_GAIN / np.sqrt(known.n_independent_pairs)
 
 
 def is_of_one_class(known: Constraints) -> bool:
@@ -140,18 +161,14 @@ def _why_not(task: Task, solve: Solve, caution: float, is_ample: bool) -> str:
         return ""
     if known.n_independent_pairs < MIN_PAIRS:
         return "they are too few to show that they help"
-    one_class = is_of_one_class(known)
-    if one_class:
+    if is_of_one_class(known):
         caution = max(caution, 1.0)
     if not caution:
         return ""
+    needed = needed_gain(known, task.n_clusters, caution)
     with stage("held-out constraints"), warnings.catch_warnings(action="ignore", category=SidecutWarning):
-        gain = held_out_gain(task, solve)
-    # K clusters leave a K-th of cannot-links to gain: chance moves agreement with them K times as far. Labels
-    # of one class say nothing of K - 1 clusters.
-    n_needed = task.n_clusters if one_class or not known.n_must_link else 1
-    if gain > n_needed * caution * MIN_GAIN / np.sqrt(known.n_independent_pairs):
-        return ""
+        if held_out_gain(task, solve, needed) > needed:
+            return ""
     return "they do not help to predict one another: some were held out, and the others did not find them"
 
 

@@ -30,7 +30,7 @@ from sidecut.spectral.factorization import (
     rough_vector,
     separating_shift,
 )
-from sidecut.spectral.lanczos import largest_eigenvectors
+from sidecut.spectral.lanczos import Projection, complete, largest_eigenvectors
 
 if TYPE_CHECKING:
     from sidecut.spectral.laplacian import LaplacianProblem
@@ -197,25 +197,12 @@ def _complete(
     solver: str,
     rng: np.random.RandomState,
 ) -> Eigenpairs:
-    """Certify; where eigenvectors were missed, look for them in the complement of those found.
+    """Certify; where eigenvectors were missed, look for up to three more."""
 
-    A Krylov space holds one vector of each eigenspace, and rounding has to bring the others in; without those
-    that are there already, they come first.
-    """
+    def find(clear: Projection, count: int) -> FloatArray:
+        return _krylov_eigenvectors(problem, lambda right: clear(inverse(clear(right))), count, rng)
 
-    def outside(right: FloatArray) -> FloatArray:
-        clear = problem.without(pairs.vectors)
-        return clear(inverse(clear(right)))
-
-    certificate = certify(pairs)
-    # Up to three vectors are searched for, up to three times.
-    for _ in range(3):
-        more = min(3, problem.n - problem.n_null - pairs.values.size - 1)
-        if certificate.failure_probability < 1.0 or more < 1:
-            break
-        found = _krylov_eigenvectors(problem, outside, more, rng)
-        pairs = problem.refine(np.hstack([pairs.vectors, found]))
-        certificate = certify(pairs)
+    pairs, certificate = complete(problem, pairs, certify, find, 3)
     return Eigenpairs(*pairs, solver, certificate)
 
 

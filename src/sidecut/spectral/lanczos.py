@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
 from functools import partial
@@ -27,6 +28,8 @@ from sidecut.spectral.certificate import (
 
 if TYPE_CHECKING:
     from sidecut.spectral.laplacian import LaplacianProblem
+
+Projection = Callable[[FloatArray], FloatArray]
 
 #: The degree of the Chebyshev filter.
 DEGREE = 10
@@ -150,7 +153,21 @@ def solve_lanczos(
         rng.standard_normal(problem.n)
         prove = partial(certify_by_random_start, problem, pairs, wanted, later, coverage=1.0)
         return Eigenpairs(*pairs, "Lanczos (ARPACK)", PENDING, prove)
-    certificate = certify_by_random_start(problem, pairs, wanted, rng, coverage=1.0)
+
+    def certify(found: RitzPairs) -> Certificate:
+        return certify_by_random_start(problem, found, wanted, rng, coverage=1.0)
+
+    def find(clear: Projection, count: int) -> FloatArray:
+        """Run ARPACK outside what was found, where Ā is moved to 0, the middle of its spectrum."""
+        operator = LinearOperator(
+            (problem.n, problem.n),
+            matvec=lambda v: clear(problem.affinity.apply(clear(v))),
+            dtype=np.float64,
+        )
+        start = clear(rng.standard_normal(problem.n))
+        return largest_eigenvectors(operator, count, start, rng, tolerance=tolerance, max_products=budget)
+
+    pairs, certificate = complete(problem, pairs, certify, find, 1)
     if not certificate.complete:
         if guards:
             with suppress(SpectralError):
@@ -158,6 +175,29 @@ def solve_lanczos(
                 pairs = problem.refine(more)
         certificate = certify_by_random_start(problem, pairs, wanted, rng)
     return Eigenpairs(*pairs, "Lanczos (ARPACK)", certificate)
+
+
+def complete(
+    problem: LaplacianProblem,
+    pairs: RitzPairs,
+    certify: Callable[[RitzPairs], Certificate],
+    find: Callable[[Projection, int], FloatArray],
+    most: int,
+) -> tuple[RitzPairs, Certificate]:
+    """Certify; where eigenvectors were missed, look for them in the complement of those found.
+
+    A Krylov space holds one vector of each eigenspace, and rounding has to bring the others in; without those
+    that are there already, they come first. Up to `most` are searched for, up to three times.
+    """
+    certificate = certify(pairs)
+    for _ in range(3):
+        more = min(most, problem.n - problem.n_null - pairs.values.size - 1)
+        if certificate.failure_probability < 1.0 or more < 1:
+            break
+        found = find(problem.without(pairs.vectors), more)
+        pairs = problem.refine(np.hstack([pairs.vectors, found]))
+        certificate = certify(pairs)
+    return pairs, certificate
 
 
 def solve_roughly(

@@ -393,7 +393,10 @@ class CCSR(TakesConstraints, SpectralClusterer):
             adapted = features @ ((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
             rows = unit_rows(adapted) if self.unit_rows else adapted
         with stage("labels"):
-            labels = assign_labels(rows, k, n_init=self.n_init, random_state=rng)
+            labels = np.full(len(rows), -1, dtype=np.intp)
+            some = slice(None) if task.sample is None else task.sample
+            n_init = self.n_init if task.sample is None else min(self.n_init, 3)
+            labels[some] = assign_labels(rows[some], k, n_init=n_init, random_state=rng)
         return Answer(labels, rows, graph, pairs, results={"programme_": programme})
 
     def _spectrum(self, task: Task, rng: np.random.RandomState) -> Eigenpairs:

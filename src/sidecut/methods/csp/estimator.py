@@ -389,8 +389,8 @@ class CSP(TakesConstraints, SpectralClusterer):
         known, k, n_init = task.constraints, task.n_clusters, self.n_init
         if k == 2 and rows.shape[1] == 1:
             return label_sides(task.graph, rows)
-        if task.sample is not None and task.sample.size < len(rows):
-            labels: IntArray = np.zeros(len(rows), dtype=np.intp)
+        if task.sample is not None:
+            labels: IntArray = np.full(len(rows), -1, dtype=np.intp)
             some = replace(task, constraints=known.restricted_to(task.sample), sample=None)
             model = type(self)(k, n_init=min(n_init, 3))
             labels[task.sample] = model._label(rows[task.sample], some, seeded)
