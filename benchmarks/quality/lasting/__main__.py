@@ -1,60 +1,68 @@
-"""Measure it: python -m benchmarks.quality.lasting --data FOLDER [--sets a,b] [--draws 5] [--store]."""
+"""Measure it: python -m benchmarks.quality.lasting --data FOLDER [--sets a,b] [--methods A,B] [--store].
+
+Without --data it writes the tables of the page from the stored rows.
+"""
 
 from __future__ import annotations
 
 import argparse
+import random
 import time
 import warnings
 from pathlib import Path
 from typing import Any
 
+import igraph
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
+from benchmarks.page_tables import rewrite
 from benchmarks.quality.lasting.scenarios import SCENARIOS, Scenario
+from benchmarks.quality.lasting.table import PAGE, makers
 from benchmarks.stored import RESULTS, merge
-from sidecut import Constraints, PoissonMBO
+from sidecut import CSP, AutoCut, Constraints, NormalizedCut, PoissonMBO
 from sidecut.checks import IntArray
 from sidecut.datasets import load
+from sidecut.graphs import Neighbors
 
-SETS = (
-    "digits",
-    "pendigits",
-    "usps",
-    "segment",
-    "letter/classes-5",
-    "iris",
-    "wine",
-    "glass",
-    "wdbc",
-    "mnist",
-)
+SETS = ("iris", "wine", "glass", "wdbc", "segment", "digits", "pendigits", "usps", "mnist")
+METHODS = {"PoissonMBO": PoissonMBO, "NormalizedCut": NormalizedCut, "CSP": CSP, "AutoCut": AutoCut}
 PIXELS = ("digits", "usps", "mnist")
 #: Points of a set that take part.
 AT_MOST = 5_000
 LABELS_PER_CLASS = 10
-KEYS = ["set", "scenario", "way", "draw"]
+KEYS = ["set", "scenario", "method", "way", "draw"]
 
 
 def main() -> None:
-    """Run all sets and scenarios, and print the table."""
+    """Run all sets and scenarios, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data")
     parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--methods", default="PoissonMBO")
+    parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--store", action="store_true")
     options = parser.parse_args()
-    rows: list[dict] = []
+    if options.data is None:
+        rewrite(PAGE, makers())
+        return
     for name in options.sets.split(","):
         X, y = read(name, options.data)
-        for draw in range(options.draws):
-            rows += measure(name, X, y, draw)
+        rows = [
+            {"method": method, **row}
+            for method in options.methods.split(",")
+            for draw in range(options.draws)
+            for row in measure(method, name, X, y, draw)
+        ]
+        # Leiden is measured once, whichever methods are.
+        rows = [row | {"method": "Leiden"} if row["way"] == "Leiden" else row for row in rows]
+        print(summary(pd.DataFrame(rows)).to_string(), flush=True)
         if options.store:
             merge(rows, RESULTS / "quality" / "lasting.csv", KEYS)
-    print(summary(pd.DataFrame(rows)).to_string())
 
 
 def read(name: str, folder: str | None) -> tuple[Any, IntArray]:
@@ -68,16 +76,18 @@ def read(name: str, folder: str | None) -> tuple[Any, IntArray]:
     return np.asarray(data.X, dtype=np.float64), data.y
 
 
-def measure(name: str, X: Any, y: IntArray, draw: int) -> list[dict]:
+def measure(method: str, name: str, X: Any, y: IntArray, draw: int) -> list[dict]:
     """Return a row for each scenario and way."""
-    rng = np.random.default_rng(draw)
-    some = rng.permutation(len(X))[:AT_MOST]
+    some = np.random.default_rng(draw).permutation(len(X))[:AT_MOST]
     rows = []
-    for scenario, make in SCENARIOS.items():
-        made = make(X[some], y[some], np.random.default_rng(draw))
-        for way, found in run(made, draw).items():
-            rows.append({"set": name, "scenario": scenario, "way": way, "draw": draw, **found})
-    rows += wrong_corrections(name, X[some], y[some], draw)
+    with warnings.catch_warnings(action="ignore"):
+        for scenario, make in SCENARIOS.items():
+            made = make(X[some], y[some], np.random.default_rng(draw))
+            for way, found in run(method, made, draw).items():
+                rows.append({"set": name, "scenario": scenario, "way": way, "draw": draw, **found})
+        for kind in WRONG:
+            found = wrong(method, kind, X[some], y[some], draw)
+            rows.append({"set": name, "scenario": kind, "way": "update", "draw": draw, **found})
     return rows
 
 
@@ -90,26 +100,39 @@ def known_of(y: IntArray, rng: np.random.Generator) -> IntArray:
     return labels
 
 
-def run(made: Scenario, draw: int) -> dict[str, dict]:
-    """Return what an update and a fit from scratch make of a scenario, with the same knowledge."""
+def fitted(method: str, X: Any, labels: IntArray, n_clusters: int, seed: int) -> Any:
+    """Return a fit with the labels, if the method takes any."""
+    knows = {} if method == "NormalizedCut" else {"constraints": Constraints.from_labels(labels)}
+    return METHODS[method](n_clusters, random_state=seed).fit(X, **knows)
+
+
+def run(method: str, made: Scenario, draw: int) -> dict[str, dict]:
+    """Return what an update, a fit from scratch with the same knowledge and Leiden make of a scenario."""
     labels = known_of(made.y_old, np.random.default_rng(draw))
     k = len(np.unique(made.y_old))
-    with warnings.catch_warnings(action="ignore"):
-        model = PoissonMBO(k, random_state=0).fit(made.old, constraints=Constraints.from_labels(labels))
-        before = model.labels_.copy()
+    model = fitted(method, made.old, labels, k, 0)
+    before = model.labels_.copy()
+    start = time.process_time()
+    model.update(made.new)
+    found = {"update": judge(made, before, model.labels_, time.process_time() - start)}
+    everyone = np.concatenate([made.old, made.new])
+    start = time.process_time()
+    again = fitted(method, everyone, np.append(labels, np.full(len(made.y_new), -1)), k, 1)
+    found["fit from scratch"] = judge(made, before, again.labels_, time.process_time() - start)
+    if method == "PoissonMBO":
         start = time.process_time()
-        model.update(made.new)
-        seconds = time.process_time() - start
-        everything = np.concatenate([labels, np.full(len(made.y_new), -1)])
-        start = time.process_time()
-        again = PoissonMBO(k, random_state=1).fit(
-            np.concatenate([made.old, made.new]), constraints=Constraints.from_labels(everything)
-        )
-        seconds_again = time.process_time() - start
-    return {
-        "update": judge(made, before, model.labels_, seconds),
-        "fit from scratch": judge(made, before, again.labels_, seconds_again),
-    }
+        after = leiden(everyone, draw + 1)
+        found["Leiden"] = judge(made, leiden(made.old, draw), after, time.process_time() - start)
+    return found
+
+
+def leiden(X: Any, seed: int) -> IntArray:
+    """Return the communities that igraph's Leiden method finds by modularity in the graph of the points."""
+    random.seed(seed)
+    edges = sp.triu(Neighbors().build(X).matrix, k=1).tocoo()
+    graph = igraph.Graph(len(X), list(zip(edges.row.tolist(), edges.col.tolist(), strict=True)))
+    found = graph.community_leiden("modularity", weights=edges.data.tolist(), n_iterations=-1)
+    return np.array(found.membership)
 
 
 def judge(made: Scenario, before: IntArray, after: IntArray, seconds: float) -> dict[str, float]:
@@ -142,29 +165,46 @@ def is_found(theirs: IntArray, labels: IntArray) -> bool:
     return bool(2 * (inside & theirs).sum() > theirs.sum() and 2 * (inside & theirs).sum() > inside.sum())
 
 
-def wrong_corrections(name: str, X: Any, y: IntArray, draw: int) -> list[dict]:
-    """Return how much one wrong link changes beyond its two points."""
+#: What a person says wrongly when 5 % new points come.
+WRONG = ("a wrong must-link", "a wrong cannot-link", "ten wrong labels", "a wrong move")
+
+
+def wrong(method: str, kind: str, X: Any, y: IntArray, draw: int) -> dict[str, float]:
+    """Return how much of what was not mentioned a wrong statement changes."""
     rng = np.random.default_rng(draw)
     made = SCENARIOS["5 % new"](X, y, rng)
-    n = len(made.y)
+    n_old, n = len(made.y_old), len(made.y)
     labels = known_of(made.y_old, np.random.default_rng(draw))
-    rows = []
-    with warnings.catch_warnings(action="ignore"):
-        model = PoissonMBO(len(np.unique(y)), random_state=0)
-        before = model.fit(made.old, constraints=Constraints.from_labels(labels)).labels_.copy()
-        free = np.flatnonzero(labels < 0)
-        first = rng.choice(free)
-        second = rng.choice(free[made.y_old[free] != made.y_old[first]])
-        model.update(made.new, constraints=Constraints.from_pairs(n, must_link=[(first, second)]))
+    model = fitted(method, made.old, labels, len(np.unique(y)), 0)
+    before, said = model.labels_.copy(), Constraints.none(n)
+    free = np.flatnonzero(labels < 0)
+    first = int(rng.choice(free))
+    is_same = made.y_old[free] == made.y_old[first]
+    if kind == "a wrong move":
+        home = np.bincount(before[free[is_same]]).argmax()
+        named = free[is_same & (before[free] == home)][:5]
+        model.apply(model.corrections().move(named, to=int(rng.choice(before[before != home]))))
+    elif kind == "ten wrong labels":
+        named = np.arange(n_old, min(n_old + 10, n))
+        classes = np.full(n, -1)
+        classes[named] = (made.y[named] + 1) % (made.y.max() + 1)
+        known = Constraints.none(n) if method == "NormalizedCut" else Constraints.from_labels(classes)
+        said = known
+    else:
+        same = kind == "a wrong cannot-link"
+        named = np.array([first, rng.choice(free[(is_same == same) & (free != first)])])
+        pair = [tuple(named.tolist())]
+        said = Constraints.from_pairs(n, cannot_link=pair) if same else Constraints.from_pairs(n, pair)
+    model.update(made.new, constraints=said)
     found = judge(made, before, model.labels_, 0.0)
-    rows.append({"set": name, "scenario": "a wrong link", "way": "update", "draw": draw, **found})
-    return rows
+    others = np.setdiff1d(np.arange(n_old), named)
+    return found | {"kept": kept(before[others], model.labels_[others])}
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """Return means over draws and sets."""
     columns = [c for c in ("kept", "ari", "n_new_clusters", "found", "seconds") if c in rows]
-    return rows.groupby(["scenario", "way"], sort=False)[columns].mean().round(4)
+    return rows.groupby(["method", "scenario", "way"], sort=False)[columns].mean().round(4)
 
 
 if __name__ == "__main__":

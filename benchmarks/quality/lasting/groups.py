@@ -1,7 +1,7 @@
-"""What 70,000 rows in groups of 2 to 50 cost, beside a quarter of them.
+"""What 10,000, 30,000 and 70,000 rows in groups of 2 to 50 cost.
 
-python -m benchmarks.quality.lasting.groups [--store]: each method runs in a process of its own, since memory
-is the largest that a process ever held.
+python -m benchmarks.quality.lasting.groups [--methods A,B] [--store]: each method runs in a process of its
+own, since memory is the largest that a process ever held.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import pandas as pd
 from sklearn.datasets import make_blobs
 
 import sidecut
-from benchmarks.stored import RESULTS, save
+from benchmarks.stored import RESULTS, merge
 from sidecut import Constraints
 from sidecut.checks import IntArray
 from sidecut.labelling import satisfy_links
 
 METHODS = ("repair", "CSP", "E2CP", "NCSC", "PoissonMBO")
-SIZES = (17_500, 70_000)
+SIZES = (10_000, 30_000, 70_000)
 CLUSTERS = {"repair": 50}
 
 
@@ -61,9 +61,10 @@ def measure(method: str, n: int) -> dict:
 
 
 def main() -> None:
-    """Measure all methods at both sizes, or one."""
+    """Measure all methods at all sizes, or one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--one", nargs=2)
+    parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--store", action="store_true")
     options = parser.parse_args()
     if options.one:
@@ -74,13 +75,12 @@ def main() -> None:
         json.loads(
             subprocess.run([*command, method, str(n)], capture_output=True, text=True, check=True).stdout
         )
-        for method in METHODS
+        for method in options.methods.split(",")
         for n in SIZES
     ]
-    table = pd.DataFrame(rows)
-    print(table.to_string())
+    print(pd.DataFrame(rows).to_string())
     if options.store:
-        save(table, RESULTS / "quality" / "lasting_groups.csv")
+        merge(rows, RESULTS / "quality" / "lasting_groups.csv", ["method", "n"])
 
 
 if __name__ == "__main__":
