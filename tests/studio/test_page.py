@@ -144,6 +144,54 @@ def test_a_lasso_says_not_one_cluster(studio, data):
     assert session.labels[question.i] != session.labels[question.j]
 
 
+def choose_unmentioned(page, session, cluster_of, count):
+    """Choose points that no answer is about, in the cluster of another point."""
+    said = {row for record in session.run.history_ for row in (record.i, record.j)}
+    rows = np.flatnonzero(session.labels == session.labels[cluster_of])
+    chosen = [int(row) for row in rows if row not in said][:count]
+    page.evaluate("rows => studio.select(rows)", chosen)
+    expect(page.locator(".chosen .move")).to_be_visible()
+    return chosen
+
+
+def test_chosen_points_are_detached_and_moved(studio, data):
+    session, page = studio
+    press_truth(page, session, data[1], 12)
+    numbers = set(session.numbers.tolist())
+    chosen = choose_unmentioned(page, session, 0, 3)
+    page.keyboard.press("x")
+    wait_for_step(page, 13)
+    own = set(session.labels[chosen].tolist())
+    assert len(own) == 1
+    assert not own & numbers
+    expect(page.locator(".chosen")).to_be_hidden()
+    to = int(session.labels[45])
+    moved = choose_unmentioned(page, session, 25, 2)
+    page.locator(".chosen .move").select_option(session.shown_names()[to])
+    wait_for_step(page, 14)
+    assert set(session.labels[moved].tolist()) == {to}
+    page.keyboard.press("z")
+    wait_for_step(page, 15)
+    assert to not in session.labels[moved]
+    assert set(session.labels[chosen].tolist()) == own
+
+
+def test_a_move_against_what_was_said_shows_the_chain_and_a_way_out(studio, data):
+    session, page = studio
+    press_truth(page, session, data[1], 12)
+    to = int(session.labels[45])
+    [point] = choose_unmentioned(page, session, 0, 1)
+    session.link(point, int(session.members(to, 1).typical[0]), False)
+    session.step = 12
+    page.locator(".chosen .move").select_option(session.shown_names()[to])
+    dialog = page.locator("dialog.contradiction")
+    expect(dialog.locator("li.apart")).to_have_count(1)
+    # The link that is in the way is the last thing that was said before.
+    dialog.locator("li.apart").get_by_role("button", name="Take this back").click()
+    wait_for_step(page, 13)
+    assert session.labels[point] == to
+
+
 def test_a_lasso_by_keys_alone(studio):
     _, page = studio
     page.keyboard.press("l")

@@ -376,3 +376,65 @@ def test_a_graph_can_be_opened(data):
     shared = {w["words"] for w in pair["left"]["neighbours"] if not w["differs"]}
     assert shared == {w["words"] for w in pair["right"]["neighbours"] if not w["differs"]}
     session.answer(True)
+
+
+def three_clusters(open_session, data):
+    """A session that has found the three groups, and the rows of each."""
+    session, y = open_session(), data[1]
+    for _ in range(12):
+        question = session.question()
+        session.answer(bool(y[question.i] == y[question.j]))
+    assert session.run.n_clusters_ == 3
+    return session, [np.flatnonzero(session.labels == number) for number in sorted(session.numbers)]
+
+
+def unmentioned(session, rows, count):
+    """Points that no answer is about."""
+    said = {row for record in session.run.history_ for row in (record.i, record.j)}
+    return [int(row) for row in rows if row not in said][:count]
+
+
+def test_points_move_to_another_cluster_and_the_rest_stays(open_session, data):
+    session, (first, second, _) = three_clusters(open_session, data)
+    to = int(session.labels[second[0]])
+    moved = unmentioned(session, first, 2)
+    n_before = session.n_actions
+    session.move(moved, to)
+    assert set(session.labels[moved]) == {to}
+    assert set(session.labels[second]) == {to}
+    assert np.mean(session.labels[np.setdiff1d(first, moved)] != to) > 0.9
+    assert session.n_actions == n_before + 1
+    session.undo()
+    assert set(session.labels[first]) != {to}
+
+
+def test_all_points_of_a_cluster_that_move_make_the_two_one(open_session, data):
+    session, (first, second, _) = three_clusters(open_session, data)
+    to = int(session.labels[second[0]])
+    session.move(first.tolist(), to)
+    assert len(set(session.labels[np.concatenate([first, second])])) == 1
+    assert session.run.n_clusters_ == 2
+
+
+def test_points_that_are_detached_are_a_cluster_with_a_new_number(open_session, data):
+    session, (first, second, third) = three_clusters(open_session, data)
+    own = unmentioned(session, first, 3)
+    before = set(session.numbers.tolist())
+    session.detach(own)
+    number = set(session.labels[own]).pop()
+    assert number not in before
+    assert number not in set(session.labels[np.concatenate([second, third])])
+    with pytest.raises(ValueError, match="a cluster of their own already"):
+        session.detach(np.flatnonzero(session.labels == number).tolist())
+
+
+def test_a_move_against_an_earlier_answer_is_told_with_the_chain(open_session, data):
+    session, (first, second, _) = three_clusters(open_session, data)
+    to = int(session.labels[second[0]])
+    [point] = unmentioned(session, first, 1)
+    session.link(point, int(session.members(to, 1).typical[0]), False)
+    with pytest.raises(ContradictionError) as told:
+        session.move([point], to)
+    assert [link["same"] for link in told.value.contradiction["links"]].count(False) == 1
+    session.move([point], to, forget=[len(session.run.history_) - 1])
+    assert session.labels[point] == to

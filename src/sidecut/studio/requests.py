@@ -39,7 +39,7 @@ from sidecut.studio.project import Project, export_file, read_text_constraints
 from sidecut.studio.session import ContradictionError, Session
 
 #: Methods of `Session` that change it. A request for one names the step it was made at.
-CHANGES = ("answer", "link", "join", "merge", "part", "name", "undo", "forget", "change")
+CHANGES = ("answer", "link", "join", "merge", "part", "move", "detach", "name", "undo", "forget", "change")
 
 
 class StaleError(ValueError):

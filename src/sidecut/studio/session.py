@@ -213,6 +213,37 @@ class Session:
             raise ValueError(f"clusters={list(clusters)} must be the numbers of at least two clusters.")
         return self.join([int(self.members(c, 1).typical[0]) for c in dict.fromkeys(clusters)], forget=forget)
 
+    def move(self, points: Sequence[int], to: int, *, forget: Iterable[int] = ()) -> Self:
+        """Say that points belong to another cluster; all points of a cluster: that the two are one."""
+        self._check_cluster(to)
+        return self._take_out(points, int(self.members(to, 1).typical[0]), to, forget)
+
+    def detach(self, points: Sequence[int], *, forget: Iterable[int] = ()) -> Self:
+        """Say that points are a cluster of their own."""
+        return self._take_out(points, None, None, forget)
+
+    def _take_out(
+        self, points: Sequence[int], middle: int | None, to: int | None, forget: Iterable[int]
+    ) -> Self:
+        """Say that points belong together and to `middle`, and not to those they leave behind."""
+        grains, labels = self.run.precomputed_.micro_clusters, self.labels
+        inside = np.unique(grains.index_of[self.rows(points)])
+        chosen = [int(point) for point in grains.points[inside]]
+        name = f"lasso {len(self.run.history_)}"
+        links = list(pairwise([*chosen, *([] if middle is None or middle in chosen else [middle])]))
+        records = [Answer(a, b, True, strategy=name) for a, b in links]
+        for cluster in np.unique(labels[chosen]).tolist():
+            others = self.members(cluster, len(labels)).typical
+            left = others[~np.isin(grains.index_of[others], inside)]
+            if cluster != to and len(left):
+                leaving = next(point for point in chosen if labels[point] == cluster)
+                records.append(Answer(leaving, int(left[0]), False, strategy=name))
+        if not any(record.same is False for record in records) and to is None:
+            raise ValueError("These points are a cluster of their own already.")
+        if not records:
+            raise ValueError(f"These points are in cluster {to} already.")
+        return self._add(records, forget)
+
     def borders(self) -> list[Border]:
         """Return which clusters touch each other, the closest first, and two points to compare at each.
 

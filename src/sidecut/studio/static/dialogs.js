@@ -5,7 +5,7 @@ import { element } from "./dom.js";
 const KEYS = [
   ["Answer", [["S or Y", "same"], ["D or N", "different"], ["U", "unsure"], ["Z", "undo"]]],
   ["Map", [["arrows", "move"], ["+ − 0", "zoom, all"], ["F", "find the two points"], ["C", "colour by"]]],
-  ["Lasso", [["L, or drag with Shift", "start"], ["arrows, Space, Enter", "draw by keys"], ["J", "these are one"], ["P", "not one cluster"], ["Esc", "let go"]]],
+  ["Lasso", [["L, or drag with Shift", "start"], ["arrows, Space, Enter", "draw by keys"], ["J", "these are one"], ["P", "not one cluster"], ["X", "a cluster of their own"], ["Esc", "let go"]]],
   ["Page", [["1 2 3 4", "question, clusters, knowledge, files"], ["T", "light or dark"], ["?", "this list"]]],
 ];
 

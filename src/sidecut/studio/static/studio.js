@@ -172,6 +172,17 @@ export class Studio {
     return this.show("question");
   }
 
+  async detach() {
+    if (!this.selection.length) return this.say("Draw a lasso first (L).");
+    await this.change_("detach", { points: this.selection });
+    return this.select([]);
+  }
+
+  async move(to) {
+    await this.change_("move", { points: this.selection, to });
+    return this.select([]);
+  }
+
   importText(text) {
     return this.change_("import", { text });
   }
@@ -255,7 +266,11 @@ export class Studio {
       element("div", { class: "strip" }, cards.map((card) => chipOf(card, () => this.lookAt(card.point)))),
       element("div", { class: "actions" },
         keyButton("These are one", "J", () => this.join(), { class: "join" }),
-        keyButton("Not one cluster", "P", () => this.part(), { class: "part" })));
+        keyButton("Not one cluster", "P", () => this.part(), { class: "part" }),
+        keyButton("A cluster of their own", "X", () => this.detach(), { class: "detach" }),
+        element("select", { class: "move", "aria-label": "Move to a cluster", onchange: (event) => this.move(Number(event.target.value)) },
+          element("option", { value: "", disabled: true, selected: true }, "Move to …"),
+          this.state.numbers.map((number, k) => element("option", { value: number }, this.state.names[k])))));
   }
 
   nameAt(point) {
@@ -306,7 +321,7 @@ export class Studio {
     }
     const actions = {
       s: () => this.answerPair(true), y: () => this.answerPair(true), d: () => this.answerPair(false), n: () => this.answerPair(false),
-      u: () => this.answer(null), z: () => this.undo(), l: () => this.toggleLasso(), j: () => this.join(), p: () => this.part(),
+      u: () => this.answer(null), z: () => this.undo(), l: () => this.toggleLasso(), j: () => this.join(), p: () => this.part(), x: () => this.detach(),
       f: () => this.map.flyTo(this.map.pair ?? []), c: () => this.nextColor(), t: () => this.theme.toggle(),
       "?": () => helpDialog(this.root), escape: () => this.letGo(),
       1: () => this.show("question"), 2: () => this.show("clusters"), 3: () => this.show("facts"), 4: () => this.show("files"),
