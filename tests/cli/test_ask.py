@@ -169,3 +169,13 @@ def test_a_question_mark_asks_for_help_and_empty_cells_are_empty(table, monkeypa
     shown = capsys.readouterr().out
     assert "Please type y, n, u, b" in shown
     assert "nan" not in shown
+
+
+def test_labels_go_in_and_come_out(table, monkeypatch, capsys):
+    frame = pd.read_csv(table)
+    frame["kind"] = ["ant" if k in (0, 1) else "bee" if k in (12, 13) else "" for k in range(36)]
+    frame.to_csv(table, index=False)
+    type_in(monkeypatch, "q\n")
+    assert ask(table, "--label-column", "kind") == 0
+    labels = pd.read_csv(table.parent / "labels.csv")
+    assert labels["class"][[0, 1, 12, 13]].tolist() == ["ant", "ant", "bee", "bee"]

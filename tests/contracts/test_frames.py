@@ -7,8 +7,9 @@ import pytest
 from sklearn.datasets import make_blobs
 
 import sidecut
-from sidecut import Constraints
+from sidecut import CSP, AutoCut, Constraints
 from sidecut.active import ActiveClustering
+from sidecut.constraints.forms import as_constraints
 from sidecut.diagnostics import find_suspects
 from sidecut.exceptions import ConstraintError
 
@@ -111,6 +112,8 @@ def test_whole_numbers_stay_whole(labels):
     known = Constraints.from_labels(labels)
     assert [repr(value) for value in known.known_classes] == ["2", "4", "None", "2"]
     assert repr(known) == "Constraints(n_samples=4, 3 labels (2: 2, 4: 1))"
+    in_fit = as_constraints(labels, 4, pd.DataFrame({"x": range(4)}))
+    assert [repr(value) for value in in_fit.known_classes] == ["2", "4", "None", "2"]
 
 
 def test_halves_stay_halves():
@@ -125,6 +128,30 @@ def test_reprs_say_what_was_given():
     assert repr(both).endswith(", 1 must-link, 2 cannot-links)")
     many = Constraints.from_labels([f"c{k}" for k in range(20)])
     assert repr(many).endswith("c8: 1, c9: 1 and 10 more classes))")
+
+
+def test_a_dict_without_rows_is_refused_with_the_way_out():
+    with pytest.raises(
+        ConstraintError, match=r"y is a dict, .* give it to fit\(X, constraints=...\) as it is"
+    ):
+        Constraints.from_labels({3: "a"})
+
+
+def test_what_a_fit_leaves_behind_is_short_to_print():
+    model = AutoCut(random_state=0).fit(FRAME, constraints=KNOWN)
+    assert repr(model.n_clusters_curve_).startswith(
+        f"NumberCurve({model.n_clusters_} clusters chosen of 1 to "
+    )
+    lines = repr(model.candidates_).splitlines()
+    assert len(lines) == len(model.candidates_["method"])
+    assert lines[0].endswith(("chosen", "in the vote"))
+    cuts = CSP(3, safe=False, random_state=0).fit(FRAME, constraints=KNOWN).cuts_
+    assert repr(cuts).startswith(f"{cuts.n_feasible} feasible cuts, beta = ")
+
+
+def test_only_names_that_are_meant_are_listed():
+    assert not {"Any", "TYPE_CHECKING", "import_module"} & set(dir(sidecut))
+    assert "AutoCut" in dir(sidecut)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -1,5 +1,6 @@
 """``sidecut studio`` as a person starts it, kills it, and starts it again."""
 
+import io
 import os
 import re
 import signal
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 from sklearn.datasets import load_digits
@@ -315,3 +317,32 @@ def test_labels_of_a_column_are_taken(table, tmp_path, capsys):
     rows = [row - 1 for row, line in enumerate(known) if row and not line.endswith(",")]
     assert told.constrained_points.tolist() == rows
     assert session.n_actions == 1
+    # Labels stay labels: clusters are called by them, and each can be taken back.
+    kinds = {line.rpartition(",")[2] for line in known[1:]} - {""}
+    assert {name for name in session.cluster_names().values() if name} == kinds
+    assert {fact["name"] for fact in session.facts()} == kinds
+
+
+@pytest.mark.parametrize("command", ["studio", "ask"])
+def test_columns_of_one_kind_are_not_standardised(command, tmp_path, monkeypatch, capsys):
+    """Of principal components the first ones count most: cells are found with .55 instead of .40."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3)) * [9.0, 2.0, 1.0]
+    for names, is_kept in ((["PC1", "PC2", "PC3"], True), (["height", "width", "depth"], False)):
+        table = tmp_path / f"{names[0]}.csv"
+        pd.DataFrame(X, columns=names).to_csv(table, index=False)
+        if command == "studio":
+            found = opened(table).session.X
+        else:
+            monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+            seen = []
+            start = ActiveClustering.start
+            monkeypatch.setattr(
+                ActiveClustering,
+                "start",
+                lambda run, X, *more, start=start, seen=seen: seen.append(X) or start(run, X, *more),
+            )
+            assert main(["ask", str(table), "-o", str(table.with_suffix(".labels.csv"))]) == 0
+            found = seen[0]
+        scale = np.ones(3) if is_kept else X.std(axis=0)
+        np.testing.assert_allclose(found, (X - (0 if is_kept else X.mean(axis=0))) / scale, rtol=1e-9)

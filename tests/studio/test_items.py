@@ -2,11 +2,12 @@ import base64
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
 from sidecut.studio import Items, PictureFiles, PictureRows
-from sidecut.studio.items import compare_texts
+from sidecut.studio.items import compare_texts, written
 from sidecut.studio.layout import _spread, fit_square
 
 
@@ -28,6 +29,12 @@ def test_missing_numbers_differ_from_others_only():
     items = Items("abc", {"x": [np.nan, np.nan, 1.0]})
     assert items.pair(0, 1)["left"]["fields"][0]["differs"] == 0.0
     assert items.pair(0, 2)["left"]["fields"][0]["differs"] == 1.0
+
+
+def test_days_are_shown_without_midnight():
+    assert written(pd.Timestamp("2024-05-06")) == "2024-05-06"
+    assert written(pd.Timestamp("2024-05-06 07:30")) == "2024-05-06 07:30:00"
+    assert written(pd.NaT) == ""
 
 
 def test_texts_are_whole_and_differences_marked():

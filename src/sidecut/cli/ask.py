@@ -66,7 +66,9 @@ def run(options: AskOptions) -> int:
             "Stop when you like; the same command goes on.\n"
         )
     converse(session, cards, sys.stdin, sys.stdout, options.questions)
-    write_labels(output, label_columns(points, session.labels_.astype(np.intp), {}, session.confidence_))
+    labels = session.labels_.astype(np.intp)
+    classes = {} if points.known_labels is None else known_constraints(points, None).name_clusters(labels)
+    write_labels(output, label_columns(points, labels, classes or {}, session.confidence_))
     sys.stdout.write(f"Labels are in {output}, answers in {folder}.\n")
     if page is not None:
         page.write_text(_page(session, points, names, command_line("ask", options)), encoding="utf-8")

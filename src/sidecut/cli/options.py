@@ -109,7 +109,9 @@ Costs = Annotated[
         "LIST",
     ),
 ]
-Raw = Annotated[bool, _switch(INPUT, "Take the columns as they are, not standardised.", "--raw")]
+Raw = Annotated[
+    bool, _switch(INPUT, "Take the columns as they are, not standardised (as PC1, PC2, ... are).", "--raw")
+]
 
 
 @dataclass(frozen=True, kw_only=True)

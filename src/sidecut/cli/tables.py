@@ -108,6 +108,9 @@ def points_from_table(
     if needs:
         raise UsageError(_said_at_once(needs) + _said_of_names(said, roles, source))
     parts = named_parts(said, roles, source)
+    if wanted.leave_out and len({re.sub(r"\d+", "", column) for column in columns}) == 1:
+        # Columns that differ in their numbers only have one unit.
+        wanted = replace(wanted, standardize=False)
     preparation, X = learn_preparation(frame, columns, source, wanted)
     same = [name for name, block in preparation.blocks.items() if not np.ptp(X[:, block], axis=0).any()]
     if len(same) == len(columns) and len(frame) > 1 and not is_graph:

@@ -33,7 +33,9 @@ def as_constraints(given: Any, n_samples: int, X: Any = None) -> Constraints:
     if isinstance(given, Mapping):
         return Constraints.from_labels(_placed(list(given), list(given.values()), n_samples, index))
     if index is not None and hasattr(given, "index") and hasattr(given, "iloc") and given.ndim == 1:
-        return Constraints.from_labels(_placed(list(given.index), list(given), n_samples, index))
+        placed = _placed(list(given.index), given.tolist(), n_samples, index)
+        # Whole numbers with gaps are floats in pandas: 3.0 is the class 3.
+        return Constraints.from_labels(placed.astype(float) if given.dtype.kind == "f" else placed)
     refuse_other_forms(given)
     if len(given) != n_samples:
         raise ConstraintError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,11 @@ def _number_objects(labels: NDArray[Any], name: str, unknown: tuple[Any, ...]) -
 
 
 def _one_per_sample(y: Any, name: str) -> NDArray[Any]:
+    if isinstance(y, Mapping):
+        raise ConstraintError(
+            f"{name} is a {type(y).__name__}, which does not say how many samples there are: give it to "
+            "fit(X, constraints=...) as it is, or give one label per sample"
+        )
     if isinstance(y, list | tuple) and not any(isinstance(value, list | tuple | np.ndarray) for value in y):
         # np.asarray would turn ["a", None, nan] into text and the unknowns into classes.
         labels: NDArray[Any] = np.empty(len(y), dtype=object)

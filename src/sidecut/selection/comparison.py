@@ -39,6 +39,11 @@ SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 class CandidateTable(dict[str, list[Any]]):
     """The columns of the table of candidates."""
 
+    def __repr__(self) -> str:
+        """Show a line for each candidate, with how much better than others it is believed to be."""
+        rows = zip(self["believed"], self["method"], self["graph"], self["verdict"], strict=True)
+        return "\n".join(f"{b:+.3f}  {method} on {graph}: {verdict}" for b, method, graph, verdict in rows)
+
     def to_frame(self) -> Any:
         """Return a pandas frame with a row for each candidate."""
         import pandas as pd

@@ -69,6 +69,10 @@ class NumberCurve:
     agreement: FloatArray
     best: int
 
+    def __repr__(self) -> str:
+        """Say what was chosen, of how many."""
+        return f"NumberCurve({self.best} clusters chosen of {self.n_clusters[0]} to {self.n_clusters[-1]})"
+
     def to_frame(self) -> Any:
         """Return the curve as a pandas frame, with a row for each number and which was chosen."""
         import pandas as pd

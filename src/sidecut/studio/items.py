@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -149,13 +150,18 @@ def is_number_column(values: Sequence[Any]) -> bool:
 
 
 def written(value: Any) -> str:
-    """Return a value as text: whole numbers in full, others with six digits, nothing where it is missing."""
+    """Return a value as text: whole numbers in full, others with six digits, days without midnight.
+
+    What is missing is empty.
+    """
     if isinstance(value, float | np.floating):
         number = float(value)
         if np.isnan(number):
             return ""
         return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else f"{number:.6g}"
-    return "" if value is None or type(value).__name__ in ("NaTType", "NAType") else str(value)
+    if value is None or type(value).__name__ in ("NaTType", "NAType"):
+        return ""
+    return str(value).removesuffix(" 00:00:00") if isinstance(value, date) else str(value)
 
 
 def compare_texts(one: str, other: str) -> tuple[list[Words], list[Words]]:

@@ -326,11 +326,15 @@ class Session:
         return self._revise([*history, replace(record, same=same, confidence=1.0)], len(history))
 
     def take(self, constraints: Constraints) -> Self:
-        """Take constraints from elsewhere, all of them or none."""
+        """Take constraints from elsewhere, all of them or none; labels stay labels."""
         constraints.check_matches(len(self.items))
-        return self._add(
-            [replace(a, strategy=f"import {len(self.run.history_)}") for a in as_answers(constraints)], ()
-        )
+        links, classes = as_answers(constraints), constraints.known_classes
+        said: list[Record] = [*links]
+        if classes is not None and all(link.confidence == 1.0 for link in links):
+            named = {i: ClassAnswer(i, str(name)) for i, name in enumerate(classes) if name is not None}
+            # Links between labelled points follow from their labels.
+            said = [*named.values(), *(link for link in links if not {link.i, link.j} <= named.keys())]
+        return self._add([replace(one, strategy=f"import {len(self.run.history_)}") for one in said], ())
 
     def cluster_names(self) -> dict[int, str]:
         """Return the name most of its named points have, for every number of a cluster; empty without one."""

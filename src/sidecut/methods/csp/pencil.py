@@ -74,6 +74,8 @@ class FeasibleCuts:
             lines.append("  ".join(f"{value:10.4g}" for value in row))
         return "\n".join(lines)
 
+    __repr__ = __str__
+
     def first(self, count: int) -> FeasibleCuts:
         """Return the `count` cuts of least cost."""
         return replace(

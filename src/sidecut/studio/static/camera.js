@@ -1,7 +1,7 @@
 // Which part of the square [-1, 1]² is seen, and where on the screen its points are. The tools above and the
 // legend below cover a strip each, which the square leaves free.
 
-const ABOVE = 54, BELOW = 62, ROOM = 0.97;
+const ABOVE = 68, BELOW = 62, ROOM = 0.97;
 
 export class Camera {
   constructor() {

@@ -12,9 +12,10 @@ export function pairOfCards(pair) {
 const UNFOLDED = 10;
 
 function comparison({ left, right }) {
-  const rows = left.fields.map((field, k) => element("tr", { class: field.differs > 0.02 ? "differs" : "" },
-    element("th", { scope: "row" }, field.name),
-    [field, right.fields[k]].map((one) => element("td", {}, mark(one.value, one.differs > 0.02, one.differs)))));
+  const both = left.fields.map((field, k) => [field, right.fields[k]]).filter((two) => two.some((one) => one.value !== ""));
+  const rows = both.map((two) => element("tr", { class: two[0].differs > 0.02 ? "differs" : "" },
+    element("th", { scope: "row" }, two[0].name),
+    two.map((one) => element("td", {}, mark(one.value, one.differs > 0.02, one.differs)))));
   const head = element("tr", {}, element("th", {}), ["A", "B"].map((letter) => element("th", { scope: "col" }, element("span", { class: "letter" }, letter))));
   const more = rows.length - UNFOLDED + left.n_more;
   return element("div", { class: "comparison" }, element("table", {}, head, rows.slice(0, UNFOLDED)),
