@@ -264,9 +264,12 @@ class LandmarkClusterer(Clusterer):
         """Return the cluster of every row: coded over the landmarks, embedded, the nearest centre."""
         with limit_threads():
             labels = np.concatenate(list(each_chunk(self._answer.extend, RowChunks(X), self.n_jobs)))
-        moved, rows = self._answer.results.get("contradicted_", ()), self._rows_of_fit()
+        results, rows = self._answer.results, self._rows_of_fit()
+        moved = np.asarray(results.get("contradicted_", ()), dtype=np.intp)
+        if "repair_" in results:
+            moved = np.union1d(moved, results["repair_"].moved)
         if rows is not None and len(moved):
-            # Points that kept the class they were given, although they lie in another cluster.
+            # Points that kept the class they were given, or were repaired, and lie in another cluster.
             equal = equal_rows(rows[moved], self._as_rows(X))
             labels = np.where(equal >= 0, self.labels_[moved][equal], labels)
         return labels
