@@ -1,7 +1,7 @@
 """How much faster an update is than a fit: python -m benchmarks.quality.lasting.speed --data FOLDER.
 
-All of MNIST; one percent of its rows come later. Processor seconds of one thread, in one run; of three updates
-of the same fit, the median.
+All of MNIST; one percent of its rows come later. Processor seconds of one thread, in one run; of three
+updates of the same fit, the median.
 """
 
 from __future__ import annotations
