@@ -292,6 +292,9 @@ class SCACS(TakesConstraints, LandmarkClusterer):
         "orthogonal": check_flag,
     }
 
+    # A few landmarks leave more to chance than a graph of all points.
+    caution = 3.0
+
     @property
     def _must_follow(self) -> bool:
         return not self._is_auto
