@@ -24,6 +24,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
@@ -253,8 +254,14 @@ def changed(constant: str, other: Any) -> ExitStack:
     return stack
 
 
+def in_words() -> dict[str, str]:
+    """Return what is stored of each constant, for the table of constants."""
+    rows = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame()
+    return {row["constant"]: f"{words(row)} (`doubled.csv`)" for _, row in rows.iterrows()}
+
+
 def words(row: Any) -> str:
-    """Return a stored row in words, for the table of constants."""
+    """Return a row in words."""
     if row["other labels"] == 0:
         return f"{row['value']}: the same labels in {row['fits']} fits"
     return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -12,17 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
+from sidecut.constraints.classes import Classes
 from sidecut.constraints.closure import (
     Components,
     Conflict,
     Statements,
-    as_matrix,
     close,
-    consistent_layers,
     count_conflicts,
     find_components,
     find_conflicts,
-    merge,
     refuse_conflicts,
     related_parts,
 )
@@ -50,54 +48,9 @@ from sidecut.constraints.inputs import (
     read_labels,
     read_links,
 )
+from sidecut.constraints.resolution import as_matrix, consistent_layers, merge
 from sidecut.constraints.spectrum import Spectrum, factor, scaled_spectrum
 from sidecut.exceptions import ConstraintError, ConstraintWarning, warn
-
-
-@dataclass(frozen=True, eq=False)
-class Classes:
-    """The points whose class is known by name."""
-
-    points: IntArray
-    codes: IntArray
-    names: tuple[Any, ...]
-
-    @property
-    def words(self) -> str:
-        """How many points have a label, and the classes, the largest first."""
-        sizes = np.bincount(self.codes, minlength=len(self.names))
-        order = [code for code in np.argsort(-sizes, kind="stable").tolist() if sizes[code]]
-        shown = ", ".join(f"{self.names[code]}: {sizes[code]}" for code in order[:10])
-        more = f" and {len(order) - 10} more classes" if len(order) > 10 else ""
-        return f"{len(self.points)} label{'' if len(self.points) == 1 else 's'} ({shown}{more})"
-
-    @property
-    def n_together(self) -> int:
-        """How many pairs of points have one label."""
-        return sum(n * (n - 1) // 2 for n in np.bincount(self.codes).tolist())
-
-    @property
-    def n_apart(self) -> int:
-        """How many pairs of points have two labels."""
-        return len(self.points) * (len(self.points) - 1) // 2 - self.n_together
-
-    def restricted_to(self, rows: IntArray) -> Classes | None:
-        """Return the same for some rows, renumbered."""
-        place = {int(row): number for number, row in enumerate(rows)}
-        known = zip(self.points.tolist(), self.codes.tolist(), strict=True)
-        kept = sorted((place[point], code) for point, code in known if point in place)
-        if not kept:
-            return None
-        points, codes = np.array(kept, dtype=np.int64).T
-        return Classes(points, codes, self.names)
-
-    def merged_with(self, other: Classes) -> Classes:
-        """Return the points of both; a point that both name keeps the name it has here."""
-        number = {name: code for code, name in enumerate(dict.fromkeys((*self.names, *other.names)))}
-        known = {p: number[other.names[c]] for p, c in zip(other.points.tolist(), other.codes, strict=True)}
-        known |= {p: number[self.names[c]] for p, c in zip(self.points.tolist(), self.codes, strict=True)}
-        points, codes = np.array(sorted(known.items()), dtype=np.int64).T
-        return Classes(points, codes, tuple(number))
 
 
 class Constraints:
@@ -464,13 +417,7 @@ class Constraints:
     @property
     def known_classes(self) -> NDArray[np.object_] | None:
         """What the class of each sample is called, None where unknown; None if no labels were given."""
-        if self._classes is None:
-            return None
-        named: NDArray[np.object_] = np.full(self._n_samples, None, dtype=object)
-        names = np.empty(len(self._classes.names), dtype=object)
-        names[:] = self._classes.names
-        named[self._classes.points] = names[self._classes.codes]
-        return read_only(named)
+        return None if self._classes is None else self._classes.of_samples(self._n_samples)
 
     @property
     def pairs(self) -> IntArray:
@@ -920,16 +867,7 @@ class Constraints:
         >>> Constraints.from_labels(["cat", "cat", None, "dog"]).name_clusters([2, 2, 0, 1])
         {1: 'dog', 2: 'cat'}
         """
-        classes = self._classes
-        if classes is None:
-            return {}
-        clusters, place = np.unique(np.asarray(labels)[classes.points], return_inverse=True)
-        counts = np.zeros((len(clusters), len(classes.names)), dtype=np.int64)
-        np.add.at(counts, (place, classes.codes), 1)
-        named = {int(c): classes.names[counts[row].argmax()] for row, c in enumerate(clusters)}
-        if n_clusters is None or n_clusters >= np.count_nonzero(counts.any(axis=0)):
-            _warn_about_shared(counts, clusters, classes.names, set(named.values()))
-        return named
+        return {} if self._classes is None else self._classes.name_clusters(np.asarray(labels), n_clusters)
 
     def violations(self, labels: ArrayLike) -> IntArray:
         """Return the pairs a clustering violates, shape (m, 2)."""
@@ -955,26 +893,3 @@ def _warn_about_dropped(before: Sequence[Groups], after: Sequence[Groups]) -> No
             f"{'it' if one else 'them'} contradict",
             ConstraintWarning,
         )
-
-
-def _warn_about_shared(
-    counts: IntArray, clusters: IntArray, names: tuple[Any, ...], claimed: set[Any]
-) -> None:
-    totals = counts.sum(axis=0)
-    lost = [code for code, name in enumerate(names) if totals[code] and name not in claimed]
-    if not lost:
-        return
-    shared = []
-    for code in lost[:3]:
-        row = int(counts[:, code].argmax())
-        shared.append(
-            f"{names[code]!r} shares cluster {clusters[row]} with {names[counts[row].argmax()]!r} "
-            f"({counts[row, code]} of its {totals[code]} known points are there)"
-        )
-    more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
-    one = len(lost) == 1
-    who = "A class has no cluster of its own" if one else f"{len(lost)} classes have no cluster of their own"
-    warn(
-        f"{who}: {'; '.join(shared)}{more}. Check these labels, ask for more clusters or try another method.",
-        ConstraintWarning,
-    )
