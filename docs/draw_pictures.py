@@ -4,13 +4,15 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_wine, make_moons
+from sklearn.datasets import load_wine, make_blobs, make_moons
 from sklearn.preprocessing import StandardScaler
 
 from sidecut import AutoCut, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels
 from sidecut.evaluation import adjusted_rand_index
-from sidecut.plots import align_clusters, plot_before_after, project_for_picture
+from sidecut.labelling import satisfy_links
+from sidecut.plots import align_clusters, plot_before_after, plot_embedding, plot_update, project_for_picture
+from sidecut.plots.canvas import cluster_styles
 
 FOLDER = Path(__file__).parent / "_static"
 COLOURS = np.array(["#1f6fb2", "#e8743b"])
@@ -59,6 +61,66 @@ def draw_wine() -> None:
     left.figure.savefig(FOLDER / "wine.png", dpi=90)
 
 
+def draw_lasting() -> None:
+    """One picture for each idea of "Clusters that last": update, corrections, groups, stream."""
+    centres = np.array([[0, 0], [7, 0], [0, 7], [6, 6]])
+    X, _ = make_blobs([150, 150, 150], centers=centres[:3], cluster_std=1.2, random_state=0)
+    new, _ = make_blobs([10, 10, 10, 30], centers=centres, cluster_std=1.2, random_state=1)
+    model = NormalizedCut(3, random_state=0).fit(X)
+    before, everything = model.labels_.copy(), np.vstack([X, new])
+    after = model.update(new).labels_.copy()
+    axes = plot_update(everything, before, after, doubtful=model.changes_.points("doubtful"))
+    _save(axes[0].figure, "lasting-update")
+
+    fixes = model.corrections().split(1).merge(0, 2).name(3, "Ann")
+    model.apply(fixes)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5))
+    plot_embedding(everything, after, ax=left, title="Before")
+    plot_embedding(everything, model.labels_, ax=right, title="Split, merged, named", names=fixes.names)
+    _save(figure, "lasting-corrections")
+
+    rng = np.random.default_rng(0)
+    crowd, y = make_blobs([60, 60, 60], centers=[[0, 0], [2.5, 0], [1.2, 2.2]], random_state=3)
+    photo = np.empty(180, dtype=int)
+    for c in range(3):
+        photo[y == c] = rng.permutation(60)
+    apart = Constraints.from_groups(photo, apart=True)
+    cut = NormalizedCut(3, random_state=0).fit(crowd)
+    kept = satisfy_links(cut.labels_, crowd, apart, 3)[0]
+    figure, axes = plt.subplots(1, 2, figsize=(11, 5))
+    for ax, labels, title in zip(
+        axes, (cut.labels_, kept), ("Nothing known", "Apart in each photograph"), strict=True
+    ):
+        plot_embedding(crowd, labels, ax=ax, title=title)
+        for number in range(5):
+            some = np.flatnonzero(photo == number)
+            ends = np.vstack([crowd[some], crowd[some[:1]]])
+            ax.plot(*ends.T, color="0.25", linewidth=1.0, zorder=3)
+    _save(figure, "lasting-groups")
+
+    stream = NormalizedCut(3, random_state=0).fit(X).stream(n_kept=200)
+    seen, sizes = [stream.n_seen_], [np.append(stream.sizes_, 0)]
+    for day in range(1, 11):
+        counts = [40, 25, 15] if day < 5 else [40, 25, 15, 20]
+        stream.partial_fit(make_blobs(counts, centers=centres[: len(counts)], random_state=day)[0])
+        seen.append(stream.n_seen_)
+        sizes.append(np.pad(stream.sizes_, (0, 4 - len(stream.sizes_))))
+    figure, ax = plt.subplots(figsize=(9, 3.4))
+    colours = [style[0] for style in cluster_styles(4)]
+    ax.stackplot(range(11), np.array(sizes).T, colors=colours, labels=[f"cluster {c}" for c in range(4)])
+    ax.axhline(stream.n_stored, color="white", linewidth=1.5, linestyle="--")
+    ax.text(9.8, stream.n_stored + 20, f"{stream.n_stored} rows are kept", ha="right", color="white")
+    ax.set(xlabel="day", ylabel="rows that have come", xlim=(0, 10))
+    ax.legend(loc="upper left", frameon=False)
+    _save(figure, "lasting-stream")
+
+
+def _save(figure, name: str) -> None:
+    figure.tight_layout()
+    figure.savefig(FOLDER / f"{name}.png", dpi=80)
+
+
 if __name__ == "__main__":
     draw_moons()
     draw_wine()
+    draw_lasting()

@@ -130,3 +130,15 @@ def test_text_labels_are_numbered_in_order():
 def test_what_does_not_fit_is_refused(X, labels, constraints, complaint):
     with pytest.raises(ValueError, match=complaint):
         plot_embedding(X, labels, constraints)
+
+
+@pytest.mark.parametrize(
+    ("text", "ground"), [("black", "#ffffff"), ("#1d2129", "#ffffff"), ("#e8eaee", "#14161a")]
+)
+def test_names_are_readable_on_light_and_on_dark_paper(text, ground):
+    import matplotlib
+    from matplotlib.colors import to_hex
+
+    with matplotlib.rc_context({"text.color": text}):
+        ax = plot_embedding([[0, 0], [1, 0]], [0, 0], names={0: "Ann"})
+    assert to_hex(ax.texts[0].get_bbox_patch().get_facecolor()) == ground

@@ -54,7 +54,7 @@ def measure(method: str, n: int) -> dict:
         "method": method,
         "n": n,
         "pairs": known.n_pairs,
-        "seconds": round(seconds, 1),
+        "seconds": round(seconds, 2),
         "megabytes": round(megabytes),
         "satisfied": round(satisfied, 3),
     }

@@ -106,7 +106,7 @@ def groups() -> str:
     lines = _table(["method", "rows", "pairs", "seconds", "per 10,000 rows", "MB", "satisfied", "measured"])
     for _, row in rows.iterrows():
         each = f"{1e4 * row['seconds'] / row['n']:.2f}"
-        cells = [row["method"], f"{row['n']:,}", f"{row['pairs']:,}", f"{row['seconds']:.1f}", each]
+        cells = [row["method"], f"{row['n']:,}", f"{row['pairs']:,}", f"{row['seconds']:.2f}", each]
         lines.append(_line([*cells, f"{row['megabytes']:,}", short(row["satisfied"]), stored.measured(row)]))
     return "\n".join(lines)
 

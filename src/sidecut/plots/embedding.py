@@ -109,7 +109,9 @@ def _write_name(ax: Axes, members: FloatArray, name: str) -> None:
     if not len(members):
         return
     nearest = np.argmin(np.hypot(*(members - np.median(members, axis=0)).T))
-    ground = "#14161a" if text_colour() > "#8" else "#ffffff"
+    from matplotlib.colors import to_rgb
+
+    ground = "#14161a" if np.mean(to_rgb(text_colour())) > 0.5 else "#ffffff"
     box = {"boxstyle": "round,pad=0.2", "facecolor": ground, "edgecolor": "none", "alpha": 0.75}
     shown = name if len(name) <= 24 else f"{name[:23]}…"
     ax.annotate(
