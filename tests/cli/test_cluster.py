@@ -102,13 +102,14 @@ def test_json_tells_everything_and_nothing_else_is_on_stdout(shell, clouds_csv, 
 
 def test_the_summary_is_short_and_progress_stays_on_stderr(shell, clouds_csv):
     options = ("--label-column", "seen", "--truth-column", "class", "--drop", "name")
-    shell("cluster", clouds_csv, *FAST, *options, "-o", "labels.csv", "--verbose")
+    csp = ("--method", "csp", *FAST, *options)
+    shell("cluster", clouds_csv, *csp, "-o", "labels.csv", "--verbose")
     assert "of 4 in the cluster of their class" in shell.out
     assert "solver" in shell.out
     assert "..." not in shell.out
-    assert "clustering 20 points (auto) ... " in shell.err
+    assert "clustering 20 points (csp) ... " in shell.err
     assert len(shell.out.splitlines()) < 14
-    shell("cluster", clouds_csv, *FAST, *options, "-o", "labels.csv")
+    shell("cluster", clouds_csv, *csp, "-o", "labels.csv")
     assert "solver" not in shell.out
 
 

@@ -166,6 +166,10 @@ def test_the_page_is_whole_on_a_phone(shell, page, browser):
         wide = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).length"
         sheet.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
         assert sheet.evaluate(wide) == 0
+        sheet.evaluate(
+            "document.querySelector('.sizes tbody th').textContent = 'Schnäppchenjägergemeinschaften'"
+        )
+        assert sheet.evaluate(wide) == 0
         box = sheet.locator("figure img").first.bounding_box()
         assert box["y"] + box["height"] <= height
         sheet.close()

@@ -250,7 +250,7 @@ def warn_about_spreads(points: Points) -> None:
     # Of two columns the lesser one, of many the middle one.
     usual, widest = varied[(len(varied) - 1) // 2], int(np.argmax(spreads))
     if spreads[widest] > 30.0 * usual:
-        name, times = points.columns[widest], f"{spreads[widest] / usual:,.0f} times"
+        name, times = points.columns[widest], f"{spreads[widest] / usual:.3g} times"
         warn(
             f"Column {name!r} spreads {times} as far as others, so it alone decides distances. Add "
             "--standardize if the columns have different units.",

@@ -399,7 +399,8 @@ def _spectrum(run: ClusterRun) -> dict[str, Any] | None:
         f"Stem plot of {len(values)} eigenvalues. {words}",
         words,
     )
-    return {"figure": figure, "how": f"Solver: {solver}. Certificate: {certificate.rstrip('.')}."}
+    how = "" if solver == "not reported" else f"Solver: {solver}. Certificate: {certificate.rstrip('.')}."
+    return {"figure": figure, "how": how}
 
 
 def _gap_words(values: NDArray[np.float64], k: int) -> str:

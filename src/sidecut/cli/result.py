@@ -178,11 +178,11 @@ def solver_words(run: ClusterRun) -> tuple[str, str]:
     return str(solver or "not reported"), str(certificate or "not reported")
 
 
-def sentences(run: ClusterRun, messages: list[str]) -> tuple[str, str, str]:
+def sentences(run: ClusterRun, messages: list[str]) -> list[str]:
     """Say in plain words what was done, what the constraints changed, and what is doubtful."""
-    explanation = getattr(run.model, "explanation_", "")
-    done = " ".join(filter(None, (_what_was_done(run), run.points.used_words, explanation)))
-    return done, _what_changed(run), _what_is_doubtful(run, messages)
+    said = [_what_was_done(run), run.points.used_words, getattr(run.model, "explanation_", "")]
+    said += [_what_changed(run), _what_is_doubtful(run, messages)]
+    return [sentence for sentence in said if sentence]
 
 
 def _what_was_done(run: ClusterRun) -> str:
@@ -328,7 +328,7 @@ def json_summary(
         "score": run.score.as_dict(),
         "hard_violations": run.n_hard_violations,
         "score_without_constraints": None if run.baseline_score is None else run.baseline_score.as_dict(),
-        "summary": list(sentences(run, messages)),
+        "summary": sentences(run, messages),
         "suspects": list_suspects(run.suspects, run.points),
         "eigenvalues": run.eigenvalues,
         "solver": solver,
@@ -342,7 +342,7 @@ def json_summary(
 def show_summary(
     run: ClusterRun, files: dict[str, Path], messages: list[str], seconds: float, verbose: bool = False
 ) -> None:
-    """Print three sentences and a few aligned lines; the mathematics only where it is asked for."""
+    """Print a few sentences and a few aligned lines; the mathematics only where it is asked for."""
     sizes = [f"{run.cluster_name(c)}: {size:,}" for c, size in enumerate(run.sizes)]
     more = f" and {len(sizes) - 16} more" if len(sizes) > 16 else ""
     for sentence in sentences(run, messages):
@@ -353,7 +353,11 @@ def show_summary(
             ("method", f"{run.method}, {clusters_words(run)}, {seconds:.2f} s"),
             ("sizes", ", ".join(sizes[:16]) + more),
             *_score_rows(run),
-            *([("solver", "; ".join(solver_words(run)))] if verbose else []),
+            *(
+                [("solver", "; ".join(solver_words(run)))]
+                if verbose and hasattr(run.cut, "solution_")
+                else []
+            ),
             *((purpose, str(path)) for purpose, path in files.items()),
         ]
     )

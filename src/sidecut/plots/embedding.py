@@ -114,10 +114,13 @@ def _write_name(ax: Axes, members: FloatArray, name: str) -> None:
     ground = "#14161a" if np.mean(to_rgb(text_colour())) > 0.5 else "#ffffff"
     box = {"boxstyle": "round,pad=0.2", "facecolor": ground, "edgecolor": "none", "alpha": 0.75}
     shown = name if len(name) <= 24 else f"{name[:23]}…"
+    left, right = ax.get_xlim()
+    place = (members[nearest][0] - left) / (right - left)
     ax.annotate(
         shown,
         members[nearest],
-        ha="center",
+        # Near an edge the name goes inwards.
+        ha="left" if place < 0.2 else "right" if place > 0.8 else "center",
         va="center",
         fontweight="bold",
         fontsize="large",
