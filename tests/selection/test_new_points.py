@@ -6,9 +6,12 @@ import scipy.sparse as sp
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
 
 from sidecut import AutoCut
 from sidecut.constraints import sample_labels
+from sidecut.graphs import Neighbors
+from sidecut.selection import Transformed
 
 X, Y = make_blobs(60, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=0)
 KNOWN = sample_labels(Y, 12, random_state=0)
@@ -40,3 +43,27 @@ def test_new_points_have_no_place_in_a_given_graph():
     assert "new points have no place in a graph that is given" in str(error.value.__cause__)
     with pytest.raises(NotFittedError):
         AutoCut(3).predict(X)
+
+
+def test_of_transformed_rows_only_those_near_new_ones_are_transformed():
+    rng = np.random.default_rng(0)
+    rows, new = rng.normal(size=(2000, 20)) * np.arange(1, 21), rng.normal(size=(3, 20)) * np.arange(1, 21)
+    scaler = StandardScaler()
+    seen = []
+
+    class Counting(StandardScaler):
+        def transform(self, X, copy=None):
+            seen.append(len(X))
+            return super().transform(X)
+
+    graph = Transformed(Neighbors(5, search="approximate"), Counting()).build(rows)
+    seen.clear()
+    grown, same, alone = graph.extension.grow(graph, rows, np.vstack([new, rows[:1]]))
+    assert sum(seen) < 1000
+    assert same.tolist() == [-1, -1, -1, 0]
+    # What comes out is what transforming all rows gives.
+    scaled = scaler.fit_transform(rows)
+    plain = Neighbors(5, search="approximate").build(scaled)
+    expected = plain.extension.grow(plain, scaled, scaler.transform(np.vstack([new, rows[:1]])))
+    np.testing.assert_allclose(grown.toarray(), expected.graph.toarray())
+    np.testing.assert_allclose(alone, expected.to_old)

@@ -291,6 +291,8 @@ def neighbors_of_new(
         if open_.size:
             indices[open_], distances[open_] = neighbors_of_new(X, X_new[open_], n_neighbors, metric)
         return indices, distances
+    # Rows may be made when they are looked at.
+    X = X[:]
     if sp.issparse(X):
         rows: Any = sp.vstack([X, sp.csr_array(X_new)], format="csr")
     else:
@@ -520,7 +522,7 @@ class KeptCells:
     def nearest(self, X: Any, X_new: Any, k: int) -> tuple[npt.NDArray, FloatArray, IntArray]:
         """Return the nearest rows of X to new ones, and which of these found too few in their cells."""
         indices, distances = np.empty((len(X_new), k), dtype=np.intp), np.empty((len(X_new), k))
-        step = max(1, DISTANCES_HELD // (self.search.n_candidates * X.shape[1]))
+        step = max(1, DISTANCES_HELD // (self.search.n_candidates * X_new.shape[1]))
         open_ = []
         for start in range(0, len(X_new), step):
             new = self._space(X_new[start : start + step])

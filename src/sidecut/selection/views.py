@@ -138,6 +138,17 @@ class Transformed(GraphRecipe):
 
 
 @dataclass(frozen=True)
+class TransformedRows:
+    """Rows that are transformed when they are looked at: a search in cells looks at few."""
+
+    rows: Any
+    transformer: Any
+
+    def __getitem__(self, which: Any) -> Any:
+        return self.transformer.transform(self.rows[which])
+
+
+@dataclass(frozen=True)
 class TransformedExtension:
     """What links new points to a graph of transformed ones."""
 
@@ -146,15 +157,17 @@ class TransformedExtension:
 
     def edges(self, X: Any, X_new: Any) -> tuple[sp.csr_array, IntArray]:
         """Return the weights from new points to old ones, and for each new point an old one it equals."""
-        return self.extension.edges(self.transformer.transform(X), self.transformer.transform(X_new))
+        return self.extension.edges(*self._transformed(X, X_new))
 
     def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> Grown:
         """Return the graph of old and new points."""
-        moved = (self.transformer.transform(points) for points in (X, X_new))
-        grown = self.extension.grow(graph, *moved)
+        grown = self.extension.grow(graph, *self._transformed(X, X_new))
         if grown.graph.extension is not None:
             grown.graph.extension = replace(self, extension=grown.graph.extension)
         return grown
+
+    def _transformed(self, X: Any, X_new: Any) -> tuple[Any, Any]:
+        return TransformedRows(X, self.transformer), self.transformer.transform(X_new)
 
 
 #: No edge is lost altogether: a graph in pieces would say nothing about most of them.
