@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import hypergeom
 from sklearn.datasets import load_iris, make_blobs
 
-from sidecut.active import ActiveClustering, SimulatedOracle, ask, certify
+from sidecut.active import ActiveClustering, Answer, ClassAnswer, SimulatedOracle, ask, certify
 from sidecut.active.certificate import n_to_draw
 
 X, Y = load_iris(return_X_y=True)
@@ -76,3 +76,28 @@ def test_the_rate_is_that_of_the_prior_before_answers_and_as_told_with_a_reliabi
     assert again.reliability is None
     assert again.error_rate_ == run.error_rate_
     assert again.question() == run.question()
+
+
+def test_sets_ask_for_the_same_points_at_a_lower_price():
+    """A set compares eight points with a middle at once; the statement is the same."""
+    counts = {}
+    for costs in (None, "seconds"):
+        run = ActiveClustering(costs=costs, random_state=0).start(X)
+        found = certify(run, SimulatedOracle(Y))
+        assert found.holds
+        classes = np.array([np.bincount(Y[found.labels == cluster], minlength=3) for cluster in range(3)])
+        assert (classes.max(axis=1) > 0.9 * classes.sum(axis=1)).all()
+        counts[costs] = found.n_questions
+    assert counts["seconds"] < counts[None] / 3
+
+
+def test_comparisons_are_repeated_where_answers_may_be_wrong():
+    run = ActiveClustering(reliability=0.9, costs="seconds", random_state=0).start(X[::3])
+    run = run.tell([ClassAnswer(i, str(Y[::3][i]), confidence=1.0) for i in range(50)])
+    found = certify(run, SimulatedOracle(Y[::3], error=0.1, random_state=0), budget=60)
+    asked = [record for record in run.history_ if record.strategy == "check"]
+    assert not found.holds
+    assert asked
+    assert all(isinstance(record, Answer) for record in asked)
+    # The same comparison is made by several pairs.
+    assert len({record.i for record in asked}) < len(asked) / 2

@@ -12,6 +12,7 @@ from sidecut.active.strategies import influence, merge_gains, regrouping
 from sidecut.exceptions import ConflictError
 
 X, Y = load_iris(return_X_y=True)
+RNG = np.random.RandomState(0)
 
 
 def kinds_of(run):
@@ -81,14 +82,14 @@ def test_a_set_holds_classes_that_may_be_one():
 def test_the_gain_of_a_label_counts_names():
     """Two labels compare two things without names; with a name on the other side, one does."""
     run = ActiveClustering(costs={"label": 1}, random_state=0).start(X)
-    options = Options(run._belief, [], [])
+    options = Options(run._belief, [], [], RNG)
     proposal, gain = options.label()
     column = run._belief.labels[proposal.a]
     assert run._belief.is_placed[proposal.a]
     assert gain == pytest.approx(0.5 * (options.merges[column].sum() + options.gains[:, column].max()))
     other = int(np.argmax(options.merges[column]))
     run.tell([ClassAnswer(int(run._belief.members(other)[0]), "a")])
-    options = Options(run._belief, run.history_, [])
+    options = Options(run._belief, run.history_, [], RNG)
     np.testing.assert_array_equal(np.flatnonzero(options.named), [other])
     proposal, gain = options.label()
     column = run._belief.labels[proposal.a]
@@ -98,7 +99,7 @@ def test_the_gain_of_a_label_counts_names():
 
 def test_what_it_brings_to_know_a_point_is_the_sum_over_classes():
     run = ask(X, SimulatedOracle(Y), 12, random_state=0)
-    options = Options(run._belief, run.history_, run.history_)
+    options = Options(run._belief, run.history_, run.history_, RNG)
     x = options.candidates
     expected = regrouping(run._belief)[x] * influence(run._belief, x)
     np.testing.assert_allclose(options.gains.sum(axis=1), expected, rtol=1e-6, atol=1e-8)

@@ -8,15 +8,13 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from sidecut.active import ActiveClustering, Answer
+from sidecut.active import ActiveClustering, Answer, ClassAnswer, SimulatedOracle, ask
 from sidecut.active.belief import NOISE
-from sidecut.active.groups import group_answers
+from sidecut.active.groups import AnswerGroups, Pile, group_answers
 from sidecut.active.noisy_answers import (
     MIN_NEW_SET_CHANCE,
     MIN_SURENESS,
-    NODE_DOUBT,
     SET_DOUBT,
-    Answers,
     Forecast,
     NoisyAnswerModel,
     Posterior,
@@ -28,13 +26,18 @@ from sidecut.active.noisy_answers import (
     linked_sets,
     local_optimum,
     movable_sets,
-    propagate,
-    read_answers,
     said_of,
     start,
-    weigh_merges,
 )
 from sidecut.active.precomputed import precompute
+from sidecut.active.propagation import (
+    NODE_DOUBT,
+    SAME_NEW_CHANCE,
+    Answers,
+    propagate,
+    read_answers,
+    weigh_merges,
+)
 from sidecut.active.strategies import class_chances, compare, doubtful_sets, vote_variance, weak_sides
 from sidecut.constraints import Constraints
 from sidecut.graphs import Neighbors
@@ -43,7 +46,17 @@ from sidecut.graphs import Neighbors
 def answers(*answers, error=0.1, of_groups=True):
     ends, yes = zip(*(((a, b), said) for a, b, said in answers), strict=True)
     n = len(yes)
-    return Answers(np.array(ends), np.array(yes), np.full(n, error), np.full(n, of_groups))
+    errors, no_pile = np.full(n, error), np.zeros(n, dtype=bool)
+    return Answers(np.array(ends), np.array(yes), errors, np.full(n, of_groups), no_pile, errors)
+
+
+def piled(piles, n_nodes):
+    """Return the answers that piles of one set stand for; a point is put in a wrong one with chance 0.2."""
+    piles = tuple(Pile(0, np.array(pile), np.full(len(pile), np.log(4.0))) for pile in piles)
+    none = np.zeros((n_nodes, n_nodes))
+    return read_answers(
+        AnswerGroups(np.arange(n_nodes), np.arange(n_nodes), none, none[0], frozenset(), (), piles)
+    )
 
 
 # Votes
@@ -67,6 +80,68 @@ def test_belief_propagation_on_a_star_is_the_exact_posterior():
     assert evidence == pytest.approx(np.log(posterior.sum()), abs=1e-6)
 
 
+def test_belief_propagation_through_piles_is_the_exact_posterior():
+    # Seeds 0 and 1; 2 and 3 were put together, and 1 apart from them. A point seen as another class than its
+    # own, with chance 0.2, is put in either pile alike.
+    forecasts = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.4], [0.3, 0.7]])
+    said = piled([(2, 3), (1,)], 4)
+    chances, _, evidence = propagate(forecasts, np.array([0, 1]), said, np.array([0, 1]), new_rate=0.0)
+    before = (1 - NODE_DOUBT) * forecasts + NODE_DOUBT / 2
+    before[:2] = np.eye(2)
+    posterior, piles = np.zeros((4, 2)), np.zeros((2, 3))
+    for classes in product(range(2), repeat=4):
+        for first, second in product(range(3), repeat=2):
+            # Two piles may be of two new classes.
+            chance = {True: SAME_NEW_CHANCE if first == 2 else 0.0, False: 1.0}[first == second]
+            chance *= np.prod([before[node, c] for node, c in enumerate(classes)])
+            for node, pile in ((2, first), (3, first), (1, second)):
+                chance *= 0.8 if classes[node] == pile else 0.2 / 2
+            for node, c in enumerate(classes):
+                posterior[node, c] += chance
+            piles[0, first] += chance
+            piles[1, second] += chance
+    total = piles[0].sum()
+    np.testing.assert_allclose(chances[:4, :2], posterior / total, atol=2e-3)
+    np.testing.assert_allclose(chances[4:], piles / total, atol=2e-3)
+    assert evidence == pytest.approx(np.log(total), abs=2e-3)
+
+
+def test_what_a_pile_says_of_two_seeds_is_the_ratio_of_its_chances():
+    # Point 3 is of seed 0 and point 4 of seed 1; they are in one pile, and seed 2 is in another.
+    said = piled([(3, 4), (2,)], 5)
+    sure = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.9, 0.1, 0], [0.1, 0.9, 0]], dtype=float)
+    first, second = np.array([0.4, 0.4, 0.2]), np.array([0.05, 0.05, 0.9])
+    states = np.column_stack([np.vstack([sure, first, second]), np.zeros(7)])
+    cavities = np.stack([states[said.ends[:, side]] for side in (0, 1)])
+    found = weigh_merges(said, cavities, np.full((5, 3), 1 / 3), np.arange(3), np.arange(5))
+
+    def chance(points, others, joined):
+        weights = []
+        for seeds in joined:
+            own = [0.8 * q[seeds].sum() + 0.1 * (1 - q[seeds].sum()) for q in points]
+            weights.append(np.prod(own) * np.prod([1 - q[seeds].sum() for q in others]))
+        return sum(weights)
+
+    apart = [[0], [1], [2]]
+    for (a, b), joined in {(0, 1): [[0, 1], [2]], (0, 2): [[0, 2], [1]], (1, 2): [[0], [1, 2]]}.items():
+        expected = 0.0
+        for points, others in (([sure[3], sure[4]], [second]), ([sure[2]], [first])):
+            expected += np.log(chance(points, others, joined) / chance(points, others, apart))
+        assert [found[a, b], found[b, a]] == pytest.approx([expected] * 2, abs=1e-4)
+    assert found[0, 1] > 0.5 > 0 > found[0, 2]
+    # Points in doubt say nothing of classes.
+    found = weigh_merges(said, cavities, np.full((5, 3), 1 / 3), np.arange(3), np.arange(3))
+    assert found[0, 1] < 0.1
+
+
+def test_a_pile_of_one_point_says_nothing():
+    forecasts = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.4]])
+    said = piled([(2,)], 3)
+    chances, _, _ = propagate(forecasts, np.array([0, 1]), said, np.array([0, 1]), new_rate=0.0)
+    expected = (1 - NODE_DOUBT) * forecasts[2] + NODE_DOUBT / 2
+    np.testing.assert_allclose(chances[2, :2], expected, atol=1e-6)
+
+
 def test_a_no_to_every_class_speaks_for_a_new_one():
     forecasts = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
     said = answers((2, 0, False), (2, 1, False))
@@ -80,9 +155,9 @@ def test_an_answer_about_two_seeds_is_worth_its_log_odds():
     cavities = np.zeros((2, 1, 4))
     cavities[0, 0, 0] = cavities[1, 0, 2] = 1.0
     raw = np.eye(3)
-    yes = weigh_merges(answers((0, 2, True)), cavities, raw, np.arange(3))
+    yes = weigh_merges(answers((0, 2, True)), cavities, raw, np.arange(3), np.arange(3))
     assert yes[0, 2] == yes[2, 0] == pytest.approx(np.log(0.9 / 0.1), rel=1e-2)
-    no = weigh_merges(answers((0, 2, False)), cavities, raw, np.arange(3))
+    no = weigh_merges(answers((0, 2, False)), cavities, raw, np.arange(3), np.arange(3))
     np.testing.assert_allclose(no, -yes, atol=1e-12)
     np.testing.assert_allclose(yes[1], 0.0, atol=1e-2)
 
@@ -92,10 +167,10 @@ def test_an_answer_about_a_point_in_doubt_says_little_of_its_class():
     cavities = np.zeros((2, 1, 3))
     cavities[0, 0], cavities[1, 0] = (0.6, 0.4, 0.0), (0.0, 1.0, 0.0)
     raw = np.array([[0.6, 0.4], [0.0, 1.0]])
-    evidence = weigh_merges(answers((0, 1, True)), cavities, raw, np.array([0, 1]))
+    evidence = weigh_merges(answers((0, 1, True)), cavities, raw, np.array([0, 1]), np.array([1]))
     assert evidence[0, 1] == pytest.approx(np.log(0.9 / (0.4 * 0.9 + 0.6 * 0.1)), rel=1e-6)
     single = answers((0, 1, True), of_groups=False)
-    assert weigh_merges(single, cavities, raw, np.array([0, 1]))[0, 1] == 0.0
+    assert weigh_merges(single, cavities, raw, np.array([0, 1]), np.array([1]))[0, 1] == 0.0
 
 
 def inside(evidence, classes):
@@ -301,6 +376,26 @@ def test_wrong_answers_are_survived(blobs, error):
                 run.answer(bool(y[question.i] == y[question.j]) != bool(slip))
         scores.append(adjusted_rand_score(y, run.labels_))
     assert np.mean(scores) > 0.9
+
+
+@pytest.mark.parametrize("costs", [{"label": 1}, {"set": 2}])
+def test_wrong_names_and_sets_are_survived(blobs, costs):
+    """Each point is seen as of another class with a chance of 15 %."""
+    X, y = blobs
+    scores = []
+    for seed in range(3):
+        person = SimulatedOracle(y, error=0.15, random_state=seed)
+        run = ask(X, person, 1_000, max_cost=60, costs=costs, reliability=0.85, random_state=seed)
+        scores.append(adjusted_rand_score(y, run.labels_))
+    assert np.mean(scores) > 0.9
+
+
+def test_hundreds_of_points_with_one_name_leave_no_number_undefined(blobs):
+    X, y = blobs
+    run = ActiveClustering(reliability=0.9, random_state=0).start(X)
+    run.tell([ClassAnswer(i, str(y[i])) for i in range(150)])
+    assert np.isfinite(run.confidence_).all()
+    assert adjusted_rand_score(y, run.labels_) > 0.95
 
 
 def test_a_wrong_yes_between_large_groups_is_found_and_undone(blobs):

@@ -1,7 +1,11 @@
 """Oracles: functions, and programs that read and write JSON lines."""
 
 import json
+import re
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -320,3 +324,43 @@ def test_a_function_of_two_rows_answers_no_labels():
 def test_what_questions_cost_is_limited():
     run = ask(X, SimulatedOracle(Y), max_cost=63, costs="seconds", random_state=0)
     assert 53 < run.spent_ <= 63
+
+
+class StubModel(BaseHTTPRequestHandler):
+    """Answers prompts about numbers as a language model on this machine would: items are alike below 50."""
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        items = [int(found) for found in re.findall(r"Item \d+: (\d+)", asked["prompt"])]
+        kinds = ["small" if item < 50 else "large" for item in items]
+        said = {
+            "same": kinds[0] == kinds[-1],
+            "name": kinds[0],
+            "groups": [len(kind) * (kind == "small") for kind in kinds],
+        }
+        reply = {"response": f"Sure: {json.dumps(said)}", "prompt_eval_count": 100, "eval_count": 7}
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(reply).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def test_the_ten_lines_of_the_page_attach_a_model(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "asking.md").read_text()
+    code = next(block for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL) if "urllib" in block)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), StubModel)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    path = tmp_path / "model.py"
+    path.write_text(code.replace("localhost:11434", f"127.0.0.1:{server.server_port}"))
+    values = np.r_[np.arange(20), np.arange(60, 80)]
+    try:
+        with CommandOracle([sys.executable, str(path)], [str(v) for v in values], about="Numbers.") as oracle:
+            run = ask(values[:, None] * 1.0, oracle, budget=12, costs="seconds", random_state=0)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert len(code.strip().splitlines()) <= 10
+    assert oracle.spent["tokens"] == 107 * len(run.history_) > 0
+    assert adjusted_rand_score(values < 50, run.labels_) == 1.0

@@ -51,6 +51,7 @@ class Structure:
     prior: FloatArray
     chances: FloatArray
     error: float
+    wrong: tuple[float, int]
     sets: tuple[DoubtfulSet, ...] = ()
 
     def odds(self, some: IntArray, others: IntArray) -> float:
@@ -343,14 +344,6 @@ def _add_sure(seen: Indicators, groups: AnswerGroups, partial: dict[int, FloatAr
             rows.append(np.tile(chances[:-1], (len(members), 1)))
     extra = sum(map(len, known)) - len(seen.known)
     return Indicators(np.concatenate(known), np.vstack(rows), np.append(seen.noise, np.full(extra, NOISE)))
-
-
-def count_wrong(belief: Belief) -> float:
-    """Return the expected number of wrong answers: Σ P(the two are not as the answer says)."""
-    chances = belief.chances
-    together = [float(chances[link.a] @ chances[link.b]) for link in belief.groups.links]
-    said = [link.odds > 0 for link in belief.groups.links]
-    return float(sum(1.0 - p if yes else p for p, yes in zip(together, said, strict=True)))
 
 
 def merge_to_n_clusters(belief: Belief, n_clusters: int | None) -> IntArray:

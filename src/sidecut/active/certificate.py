@@ -6,7 +6,8 @@ points with f of them foreign passes with the chance
 
     Π_{i<n} (N - f - i) / (N - i),
 
-so that n is the smallest number for which this is at most α / 2k for k clusters. Where answers are wrong
+so that n is the smallest number for which this is at most α / 2k for k clusters. A run that asks sets
+compares eight points with a middle at once, and nine middles with each other. Where answers are wrong
 with chance ε, a comparison is repeated, with other points of the cluster, until its log odds, which each
 answer moves by log (1 - ε) / ε, reach log 2c / α in c comparisons (Wald's sequential test). If a comparison
 fails, the answers go into the run, which asks on, and another round begins; round j has
@@ -24,7 +25,8 @@ import numpy as np
 
 from sidecut.active.clustering import ActiveClustering
 from sidecut.active.oracles import Oracle
-from sidecut.active.records import Answer, Question
+from sidecut.active.precomputed import check_costs
+from sidecut.active.records import MAX_SET, Answer, Question, SetAnswer
 from sidecut.checks import IntArray, check_count, is_number
 from sidecut.exceptions import ConflictError
 
@@ -153,6 +155,9 @@ class _Checks:
 
     def __init__(self, run: ActiveClustering, oracle: Oracle, budget: int) -> None:
         self.run, self.oracle, self.budget, self.n_asked = run, oracle, budget, 0
+        self.asks_sets = "set" in check_costs(run.costs) and run.reliability == 1.0
+        self.answered: dict[frozenset[int], bool] = {}
+        self.news: list[Answer] = []
         self.rng = np.random.RandomState(run._seed)
 
     def passes(self, labels: IntArray, level: float, foreign: float, min_size: int) -> bool:
@@ -166,8 +171,40 @@ class _Checks:
             drawn += [(int(x), middles[cluster]) for x in self.rng.permutation(inside)[:n]]
         apart = list(combinations(middles, 2))
         threshold = np.log(2.0 * (len(drawn) + len(apart)) / level)
-        inside_out = [(pair, False) for pair in apart] + [(pair, True) for pair in drawn]
-        return all(self._compare(*pair, threshold, labels) == same for pair, same in inside_out)
+        expected = [(pair, False) for pair in apart] + [(pair, True) for pair in drawn]
+        if self.asks_sets:
+            self._ask_sets(middles, drawn)
+        came = all(self._compare(*pair, threshold, labels) == same for pair, same in expected)
+        self._tell()
+        return came
+
+    def _ask_sets(self, middles: list[int], drawn: list[tuple[int, int]]) -> None:
+        """Ask for what is open as sets: up to nine middles, and each middle with up to eight points."""
+        sets = [middles[start : start + MAX_SET] for start in range(0, len(middles), MAX_SET)]
+        for middle in middles:
+            points = [x for x, other in drawn if other == middle and self._known(x, middle) is None]
+            step = MAX_SET - 1
+            sets += [[middle, *points[start : start + step]] for start in range(0, len(points), step)]
+        for points in sets:
+            is_open = any(self._known(*pair) is None for pair in combinations(points, 2))
+            if len(points) < 3 or not is_open or self.n_asked >= self.budget:
+                continue
+            self.n_asked += 1
+            said, confidence = self.oracle.answer(Question(tuple(points), "a check of the clusters", "set"))
+            if said is not None and confidence == 1.0:
+                for (i, one), (j, other) in combinations(zip(points, said, strict=True), 2):
+                    if one is not None and other is not None:
+                        self.answered[frozenset((i, j))] = bool(one == other)
+                with suppress(ConflictError):
+                    self.run.tell([SetAnswer(tuple(points), tuple(said), strategy="check")])
+
+    def _tell(self) -> None:
+        """Let the run take the answers of comparisons."""
+        # Two points that are asked about as one, and are apart, are no news that the run can take.
+        if self.news:
+            with suppress(ConflictError):
+                self.run.tell(self.news)
+        self.news = []
 
     def _middle(self, labels: IntArray, cluster: int) -> int:
         inside = np.flatnonzero(labels == cluster)
@@ -188,9 +225,9 @@ class _Checks:
                 continue
             right = np.clip((1.0 - self.run.error_rate_.mean) * confidence, 0.5, 1.0 - 1e-12)
             odds += np.log(right / (1.0 - right)) * (1.0 if said else -1.0)
-            # Two points that are asked about as one, and are apart, are no news that the run can take.
-            with suppress(ConflictError):
-                self.run.tell([Answer(a, b, bool(said), confidence, strategy="check")])
+            self.news.append(Answer(a, b, bool(said), confidence, strategy="check"))
+            if self.run.reliability == 1.0:
+                self._tell()
             if abs(odds) >= threshold:
                 return odds > 0
         return None
@@ -199,6 +236,8 @@ class _Checks:
         """Return whether two points belong together by certain answers; None: open."""
         if i == j:
             return True
+        if frozenset((i, j)) in self.answered:
+            return self.answered[frozenset((i, j))]
         groups = self.run._belief.groups
         index_of = self.run.precomputed_.micro_clusters.index_of
         micro = self.run.precomputed_.micro_clusters.points[index_of[[i, j]]]

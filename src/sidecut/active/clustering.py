@@ -13,8 +13,8 @@ from scipy.stats import beta
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from sidecut.active.belief import Belief, count_wrong, infer, merge_to_n_clusters, regrouped
-from sidecut.active.groups import group_answers
+from sidecut.active.belief import Belief, infer, merge_to_n_clusters, regrouped
+from sidecut.active.groups import group_answers, group_piles
 from sidecut.active.kinds import choose_question
 from sidecut.active.noisy_answers import infer_noisy
 from sidecut.active.precomputed import Precomputed, check_costs, check_reliability, check_start, precompute
@@ -28,6 +28,7 @@ from sidecut.active.records import (
     StoppingEstimate,
     answer_to,
     answered_pairs,
+    answered_piles,
     append_step,
     as_answers,
     as_constraints,
@@ -375,17 +376,18 @@ class ActiveClustering(BaseEstimator):
             self._error_rate = ErrorRate(*(1.0 - self.reliability,) * 3)
             return self._infer_with(self.reliability)
         # One step of expectation maximisation, from the mean of the prior.
-        pairs = [pair for pair in self._pairs() if pair.strategy != "given" and pair.same is not None]
-        wrong = count_wrong(self._infer_with(1.0 - PRIOR_WRONG / PRIOR_ANSWERS)) if pairs else 0.0
-        wrong = min(wrong, float(len(pairs)))
-        rate = beta(PRIOR_WRONG + wrong, PRIOR_ANSWERS - PRIOR_WRONG + len(pairs) - wrong)
+        belief = self._infer_with(1.0 - PRIOR_WRONG / PRIOR_ANSWERS)
+        wrong, count = (0.0, 0) if belief.structure is None else belief.structure.wrong
+        rate = beta(PRIOR_WRONG + wrong, PRIOR_ANSWERS - PRIOR_WRONG + count - wrong)
         self._error_rate = ErrorRate(float(rate.mean()), *map(float, rate.interval(0.9)))
         return self._infer_with(1.0 - min(self._error_rate.mean, MAX_ERROR))
 
     def _infer_with(self, reliability: float) -> Belief:
         groups = group_answers(self._pairs(), reliability, self._precomputed)
-        infer_belief = infer if groups.is_certain else infer_noisy
-        return infer_belief(self._precomputed, groups, self.n_clusters)
+        if groups.is_certain:
+            return infer(self._precomputed, groups, self.n_clusters)
+        piles = group_piles(answered_piles(self.history_), reliability, self._precomputed)
+        return infer_noisy(self._precomputed, replace(groups, piles=piles), self.n_clusters)
 
     def _rng(self) -> np.random.RandomState:
         """Return a random state that depends only on the number of answers, so that a run can resume."""

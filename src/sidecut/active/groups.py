@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import logit
 
 from sidecut.active.precomputed import Precomputed
-from sidecut.active.records import Answer, answer_odds
+from sidecut.active.records import Answer, Piles, answer_odds, pile_odds
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.exceptions import ConflictError
 
@@ -32,6 +32,16 @@ class PairOdds:
     b: int
     odds: float
     of_groups: bool = True
+    from_pile: bool = False
+
+
+@dataclass(frozen=True)
+class Pile:
+    """Points under one name, or in one group of a set; two piles of one answer are of two classes."""
+
+    answer: int
+    micro_clusters: IntArray
+    odds: FloatArray
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,7 @@ class AnswerGroups:
     trust: FloatArray
     asked: frozenset[tuple[int, int]]
     links: tuple[PairOdds, ...]
+    piles: tuple[Pile, ...] = ()
 
     @property
     def n_groups(self) -> int:
@@ -112,8 +123,21 @@ def group_answers(answers: Sequence[Answer], reliability: float, precomputed: Pr
     micro = precomputed.micro_clusters.index_of
     asked = [(int(micro[a.i]), int(micro[a.j])) for a in answers]
     links = [
-        PairOdds(*pair, answer_odds(a, reliability), a.closeness > 0 or not a.gain)
+        PairOdds(*pair, answer_odds(a, reliability), a.closeness > 0 or not a.gain, a.strategy == "named")
         for a, pair in zip(answers, asked, strict=True)
         if a.same is not None
     ]
     return join(links, precomputed.centers, asked, precomputed.micro_clusters.points)
+
+
+def group_piles(answers: Sequence[Piles], reliability: float, precomputed: Precomputed) -> tuple[Pile, ...]:
+    """Return the piles of points as piles of micro-clusters."""
+    index_of = precomputed.micro_clusters.index_of
+    return tuple(
+        Pile(
+            k, index_of[[point for point, _ in pile]], np.array([pile_odds(c, reliability) for _, c in pile])
+        )
+        for k, piles in enumerate(answers)
+        for pile in piles
+        if sum(map(len, piles)) > 1
+    )

@@ -29,6 +29,8 @@ from sidecut.active.strategies import (
     MAX_CANDIDATES,
     Proposal,
     Strategy,
+    doubtful_sets,
+    doubts,
     influence,
     kept_share,
     largest,
@@ -50,7 +52,7 @@ def choose_question(
     pair = strategy(belief, answers, rng) if "pair" in costs else None
     if len(costs) == 1 and "pair" in costs:
         return pair
-    options = Options(belief, history, answers)
+    options = Options(belief, history, answers, rng)
     found = {
         "pair": None if pair is None else (pair, pair.gain / options.n_comparisons(pair)),
         "label": options.label() if "label" in costs else None,
@@ -74,6 +76,7 @@ class Options:
     belief: Belief
     history: Sequence[Record]
     answers: list[Answer]
+    rng: np.random.RandomState
 
     @cached_property
     def merges(self) -> FloatArray:
@@ -166,6 +169,11 @@ class Options:
                 reason = f"point {{{x}}} is in its group with a chance of {share:.0%}, and others follow it"
                 nodes.append((float(by_point[at]), x, reason))
                 break
+        # Where answers may be wrong, a label may check one.
+        for check in (doubts(belief, self.answers, self.rng), doubtful_sets(belief, self.answers, self.rng)):
+            open_ends = [] if check is None else [x for x in check.nodes if x not in self.skipped["label"]]
+            if check is not None and open_ends:
+                nodes.append((check.gain / len(open_ends), open_ends[0], check.reason))
         if not nodes:
             return None
         gain, node, reason = max(nodes)

@@ -26,7 +26,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.cluster.hierarchy import average
-from scipy.special import expit, logit, logsumexp, softmax
+from scipy.special import logit, softmax
 
 from sidecut.active.belief import (
     DEFAULT_TRUST,
@@ -46,50 +46,30 @@ from sidecut.active.belief import (
 )
 from sidecut.active.groups import AnswerGroups
 from sidecut.active.precomputed import Precomputed
+from sidecut.active.propagation import (
+    CERTAIN,
+    Answers,
+    add_by_class,
+    propagate,
+    read_answers,
+    share_among_seeds,
+    weigh_merges,
+)
 from sidecut.active.strategies import largest
 from sidecut.checks import BoolArray, FloatArray, IntArray
 
 #: Smallest prior log odds that two seeds are one class; the largest are 0.
 MIN_PRIOR_ODDS = -1.5
-#: Share of the forecast of a node, and of a set, that is spread over all classes, as answers may be wrong.
-NODE_DOUBT, SET_DOUBT = 0.05, 0.2
+#: Share of the forecast of a set that is spread over all classes, as answers may be wrong.
+SET_DOUBT = 0.2
 #: Smallest prior chance that a set of nodes is of a new class, where there may be one.
 MIN_NEW_SET_CHANCE = 0.1
-#: Chance that two nodes of new classes are of one new class.
-SAME_NEW_CHANCE = 0.5
 #: Sets that are tried as a whole; of those whose answers speak for a move, or the largest.
 MAX_SETS = 15
 #: From this chance on a node counts as of its class: others are compared with it.
 PLACED_CHANCE = 0.9
 #: Smallest weight of a node in the forecast of others, at the start.
 MIN_SURENESS = 0.3
-
-
-@dataclass(frozen=True)
-class Answers:
-    """The answers as arrays: two nodes, yes or no, the chance ε of an error, about groups or not."""
-
-    ends: IntArray
-    yes: BoolArray
-    error: FloatArray
-    of_groups: BoolArray
-
-    def log_likelihood(self, together: FloatArray) -> FloatArray:
-        """Return log L(p) of each answer, for the chances p that its nodes belong together."""
-        shape = (-1,) + (1,) * (together.ndim - 1)
-        error, yes = self.error.reshape(shape), self.yes.reshape(shape)
-        chance = together * (1.0 - error) + (1.0 - together) * error
-        return np.log(np.where(yes, chance, 1.0 - chance))
-
-
-def read_answers(groups: AnswerGroups) -> Answers:
-    """Return the answers as arrays."""
-    links = groups.links
-    ends = np.searchsorted(groups.nodes, [(link.a, link.b) for link in links]).reshape(-1, 2)
-    odds = np.array([link.odds for link in links])
-    # Certain answers are wrong with a chance of 1e-5, so that logarithms stay finite.
-    error = np.maximum(expit(-np.abs(odds)), 1e-5)
-    return Answers(ends, odds > 0, error, np.array([link.of_groups for link in links], dtype=bool))
 
 
 @dataclass(frozen=True)
@@ -180,6 +160,11 @@ class Posterior:
         """The number of classes."""
         return int(self.class_of.max()) + 1
 
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes; the rows of `chances` after them are of piles."""
+        return len(self.rows)
+
     @cached_property
     def columns(self) -> IntArray:
         """The likeliest class of every node; a seed is of its own."""
@@ -200,86 +185,6 @@ class Posterior:
         free = np.ones(len(self.chances), dtype=bool)
         free[self.seeds] = False
         return free
-
-
-def add_by_class(values: FloatArray, class_of: IntArray) -> FloatArray:
-    """Add up the columns of seeds that are one class."""
-    return values @ np.eye(int(class_of.max()) + 1)[class_of]
-
-
-def share_among_seeds(chances: FloatArray, raw: FloatArray, class_of: IntArray) -> FloatArray:
-    """Return the probabilities of seeds: those of their class, divided in proportion to the forecast."""
-    inside = np.clip(raw, 1e-3, None)
-    return chances[:, class_of] * inside / add_by_class(inside, class_of)[:, class_of]
-
-
-def propagate(
-    raw: FloatArray, class_of: IntArray, answers: Answers, seeds: IntArray, new_rate: float
-) -> tuple[FloatArray, FloatArray, float]:
-    """Return the probabilities of nodes by belief propagation, the cavities, and Bethe's log chance."""
-    base = _before_answers(raw, class_of, seeds, new_rate)
-    messages = np.zeros((2, len(answers.ends), base.shape[1]))
-    for sweep in range(6):
-        cavities = _leave_out(_add_messages(base, answers, messages), answers, messages)
-        fresh = _messages(cavities, answers)
-        messages = fresh if sweep == 0 else 0.5 * (messages + fresh)
-    total = _add_messages(base, answers, messages)
-    last = _leave_out(total, answers, messages)
-    both = last[0] * last[1]
-    both[:, -1] *= SAME_NEW_CHANCE
-    by_node = logsumexp(_add_messages(base, answers, _messages(last, answers)), axis=1)
-    log_chance = float(by_node.sum() - answers.log_likelihood(both.sum(axis=1)).sum())
-    return softmax(total, axis=1), cavities, log_chance
-
-
-def _before_answers(raw: FloatArray, class_of: IntArray, seeds: IntArray, new_rate: float) -> FloatArray:
-    """Return the log probabilities of classes, and of a new one, from the forecast."""
-    known = as_chances(add_by_class(raw, class_of))
-    known = (1.0 - NODE_DOUBT) * known + NODE_DOUBT / known.shape[1]
-    chances = np.column_stack([known * (1.0 - new_rate), np.full(len(known), new_rate)])
-    chances[seeds] = 0.0
-    chances[seeds, class_of] = 1.0
-    return np.log(np.maximum(chances, 1e-9))
-
-
-def _add_messages(base: FloatArray, answers: Answers, messages: FloatArray) -> FloatArray:
-    total = base.copy()
-    for side in (0, 1):
-        np.add.at(total, answers.ends[:, side], messages[side])
-    return total
-
-
-def _leave_out(total: FloatArray, answers: Answers, messages: FloatArray) -> FloatArray:
-    """Return the cavities: the probabilities of both ends of each answer without this answer."""
-    return np.stack([softmax(total[answers.ends[:, side]] - messages[side], axis=1) for side in (0, 1)])
-
-
-def _messages(cavities: FloatArray, answers: Answers) -> FloatArray:
-    """Return the log likelihood of each answer for every class of either end, given the other end."""
-    together = cavities[::-1].copy()
-    together[..., -1] *= SAME_NEW_CHANCE
-    return np.stack([answers.log_likelihood(side) for side in together])
-
-
-def weigh_merges(answers: Answers, cavities: FloatArray, raw: FloatArray, class_of: IntArray) -> FloatArray:
-    """Return Σ log L(p') - log L(p) for every two seeds, over the answers about groups.
-
-    Answers about single points do not count: they are asked where points are in doubt, and a point in the
-    wrong class would be evidence for a merge of large groups.
-    """
-    which = np.flatnonzero(answers.of_groups)
-    asked = Answers(answers.ends[which], answers.yes[which], answers.error[which], answers.of_groups[which])
-    one, other = (
-        share_among_seeds(cavities[side][which], raw[asked.ends[:, side]], class_of) for side in (0, 1)
-    )
-    together = np.einsum("ls,ls->l", one, other)
-    crossed = one[:, :, None] * other[:, None, :]
-    crossed = crossed + crossed.transpose(0, 2, 1)
-    merged = np.minimum(together[:, None, None] + crossed, 1.0)
-    gain = asked.log_likelihood(merged) - asked.log_likelihood(together)[:, None, None]
-    evidence = gain.sum(axis=0)
-    np.fill_diagonal(evidence, 0.0)
-    return evidence
 
 
 def join_seeds(evidence: FloatArray, prior: FloatArray) -> IntArray:
@@ -335,7 +240,7 @@ def find_move(
                 break
     if not len(best[0]) and may_grow:
         # The node that is most likely of no class, if that is likelier than not.
-        new = posterior.chances[:, -1] * posterior.is_free
+        new = (posterior.chances[:, -1] * posterior.is_free)[: posterior.n_nodes]
         if new.max() > 0.5 and (-1, int(new.argmax())) not in tried:
             return np.array([new.argmax()]), -1
     return best
@@ -367,6 +272,7 @@ def expected_of(block: IntArray, posterior: Posterior) -> FloatArray:
 
     It is the mean log chance of the class over the nodes, less that of their present classes.
     """
+    block = block[block < posterior.n_nodes]
     chances = as_chances(add_by_class(posterior.forecast.without(block), posterior.class_of))
     chances = (1.0 - SET_DOUBT) * chances + SET_DOUBT / chances.shape[1]
     new = max(posterior.new_rate, MIN_NEW_SET_CHANCE) if posterior.new_rate > 0 else 1e-9
@@ -383,7 +289,7 @@ def movable_sets(posterior: Posterior, model: NoisyAnswerModel) -> list[IntArray
 def similar_sets(posterior: Posterior, model: NoisyAnswerModel) -> Iterator[IntArray]:
     """Yield the nodes of each initial cluster and each family, all of them and those of each class."""
     initial_clusters = model.initial_clusters == np.arange(model.precomputed.n_initial_clusters)[:, None]
-    for family in np.vstack([initial_clusters, model.families]) & posterior.is_free:
+    for family in np.vstack([initial_clusters, model.families]) & posterior.is_free[: posterior.n_nodes]:
         inside = np.flatnonzero(family)
         columns = np.unique(posterior.columns[inside])
         parts = [inside[posterior.columns[inside] == column] for column in columns]
@@ -486,6 +392,7 @@ def start(model: NoisyAnswerModel, seeds: IntArray) -> Posterior:
     by_initial = local_optimum(model, seeds, rows, np.full(len(rows), MIN_SURENESS))
     blank = np.zeros_like(rows)
     chances, _, _ = propagate(blank, by_initial.class_of, model.answers, seeds, by_initial.new_rate)
+    chances = chances[: len(rows)]
     sure = np.maximum(chances[:, :-1].max(axis=1), MIN_SURENESS)
     by_answers = local_optimum(model, seeds, share_among_seeds(chances, blank, by_initial.class_of), sure)
     return by_answers if by_answers.score > by_initial.score else by_initial
@@ -493,7 +400,7 @@ def start(model: NoisyAnswerModel, seeds: IntArray) -> Posterior:
 
 def move(model: NoisyAnswerModel, posterior: Posterior, block: IntArray, to: int) -> Posterior:
     """Iterate again with some nodes in another class; -1: a new one."""
-    seeds = posterior.seeds
+    seeds, block = posterior.seeds, block[block < posterior.n_nodes]
     rows = posterior.rows / posterior.rows.sum(axis=1, keepdims=True)
     rows[block] = 0.0
     if to < 0:
@@ -504,7 +411,7 @@ def move(model: NoisyAnswerModel, posterior: Posterior, block: IntArray, to: int
     else:
         target = np.flatnonzero(posterior.class_of == to)
         rows[np.ix_(block, target)] = 1.0 / len(target)
-    sure = np.maximum(posterior.sureness, MIN_SURENESS)
+    sure = np.maximum(posterior.sureness[: posterior.n_nodes], MIN_SURENESS)
     sure[block] = PLACED_CHANCE
     return local_optimum(model, seeds, rows, sure)
 
@@ -527,8 +434,9 @@ def local_optimum(model: NoisyAnswerModel, seeds: IntArray, rows: FloatArray, su
         may_grow = model.may_grow(int(class_of.max()) + 1)
         new_rate = min(new_class_rate(n_new, n_placed), 0.5) if may_grow else 0.0
         chances, cavities, said = propagate(forecast.raw, class_of, model.answers, seeds, new_rate)
-        evidence = weigh_merges(model.answers, cavities, forecast.raw, class_of)
-        rows, sure = share_among_seeds(chances, forecast.raw, class_of), chances[:, :-1].max(axis=1)
+        evidence = weigh_merges(model.answers, cavities, forecast.raw, class_of, seeds)
+        of_nodes = chances[: len(rows)]
+        rows, sure = share_among_seeds(of_nodes, forecast.raw, class_of), of_nodes[:, :-1].max(axis=1)
         score = said + score_structure(prior, class_of, n_new)
         rounds.append(Posterior(seeds, class_of, chances, rows, evidence, prior, forecast, new_rate, score))
         joined = join_seeds(evidence, prior)
@@ -555,14 +463,15 @@ def score_structure(prior: FloatArray, class_of: IntArray, n_new: int) -> float:
 def regroup(groups: AnswerGroups, posterior: Posterior) -> AnswerGroups:
     """Return groups for the strategies: one for each class, and one for each node in no class yet."""
     n_classes = posterior.n_classes
-    is_placed = posterior.sureness > PLACED_CHANCE
-    group = np.where(is_placed, posterior.columns, 0)
+    chances, sure = posterior.chances[: posterior.n_nodes], posterior.sureness[: posterior.n_nodes]
+    is_placed = sure > PLACED_CHANCE
+    group = np.where(is_placed, posterior.columns[: posterior.n_nodes], 0)
     group[~is_placed] = n_classes + np.arange(np.count_nonzero(~is_placed))
     odds = np.zeros((max(n_classes, int(group.max()) + 1),) * 2)
     odds[:n_classes, :n_classes] = _odds_of_classes(posterior)
-    odds[n_classes:, :n_classes] = logit(np.clip(posterior.chances[~is_placed, :-1], 1e-9, 1 - 1e-9))
+    odds[n_classes:, :n_classes] = logit(np.clip(chances[~is_placed, :-1], 1e-9, 1 - 1e-9))
     odds[:n_classes, n_classes:] = odds[n_classes:, :n_classes].T
-    return replace(groups, group=group.astype(np.intp), odds=odds, trust=posterior.sureness)
+    return replace(groups, group=group.astype(np.intp), odds=odds, trust=sure)
 
 
 def _odds_of_classes(posterior: Posterior) -> FloatArray:
@@ -579,13 +488,13 @@ def _odds_of_classes(posterior: Posterior) -> FloatArray:
 def as_belief(model: NoisyAnswerModel, placed: AnswerGroups, posterior: Posterior) -> Belief:
     """Return the belief about every micro-cluster; a node weighs more, the surer its class is."""
     given, nodes, class_of = model.precomputed, placed.nodes, posterior.class_of
-    sure, rows = posterior.sureness, posterior.rows / posterior.rows.sum(axis=1, keepdims=True)
+    sure, rows = placed.trust, posterior.rows / posterior.rows.sum(axis=1, keepdims=True)
     counts = class_counts(model.initial_clusters, rows * sure[:, None], given.n_initial_clusters)
     prior = model.trust * as_shares(counts)[given.initial_clusters]
     inverse = invert(model.kernel, nodes, NOISE + (1.0 - sure))
     raw = prior + model.kernel[:, nodes] @ (inverse @ (rows - prior[nodes]))
     chances = as_chances(add_by_class(raw, class_of))
-    of_classes = posterior.chances[:, :-1]
+    of_classes = posterior.chances[: len(nodes), :-1]
     chances[nodes] = of_classes / of_classes.sum(axis=1, keepdims=True)
     structure = Structure(
         nodes[posterior.seeds],
@@ -594,6 +503,7 @@ def as_belief(model: NoisyAnswerModel, placed: AnswerGroups, posterior: Posterio
         posterior.prior,
         share_among_seeds(chances, raw, class_of),
         float(np.median(model.answers.error)),
+        count_wrong(model.answers, posterior),
         weigh_sets(posterior, model),
     )
     n_classes = posterior.n_classes
@@ -610,3 +520,11 @@ def as_belief(model: NoisyAnswerModel, placed: AnswerGroups, posterior: Posterio
         chances.argmax(axis=1),
         structure,
     )
+
+
+def count_wrong(answers: Answers, posterior: Posterior) -> tuple[float, int]:
+    """Return Σ P(the two are not as the answer says) over the answers that may be wrong, and their number."""
+    chances = posterior.chances[:, :-1] / posterior.chances[:, :-1].sum(axis=1, keepdims=True)
+    together = (chances[answers.ends[:, 0]] * chances[answers.ends[:, 1]]).sum(axis=1)
+    wrong = np.where(answers.yes, 1.0 - together, together)[answers.error > CERTAIN]
+    return float(wrong.sum()), len(wrong)

@@ -298,9 +298,12 @@ def as_record(fields: dict[str, Any]) -> Record:
     return kind(**values)
 
 
-def answered_pairs(records: Sequence[Record]) -> list[Answer]:
-    """Return all answers as pairs."""
-    pairs = [record for record in records if isinstance(record, Answer)]
+Piles = list[list[tuple[int, float]]]
+
+
+def answered_piles(records: Sequence[Record]) -> list[Piles]:
+    """Return the piles of each answer about a set, and those of all names: points with their confidence."""
+    answers: list[Piles] = []
     names: dict[str, list[tuple[int, float]]] = {}
     for record in records:
         if isinstance(record, ClassAnswer) and record.name is not None:
@@ -310,15 +313,21 @@ def answered_pairs(records: Sequence[Record]) -> list[Answer]:
             for point, group in zip(record.points, record.groups, strict=True):
                 if group is not None:
                     groups.setdefault(group, []).append((point, record.confidence))
-            pairs += pairs_of_groups(list(groups.values()))
-    return pairs + pairs_of_groups(list(names.values()))
+            answers.append(list(groups.values()))
+    return [*answers, list(names.values())]
 
 
-def pairs_of_groups(groups: list[list[tuple[int, float]]]) -> list[Answer]:
-    """Return a chain through each group and a pair between any two; each is right if both points are."""
-    chains = [link for group in groups for link in pairwise(group) if link[0][0] != link[1][0]]
+def answered_pairs(records: Sequence[Record]) -> list[Answer]:
+    """Return all answers as pairs."""
+    pairs = [record for record in records if isinstance(record, Answer)]
+    return pairs + [pair for piles in answered_piles(records) for pair in pairs_of_piles(piles)]
+
+
+def pairs_of_piles(piles: Piles) -> list[Answer]:
+    """Return a chain through each pile and a pair between any two; each is right if both points are."""
+    chains = [link for pile in piles for link in pairwise(pile) if link[0][0] != link[1][0]]
     together = [Answer(a, b, True, one * other, strategy="named") for (a, one), (b, other) in chains]
-    first = [group[0] for group in groups]
+    first = [pile[0] for pile in piles]
     apart = [(first[k], other) for k in range(len(first)) for other in first[:k]]
     return together + [Answer(a, b, False, one * other, strategy="named") for (a, one), (b, other) in apart]
 
@@ -337,6 +346,11 @@ def answer_odds(answer: Answer, reliability: float) -> float:
     """Return the log odds of "together" that an answer gives: log p / (1 - p) for a yes with chance p."""
     odds = float(logit(chance_right(answer, reliability)))
     return odds if answer.same else -odds
+
+
+def pile_odds(confidence: float, reliability: float) -> float:
+    """Return the log odds that a point belongs in the pile it was put in."""
+    return answer_odds(Answer(0, 0, True, confidence), reliability)
 
 
 def as_constraints(said: Sequence[Answer], reliability: float, n_samples: int, certain: bool) -> Constraints:
