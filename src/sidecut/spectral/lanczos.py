@@ -46,7 +46,7 @@ BLOCK_TOLERANCE = 3e-6
 #: The most Chebyshev filters of a block.
 MAX_ROUNDS = 60
 #: Products with the graph that may be spent before another solver is tried.
-PRODUCT_BUDGET = 1_000
+PRODUCT_BUDGET = 2_000
 #: Since SciPy 1.17 one can give the generator from which ARPACK draws a vector when a Krylov space closes.
 TAKES_RNG = "rng" in inspect.signature(eigsh).parameters
 

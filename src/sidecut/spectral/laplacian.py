@@ -334,7 +334,7 @@ def _ladder(problem: LaplacianProblem, accuracy: str) -> Iterator[Attempt]:
     if problem.n <= LAST_RESORT_NODES:
         yield solve_dense
     yield solve_iterated
-    yield partial(solve_lanczos, budget=20 * PRODUCT_BUDGET)
+    yield partial(solve_lanczos, budget=10 * PRODUCT_BUDGET)
 
 
 def _can_factorize(problem: LaplacianProblem, products: float = np.inf) -> bool:
