@@ -263,16 +263,20 @@ def test_strangers_that_hold_together_are_new_though_most_of_their_weight_leads_
 
 
 @pytest.mark.parametrize(
-    "usual",
+    ("usual", "said"),
     [
-        {"n_usual": (0, 12)},  # the cluster has drifted: nothing came where it was
-        {"mutual": 0.0},  # they have nothing to do with each other
-        {"weight_to_old": 12.0},  # they are no farther from old points than these are
+        ({"n_usual": (0, 12)}, "the cluster has drifted"),
+        ({"mutual": 0.0}, "they do not hold together"),
+        ({"weight_to_old": 12.0}, None),  # they are no farther from old points than these are
     ],
     ids=str,
 )
-def test_strangers_found_nothing_where_one_of_three_conditions_fails(usual):
-    assert with_strangers(**usual)[0] == {0}
+def test_strangers_found_nothing_where_one_of_three_conditions_fails(usual, said):
+    founded, changes = with_strangers(**usual)
+    assert founded == {0}
+    rows = [(row.n_points, row.why.endswith(said or "")) for row in changes.of("strange")]
+    assert rows == ([(12, True)] if said else [])
+    assert ("12 are unlike the old points." in str(changes)) == bool(said)
 
 
 def test_the_weight_of_new_points_that_came_alone_is_that_of_old_ones():

@@ -11,7 +11,7 @@ import numpy as np
 from sidecut.checks import IntArray
 
 #: What may happen, in the order of the table.
-KINDS = ("moved", "joined", "doubtful", "new", "split", "merged", "dissolved")
+KINDS = ("moved", "joined", "doubtful", "strange", "new", "split", "merged", "dissolved")
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +22,8 @@ class Change:
     ----------
     kind : str
         "joined": new points joined a cluster; "doubtful": so they did, but another cluster is nearly as
-        likely; "new": they founded one; "moved": old points changed their cluster; "split", "merged" and
-        "dissolved": so did a cluster.
+        likely; "strange": so they did, but are unlike the old points; "new": they founded one; "moved": old
+        points changed their cluster; "split", "merged" and "dissolved": so did a cluster.
     points : array of int
         The rows it is about.
     before, cluster : int or None
@@ -130,7 +130,10 @@ class Changes:
         said = f"{joined:,} of {self.n_new:,} new points joined old clusters"
         if doubtful:
             said += f", {doubtful:,} of them doubtfully"
-        return f"{said}." if not founded else f"{said}; the others are in new ones."
+        if founded:
+            said += "; the others are in new ones"
+        strange = self.n_points("strange")
+        return f"{said}; {strange:,} are unlike the old points." if strange else f"{said}."
 
     def _about_clusters(self) -> str:
         words = {"new": "founded", "split": "split", "merged": "merged", "dissolved": "dissolved"}

@@ -168,7 +168,7 @@ def place(
     confidence[touched] = compare_with_other(state.shares(touched), state.labels[touched])
     confidence[n_old:] = compare_with_other(np.asarray(chances), state.labels[n_old:])
     _describe(state, before, confidence)
-    order = {kind: place for place, kind in enumerate(("moved", "joined", "doubtful", "new"))}
+    order = {kind: place for place, kind in enumerate(("moved", "joined", "doubtful", "strange", "new"))}
     rows = sorted(state.rows, key=lambda row: order.get(row.kind, len(order)))
     return state.labels, confidence, Changes(tuple(rows), n_old, n - n_old)
 
@@ -256,11 +256,12 @@ def _found_strangers(state: _State, to_old: FloatArray) -> None:
         usual = (n_usual.sum() - n_usual[cluster]) * size / max(others, 1)
         has_drifted = others > 0 and poisson.cdf(n_usual[cluster], usual) < DRIFTED
         some = n_old + strangers[cluster]
-        if (
-            by_chance * k >= CHANCE
-            or has_drifted
-            or not _hold_together(state.weights, some, old[cluster], rng)
-        ):
+        if by_chance * k >= CHANCE:
+            continue
+        if has_drifted or not _hold_together(state.weights, some, old[cluster], rng):
+            what = "the cluster has drifted" if has_drifted else "they do not hold together"
+            why = f"more of them than by chance are farther from old points than these are, but {what}"
+            state.rows.append(Change("strange", some, None, cluster, why))
             continue
         state.labels[some], state.settled[some] = state.found(), True
         state.reasons[state.n_clusters - 1] = (
