@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from sidecut import Constraints, Layers
+from sidecut import Constraints, Layers, PoissonMBO
 from sidecut.constraints import sample_labels
 from sidecut.exceptions import ConstraintError, GraphWarning, SidecutWarning
 from sidecut.graphs import Neighbors
@@ -119,6 +119,21 @@ def test_one_label_names_a_cluster_that_holds_it(groups):
     np.testing.assert_array_equal(met[model.labels_], y)
     assert {model.cluster_classes_[c] for c in range(12)} == set(range(12))
     assert all(model.cluster_classes_[c] == k for c, k in zip(model.labels_, y, strict=True))
+
+
+def test_labels_of_overlapping_classes_are_spread():
+    X, y = make_blobs(400, centers=[[0, 0], [2.5, 0], [0, 2.5]], cluster_std=1.0, random_state=0)
+    known = np.full(400, -1)
+    for cluster in range(3):
+        known[np.flatnonzero(y == cluster)[:3]] = cluster
+    model, other = (
+        method(3, random_state=0).fit(X, constraints=Constraints.from_labels(known))
+        for method in (Layers, PoissonMBO)
+    )
+    np.testing.assert_array_equal(model.labels_, other.labels_)
+    met = known[known >= 0]
+    first = met[np.sort(np.unique(met, return_index=True)[1])]
+    assert np.mean(first[model.labels_] == y) > 0.8
 
 
 def test_noise_is_marked_only_where_asked_for_and_is_often_wrong_elsewhere():

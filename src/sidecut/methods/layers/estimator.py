@@ -14,12 +14,17 @@ from sidecut.constraints.seeds import find_seeds
 from sidecut.graphs import warn_about_graph
 from sidecut.labelling import measure_confidence
 from sidecut.methods.base import GraphClusterer, TakesConstraints, documented
-from sidecut.methods.layers.knowledge import cluster_by_knowledge
-from sidecut.methods.layers.tree import find_branches
+from sidecut.methods.layers.knowledge import CONFLICT_COST, cluster_by_knowledge, conflicts_within
+from sidecut.methods.layers.tree import find_branches, persistence
+from sidecut.methods.poisson.mbo import PoissonMBO
 from sidecut.methods.poisson.seeds import number_by_seeds
 from sidecut.methods.task import Answer, Task, check_constraints
 from sidecut.progress import stage
 from sidecut.threads import use_threads
+
+#: Where labels name all clusters, and no layer of as many or more has a larger persistence less λ K, labels
+#: are spread on the graph.
+MIN_PERSISTENCE = 0.5
 
 
 @documented
@@ -34,7 +39,9 @@ class Layers(TakesConstraints, GraphClusterer):
     with the number of clusters that is asked for.
 
     What is known chooses another layer where that agrees with it better, splits its clusters further, joins
-    them and names them. Every point has a cluster, unless ``noise=True`` asks for those that lie outside.
+    them and names them. Where labels name all clusters, and no layer of as many or more stands out, classes
+    overlap: then labels are spread as by `PoissonMBO`. Every point has a cluster, unless ``noise=True`` asks
+    for those that lie outside.
 
     Parameters
     ----------
@@ -112,9 +119,10 @@ class Layers(TakesConstraints, GraphClusterer):
             # The layout and the tree do not depend on what is known.
             places, results = task.plain.embedding, task.plain.results
         else:
-            places, branches, layers = find_branches(task.graph, self.min_size, task.seed, task.n_clusters)
+            places, trees, layers = find_branches(task.graph, self.min_size, task.seed, task.n_clusters)
+            branches = trees[0]
             results = {
-                "branches": branches,
+                "trees": trees,
                 "layers_": [branches.tree.labels(count) for count in sorted(layers)],
                 "persistence_": np.array([layers[count] for count in sorted(layers)]),
                 "tree_": branches.table(),
@@ -125,14 +133,15 @@ class Layers(TakesConstraints, GraphClusterer):
 
     def _choose(self, task: Task, results: dict[str, Any]) -> IntArray:
         """Return the clusters."""
-        branches = results["branches"]
+        trees, k = results["trees"], task.n_clusters
+        branches = trees[0]
         with stage("clusters"):
-            if not task.constraints.is_empty and task.n_clusters != 1:
-                return cluster_by_knowledge(
-                    task.graph, branches, task.constraints, task.n_clusters, task.rng()
-                )
-            if task.n_clusters or not results["layers_"]:
-                return branches.tree.labels(task.n_clusters or 1)
+            if not task.constraints.is_empty and k != 1:
+                if k and find_seeds(task.constraints, k).n_seeded == k and _overlap(results, task):
+                    return PoissonMBO(k)._solve_parts(task).labels
+                return cluster_by_knowledge(task.graph, branches, task.constraints, k, task.rng())
+            if k or not results["layers_"]:
+                return branches.tree.labels(k or 1)
             return results["layers_"][int(results["persistence_"].argmax())]
 
     def choose(self, constraints: Constraints, n_clusters: int | str = "auto") -> IntArray:
@@ -186,7 +195,7 @@ class Layers(TakesConstraints, GraphClusterer):
         answer = super()._finish(replace(task, n_clusters=n_clusters), answer)
         if not self.noise:
             return answer
-        outside = answer.results["branches"].tree.noise(answer.labels, n_clusters)
+        outside = answer.results["trees"][0].tree.noise(answer.labels, n_clusters)
         labels = answer.labels.copy()
         labels[np.setdiff1d(outside, task.constraints.constrained_points)] = -1
         return replace(answer, labels=labels)
@@ -195,3 +204,18 @@ class Layers(TakesConstraints, GraphClusterer):
         """Return how sure each label is, and 0 for noise."""
         sure = measure_confidence(self.labels_, self._answer.embedding, self._answer.graph)
         return np.where(self.labels_ >= 0, sure, 0.0)
+
+
+def _overlap(results: dict[str, Any], task: Task) -> bool:
+    """Return whether no layer of as many clusters or more stands out, less what is known against it."""
+    trees, k = results["trees"], task.n_clusters
+    within = trees[0].in_layers(conflicts_within(trees[0], task.constraints))
+    values = {
+        int(labels.max()) + 1: value
+        for labels, value in zip(results["layers_"], results["persistence_"], strict=True)
+    }
+    values[k] = persistence(trees, k)
+    worth = [
+        values[count] - CONFLICT_COST * within[count - 1] for count in values if k <= count <= len(within)
+    ]
+    return max(worth, default=0.0) < MIN_PERSISTENCE

@@ -272,11 +272,11 @@ def grow_branches(tree: SpanningTree, min_size: int) -> Branches:
 
 def find_branches(
     graph: Graph, min_size: int, seed: int, n_clusters: int = 0
-) -> tuple[FloatArray, Branches, dict[int, float]]:
-    """Return a layout of a graph, its tree, and the numbers of clusters and persistence of its layers.
+) -> tuple[FloatArray, list[Branches], dict[int, float]]:
+    """Return a layout of a graph, its tree and those of other layouts, and the layers of its tree.
 
-    A layout depends on chance. Of the trees of several, the one is returned in which the layer with that many
-    clusters, or else the most persistent layer of all, is most persistent.
+    A layout depends on chance. The tree comes first in which the layer with that many clusters, or else the
+    most persistent layer of all, is most persistent.
     """
     found = []
     for number in range(N_LAYOUTS if graph.n_nodes <= MANY else 1):
@@ -285,24 +285,19 @@ def find_branches(
         with stage("tree"):
             found.append((places, grow_branches(spanning_tree(places), min(min_size, graph.n_nodes))))
     with stage("layers"):
-        trees = [branches for _, branches in found]
-        kept, layers = persistent_layers(trees, n_clusters)
-    return (*found[kept], layers)
+        kept, layers = persistent_layers([branches for _, branches in found], n_clusters)
+    first = found.pop(kept)
+    return first[0], [first[1], *(branches for _, branches in found)], layers
 
 
 def persistent_layers(trees: Sequence[Branches], n_clusters: int = 0) -> tuple[int, dict[int, float]]:
     """Return which tree has the most persistent layer, and its layers: numbers of clusters and persistence.
 
-    A layer is one where the sum of the persistence of its clusters is a local maximum in the tree. Its
-    persistence is the mean of this sum over all trees, times their mean adjusted Rand index at that number of
-    clusters. A layer that has nearly as many clusters as a more persistent one is left out.
+    A layer is one where the sum of the persistence of its clusters is a local maximum in the tree. One that
+    has nearly as many clusters as a more persistent one is left out.
     """
-    most = min(len(one.layer_persistence) for one in trees)
-    peaks = [[count for count in _peaks(one) if count <= most] for one in trees]
-    values = {
-        count: float(np.mean([one.layer_persistence[count - 1] for one in trees])) * _agreement(trees, count)
-        for count in {count for some in peaks for count in some}
-    }
+    peaks = [[count for count in _peaks(one) if persistence(trees, count) > 0.0] for one in trees]
+    values = {count: persistence(trees, count) for some in peaks for count in some}
     wanted = n_clusters or max(values, key=lambda count: values[count], default=1)
 
     def rank(number: int) -> tuple[bool, float]:
@@ -310,6 +305,19 @@ def persistent_layers(trees: Sequence[Branches], n_clusters: int = 0) -> tuple[i
 
     kept = max(range(len(trees)), key=rank)
     return kept, {count: values[count] for count in _without_similar({k: values[k] for k in peaks[kept]})}
+
+
+def persistence(trees: Sequence[Branches], n_clusters: int) -> float:
+    """Return the persistence of a layer: the sum over its clusters, as a mean over trees, times agreement.
+
+    The agreement is the mean adjusted Rand index of the clusters of two trees, 1 for a single tree.
+    """
+    if any(len(one.layer_persistence) < n_clusters for one in trees):
+        return 0.0
+    labels = [one.tree.labels(n_clusters) for one in trees]
+    pairs = [adjusted_rand_score(one, other) for one, other in combinations(labels, 2)]
+    mean = np.mean([one.layer_persistence[n_clusters - 1] for one in trees])
+    return float(mean * np.mean(pairs or 1.0))
 
 
 def _peaks(branches: Branches) -> list[int]:
@@ -328,10 +336,3 @@ def _without_similar(values: dict[int, float]) -> list[int]:
         if all(max(count, other) >= MIN_RATIO * min(count, other) for other in found):
             found.append(count)
     return found[:MAX_LAYERS]
-
-
-def _agreement(trees: Sequence[Branches], n_clusters: int) -> float:
-    """Return the mean adjusted Rand index of the clusters of any two trees, 1 for a single tree."""
-    labels = [one.tree.labels(n_clusters) for one in trees]
-    pairs = [adjusted_rand_score(one, other) for one, other in combinations(labels, 2)]
-    return float(np.mean(pairs)) if pairs else 1.0
