@@ -47,7 +47,6 @@ METHODS = (
     "SSKK",
     "PoissonLearning",
     "PoissonMBO",
-    "COPKMeans",
     "ConstrainedGMM",
     "MetricKMeans",
 )

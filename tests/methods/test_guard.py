@@ -158,6 +158,19 @@ def test_a_cluster_that_finds_the_rest_of_one_class_is_followed(caution):
     np.testing.assert_array_equal(answer.labels, constrained)
 
 
+def test_labels_of_one_class_are_held_out_four_times():
+    """However clear two parts are: those of two classes would be enough."""
+    known, plain, constrained = grown(n_more=0)
+    n_points, solve = [], method(plain, constrained)
+
+    def counting(task):
+        n_points.append(len(task.constraints.constrained_points))
+        return solve(task)
+
+    run(Task(None, None, known, 2, 0), counting, 1.0)
+    assert sum(0 < count < 30 for count in n_points) == 4
+
+
 def test_labels_of_one_class_are_never_ample():
     """However many there are: one cluster of all points agrees with them."""
     n = 600

@@ -167,7 +167,8 @@ def _why_not(task: Task, solve: Solve, caution: float, is_ample: bool) -> str:
         return ""
     needed = needed_gain(known, task.n_clusters, caution)
     with stage("held-out constraints"), warnings.catch_warnings(action="ignore", category=SidecutWarning):
-        if held_out_gain(task, solve, needed) > needed:
+        # Two parts of the labels of one class say too little.
+        if held_out_gain(task, solve, None if is_of_one_class(known) else needed) > needed:
             return ""
     return "they do not help to predict one another: some were held out, and the others did not find them"
 

@@ -26,7 +26,7 @@ from sidecut.graphs import (
     correct_weights,
 )
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph
-from sidecut.graphs.lazy import ROUNDING, KeptTiledGraph, halve, rows_of
+from sidecut.graphs.lazy import ROUNDING, KeptTiledGraph, rows_of
 from sidecut.methods.csap.kernel import (
     Observations,
     downdate_factor,
@@ -175,9 +175,6 @@ class ConditionedGraph(KeptTiledGraph):
     def tile(self, rows: slice) -> FloatArray:
         """Return the weights of some rows."""
         return self._block(rows, slice(0, self.n_nodes))
-
-    def _upper_strip(self, rows: slice) -> FloatArray:
-        return halve(self._block(rows, slice(rows.start, self.n_nodes)))
 
     def materialized(self) -> DenseGraph:
         """The same graph with its weights in memory; only one half of them is computed."""
