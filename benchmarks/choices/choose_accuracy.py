@@ -1,16 +1,17 @@
 """How many points are right where so many held-out labels were found, and methods agree so far.
 
-    python -m benchmarks.choices.choose_accuracy --data FOLDER --answers FOLDER ...
+    python -m benchmarks.choices.choose_accuracy --data FOLDER [--minutes 9]
 
-For every cell of `choose_experiments` whose answers are there, the candidates vote that AutoCut would choose,
-had it learned from the other sets. A row holds their agreement, what they find of held-out points, and how
-many of the points without constraints they get right. `choose_learn` fits its numbers to these rows.
+AutoCut runs on the cells of `choose_experiments`. A row holds the agreement of the methods that vote, what
+they find of held-out points, and how many of the points without constraints they get right. `choose_learn`
+fits its numbers to these rows. Rows of today's code are not measured again.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -19,71 +20,63 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from benchmarks import stored
-from benchmarks.choices import choose_learn as learning
-from benchmarks.choices.choose_experiments import knowledge
-from sidecut import Constraints
-from sidecut.constraints import ConstraintFolds
-from sidecut.selection.autocut import N_FOLDS, N_TRIED
-from sidecut.selection.comparison import MIN_WEIGHT, VOTE_SCALE, name_by_labels
-from sidecut.selection.vote import name_alike, vote
+from benchmarks.choices.choose_experiments import load_cells
+from sidecut import AutoCut, Constraints
+from sidecut.methods.task import Answer, Task
+from sidecut.selection.autocut import _agreement, free_points
+from sidecut.selection.comparison import name_by_labels
+
+STORED = stored.RESULTS / "choices" / "choose_accuracy.csv"
 
 
-def rows(data: Path, folders: list[Path]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each cell."""
-    cells = pd.read_csv(learning.STORED)
-    cells = cells[cells["candidate"].map(learning.is_candidate)].reset_index(drop=True)
-    sets, answers = learning.load_all(data), learning.find_answers(folders)
-    for are_labels in (True, False):
-        some = cells[cells["are_labels"] == are_labels].reset_index(drop=True)
-        parts = learning.columns(some)
-        believed = learning.believed_without(some, parts, learning.design(some, parts))
-        for (name, kind), cell in believed.groupby(["set", "kind"]):
-            if (name, kind) not in answers:
-                continue
-            y, found = sets[name][1], np.load(answers[name, kind])
-            tried = cell[cell["candidate"] != "classifier, raw"].nlargest(N_TRIED, "expected")
-            weights = np.exp((tried["believed"] - tried["believed"].max()) / VOTE_SCALE)
-            chosen = tried.assign(weight=weights)[weights > MIN_WEIGHT].nlargest(N_TRIED, "believed")
-            labels = dict(zip(map(str, found["names"]), found["labels"].astype(int), strict=True))
-            voters = [labels[candidate.replace("words", "raw")] for candidate in chosen["candidate"]]
-            known = dict(knowledge(y, False))[kind]
-            held_out = (float(chosen["score"].iloc[0]), int(chosen["held_out"].iloc[0]))
-            row = measure(y, known, voters, list(chosen["weight"]), held_out if not are_labels else None)
-            yield {"set": name, "kind": kind, "are_labels": are_labels, **row}
+class Watched(AutoCut):
+    """Keeps what the expected accuracy was computed from."""
+
+    def _check(self, task: Task, answer: Answer, checked: tuple[float, int]) -> Answer:
+        self.checked = checked
+        return super()._check(task, answer, checked)
 
 
-def measure(
-    y: np.ndarray, known: Constraints, voters: list[np.ndarray], weights: list[float], pairs: Any
-) -> dict[str, float]:
+def measure(X: Any, y: np.ndarray, known: Constraints) -> dict[str, Any]:
     """Return the agreement of those that vote, what they find, and how many points are right."""
-    free = np.setdiff1d(np.arange(len(y)), known.constrained_points)
-    together = vote([one[0] for one in voters], weights)
-    k = 1 + max(int(one.max()) for one in voters)
-    alike = [name_alike(one[0], together, k)[free] == together[free] for one in voters]
-    agreement = np.average(alike, axis=0, weights=weights).mean()
-    if pairs is not None:
-        table = pd.crosstab(together[free], y[free]).to_numpy()
-        right = table[linear_sum_assignment(table, maximize=True)].sum() / len(free)
-        return {"agreement": agreement, "right": pairs[0] * pairs[1], "held_out": pairs[1], "accuracy": right}
-    n_right = n_held_out = 0
-    for number, fold in enumerate(list(ConstraintFolds(3, random_state=0).split(known))[:N_FOLDS], start=1):
-        given = np.setdiff1d(known.constrained_points, fold.held_out)
-        answers = [one[number] for one in voters if len(one) > number]
-        if answers:
-            named = name_by_labels(vote(answers, weights), y, given)
-            n_right += int((named == y)[fold.held_out].sum())
-            n_held_out += len(fold.held_out)
-    accuracy = (name_by_labels(together, y, known.constrained_points) == y)[free].mean()
-    return {"agreement": agreement, "right": n_right, "held_out": n_held_out, "accuracy": accuracy}
+    model, free = Watched(int(y.max()) + 1, random_state=0), free_points(known)
+    model.fit(X, constraints=known)
+    found = model.labels_
+    if known.labels is None:
+        table = pd.crosstab(found[free], y[free]).to_numpy()
+        accuracy = table[linear_sum_assignment(table, maximize=True)].sum() / len(free)
+    else:
+        accuracy = (name_by_labels(found, y, known.constrained_points) == y)[free].mean()
+    agreement = float(_agreement(model.best_estimator_)[free].mean())
+    right, held_out = model.checked
+    return {
+        "are_labels": known.labels is not None,
+        "agreement": round(agreement, 4),
+        "right": round(right, 2),
+        "held_out": held_out,
+        "accuracy": round(float(accuracy), 4),
+    }
 
 
 def main() -> None:
     """Write the rows."""
+    warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--answers", type=Path, nargs="+", required=True)
+    parser.add_argument("--minutes", type=float, default=9.0)
+    parser.add_argument("--part", type=int, nargs=2, default=(0, 1), help="the first of two parts is 0 2")
     options = parser.parse_args()
-    stored.save(pd.DataFrame(rows(options.data, options.answers)), learning.STORED_ACCURACY, digits=4)
+    end, now, rows = time.monotonic() + 60 * options.minutes, stored.commit(), []
+    cells = list(load_cells(options.data))
+    table = pd.read_csv(STORED)
+    done = set(zip(table["set"], table["kind"], table["commit"], strict=True))
+    first, step = options.part
+    for place in np.random.default_rng(0).permutation(len(cells))[first::step]:
+        name, kind, X, y, known = cells[place]
+        if time.monotonic() < end and (name, kind, now) not in done:
+            rows.append({"set": name, "kind": kind, **measure(X, y, known)})
+    stored.merge(rows, STORED, ["set", "kind"])
+    print(f"{len(rows)} rows")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Learn what AutoCut expects of a method on a graph, and how far it trusts what held-out constraints show.
 
-    python -m benchmarks.choices.choose_learn --data FOLDER --answers FOLDER ...   (tabulates, then learns)
-    python -m benchmarks.choices.choose_learn                                      (learns from the table)
+    python -m benchmarks.choices.choose_learn
 
 A candidate's gain is its adjusted Rand index minus the mean of its cell. A ridge regression on the facts of
 `sidecut.selection.expectation` predicts it; a second one weighs what the candidate shows on held-out
@@ -11,91 +10,27 @@ written to src/sidecut/selection/learned.py.
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from collections.abc import Iterator
-from functools import reduce
-from operator import add
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
-from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import stored
-from benchmarks.choices.choice_sets import load_sets
-from benchmarks.choices.choose_experiments import knowledge
+from benchmarks.choices import choose_accuracy
+from benchmarks.choices.choose_experiments import STORED
 from benchmarks.page_tables import DOCS, Makers, rewrite
-from sidecut.constraints import ConstraintFolds
 from sidecut.selection import expectation
-from sidecut.selection.autocut import METHODS, N_FOLDS, ON_CLASSIFIER, ON_METRIC
-from sidecut.selection.expectation import parts_of, read_facts
+from sidecut.selection.autocut import METHODS, ON_CLASSIFIER, ON_METRIC, WITH_LABELS
+from sidecut.selection.expectation import parts_of
 from sidecut.selection.views import FORMS
 
 PAGES = [DOCS / "which-method.md"]
-STORED = stored.RESULTS / "choices" / "choose_experiments.csv"
-STORED_ACCURACY = STORED.with_name("choose_accuracy.csv")
 LEARNED = Path(expectation.__file__).with_name("learned.py")
 #: How much the regressions are drawn towards zero, and the numbers of held-out points that were tried at
 #: which a score counts half.
 RIDGE, HALVES = 200.0, (3.0, 10.0, 30.0, 100.0)
-
-
-def load_all(data: Path) -> dict[str, tuple[Any, np.ndarray]]:
-    """Return points and classes of all sets, in all sizes that were used."""
-    sets = {f"small {name}": (X, y) for name, X, y in load_sets(data, 400)}
-    for most in (2_000, 1_600):
-        sets |= {f"large {name}, {most}": (X, y) for name, X, y in load_sets(data, most) if len(y) > 1_500}
-    return sets
-
-
-def find_answers(folders: list[Path]) -> dict[tuple[str, str], Path]:
-    """Return the file of every cell, by set and kind; the first folder that has a cell counts."""
-    found: dict[tuple[str, str], Path] = {}
-    for path in (path for folder in folders for path in sorted(folder.glob("*.npz"))):
-        name, kind = path.stem.split("--")
-        if name.startswith("large"):
-            name += f", {2_000 if np.load(path)['labels'].shape[2] > 1_600 else 1_600}"
-        found.setdefault((name, kind.replace("_", "/")), path)
-    return found
-
-
-def tabulate(data: Path, folders: list[Path]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each candidate of each cell: its index, and its score on held-out constraints."""
-    sets = load_all(data)
-    for (name, kind), path in find_answers(folders).items():
-        if name in sets:
-            yield from _rows(name, kind, *sets[name], dict(np.load(path)))
-
-
-def _rows(
-    name: str, kind: str, X: Any, y: np.ndarray, found: dict[str, np.ndarray]
-) -> Iterator[dict[str, Any]]:
-    known = dict(knowledge(y, False))[kind]
-    free = np.setdiff1d(np.arange(len(y)), known.constrained_points)
-    labels, k = found["labels"].astype(int), int(y.max()) + 1
-    if labels.shape[2] != len(y):
-        return
-    facts = read_facts(X, known)
-    folds = list(ConstraintFolds(3, random_state=0).split(known))[: min(labels.shape[1] - 1, N_FOLDS)]
-    for candidate, answers in zip(map(str, found["names"]), labels, strict=True):
-        if candidate.startswith(("spread", "PoissonLearning", "Metric", "Constrained", "forest", "linear")):
-            continue
-        counts = [fold.count(answer) for fold, answer in zip(folds, answers[1:], strict=False)]
-        yield {
-            "set": name,
-            "kind": kind,
-            "points": len(y),
-            "classes": k,
-            **vars(facts),
-            # Words as they are have a form of their own: their lengths differ, not their units.
-            "candidate": candidate.replace("raw", "words") if sp.issparse(X) else candidate,
-            "ari": round(adjusted_rand_score(y[free], answers[0][free]), 4),
-            "score": round(reduce(add, counts).balanced_accuracy, 4) if counts else np.nan,
-            "held_out": sum(len(fold.held_out) for fold in folds),
-        }
 
 
 def read(candidate: str) -> tuple[str, str, bool, bool]:
@@ -112,7 +47,7 @@ def is_candidate(candidate: str) -> bool:
         return True
     if uses_classifier:
         return method in ON_CLASSIFIER and not (uses_metric and form == "numeric")
-    return method in (ON_METRIC if uses_metric else METHODS)
+    return method in (ON_METRIC if uses_metric else {**METHODS, **WITH_LABELS})
 
 
 def columns(cells: pd.DataFrame) -> list[str]:
@@ -183,14 +118,8 @@ def believed_without(cells: pd.DataFrame, parts: list[str], A: np.ndarray) -> pd
 
 
 def main() -> None:
-    """Tabulate where folders of answers are given; learn and write."""
+    """Learn and write."""
     warnings.simplefilter("ignore")
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--answers", type=Path, nargs="+")
-    options = parser.parse_args()
-    if options.answers:
-        stored.merge(list(tabulate(options.data, options.answers)), STORED, ["set", "kind", "candidate"])
     cells = pd.read_csv(STORED)
     cells = (
         cells[cells["candidate"].map(is_candidate)]
@@ -270,7 +199,7 @@ def show(kind: str, cells: pd.DataFrame) -> None:
 
 def learn_accuracy(are_labels: bool) -> tuple[float, ...]:
     """Return the numbers of `expect_accuracy`, and print its error on sets that were left out."""
-    rows = pd.read_csv(STORED_ACCURACY)
+    rows = pd.read_csv(choose_accuracy.STORED)
     rows = rows[rows["are_labels"] == are_labels]
     names, target = rows["set"].map(base).to_numpy(), rows["accuracy"].to_numpy()
     best: tuple[float, tuple[float, ...]] = (np.inf, ())

@@ -13,19 +13,10 @@ from sidecut.selection import Transformed
 from sidecut.selection.n_clusters import (
     choose_n_clusters,
     count_unseen,
-    do_labels_tell,
     leading_eigenvalues,
     propose_by_gaps,
     weigh_n_clusters,
 )
-
-
-def test_labels_tell_where_classes_have_two_in_the_mean():
-    assert do_labels_tell(Constraints.from_labels([0, 0, 1, 1, -1]))
-    assert do_labels_tell(Constraints.from_labels([0, 0, 0, 1, -1]))
-    for labels in ([0, 1, 2, -1], [0, 0, 0, -1]):
-        assert not do_labels_tell(Constraints.from_labels(labels))
-    assert not do_labels_tell(Constraints.from_pairs(4, [(0, 1)]))
 
 
 def blobs(sizes):
@@ -42,6 +33,22 @@ def test_a_large_cluster_without_a_label_is_a_class_nobody_labelled():
     for unseen, expected in (({4}, 0), ({3, 4}, 1), ({2, 3, 4}, 2)):
         labels = np.where(every_tenth & ~np.isin(y, [*unseen]), y, -1)
         assert count_unseen([graph], labels, seed=0) == expected
+
+
+def test_one_label_of_every_class_tells_how_many_there_are():
+    """In one broad cloud the spectrum shows nothing; with clear groups it shows those without a label."""
+    cloud = np.random.default_rng(0).normal(size=(200, 2))
+    labels = np.full(200, -1)
+    labels[:6] = np.arange(6)
+    graph = Neighbors(8).build(cloud)
+    assert choose_n_clusters([graph], Constraints.none(200), 0) != 6
+    assert choose_n_clusters([graph], Constraints.from_labels(labels), 0) == 6
+    X, y = blobs([60, 60, 60, 60])
+    labels = np.full(240, -1)
+    labels[[0, 60]] = 0, 1
+    assert choose_n_clusters([Neighbors(8).build(X)], Constraints.from_labels(labels), 0) == 4
+    labels[[1, 61]] = 0, 1
+    assert choose_n_clusters([Neighbors(8).build(X)], Constraints.from_labels(labels), 0) == 2
 
 
 def test_a_class_is_unseen_only_if_all_graphs_show_it():

@@ -20,7 +20,7 @@ from sidecut.constraints.folds import consistent, independent_parts
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, GraphRecipe, recipe
 from sidecut.labelling.confidence import calibrate
-from sidecut.methods import CSAP, CSP, E2CP, NCSC, NormalizedCut, PoissonMBO
+from sidecut.methods import CSAP, E2CP, NCSC, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.methods.base import Clusterer, GraphClusterer, documented, stand
 from sidecut.methods.cut import weighted_means
 from sidecut.methods.new_points import is_on_points, neighborhood
@@ -49,7 +49,7 @@ from sidecut.selection.vote import Consensus
 PILOT_POINTS = 1_000
 #: How many candidates are compared beside the cut without constraints, the most promising first; and how many
 #: thirds of the constraints are held out in turn.
-N_TRIED, N_FOLDS = 12, 2
+N_TRIED, N_FOLDS = 8, 2
 #: All that were compared may vote where fits are cheap: as many as cluster this many points together, and at
 #: least three.
 VOTING_POINTS, MIN_VOTERS = 12_000, 3
@@ -62,11 +62,12 @@ METHODS: dict[str, Any] = {
     "E2CP": E2CP(),
     "CSAP": CSAP(),
     "NCSC": NCSC(),
-    "CSP": CSP(),
     "PoissonMBO": PoissonMBO(),
 }
+#: Those that are tried where every cluster has a label.
+WITH_LABELS: dict[str, Any] = {"PoissonLearning": PoissonLearning()}
 #: Those that are tried where must-links make a metric, and where a classifier weighs edges.
-ON_METRIC, ON_CLASSIFIER = ("E2CP", "CSP", "PoissonMBO"), ("PoissonMBO",)
+ON_METRIC, ON_CLASSIFIER = ("E2CP", "PoissonMBO"), ("PoissonMBO",)
 #: How the answer of the classifier alone is called.
 CLASSIFIER = "classifier"
 
@@ -98,8 +99,8 @@ class AutoCut(Clusterer):
         the layers of the density propose, and what is known decides.
     candidates : dict of str to clusterer or None, default=None
         The methods to choose among, by name: all are compared on the most promising graph. None for
-        `PoissonMBO`, `E2CP`, `CSAP`, `NCSC` and `CSP`, on several graphs. Their `n_clusters`, `affinity` and
-        `random_state` are set, everything else is as given.
+        `PoissonMBO`, `E2CP`, `CSAP` and `NCSC`, on several graphs, and `PoissonLearning` where every cluster
+        has a label. Their `n_clusters`, `affinity` and `random_state` are set, everything else is as given.
     budget : int, str or None, default=None
         What may be spent on choosing: a number of fits, or a time such as "30s" or "5min". None is 24 fits
         on at most 1,000 points, and more where `candidates` are given.
@@ -230,9 +231,11 @@ class AutoCut(Clusterer):
         metrics = []
         if has_features and has_must_links(task.constraints) and views[-1].form != "angles":
             metrics = [view.with_metric() for view in views if view.form != "numeric"]
-        entered = [Candidate(name, view, model) for view in views for name, model in METHODS.items()]
+        is_named = can_train(task.constraints, task.n_clusters)
+        methods = METHODS | (WITH_LABELS if is_named else {})
+        entered = [Candidate(name, view, model) for view in views for name, model in methods.items()]
         entered += [Candidate(name, view, METHODS[name]) for view in metrics for name in ON_METRIC]
-        if has_features and can_train(task.constraints, task.n_clusters):
+        if has_features and is_named:
             weighed = [view.with_classifier() for view in (*views, *metrics)]
             entered += [Candidate(name, view, METHODS[name]) for view in weighed for name in ON_CLASSIFIER]
             if not self.hard:

@@ -87,15 +87,6 @@ class NumberCurve:
         )
 
 
-def do_labels_tell(constraints: Constraints) -> bool:
-    """Tell whether labels give the number of clusters: two classes or more, with two labels in the mean."""
-    labels = constraints.labels
-    if labels is None:
-        return False
-    sizes = np.unique(labels[labels >= 0], return_counts=True)[1]
-    return bool(len(sizes) >= 2 and sizes.sum() >= 2 * len(sizes))
-
-
 def count_unseen(graphs: Sequence[Graph], labels: IntArray, seed: int) -> int:
     """Return how many clusters are too large to be without a label, and are, in all graphs.
 
@@ -181,9 +172,10 @@ def weigh_n_clusters(
 ) -> NumberCurve:
     """Return the evidence for each number of clusters within bounds, and the number that is best.
 
-    Labels give it where each class has two in the mean: classes with a label, and clusters without one that
-    every graph shows. Otherwise the spectrum of the first graph proposes, and the proposal whose cut agrees
-    best with the constraints is taken. Ample constraints go on from there, while agreement grows.
+    Labels of two classes or more give it: classes with a label, and clusters without one that every graph
+    shows; with fewer than two labels per class, as many at least as a clear gap of the spectrum shows.
+    Otherwise the spectrum of the first graph proposes, and the proposal whose cut agrees best with the
+    constraints is taken. Ample constraints go on from there, while agreement grows.
     """
     least, most = bounds or (1, graphs[0].n_nodes)
     most = min(most, graphs[0].n_nodes)
@@ -201,10 +193,9 @@ def weigh_n_clusters(
             agreement[count - 1] = constraints.agreement(_cut(graphs[0], count, seed))
         return float(agreement[count - 1])
 
-    if do_labels_tell(constraints):
-        labels = np.asarray(constraints.labels)
-        unseen = count_unseen(graphs, labels, seed)
-        best = min(max(len(np.unique(labels[labels >= 0])) + unseen, least), most)
+    best = _count_named(graphs, constraints, gaps, seed)
+    if best:
+        best = min(max(best, least), most)
         agree(best)
     else:
         proposals = propose_by_gaps(values, fewest)
@@ -221,6 +212,17 @@ def weigh_n_clusters(
                     break
                 best = more
     return NumberCurve(np.arange(1, len(gaps) + 1), gaps, agreement, best)
+
+
+def _count_named(graphs: Sequence[Graph], constraints: Constraints, gaps: FloatArray, seed: int) -> int:
+    """Return the number of clusters that labels tell of; 0 where they name fewer than two classes."""
+    labels = np.full(1, -1) if constraints.labels is None else np.asarray(constraints.labels)
+    n_labels, n_classes = int(np.count_nonzero(labels >= 0)), len(np.unique(labels[labels >= 0]))
+    if n_classes < 2:
+        return 0
+    widest = int(np.argmax(gaps[1:])) + 2 if gaps[1:].max(initial=0.0) >= CLEAR_GAP else 0
+    named = n_classes + count_unseen(graphs, labels, seed)
+    return max(named, widest) if n_labels < 2 * n_classes else named
 
 
 def _count_layer(graph: Graph, seed: int) -> int:
