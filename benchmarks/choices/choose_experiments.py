@@ -229,7 +229,7 @@ def main() -> None:
         if name not in benches:
             benches[name] = Bench(X, y)
         about = {"set": name, "kind": kind, "points": len(y), "classes": int(y.max()) + 1}
-        facts = vars(read_facts(X, known))
+        facts = vars(read_facts(X, known, int(y.max()) + 1))
         rows += [{**about, **facts, **row} for row in measure(benches[name], known, is_wanted)]
     if rows:
         stored.merge(rows, STORED, KEYS)

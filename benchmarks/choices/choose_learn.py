@@ -23,8 +23,7 @@ from benchmarks.choices.choose_experiments import STORED
 from benchmarks.page_tables import DOCS, Makers, rewrite
 from sidecut.selection import expectation
 from sidecut.selection.autocut import METHODS, ON_CLASSIFIER, ON_METRIC, WITH_LABELS
-from sidecut.selection.expectation import parts_of
-from sidecut.selection.views import FORMS
+from sidecut.selection.expectation import facts_of, parts_of
 
 PAGES = [DOCS / "which-method.md"]
 LEARNED = Path(expectation.__file__).with_name("learned.py")
@@ -55,19 +54,15 @@ def columns(cells: pd.DataFrame) -> list[str]:
     return sorted({part for name in cells["candidate"].unique() for part in parts_of(*read(name))})
 
 
-def width(part: str) -> int:
-    """Return how many numbers a part has: those of forms depend on the units and number of features."""
-    return 3 if part.split(" ")[-1] in FORMS else 1
-
-
 def design(cells: pd.DataFrame, parts: list[str]) -> np.ndarray:
-    """Return the matrix of the regression: one or three columns for each part."""
-    known = np.column_stack([np.ones(len(cells)), cells["units"], cells["width"]])
+    """Return the matrix of the regression: three columns for each part."""
     own = {name: set(parts_of(*read(name))) for name in cells["candidate"].unique()}
-    has = [cells["candidate"].map(lambda name, part=part: part in own[name]).to_numpy() for part in parts]
-    return np.column_stack(
-        [known[:, : width(part)] * here[:, None] for part, here in zip(parts, has, strict=True)]
-    )
+    ones = np.ones(len(cells))
+    blocks = []
+    for part in parts:
+        here = cells["candidate"].map(lambda name, part=part: part in own[name]).to_numpy()
+        blocks.append(np.column_stack([here * fact for fact in (ones, *facts_of(part, cells)[1:])]))
+    return np.hstack(blocks)
 
 
 def ridge(A: np.ndarray, target: np.ndarray, strength: float) -> np.ndarray:
@@ -121,21 +116,16 @@ def main() -> None:
     """Learn and write."""
     warnings.simplefilter("ignore")
     cells = pd.read_csv(STORED)
-    cells = (
-        cells[cells["candidate"].map(is_candidate)]
-        .reset_index(drop=True)
-        .assign(width=cells["width"].clip(upper=3))
-    )
+    cells = cells[cells["candidate"].map(is_candidate)]
     gains, trusts = {}, {}
     for kind, are_labels in (("labels", True), ("pairs", False)):
         some = cells[cells["are_labels"] == are_labels].reset_index(drop=True)
         parts = columns(some)
         A = design(some, parts)
         c, trust, half = learn(some, parts, A)
-        ends = np.cumsum([width(part) for part in parts])
         gains[kind] = {
             part: tuple(np.round(block, 3).tolist())
-            for part, block in zip(parts, np.split(c, ends[:-1]), strict=True)
+            for part, block in zip(parts, np.split(c, len(parts)), strict=True)
         }
         trusts[kind] = (round(trust, 3), half)
         show(kind, believed_without(some, parts, A))

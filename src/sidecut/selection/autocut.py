@@ -205,7 +205,7 @@ class AutoCut(Clusterer):
         if not task.n_clusters:
             curve = self._weigh([graphs(view, pilot) for view in views], pilot)
             task, pilot = (replace(one, n_clusters=curve.best) for one in (task, pilot))
-        facts = read_facts(task.data, task.constraints)
+        facts = read_facts(task.data, task.constraints, int(task.n_clusters))
         folds = make_folds(pilot.constraints, task.seed)
         comparison = Comparison(pilot, folds, graphs, Budget(self.budget), facts, bool(self.hard))
         entered = self._list_candidates(task, views)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph
 from sidecut.selection.learned import ACCURACY, GAINS, TRUST
+from sidecut.selection.views import FORMS
 
 
 @dataclass(frozen=True)
@@ -25,20 +26,29 @@ class Facts:
         The logarithm to base 10 of the largest spread of a feature over the median one; at most 3.
     width : float
         The logarithm to base 10 of the number of features; at most 3.
+    known : float
+        The logarithm to base 10 of the number of labels, or of pairs, for each cluster; from 0 to 2.
+    large : float
+        The logarithm to base 10 of the number of points over 400; from 0 to .6, the largest in experiments.
     """
 
     are_labels: bool
     units: float = 0.0
     width: float = 0.0
+    known: float = 0.0
+    large: float = 0.0
 
 
-def read_facts(data: Any, constraints: Constraints) -> Facts:
+def read_facts(data: Any, constraints: Constraints, n_clusters: int) -> Facts:
     """Return the facts of a task."""
     are_labels = constraints.labels is not None
+    count = len(constraints.constrained_points) if are_labels else constraints.n_pairs
+    known = float(np.clip(np.log10(max(count, 1) / n_clusters), 0.0, 2.0))
+    large = float(np.clip(np.log10(constraints.n_samples / 400), 0.0, 0.6))
     if isinstance(data, Graph):
-        return Facts(are_labels)
+        return Facts(are_labels, known=known, large=large)
     units = 0.0 if sp.issparse(data) else measure_units(data)
-    return Facts(are_labels, units, min(float(np.log10(data.shape[1])), 3.0))
+    return Facts(are_labels, units, min(float(np.log10(data.shape[1])), 3.0), known, large)
 
 
 def measure_units(X: Any) -> float:
@@ -60,11 +70,18 @@ def parts_of(method: str, form: str, uses_metric: bool, uses_classifier: bool) -
 def expect(facts: Facts, parts: list[str]) -> float:
     """Return the expected gain in adjusted Rand index over the mean candidate.
 
-    The gain of a form of the features depends on their units and number.
+    The gain of a form of the features depends on their units and number, that of a method on how much is
+    known of how many points.
     """
     gains = GAINS["labels" if facts.are_labels else "pairs"]
-    known = (1.0, facts.units, facts.width)
-    return float(sum(np.dot(gains[name], known[: len(gains[name])]) for name in parts if name in gains))
+    return float(sum(np.dot(gains[name], facts_of(name, facts)) for name in parts if name in gains))
+
+
+def facts_of(part: str, facts: Any) -> tuple[Any, ...]:
+    """Return the facts that the gain of a part depends on, after a constant."""
+    if part.split(" ")[-1] in FORMS:
+        return (1.0, facts.units, facts.width)
+    return (1.0, facts.known, facts.large)
 
 
 def believe(are_labels: bool, expected: float, shown: float, held_out: int) -> float:
