@@ -36,6 +36,7 @@ from sidecut.selection.comparison import (
     explain,
     explain_contradicted,
     make_model,
+    name_by_labels,
     tabulate,
     task_for,
     weights_of,
@@ -214,8 +215,8 @@ class AutoCut(Clusterer):
             one.expected = expect(facts, parts)
         comparison.enter(self._most_promising(entered, bool(folds)))
         chosen = comparison.choose(count_voters(task.n_points))
-        answer = with_curve(self._finish_with(task, comparison, chosen), curve)
-        return self._check(task, answer, comparison.check(chosen))
+        answer, voted = self._finish_with(task, comparison, chosen)
+        return self._check(task, with_curve(answer, curve), comparison.check(voted))
 
     def _weigh(self, graphs: list[Graph], task: Task) -> NumberCurve:
         """Return the evidence for each number of clusters, within the bounds if there are some."""
@@ -297,8 +298,10 @@ class AutoCut(Clusterer):
         model = self._fit(candidate, task)
         return with_curve(self._describe([model], task, [candidate], [candidate]), curve)
 
-    def _finish_with(self, task: Task, comparison: Comparison, chosen: list[Candidate]) -> Answer:
-        """Solve the whole task by those that were chosen."""
+    def _finish_with(
+        self, task: Task, comparison: Comparison, chosen: list[Candidate]
+    ) -> tuple[Answer, list[Candidate]]:
+        """Solve the whole task by those that were chosen, and return who of them voted."""
         models, kept = [], []
         # What one of several methods warns of is its own affair; what is wrong with the data is not.
         ignored = ConstraintWarning if len(chosen) > 1 else ()
@@ -316,8 +319,9 @@ class AutoCut(Clusterer):
                 kept = [Candidate(PLAIN, view, NormalizedCut(), verdict="chosen")]
                 comparison.candidates += kept
                 models = [self._fit(kept[0], replace(task, graph=comparison.graphs(view, task)))]
+        models, kept = _name_most(models, kept, task.constraints)
         task = replace(task, graph=comparison.graphs(kept[0].view, task))
-        return self._describe(models, task, comparison.candidates, kept)
+        return self._describe(models, task, comparison.candidates, kept), kept
 
     def _fit(self, candidate: Candidate, task: Task, **own: Any) -> Any:
         """Return the method of a candidate, fitted."""
@@ -428,6 +432,21 @@ def free_points(constraints: Constraints) -> IntArray:
 def _agreement(best: Any) -> FloatArray:
     """Return for each point the share of those that voted which agree."""
     return best.agreement_ if isinstance(best, Consensus) else np.ones(len(best.labels_))
+
+
+def _name_most(
+    models: list[Any], chosen: list[Candidate], constraints: Constraints
+) -> tuple[list[Any], list[Candidate]]:
+    """Return those whose clusters have the most classes: the others join classes that labels keep apart."""
+    labels, given = constraints.labels, constraints.constrained_points
+    if labels is None:
+        return models, chosen
+    named = [len(np.unique(name_by_labels(one.labels_, labels, given)[given])) for one in models]
+    for one, count in zip(chosen, named, strict=True):
+        if count < max(named):
+            one.verdict = "others give more classes a cluster of their own"
+    most = [place for place, count in enumerate(named) if count == max(named)]
+    return [models[place] for place in most], [chosen[place] for place in most]
 
 
 def with_curve(answer: Answer, curve: NumberCurve | None) -> Answer:
