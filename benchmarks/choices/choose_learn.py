@@ -132,7 +132,7 @@ def main() -> None:
     for kind, other in (("labels", "pairs"), ("pairs", "labels")):
         # A part that was tried with one kind alone counts for both.
         gains[kind] |= {part: gain for part, gain in gains[other].items() if part not in gains[kind]}
-    write(gains, trusts, {kind: learn_accuracy(kind == "labels") for kind in gains})
+    write(gains, trusts, {kind: learn_agreement(kind == "labels") for kind in gains})
     rewrite(PAGES[0], makers())
 
 
@@ -187,27 +187,21 @@ def show(kind: str, cells: pd.DataFrame) -> None:
         print(f"  of {n_tried} tried, the best believed: {best['ari'].mean():.3f}")
 
 
-def learn_accuracy(are_labels: bool) -> tuple[float, ...]:
-    """Return the numbers of `expect_accuracy`, and print its error on sets that were left out."""
-    rows = pd.read_csv(choose_accuracy.STORED)
-    rows = rows[rows["are_labels"] == are_labels]
-    names, target = rows["set"].map(base).to_numpy(), rows["accuracy"].to_numpy()
-    best: tuple[float, tuple[float, ...]] = (np.inf, ())
-    for trust in HALVES:
-        held_out, agreement = rows["held_out"].fillna(0), rows["agreement"]
-        checked = (rows["right"].fillna(0) + trust * agreement**2) / (held_out + trust)
-        A = np.column_stack([np.ones(len(rows)), checked, agreement])
-        errors = [
-            A[names == name] @ ridge(A[names != name], target[names != name], 0.05) - target[names == name]
-            for name in set(names)
-        ]
-        error = float(np.abs(np.concatenate(errors)).mean())
-        best = min(best, (error, (trust, *ridge(A, target, 0.05).round(3).tolist())))
-    print(f"  accuracy: error {best[0]:.3f} on sets that were left out, {best[1]}")
-    return best[1]
+def learn_agreement(are_labels: bool) -> float:
+    """Return how many held-out points the agreement of methods counts for, and print the errors of all.
+
+    Cells with few held-out points would have it count for ever more: they are left out.
+    """
+    rows = pd.read_csv(choose_accuracy.STORED).query("are_labels == @are_labels and held_out >= 10")
+    errors = {}
+    for more in HALVES:
+        share = (rows["right"] + more * rows["agreement"] ** 2) / (rows["held_out"] + more)
+        errors[more] = float((share.clip(0.02, 0.995) - rows["accuracy"]).abs().mean())
+    print(f"  accuracy, {len(rows)} cells: errors", {more: round(e, 3) for more, e in errors.items()})
+    return min(errors, key=lambda more: errors[more])
 
 
-def write(gains: dict[str, Any], trusts: dict[str, Any], accuracies: dict[str, Any]) -> None:
+def write(gains: dict[str, Any], trusts: dict[str, Any], agreement: dict[str, float]) -> None:
     """Write the numbers as a module."""
     lines = [
         '"""What experiments say of methods and graphs; written by benchmarks.choices.choose_learn."""',
@@ -216,9 +210,8 @@ def write(gains: dict[str, Any], trusts: dict[str, Any], accuracies: dict[str, A
         f"GAINS: dict[str, dict[str, tuple[float, ...]]] = {gains!r}",
         "#: How far a score on held-out constraints is trusted, and with how many points half as far.",
         f"TRUST: dict[str, tuple[float, float]] = {trusts!r}",
-        "#: Of the share of points that are right: how many held-out points the agreement of the voters",
-        "#: counts for, a constant, and what the share that was found and the agreement count.",
-        f"ACCURACY: dict[str, tuple[float, ...]] = {accuracies!r}",
+        "#: For how many held-out points the agreement of methods counts, of what share of points is right.",
+        f"AGREEMENT: dict[str, float] = {agreement!r}",
         "",
     ]
     LEARNED.write_text("\n".join(lines))

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph
-from sidecut.selection.learned import ACCURACY, GAINS, TRUST
+from sidecut.selection.learned import AGREEMENT, GAINS, TRUST
 from sidecut.selection.views import FORMS
 
 
@@ -96,9 +96,9 @@ def believe(are_labels: bool, expected: float, shown: float, held_out: int) -> f
 def expect_accuracy(are_labels: bool, agreement: float, right: float, held_out: int) -> float:
     """Return the share of points that are expected to be in the right cluster.
 
-    `agreement` is that of the methods that vote; `right` is how many of the held-out labels they found, or
-    the share of held-out pairs times the number of held-out points.
+    `right` is how many of the held-out labels were found, or the share of held-out pairs times the number of
+    held-out points. The square of the agreement of the methods that vote counts like so many more points.
     """
-    trust, constant, of_checked, of_agreement = ACCURACY["labels" if are_labels else "pairs"]
-    checked = (right + trust * agreement**2) / (held_out + trust)
-    return float(np.clip(constant + of_checked * checked + of_agreement * agreement, 0.02, 0.995))
+    more = AGREEMENT["labels" if are_labels else "pairs"]
+    share = (right + more * agreement**2) / (held_out + more)
+    return float(np.clip(share, 0.02, 0.995))
