@@ -30,6 +30,8 @@ LEARNED = Path(expectation.__file__).with_name("learned.py")
 #: How much the regressions are drawn towards zero, and the numbers of held-out points that were tried at
 #: which a score counts half.
 RIDGE, HALVES = 200.0, (3.0, 10.0, 30.0, 100.0)
+#: Errors of an expected accuracy that differ by less are the same.
+NEARLY = 0.002
 
 
 def read(candidate: str) -> tuple[str, str, bool, bool]:
@@ -190,7 +192,8 @@ def show(kind: str, cells: pd.DataFrame) -> None:
 def learn_agreement(are_labels: bool) -> float:
     """Return how many held-out points the agreement of methods counts for, and print the errors of all.
 
-    Cells with few held-out points would have it count for ever more: they are left out.
+    Cells with few held-out points would have it count for more and more: they are left out. The fewest whose
+    error is nearly the least are taken, since methods also agree where clusters are not the classes.
     """
     rows = pd.read_csv(choose_accuracy.STORED).query("are_labels == @are_labels and held_out >= 10")
     errors = {}
@@ -198,7 +201,7 @@ def learn_agreement(are_labels: bool) -> float:
         share = (rows["right"] + more * rows["agreement"] ** 2) / (rows["held_out"] + more)
         errors[more] = float((share.clip(0.02, 0.995) - rows["accuracy"]).abs().mean())
     print(f"  accuracy, {len(rows)} cells: errors", {more: round(e, 3) for more, e in errors.items()})
-    return min(errors, key=lambda more: errors[more])
+    return next(more for more in HALVES if errors[more] <= min(errors.values()) + NEARLY)
 
 
 def write(gains: dict[str, Any], trusts: dict[str, Any], agreement: dict[str, float]) -> None:

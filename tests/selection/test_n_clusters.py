@@ -43,7 +43,7 @@ def test_one_label_of_every_class_tells_how_many_there_are():
     graph = Neighbors(8).build(cloud)
     assert choose_n_clusters([graph], Constraints.none(200), 0) != 6
     assert choose_n_clusters([graph], Constraints.from_labels(labels), 0) == 6
-    X, y = blobs([60, 60, 60, 60])
+    X, _ = blobs([60, 60, 60, 60])
     labels = np.full(240, -1)
     labels[[0, 60]] = 0, 1
     assert choose_n_clusters([Neighbors(8).build(X)], Constraints.from_labels(labels), 0) == 4

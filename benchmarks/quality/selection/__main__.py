@@ -69,7 +69,7 @@ def measure(X: Any, y: np.ndarray, line: dict[str, Any], known: Constraints, sto
     graphs: Graphs | None = None
     if only != "AutoCut":
         graphs = Graphs(X)
-        rivals = [*fixed_methods(X, graphs, known, line["classes"]), *classifiers(X, graphs, y, known)]
+        rivals = [*fixed_methods(graphs, known, line["classes"]), *classifiers(X, graphs, y, known)]
         for name, fit in rivals:
             if only and name.split(",")[0] not in only.split("+"):
                 continue

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,22 +18,9 @@ from sidecut import Constraints
 from sidecut.graphs import Neighbors, SparseGraph
 
 #: Methods as they come, on the library's usual graph.
-FIXED = (
-    "NormalizedCut",
-    "SpectralLearning",
-    "E2CP",
-    "CSAP",
-    "NCSC",
-    "CCSR",
-    "CSP",
-    "LCSC",
-    "SCACS",
-    "LSC",
-    "PoissonMBO",
-    "PoissonLearning",
-)
+FIXED = ("NormalizedCut", "E2CP", "CSAP", "NCSC", "CCSR", "CSP", "PoissonMBO", "PoissonLearning")
 #: And some of them again on scaled features, or angles of sparse data.
-ON_SCALED = ("NormalizedCut", "E2CP", "CSAP", "NCSC", "CCSR", "CSP", "PoissonMBO", "PoissonLearning")
+ON_SCALED = FIXED
 SPREADING = (0.2, 0.8, 0.99)
 
 Fit = Callable[[], np.ndarray]
@@ -53,21 +41,17 @@ class Graphs:
         self.scaled: SparseGraph = Neighbors(count, weights=weights).build(scale(X))
 
 
-def fixed_methods(X: Any, graphs: Graphs, known: Constraints, n_clusters: int) -> Iterator[tuple[str, Fit]]:
+def fixed_methods(graphs: Graphs, known: Constraints, n_clusters: int) -> Iterator[tuple[str, Fit]]:
     """Yield each fixed method by name, as a function that fits it and returns its labels."""
     for name in FIXED:
-        yield name, _fit(name, X, graphs.usual, known, n_clusters)
+        yield name, _fit(name, graphs.usual, known, n_clusters)
     for name in ON_SCALED:
-        yield f"{name}, scaled", _fit(name, X, graphs.scaled, known, n_clusters)
+        yield f"{name}, scaled", _fit(name, graphs.scaled, known, n_clusters)
 
 
-def _fit(name: str, X: Any, graph: SparseGraph, known: Constraints, n_clusters: int) -> Fit:
+def _fit(name: str, graph: SparseGraph, known: Constraints, n_clusters: int) -> Fit:
     model = getattr(sidecut, name)(n_clusters, random_state=0)
-    if name == "LCSC":
-        model.set_params(cannot_links="ignore")
-    told = None if name in ("NormalizedCut", "LSC") else known
-    if "affinity" not in model.get_params():
-        return lambda: model.fit(X, constraints=told).labels_
+    told = None if name == "NormalizedCut" else known
     model.set_params(affinity="precomputed")
     return lambda: model.fit(graph, constraints=told).labels_
 
@@ -83,6 +67,8 @@ def classifiers(X: Any, graphs: Graphs, y: np.ndarray, known: Constraints) -> It
         yield f"LabelSpreading, alpha {alpha}", _spread(graphs.usual, partly, alpha)
     linear = make_pipeline(StandardScaler(with_mean=not sp.issparse(X)), LogisticRegression(max_iter=2000))
     yield "logistic regression", lambda: linear.fit(X[labelled], y[labelled]).predict(X)
+    forest = RandomForestClassifier(100, random_state=0)
+    yield "random forest", lambda: forest.fit(X[labelled], y[labelled]).predict(X)
 
 
 def _spread(graph: SparseGraph, partly: np.ndarray, alpha: float) -> Fit:
