@@ -71,7 +71,7 @@ def test_every_graph_learns_from_what_its_fold_is_given(monkeypatch):
             return super().build(X)
 
     monkeypatch.setattr(views, "ClassifierWeighted", Spy)
-    monkeypatch.setitem(learned.GAINS["labels"], "classifier", (1.0,))
+    monkeypatch.setitem(learned.GAINS["labels"], "classifier", (1.0, 0.0, 0.0))
     AutoCut(3, random_state=0).fit(WINE, constraints=Constraints.from_labels(LABELS))
     told = [len(labelled) for labelled in seen]
     # Two thirds of the labels in every fold, then everything for those that vote.

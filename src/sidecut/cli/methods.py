@@ -54,7 +54,7 @@ with Path(__file__).with_name("methods.csv").open(encoding="utf-8", newline="") 
 
 
 #: The methods most people need, in the order of the page "Which method?".
-NEEDED_MOST = ("auto", "poisson-mbo", "e2cp", "ncsc", "csp", "scacs")
+NEEDED_MOST = ("auto", "poisson-mbo", "ncsc", "csap", "e2cp", "scacs")
 
 
 def method_named(name: str) -> Method:
