@@ -44,11 +44,11 @@ def test_one_label_of_every_class_tells_how_many_there_are():
     assert choose_n_clusters([graph], Constraints.none(200), 0) != 6
     assert choose_n_clusters([graph], Constraints.from_labels(labels), 0) == 6
     X, _ = blobs([60, 60, 60, 60])
-    labels = np.full(240, -1)
+    clear, labels = Neighbors(30).build(X), np.full(240, -1)
     labels[[0, 60]] = 0, 1
-    assert choose_n_clusters([Neighbors(8).build(X)], Constraints.from_labels(labels), 0) == 4
+    assert choose_n_clusters([clear], Constraints.from_labels(labels), 0) == 4
     labels[[1, 61]] = 0, 1
-    assert choose_n_clusters([Neighbors(8).build(X)], Constraints.from_labels(labels), 0) == 2
+    assert choose_n_clusters([clear], Constraints.from_labels(labels), 0) == 2
 
 
 def test_a_class_is_unseen_only_if_all_graphs_show_it():
