@@ -8,6 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import Constraints, NormalizedCut, PoissonLearning, PoissonMBO
 from sidecut.constraints import sample_pairs
+from sidecut.exceptions import GraphWarning
 from sidecut.graphs import Neighbors, as_graph
 from sidecut.methods.poisson import starts as pieces
 from sidecut.methods.poisson.descent import SizeRule
@@ -182,3 +183,18 @@ def test_links_of_one_kind_are_held_out_too():
     assert not any(predict_links(pieces, known, 10, y))
     # One large cluster satisfies most must-links, and says nothing: the second joining is such.
     assert predict_links(pieces, known, 10, np.arange(600) % 10) == [True, False]
+
+
+def test_components_are_pieces_and_pairs_join_them():
+    """Sixty groups far apart, of three classes: eigenvectors know nothing of the classes, pairs do."""
+    X, group = make_blobs(1_200, 3, centers=60, center_box=(-500.0, 500.0), random_state=0)
+    y, graph = group % 3, Neighbors(8).build(X)
+    assert graph.n_components >= 60
+    known = sample_pairs(y, 1_200, random_state=0)
+    found = find_pieces(graph, 3, known.n_independent_pairs, "auto", np.random.RandomState(0))
+    np.testing.assert_array_equal(found.piece, graph.components)
+    np.testing.assert_allclose(found.exchange, diffusion_between(graph, found.piece), atol=1e-9)
+    model = PoissonMBO(3, affinity="precomputed", random_state=0)
+    with pytest.warns(GraphWarning, match="60 connected components"):
+        model.fit(graph, constraints=known)
+    assert adjusted_rand_score(y, model.labels_) > 0.99

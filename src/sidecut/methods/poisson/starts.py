@@ -41,6 +41,8 @@ LINK_SHARE = 0.004
 EXCHANGE_TIME = 4.0
 #: τ: penalty on uneven sizes in the first objective.
 SIZE_PENALTY = 0.4
+#: A graph in more components than this is cut into pieces by eigenvectors: joining takes long with many.
+MAX_PARTS = 1_000
 #: Smallest gain of a move, relative to the number of points; smaller ones are rounding.
 MIN_GAIN = 1e-9
 #: Chance that a label is where it is for a reason that the graph does not show.
@@ -117,9 +119,11 @@ def find_pieces(
 ) -> Pieces:
     """Cut the graph into pieces by k-means in D^{-1/2} V, V up to three eigenvectors per cluster.
 
-    There may be fewer pieces than wanted, if points look alike.
+    There may be fewer pieces than wanted, if points look alike. A graph in more components is in pieces.
     """
     n_wanted = number_of_pieces(graph.n_nodes, n_clusters, n_pairs)
+    if n_wanted <= graph.n_components <= MAX_PARTS and not graph.isolated.size:
+        return Pieces(graph.components, np.diag(diffusion_within(graph)))
     n_vectors = max(n_clusters, min(3 * n_clusters, 100, graph.n_nodes))
     found = laplacian_eigenpairs(graph, n_vectors, solver=eigen_solver, accuracy="rough", random_state=rng)
     rows = unit_rows(SignedGraph(graph).scale[:, None] * found.vectors)
@@ -151,12 +155,24 @@ def diffusion_between(graph: Graph, piece: IntArray) -> FloatArray:
     return 0.5 * (exchange + exchange.T)
 
 
+def diffusion_within(graph: Graph) -> FloatArray:
+    """Return G_aa = <u_a, e^{-tA} u_a> of the components, which exchange nothing: of all at once."""
+    ones = np.ones((graph.n_nodes, 1), dtype=diffusion_dtype(graph.n_nodes))
+    arrived = diffusion_filter(EXCHANGE_TIME)(SignedGraph(graph), ones)
+    return np.bincount(graph.components, weights=arrived[:, 0]).astype(np.float64)
+
+
 def pull_of_links(piece: IntArray, constraints: Constraints) -> FloatArray:
     """Return Σ Q_ij / Σ |Q_ij| over the pairs between two pieces, each pair once, in both triangles."""
     links, points = constraints.with_diagonal(0.0).restricted()
-    members = np.eye(int(piece.max()) + 1)[piece[points]]
+    own, n_pieces = piece[points], int(piece.max()) + 1
     strengths = links.must_part().total() - 0.5 * links.total()
-    return members.T @ links.apply(members) / (strengths or 1.0)
+    # Some columns at a time: of a thousand pieces all would take too much memory.
+    pull = [
+        cluster_sums(links.apply((own[:, None] == some).astype(np.float64)), own, n_pieces)
+        for some in np.array_split(np.arange(n_pieces), -(-n_pieces // MAX_COLUMNS))
+    ]
+    return np.hstack(pull) / (strengths or 1.0)
 
 
 def objectives(n_points: int, n_clusters: int) -> tuple[Objective, Objective]:
