@@ -88,6 +88,18 @@ def test_a_temporary_folder_goes_with_its_graph(blocks):
     assert not folder.exists()
 
 
+def test_few_blocks_stay_mapped_and_many_are_mapped_anew(blocks, monkeypatch):
+    kept = Graph.open(blocks.folder).blocks
+    assert kept[1] is kept[1]
+    # Maps do not travel: a pickle has the names of the files.
+    assert len(pickle.dumps(kept)) < 400 * len(kept)
+    assert pickle.loads(pickle.dumps(kept))[1] is not kept[1]
+    monkeypatch.setattr("sidecut.graphs.blocks.MAX_KEPT_ENTRIES", 0)
+    anew = Graph.open(blocks.folder).blocks
+    assert anew[1] is not anew[1]
+    np.testing.assert_array_equal(anew[1].weights, kept[1].weights)
+
+
 def test_a_graph_can_be_saved_again_and_pickled(blocks, tmp_path):
     blocks.save(tmp_path / "copy")
     copied = pickle.loads(pickle.dumps(Graph.open(tmp_path / "copy")))

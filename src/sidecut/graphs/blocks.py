@@ -39,6 +39,8 @@ ARRAYS = {"nodes": np.int64, "indptr": np.int64, "indices": np.int32, "weights":
 ENTRIES_AT_ONCE = 2**18
 #: Blocks of fewer entries are not read ahead.
 MIN_READ_ENTRIES = 2**19
+#: Blocks of fewer entries together stay mapped, 256 MB; of others, mapping them anew keeps memory small.
+MAX_KEPT_ENTRIES = 2**25
 #: A page of memory, in bytes.
 PAGE = 4096
 
@@ -136,7 +138,7 @@ class RowBlock:
 
 @dataclass(frozen=True)
 class BlockFiles(Sequence[RowBlock]):
-    """Blocks in files, each of them mapped into memory when it is taken.
+    """Blocks in files, each of them mapped into memory when it is taken; few and small ones stay mapped.
 
     `weights` are files with other weights, or the weights themselves.
     """
@@ -153,14 +155,30 @@ class BlockFiles(Sequence[RowBlock]):
         if isinstance(number, slice):
             weights = None if self.weights is None else self.weights[number]
             return BlockFiles(self.folder, self.described[number], weights)
+        if number in self._kept:
+            return self._kept[number]
         described = self.described[number]
         block = map_block(self.folder / described["folder"], described)
-        if self.weights is None:
-            return block
-        changed: Any = self.weights[number]
-        if isinstance(changed, Path):
-            changed = load_mapped(changed, np.float32, described["n_entries"])
-        return replace(block, weights=changed)
+        if self.weights is not None:
+            changed: Any = self.weights[number]
+            if isinstance(changed, Path):
+                changed = load_mapped(changed, np.float32, described["n_entries"])
+            block = replace(block, weights=changed)
+        if self._keeps:
+            self._kept[number] = block
+        return block
+
+    @cached_property
+    def _kept(self) -> dict[int, RowBlock]:
+        return {}
+
+    @cached_property
+    def _keeps(self) -> bool:
+        return sum(block["n_entries"] for block in self.described) < MAX_KEPT_ENTRIES
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Maps are made again where the files are read.
+        return BlockFiles, (self.folder, self.described, self.weights)
 
     def nodes_of(self, number: int) -> IntArray:
         """Return the nodes of a block: its own, then its ghosts."""
