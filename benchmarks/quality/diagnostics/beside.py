@@ -44,8 +44,8 @@ def classifiers() -> dict[str, Any]:
     """Return the classifiers that give chances to cleanlab."""
     return {
         "logistic regression": LogisticRegression(max_iter=1_000),
-        "random forest": RandomForestClassifier(200, random_state=0),
-        "neighbours": KNeighborsClassifier(5),
+        "random forest": RandomForestClassifier(100, random_state=0),
+        "neighbours": KNeighborsClassifier(3),
     }
 
 
