@@ -103,8 +103,8 @@ class AutoCut(Clusterer):
         `PoissonMBO`, `E2CP`, `CSAP` and `NCSC`, on several graphs, and `PoissonLearning` where every cluster
         has a label. Their `n_clusters`, `affinity` and `random_state` are set, everything else is as given.
     budget : int, str or None, default=None
-        What may be spent on choosing: a number of fits, or a time such as "30s" or "5min". None is 24 fits
-        on at most 1,000 points, and more where `candidates` are given.
+        What may be spent on choosing: a number of fits, or a time such as "30s" or "5min". None is 16 fits
+        and a few cuts on at most 1,000 points, and more where `candidates` are given.
     {graph}
     {constraints}
     overrule : bool, default=False
