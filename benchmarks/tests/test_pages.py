@@ -8,12 +8,14 @@ from benchmarks.code import __main__ as code
 from benchmarks.quality.active import table as active
 from benchmarks.quality.diagnostics import beside
 from benchmarks.quality.few_labels import table as few_labels
+from benchmarks.quality.lasting import table as lasting
 from benchmarks.quality.layers import table as layers
 from benchmarks.quality.selection import table as selection
 
 
 @pytest.mark.parametrize(
-    "script", [active, beside, few_labels, layers, selection, guard, defaults, code, constants, choose_learn]
+    "script",
+    [active, beside, few_labels, lasting, layers, selection, guard, defaults, code, constants, choose_learn],
 )
 def test_the_tables_of_a_page_are_those_of_the_stored_results(script):
     texts, makers = [page.read_text(encoding="utf-8") for page in script.PAGES], script.makers()

@@ -22,7 +22,7 @@ from sklearn.metrics.cluster import contingency_matrix
 
 from benchmarks.page_tables import rewrite
 from benchmarks.quality.lasting.scenarios import SCENARIOS, Scenario
-from benchmarks.quality.lasting.table import PAGE, makers
+from benchmarks.quality.lasting.table import PAGES, makers
 from benchmarks.stored import RESULTS, merge
 from sidecut import CSP, AutoCut, Constraints, NormalizedCut, PoissonMBO
 from sidecut.checks import IntArray
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--store", action="store_true")
     options = parser.parse_args()
     if options.data is None:
-        rewrite(PAGE, makers())
+        rewrite(PAGES[0], makers())
         return
     for name in options.sets.split(","):
         X, y = read(name, options.data)
