@@ -57,6 +57,30 @@ def classes() -> str:
     return "\n".join(lines)
 
 
+def setting() -> str:
+    """Return what both rules of founding do on the sets they were set on."""
+    rows = pd.read_csv(FOLDER / "lasting_setting.csv")
+    lines = _table(
+        [
+            "what comes",
+            "updates",
+            "founded: links alone",
+            "founded: both",
+            "found: links alone",
+            "found: both",
+        ]
+    )
+    for scenario, part in rows.groupby("scenario", sort=False):
+        sums = part.groupby("rules")[["updates", "founded", "found"]].sum()
+        founded, found = (
+            list(sums[column].reindex(["links alone", "both"])) for column in ("founded", "found")
+        )
+        shown = found if scenario == "a new class" else ["", ""]
+        cells = [str(scenario), str(sums["updates"].iloc[0]), *map(str, founded), *map(str, shown)]
+        lines.append(_line(cells))
+    return "\n".join([*lines, "", f"Measured {stored.measured(rows)}."])
+
+
 def methods() -> str:
     """Return the same for other methods."""
     rows = _rows()
@@ -162,6 +186,7 @@ def makers() -> Makers:
     return {
         "scenarios": scenarios,
         "classes": classes,
+        "setting": setting,
         "methods": methods,
         "speed": speed,
         "groups": groups,
