@@ -147,7 +147,7 @@ def plot_dialogue(
 
 
 def plot_n_clusters(curve: NumberCurve, ax: Axes | None = None) -> Axes:
-    """Draw the evidence for each number of clusters: gaps of the spectrum, and agreement with what is known.
+    """Draw the evidence for each number of clusters: gaps, agreement with what is known, persistence.
 
     Parameters
     ----------
@@ -159,8 +159,8 @@ def plot_n_clusters(curve: NumberCurve, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        The axes with the gaps. Agreement, where cuts were compared with what is known, is on an axis of its
-        own at the right.
+        The axes with the gaps of the spectrum. Agreement, where cuts were compared with what is known, and
+        the persistence of layers, where they were asked, are on an axis of their own at the right.
 
     Examples
     --------
@@ -180,10 +180,20 @@ def plot_n_clusters(curve: NumberCurve, ax: Axes | None = None) -> Axes:
             bar.set_alpha(1.0)
     ax.set_xlabel(f"number of clusters (chosen: {curve.best})")
     ax.set_ylabel("gap after this eigenvalue")
-    tried = ~np.isnan(curve.agreement)
-    if tried.any():
+    tried, persists = ~np.isnan(curve.agreement), ~np.isnan(curve.persistence)
+    words = []
+    if (tried | persists).any():
         right = ax.twinx()
-        right.plot(curve.n_clusters[tried], curve.agreement[tried], color=other, marker="o", gid="agreement")
         right.set_ylim(0.0, 1.05)
-        right.set_ylabel("agreement with what is known", color=other)
+        if tried.any():
+            right.plot(
+                curve.n_clusters[tried], curve.agreement[tried], color=other, marker="o", gid="agreement"
+            )
+            words.append("agreement with what is known (line)")
+        if persists.any():
+            right.plot(
+                curve.n_clusters[persists], curve.persistence[persists], "D", color=other, gid="layers"
+            )
+            words.append("persistence of layers (diamonds)")
+        right.set_ylabel("\n".join(words), color=other)
     return ax

@@ -49,6 +49,9 @@ class NumberCurve:
         λ_{k+1} - λ_k in the spectrum of the graph: a wide gap after the k-th eigenvalue is evidence for k.
     agreement : array of shape (m,)
         How well the cut into k clusters agrees with what is known, NaN where that was not tried.
+    persistence : array of shape (m,)
+        The persistence of the layer of k clusters (`Layers.persistence_`), NaN where there is none. Layers
+        are asked where no gap is wide.
     best : int
         The number that was chosen.
 
@@ -67,6 +70,7 @@ class NumberCurve:
     n_clusters: IntArray
     eigengap: FloatArray
     agreement: FloatArray
+    persistence: FloatArray
     best: int
 
     def __repr__(self) -> str:
@@ -82,6 +86,7 @@ class NumberCurve:
                 "n_clusters": self.n_clusters,
                 "eigengap": self.eigengap,
                 "agreement": self.agreement,
+                "persistence": self.persistence,
                 "chosen": self.n_clusters == self.best,
             }
         )
@@ -185,6 +190,7 @@ def weigh_n_clusters(
     values = leading_eigenvalues(graphs[0], fewest, most, seed)
     gaps = measure_gaps(values)
     agreement = np.full(len(gaps), np.nan)
+    layers: dict[int, float] = {}
 
     def agree(count: int) -> float:
         if count > len(agreement):
@@ -200,7 +206,8 @@ def weigh_n_clusters(
     else:
         proposals = propose_by_gaps(values, fewest)
         if gaps[1:].max(initial=0.0) < CLEAR_GAP:
-            proposals.insert(0, _count_layer(graphs[0], seed))
+            layers = _find_layers(graphs[0], seed)
+            proposals.insert(0, max(layers, key=lambda count: layers[count], default=1))
         allowed = [k for k in dict.fromkeys(proposals) if fewest <= k <= most] or [fewest]
         best = allowed[0]
         if constraints.n_independent_pairs >= MIN_PAIRS and len(allowed) > 1:
@@ -211,7 +218,15 @@ def weigh_n_clusters(
                 if agree(more) <= agree(best):
                     break
                 best = more
-    return NumberCurve(np.arange(1, len(gaps) + 1), gaps, agreement, best)
+    counts = np.arange(1, max(len(gaps), best) + 1)
+    beyond = len(counts) - len(gaps)
+    return NumberCurve(
+        counts,
+        np.pad(gaps, (0, beyond)),
+        np.pad(agreement, (0, beyond), constant_values=np.nan),
+        np.array([layers.get(count, np.nan) for count in counts.tolist()]),
+        best,
+    )
 
 
 def _count_named(graphs: Sequence[Graph], constraints: Constraints, gaps: FloatArray, seed: int) -> int:
@@ -225,10 +240,14 @@ def _count_named(graphs: Sequence[Graph], constraints: Constraints, gaps: FloatA
     return max(named, widest) if n_labels < 2 * n_classes else named
 
 
-def _count_layer(graph: Graph, seed: int) -> int:
-    """Return the number of clusters of the most persistent layer of the density on the graph."""
+def _find_layers(graph: Graph, seed: int) -> dict[int, float]:
+    """Return the number of clusters and the persistence of each layer of the density on the graph."""
     with warnings.catch_warnings(action="ignore", category=SidecutWarning):
-        return int(Layers(affinity="precomputed", random_state=seed).fit(graph).n_clusters_)
+        model = Layers(affinity="precomputed", random_state=seed).fit(graph)
+    return {
+        int(labels.max()) + 1: float(value)
+        for labels, value in zip(model.layers_, model.persistence_, strict=True)
+    }
 
 
 def _cut(graph: Graph, n_clusters: int, seed: int) -> IntArray:
