@@ -58,15 +58,20 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with <name>.npz; else openml.org")
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--prices", nargs="+", default=list(PRICES))
+    parser.add_argument("--error", type=float, default=0.0, help="the chance that a point is seen as another")
     wanted = parser.parse_args()
-    done = {(row["set"], row["prices"], row["draw"]) for row in stored_rows()}
+    done = {(row["set"], row["prices"], row["draw"], row["error"]) for row in stored_rows()}
     for draw in range(wanted.draws):
         for name in wanted.sets:
             X, y = load_set(name, wanted.data)
-            for prices, costs in PRICES.items():
-                if (name, prices, draw) in done:
+            for prices in wanted.prices:
+                if (name, prices, draw, wanted.error) in done:
                     continue
-                row = {"set": name, "prices": prices, "draw": draw} | run_by_seconds(X, y, costs, draw)
+                row = {"set": name, "prices": prices, "draw": draw, "error": wanted.error}
+                row |= run_by_seconds(
+                    X, y, PRICES[prices], draw, reliability=1.0 - wanted.error, error=wanted.error
+                )
                 with RESULTS.open("a") as file:
                     file.write(json.dumps(row | stored.stamp()) + "\n")
                 print(json.dumps(row), flush=True)

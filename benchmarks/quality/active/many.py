@@ -1,7 +1,8 @@
 """Classes found against questions, with 77 and 150 classes: `python -m benchmarks.quality.active.many`.
 
 Four classes of five have twenty points, the others 30 to 99, around centres drawn in 20 dimensions. A class
-is found when a point of it is in a question. Answers are the true classes.
+is found when a point of it is in a question, and has a cluster when most of its points are in one cluster of
+which they are most. Answers are the true classes.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from itertools import product
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
@@ -37,11 +39,20 @@ def many_classes(k: int, random_state: int = 0):
     return rng.normal(size=(k, 20))[y] + 0.6 * rng.normal(size=(len(y), 20)), y
 
 
-def measure(k: int, way: str) -> dict:
-    X, y = many_classes(k)
+def count_clusters(y, labels) -> int:
+    """Return how many classes have a cluster of their own."""
+    counts = np.zeros((y.max() + 1, labels.max() + 1))
+    np.add.at(counts, (y, labels), 1)
+    best = counts.argmax(axis=1)
+    inside = counts[np.arange(len(counts)), best]
+    return int(np.sum((inside > counts.sum(axis=1) / 2) & (inside > counts.sum(axis=0)[best] / 2)))
+
+
+def measure(k: int, way: str, draw: int) -> dict:
+    X, y = many_classes(k, draw)
     costs, strategy = WAYS[way]
-    run = ActiveClustering(costs=costs, strategy=strategy, random_state=0).start(X)
-    person, seen, found, scores, waits = SimulatedOracle(y), set(), {}, {}, []
+    run = ActiveClustering(costs=costs, strategy=strategy, random_state=draw).start(X)
+    person, seen, found, scores, waits, clusters = SimulatedOracle(y), set(), {}, {}, [], {}
     for count in range(1, max(QUESTIONS) + 1):
         question = run.question()
         if question is None:
@@ -52,12 +63,15 @@ def measure(k: int, way: str) -> dict:
         waits.append(time.process_time() - began)
         if count in QUESTIONS:
             found[count] = len(seen)
+            clusters[count] = count_clusters(y, run.labels_)
             scores[count] = round(float(adjusted_rand_score(y, run.labels_)), 3)
     return {
         "classes": k,
         "points": len(y),
         "way": way,
+        "draw": draw,
         "found": found,
+        "clusters": clusters,
         "ari": scores,
         "seconds_of_a_person": run.spent_,
         "median_processor_seconds": round(float(np.median(waits)), 3),
@@ -69,13 +83,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.active.many", description=__doc__)
     parser.add_argument("--classes", type=int, nargs="+", default=[77, 150])
     parser.add_argument("--ways", nargs="+", default=list(WAYS))
+    parser.add_argument("--draws", type=int, nargs="+", default=[0, 1, 2])
     wanted = parser.parse_args()
-    for k in wanted.classes:
-        for way in wanted.ways:
-            row = measure(k, way) | stored.stamp()
-            with RESULTS.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-            print(json.dumps(row), flush=True)
+    for k, draw, way in product(wanted.classes, wanted.draws, wanted.ways):
+        row = measure(k, way, draw) | stored.stamp()
+        with RESULTS.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":

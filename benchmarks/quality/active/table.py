@@ -59,6 +59,8 @@ def makers() -> dict[str, Callable[[], str]]:
         "strategies-large": lambda: "\n".join(strategies_table(rows, LARGE)),
         "kinds": lambda: "\n".join(kinds_table()),
         "certificates": lambda: "\n".join(certificates_table()),
+        "promise": lambda: "\n".join(promise_table()),
+        "wrong-kinds": lambda: "\n".join(wrong_kinds_table()),
         "many": lambda: "\n".join(many_table()),
         "wrong-answers": lambda: "\n".join(wrong_answers_table(rows)),
         "near": lambda: near_words(rows),
@@ -194,7 +196,7 @@ def gaps(rows: list[dict], error: float) -> list[float]:
 
 def kinds_table() -> Iterator[str]:
     """Yield the table of pairs, labels and sets by seconds, and in how many sets the choice keeps up."""
-    rows = _lines("active_kinds.jsonl")
+    rows = [row for row in _lines("active_kinds.jsonl") if not row["error"]]
     budgets = list(rows[0]["ari"])
     curves = {}
     for row in rows:
@@ -220,6 +222,49 @@ def kinds_table() -> Iterator[str]:
         )
 
 
+def wrong_kinds_table() -> Iterator[str]:
+    """Yield all kinds with wrong answers beside right ones in half the time, and how often these are near."""
+    rows = [row for row in _lines("active_kinds.jsonl") if row["prices"] == "all"]
+    budgets = list(rows[0]["ari"])
+    curves: dict[tuple, list] = {}
+    for row in rows:
+        curves.setdefault((row["set"], row["error"]), []).append(list(row["ari"].values()))
+    means = {key: np.mean(found, axis=0) for key, found in curves.items()}
+    errors = [error for error in ERRORS if any(key[1] == error for key in means)]
+    titles = " | ".join(f"{error:.0%} wrong, after {' / '.join(budgets[1:])} s | draws" for error in errors)
+    yield f"| set | right answers, after {' / '.join(budgets[:-1])} s | {titles} | measured |".replace(
+        "%", " %"
+    )
+    yield "|---" * (3 + 2 * len(errors)) + "|"
+    met: dict[float, list[bool]] = {error: [] for error in errors}
+    for name in [name for name in SETS if all((name, error) in means for error in errors)]:
+        right = means[name, 0.0][:-1]
+        cells = [name, " / ".join(_short(score, 2) for score in right)]
+        for error in errors:
+            wrong = means[name, error][1:]
+            met[error] += (right - wrong <= NEAR).tolist()
+            cells += [" / ".join(_short(score, 2) for score in wrong), str(len(curves[name, error]))]
+        yield f"| {' | '.join(cells)} | {measured_of(rows, set=name)} |"
+    yield ""
+    counts = ", ".join(f"in {sum(each)} of {len(each)} with {error:.0%} wrong" for error, each in met.items())
+    yield f"Within .05 of right answers in half the time: {counts}.".replace("%", " %")
+
+
+def promise_table() -> Iterator[str]:
+    """Yield how many certificates are wrong in many short dialogues."""
+    yield "| asked | dialogues | certified | of these wrong | questions, median | measured |"
+    yield "|---|---|---|---|---|---|"
+    for row in _lines("active_promise.jsonl"):
+        cells = [
+            row["way"],
+            row["dialogues"],
+            row["certified"],
+            row["wrong"],
+            f"{row['median_questions']:.0f}",
+        ]
+        yield f"| {' | '.join(map(str, cells))} | {row['date']} `{row['commit']}` |"
+
+
 def certificates_table() -> Iterator[str]:
     """Yield the table of certified clusters."""
     found = json.loads((RESULTS / "active_certificates.json").read_text())
@@ -235,19 +280,34 @@ def certificates_table() -> Iterator[str]:
 
 
 def many_table() -> Iterator[str]:
-    """Yield the table of classes found."""
+    """Yield the table of classes found, means over draws."""
     rows = _lines("active_many.jsonl")
     counts = list(rows[0]["found"])
     yield (
-        f"| classes | points | asked | found after {' / '.join(counts)} questions | ARI | next question: "
-        "median, longest | measured |"
+        f"| classes | points | asked | draws | found after {' / '.join(counts)} questions | have a cluster | ARI | "
+        "next question: median, longest | measured |"
     )
-    yield "|---|---|---|---|---|---|---|"
-    for row in rows:
-        found, scores = (" / ".join(map(str, row[key].values())) for key in ("found", "ari"))
-        waits = f"{row['median_processor_seconds']} s, {row['longest_processor_seconds']} s"
-        cells = [row["classes"], f"{row['points']:,}", row["way"], found, scores, waits]
-        yield f"| {' | '.join(map(str, cells))} | {row['date']} `{row['commit']}` |"
+    yield "|---" * 9 + "|"
+    for k, way in dict.fromkeys((row["classes"], row["way"]) for row in rows):
+        mine = [row for row in rows if (row["classes"], row["way"]) == (k, way)]
+        found, clusters, scores = (
+            np.mean([[row[key][count] for count in counts] for row in mine], axis=0)
+            for key in ("found", "clusters", "ari")
+        )
+        waits = [
+            np.mean([row[f"{which}_processor_seconds"] for row in mine]) for which in ("median", "longest")
+        ]
+        cells = [
+            k,
+            f"{np.mean([row['points'] for row in mine]):,.0f}",
+            way,
+            len(mine),
+            " / ".join(f"{count:.0f}" for count in found),
+            " / ".join(f"{count:.0f}" for count in clusters),
+            " / ".join(_short(score, 2) for score in scores),
+            f"{waits[0]:.2f} s, {waits[1]:.2f} s",
+        ]
+        yield f"| {' | '.join(map(str, cells))} | {measured(pd.DataFrame(mine))} |"
 
 
 def _lines(name: str) -> list[dict]:

@@ -168,16 +168,17 @@ def infer(precomputed: Precomputed, groups: AnswerGroups, n_clusters: int | None
     n_new = np.count_nonzero(is_class) - len(started)
     n_placed = int(np.count_nonzero(is_class[groups.group] & ~is_center))
     rate = new_class_rate(int(n_new), n_placed)
-    partial = regress(precomputed, groups, is_class, kernel, trust, rate).partial
+    partial = place_groups(precomputed, groups, is_class, kernel, trust, rate)[0]
     if partial:
         of_new = np.array([row[-1] for row in partial.values()])
         rate = learn_new_rate(rate, of_new, int(n_new), n_placed)
     while True:
         may_grow = n_clusters is None or np.count_nonzero(is_class) < n_clusters
-        belief = regress(precomputed, groups, is_class, kernel, trust, rate if may_grow else 0.0)
-        new = [group for group, chances in belief.partial.items() if chances[-1] > 0.5]
+        rate = rate if may_grow else 0.0
+        partial = place_groups(precomputed, groups, is_class, kernel, trust, rate)[0]
+        new = [group for group, chances in partial.items() if chances[-1] > 0.5]
         if not new:
-            return belief
+            return regress(precomputed, groups, is_class, kernel, trust, rate)
         # Groups that are apart from each other become classes together.
         founded: list[int] = []
         for outside in new:
@@ -281,6 +282,36 @@ def invert(kernel: FloatArray, known: IntArray, noise: FloatArray) -> FloatArray
     return scipy.linalg.inv(kernel[np.ix_(known, known)] + np.diag(noise))
 
 
+def place_groups(
+    precomputed: Precomputed,
+    groups: AnswerGroups,
+    is_class: BoolArray,
+    kernel: FloatArray,
+    trust: float,
+    new_rate: float,
+) -> tuple[dict[int, FloatArray], Indicators, FloatArray, FloatArray]:
+    """Return the chances of groups in no class yet, the known, their inverse, and the prior means."""
+    classes, initial = np.flatnonzero(is_class), precomputed.initial_clusters
+    seen = indicate(groups, is_class)
+    counts = class_counts(initial[seen.known], seen.rows, precomputed.n_initial_clusters)
+    prior = trust * as_shares(counts)
+    inverse = invert(kernel, seen.known, seen.noise)
+    slopes = inverse @ (seen.rows - prior[initial[seen.known]])
+    partial: dict[int, FloatArray] = {}
+    outside = np.flatnonzero(~is_class[groups.group])
+    members = groups.nodes[outside]
+    forecasts = as_chances(prior[initial[members]] + kernel[np.ix_(members, seen.known)] @ slopes)
+    for group in np.flatnonzero(~is_class):
+        forecast = forecasts[groups.group[outside] == group].mean(axis=0)
+        evidence = groups.odds[group][classes]
+        for other, row in partial.items():
+            # Two points that are apart are not put into one class because it is the likeliest of both.
+            if groups.apart[group, other]:
+                evidence[row[:-1].argmax()] = -np.inf
+        partial[int(group)] = place(forecast, evidence, new_rate)
+    return partial, seen, inverse, prior
+
+
 def regress(
     precomputed: Precomputed,
     groups: AnswerGroups,
@@ -290,33 +321,27 @@ def regress(
     new_rate: float,
 ) -> Belief:
     """Return the belief with given classes, kernel and trust."""
-    classes, initial = np.flatnonzero(is_class), precomputed.initial_clusters
-    seen = indicate(groups, is_class)
-    counts = class_counts(initial[seen.known], seen.rows, precomputed.n_initial_clusters)
-    prior = trust * as_shares(counts)[initial]
-    inverse = invert(kernel, seen.known, seen.noise)
-    slopes = inverse @ (seen.rows - prior[seen.known])
-    partial: dict[int, FloatArray] = {}
-    outside = np.flatnonzero(~is_class[groups.group])
-    members = groups.nodes[outside]
-    forecasts = as_chances(prior[members] + kernel[np.ix_(members, seen.known)] @ slopes)
-    for group in np.flatnonzero(~is_class):
-        forecast = forecasts[groups.group[outside] == group].mean(axis=0)
-        evidence = groups.odds[group][classes]
-        for other, row in partial.items():
-            # Two points that are apart are not put into one class because it is the likeliest of both.
-            if groups.apart[group, other]:
-                evidence[row[:-1].argmax()] = -np.inf
-        partial[int(group)] = place(forecast, evidence, new_rate)
+    partial, seen, inverse, prior = place_groups(precomputed, groups, is_class, kernel, trust, new_rate)
     seen = _add_sure(seen, groups, partial)
     if len(seen.known) > len(inverse):
         inverse = invert(kernel, seen.known, seen.noise)
-    chances = as_chances(prior + kernel[:, seen.known] @ (inverse @ (seen.rows - prior[seen.known])))
+    initial = precomputed.initial_clusters
+    slopes = inverse @ (seen.rows - prior[initial[seen.known]])
+    chances = as_chances(prior[initial] + kernel[:, seen.known] @ slopes)
     chances[seen.known] = seen.rows
     for at, row in partial.items():
         chances[groups.members(at)] = row[:-1] / max(row[:-1].sum(), 1e-12)
     return Belief(
-        precomputed, groups, classes, partial, kernel, trust, seen.known, inverse, chances, chances.argmax(1)
+        precomputed,
+        groups,
+        np.flatnonzero(is_class),
+        partial,
+        kernel,
+        trust,
+        seen.known,
+        inverse,
+        chances,
+        chances.argmax(1),
     )
 
 
