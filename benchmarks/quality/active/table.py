@@ -266,17 +266,15 @@ def promise_table() -> Iterator[str]:
 
 
 def certificates_table() -> Iterator[str]:
-    """Yield the table of certified clusters."""
-    found = json.loads((RESULTS / "active_certificates.json").read_text())
-    yield "| set | points | draws | certified | of these right | questions, median |"
-    yield "|---|---|---|---|---|---|"
-    for row in found["rows"]:
-        yield (
-            f"| {row['set']} | {row['points']} | {row['draws']} | {row['certified']} | {row['right']} | "
-            f"{row['median_questions']:.0f} |"
-        )
-    yield ""
-    yield f"Measured on {found['date']} `{found['commit']}`."
+    """Yield the table of certified clusters, by pairs and by all kinds of question."""
+    yield "| set | points | asked | draws | certified | of these right | questions, median | measured |"
+    yield "|---" * 8 + "|"
+    for way, name in (("pairs", "active_certificates.json"), ("all", "active_certificates_all.json")):
+        found = json.loads((RESULTS / name).read_text())
+        for row in found["rows"]:
+            cells = [row["set"], row["points"], way, row["draws"], row["certified"], row["right"]]
+            cells += [f"{row['median_questions']:.0f}", measured(pd.Series(found))]
+            yield f"| {' | '.join(map(str, cells))} |"
 
 
 def many_table() -> Iterator[str]:
@@ -284,8 +282,8 @@ def many_table() -> Iterator[str]:
     rows = _lines("active_many.jsonl")
     counts = list(rows[0]["found"])
     yield (
-        f"| classes | points | asked | draws | found after {' / '.join(counts)} questions | have a cluster | ARI | "
-        "next question: median, longest | measured |"
+        f"| classes | points | asked | draws | found after {' / '.join(counts)} questions | with a cluster | "
+        "ARI | next question: median, longest | measured |"
     )
     yield "|---" * 9 + "|"
     for k, way in dict.fromkeys((row["classes"], row["way"]) for row in rows):
