@@ -270,7 +270,7 @@ def certificates_table() -> Iterator[str]:
     yield "| set | points | asked | draws | certified | of these right | questions, median | measured |"
     yield "|---" * 8 + "|"
     for way, name in (("pairs", "active_certificates.json"), ("all", "active_certificates_all.json")):
-        found = json.loads((RESULTS / name).read_text())
+        found = json.loads((RESULTS / name).read_text()) if (RESULTS / name).exists() else {"rows": []}
         for row in found["rows"]:
             cells = [row["set"], row["points"], way, row["draws"], row["certified"], row["right"]]
             cells += [f"{row['median_questions']:.0f}", measured(pd.Series(found))]
@@ -289,7 +289,7 @@ def many_table() -> Iterator[str]:
     for k, way in dict.fromkeys((row["classes"], row["way"]) for row in rows):
         mine = [row for row in rows if (row["classes"], row["way"]) == (k, way)]
         found, clusters, scores = (
-            np.mean([[row[key][count] for count in counts] for row in mine], axis=0)
+            np.mean([[row[key].get(count, np.nan) for count in counts] for row in mine], axis=0)
             for key in ("found", "clusters", "ari")
         )
         waits = [
@@ -301,7 +301,7 @@ def many_table() -> Iterator[str]:
             way,
             len(mine),
             " / ".join(f"{count:.0f}" for count in found),
-            " / ".join(f"{count:.0f}" for count in clusters),
+            " / ".join("–" if np.isnan(count) else f"{count:.0f}" for count in clusters),
             " / ".join(_short(score, 2) for score in scores),
             f"{waits[0]:.2f} s, {waits[1]:.2f} s",
         ]

@@ -28,6 +28,8 @@ NOISE = 0.1
 TRUSTS, DEFAULT_TRUST = (0.0, 0.3, 0.6, 0.9), 0.6
 #: A point that is known not to be of some classes counts as of the likeliest other from this chance on.
 SURE_CHANCE = 0.8
+#: Groups in no class yet from which on the rate of new classes is learnt from them, too.
+MIN_OPEN = 10
 #: Linkage at which two classes are one or two with equal chances.
 EVEN_LINKAGE = 0.1
 
@@ -169,7 +171,7 @@ def infer(precomputed: Precomputed, groups: AnswerGroups, n_clusters: int | None
     n_placed = int(np.count_nonzero(is_class[groups.group] & ~is_center))
     rate = new_class_rate(int(n_new), n_placed)
     partial = place_groups(precomputed, groups, is_class, kernel, trust, rate)[0]
-    if partial:
+    if len(partial) >= MIN_OPEN:
         of_new = np.array([row[-1] for row in partial.values()])
         rate = learn_new_rate(rate, of_new, int(n_new), n_placed)
     while True:
