@@ -1,0 +1,191 @@
+"""How long a new user waits for an answer, and how right it is: `python -m benchmarks.code.uses`.
+
+For each use the commands are run as a person would type them, the first one before it is known what the
+table needs. Seconds are processor seconds of the commands, so that what else the machine does is not counted.
+"Right" is the share of the points without a label that are in the cluster of their class; of a picture, the
+share of its marks that are kept. `--table` writes the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import resource
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+from sklearn.datasets import load_digits, load_sample_image, load_wine
+
+import sidecut
+from benchmarks import page_tables, stored
+
+STORED = stored.RESULTS / "code" / "uses.csv"
+PAGE = page_tables.DOCS / "lab" / "measuring.md"
+SAID = re.compile(r"All that this table seems to need: (.*)\.")
+
+
+def spend(words: list[str], folder: Path, typed: str = "") -> tuple[float, str, str]:
+    """Run a program, and return its processor seconds, what it printed and what it complained of."""
+    code = {**os.environ, "PYTHONPATH": str(Path(sidecut.__file__).parents[1])}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, *words], cwd=folder, capture_output=True, text=True, env=code, input=typed
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, done.stdout, done.stderr
+
+
+def with_advice(command: str, folder: Path) -> tuple[float, int]:
+    """Run a command, and again with the options that its refusal proposes; return seconds and runs."""
+    seconds, _, complaint = spend(["-m", "sidecut", *shlex.split(command)], folder)
+    advice = SAID.search(complaint)
+    if advice is None:
+        return seconds, 1
+    more, _, again = spend(["-m", "sidecut", *shlex.split(f"{command} {advice[1]}")], folder)
+    if "error" in again:
+        raise RuntimeError(again)
+    return seconds + more, 2
+
+
+def share_right(path: Path, truth: np.ndarray, known: np.ndarray) -> float:
+    """Return the share of points without a label whose class in a file of labels is right."""
+    return float((pd.read_csv(path, dtype=str)["class"].to_numpy() == truth)[~known].mean())
+
+
+def choose_known(truth: np.ndarray, each: int, seed: int) -> np.ndarray:
+    """Return which points have a label: some of each class, drawn at random."""
+    known = np.zeros(len(truth), dtype=bool)
+    rng = np.random.default_rng(seed)
+    for name in np.unique(truth):
+        known[rng.choice(np.flatnonzero(truth == name), each, replace=False)] = True
+    return known
+
+
+def in_a_notebook(folder: Path, seed: int) -> dict[str, object]:
+    """Digits as embeddings with 20 labels."""
+    X, y = load_digits(return_X_y=True)
+    known = choose_known(y, 2, seed)
+    np.savez(folder / "digits.npz", X=X, labels=np.where(known, y, -1))
+    program = (
+        "import numpy as np; from sidecut import AutoCut; d = np.load('digits.npz'); "
+        "m = AutoCut(random_state=0).fit(d['X'], constraints=d['labels']); "
+        "np.save('found.npy', [m.cluster_classes_.get(c, -1) for c in m.labels_])"
+    )
+    seconds, _, complaint = spend(["-c", program], folder)
+    if not (folder / "found.npy").exists():
+        raise RuntimeError(complaint)
+    return {
+        "runs": 1,
+        "seconds": seconds,
+        "right": float((np.load(folder / "found.npy") == y)[~known].mean()),
+    }
+
+
+def clean_table(folder: Path, seed: int) -> dict[str, object]:
+    """Wines with names and 18 labels in a column."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    truth = np.array(["Barolo", "Grignolino", "Barbera"])[y]
+    known = choose_known(truth, 6, seed)
+    X.insert(0, "bottle", [f"B-{row:03}" for row in range(len(X))])
+    X.assign(kind=np.where(known, truth, "")).to_csv(folder / "wine.csv", index=False)
+    seconds, runs = with_advice("cluster wine.csv -o labels.csv", folder)
+    return {"runs": runs, "seconds": seconds, "right": share_right(folder / "labels.csv", truth, known)}
+
+
+def german_table(folder: Path, seed: int) -> dict[str, object]:
+    """Four hundred made-up customers: decimal commas, percent, gaps, dates, and a region of no meaning."""
+    rng, n = np.random.default_rng(seed), 400
+    names = np.array(["Gelegenheit", "Gewerbe", "Privat", "Wiederverkauf"])
+    kind = rng.integers(0, 4, n)
+    truth, known = names[kind], choose_known(names[kind], 6, seed)
+    turnover = np.exp(np.array([5.0, 7.5, 5.5, 9.5])[kind] + 0.35 * rng.normal(size=n))
+    discount = np.clip(np.array([25.0, 6.0, 2.0, 12.0])[kind] + 2 * rng.normal(size=n), 0, None)
+    table = pd.DataFrame(
+        {
+            "Kundennr": np.arange(7_000_000, 7_000_000 + 3 * n, 3),
+            "Umsatz (€)": [f"{value:,.2f}".translate(str.maketrans(",.", ".,")) for value in turnover],
+            "Bestellungen": rng.poisson(np.array([12, 20, 4, 60])[kind]),
+            "Rabatt": [f"{value:.1f} %".replace(".", ",") for value in discount],
+            "Region": rng.choice(["Nord", "Ost", "Süd", "West"], n),
+            "Erstbestellung": (
+                pd.Timestamp("2019-01-01") + pd.to_timedelta(rng.integers(0, 1800, n), unit="D")
+            ).strftime("%d.%m.%Y"),
+            "Typ": np.where(known, truth, ""),
+        }
+    )
+    table.loc[rng.choice(n, 14, replace=False), "Rabatt"] = ""
+    table.to_csv(folder / "kunden.csv", sep=";", index=False, encoding="cp1252")
+    seconds, runs = with_advice("cluster kunden.csv -o labels.csv", folder)
+    return {"runs": runs, "seconds": seconds, "right": share_right(folder / "labels.csv", truth, known)}
+
+
+def first_question(folder: Path, seed: int) -> dict[str, object]:
+    """The first question about wines, at a terminal."""
+    X, _ = load_wine(return_X_y=True, as_frame=True)
+    X.to_csv(folder / "wine.csv", index=False)
+    words = ["-m", "sidecut", "ask", "wine.csv", "-o", "labels.csv"]
+    seconds, said, complaint = spend(words, folder, "q\n")
+    if "together" not in said:
+        raise RuntimeError(complaint)
+    return {"runs": 1, "seconds": seconds, "right": float("nan")}
+
+
+def photograph(folder: Path, seed: int) -> dict[str, object]:
+    """The flower of scikit-learn, 640 by 427 pixels, cut out by two boxes."""
+    Image.fromarray(load_sample_image("flower.jpg")).save(folder / "flower.png")
+    boxes = "--box flower,200,250,60,100 --box ground,20,20,60,100"
+    command = f"-m sidecut segment flower.png {boxes} -o cut.png --labels labels.npy"
+    seconds, _, _ = spend(command.split(), folder)
+    labels = np.load(folder / "labels.npy")
+    kept = (labels[200:260, 250:350] == 0).mean() / 2 + (labels[20:80, 20:120] == 1).mean() / 2
+    return {"runs": 1, "seconds": seconds, "right": float(kept)}
+
+
+USES: dict[str, Callable[[Path, int], dict[str, object]]] = {
+    "embeddings and 20 labels in a notebook": in_a_notebook,
+    "a clean table with 18 labels": clean_table,
+    "a German table with 24 labels": german_table,
+    "the first question of `ask`": first_question,
+    "a photograph with two boxes": photograph,
+}
+
+
+def make_table() -> str:
+    """Return the table of the page: the mean over draws."""
+    rows = pd.read_csv(STORED)
+    lines = ["| use | commands | processor seconds | right | date | commit |", "|---|---|---|---|---|---|"]
+    for use in USES:
+        own = rows[rows["use"] == use]
+        right = page_tables.short(float(own["right"].mean()), 2)
+        facts = (use, f"{own['runs'].mean():g}", f"{own['seconds'].mean():.1f}", right)
+        lines.append(f"| {' | '.join(facts)} | {own['date'].iloc[-1]} | {own['commit'].iloc[-1]} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.code.uses", description=__doc__)
+    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--table", action="store_true", help="only write the page again")
+    asked = parser.parse_args()
+    if not asked.table:
+        rows = []
+        for use, run in USES.items():
+            for seed in range(asked.draws):
+                with tempfile.TemporaryDirectory() as name:
+                    rows.append({"use": use, "draw": seed, **run(Path(name), seed)})
+                print(rows[-1], flush=True)
+        stored.save(pd.DataFrame(rows), STORED, digits=3)
+    page_tables.rewrite(PAGE, {"uses": make_table})
+
+
+if __name__ == "__main__":
+    main()
