@@ -120,3 +120,11 @@ def test_without_its_packages_the_command_line_says_what_to_install():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr.startswith("sidecut: error: the command line needs typer: pip install typer rich ")
+
+
+def test_a_group_of_commands_alone_shows_its_help(capsys):
+    assert sidecut.cli.main(["graph"]) == 0
+    shown = capsys.readouterr()
+    assert "Build a graph from points or edges." in shown.out
+    assert "<bool>" not in shown.out
+    assert shown.err == ""

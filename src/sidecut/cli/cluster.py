@@ -45,6 +45,9 @@ from sidecut.constraints.closure import too_few_clusters
 
 __all__ = ["FinishedRun", "finish", "run"]
 
+#: Words of the warnings about cannot-links that labels violate, and about those they will have to.
+REMAIN, SOME_MUST = " violated: --clusters ", "some cannot-links must be violated"
+
 
 @dataclass(frozen=True)
 class FinishedRun:
@@ -84,6 +87,9 @@ def finish(options: ClusterOptions) -> FinishedRun:
         if by_number:
             messages = [message.replace(by_number, in_options(by_name)) for message in messages]
         messages = [_with_names(message, result.points) for message in messages]
+    if any(REMAIN in message for message in messages):
+        # It says which links these are, and the other warning only that there must be some.
+        messages = [message for message in messages if SOME_MUST not in message]
     done = FinishedRun(result, files, messages, stages)
     with stages.stage("writing"):
         _write(done, options)
@@ -92,7 +98,7 @@ def finish(options: ClusterOptions) -> FinishedRun:
 
 def _with_names(message: str, points: Points) -> str:
     """Call points by their names in the list of cannot-links that no labels satisfy."""
-    if "remain violated" not in message:
+    if REMAIN not in message:
         return message
 
     def named(pair: re.Match[str]) -> str:

@@ -64,7 +64,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-graph_app = typer.Typer(help="Graphs on a disk, larger than memory.", no_args_is_help=True)
+graph_app = typer.Typer(cls=_Group, help="Graphs on a disk, larger than memory.")
 app.add_typer(graph_app, name="graph")
 
 
@@ -87,7 +87,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     {"auto": ...
     0
     """
-    arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments in ([], ["graph"]):
+        arguments.append("--help")
     try:
         code = app(arguments, prog_name="sidecut", standalone_mode=False)
         sys.stdout.flush()

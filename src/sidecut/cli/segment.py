@@ -54,7 +54,7 @@ def run(options: SegmentOptions) -> int:
         print(json.dumps(_json_summary(result, files, messages, stages, options.image)))
     else:
         if not options.quiet:
-            show_rows(_summary_rows(result, files, stages, options.image))
+            show_rows(_summary_rows(result, files, stages, options))
         show_warnings(messages)
     return Exit.VIOLATED if options.strict and result.n_marks_lost else Exit.OK
 
@@ -172,7 +172,7 @@ def _json_summary(
 
 
 def _summary_rows(
-    result: Segmentation, files: dict[str, Path], stages: Stages, source: Path
+    result: Segmentation, files: dict[str, Path], stages: Stages, options: SegmentOptions
 ) -> list[tuple[str, str]]:
     is_by_regions = isinstance(result.model, RegionCut)
     nodes = f"{result.model.n_regions:,} regions" if is_by_regions else f"{result.graph.n_edges:,} edges"
@@ -180,7 +180,7 @@ def _summary_rows(
     names = () if result.seeds is None else result.seeds.classes
     sizes = [f"{names[k]}: {size}" if k < len(names) else size for k, size in enumerate(sizes)]
     rows = [
-        ("image", f"{source}, {result.shape[0]} x {result.shape[1]} pixels"),
+        ("image", f"{options.image}, {result.shape[0]} x {result.shape[1]} pixels"),
         ("method", f"{type(result.model).__name__} on {nodes}, {stages.total:.2f} s"),
         ("segments", ", ".join(sizes)),
     ]
@@ -189,7 +189,7 @@ def _summary_rows(
         rows.append(("marks", f"{n_known - result.n_marks_lost:,} of {n_known:,} pixels kept"))
     else:
         rows.append(("marks", WITHOUT_MARKS.format(len(result.sizes))))
-    if not is_by_regions:
+    if options.verbose and not is_by_regions:
         rows.append(("solver", "; ".join(_solver(result).values())))
     return [*rows, *((purpose, str(path)) for purpose, path in files.items())]
 

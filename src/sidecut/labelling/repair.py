@@ -298,4 +298,5 @@ def _warn_about_rest(repair: Repair, n_clusters: int) -> None:
             "no assignment violates fewer" if repair.is_least else "the search found no better assignment"
         )
         reason = f"{proved}; use more than n_clusters={n_clusters} clusters or drop some"
-    warn(f"{repair.violated} cannot-links remain violated: {reason}.", ConstraintWarning)
+    what = "cannot-link remains" if repair.violated == 1 else "cannot-links remain"
+    warn(f"{repair.violated} {what} violated: {reason}.", ConstraintWarning)
