@@ -183,7 +183,7 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
     "labelling.lloyd.SAMPLE_ROWS": (rows_to_label, None),
     "graphs.landmarks.KMEANS_STEPS": (partial(large_fits, method="SCACS"), None),
     "graphs.kernels.BANDWIDTH_SAMPLE": (
-        partial(large_fits, method="NormalizedCut", n=5_000, affinity="heat"),
+        partial(large_fits, method="SpectralLearning", n=5_000, affinity="heat"),
         2_000,
     ),
     "diagnostics.calibration.ODD_SHARE": (suspicions, None),
