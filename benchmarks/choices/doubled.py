@@ -211,11 +211,10 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
     **{
         f"active.noisy_answers.{name}": (wrong_answers, None)
         for name in (
-            "MIN_PRIOR_ODDS", "NODE_DOUBT", "SET_DOUBT", "MIN_NEW_SET_CHANCE", "PLACED_CHANCE",
+            "MIN_PRIOR_ODDS", "SET_DOUBT", "MIN_NEW_SET_CHANCE", "PLACED_CHANCE",
             "MIN_SURENESS",
         )
     },
-    "active.noisy_answers.SAME_NEW_CHANCE": (wrong_answers, 0.25),
     **{f"methods.parts.{name}": (graphs_in_parts, None) for name in ("SMALL_SHARE", "ALPHA", "STRAY_SHARE")},
     **{f"lasting.update.{name}": (updates, None) for name in ("MOVING_SHARE", "ATTACHMENT", "N_STEPS")},
     "methods.layers.layout.SOFTENING": (layers, None),

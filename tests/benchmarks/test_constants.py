@@ -22,3 +22,8 @@ def test_every_line_says_what_it_is_and_what_it_was_set_on():
     rows = constants.read()
     assert (rows[["what", "set_on", "twice"]] != "").all(axis=None)
     assert not rows[["module", "name"]].duplicated().any()
+
+
+def test_constants_that_are_doubled_are_in_the_table():
+    rows = constants.read()
+    assert set(constants.doubled.CONSTANTS) <= set(rows["module"] + "." + rows["name"])
