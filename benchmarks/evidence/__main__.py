@@ -32,6 +32,7 @@ KEPT = ROOT / ".evidence"
 #: What writes the tables of a page from stored results; it measures nothing.
 TABLES = {
     "lab/speed.md": "speed.page",
+    "lab/blocks.md": "speed.blocks_page",
     "lab/selection.md": "quality.selection.table",
     "lab/few-labels.md": "quality.few_labels.table",
     "lab/asking.md": "quality.active --table",

@@ -111,6 +111,19 @@ EXPERIMENTS = [
         "speed.large_graphs",
         quick=("speed.large_graphs --nodes 20000 40000",),
     ),
+    Experiment(
+        "blocks",
+        "What does a graph take on a disk and on a cluster?",
+        "lab/blocks.md",
+        (
+            "speed.blocks fits --edges 1000000 10000000 --places memory disk dask1 dask2 dask4",
+            "speed.blocks fits --edges 100000000 --degree 100 --limit 4 --methods PoissonLearning",
+            "speed.blocks traffic",
+            "speed.blocks points --limit 4",
+        ),
+        ("speed.blocks fits --edges 100000 --methods PoissonLearning", "speed.blocks traffic --edges 100000"),
+        is_timed=True,
+    ),
     speed(
         "startup", "How long does it take to start?", "speed.startup", quick=("speed.startup --repeats 1",)
     ),

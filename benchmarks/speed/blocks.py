@@ -3,6 +3,7 @@
     python -m benchmarks.speed.blocks fits --edges 1000000 --places memory disk dask1 dask2 dask4
     python -m benchmarks.speed.blocks fits --edges 100000000 --degree 100 --limit 4 --methods PoissonLearning
     python -m benchmarks.speed.blocks fits --edges 1000000000 --degree 100 --clusters 2 --places disk ...
+    python -m benchmarks.speed.blocks product --edges 1000000000 --degree 100 --clusters 2 --limit 4
     python -m benchmarks.speed.blocks traffic [--edges 10000000]
     python -m benchmarks.speed.blocks points [--points 2000000] [--limit 4]
 
@@ -194,6 +195,25 @@ def fit_once(args: argparse.Namespace, folder: Path, output: Path) -> dict[str, 
     }
 
 
+def product_once(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Return what the parts of a fit take: degrees, connected components, and products of some vectors."""
+    graph = Graph.open(folder, check=False)
+    block = np.random.default_rng(0).random((graph.n_nodes, args.columns), dtype=np.float32)
+    found: dict[str, Any] = {"nodes": graph.n_nodes, "columns": args.columns}
+    steps = {
+        "degrees": lambda: graph.degrees,
+        "components": lambda: graph.components,
+        "product": lambda: graph.apply(block),
+    }
+    for name, step in steps.items():
+        before, start = time.process_time(), time.perf_counter()
+        step()
+        found[f"{name}, processor s"] = round(time.process_time() - before, 1)
+        found[f"{name}, s"] = round(time.perf_counter() - start, 1)
+        print(found, file=sys.stderr, flush=True)
+    return {**found, "connected": graph.n_components, "peak GB": peak()}
+
+
 def traffic(graph: Any, n_columns: int, n_products: int = 10) -> dict[str, Any]:
     """Return the bytes that workers receive from each other in a product, and those of the forecast."""
     from distributed import Client, LocalCluster
@@ -242,25 +262,30 @@ def in_process(arguments: list[str]) -> dict[str, Any]:
 
 
 def same_partition(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the share of nodes with equal labels, clusters numbered alike."""
+    """Return the share of nodes with equal labels, clusters numbered alike from either side."""
     table = np.zeros((int(one.max()) + 1, int(other.max()) + 1), dtype=np.int64)
     np.add.at(table, (one, other), 1)
-    return round(float(table.max(axis=1).sum() / one.size), 7)
+    return round(float(min(table.max(axis=side).sum() for side in (0, 1)) / one.size), 7)
+
+
+def made(n_edges: int, args: argparse.Namespace, folder: Path) -> tuple[Path, float]:
+    """Return where a graph is, made now if it is not there, and the processor seconds that took."""
+    path, start = folder / f"{n_edges}-{args.degree}-{args.clusters}", time.process_time()
+    if not path.exists():
+        make_graph(n_edges, args.degree, args.clusters, path)
+    return path, round(time.process_time() - start, 1)
 
 
 def compare(n_edges: int, args: argparse.Namespace, name: Path) -> None:
-    """Store what each task takes at each place, and how far labels agree with those of the first."""
+    """Store what each task takes at each place, and how far labels agree with those in memory."""
     graph = {"edges": n_edges, "degree": args.degree, "clusters": args.clusters}
-    folder = name / "-".join(map(str, graph.values()))
-    if not folder.exists():
-        start = time.process_time()
-        make_graph(*graph.values(), folder)
-        print(f"{folder.name}: made in {time.process_time() - start:.1f} processor seconds", flush=True)
+    folder, _ = made(n_edges, args, name)
     for method in args.methods or METHODS:
         for kind in ["none"] if method == "NormalizedCut" else args.known:
-            first = None
             for place in args.places:
-                output = name / f"{folder.name}-{method}-{kind}-{place}.npy"
+                output, memory = (
+                    name / f"{folder.name}-{method}-{kind}-{one}.npy" for one in (place, "memory")
+                )
                 # The graph in memory does not fit within the limit.
                 limit = 0.0 if place == "memory" else args.limit
                 row = {**graph, "method": method, "known": kind, "place": place, "limit GB": limit}
@@ -269,8 +294,8 @@ def compare(n_edges: int, args: argparse.Namespace, name: Path) -> None:
                 took = in_process(["one", str(folder), str(output), *words])
                 if "failed" not in took:
                     labels = np.load(output)
-                    first = labels if first is None else first
-                    row["same labels"] = same_partition(first, labels)
+                    if memory.exists():
+                        row["same labels"] = same_partition(np.load(memory), labels)
                 row |= took
                 print(row, flush=True)
                 stored.merge([row], RESULTS / "blocks.csv", KEYS)
@@ -304,13 +329,18 @@ def points_once(_: argparse.Namespace, folder: Path, graph: Path) -> dict[str, A
     }
 
 
+#: What runs in a process of its own.
+ONCE = {"one": fit_once, "product-one": product_once, "points-one": points_once}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["fits", "traffic", "points", "one", "points-one"])
+    parser.add_argument("what", choices=["fits", "product", "traffic", "points", *ONCE])
     parser.add_argument("rest", nargs="*", type=Path)
     parser.add_argument("--edges", type=int, nargs="*", default=[1_000_000])
     parser.add_argument("--degree", type=int, default=20)
     parser.add_argument("--clusters", type=int, default=10)
+    parser.add_argument("--columns", type=int, default=10)
     parser.add_argument("--points", type=int, default=2_000_000)
     parser.add_argument("--places", nargs="*", default=["memory", "disk", "dask2"])
     parser.add_argument("--methods", nargs="*")
@@ -320,11 +350,11 @@ def main() -> None:
     )
     parser.add_argument("--folder", type=Path, help="where graphs are kept")
     args = parser.parse_args()
-    if args.what in ("one", "points-one"):
+    if args.what in ONCE:
         if args.limit:
             size = int(args.limit * 2**30)
             resource.setrlimit(resource.RLIMIT_DATA, (size, size))
-        print(json.dumps((fit_once if args.what == "one" else points_once)(args, *args.rest)))
+        print(json.dumps(ONCE[args.what](args, *args.rest)))
         return
     with nullcontext(args.folder) if args.folder else tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -341,8 +371,20 @@ def main() -> None:
             if args.what == "fits":
                 compare(n_edges, args, folder)
                 continue
-            make_graph(n_edges, args.degree, args.clusters, folder / "graph")
-            row = {"edges": n_edges, **traffic(Graph.open(folder / "graph", check=False), 20)}
+            path, took = made(n_edges, args, folder)
+            if args.what == "product":
+                graph = {
+                    "edges": n_edges,
+                    "degree": args.degree,
+                    "limit GB": args.limit,
+                    "made, processor s": took,
+                }
+                words = [f"--limit={args.limit}", f"--columns={args.columns}"]
+                row = graph | in_process(["product-one", str(path), *words])
+                print(row)
+                stored.merge([row], RESULTS / "block_products.csv", ["edges", "columns"])
+                continue
+            row = {"edges": n_edges, **traffic(Graph.open(path, check=False), 20)}
             print(row)
             stored.merge([row], RESULTS / "block_traffic.csv", ["edges", "columns"])
 
