@@ -58,3 +58,10 @@ def test_the_graphs_are_those_of_the_forms_there_are():
     assert [view.form for view in list_views(COLOUR)] == ["raw", "columns", "scaled"]
     assert [view.form for view in list_views(NUMBERS / NUMBERS.std(axis=0))] == ["raw"]
     assert [view.form for view in list_views(sp.csr_array(TABLE))] == ["words", "angles"]
+
+
+def test_columns_that_are_nearly_all_zero_encode_no_category():
+    # Pixels at the border of pictures: each is not 0 in one picture.
+    border = np.zeros((60, 3))
+    border[[1, 2, 3], [0, 1, 2]] = 1.0
+    assert find_categories(np.column_stack([NUMBERS[:60], border])) == []
