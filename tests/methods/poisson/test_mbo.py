@@ -336,10 +336,11 @@ def test_one_pair_in_two_clusters_is_no_label_of_each(method):
     assert adjusted_rand_score(model.labels_, plain) == 1.0
 
 
-def test_labels_of_all_clusters_are_followed_however_few():
-    """PoissonMBO is made for them."""
+@pytest.mark.parametrize("method", [sidecut.PoissonLearning, sidecut.PoissonMBO])
+def test_labels_of_all_clusters_are_followed_however_few(method):
+    """These methods are made for them."""
     X, y = make_blobs(90, centers=3, random_state=2)
     known = np.full(90, -1)
     known[[np.flatnonzero(y == c)[0] for c in range(3)]] = range(3)
-    model = sidecut.PoissonMBO(3, random_state=0).fit(X, constraints=known)
+    model = method(3, random_state=0).fit(X, constraints=known)
     assert not hasattr(model, "decision_")

@@ -81,6 +81,13 @@ class PoissonClusterer(TakesConstraints, EigenClusterer):
             found.append(self._first_clusters(signed, seeds, k, rng))
         return found
 
+    def _is_guarded(self, task: Task) -> bool:
+        # Labels of all clusters, however few, are what these methods are made for; two points are but a pair.
+        seeds = find_seeds(task.constraints, task.n_clusters)
+        n_named = len(seeds.points) if seeds.n_seeded == task.n_clusters else 0
+        is_named = 2 < n_named == len(task.constraints.constrained_points)
+        return not is_named and super()._is_guarded(task)
+
     def _finish(self, task: Task, answer: Answer) -> Answer:
         """Number the clusters of an unconstrained answer by the labelled points."""
         if answer.decision is not None and answer.decision.kept == "unconstrained":

@@ -9,7 +9,7 @@ import numpy as np
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative
 from sidecut.constraints import Constraints
-from sidecut.constraints.seeds import Seeds, find_seeds
+from sidecut.constraints.seeds import Seeds
 from sidecut.graphs import Graph
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import documented
@@ -153,13 +153,6 @@ class PoissonMBO(PoissonClusterer):
     def _must_follow(self) -> bool:
         # Given sizes must hold.
         return self.sizes is not None and not isinstance(self.sizes, str)
-
-    def _is_guarded(self, task: Task) -> bool:
-        # Labels of all clusters, however few, are what the method is made for; two points are but a pair.
-        seeds = find_seeds(task.constraints, task.n_clusters)
-        n_named = len(seeds.points) if seeds.n_seeded == task.n_clusters else 0
-        is_named = 2 < n_named == len(task.constraints.constrained_points)
-        return not is_named and super()._is_guarded(task)
 
     def _build(self, data: Any, seed: int) -> tuple[Any, Graph | None]:
         check_sizes(self.sizes, self.n_clusters)
