@@ -82,11 +82,13 @@ class PoissonClusterer(TakesConstraints, EigenClusterer):
         return found
 
     def _is_guarded(self, task: Task) -> bool:
-        # Labels of all clusters, however few, are what these methods are made for; two points are but a pair.
+        # Few labels of all clusters are what these methods are made for. Two points are but a pair; and of three
+        # labels per cluster some can be held out, for methods that need it.
         seeds = find_seeds(task.constraints, task.n_clusters)
         n_named = len(seeds.points) if seeds.n_seeded == task.n_clusters else 0
         is_named = 2 < n_named == len(task.constraints.constrained_points)
-        return not is_named and super()._is_guarded(task)
+        is_followed = is_named and (not self.caution or n_named <= 2 * task.n_clusters)
+        return not is_followed and super()._is_guarded(task)
 
     def _finish(self, task: Task, answer: Answer) -> Answer:
         """Number the clusters of an unconstrained answer by the labelled points."""
