@@ -17,8 +17,8 @@ from sidecut.constraints import Constraints
 def find_categories(X: npt.NDArray) -> list[IntArray]:
     """Return the columns that encode one category each, an array of columns per category.
 
-    They stand side by side, hold 0 and one other value, and never more than one of them is not 0; in most rows
-    one is, unlike among the pixels at the border of pictures. A single column of two values is no such
+    They stand side by side, hold 0 and one other value, and never more than one of them is not 0. In most
+    rows one is, unlike among the pixels at the border of pictures. A single column of two values is no such
     encoding: it is a feature like others.
     """
     is_binary = np.array([len(np.unique(column[:200])) <= 2 for column in X.T], dtype=bool)

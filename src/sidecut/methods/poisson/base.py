@@ -82,7 +82,7 @@ class PoissonClusterer(TakesConstraints, EigenClusterer):
         return found
 
     def _is_guarded(self, task: Task) -> bool:
-        # Few labels of all clusters are what these methods are made for. Two points are but a pair; and of three
+        # Few labels of all clusters are what these methods are made for. Two points are but a pair; of three
         # labels per cluster some can be held out, for methods that need it.
         seeds = find_seeds(task.constraints, task.n_clusters)
         n_named = len(seeds.points) if seeds.n_seeded == task.n_clusters else 0
