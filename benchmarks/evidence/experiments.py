@@ -131,7 +131,7 @@ EXPERIMENTS = [
         "selection",
         "How well does AutoCut choose?",
         SELECTION,
-        ("quality.selection --data DATA --draws 5",),
+        ("quality.selection --data DATA --draws 3",),
         forget=("quality/selection_cells.csv",),
     ),
     Experiment(
