@@ -141,6 +141,14 @@ def test_cannot_links_alone_do_not_make_two_clusters():
     assert model.n_clusters_ >= 5
 
 
+def test_cannot_links_alone_do_not_make_many_clusters():
+    """More clusters than classes satisfy them, too."""
+    X, y = load_iris(return_X_y=True)
+    links = sample_pairs(y, 300, random_state=0).cannot_link
+    model = AutoCut(random_state=0).fit(X, constraints=Constraints.from_pairs(150, None, links))
+    assert model.n_clusters_ == 3
+
+
 @pytest.mark.parametrize("weight", [1e-10, 1e-12, 1e-15])
 def test_csp_answers_on_a_graph_with_a_faint_bridge(weight):
     block = np.repeat([0, 1], 8)

@@ -180,7 +180,8 @@ def weigh_n_clusters(
     Labels of two classes or more give it: classes with a label, and clusters without one that every graph
     shows; with fewer than two labels per class, as many at least as a clear gap of the spectrum shows.
     Otherwise the spectrum of the first graph proposes, and the proposal whose cut agrees best with the
-    constraints is taken. Ample constraints go on from there, while agreement grows.
+    constraints is taken; of cannot-links alone, the fewest clusters that agree as well. Ample constraints with
+    must-links go on from there, while agreement grows.
     """
     least, most = bounds or (1, graphs[0].n_nodes)
     most = min(most, graphs[0].n_nodes)
@@ -211,8 +212,13 @@ def weigh_n_clusters(
         allowed = [k for k in dict.fromkeys(proposals) if fewest <= k <= most] or [fewest]
         best = allowed[0]
         if constraints.n_independent_pairs >= MIN_PAIRS and len(allowed) > 1:
-            best = max(sorted({*allowed, fewest} - {1}), key=agree)
-            while are_ample(constraints, best + 2) and best + 2 <= most:
+            tried = sorted({*allowed, fewest} - {1})
+            best = max(tried, key=agree)
+            if not constraints.n_must_link:
+                # More clusters satisfy cannot-links, too: the fewest that agree as well, but for chance.
+                enough = agree(best) - 0.5 / np.sqrt(constraints.n_independent_pairs)
+                best = next(count for count in tried if agree(count) >= enough)
+            while constraints.n_must_link and are_ample(constraints, best + 2) and best + 2 <= most:
                 # One cluster more may help only together with the next.
                 more = max(best + 1, best + 2, key=agree)
                 if agree(more) <= agree(best):
