@@ -210,9 +210,9 @@ def test_two_clusters_are_divided_as_in_memory(threads, kind):
     known = sample_pairs(y, 600, random_state=0)
     if kind == "one class":
         known = Constraints.from_labels(np.where((y == 0) & (np.arange(600) % 3 == 0), 0, -1))
-    there = SCACS(2, n_landmarks=100, random_state=0)
+    there = SCACS(2, n_landmarks=100, safe=False, random_state=0)
     fit(there, da.from_array(X, 100), constraints=known, client=threads)
-    here = SCACS(2, n_landmarks=100, random_state=0).fit(X, constraints=known)
+    here = SCACS(2, n_landmarks=100, safe=False, random_state=0).fit(X, constraints=known)
     assert np.unique(here.labels_).size == 2
     np.testing.assert_array_equal(gathered(threads, there.labels_), here.labels_)
     np.testing.assert_allclose(there.cluster_centers_, here.cluster_centers_)

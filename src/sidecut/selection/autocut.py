@@ -69,6 +69,8 @@ METHODS: dict[str, Any] = {
 WITH_LABELS: dict[str, Any] = {"PoissonLearning": PoissonLearning()}
 #: Those that are tried where must-links make a metric, and where a classifier weighs edges.
 ON_METRIC, ON_CLASSIFIER = ("E2CP", "PoissonMBO"), ("PoissonMBO",)
+#: Methods whose labelled points always keep their label.
+FIXING = ("PoissonMBO", "PoissonLearning")
 #: How the answer of the classifier alone is called.
 CLASSIFIER = "classifier"
 
@@ -350,8 +352,14 @@ class AutoCut(Clusterer):
                 candidates, chosen, task.n_clusters, isinstance(self.n_clusters, str | tuple)
             ),
         }
+        labels = best.labels_.copy()
+        judges = [i for i, one in enumerate(chosen) if one.method not in FIXING]
+        if isinstance(best, Consensus) and judges and task.constraints.labels is not None:
+            # What others say of labelled points: the rest repeat what was given.
+            given = np.flatnonzero(np.asarray(task.constraints.labels) >= 0)
+            labels[given] = best.vote_of(judges)[given]
         # Not `affinity_matrix_`: those that vote may have changed the graph each in its way.
-        return Answer(best.labels_, results={**results, "graph": task.graph})
+        return Answer(labels, results={**results, "graph": task.graph})
 
     def _finish(self, task: Task, answer: Answer) -> Answer:
         # The method that answers has satisfied the links.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,8 +180,8 @@ def weigh_n_clusters(
     Labels of two classes or more give it: classes with a label, and clusters without one that every graph
     shows; with fewer than two labels per class, as many at least as a clear gap of the spectrum shows.
     Otherwise the spectrum of the first graph proposes, and the proposal whose cut agrees best with the
-    constraints is taken; of cannot-links alone, the fewest clusters that agree as well. Ample constraints with
-    must-links go on from there, while agreement grows.
+    constraints is taken; of cannot-links alone, the fewest clusters that agree as well. Ample constraints
+    with must-links go on from there, while agreement grows.
     """
     least, most = bounds or (1, graphs[0].n_nodes)
     most = min(most, graphs[0].n_nodes)
@@ -212,12 +212,7 @@ def weigh_n_clusters(
         allowed = [k for k in dict.fromkeys(proposals) if fewest <= k <= most] or [fewest]
         best = allowed[0]
         if constraints.n_independent_pairs >= MIN_PAIRS and len(allowed) > 1:
-            tried = sorted({*allowed, fewest} - {1})
-            best = max(tried, key=agree)
-            if not constraints.n_must_link:
-                # More clusters satisfy cannot-links, too: the fewest that agree as well, but for chance.
-                enough = agree(best) - 0.5 / np.sqrt(constraints.n_independent_pairs)
-                best = next(count for count in tried if agree(count) >= enough)
+            best = _choose_among(sorted({*allowed, fewest} - {1}), constraints, agree)
             while constraints.n_must_link and are_ample(constraints, best + 2) and best + 2 <= most:
                 # One cluster more may help only together with the next.
                 more = max(best + 1, best + 2, key=agree)
@@ -233,6 +228,18 @@ def weigh_n_clusters(
         np.array([layers.get(count, np.nan) for count in counts.tolist()]),
         best,
     )
+
+
+def _choose_among(counts: list[int], constraints: Constraints, agree: Callable[[int], float]) -> int:
+    """Return the number whose cut agrees best; of cannot-links alone, the first that agrees as well.
+
+    More clusters satisfy cannot-links, too. Half over √n is as far as chance moves the agreement of n pairs.
+    """
+    best = max(counts, key=agree)
+    if constraints.n_must_link:
+        return best
+    enough = agree(best) - 0.5 / np.sqrt(constraints.n_independent_pairs)
+    return next(count for count in counts if agree(count) >= enough)
 
 
 def _count_named(graphs: Sequence[Graph], constraints: Constraints, gaps: FloatArray, seed: int) -> int:

@@ -174,9 +174,21 @@ class Consensus(ClusterMixin, BaseEstimator):
             Their clusters. Where clusters have equally many votes, the one with the lowest number.
         """
         check_is_fitted(self, "labels_")
-        weights = [1.0] * len(self.estimators_) if self.weights is None else self.weights
-        votes = sum(
-            weight * _indicator(names[model.predict(X)], len(names))
-            for model, names, weight in zip(self.estimators_, self._names, weights, strict=True)
-        )
+        return self._count([model.predict(X) for model in self.estimators_], range(len(self.estimators_)))
+
+    def vote_of(self, some: Sequence[int]) -> IntArray:
+        """Return the labels that some of the clusterers alone give, with the clusters named as in `labels_`.
+
+        Parameters
+        ----------
+        some : sequence of int
+            Their places in `estimators`.
+        """
+        check_is_fitted(self, "labels_")
+        return self._count([model.labels_ for model in self.estimators_], some)
+
+    def _count(self, answers: Sequence[IntArray], some: Sequence[int]) -> IntArray:
+        """Return the cluster with most votes of some answers."""
+        weights = [1.0] * len(answers) if self.weights is None else self.weights
+        votes = sum(weights[i] * _indicator(self._names[i][answers[i]], len(self._names[i])) for i in some)
         return np.asarray(votes).argmax(axis=1)

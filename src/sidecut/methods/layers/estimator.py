@@ -111,7 +111,7 @@ class Layers(TakesConstraints, GraphClusterer):
         "min_size": check_count,
         "noise": check_flag,
     }
-    caution = 0.0
+    caution = 1.0
 
     def _solve(self, task: Task) -> Answer:
         warn_about_graph(task.graph, task.n_points)
@@ -182,9 +182,10 @@ class Layers(TakesConstraints, GraphClusterer):
             return self._choose(task, self._answer.results)
 
     def _has_ample_constraints(self, task: Task) -> bool:
-        # Labels of all clusters name them.
-        is_seeded = find_seeds(task.constraints, task.n_clusters).n_seeded == task.n_clusters
-        return is_seeded or super()._has_ample_constraints(task)
+        # One or two labels of all clusters name them, and none can be held out.
+        seeds = find_seeds(task.constraints, task.n_clusters)
+        is_named = seeds.n_seeded == task.n_clusters and 2 < len(seeds.points) <= 2 * task.n_clusters
+        return is_named or super()._has_ample_constraints(task)
 
     def _finish(self, task: Task, answer: Answer) -> Answer:
         """Number an unconstrained answer by the labelled points, repair it where asked, mark the noise."""
