@@ -51,10 +51,8 @@ def describe(page: str) -> str:
             f"{way(stale)}."
         )
     if unknown:
-        said.append(
-            f"Measured in pieces, at the commits in the rows: {ask(unknown)} To measure them in one go: "
-            f"{way(unknown)}."
-        )
+        which = "The tables" if unknown == several else f"Others ({ask(unknown)})"
+        said.append(f"{which} were measured one by one, at the commits in the rows. {way(unknown)} does all.")
     return "\n\n".join(said)
 
 
