@@ -90,7 +90,8 @@ def large() -> str:
             graph = f"{power(edges)} ({2 * edges / degree / 1e6:g} million nodes, {clusters} clusters)"
             what = method if known == "none" else f"{method}, {known}"
             times = [number(one["processor seconds"]), ratio, number(one["seconds"])]
-            rows.append([graph, what, name, limit, peak, *times, f"{one['same labels']:.7g}", measured(one)])
+            same = "–" if pd.isna(one["same labels"]) else f"{one['same labels']:.7g}"
+            rows.append([graph, what, name, limit, peak, *times, same, measured(one)])
     header = (
         "edges | method | place | limit | peak of memory | processor s | against memory | s | "
         "labels as in memory | measured"

@@ -18,7 +18,7 @@ PAGES = [DOCS / "lab" / "selection.md"]
 #: the shares of numbers of clusters that are right and within one.
 OVER_FIXED, BELOW_BEST, HARMED, RIGHT, WITHIN_ONE = 0.02, 0.03, 0.02, 0.8, 0.95
 
-LEARNERS = ("LabelSpreading", "logistic")
+LEARNERS = ("LabelSpreading", "logistic", "random forest")
 BEST = "best in hindsight"
 
 
@@ -160,43 +160,12 @@ def cost() -> str:
     return "\n".join([*head, *rows])
 
 
-def today() -> str:
-    """Return the table of today's AutoCut, on the cells it was measured on, beside stored rows of others."""
-    keys = ["data", "known", "draw"]
-    stored_rows = pd.read_csv(RESULTS / "selection_cells.csv")
-    now = pd.read_csv(RESULTS / "selection_now.csv").query("method == 'AutoCut'")
-    earlier = pd.read_csv(RESULTS / "selection_learned.csv").query("method == 'AutoCut'")
-    others = stored_rows.pivot_table(index=keys, columns="method", values="ari")
-    others = others.reindex(pd.MultiIndex.from_frame(now[keys]))
-    fixed = others[fixed_methods(others)]
-    shown = {
-        "best in hindsight, both graphs": fixed.max(axis=1),
-        "AutoCut today": now.set_index(keys)["ari"],
-        "AutoCut of 2026-11-18": earlier.set_index(keys)["ari"].reindex(others.index),
-        "AutoCut at `94724d4`": others["AutoCut"],
-        **{name: fixed[name] for name in fixed.mean().nlargest(3).index},
-        "NormalizedCut": others["NormalizedCut"],
-        "logistic regression": others["logistic regression"],
-    }
-    table = pd.DataFrame(shown)
-    means = table.groupby(level="known").mean().T
-    means["all"] = table.mean()
-    harmed = table.lt(table["NormalizedCut"] - 0.01, axis=0).sum()
-    rows = means.map(short).assign(harmed=[f"{count} of {len(table)}" for count in harmed])
-    rows = rows.map(lambda value: "" if value == "nan" else value).rename(
-        columns={"harmed": "more than .01 below the cut"}
-    )
-    names = ", ".join(sorted(now["data"].unique()))
-    return f"{as_markdown(rows)}\n\n{len(table)} cells of {names}. AutoCut today: {stored.measured(now)}."
-
-
 def makers() -> dict[str, Callable[[], str]]:
     """Return what makes the tables of the page, by the names of their marks."""
     lines = pd.read_csv(RESULTS / "selection_cells.csv")
     return {
         "by-knowledge": lambda: as_markdown(by_knowledge(by_cell(by_draw(lines))), lines),
         "aims": lambda: aims(lines),
-        "today": today,
         "few-labels": few_labels,
         "cost": cost,
     }
