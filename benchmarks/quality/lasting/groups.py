@@ -1,7 +1,7 @@
 """What 10,000, 30,000 and 70,000 rows in groups of 2 to 50 cost.
 
-python -m benchmarks.quality.lasting.groups [--methods A,B] [--store]: each method runs in a process of its
-own, since memory is the largest that a process ever held.
+python -m benchmarks.quality.lasting.groups [--methods A,B] [--sizes 70000] [--store]: each method runs in a
+process of its own, since memory is the largest that a process ever held.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--one", nargs=2)
     parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
     parser.add_argument("--store", action="store_true")
     options = parser.parse_args()
     if options.one:
@@ -76,7 +77,7 @@ def main() -> None:
             subprocess.run([*command, method, str(n)], capture_output=True, text=True, check=True).stdout
         )
         for method in options.methods.split(",")
-        for n in SIZES
+        for n in map(int, options.sizes.split(","))
     ]
     print(pd.DataFrame(rows).to_string())
     if options.store:
