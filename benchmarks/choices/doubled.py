@@ -63,6 +63,33 @@ def fits(folder: Path, n_sets: int, *, method: str, **settings: Any) -> Found:
             yield labels, adjusted_rand_index(y, labels, constraints=known)
 
 
+def few_labels(folder: Path, n_sets: int) -> Found:
+    """Fit the guarded methods that count labels per cluster, with one to four of each class."""
+    for _, X, y in data_sets(folder, n_sets):
+        order = np.random.RandomState(3).permutation(len(y))
+        for count in (1, 2, 3, 4):
+            given = np.full(len(y), -1)
+            for name in np.unique(y):
+                points = order[y[order] == name][:count]
+                given[points] = name
+            known = Constraints.from_labels(given)
+            for method in ("Layers", "PoissonLearning"):
+                model = getattr(sidecut, method)(len(np.unique(y)), random_state=0)
+                labels = model.fit(X, constraints=known).labels_
+                yield labels, adjusted_rand_index(y, labels, constraints=known)
+
+
+def cannot_links(folder: Path, n_sets: int) -> Found:
+    """Let AutoCut choose the number of clusters with cannot-links alone."""
+    for _, X, y in data_sets(folder, n_sets):
+        for n_pairs in (20, len(y) // 2):
+            rows = np.random.RandomState(3).randint(len(y), size=(4 * n_pairs, 2))
+            pairs = rows[y[rows[:, 0]] != y[rows[:, 1]]][:n_pairs]
+            known = Constraints.from_pairs(cannot_link=pairs, n_samples=len(y))
+            labels = sidecut.AutoCut(n_clusters="auto", random_state=0).fit(X, constraints=known).labels_
+            yield labels, adjusted_rand_score(y, labels)
+
+
 def large_fits(folder: Path, n_sets: int, *, method: str, n: int = 2_500, **settings: Any) -> Found:
     """Fit a method to groups of points that overlap, with labels and with n pairs."""
     for spread in (2.0, 3.0):
@@ -231,6 +258,9 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
     "selection.n_clusters.MIN_OVERLAP": (auto_number, None),
     "selection.n_clusters.MAX_UNSEEN": (auto_number, None),
     "selection.n_clusters.POINTS_PER_CLUSTER": (auto_number, None),
+    "selection.n_clusters.CHANCE_AGREEMENT": (cannot_links, 1.0),
+    "selection.features.MIN_FILLED": (auto, None),
+    "constraints.seeds.FEW_LABELS": (few_labels, None),
 }  # fmt: skip
 
 

@@ -67,6 +67,13 @@ OnConflict = Annotated[
     Literal["raise", "drop", "weigh"],
     _option(KNOWLEDGE, "Contradictions: refuse them, drop the weaker links, or keep all as beliefs."),
 ]
+LabelColumn = Annotated[str | None, _option(KNOWLEDGE, "Known classes; empty where unknown.", "NAME")]
+Apart = Annotated[
+    str | None, _option(KNOWLEDGE, "Rows with the same value here are in different clusters.", "NAME")
+]
+Together = Annotated[
+    str | None, _option(KNOWLEDGE, "Rows with the same value here are in one cluster.", "NAME")
+]
 Unknown = Annotated[
     list[str] | None,
     _option(
@@ -74,6 +81,10 @@ Unknown = Annotated[
         "A value that means unknown among classes, as often as needed; '' if all but empty are classes.",
         "VALUE",
     ),
+]
+Edges = Annotated[
+    Path | None,
+    _option(INPUT, "A graph of the same points, source,target[,weight]: used with the features.", "FILE"),
 ]
 Encoding = Annotated[
     str | None, _option(INPUT, "Encoding of text files (default: UTF-8, or Windows' cp1252).", "NAME")
@@ -149,15 +160,9 @@ class TableOptions:
     thousands: Thousands = None
     truth_column: Annotated[str | None, _option(INPUT, "True classes, used for scoring only.", "NAME")] = None
 
-    label_column: Annotated[str | None, _option(KNOWLEDGE, "Known classes; empty where unknown.", "NAME")] = (
-        None
-    )
-    apart: Annotated[
-        str | None, _option(KNOWLEDGE, "Rows with the same value here are in different clusters.", "NAME")
-    ] = None
-    together: Annotated[
-        str | None, _option(KNOWLEDGE, "Rows with the same value here are in one cluster.", "NAME")
-    ] = None
+    label_column: LabelColumn = None
+    apart: Apart = None
+    together: Together = None
     constraints: Annotated[
         Path | None,
         _option(
@@ -191,21 +196,14 @@ class ClusterOptions(TableOptions):
         bool, _switch(INPUT, "Give every column mean 0 and variance 1.", "--standardize")
     ] = False
 
-    edges: Annotated[
-        Path | None,
-        _option(INPUT, "A graph of the same points, source,target[,weight]: used with the features.", "FILE"),
-    ] = None
+    edges: Edges = None
 
     strict: Annotated[
         bool, _switch(KNOWLEDGE, "Exit with 3 if a hard constraint is violated.", "--strict")
     ] = False
     hard: Annotated[
         bool,
-        _switch(
-            KNOWLEDGE,
-            "End with labels that keep every must-link and as many cannot-links as can be.",
-            "--hard",
-        ),
+        _switch(KNOWLEDGE, "Repair labels: all must-links, and as many cannot-links as can be.", "--hard"),
     ] = False
 
     method: Annotated[
@@ -276,15 +274,9 @@ class PredictOptions:
 class UpdateOptions(PredictOptions):
     """Options of ``sidecut update``."""
 
-    label_column: Annotated[
-        str | None, _option(KNOWLEDGE, "Known classes of new points; empty where unknown.", "NAME")
-    ] = None
-    apart: Annotated[
-        str | None, _option(KNOWLEDGE, "Rows with the same value here are in different clusters.", "NAME")
-    ] = None
-    together: Annotated[
-        str | None, _option(KNOWLEDGE, "Rows with the same value here are in one cluster.", "NAME")
-    ] = None
+    label_column: LabelColumn = None
+    apart: Apart = None
+    together: Together = None
     corrections: Annotated[
         Path | None, _option(KNOWLEDGE, "Corrections of the old clusters, as the library saves them.", "FILE")
     ] = None
@@ -478,9 +470,7 @@ class StudioOptions(TableOptions):
         Path | None,
         _option(None, "Where answers are kept; it goes on from there (default: DATA.studio).", "DIR"),
     ] = None
-    edges: Annotated[
-        Path | None, _option(None, "A graph of the same points, source,target[,weight].", "FILE")
-    ] = None
+    edges: Edges = None
     show: Shown = None
     text: Annotated[
         str | None, _option(None, "A column of text to read; clustered by its words if all is text.", "NAME")

@@ -12,6 +12,9 @@ from sidecut.constraints.closure import Components
 from sidecut.constraints.value import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
 
+#: Labels per cluster up to which they are too few to hold some out.
+FEW_LABELS = 2
+
 
 @dataclass(frozen=True, eq=False)
 class Seeds:
@@ -25,6 +28,14 @@ class Seeds:
     def n_seeded(self) -> int:
         """The number of clusters that have a seed."""
         return int(self.cluster.max(initial=-1)) + 1
+
+    def name_all(self, n_clusters: int) -> bool:
+        """Return whether every cluster has a seed; two points are but a pair."""
+        return self.n_seeded == n_clusters and len(self.points) > 2
+
+    def are_few(self, n_clusters: int) -> bool:
+        """Return whether no seed can be held out, as far as their number goes."""
+        return len(self.points) <= FEW_LABELS * n_clusters
 
     def indicator(self, n_points: int, n_clusters: int) -> FloatArray:
         """Return the sources Y: the weight of every seed in the column of its cluster."""

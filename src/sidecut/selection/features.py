@@ -13,13 +13,15 @@ from sklearn.preprocessing import StandardScaler
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 
+#: Share of the rows above which columns encode a category: pixels at the border of pictures are mostly 0.
+MIN_FILLED = 0.5
+
 
 def find_categories(X: npt.NDArray) -> list[IntArray]:
     """Return the columns that encode one category each, an array of columns per category.
 
     They stand side by side, hold 0 and one other value, and never more than one of them is not 0. In most
-    rows one is, unlike among the pixels at the border of pictures. A single column of two values is no such
-    encoding: it is a feature like others.
+    rows one is. A single column of two values is no such encoding: it is a feature like others.
     """
     is_binary = np.array([len(np.unique(column[:200])) <= 2 for column in X.T], dtype=bool)
     is_binary[is_binary] = [_is_indicator(column) for column in X.T[is_binary]]
@@ -34,7 +36,7 @@ def find_categories(X: npt.NDArray) -> list[IntArray]:
             found.append([column])
             taken = here.copy()
     several = [np.array(columns) for columns in found if len(columns) > 1]
-    return [columns for columns in several if 2 * np.count_nonzero(X[:, columns]) > len(X)]
+    return [columns for columns in several if np.count_nonzero(X[:, columns]) > MIN_FILLED * len(X)]
 
 
 def _is_indicator(column: npt.NDArray) -> bool:

@@ -33,6 +33,8 @@ MAX_CHANCE = 0.1
 MIN_OVERLAP = 0.8
 #: With fewer independent pairs the spectrum alone decides: eight labels are seven pairs.
 MIN_PAIRS = 7
+#: Over √n, as far as chance moves the agreement of n pairs.
+CHANCE_AGREEMENT = 0.5
 #: The most classes without labels that are looked for.
 MAX_UNSEEN = 3
 
@@ -233,12 +235,12 @@ def weigh_n_clusters(
 def _choose_among(counts: list[int], constraints: Constraints, agree: Callable[[int], float]) -> int:
     """Return the number whose cut agrees best; of cannot-links alone, the first that agrees as well.
 
-    More clusters satisfy cannot-links, too. Half over √n is as far as chance moves the agreement of n pairs.
+    More clusters satisfy cannot-links, too.
     """
     best = max(counts, key=agree)
     if constraints.n_must_link:
         return best
-    enough = agree(best) - 0.5 / np.sqrt(constraints.n_independent_pairs)
+    enough = agree(best) - CHANCE_AGREEMENT / np.sqrt(constraints.n_independent_pairs)
     return next(count for count in counts if agree(count) >= enough)
 
 

@@ -182,10 +182,8 @@ class Layers(TakesConstraints, GraphClusterer):
             return self._choose(task, self._answer.results)
 
     def _has_ample_constraints(self, task: Task) -> bool:
-        # One or two labels of all clusters name them, and none can be held out.
-        seeds = find_seeds(task.constraints, task.n_clusters)
-        is_named = seeds.n_seeded == task.n_clusters and 2 < len(seeds.points) <= 2 * task.n_clusters
-        return is_named or super()._has_ample_constraints(task)
+        k, seeds = task.n_clusters, find_seeds(task.constraints, task.n_clusters)
+        return (seeds.name_all(k) and seeds.are_few(k)) or super()._has_ample_constraints(task)
 
     def _finish(self, task: Task, answer: Answer) -> Answer:
         """Number an unconstrained answer by the labelled points, repair it where asked, mark the noise."""

@@ -82,12 +82,11 @@ class PoissonClusterer(TakesConstraints, EigenClusterer):
         return found
 
     def _is_guarded(self, task: Task) -> bool:
-        # Few labels of all clusters are what these methods are made for. Two points are but a pair; of three
-        # labels per cluster some can be held out, for methods that need it.
-        seeds = find_seeds(task.constraints, task.n_clusters)
-        n_named = len(seeds.points) if seeds.n_seeded == task.n_clusters else 0
-        is_named = 2 < n_named == len(task.constraints.constrained_points)
-        is_followed = is_named and (not self.caution or n_named <= 2 * task.n_clusters)
+        # Labels of all clusters are what these methods are made for; of more than a few of them some can be
+        # held out, for methods that need it.
+        k, seeds = task.n_clusters, find_seeds(task.constraints, task.n_clusters)
+        are_labels = len(seeds.points) == len(task.constraints.constrained_points)
+        is_followed = are_labels and seeds.name_all(k) and (not self.caution or seeds.are_few(k))
         return not is_followed and super()._is_guarded(task)
 
     def _finish(self, task: Task, answer: Answer) -> Answer:
