@@ -67,6 +67,29 @@ def _from_igraph(graph: Any) -> sp.csr_array:
     return sp.coo_array((values, (both[:, 0], both[:, 1])), shape=(n, n)).tocsr()
 
 
+def refuse_nonfinite(rows: Any, start: int, name: str = "X") -> None:
+    """Refuse rows of X with NaN or infinity in them, naming the first, counted from `start`."""
+    values = rows.data if sp.issparse(rows) else rows
+    if values.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        # A sum is faster than a look at every value. One that is finite has finite terms.
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size == 0:
+        return
+    if sp.issparse(rows):
+        places = rows.tocoo()
+        row, column = places.row[bad[0]], places.col[bad[0]]
+    else:
+        row, column = np.unravel_index(bad[0], rows.shape)
+    raise ValueError(
+        f"{name}[{start + row}, {column}] = {values.ravel()[bad[0]]}: every value must be finite, not NaN or "
+        "infinity. Impute missing values or leave the row out."
+    )
+
+
 def is_number(value: Any) -> bool:
     """Return whether a value is a real number; True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 from sidecut.graphs import Neighbors, nearest_neighbors, search
+from sidecut.graphs.recipes import as_rows_of_edges
 from sidecut.threads import use_threads
 
 DIGITS = load_digits().data
@@ -33,7 +34,7 @@ every_set = pytest.mark.parametrize(
 def edges(X, metric="euclidean", k=6, **how):
     """The set of directed edges i -> neighbour as a matrix."""
     lists = nearest_neighbors(X, k, metric=metric, **how)
-    return lists.with_weights(np.ones_like(lists.distances)).toarray()
+    return as_rows_of_edges(lists.indices, np.ones_like(lists.distances), len(lists.indices)).toarray()
 
 
 @every_set

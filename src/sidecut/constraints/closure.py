@@ -47,11 +47,6 @@ class Statements:
         ends = np.cumsum([self.n_samples, *(groups.n_groups for groups in self.groups)])
         return [np.arange(start, end) for start, end in pairwise(ends)]
 
-    @property
-    def has_apart(self) -> bool:
-        """Whether anything is stated to be apart."""
-        return len(self.cannot) > 0 or any(groups.apart.nnz or groups.n_cliques for groups in self.groups)
-
     @cached_property
     def must_link_graph(self) -> sparse.csr_array:
         """The graph whose connected points must be together, with one extra node per group.
@@ -128,7 +123,7 @@ def count_conflicts(stated: Statements) -> int:
 
     A cannot-link is one statement, and so is a relation between two groups of any number of points.
     """
-    if not stated.has_apart:
+    if not stated.groups and not len(stated.cannot.pairs):
         return 0
     count = int(contradicted_links(stated).sum())
     for groups, nodes in zip(stated.groups, stated.group_nodes, strict=True):
@@ -364,8 +359,6 @@ class Conflict:
 
 def find_conflicts(stated: Statements, max_chains: int | None = 10) -> tuple[Conflict, ...]:
     """Prove contradictions, each with a shortest chain of must-links."""
-    if not stated.has_apart:
-        return ()
     return tuple(_prove(stated, *found) for found in islice(_contradictions(stated), max_chains))
 
 

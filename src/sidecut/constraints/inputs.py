@@ -172,19 +172,6 @@ def check_rows(indices: Any, n_samples: int) -> IntArray:
     return rows.astype(np.int64)
 
 
-def check_scale(scale: ArrayLike | None, n_samples: int) -> FloatArray:
-    """Return the diagonal of S, ones when not given."""
-    if scale is None:
-        return np.ones(n_samples)
-    values = np.asarray(scale, dtype=np.float64)
-    if values.shape != (n_samples,):
-        raise ConstraintError(f"scale has shape {values.shape}: give one number per sample, ({n_samples},)")
-    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
-    if len(bad):
-        raise ConstraintError(f"scale[{bad[0]}] = {values[bad[0]]}: it must be finite and not negative")
-    return values
-
-
 def check_n_samples(n_samples: Any) -> int:
     """Return `n_samples` as an int, or say why it cannot be a number of samples."""
     if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 1:

@@ -97,12 +97,11 @@ def _sets_apart(sets: Components, constraints: Constraints, n_clusters: int) -> 
 
 def _seed_weights(constraints: Constraints, points: IntArray, cluster: IntArray) -> FloatArray:
     """Return the strength of each seed: the strongest of its relations to the first seed of any cluster."""
-    strength = np.zeros(len(points))
+    strength, largest = np.zeros(len(points)), constraints.largest_strength()
     for first in np.unique(cluster, return_index=True)[1]:
         there = np.full(len(points), points[first])
         strength = np.maximum(strength, np.abs(constraints.entries(points, there)) * (points != there))
     # A single label, or a point joined to a seed by links to others of its set, has no such relation.
-    largest = constraints.largest_strength()
     return np.where(strength > 0, strength, largest if largest > 0 else 1.0)
 
 

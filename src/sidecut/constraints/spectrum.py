@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
@@ -94,10 +95,23 @@ class _Reduced:
         return result
 
 
+def check_scale(scale: ArrayLike | None, n_samples: int) -> FloatArray:
+    """Return the diagonal of S, ones when not given."""
+    if scale is None:
+        return np.ones(n_samples)
+    values = np.asarray(scale, dtype=np.float64)
+    if values.shape != (n_samples,):
+        raise ConstraintError(f"scale has shape {values.shape}: give one number per sample, ({n_samples},)")
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if len(bad):
+        raise ConstraintError(f"scale[{bad[0]}] = {values[bad[0]]}: it must be finite and not negative")
+    return values
+
+
 def scaled_spectrum(
     links: sparse.csr_array,
     groups: Sequence[Groups],
-    scale: FloatArray,
+    scale: ArrayLike | None,
     points: IntArray,
     *,
     threshold: float | None = 0.0,
@@ -105,6 +119,7 @@ def scaled_spectrum(
     tolerance: float = 1e-9,
 ) -> Spectrum:
     """Solve S Q S v = λ v."""
+    scale = check_scale(scale, links.shape[0])
     reduced = _reduce(links, groups, scale, points)
     is_few = n_largest is not None and 10 * n_largest < reduced.size
     largest = MAX_DENSE_FOR_FEW if is_few else MAX_DENSE

@@ -43,7 +43,6 @@ from sidecut.constraints.inputs import (
     check_n_samples,
     check_positive,
     check_rows,
-    check_scale,
     encode_clustering,
     read_labels,
     read_links,
@@ -618,8 +617,7 @@ class Constraints:
 
     def spectrum(self, scale: ArrayLike | None = None) -> Spectrum:
         """Return all nonzero eigenvalues of S Q S and their eigenvectors, exactly."""
-        s = check_scale(scale, self._n_samples)
-        return scaled_spectrum(self._links, self._all_groups, s, self.constrained_points, threshold=None)
+        return scaled_spectrum(self._links, self._all_groups, scale, self.constrained_points, threshold=None)
 
     def positive_spectrum(
         self,
@@ -633,11 +631,10 @@ class Constraints:
             raise ConstraintError(f"threshold = {threshold}: it must not be negative; use spectrum() for all")
         if n_largest is not None and not n_largest >= 1:
             raise ConstraintError(f"n_largest = {n_largest}: ask for at least 1, or None for all")
-        s = check_scale(scale, self._n_samples)
         return scaled_spectrum(
             self._links,
             self._all_groups,
-            s,
+            scale,
             self.constrained_points,
             threshold=threshold,
             n_largest=n_largest,
@@ -699,7 +696,8 @@ class Constraints:
         >>> Constraints.from_labels([0, 0, -1, 1, 2]).components.apart.tolist()
         [[0, 1], [0, 2], [1, 2]]
         """
-        refuse_conflicts(self._statements, "call without_conflicts() first, or correct them")
+        if self.n_conflicts:
+            refuse_conflicts(self._statements, "call without_conflicts() first, or correct them")
         return find_components(self._statements)
 
     @cached_property
@@ -734,6 +732,8 @@ class Constraints:
         ...     c.without_conflicts().pairs.tolist()
         [[0, 2], [1, 2]]
         """
+        if not self.n_conflicts:
+            return self
         labels = self._all_groups[: len(self._all_groups) - len(self._layers)]
         layers = consistent_layers(replace(self._statements, groups=labels), self._layers)
         kept = as_matrix(replace(self._statements, groups=(*labels, *layers)), "drop")

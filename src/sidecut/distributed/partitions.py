@@ -22,7 +22,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.sizeof import sizeof
 from distributed import Client, Future, as_completed, futures_of, get_client
 
-from sidecut.checks import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, refuse_nonfinite
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import (
@@ -33,7 +33,7 @@ from sidecut.graphs import (
     code_points,
     landmark_sums,
 )
-from sidecut.graphs.chunks import as_rows, refuse_nonfinite, stack_chunks
+from sidecut.graphs.chunks import as_rows, stack_chunks
 from sidecut.graphs.landmark_codes import ProgressBar, check_sigma, mean_distance
 from sidecut.labelling import keep_given_classes, nearest_centers
 from sidecut.labelling.lloyd import CenterSums, center_sums, reduced_kmeans

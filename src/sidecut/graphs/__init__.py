@@ -52,11 +52,12 @@ from sidecut.graphs.recipes import (
     Neighbors,
     Resolvent,
     SelfTuning,
+    local_scales,
     nearest_by_affinity,
     recipe,
     symmetrize,
 )
-from sidecut.graphs.search import local_scales, nearest_neighbors
+from sidecut.graphs.search import nearest_neighbors
 
 __all__ = [
     "BlockGraph",

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from sidecut.checks import refuse_nonfinite
 from sidecut.threads import count_jobs, count_threads
 
 #: Rows in a chunk. Sums over chunks depend on it in their last digits.
@@ -264,26 +265,3 @@ def as_rows(piece: Any) -> Chunk:
     if rows.dtype.kind not in "fiub":
         raise ValueError(f"a chunk has dtype {rows.dtype}; rows must be real numbers.")
     return rows
-
-
-def refuse_nonfinite(chunk: Chunk, start: int, name: str = "X") -> None:
-    """Refuse a chunk of X with NaN or infinity in it, naming the row, counted from `start`."""
-    values = chunk.data if sp.issparse(chunk) else chunk
-    if values.dtype.kind != "f":
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        # A sum is faster than a look at every value. One that is finite has finite terms.
-        if np.isfinite(values.sum(dtype=np.float64)):
-            return
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size == 0:
-        return
-    if sp.issparse(chunk):
-        places = chunk.tocoo()
-        row, column = places.row[bad[0]], places.col[bad[0]]
-    else:
-        row, column = np.unravel_index(bad[0], chunk.shape)
-    raise ValueError(
-        f"{name}[{start + row}, {column}] = {values.ravel()[bad[0]]}: every value must be finite, not NaN or "
-        "infinity. Impute missing values or leave the row out."
-    )

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sidecut.checks import FloatArray, IntArray
+from sidecut.checks import FloatArray, IntArray, refuse_nonfinite
 from sidecut.graphs.block_files import BLOCK_ENTRIES, Rows, write_blocks, written_whole
 from sidecut.graphs.blocks import BlockGraph, open_graph
-from sidecut.graphs.chunks import refuse_nonfinite
 
 #: A directed edge as it waits in a file: 20 bytes.
 EDGE = np.dtype([("row", np.int64), ("column", np.int64), ("weight", np.float32)])

@@ -22,7 +22,8 @@ import scipy.sparse as sp
 from sidecut.checks import FloatArray, IntArray, check_count, is_number
 from sidecut.constraints import Constraints
 from sidecut.graphs.chunks import RowChunks, each_chunk, stack_chunks
-from sidecut.graphs.search import CLOSE, as_rows_of_edges, squared_rows
+from sidecut.graphs.recipes import as_rows_of_edges
+from sidecut.graphs.search import CLOSE, squared_rows
 
 #: Distances are computed for this many rows at a time: those to 500 landmarks then fit in the cache.
 TILE_ROWS = 512

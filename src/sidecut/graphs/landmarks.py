@@ -13,8 +13,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 
-from sidecut.checks import FloatArray, IntArray, check_count
-from sidecut.graphs.chunks import Chunk, RowChunks, RowSource, each_chunk, refuse_nonfinite
+from sidecut.checks import FloatArray, IntArray, check_count, refuse_nonfinite
+from sidecut.graphs.chunks import Chunk, RowChunks, RowSource, each_chunk
 from sidecut.graphs.graph import Graph, SparseProduct
 from sidecut.graphs.landmark_codes import TILE_ROWS, LandmarkCoder, LandmarkSums, code_rows, landmark_sums
 from sidecut.graphs.recipes import GraphRecipe

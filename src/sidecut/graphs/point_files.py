@@ -23,8 +23,8 @@ from sidecut.graphs.blocks import BlockGraph, open_graph
 from sidecut.graphs.cells import Cells, Coordinates, smallest
 from sidecut.graphs.chunks import RowChunks, each_chunk
 from sidecut.graphs.edge_files import EdgeBuckets, Progress, repeats, rows_of_buckets
-from sidecut.graphs.recipes import edge_weights
-from sidecut.graphs.search import feasible_count, local_scales
+from sidecut.graphs.recipes import edge_weights, local_scales
+from sidecut.graphs.search import feasible_count
 
 #: Cells are those of this many points.
 CELL_SAMPLE = 200_000

@@ -31,10 +31,8 @@ from sidecut.graphs.lazy import FactorGraph, TiledGraph
 from sidecut.graphs.search import (
     KeptCells,
     NearestNeighborLists,
-    as_rows_of_edges,
     feasible_count,
     finite_matrix,
-    local_scales,
     nearest_neighbors,
     neighbors_of_new,
     unit_rows,
@@ -116,6 +114,50 @@ def edge_weights(
         if kind == "gaussian":
             return np.exp(-0.5 * (distances / scales[indices]) ** 2)
         return np.exp(-((distances / (np.sqrt(own)[:, None] * np.sqrt(scales)[indices])) ** 2))
+
+
+def as_rows_of_edges(indices: IntArray, weights: FloatArray, n_columns: int) -> sp.csr_array:
+    """Return the sparse matrix that holds `weights` (n, k) in the columns `indices` (n, k)."""
+    n_rows, k = indices.shape
+    starts = np.arange(0, n_rows * k + 1, k)
+    rows = sp.csr_array((weights.ravel(), indices.ravel(), starts), shape=(n_rows, n_columns))
+    rows.sort_indices()
+    return rows
+
+
+def local_scales(distances: npt.NDArray, neighbor: int = 7) -> FloatArray:
+    """Return σ_i, the distance of every point to its `neighbor`-th nearest neighbour.
+
+    Parameters
+    ----------
+    distances : array of shape (n, k)
+        Distances to the nearest neighbours in ascending order, the point itself left out.
+    neighbor : int, default=7
+        Which neighbour sets the scale; the last one where fewer are given.
+
+    Returns
+    -------
+    array of shape (n,)
+        Positive scales. A point whose distance is zero, because of duplicates, takes its first
+        positive distance instead, or the smallest scale of all points if it has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sidecut.graphs import local_scales
+    >>> local_scales(np.array([[1.0, 2.0], [0.0, 0.5], [0.0, 0.0]]), neighbor=1)
+    array([1. , 0.5, 0.5])
+    """
+    if int(neighbor) != neighbor or neighbor < 1:
+        raise ValueError(f"neighbor={neighbor!r} must be a whole number, at least 1.")
+    column = min(int(neighbor), distances.shape[1]) - 1
+    scales = np.asarray(distances[:, column], dtype=np.float64).copy()
+    stuck = np.flatnonzero(scales <= 0)
+    later = np.where(distances[stuck] > 0, distances[stuck], np.inf).min(axis=1, initial=np.inf)
+    scales[stuck] = later
+    smallest = scales[np.isfinite(scales) & (scales > 0)].min(initial=np.inf)
+    scales[~np.isfinite(scales)] = smallest if np.isfinite(smallest) else 1.0
+    return scales
 
 
 #: A full affinity of up to this many points is kept in memory (128 MB); beyond, it is evaluated in tiles.
@@ -226,10 +268,10 @@ class Neighbors(GraphRecipe):
         directed = edge_weights(self.weights, distances, lists.indices, scales, scales)
         if width:
             _warn_about_lost_edges(directed, width)
-        weights = symmetrize(lists.with_weights(directed), self.symmetrize)
+        weights = symmetrize(as_rows_of_edges(lists.indices, directed, len(directed)), self.symmetrize)
         reach = np.ascontiguousarray(distances[:, -1])
         extension = NeighborExtension(
-            lists.n_neighbors, self.weights, self.symmetrize, reach, scales, lists.cells
+            distances.shape[1], self.weights, self.symmetrize, reach, scales, lists.cells
         )
         return SparseGraph(weights, recall=lists.recall, extension=extension)
 

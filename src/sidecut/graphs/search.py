@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
-from sidecut.checks import FloatArray, IntArray, to_points
+from sidecut.checks import FloatArray, IntArray, refuse_nonfinite, to_points
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs.cells import DISTANCES_HELD, CellSearch, SingleProducts, calibrate
-from sidecut.graphs.chunks import each_chunk, refuse_nonfinite
+from sidecut.graphs.chunks import each_chunk
 from sidecut.progress import track
 from sidecut.threads import count_threads, limit_threads
 
@@ -207,24 +207,6 @@ class NearestNeighborLists:
     distances: FloatArray
     recall: float
     cells: KeptCells | None = None
-
-    @property
-    def n_neighbors(self) -> int:
-        """How many neighbours each point has."""
-        return int(self.indices.shape[1])
-
-    def with_weights(self, weights: FloatArray) -> sp.csr_array:
-        """Return the directed graph that holds `weights` (n, k) on the edges i -> neighbour."""
-        return as_rows_of_edges(self.indices, weights, len(self.indices))
-
-
-def as_rows_of_edges(indices: IntArray, weights: FloatArray, n_columns: int) -> sp.csr_array:
-    """Return the sparse matrix that holds `weights` (n, k) in the columns `indices` (n, k)."""
-    n_rows, k = indices.shape
-    starts = np.arange(0, n_rows * k + 1, k)
-    rows = sp.csr_array((weights.ravel(), indices.ravel(), starts), shape=(n_rows, n_columns))
-    rows.sort_indices()
-    return rows
 
 
 def nearest_neighbors(
@@ -616,38 +598,3 @@ def _without_self(indices: npt.NDArray, points: IntArray) -> npt.NDArray:
     own = indices == points[:, None]
     own[~own.any(axis=1), -1] = True
     return indices[~own].reshape(points.size, -1)
-
-
-def local_scales(distances: npt.NDArray, neighbor: int = 7) -> FloatArray:
-    """Return σ_i, the distance of every point to its `neighbor`-th nearest neighbour.
-
-    Parameters
-    ----------
-    distances : array of shape (n, k)
-        Distances to the nearest neighbours in ascending order, the point itself left out.
-    neighbor : int, default=7
-        Which neighbour sets the scale; the last one where fewer are given.
-
-    Returns
-    -------
-    array of shape (n,)
-        Positive scales. A point whose distance is zero, because of duplicates, takes its first
-        positive distance instead, or the smallest scale of all points if it has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sidecut.graphs import local_scales
-    >>> local_scales(np.array([[1.0, 2.0], [0.0, 0.5], [0.0, 0.0]]), neighbor=1)
-    array([1. , 0.5, 0.5])
-    """
-    if int(neighbor) != neighbor or neighbor < 1:
-        raise ValueError(f"neighbor={neighbor!r} must be a whole number, at least 1.")
-    column = min(int(neighbor), distances.shape[1]) - 1
-    scales = np.asarray(distances[:, column], dtype=np.float64).copy()
-    stuck = np.flatnonzero(scales <= 0)
-    later = np.where(distances[stuck] > 0, distances[stuck], np.inf).min(axis=1, initial=np.inf)
-    scales[stuck] = later
-    smallest = scales[np.isfinite(scales) & (scales > 0)].min(initial=np.inf)
-    scales[~np.isfinite(scales)] = smallest if np.isfinite(smallest) else 1.0
-    return scales

@@ -84,8 +84,8 @@ def solve_in_parts(task: Task, solve: Solve, by_seeds: bool) -> Answer:
         pieces, labels = _divide_by_seeds(parts, seeds, task)
     else:
         seeds = replace(seeds, points=seeds.points[:0], cluster=seeds.cluster[:0])
-        pieces, labels = _leave_out_small(parts, task), np.full(task.n_points, -1)
-    if any(len(piece.nodes) == task.n_points for piece in pieces) or not (pieces or (labels >= 0).any()):
+        pieces, labels = _leave_out_small(parts, task), np.full(len(parts.of), -1)
+    if any(len(piece.nodes) == len(parts.of) for piece in pieces) or not (pieces or (labels >= 0).any()):
         return solve(task)
     answers = [solve(_restrict(task, piece)) for piece in pieces]
     for piece, answer in zip(pieces, answers, strict=True):
@@ -111,8 +111,8 @@ def _divide_by_seeds(parts: Parts, seeds: Seeds, task: Task) -> tuple[list[Piece
             held[part, free.pop(0)] = True
     held[largest, free] = True
     is_cut = parts.is_large & held.any(axis=1)
-    labels = np.full(task.n_points, -1)
-    is_solved = (parts.sizes >= task.n_points / task.n_clusters) & (held.sum(axis=1) > 1)
+    labels = np.full(len(parts.of), -1)
+    is_solved = (parts.sizes >= len(parts.of) / task.n_clusters) & (held.sum(axis=1) > 1)
     is_solved[largest] = held[largest].sum() > 1
     at_once = (held[is_cut].sum(axis=0) == 1).all()
     if at_once:

@@ -286,11 +286,11 @@ class CSP(TakesConstraints, SpectralClusterer):
     tol: float = 1e-6
     warm_start: bool = False
     rules: ClassVar[dict[str, Rule]] = {
-        "beta": parse_rule,
         "normalization": one_of(*NORMALIZATIONS),
         "weighting": one_of(*WEIGHTINGS),
         "tol": check_tolerance,
         "warm_start": check_flag,
+        "beta": parse_rule,
     }
 
     published: ClassVar[dict[str, Any]] = {"safe": False, "beta": "eq19", "unit_rows": False}
