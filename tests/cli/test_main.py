@@ -128,3 +128,13 @@ def test_a_group_of_commands_alone_shows_its_help(capsys):
     assert "Build a graph from points or edges." in shown.out
     assert "<bool>" not in shown.out
     assert shown.err == ""
+
+
+def test_no_warning_shows_a_path_of_the_code():
+    """Python printed the path of a file and a line of it before a warning that no command had collected."""
+    code = (
+        "import sys, warnings; from sidecut.cli import main; sys.argv = ['sidecut', 'methods']; main(); "
+        "warnings.warn('Two classes share\\n  a cluster.')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "sidecut: warning: Two classes share a cluster.\n"

@@ -110,6 +110,31 @@ def test_decimal_commas_are_recognised(shell):
     assert "Column 'x' of e.csv is not a number" in shell.err
 
 
+def test_an_encoded_column_that_means_nothing_is_spoken_of(shell):
+    """A region of no meaning took the share of right points from .98 to .82."""
+    rng = np.random.default_rng(0)
+    kind = np.repeat(["b2b", "shop"], 40)
+    frame = pd.DataFrame({"x": rng.normal(size=80) + 6 * (kind == "shop"), "region": [*"NSEW"] * 20})
+    frame["channel"] = np.where(kind == "shop", "web", "phone")
+    frame["kind"] = np.where(np.arange(80) % 3, "", kind)
+    frame.to_csv("t.csv", index=False)
+    words = (
+        "cluster",
+        "t.csv",
+        "--label-column",
+        "kind",
+        "--encode",
+        "--no-report",
+        "-o",
+        "l.csv",
+        "--method",
+    )
+    assert shell(*words, "e2cp", "-k", 2) == 0
+    assert "Column 'region' says nothing about the 27 labels" in shell.err
+    assert "--drop region" in shell.err
+    assert "'channel'" not in shell.err
+
+
 def test_a_column_in_other_units_is_spoken_of(shell):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(

@@ -4,6 +4,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from sidecut.exceptions import ConstraintWarning
+
 
 class Page(HTMLParser):
     """What a reader of the page gets: its text, its links to elsewhere, its pictures."""
@@ -141,6 +143,17 @@ def test_labels_are_counted_as_labels(shell, clouds_csv):
     assert "All of them are in the cluster of their class" in page.text
     assert "constraints satisfied" not in page.text
     assert "must-link" not in page.text
+
+
+def test_classes_that_share_a_cluster_without_labels_are_no_news(shell, recwarn):
+    """The comparison without labels printed a warning of Python, with a path, about a right answer."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) * [1.0, 0.1]
+    kind = np.where(X[:, 1] > -0.07, "up", "down")
+    rows = [f"{x},{y},{kind[row] if row < 30 else ''}" for row, (x, y) in enumerate(X)]
+    shell.write("w.csv", "\n".join(["x,y,seen", *rows]) + "\n")
+    assert shell("cluster", "w.csv", "--label-column", "seen", "-k", 2, "-o", "l.csv") == 0, shell.err
+    assert [str(one.message) for one in recwarn if issubclass(one.category, ConstraintWarning)] == []
 
 
 def test_a_wrong_label_is_listed_by_name(shell, two_clouds):

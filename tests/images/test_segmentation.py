@@ -1,11 +1,16 @@
+import importlib
+
 import numpy as np
 import pytest
 
 from sidecut import CSP, NormalizedCut, SpectralLearning
 from sidecut.exceptions import ConstraintError
-from sidecut.images import Seeds, pixel_graph, segment, touching_discs
+from sidecut.images import RegionGraph, Seeds, pixel_graph, segment, touching_discs
 from sidecut.images.files import read_labels
 from sidecut.images.spectral_cut import mark_other_segments
+
+#: The name of the module is that of the function, too.
+region_module = importlib.import_module("sidecut.images.region_graph")
 
 
 def accuracy_on_discs(labels, truth):
@@ -127,9 +132,26 @@ def test_a_graph_made_before_gives_the_same_segments(discs, boxes):
 def test_large_pictures_without_marks_are_linked_less(monkeypatch, discs, boxes):
     image, _ = discs
     monkeypatch.setattr("sidecut.images.spectral_cut.MAX_PIXELS", image.size - 1)
-    assert segment(image).graph.n_edges == pixel_graph(image, radius=2).n_edges
+    assert segment(image, method=NormalizedCut(2)).graph.n_edges == pixel_graph(image, radius=2).n_edges
     assert segment(image, radius=3).graph.n_edges == pixel_graph(image, radius=3).n_edges
     assert segment(image, boxes=boxes, balance=True).graph.n_edges == pixel_graph(image).n_edges
+
+
+def test_large_pictures_without_marks_are_cut_by_regions(monkeypatch, discs):
+    """A photograph took half a minute, and the cut was five pixels of it."""
+    image, _ = discs
+    monkeypatch.setattr("sidecut.images.spectral_cut.MAX_PIXELS", image.size - 1)
+    result = segment(image)
+    assert isinstance(result.graph, RegionGraph)
+    assert isinstance(result.model, NormalizedCut)
+    assert result.codes.shape == image.shape
+    assert np.mean((result.codes == 1) == (result.indicator > 0)) > 0.9
+    assert min(np.bincount(result.codes.ravel())) > 0.1 * image.size
+    np.testing.assert_array_equal(segment(image, graph=result.graph).codes, result.codes)
+    # At half its size first, every region is a patch of the picture.
+    monkeypatch.setattr(region_module, "MAX_PIXELS", image.size // 3)
+    halved = segment(image[:-1, :-1])
+    assert halved.codes.shape == (image.shape[0] - 1, image.shape[1] - 1)
 
 
 def test_more_segments_than_classes_and_not_fewer(discs, boxes):

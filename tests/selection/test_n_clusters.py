@@ -35,6 +35,23 @@ def test_a_large_cluster_without_a_label_is_a_class_nobody_labelled():
         assert count_unseen([graph], labels, seed=0) == expected
 
 
+@pytest.mark.parametrize("dimensions", [2, 5])
+def test_one_cloud_shows_no_groups_and_that_is_said(dimensions):
+    """A cloud without groups came out as 15 clusters, and no word said that there may be none."""
+    cloud = np.random.default_rng(0).normal(size=(300, dimensions))
+    model = AutoCut(random_state=0).fit(cloud)
+    assert not model.n_clusters_curve_.is_clear
+    assert "No groups stand out in these data" in model.explanation_
+    groups, y = blobs([60, 60, 60])
+    clear = AutoCut(random_state=0).fit(groups)
+    assert clear.n_clusters_curve_.is_clear
+    assert "No groups" not in clear.explanation_
+    # Labels say that there are groups.
+    known = Constraints.from_labels(np.where(np.arange(180) % 9, -1, y))
+    named = AutoCut(random_state=0).fit(cloud[:180], constraints=known)
+    assert named.n_clusters_curve_.is_clear
+
+
 def test_one_label_of_every_class_tells_how_many_there_are():
     """In one broad cloud the spectrum shows nothing; with clear groups it shows those without a label."""
     cloud = np.random.default_rng(0).normal(size=(200, 2))

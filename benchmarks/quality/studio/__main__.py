@@ -41,7 +41,7 @@ FRAMES = """(n) => {
 ANSWERS = """async ([classes, n]) => {
   const gl = studio.map.scatter.gl, pixel = new Uint8Array(4), times = [];
   for (let k = 0; k < n && studio.state.question; k += 1) {
-    const {i, j} = studio.state.question, before = studio.state.step;
+    const [i, j] = studio.state.question.points, before = studio.state.step;
     const start = performance.now();
     const key = classes[i] === classes[j] ? "s" : "d";
     document.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));

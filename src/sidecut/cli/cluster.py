@@ -38,7 +38,7 @@ from sidecut.cli.outputs import (
     write_labels,
 )
 from sidecut.cli.predict import save_model
-from sidecut.cli.preparation import Points, PreparationOptions, warn_about_spreads
+from sidecut.cli.preparation import Points, PreparationOptions, warn_about_encoded, warn_about_spreads
 from sidecut.cli.result import ClusterRun, graph_spectrum, json_summary, show_summary
 from sidecut.constraints import Constraints
 from sidecut.constraints.closure import too_few_clusters
@@ -136,6 +136,8 @@ def _compute(options: ClusterOptions, stages: Stages) -> ClusterRun:
     if method != "auto" or constraints.is_empty:
         # AutoCut tries scaled columns itself, if there are constraints to choose by.
         warn_about_spreads(points)
+    if constraints.known_classes is not None:
+        warn_about_encoded(points, constraints.known_classes)
     chosen, settings = chosen_parameters(options), options.set or []
     with stages.stage("clustering", f"{points.n_samples:,} points ({method})"):
         model = fit(points, constraints, method, chosen, settings)

@@ -7,6 +7,7 @@ import inspect
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any
@@ -16,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from sidecut import __version__
 from sidecut.cli import options
-from sidecut.cli.console import Exit, UsageError, existing_file
+from sidecut.cli.console import Exit, UsageError, existing_file, show_warnings
 
 __all__ = ["main"]
 
@@ -87,6 +88,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     {"auto": ...
     0
     """
+    if argv is None:
+        warnings.showwarning = _show_warning
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in ([], ["graph"]):
         arguments.append("--help")
@@ -129,6 +132,11 @@ def _explain(error: Exception) -> int:
         return _complain(message, Exit.BAD_INPUT)
     rule = "this is unexpected; --debug shows where it happened"
     return _complain(f"{type(error).__name__}: {message} ({rule})", Exit.FAILED)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning that no command collected as the others are printed, without a path of the code."""
+    show_warnings([" ".join(str(message).split())])
 
 
 def _complain(message: str, code: int) -> int:

@@ -392,7 +392,7 @@ class SegmentOptions:
     ] = None
     method: Annotated[
         str | None,
-        _option(METHOD, "See sidecut methods (default: by regions where two classes are marked).", "NAME"),
+        _option(METHOD, "See sidecut methods (default: by regions; CSP where one class is marked).", "NAME"),
     ] = None
     radius: Annotated[
         float | None,

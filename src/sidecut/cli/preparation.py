@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["Points", "Preparation", "PreparationOptions", "learn_preparation"]
 
 
+#: A column of text is spoken of if random classes would differ in it as much with a larger chance than this.
+MAX_CHANCE = 0.1
+
+
 @dataclass(frozen=True)
 class Points:
     """Points read from a file: features, names and known classes."""
@@ -256,6 +260,27 @@ def warn_about_spreads(points: Points) -> None:
             "--standardize if the columns have different units.",
             SidecutWarning,
         )
+
+
+def warn_about_encoded(points: Points, classes: NDArray[np.object_]) -> None:
+    """Warn of columns of text that are encoded although the known classes, None elsewhere, do not differ."""
+    if not getattr(points.preparation, "text", ()):
+        return
+    from scipy.stats import chi2_contingency
+
+    known = np.array([name is not None for name in classes])
+    named = np.array([str(name) for name in classes])[known]
+    for name in points.preparation.text:
+        values = points.X[known, points.preparation.blocks[name]] > 0
+        counts = np.array([values[named == one].sum(axis=0) for one in np.unique(named)])
+        counts = counts[:, counts.any(axis=0)]
+        if min(counts.shape) > 1 and chi2_contingency(counts, correction=False).pvalue > MAX_CHANCE:
+            warn(
+                f"Column {name!r} says nothing about the {len(named)} labels: rows of one class differ in it "
+                "as much as rows of two. It counts as much as a number, so it can mislead; try --drop "
+                f"{quoted(name)}",
+                SidecutWarning,
+            )
 
 
 def checked_names(values: Sequence[Any], column: str, source: Path) -> tuple[str, ...]:

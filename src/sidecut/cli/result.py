@@ -120,7 +120,8 @@ class ClusterRun:
     def placed_before(self) -> int:
         """How many labelled points were in the cluster of their class without constraints."""
         known, labels = self.constraints.known_classes, np.asarray(self.baseline.labels_)
-        names = self.constraints.name_clusters(labels) or {}
+        # Zero clusters asked for: that classes share one is no news of clusters made without labels.
+        names = self.constraints.name_clusters(labels, 0) or {}
         said = zip(labels.tolist(), [] if known is None else known, strict=True)
         return sum(name is not None and names.get(cluster) == name for cluster, name in said)
 
@@ -236,10 +237,12 @@ def _kept_words(run: ClusterRun) -> str:
 
 def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
     doubts = [*_broken_words(run), *_suspect_words(run), *_small_cluster_words(run)]
-    if run.constraints.is_empty and getattr(run.model, "n_clusters_curve_", None) is not None:
+    curve = getattr(run.model, "n_clusters_curve_", None)
+    if run.constraints.is_empty and curve is not None:
+        guess = "a guess from the data alone" if curve.is_clear else "a weak guess: there may be no groups"
         doubts.append(
-            f"that there {'is' if run.n_clusters == 1 else 'are'} {clusters_words(run)} is a guess from the "
-            "data alone; --clusters K asks for another number"
+            f"that there {'is' if run.n_clusters == 1 else 'are'} {clusters_words(run)} is {guess}; "
+            "--clusters K asks for another number"
         )
     before = None if run.baseline_score is None else run.baseline_score.ari_unconstrained
     after = run.score.ari_unconstrained

@@ -16,6 +16,7 @@ from sidecut.cli.outputs import checked_output, refuse_overwriting
 from sidecut.images import (
     Box,
     RegionCut,
+    RegionGraph,
     Segmentation,
     pixel_graph,
     read_image,
@@ -25,7 +26,7 @@ from sidecut.images import (
 )
 from sidecut.images.files import IMAGE_SUFFIXES, LABEL_SUFFIXES
 from sidecut.images.seeds import Seeds, as_seeds
-from sidecut.images.spectral_cut import number_of_segments, usual_method, usual_radius
+from sidecut.images.spectral_cut import is_cut_by_regions, number_of_segments, usual_method, usual_radius
 
 __all__ = ["parse_box", "run"]
 
@@ -90,18 +91,20 @@ def _compute(options: SegmentOptions, stages: Stages) -> tuple[NDArray, Segmenta
         n_marked = 0 if seeds is None else len(seeds.classes)
         graph_options = (options.radius, options.neighbors, options.sigma_position, options.sigma_color)
         is_free = not options.set and all(one is None for one in (options.method, *graph_options))
-        # As in `segment`: pictures with two marked classes are cut by regions, unless a method is chosen.
-        by_regions = is_free and 2 <= n_marked <= n_segments
+        # As in `segment`: two marked classes, or large pictures without marks, unless a method is chosen.
+        by_regions = is_free and (2 <= n_marked <= n_segments or is_cut_by_regions(image, seeds))
         method = None if by_regions else _method(options, seeds, n_segments)
     shape = " x ".join(map(str, image.shape[:2]))
-    if by_regions and n_marked < n_segments:
+    if by_regions and 0 < n_marked < n_segments:
         with stages.stage("cutting", f"into {n_segments} segments, {n_marked} of them marked"):
             return image, segment(image, seeds, n_segments=n_segments, random_state=options.seed)
     if by_regions:
         with stages.stage("finding regions", shape):
             regions = region_graph(image)
         with stages.stage("cutting", f"{regions.regions.n_regions:,} regions"):
-            return image, segment(image, seeds, graph=regions)
+            return image, segment(
+                image, seeds, graph=regions, n_segments=n_segments, random_state=options.seed
+            )
     with stages.stage("linking pixels", shape):
         graph = pixel_graph(
             image,
@@ -174,8 +177,9 @@ def _json_summary(
 def _summary_rows(
     result: Segmentation, files: dict[str, Path], stages: Stages, options: SegmentOptions
 ) -> list[tuple[str, str]]:
-    is_by_regions = isinstance(result.model, RegionCut)
-    nodes = f"{result.model.n_regions:,} regions" if is_by_regions else f"{result.graph.n_edges:,} edges"
+    graph = result.graph
+    by_regions = isinstance(graph, RegionGraph)
+    nodes = f"{graph.regions.n_regions:,} regions" if by_regions else f"{graph.n_edges:,} edges"
     sizes = [f"{size:,} ({100 * size / result.codes.size:.0f} %)" for size in result.sizes]
     names = () if result.seeds is None else result.seeds.classes
     sizes = [f"{names[k]}: {size}" if k < len(names) else size for k, size in enumerate(sizes)]
@@ -189,7 +193,7 @@ def _summary_rows(
         rows.append(("marks", f"{n_known - result.n_marks_lost:,} of {n_known:,} pixels kept"))
     else:
         rows.append(("marks", WITHOUT_MARKS.format(len(result.sizes))))
-    if options.verbose and not is_by_regions:
+    if options.verbose and not isinstance(result.model, RegionCut):
         rows.append(("solver", "; ".join(_solver(result).values())))
     return [*rows, *((purpose, str(path)) for purpose, path in files.items())]
 

@@ -46,7 +46,7 @@ from sidecut.images.border import (
     remove_specks,
     touches_border,
 )
-from sidecut.images.region_graph import REGION_PRIOR_WEIGHT, RegionGraph
+from sidecut.images.region_graph import REGION_PRIOR_WEIGHT, RegionGraph, doubled
 
 #: a, e and b of step 3.
 PLACE_WEIGHT = 0.5
@@ -80,7 +80,7 @@ class Cut:
         """The probability of every class for every pixel."""
         values = self.by_region.astype(np.float32)[self.regions]
         for level in self.levels:
-            values = _doubled(values, level.shape)
+            values = doubled(values, level.shape)
             flat = values.reshape(-1, values.shape[-1])
             flat[level.band] = level.probabilities
             flat[level.marked] = np.eye(values.shape[-1])[level.marks]
@@ -184,7 +184,7 @@ def _one_level_up(
         codes = coarse.codes.copy()
         codes.reshape(-1)[marked] = marks
         return codes, band_around(codes)
-    codes = _doubled(coarse.codes, shape)
+    codes = doubled(coarse.codes, shape)
     flat = codes.reshape(-1)
     differs = flat[marked] != marks
     flat[marked[differs]] = marks[differs]
@@ -234,19 +234,6 @@ def _marks_by_level(graph: RegionGraph, marks: IntArray) -> list[tuple[IntArray,
         marked = np.flatnonzero(there >= 0)
         result.append((marked, there.reshape(-1)[marked].astype(np.intp)))
     return result
-
-
-def _doubled(values: npt.NDArray, shape: tuple[int, ...]) -> npt.NDArray:
-    """Return every pixel twice along each axis that is longer in the new shape, cut to fit."""
-    for axis in reversed(range(len(shape))):
-        if values.shape[axis] != shape[axis]:
-            wide = np.empty((*values.shape[:axis], shape[axis], *values.shape[axis + 1 :]), values.dtype)
-            before = (slice(None),) * axis
-            for side in (0, 1):
-                half = wide[(*before, slice(side, None, 2))]
-                half[...] = values[(*before, slice(half.shape[axis]))]
-            values = wide
-    return values
 
 
 def cut_regions(graph: RegionGraph, votes: FloatArray) -> FloatArray:

@@ -122,6 +122,26 @@ class RegionGraph:
         """
         return SparseGraph(self.weights(decay, power))
 
+    def spread(self, values: npt.NDArray) -> npt.NDArray:
+        """Return a value of every region as an image of the picture's size."""
+        spread = values[self.regions.numbers]
+        for level in reversed(self.levels[:-1]):
+            spread = doubled(spread, level.shape[:-1])
+        return spread
+
+
+def doubled(values: npt.NDArray, shape: tuple[int, ...]) -> npt.NDArray:
+    """Return every pixel twice along each axis that is longer in the new shape, cut to fit."""
+    for axis in reversed(range(len(shape))):
+        if values.shape[axis] != shape[axis]:
+            wide = np.empty((*values.shape[:axis], shape[axis], *values.shape[axis + 1 :]), values.dtype)
+            before = (slice(None),) * axis
+            for side in (0, 1):
+                half = wide[(*before, slice(side, None, 2))]
+                half[...] = values[(*before, slice(half.shape[axis]))]
+            values = wide
+    return values
+
 
 def region_graph(image: npt.ArrayLike, *, n_regions: int | None = None, volume: bool = False) -> RegionGraph:
     """Return the regions of a picture and how they are linked, for `segment` with ``graph=``.

@@ -24,6 +24,8 @@ from sidecut.images.seeds import Seeds, as_seeds, is_volume
 from sidecut.images.spectral_cut import (
     SpectralCut,
     cut_pixel_graph,
+    cut_region_graph,
+    is_cut_by_regions,
     mark_other_segments,
     number_of_segments,
     usual_radius,
@@ -37,7 +39,7 @@ class Segmentation:
     Attributes
     ----------
     cut : Cut or SpectralCut
-        The cut itself: by regions, or on the graph of the pixels.
+        The cut itself: by regions and marks, or of a graph of pixels or regions.
     graph : RegionGraph or SparseGraph
         The graph of the regions, or of the pixels.
     seeds : Seeds or None
@@ -233,7 +235,8 @@ def segment(
     classes, the graph of pixels finds the other segments first; then they are cut as if they were marked.
 
     With a method, a graph of pixels, any parameter of `pixel_graph`, no marks, or marks of one class, the
-    graph of pixels is cut instead, as in the papers, which may lose marks.
+    graph of pixels is cut instead, as in the papers, which may lose marks. Large pictures without marks are
+    cut by regions all the same: a graph of their pixels takes half a minute.
 
     Parameters
     ----------
@@ -257,7 +260,8 @@ def segment(
         The graph of the same picture, such as ``first.graph`` of an earlier result: cutting again with more
         marks then takes a fraction of the time.
     radius : float, optional
-        See `pixel_graph`; by default 5, and 2 for pictures of more than 40,000 pixels without marks.
+        See `pixel_graph`; by default 5, and 2 for pictures of more than 40,000 pixels that a method cuts
+        without marks.
     n_neighbors, sigma_position, sigma_color : optional
         See `pixel_graph`.
     random_state : int, RandomState or None, default=0
@@ -297,6 +301,10 @@ def segment(
             return _segment_regions(image, seeds, graph, is_volume(seeds, image))
         if graph is None and not is_volume(seeds, image):
             return _segment_beyond_marks(image, seeds, n_segments, random_state)
+    if not wants_pixels and is_cut_by_regions(image, seeds):
+        graph = region_graph(image) if graph is None else graph
+        found = cut_region_graph(graph, n_segments, random_state=random_state)
+        return Segmentation(found, graph, seeds, found.model)
     if isinstance(graph, RegionGraph) or is_volume(seeds, image):
         raise ValueError(
             "A graph of regions, or a volume, is cut by marks of two classes or more, into as many segments, "

@@ -16,16 +16,18 @@ from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import SparseGraph
+from sidecut.images.region_graph import RegionGraph
 from sidecut.images.seeds import Seeds, max_marks
 from sidecut.methods import CSP, NormalizedCut
 
-#: Pictures with more pixels than this are linked less where nothing is marked.
+#: Pictures with more pixels than this are cut by regions where nothing is marked, and linked less where a
+#: method is chosen.
 MAX_PIXELS = 40_000
 
 
 @dataclass(frozen=True, eq=False)
 class SpectralCut:
-    """The segments that a method found in the graph of the pixels."""
+    """The segments that a method found in the graph of the pixels, or of the regions."""
 
     codes: IntArray
     indicator: FloatArray | None
@@ -61,6 +63,25 @@ def cut_pixel_graph(
     names = _names_by_marks(model.labels_, seeds, n_segments)
     codes = names[model.labels_].reshape(shape)
     return SpectralCut(codes, _indicator(model, graph, codes), constraints, model)
+
+
+def cut_region_graph(
+    graph: RegionGraph, n_segments: int, *, random_state: int | np.random.RandomState | None = 0
+) -> SpectralCut:
+    """Return the normalised cut of the graph of the regions, which need no marks."""
+    model = NormalizedCut(n_segments, affinity="precomputed", random_state=random_state)
+    nodes = graph.graph()
+    model.fit(nodes)
+    codes = graph.spread(model.labels_)
+    indicator = _indicator(model, nodes, model.labels_)
+    constraints = Constraints.none(codes.size)
+    return SpectralCut(codes, None if indicator is None else graph.spread(indicator), constraints, model)
+
+
+def is_cut_by_regions(image: npt.ArrayLike, seeds: Seeds | None) -> bool:
+    """Return whether `segment` cuts a picture without marks by regions: a graph of its pixels is too slow."""
+    height, width = np.shape(image)[:2]
+    return seeds is None and height * width > MAX_PIXELS
 
 
 def _names_by_marks(labels: npt.NDArray, seeds: Seeds | None, n_segments: int) -> IntArray:
@@ -118,13 +139,12 @@ def _indicator(model: Any, graph: SparseGraph, codes: IntArray) -> FloatArray | 
 
 
 def usual_radius(image: npt.ArrayLike, seeds: Seeds | None) -> float:
-    """Return the default radius of `segment`: 5, and 2 for large pictures without marks.
+    """Return the default radius of `segment`: 5, and 2 for large pictures without marks, cut by a method.
 
     Without marks the eigenvalues of a large picture crowd near zero. Only an exact factorisation separates
     them in reasonable time, and it is affordable where few pixels are linked.
     """
-    height, width = np.shape(image)[:2]
-    return 2.0 if seeds is None and height * width > MAX_PIXELS else 5.0
+    return 2.0 if is_cut_by_regions(image, seeds) else 5.0
 
 
 def usual_method(

@@ -71,6 +71,8 @@ WITH_LABELS: dict[str, Any] = {"PoissonLearning": PoissonLearning()}
 ON_METRIC, ON_CLASSIFIER = ("E2CP", "PoissonMBO"), ("PoissonMBO",)
 #: Methods whose labelled points always keep their label.
 FIXING = ("PoissonMBO", "PoissonLearning")
+#: Said where neither the spectrum nor a layer nor what is known shows groups.
+NOT_CLEAR = "No groups stand out in these data, so their number is a weak guess: there may be none."
 #: How the answer of the classifier alone is called.
 CLASSIFIER = "classifier"
 
@@ -459,7 +461,12 @@ def _name_most(
 
 def with_curve(answer: Answer, curve: NumberCurve | None) -> Answer:
     """Return the answer with the evidence for each number of clusters, where that was weighed."""
-    return answer if curve is None else answer.with_results(n_clusters_curve_=curve)
+    if curve is None:
+        return answer
+    if not curve.is_clear:
+        said = f"{answer.results['explanation_']} {NOT_CLEAR}"
+        answer = answer.with_results(explanation_=said)
+    return answer.with_results(n_clusters_curve_=curve)
 
 
 def check_number(n_clusters: Any) -> None:

@@ -26,6 +26,9 @@ FEW_CLUSTERS, MANY_CLUSTERS, POINTS_PER_CLUSTER = 15, 150, 10
 MAX_EIGENVALUE = 0.3
 #: Where the widest gap is narrower, the layers of the density are asked before the spectrum.
 CLEAR_GAP = 0.1
+#: Where no layer is more persistent either, and nothing is known, groups are said not to be clear. Points
+#: without groups have layers of up to 0.4; groups that are apart, 0.6 and more. No label depends on it.
+CLEAR_PERSISTENCE = 0.5
 #: A cluster without a label counts as a class without labels if random labels would miss a cluster of its
 #: size with a smaller chance than this.
 MAX_CHANCE = 0.1
@@ -56,6 +59,8 @@ class NumberCurve:
         are asked where no gap is wide.
     best : int
         The number that was chosen.
+    is_clear : bool
+        Whether the spectrum, a layer or what is known shows groups. If not, there may be none.
 
     Examples
     --------
@@ -74,6 +79,7 @@ class NumberCurve:
     agreement: FloatArray
     persistence: FloatArray
     best: int
+    is_clear: bool = True
 
     def __repr__(self) -> str:
         """Say what was chosen, of how many."""
@@ -203,6 +209,7 @@ def weigh_n_clusters(
         return float(agreement[count - 1])
 
     best = _count_named(graphs, constraints, gaps, seed)
+    is_clear = True
     if best:
         best = min(max(best, least), most)
         agree(best)
@@ -213,7 +220,9 @@ def weigh_n_clusters(
             proposals.insert(0, max(layers, key=lambda count: layers[count], default=1))
         allowed = [k for k in dict.fromkeys(proposals) if fewest <= k <= most] or [fewest]
         best = allowed[0]
+        is_clear = not layers or max(layers.values()) >= CLEAR_PERSISTENCE
         if constraints.n_independent_pairs >= MIN_PAIRS and len(allowed) > 1:
+            is_clear = True
             best = _choose_among(sorted({*allowed, fewest} - {1}), constraints, agree)
             while constraints.n_must_link and are_ample(constraints, best + 2) and best + 2 <= most:
                 # One cluster more may help only together with the next.
@@ -229,6 +238,7 @@ def weigh_n_clusters(
         np.pad(agreement, (0, beyond), constant_values=np.nan),
         np.array([layers.get(count, np.nan) for count in counts.tolist()]),
         best,
+        is_clear,
     )
 
 
