@@ -22,7 +22,7 @@ from benchmarks import stored
 from benchmarks.quality.few_labels.methods import name_clusters
 from benchmarks.quality.few_labels.work import Work, neighbor_graph, random_pairs
 from sidecut import CSAP, E2CP, NCSC, NormalizedCut, PoissonMBO
-from sidecut.constraints.seeds import find_seeds
+from sidecut.constraints.closure import find_seeds
 from sidecut.labelling.confidence import majority_of_neighbors
 from sidecut.methods.poisson.descent import Diffusion, size_rule
 from sidecut.methods.poisson.equation import SignedGraph

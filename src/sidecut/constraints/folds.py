@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from sidecut.checks import IntArray, check_count
 from sidecut.constraints.closure import Components
-from sidecut.constraints.counting import PairCounts
+from sidecut.constraints.groups import PairCounts
 from sidecut.constraints.value import Constraints
 from sidecut.exceptions import ConstraintWarning
 

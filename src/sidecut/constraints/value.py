@@ -24,15 +24,17 @@ from sidecut.constraints.closure import (
     refuse_conflicts,
     related_parts,
 )
-from sidecut.constraints.counting import PairCounts, count_links, satisfied_pairs
 from sidecut.constraints.groups import (
     MAX_LISTED_PAIRS,
     Groups,
+    PairCounts,
     canonical,
+    count_links,
     make_groups,
     number_by_appearance,
     read_only,
     replace_diagonal,
+    satisfied_pairs,
     split_signs,
     upper_entries,
 )
@@ -703,6 +705,9 @@ class Constraints:
     @cached_property
     def n_conflicts(self) -> int:
         """Number of cannot-links (or relations between two groups) that must-links contradict."""
+        # One set of groups, such as labels alone, contradicts nothing.
+        if not self._links.nnz and len(self._all_groups) < 2:
+            return 0
         return count_conflicts(self._statements)
 
     def conflicts(self, max_chains: int | None = 10) -> tuple[Conflict, ...]:

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
-from sidecut.constraints.seeds import Seeds, find_seeds
+from sidecut.constraints.closure import Seeds, find_seeds
 from sidecut.exceptions import GraphWarning, SidecutWarning, warn
 from sidecut.graphs import Graph, SparseGraph
 from sidecut.graphs.search import neighbors_of_new

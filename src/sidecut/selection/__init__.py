@@ -1,7 +1,7 @@
 """Choosing a method, its graph and its strengths by what is known."""
 
 from sidecut.constraints import ConstraintFolds, Fold
-from sidecut.constraints.counting import PairCounts
+from sidecut.constraints.groups import PairCounts
 from sidecut.selection.autocut import AutoCut
 from sidecut.selection.search import ConstraintScorer, ConstraintSearch, score_pairs
 from sidecut.selection.views import Transformed

@@ -15,8 +15,8 @@ from sklearn.base import clone
 
 from sidecut.checks import IntArray, check_count, check_parameters
 from sidecut.constraints import Fold
-from sidecut.constraints.counting import PairCounts
 from sidecut.constraints.folds import hold_everything_out
+from sidecut.constraints.groups import PairCounts
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
 from sidecut.methods.base import GraphClusterer

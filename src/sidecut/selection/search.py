@@ -19,8 +19,8 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from sidecut.constraints import Constraints
-from sidecut.constraints.counting import PairCounts
 from sidecut.constraints.folds import ConstraintFolds, Fold, consistent
+from sidecut.constraints.groups import PairCounts
 from sidecut.exceptions import ConstraintError, SidecutWarning, warn
 
 #: Names of scores of pairs, each fair to must-links and cannot-links however many there are of either.

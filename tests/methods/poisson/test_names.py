@@ -9,7 +9,7 @@ from scipy.linalg import expm
 from sklearn.datasets import load_digits
 
 from sidecut import Constraints, PoissonMBO
-from sidecut.constraints.seeds import find_seeds
+from sidecut.constraints.closure import find_seeds
 from sidecut.graphs import Neighbors, as_graph
 from sidecut.methods.poisson.descent import EnergyPath, size_rule
 from sidecut.methods.poisson.equation import SignedGraph

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sidecut import Constraints
-from sidecut.constraints.seeds import find_seeds
+from sidecut.constraints.closure import find_seeds
 from sidecut.exceptions import ConstraintWarning
 
 

@@ -395,7 +395,7 @@ class CSP(TakesConstraints, SpectralClusterer):
             model = type(self)(k, n_init=min(n_init, 3))
             labels[task.sample] = model._label(rows[task.sample], some, seeded)
             return labels
-        labels = assign_labels(rows, k, n_init=n_init, random_state=task.rng())
+        labels = assign_labels(rows, k, n_init=n_init, random_state=task.seed)
         seeds = seed_centers(rows, known, k) if seeded else None
         if seeds is None:
             return labels

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_flag, check_n_clusters, unless
 from sidecut.constraints import Constraints
-from sidecut.constraints.seeds import find_seeds
+from sidecut.constraints.closure import find_seeds
 from sidecut.graphs import warn_about_graph
 from sidecut.labelling import measure_confidence
 from sidecut.methods.base import GraphClusterer, TakesConstraints, documented

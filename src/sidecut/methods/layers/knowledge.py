@@ -19,9 +19,9 @@ import numpy as np
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
+from sidecut.constraints.closure import Seeds, find_seeds
 from sidecut.constraints.folds import consistent
 from sidecut.constraints.groups import number_by_appearance
-from sidecut.constraints.seeds import Seeds, find_seeds
 from sidecut.graphs import Graph
 from sidecut.methods.layers.tree import Branches
 from sidecut.methods.poisson.equation import SignedGraph, spread_labels

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_not_negative
 from sidecut.constraints import Constraints
-from sidecut.constraints.seeds import Seeds, find_seeds
+from sidecut.constraints.closure import Seeds, find_seeds
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs import Graph, warn_about_graph
 from sidecut.labelling import assign_labels

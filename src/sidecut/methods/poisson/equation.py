@@ -30,7 +30,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.constraints.seeds import contract_links
+from sidecut.constraints.closure import contract_links
 from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.graphs import Graph, SparseProduct
 from sidecut.spectral.conjugate_gradients import solve_columns, solve_shifted

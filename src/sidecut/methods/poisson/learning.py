@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_not_negative
-from sidecut.constraints.seeds import Seeds
+from sidecut.constraints.closure import Seeds
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import documented
 from sidecut.methods.cut import cut

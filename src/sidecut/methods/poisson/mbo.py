@@ -9,7 +9,7 @@ import numpy as np
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_not_negative
 from sidecut.constraints import Constraints
-from sidecut.constraints.seeds import Seeds
+from sidecut.constraints.closure import Seeds
 from sidecut.graphs import Graph
 from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import documented

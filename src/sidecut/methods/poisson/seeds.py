@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from sidecut.checks import FloatArray, IntArray
-from sidecut.constraints.seeds import Seeds
+from sidecut.constraints.closure import Seeds
 from sidecut.labelling import unit_rows
 from sidecut.methods.poisson.equation import DENSE_NODES, SignedGraph, diffusion_filter
 from sidecut.spectral import laplacian_eigenpairs

@@ -24,8 +24,8 @@ from scipy.special import gammaln
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import ConstraintFolds, Constraints
+from sidecut.constraints.closure import Seeds
 from sidecut.constraints.folds import held_out_agreement
-from sidecut.constraints.seeds import Seeds
 from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
 from sidecut.labelling import kmeans_labels, unit_rows
