@@ -330,10 +330,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     results = Results(args.results or (QUICK_RESULTS if args.quick else RESULTS))
     docs = args.docs or (QUICK_RESULTS / "pages" if args.quick else DOCS)
     docs.mkdir(parents=True, exist_ok=True)
+    before = {path: path.read_bytes() for path in docs.iterdir()}
     (docs / "index.md").write_text(overview(results), encoding="utf-8")
     for name, paper in PAPERS.items():
         (docs / f"{name}.md").write_text(page(name, paper, results, docs), encoding="utf-8")
-        print(docs / f"{name}.md")
+    changed = [path for path in sorted(docs.iterdir()) if path.read_bytes() != before.get(path)]
+    for path in changed:
+        print(path)
+    if not changed:
+        print(f"The pages and pictures in {docs} are as they were.")
 
 
 if __name__ == "__main__":

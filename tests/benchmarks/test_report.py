@@ -1,3 +1,4 @@
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -7,7 +8,7 @@ from benchmarks.papers.catalogue import PAPERS, Paper, experiments
 from benchmarks.papers.claims import Claim, Verdict, gain
 from benchmarks.papers.experiment import Protocol
 from benchmarks.papers.figures import is_printed, line_of, look, numbers_of
-from benchmarks.papers.report import command, figures_of, markdown, page
+from benchmarks.papers.report import command, figures_of, main, markdown, page
 from benchmarks.papers.running import run
 from benchmarks.papers.tables import Extra, Results
 
@@ -98,3 +99,23 @@ def test_methods_of_a_panel_are_told_apart(name):
         assert len(set(looks)) == len(looks), experiment.name
         # Without colour, by marker and line alone.
         assert len({drawn[1:] for drawn in looks}) == len(looks), experiment.name
+
+
+def test_what_changed_is_named_pictures_too(paper, toy, store, tmp_path, capsys, monkeypatch):
+    """One experiment was run again, and the names of five pages were printed, but not of its picture."""
+    run(toy, store)
+    monkeypatch.setattr("benchmarks.papers.report.PAPERS", {"toy": paper})
+    capsys.readouterr()
+    words = ["--results", str(store.folder), "--docs", str(tmp_path / "pages")]
+    main(words)
+    made = capsys.readouterr().out.split()
+    (picture,) = [name for name in made if name.endswith(".svg")]
+    assert len(made) == 3
+    (tmp_path / "pages" / "toy.md").write_text("older", encoding="utf-8")
+    main(words)
+    assert capsys.readouterr().out.split() == [str(tmp_path / "pages" / "toy.md")]
+    Path(picture).unlink()
+    main(words)
+    assert capsys.readouterr().out.split() == [picture]
+    main(words)
+    assert "are as they were" in capsys.readouterr().out

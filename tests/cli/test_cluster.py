@@ -303,3 +303,18 @@ def test_a_single_column_of_labels_is_proposed(shell):
     shell.write("t.csv", "x,y,kind\n1,2,\n2,2,\n8,9,owl\n9,9,\n1,3,\n")
     assert shell("cluster", "t.csv", "-o", "l.csv") == 2
     assert shell.err.endswith("All that this table seems to need: --label-column kind.\n")
+
+
+def test_a_cluster_without_a_class_is_called_by_its_number(shell):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    X = rng.normal(size=(60, 2)) + 20 * np.eye(3, 2)[y]
+    seen = ["xy"[c] if c < 2 and row % 4 == 0 else "" for row, c in enumerate(y)]
+    rows = [f"{a},{b},{kind}" for (a, b), kind in zip(X, seen, strict=True)]
+    shell.write("t.csv", "\n".join(["a,b,kind", *rows]) + "\n")
+    words = ("--label-column", "kind", "-k", 3, "--method", "e2cp", "--no-report", "-o", "l.csv")
+    assert shell("cluster", "t.csv", *words) == 0, shell.err
+    sizes = next(line for line in shell.out.splitlines() if line.startswith("sizes"))
+    assert sorted(part.split(": ")[0] for part in sizes[5:].strip().split(", ")) in (
+        [[f"cluster {c}", "x", "y"] for c in range(3)]
+    )

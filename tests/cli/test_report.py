@@ -170,6 +170,14 @@ def test_a_wrong_label_is_listed_by_name(shell, two_clouds):
     assert f"p3{known[3]}{'ab'[classes[3]]}" in section
 
 
+#: The most lines that a number or its heading takes in the table of clusters.
+LINES = """Math.max(...[...document.querySelectorAll(".sizes .number")].map((cell) => {
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return new Set([...text.getClientRects()].map((line) => line.top)).size;
+}))"""
+
+
 def test_the_page_is_whole_on_a_phone(shell, page, browser):
     """Nothing is cut off at 390 pixels, and the picture is on the first screen."""
     for width, height in ((390, 844), (1400, 900)):
@@ -183,6 +191,8 @@ def test_the_page_is_whole_on_a_phone(shell, page, browser):
             "document.querySelector('.sizes tbody th').textContent = 'Schnäppchenjägergemeinschaften'"
         )
         assert sheet.evaluate(wide) == 0
+        # A number is not broken in two: "29.0" over "%".
+        assert sheet.evaluate(LINES) == 1
         box = sheet.locator("figure img").first.bounding_box()
         assert box["y"] + box["height"] <= height
         sheet.close()

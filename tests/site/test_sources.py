@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from sidecut import __version__
+from sidecut.cli.methods import METHODS
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 FOLDERS = (".", "lab", "lab/papers")
@@ -48,3 +51,19 @@ def test_every_page_is_in_a_table_of_contents():
     }
     pages = {page.with_suffix("") for page in PAGES} - {ROOT / "docs" / "index"}
     assert pages - listed == set()
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
+def test_the_first_screen_says_how_to_install_and_shows_the_studio(name):
+    before = (ROOT / name).read_text(encoding="utf-8").split("```python")[0]
+    assert 'pip install ".[all]"' in before
+    assert f"version {__version__}" in before or "version {sub-ref}`release`" in before
+    assert "images/studio/question.png" in before
+
+
+def test_the_method_shown_by_itself_is_the_first_to_try_by_hand():
+    section = (
+        (ROOT / "README.md").read_text(encoding="utf-8").split("## One method by itself")[1].split("\n## ")[0]
+    )
+    assert "first to try by hand" in METHODS["poisson-mbo"].purpose
+    assert "PoissonMBO(" in section
