@@ -10,7 +10,7 @@ from sidecut.evaluation import adjusted_rand_index
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Landmarks
 from sidecut.methods.scacs.cuts import labelled_share, pose_problem, shares_to_try, usual_share
-from sidecut.methods.scacs.scacs import labels_of_neighbors
+from sidecut.methods.scacs.scacs import contrast, shares_of_neighbors
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +36,26 @@ def test_labels_leave_one_share_and_pairs_five(graph):
     assert shares[-1] == labelled_share(pairs) > 0.8
 
 
-def test_the_labels_around_a_point_are_those_of_the_others(graph):
+def test_the_clusters_around_a_point_are_those_of_the_others(graph):
     labels = np.random.default_rng(1).integers(0, 3, 200)
-    weights = graph.toarray() - np.diag(graph.toarray().diagonal())
-    expected = (weights @ np.eye(3)[labels]).argmax(axis=1)
-    found = labels_of_neighbors(graph.codes, graph.sums, labels, 3)
-    alone = weights.max(axis=1) < 1e-12
-    np.testing.assert_array_equal(found[~alone], expected[~alone])
-    np.testing.assert_array_equal(found[alone], labels[alone])
+    weights, members = graph.toarray() - np.diag(graph.toarray().diagonal()), np.eye(3)[labels]
+    around = weights.sum(axis=1, keepdims=True)
+    expected = np.where(around > 1e-12, weights @ members / np.maximum(around, 1e-12), members)
+    found = shares_of_neighbors(graph.codes, graph.sums, labels, 3)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("kinds", [(True, True), (True, False), (False, True)])
+def test_the_contrast_is_that_of_the_mean_products_of_all_pairs(kinds):
+    shares = np.random.default_rng(0).dirichlet(np.ones(4), 60)
+    pairs = sample_pairs(np.arange(60) % 3, 50, random_state=0)
+    links = [pairs.must_link if kinds[0] else None, pairs.cannot_link if kinds[1] else None]
+    by_chance = (shares @ shares.T).mean()
+    alike, apart = (
+        by_chance if some is None else (shares[some[:, 0]] * shares[some[:, 1]]).sum(axis=1).mean()
+        for some in links
+    )
+    assert contrast(Constraints.from_pairs(60, *links), shares) == pytest.approx(alike - apart)
 
 
 def test_pairs_count_in_two_clusters_that_the_graph_does_not_show():

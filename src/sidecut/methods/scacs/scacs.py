@@ -17,7 +17,7 @@ from sidecut.graphs import LandmarkSums
 from sidecut.labelling import nearest_centers, rough_labels
 from sidecut.methods.base import TakesConstraints, documented
 from sidecut.methods.csp.estimator import warn_about_missing_cuts
-from sidecut.methods.guard import MIN_GAIN, draw_sample
+from sidecut.methods.guard import draw_sample
 from sidecut.methods.scacs.base import Embedder, LandmarkClusterer, embed_codes
 from sidecut.methods.scacs.cuts import (
     ROUNDING,
@@ -143,18 +143,32 @@ def separate_sides(found: Embedder, sums: LandmarkSums) -> Embedder:
     return found._replace(projection=shifted, centers=np.vstack([-spread, spread]))
 
 
-def labels_of_neighbors(
+def shares_of_neighbors(
     codes: sp.csr_array, sums: LandmarkSums, labels: IntArray, n_clusters: int
-) -> IntArray:
-    """Return the label of most of the weight around every point in Ĝ, its own weight left out.
+) -> FloatArray:
+    """Return the share of every cluster in the weight around each point in Ĝ, its own weight left out.
 
     A point that a link holds in a cluster against its neighbours shows nothing about the cluster. Where
     points share few landmarks, most of the weight Ĝ_ii + Σ_j Ĝ_ij is its own.
     """
     members, nearness = np.eye(n_clusters)[labels], codes.multiply(1.0 / sums.degrees).tocsr()
     own = np.asarray(nearness.multiply(codes).sum(axis=1)).reshape(-1, 1)
-    votes = nearness @ (codes.T @ members) - own * members
-    return np.where(votes.max(axis=1) > ROUNDING * own[:, 0], votes.argmax(axis=1), labels)
+    votes = np.maximum(nearness @ (codes.T @ members) - own * members, 0.0)
+    total = votes.sum(axis=1, keepdims=True)
+    return np.where(total > ROUNDING * own, votes / np.maximum(total, ROUNDING * own), members)
+
+
+def contrast(known: Constraints, shares: FloatArray) -> float:
+    """Return how much more alike joined points are than separated ones, as mean products of their rows.
+
+    Where constraints are of one kind, pairs at random stand for the other.
+    """
+    known, points = known.with_diagonal(0.0).restricted()
+    must, rows = known.must_part(), shares[points]
+    alike, both = (float((rows * part.apply(rows)).sum()) for part in (must, known))
+    n_must, n_cannot = must.total(), must.total() - known.total()
+    by_chance = float((shares.mean(axis=0) ** 2).sum())
+    return (alike / n_must if n_must else by_chance) - ((alike - both) / n_cannot if n_cannot else by_chance)
 
 
 def refuse_constraints(constraints: Constraints | None) -> None:
@@ -330,12 +344,10 @@ class SCACS(TakesConstraints, LandmarkClusterer):
         return separate_sides(found, sums) if k == 2 and self.unit_rows else found
 
     def _try_shares(self, task: Task, problem: ConstrainedProblem, shares: Sequence[Share]) -> Embedder:
-        """Return the projection for the β₀ with which labels around the constrained points agree best."""
+        """Return the projection for the β₀ with which clusters around the points agree with them best."""
         sample = draw_sample(task) if task.sample is None else task.sample
-        codes = task.data.take(sample)
-        # More than chance brings: of two that are as good, the smaller β₀ has the smoother cuts.
-        gain = MIN_GAIN / np.sqrt(max(task.constraints.n_independent_pairs, 1))
-        best, needed, failure = None, -np.inf, None
+        codes, known = task.data.take(sample), task.constraints.restricted_to(sample)
+        best, highest, failure = None, -np.inf, None
         for share in shares:
             try:
                 # A warning about one β need not hold for the one that is taken.
@@ -344,17 +356,16 @@ class SCACS(TakesConstraints, LandmarkClusterer):
             except (InfeasibleError, SpectralError) as error:
                 failure = error
                 continue
-            labels = np.full(task.n_points, -1, dtype=np.intp)
-            labels[sample] = self._labels_around(task, found, codes)
-            agreement = task.constraints.agreement(labels)
-            if agreement > needed:
-                best, needed = found, agreement + gain
+            agreement = contrast(known, self._shares_around(task, found, codes))
+            # Of two that are as good, the smaller β₀ has the smoother cuts.
+            if agreement > highest:
+                best, highest = found, agreement
         if best is None:
             raise failure or InfeasibleError("No cut can satisfy these constraints.")
         return best
 
-    def _labels_around(self, task: Task, found: Embedder, codes: sp.csr_array) -> IntArray:
-        """Return for every point the label that its neighbours have, from a rough k-means."""
+    def _shares_around(self, task: Task, found: Embedder, codes: sp.csr_array) -> FloatArray:
+        """Return the shares of the clusters around every point, from a rough k-means."""
         rows, k = embed_codes(codes, found.projection, self.unit_rows), task.n_clusters
         labels = rough_labels(rows, k) if found.centers is None else nearest_centers(rows, found.centers)
-        return labels_of_neighbors(codes, task.data.sums, labels, k)
+        return shares_of_neighbors(codes, task.data.sums, labels, k)
