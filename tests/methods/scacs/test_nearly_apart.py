@@ -29,8 +29,8 @@ def test_residuals_do_not_depend_on_the_gap(distance, seed, sample):
     known = sample(y, 10, random_state=seed)
     model = SCACS(3, safe=False, n_landmarks=4, sigma=1.0, landmarks=landmarks, random_state=0)
     cuts = model.fit(X, constraints=known).cuts_
-    assert cuts.residuals.max() < 1e-8
-    assert model.solution_.residuals.max() < 1e-8
+    assert cuts.residuals.max() < 2e-8
+    assert model.solution_.residuals.max() < 2e-8
 
 
 def test_the_cuts_are_those_of_the_textbook():
