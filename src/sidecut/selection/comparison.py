@@ -31,8 +31,6 @@ PLAIN = "NormalizedCut"
 #: A candidate believed to be worse by this has a vote that counts 1/e as much; below `MIN_WEIGHT`, none.
 VOTE_SCALE, MIN_WEIGHT = 0.05, 0.05
 COLUMNS = ("method", "graph", "expected", "score", "spread", "folds", "believed", "seconds", "verdict")
-#: How many of the candidates that vote are named in words.
-N_NAMED = 3
 SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
@@ -277,29 +275,20 @@ def tabulate(candidates: list[Candidate]) -> CandidateTable:
 def explain(candidates: list[Candidate], chosen: list[Candidate], n_clusters: int, found: bool) -> str:
     """Say in a sentence or two what was chosen and why."""
     number = f"{n_clusters} cluster{'s' if n_clusters > 1 else ''}{', a number found here' if found else ''}"
-    more = f", and {len(chosen) - N_NAMED} others," if len(chosen) > N_NAMED else ""
-    answer = f"{_name(chosen[:N_NAMED])}{more}{' voted' if len(chosen) > 1 else ''} ({number})"
+    best, tried = chosen[0], sum(1 for candidate in candidates if candidate.counts)
+    on = best.view.name if best.view.name.startswith("the ") else f"a graph of {best.view.name}"
+    answer = f"{best.method} on {on} ({number})"
+    if len(chosen) > 1:
+        answer = f"{len(chosen)} candidates voted ({number}); the best of them is {best.method} on {on}"
     if len(candidates) == 1:
         return f"{answer}: there are no constraints."
     if not any(candidate.counts for candidate in candidates if candidate.method != PLAIN):
         return f"{answer}: there are too few constraints to compare by, so past experience chose."
-    best, tried = chosen[0], sum(1 for candidate in candidates if candidate.counts)
     plain = next((one for one in candidates if one.method == PLAIN and one.counts), best)
-    others = "" if plain is best else f", the cut without constraints {plain.score:.0%}"
+    others = "" if plain is best else f"; the cut without constraints got {plain.score:.0%}"
     return (
-        f"{answer}. {tried} candidates were judged by past experience and by constraints held out: of the "
-        f"pairs held out, {best.method} got {best.score:.0%} right{others} (together and apart count alike)."
-    )
-
-
-def _name(chosen: list[Candidate]) -> str:
-    """Return the methods, and after those on one graph its name."""
-    graphs: dict[str, list[str]] = {}
-    for one in chosen:
-        graphs.setdefault(one.view.name, []).append(one.method)
-    return "; ".join(
-        f"{_list(methods)} on {name if name.startswith('the ') else f'a graph of {name}'}"
-        for name, methods in graphs.items()
+        f"{answer}. {tried} candidates were judged by past experience and by constraints that were held "
+        f"out: {best.method} got {best.score:.0%} of the held-out pairs right{others}."
     )
 
 
@@ -314,7 +303,3 @@ def explain_contradicted(n_contradicted: int, n_labels: int, is_overruled: bool)
         f"{'them' if are_many else 'it'} and {what}: sidecut.diagnostics.find_suspects tells which are "
         "likely to be wrong."
     )
-
-
-def _list(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
