@@ -24,9 +24,6 @@ from sidecut.cli.tables import points_from_table
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.plots import plot_dialogue
 
-__all__ = ["run"]
-
-
 #: The file beside the answers that says which rows they are about.
 ASKED = "rows.txt"
 #: Why each strategy asks, in plain words.

@@ -38,8 +38,6 @@ from sidecut.constraints.closure import points_apart, too_few_clusters
 from sidecut.diagnostics import Suspects, find_suspects
 from sidecut.exceptions import ConflictError
 
-__all__ = ["chance_words", "list_suspects", "run", "seek_suspects"]
-
 #: Labels and links are not checked one by one on more points, with more known points, or with more links.
 MAX_POINTS, MAX_KNOWN_POINTS, MAX_LINKS = 20_000, 2_000, 20_000
 

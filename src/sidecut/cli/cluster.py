@@ -43,8 +43,6 @@ from sidecut.cli.result import ClusterRun, graph_spectrum, json_summary, show_su
 from sidecut.constraints import Constraints
 from sidecut.constraints.closure import too_few_clusters
 
-__all__ = ["FinishedRun", "finish", "run"]
-
 #: Words of the warnings about cannot-links that labels violate, and about those they will have to.
 REMAIN, SOME_MUST = " violated: --clusters ", "some cannot-links must be violated"
 

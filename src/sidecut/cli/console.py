@@ -18,21 +18,6 @@ from rich.console import Console, RenderableType
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-__all__ = [
-    "Exit",
-    "Stages",
-    "UsageError",
-    "collected_warnings",
-    "counted",
-    "did_you_mean",
-    "existing_file",
-    "in_options",
-    "require",
-    "show_rows",
-    "show_table",
-    "show_warnings",
-]
-
 
 class Exit(IntEnum):
     """Exit codes of the program."""
@@ -103,10 +88,7 @@ def show_rows(rows: Iterable[tuple[str, str]]) -> None:
 
 
 def show_table(
-    heads: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    numeric: Sequence[int] = (),
-    width: int | None = None,
+    heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int] = (), width: int | None = None
 ) -> None:
     """Print a table without lines."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)

@@ -15,8 +15,6 @@ from sidecut.cli.console import Exit, show_table
 from sidecut.cli.options import ClusterOptions, DemoOptions, command_line
 from sidecut.datasets import Dataset, make_example, two_moons
 
-__all__ = ["run"]
-
 
 @dataclass(frozen=True)
 class Example:

@@ -18,9 +18,6 @@ from sidecut.cli.reading import TextFormat
 from sidecut.constraints import Constraints
 from sidecut.evaluation import adjusted_rand_index, evaluate
 
-__all__ = ["run"]
-
-
 #: Pairs above this number are counted without listing them; those of a sample of points are listed instead.
 MAX_LISTED = 1_000_000
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from dask.dataframe import DataFrame
     from distributed import Client
 
-__all__ = ["chosen_parameters", "compute_on_cluster", "fit", "refuse_unscheduled"]
-
 
 def chosen_parameters(options: ClusterOptions) -> dict[str, Any]:
     """Return the parameters that have options of their own; None keeps the method's default."""

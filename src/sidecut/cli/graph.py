@@ -14,8 +14,6 @@ from sidecut.cli.console import Exit, UsageError, require
 from sidecut.cli.options import GraphBuildOptions, GraphShowOptions
 from sidecut.graphs import BlockGraph, Graph, graph_from_edges, graph_from_points
 
-__all__ = ["build", "show"]
-
 
 class Steps:
     """Writes the steps of a build to standard error, with what is done of each."""
@@ -25,6 +23,7 @@ class Steps:
         self._step, self._done, self._written = "", 0, 0.0
 
     def __call__(self, step: str, done: int) -> None:
+        """Count what is done of a step."""
         if step != self._step:
             self.finish()
             self._step, self._done = step, 0

@@ -15,34 +15,13 @@ from scipy import sparse
 from sidecut.cli.console import UsageError, existing_file, in_options
 from sidecut.cli.options import TableOptions
 from sidecut.cli.preparation import Points, Preparation, PreparationOptions, learn_scale, quoted
-from sidecut.cli.reading import (
-    TABLE_SUFFIXES,
-    TextFormat,
-    kind_suffix,
-    read_lines,
-    read_table,
-)
+from sidecut.cli.reading import TABLE_SUFFIXES, TextFormat, kind_suffix, read_lines, read_table
 from sidecut.cli.tables import ColumnRoles, named_parts, points_from_table
 from sidecut.constraints import Conflict, Constraints
 from sidecut.constraints.files import read_constraints
 from sidecut.constraints.inputs import read_labels
 from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning, warn
 from sidecut.graphs import Graph
-
-__all__ = [
-    "ARRAY_SUFFIXES",
-    "column_roles",
-    "conflict_words",
-    "existing_file",
-    "known_constraints",
-    "points_from_array",
-    "read_array",
-    "read_named_constraints",
-    "read_points",
-    "split_names",
-    "text_format",
-    "unknown_values",
-]
 
 ARRAY_SUFFIXES = (".npy", ".npz")
 EDGE_SUFFIXES = (".edges", ".edgelist")

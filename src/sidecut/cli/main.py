@@ -19,8 +19,6 @@ from sidecut import __version__
 from sidecut.cli import options
 from sidecut.cli.console import Exit, UsageError, existing_file, show_warnings
 
-__all__ = ["main"]
-
 _EXIT_CODES = (
     "Exit codes: 0 done; 1 the computation failed; 2 the command or its input cannot be used (the message "
     "says what to do); 3 done, but hard constraints are violated (only with --strict)."
@@ -178,9 +176,16 @@ def _add_command(name: str, summary: str, asked: type[Any], group: str | None = 
         # Imported when used: --help and --version should not wait for it.
         module = importlib.import_module(f"sidecut.cli.{group or name}")
         run: Callable[[Any], int] = getattr(module, name if group else "run")
+        del values["debug"]
         return run(asked(**values))
 
-    command.__signature__ = inspect.signature(asked, eval_str=True)  # type: ignore[attr-defined]
+    signature = inspect.signature(asked, eval_str=True)
+    debug = inspect.Parameter(
+        "debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=options.Debug
+    )
+    command.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), debug]
+    )
     command.__annotations__ = {}
     (graph_app if group else app).command(name, cls=_Command, help=summary, epilog=_EXIT_CODES)(command)
 

@@ -17,16 +17,6 @@ from sidecut.cli.console import Exit, UsageError, did_you_mean, show_table
 from sidecut.cli.options import MethodsOptions
 from sidecut.constraints import Constraints
 
-__all__ = [
-    "METHODS",
-    "Method",
-    "build_estimator",
-    "default_method",
-    "method_named",
-    "parse_setting",
-    "run",
-]
-
 
 @dataclass(frozen=True)
 class Method:

@@ -9,21 +9,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-__all__ = [
-    "AskOptions",
-    "CheckOptions",
-    "ClusterOptions",
-    "DemoOptions",
-    "EvaluateOptions",
-    "GraphBuildOptions",
-    "GraphShowOptions",
-    "MethodsOptions",
-    "PredictOptions",
-    "SegmentOptions",
-    "StudioOptions",
-    "command_line",
-]
-
 
 def command_line(name: str, options: Any) -> str:
     """Return the command line that gives these options, defaults left out."""
@@ -149,8 +134,7 @@ class TableOptions:
         list[str] | None, _option(INPUT, "Columns that look like ids or dates but are features.", "A,B")
     ] = None
     impute: Annotated[
-        bool,
-        _switch(INPUT, "Fill gaps: with the median of a number, the most frequent text.", "--impute"),
+        bool, _switch(INPUT, "Fill gaps: with the median of a number, the most frequent text.", "--impute")
     ] = False
     encode: Annotated[
         bool, _switch(INPUT, "Cluster by text, too; every column then counts alike.", "--encode")
@@ -183,8 +167,7 @@ class ClusterOptions(TableOptions):
     ] = "auto"
 
     input: Annotated[
-        Literal["table", "array", "edges"] | None,
-        _option(INPUT, "What DATA is, if its suffix does not say."),
+        Literal["table", "array", "edges"] | None, _option(INPUT, "What DATA is, if its suffix does not say.")
     ] = None
     graph: Annotated[
         bool, _switch(INPUT, "DATA is a square matrix of weights between the points.", "--graph")
@@ -242,7 +225,6 @@ class ClusterOptions(TableOptions):
     json: Json = False
     quiet: Quiet = False
     verbose: Verbose = False
-    debug: Debug = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,7 +249,6 @@ class PredictOptions:
     thousands: Thousands = None
     report: Annotated[Path | None, _option(OUTPUT, "Also write a page about the new points.", "HTML")] = None
     quiet: Quiet = False
-    debug: Debug = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,7 +276,6 @@ class DemoOptions:
     output: Annotated[Path, _option(None, "Directory to write to.", "DIR", "--output", "-o")]
     quiet: Quiet = False
     verbose: Verbose = False
-    debug: Debug = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,7 +283,6 @@ class MethodsOptions:
     """Options of ``sidecut methods``."""
 
     json: Json = False
-    debug: Debug = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,7 +302,6 @@ class EvaluateOptions:
     on_conflict: OnConflict = "raise"
     encoding: Encoding = None
     json: Json = False
-    debug: Debug = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,8 +325,7 @@ class CheckOptions:
         str | None, _option(None, "Column of DATA with the names of the points.", "NAME")
     ] = None
     clusters: Annotated[
-        int | None,
-        _option(None, "Number of clusters, to see whether it suffices.", "K", "--clusters", "-k"),
+        int | None, _option(None, "Number of clusters, to see whether it suffices.", "K", "--clusters", "-k")
     ] = None
     unknown: Unknown = None
     sheet: Sheet = None
@@ -356,7 +333,6 @@ class CheckOptions:
     decimal: Decimal = None
     thousands: Thousands = None
     json: Json = False
-    debug: Debug = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -424,7 +400,6 @@ class SegmentOptions:
     json: Json = False
     quiet: Quiet = False
     verbose: Verbose = False
-    debug: Debug = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -453,7 +428,6 @@ class AskOptions(TableOptions):
     costs: Costs = None
     raw: Raw = False
     seed: Seed = 0
-    debug: Debug = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -493,7 +467,6 @@ class StudioOptions(TableOptions):
     port: Annotated[int, _option(None, "Port on this machine (default: a free one).", "N")] = 0
     browser: Annotated[bool, _switch(None, "Open the page.", "--browser/--no-browser")] = True
     seed: Seed = 0
-    debug: Debug = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -514,7 +487,6 @@ class GraphBuildOptions:
     ] = None
     seed: Seed = 0
     quiet: Quiet = False
-    debug: Debug = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -524,4 +496,3 @@ class GraphShowOptions:
     data: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a graph.")]
     parts: Annotated[int, _option(None, "How many parts it will be divided into.", "N")] = 4
     check: Annotated[bool, _switch(None, "Compare checksums first.", "--check/--no-check")] = True
-    debug: Debug = False

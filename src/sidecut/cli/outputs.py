@@ -18,18 +18,6 @@ from sidecut.cli.preparation import Points
 from sidecut.cli.reading import JSON_LINES, TextFormat, read_table
 from sidecut.cli.tables import class_codes
 
-__all__ = [
-    "LABEL_SUFFIXES",
-    "MODEL_SUFFIXES",
-    "PICTURE_SUFFIXES",
-    "STANDARD_OUTPUT",
-    "checked_output",
-    "label_columns",
-    "read_labels",
-    "refuse_overwriting",
-    "write_labels",
-]
-
 STANDARD_OUTPUT = Path("-")
 LABEL_SUFFIXES = (".csv", ".tsv", *JSON_LINES, ".npy", ".parquet")
 MODEL_SUFFIXES = (".sidecut",)

@@ -28,9 +28,6 @@ from sidecut.cli.report import predictions_html
 from sidecut.cli.result import ClusterRun
 from sidecut.cli.tables import must_exist
 
-__all__ = ["run"]
-
-
 #: Types a file may hold beyond those skops trusts itself; the trees are those of AutoCut's classifier. A
 #: partial function is refused unless the function itself is trusted.
 TRUSTED = (

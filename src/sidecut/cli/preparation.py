@@ -17,8 +17,6 @@ from sidecut.exceptions import SidecutWarning, warn
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Points", "Preparation", "PreparationOptions", "learn_preparation"]
-
 
 #: A column of text is spoken of if random classes would differ in it as much with a larger chance than this.
 MAX_CHANCE = 0.1

@@ -27,16 +27,6 @@ from sidecut.exceptions import ConstraintError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "JSON_LINES",
-    "TABLE_SUFFIXES",
-    "TextFormat",
-    "has_unclear_numbers",
-    "kind_suffix",
-    "read_lines",
-    "read_table",
-    "text_options",
-]
 
 JSON_LINES = (".jsonl", ".ndjson")
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", *EXCEL, ".json", *JSON_LINES, *PARQUET)

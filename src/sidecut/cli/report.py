@@ -34,8 +34,6 @@ from sidecut.plots import (
 from sidecut.plots.canvas import cluster_styles, new_figure
 from sidecut.plots.links import are_labels
 
-__all__ = ["embed_figure", "predictions_html", "render_page", "report_html", "save_picture", "update_html"]
-
 #: Colours of pictures on light and on dark paper.
 THEMES: dict[str, dict[str, Any]] = {
     "light": {"text.color": "#1d2129", "axes.labelcolor": "#1d2129", "axes.edgecolor": "#8a919e"},

@@ -20,16 +20,6 @@ from sidecut.diagnostics import Suspects
 from sidecut.evaluation import clustering_accuracy
 from sidecut.spectral import laplacian_eigenpairs
 
-__all__ = [
-    "ClusterRun",
-    "clusters_words",
-    "graph_spectrum",
-    "json_summary",
-    "sentences",
-    "show_summary",
-    "solver_words",
-]
-
 
 @dataclass(frozen=True)
 class ClusterRun:

@@ -28,8 +28,6 @@ from sidecut.images.files import IMAGE_SUFFIXES, LABEL_SUFFIXES
 from sidecut.images.seeds import Seeds, as_seeds
 from sidecut.images.spectral_cut import is_cut_by_regions, number_of_segments, usual_method, usual_radius
 
-__all__ = ["parse_box", "run"]
-
 #: What was done where nothing is marked, and what would find the thing that is meant.
 WITHOUT_MARKS = (
     "none: the {} segments are where few alike pixels are cut apart, which need not be things. Mark what you "

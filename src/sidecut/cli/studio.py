@@ -46,8 +46,6 @@ from sidecut.studio.messages import File
 from sidecut.studio.project import as_file
 from sidecut.studio.requests import SessionHandler
 
-__all__ = ["run"]
-
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff")
 
 

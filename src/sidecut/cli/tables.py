@@ -29,16 +29,6 @@ from sidecut.exceptions import ConstraintError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "ColumnRoles",
-    "class_codes",
-    "class_names",
-    "feature_columns",
-    "must_exist",
-    "named_parts",
-    "points_from_table",
-]
-
 
 @dataclass(frozen=True)
 class ColumnRoles:

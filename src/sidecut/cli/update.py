@@ -26,8 +26,6 @@ from sidecut.cli.tables import class_names, must_exist
 from sidecut.constraints import Constraints
 from sidecut.lasting import Corrections
 
-__all__ = ["run"]
-
 
 def run(options: UpdateOptions) -> int:
     """Take new points in, write their labels and the model, and say what changed."""

@@ -150,12 +150,7 @@ def close(stated: Statements, weight: float = 1.0, diagonal: float = 1.0) -> Gro
     apart += [of_node[stated.cannot.pairs]]
     apart += [of_node[node[upper_entries(groups.apart)[0]]] for groups, node in both]
     return make_groups(
-        points,
-        of_node[points],
-        clique=clique,
-        apart=np.concatenate(apart),
-        weight=weight,
-        diagonal=diagonal,
+        points, of_node[points], clique=clique, apart=np.concatenate(apart), weight=weight, diagonal=diagonal
     )
 
 

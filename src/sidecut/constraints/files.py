@@ -41,13 +41,7 @@ from sidecut.constraints.groups import (
     strongest,
     upper_entries,
 )
-from sidecut.constraints.inputs import (
-    UNKNOWN,
-    check_n_samples,
-    check_positive,
-    labels_from_text,
-    read_labels,
-)
+from sidecut.constraints.inputs import UNKNOWN, check_n_samples, check_positive, labels_from_text, read_labels
 from sidecut.constraints.resolution import as_matrix, merge
 from sidecut.constraints.tables import Row, Table, split_tables
 from sidecut.constraints.value import Constraints

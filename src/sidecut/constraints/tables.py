@@ -39,10 +39,7 @@ SIGNS = {
     **dict.fromkeys(("cannot-link", "cannot_link", "cannot", "cl", "apart", "-1"), -1.0),
 }
 #: What may stand under ``same``: an answer to "are these two the same?"
-ANSWERS = {
-    **dict.fromkeys(("yes", "y", "true", "1"), 1.0),
-    **dict.fromkeys(("no", "n", "false", "0"), -1.0),
-}
+ANSWERS = {**dict.fromkeys(("yes", "y", "true", "1"), 1.0), **dict.fromkeys(("no", "n", "false", "0"), -1.0)}
 #: Headings of two columns that name pairs, of which nothing more is said.
 SECOND_ENDS = ("j", "b", "v", "to", "target", "dst", "second", "node2")
 Row = list[str]

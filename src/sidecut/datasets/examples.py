@@ -101,11 +101,7 @@ def make_example(
 
 
 def stochastic_block_graph(
-    sizes: Sequence[int],
-    p_in: float,
-    p_out: float,
-    *,
-    random_state: int | np.random.Generator | None = None,
+    sizes: Sequence[int], p_in: float, p_out: float, *, random_state: int | np.random.Generator | None = None
 ) -> tuple[csr_array, IntArray]:
     """Draw a graph whose edges have probability `p_in` inside a block and `p_out` between blocks.
 

@@ -16,9 +16,6 @@ from sidecut.checks import FloatArray, IntArray
 from sidecut.datasets.dataset import Dataset, variant
 from sidecut.exceptions import DatasetWarning, DataUnavailableError, warn
 
-__all__ = ["load"]
-
-
 #: The environment variable that names a folder of data sets.
 FOLDER = "SIDECUT_DATA"
 

@@ -241,11 +241,7 @@ def scaled(rows: FloatArray, scale: FloatArray | None) -> FloatArray:
 
 
 def multiply_part(
-    part: GraphPart,
-    own: FloatArray,
-    received: dict[int, FloatArray],
-    scale: FloatArray | None,
-    power: int,
+    part: GraphPart, own: FloatArray, received: dict[int, FloatArray], scale: FloatArray | None, power: int
 ) -> FloatArray:
     """Return the rows of a part times a block of vectors."""
     rows = np.empty((len(part.nodes), *own.shape[1:]), dtype=own.dtype)

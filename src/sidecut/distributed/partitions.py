@@ -326,12 +326,7 @@ def mean_of(nearest: NearestLandmarks) -> tuple[float, int]:
 
 
 def apply_rows(
-    function: Any,
-    nearest: NearestLandmarks,
-    sigma: float,
-    n_landmarks: int,
-    kept: IntArray,
-    *arguments: Any,
+    function: Any, nearest: NearestLandmarks, sigma: float, n_landmarks: int, kept: IntArray, *arguments: Any
 ) -> Any:
     """Return a function of the codes of a partition, over the landmarks that are kept."""
     codes = code_points(nearest, sigma, n_landmarks)

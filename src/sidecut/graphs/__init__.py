@@ -36,12 +36,7 @@ from sidecut.graphs.landmark_codes import (
     constraint_gram,
     landmark_sums,
 )
-from sidecut.graphs.landmarks import (
-    LandmarkGraph,
-    Landmarks,
-    choose_landmarks,
-    landmark_components,
-)
+from sidecut.graphs.landmarks import LandmarkGraph, Landmarks, choose_landmarks, landmark_components
 from sidecut.graphs.lazy import CorrectedGraph, FactorGraph, TiledGraph, columns_of, correct_weights, rows_of
 from sidecut.graphs.point_files import graph_from_points
 from sidecut.graphs.recipes import (

@@ -59,11 +59,7 @@ class EdgeBuckets:
 
 
 def graph_from_edges(
-    edges: Any,
-    folder: str | Path,
-    *,
-    n_nodes: int | None = None,
-    progress: Progress = lambda *_: None,
+    edges: Any, folder: str | Path, *, n_nodes: int | None = None, progress: Progress = lambda *_: None
 ) -> BlockGraph:
     """Build a graph on a disk from a list of edges that may be larger than memory.
 

@@ -344,10 +344,7 @@ def _segment_regions(image: npt.ArrayLike, seeds: Seeds, graph: Any, volume: boo
 
 
 def _segment_beyond_marks(
-    image: npt.ArrayLike,
-    seeds: Seeds,
-    n_segments: int,
-    random_state: int | np.random.RandomState | None,
+    image: npt.ArrayLike, seeds: Seeds, n_segments: int, random_state: int | np.random.RandomState | None
 ) -> Segmentation:
     """Cut a picture into more segments than were marked, and keep every mark.
 

@@ -24,8 +24,6 @@ from sidecut.exceptions import ConstraintError, GraphWarning, warn
 from sidecut.graphs import Graph, Neighbors, as_graph
 from sidecut.selection import AutoCut
 
-__all__ = ["cluster", "marker_labels"]
-
 #: More genes than this are reduced to as many components, as scanpy does.
 N_COMPONENTS = 50
 Markers = Mapping[str, Sequence[str]]

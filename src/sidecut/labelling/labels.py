@@ -211,11 +211,7 @@ def kmeans_from(embedding: FloatArray, centers: FloatArray) -> IntArray:
 
 
 def kmeans_centers(
-    embedding: ArrayLike,
-    n_clusters: int,
-    *,
-    n_init: int = 10,
-    random_state: Seed = None,
+    embedding: ArrayLike, n_clusters: int, *, n_init: int = 10, random_state: Seed = None
 ) -> FloatArray:
     """Return the centres of the clusters k-means finds among the rows of an embedding.
 
@@ -280,11 +276,7 @@ def _check_mask(fit_rows: ArrayLike, n_rows: int, n_clusters: int) -> BoolArray:
 
 
 def _fit(
-    rows: FloatArray,
-    n_clusters: int,
-    n_init: int,
-    random_state: Seed,
-    init: str | FloatArray = "k-means++",
+    rows: FloatArray, n_clusters: int, n_init: int, random_state: Seed, init: str | FloatArray = "k-means++"
 ) -> KMeans:
     is_large = len(rows) * n_clusters >= THREADED_DISTANCES
     if is_large and n_clusters >= SINGLE_CLUSTERS:
@@ -301,12 +293,7 @@ def _fit(
 
 
 def rotation_labels(
-    embedding: ArrayLike,
-    n_clusters: int,
-    *,
-    n_init: int = 10,
-    max_iter: int = 100,
-    random_state: Seed = None,
+    embedding: ArrayLike, n_clusters: int, *, n_init: int = 10, max_iter: int = 100, random_state: Seed = None
 ) -> IntArray:
     """Cluster by the rotation that brings the unit rows closest to an indicator matrix.
 

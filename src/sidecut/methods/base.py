@@ -17,19 +17,9 @@ from sidecut.graphs import Graph, GraphRecipe
 from sidecut.labelling import Repair, keep_given_classes, measure_confidence, satisfy_links
 from sidecut.methods.cut import LABELLINGS
 from sidecut.methods.guard import are_ample, guard
-from sidecut.methods.new_points import (
-    TakesNewPoints,
-    equal_rows,
-)
+from sidecut.methods.new_points import TakesNewPoints, equal_rows
 from sidecut.methods.parts import solve_in_parts
-from sidecut.methods.task import (
-    Answer,
-    Decision,
-    Task,
-    build_graph,
-    is_precomputed,
-    read_task,
-)
+from sidecut.methods.task import Answer, Decision, Task, build_graph, is_precomputed, read_task
 from sidecut.progress import show_progress
 from sidecut.spectral import Eigenpairs
 from sidecut.spectral.laplacian import SOLVERS

@@ -59,12 +59,7 @@ def forecast_of(n: int, fill: float) -> FactorForecast:
 
 def factorize(matrix: sp.csc_array) -> SuperLU:
     """Factorise a sparse symmetric matrix without pivoting: A = L D Lᵀ, stored as SuperLU stores L U."""
-    return splu(
-        matrix,
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )
+    return splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
 class UpdatedFactor:

@@ -46,11 +46,7 @@ Inverse = Callable[[FloatArray], FloatArray]
 
 
 def solve_factorized(
-    problem: LaplacianProblem,
-    wanted: int,
-    guards: int,
-    rng: np.random.RandomState,
-    is_pending: bool = False,
+    problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState, is_pending: bool = False
 ) -> Eigenpairs:
     """Return the smallest eigenpairs of L̄ outside its null space by shift-invert.
 
@@ -235,9 +231,7 @@ class LaplacianInverse:
     def __init__(self, problem: LaplacianProblem, shift: float) -> None:
         self.problem = problem
         self.system = LinearOperator(
-            (problem.n, problem.n),
-            matvec=lambda v: problem.apply_laplacian(v) + shift * v,
-            dtype=np.float64,
+            (problem.n, problem.n), matvec=lambda v: problem.apply_laplacian(v) + shift * v, dtype=np.float64
         )
         self.preconditioner: LinearOperator | None = None
         self.acceleration = "conjugate gradients"

@@ -160,9 +160,7 @@ def solve_lanczos(
     def find(clear: Projection, count: int) -> FloatArray:
         """Run ARPACK outside what was found, where Ā is moved to 0, the middle of its spectrum."""
         operator = LinearOperator(
-            (problem.n, problem.n),
-            matvec=lambda v: clear(problem.affinity.apply(clear(v))),
-            dtype=np.float64,
+            (problem.n, problem.n), matvec=lambda v: clear(problem.affinity.apply(clear(v))), dtype=np.float64
         )
         start = clear(rng.standard_normal(problem.n))
         return largest_eigenvectors(operator, count, start, rng, tolerance=tolerance, max_products=budget)

@@ -56,7 +56,7 @@ class MustLinkedSets:
         raise InfeasibleError(
             f"no assignment to n_clusters={n_clusters} clusters was found that satisfies the "
             f"{len(self.graph.edges)} cannot-links, in max_steps={max_steps} steps; this does not prove that "
-            "there is none: raise max_steps or n_clusters, or drop some cannot-links.",
+            "there is none: raise max_steps or n_clusters, or drop some cannot-links."
         )
 
     def _infeasible(self, blame: IntArray, n_clusters: int) -> InfeasibleError:

@@ -296,11 +296,7 @@ class MetricKMeans(TakesConstraints, PointClusterer):
         if known.n_pairs:
             with stage("metric"):
                 metric = learn_diagonal_metric(
-                    X,
-                    known,
-                    regularization=self.regularization,
-                    max_pairs=self.max_pairs,
-                    random_state=rng,
+                    X, known, regularization=self.regularization, max_pairs=self.max_pairs, random_state=rng
                 )
         with stage("k-means"):
             answer = self._cluster(X, metric, rng)

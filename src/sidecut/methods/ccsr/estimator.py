@@ -21,8 +21,6 @@ from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
-__all__ = ["CCSR", "KernelProgramme", "ProgrammeSolution", "link_squares", "point_squares"]
-
 #: Matrices of more rows are found by projected gradients: an interior-point method solves systems in all
 #: p = m (m + 1) / 2 unknowns, which takes p³ time and p² memory several times over.
 MAX_INTERIOR_POINT_ROWS = 24
@@ -79,10 +77,7 @@ class KernelProgramme:
         x = svec(target)
         hessian = self.hessian + pull * np.eye(x.size)
         return replace(
-            self,
-            hessian=hessian,
-            linear=self.linear + pull * x,
-            constant=self.constant + pull * float(x @ x),
+            self, hessian=hessian, linear=self.linear + pull * x, constant=self.constant + pull * float(x @ x)
         )
 
     def objective(self, matrix: FloatArray) -> float:

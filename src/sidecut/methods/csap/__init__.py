@@ -12,10 +12,4 @@ from sidecut.methods.csap.estimator import CSAP
 from sidecut.methods.csap.graph import ConditionedGraph
 from sidecut.methods.csap.kernel import condition_kernel, equivalent_kernel, minimum_divergence
 
-__all__ = [
-    "CSAP",
-    "ConditionedGraph",
-    "condition_kernel",
-    "equivalent_kernel",
-    "minimum_divergence",
-]
+__all__ = ["CSAP", "ConditionedGraph", "condition_kernel", "equivalent_kernel", "minimum_divergence"]

@@ -18,14 +18,7 @@ from sidecut.labelling import assign_labels, rough_labels, unit_rows
 from sidecut.labelling.confidence import majority_of_neighbors
 from sidecut.labelling.labels import kmeans_from
 from sidecut.methods.base import SpectralClusterer, TakesConstraints, documented
-from sidecut.methods.csp.cuts import (
-    MAX_CUTS,
-    MIN_GAIN,
-    NORMALIZATIONS,
-    Bound,
-    feasible_cuts,
-    parse_rule,
-)
+from sidecut.methods.csp.cuts import MAX_CUTS, MIN_GAIN, NORMALIZATIONS, Bound, feasible_cuts, parse_rule
 from sidecut.methods.csp.pencil import FeasibleCuts
 from sidecut.methods.cut import LabelExtension, cut, extend_cut, weighted_means
 from sidecut.methods.task import Answer, Task

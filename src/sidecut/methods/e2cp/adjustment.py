@@ -21,14 +21,7 @@ from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.graphs import lazy
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, SparseProduct, SplitWeights, drop_isolated
-from sidecut.graphs.lazy import (
-    KeptStrips,
-    KeptTiledGraph,
-    TiledGraph,
-    correct_weights,
-    halve,
-    rows_of,
-)
+from sidecut.graphs.lazy import KeptStrips, KeptTiledGraph, TiledGraph, correct_weights, halve, rows_of
 from sidecut.methods.cut import LARGEST_EIGENVALUE
 from sidecut.methods.e2cp.propagation import AgreementMatrix, LowRankMatrix, slices, spread, unit_columns
 from sidecut.methods.e2cp.smooth import TOLERANCE, SmoothMatrix, number_components

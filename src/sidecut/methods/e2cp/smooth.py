@@ -148,12 +148,7 @@ def _leading_vectors(
     if known is not None:
         start = start / np.linalg.norm(start) + known.sum(axis=1)
     found = largest_eigenvectors(
-        operator,
-        count,
-        start.astype(np.float32),
-        rng,
-        tolerance=0.01,
-        max_products=600,
+        operator, count, start.astype(np.float32), rng, tolerance=0.01, max_products=600
     )
     found = np.linalg.qr(found.astype(np.float64))[0]
     values = column_dots(found, affinity.apply(found))

@@ -199,11 +199,7 @@ class PenalizedCut:
     """The objective of eq. 6 on a graph."""
 
     def __init__(
-        self,
-        graph: Graph,
-        constraints: Constraints,
-        gamma_must: float = np.inf,
-        gamma_cannot: float = 1.0,
+        self, graph: Graph, constraints: Constraints, gamma_must: float = np.inf, gamma_cannot: float = 1.0
     ) -> None:
         self.points_graph = graph
         #: The set that must-links join each point to.

@@ -25,12 +25,7 @@ from sidecut.methods.poisson.descent import (
     suitable_times,
 )
 from sidecut.methods.poisson.equation import SignedGraph, spread_labels
-from sidecut.methods.poisson.starts import (
-    LabelWalks,
-    find_pieces,
-    join_named_pieces,
-    walks_from_labels,
-)
+from sidecut.methods.poisson.starts import LabelWalks, find_pieces, join_named_pieces, walks_from_labels
 from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 
@@ -222,12 +217,7 @@ class PoissonMBO(PoissonClusterer):
         return starts
 
     def _best_start(
-        self,
-        diffusion: Diffusion,
-        seeds: Seeds,
-        first: Start,
-        rule: SizeRule,
-        rng: np.random.RandomState,
+        self, diffusion: Diffusion, seeds: Seeds, first: Start, rule: SizeRule, rng: np.random.RandomState
     ) -> Start:
         """Return the best of several starts: with few labels each may merge, cut or misname clusters."""
         rule = self._expected(rule, diffusion.sources, first.reached)

@@ -49,14 +49,7 @@ from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import Clusterer
 from sidecut.methods.guard import draw_sample
 from sidecut.methods.new_points import equal_rows
-from sidecut.methods.task import (
-    Answer,
-    Decision,
-    Task,
-    check_constraints,
-    draw_seed,
-    make_once,
-)
+from sidecut.methods.task import Answer, Decision, Task, check_constraints, draw_seed, make_once
 from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs
 from sidecut.threads import limit_threads
