@@ -213,7 +213,7 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
         partial(large_fits, method="SpectralLearning", n=5_000, affinity="heat"),
         2_000,
     ),
-    "diagnostics.calibration.ODD_SHARE": (suspicions, None),
+    "diagnostics.suspects.ODD_SHARE": (suspicions, None),
     "diagnostics.influence.ALPHA": (suspicions, None),
     **{
         f"images.{name}": (pictures, None)

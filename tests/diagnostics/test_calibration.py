@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from sidecut.diagnostics import calibration
-from sidecut.diagnostics.calibration import chance_links_wrong, chances_of_classes
+from sidecut.diagnostics.suspects import chance_links_wrong, chances_of_classes
 
 
 def chance_labels_wrong(views, classes):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sidecut.images import as_pixels
-from sidecut.images.pixels import as_rgb
+from sidecut.images.pixel_graph import as_rgb
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from sidecut.images.regions import Regions, _prices, find_regions
+from sidecut.images.region_graph import Regions, _prices, find_regions
 
 
 @pytest.fixture(scope="module", params=[(12, 15), (5, 6, 7)])

@@ -7,8 +7,12 @@ from sklearn.metrics import adjusted_rand_score
 
 from sidecut import CSP
 from sidecut.exceptions import ConflictError, ConstraintError
-from sidecut.integrations._streams import RememberedSegments, keep_numbers
-from sidecut.integrations.speakers import SpeakerClusterer, gather_constraints
+from sidecut.integrations.speakers import (
+    RememberedSegments,
+    SpeakerClusterer,
+    gather_constraints,
+    keep_numbers,
+)
 
 
 def voices(n_chunks, n_speakers, seed=0, spread=1.6, dimension=64):

@@ -16,8 +16,8 @@ from sidecut import Constraints, NormalizedCut, SpectralLearning
 from sidecut.constraints import sample_labels
 from sidecut.exceptions import GraphWarning
 from sidecut.graphs import CorrectedGraph, DenseGraph, Gaussian, GaussianGraph, Neighbors, SparseGraph
-from sidecut.methods import spectral_learning
-from sidecut.methods.spectral_learning import even_out_degrees, link_affinity
+from sidecut.methods import normalized_cut
+from sidecut.methods.normalized_cut import even_out_degrees, link_affinity
 
 # The methods themselves are tested here; the guard has tests of its own.
 SpectralLearning = partial(SpectralLearning, safe=False)
@@ -95,7 +95,7 @@ def test_the_strongest_beliefs_are_facts(form, strength):
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 def test_a_must_link_is_no_weaker_than_any_weight(monkeypatch, form, n_listed):
     """K₆ with weights 5: a must-link of weight 1 would be the weakest edge."""
-    monkeypatch.setattr(spectral_learning, "MAX_LISTED_PAIRS", n_listed)
+    monkeypatch.setattr(normalized_cut, "MAX_LISTED_PAIRS", n_listed)
     weights = 5.0 * (np.ones((6, 6)) - np.eye(6))
     weights[2, 3] = weights[3, 2] = 0.5
     graph = DenseGraph(weights) if form == "dense" else SparseGraph(sp.csr_array(weights))
@@ -123,7 +123,7 @@ def test_larger_weights_have_the_cut_of_the_same_graph_in_other_units(factor):
 def test_applied_links_are_the_listed_ones(monkeypatch, kind):
     graph, known = FORMS["sparse"](), KNOWLEDGE[kind].scaled(3.0)
     listed = link_affinity(graph, known)
-    monkeypatch.setattr(spectral_learning, "MAX_LISTED_PAIRS", 0)
+    monkeypatch.setattr(normalized_cut, "MAX_LISTED_PAIRS", 0)
     applied = link_affinity(graph, known)
     assert isinstance(listed, SparseGraph)
     assert isinstance(applied, CorrectedGraph)
@@ -143,7 +143,7 @@ def test_components_of_applied_links(seed, share):
     if known.n_pairs == 0:
         return
     listed = link_affinity(graph, known)
-    applied = spectral_learning._with_applied_links(graph, known, 1.0, 1.0)
+    applied = normalized_cut._with_applied_links(graph, known, 1.0, 1.0)
     np.testing.assert_allclose(applied.toarray(), listed.toarray(), atol=1e-14)
     np.testing.assert_array_equal(applied.isolated, listed.isolated)
     np.testing.assert_array_equal(applied.components, listed.components)
@@ -154,7 +154,7 @@ def test_applied_links_give_the_same_model(monkeypatch, normalization):
     known = KNOWLEDGE["labels"]
     settings = {"n_neighbors": 8, "normalization": normalization, "random_state": 0}
     listed = SpectralLearning(4, safe=False, **settings).fit(X, constraints=known)
-    monkeypatch.setattr(spectral_learning, "MAX_LISTED_PAIRS", 0)
+    monkeypatch.setattr(normalized_cut, "MAX_LISTED_PAIRS", 0)
     applied = SpectralLearning(4, safe=False, **settings).fit(X, constraints=known)
     assert isinstance(applied.affinity_matrix_, CorrectedGraph)
     np.testing.assert_allclose(applied.eigenvalues_, listed.eigenvalues_, atol=1e-8)

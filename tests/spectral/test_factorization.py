@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sklearn.neighbors import kneighbors_graph
 
 from sidecut.datasets import stochastic_block_graph
-from sidecut.spectral.factorization import (
+from sidecut.spectral.inverse import (
     UpdatedFactor,
     count_below,
     factorize,

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.spectral.factorization import separating_shift
+from sidecut.spectral.inverse import separating_shift
 
 
 @given(st.lists(st.floats(0.01, 2.0), min_size=1, max_size=12), st.data())

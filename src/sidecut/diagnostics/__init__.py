@@ -2,9 +2,8 @@
 
 | file | holds |
 |---|---|
-| `suspects.py` | `find_suspects`, `drop_suspects`: labels or links that the other ones contradict |
+| `suspects.py` | `find_suspects`, `drop_suspects`: what the others contradict; the chance of being wrong |
 | `influence.py` | leave-one-out scores; `measure_influence`, `find_redundant`: how much each link matters |
-| `calibration.py` | from these scores to the chance of being wrong |
 """
 
 from sidecut.diagnostics.influence import find_redundant, measure_influence

@@ -7,8 +7,7 @@ Reading and writing files needs Pillow, nothing else here does.
 
 from sidecut.images.files import read_image, touching_discs, write_image
 from sidecut.images.marked_cut import RegionCut
-from sidecut.images.pixel_graph import color_width, pixel_graph
-from sidecut.images.pixels import as_pixels
+from sidecut.images.pixel_graph import as_pixels, color_width, pixel_graph
 from sidecut.images.region_graph import RegionGraph, region_graph
 from sidecut.images.seeds import Box, Seeds
 from sidecut.images.segmentation import Segmentation, segment

@@ -11,7 +11,7 @@ from scipy.ndimage import binary_dilation
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.exceptions import ConstraintError
-from sidecut.images.pixels import as_pixels, as_rgb, white_of
+from sidecut.images.pixel_graph import as_pixels, as_rgb, white_of
 
 RGB = npt.NDArray[np.uint8]
 

@@ -17,8 +17,7 @@ from sidecut.graphs import SparseGraph
 from sidecut.images.drawing import class_colors, draw_heat, draw_overlay
 from sidecut.images.files import write_labels
 from sidecut.images.marked_cut import Cut, RegionCut, cut_by_marks
-from sidecut.images.pixel_graph import pixel_graph
-from sidecut.images.pixels import as_rgb
+from sidecut.images.pixel_graph import as_rgb, pixel_graph
 from sidecut.images.region_graph import RegionGraph, region_graph
 from sidecut.images.seeds import Seeds, as_seeds, is_volume
 from sidecut.images.spectral_cut import (

@@ -5,7 +5,6 @@
 """
 
 from sidecut.labelling.confidence import measure_confidence
-from sidecut.labelling.given import keep_given_classes
 from sidecut.labelling.labels import (
     LabellingMethod,
     argmax_labels,
@@ -20,7 +19,7 @@ from sidecut.labelling.labels import (
     unit_rows,
 )
 from sidecut.labelling.lloyd import chunked_kmeans, nearest_centers
-from sidecut.labelling.repair import Repair, repair_labels, satisfy_links
+from sidecut.labelling.repair import Repair, keep_given_classes, repair_labels, satisfy_links
 
 __all__ = [
     "LabellingMethod",

@@ -12,10 +12,9 @@ if TYPE_CHECKING:
     from sidecut.methods.e2cp import E2CP
     from sidecut.methods.layers import Layers
     from sidecut.methods.ncsc import LCSC, NCSC
-    from sidecut.methods.normalized_cut import NormalizedCut
+    from sidecut.methods.normalized_cut import NormalizedCut, SpectralLearning
     from sidecut.methods.poisson import PoissonLearning, PoissonMBO
     from sidecut.methods.scacs import LSC, SCACS
-    from sidecut.methods.spectral_learning import SpectralLearning
     from sidecut.methods.sskk import SSKK
     from sidecut.methods.task import Answer, Task
 
@@ -43,7 +42,7 @@ _FOLDERS = {
     "TakesConstraints": "base",
     "Answer": "task",
     "Task": "task",
-    "SpectralLearning": "spectral_learning",
+    "SpectralLearning": "normalized_cut",
 }
 
 __all__ = [

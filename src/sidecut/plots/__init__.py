@@ -5,10 +5,16 @@ it is given or on a figure of its own, and returns the axes.
 """
 
 from sidecut.plots.canvas import align_clusters
-from sidecut.plots.curves import plot_dialogue, plot_n_clusters, plot_reliability
-from sidecut.plots.eigenvalues import plot_candidates, plot_eigenvalues, plot_indicator
+from sidecut.plots.curves import (
+    plot_candidates,
+    plot_dialogue,
+    plot_eigenvalues,
+    plot_indicator,
+    plot_layers,
+    plot_n_clusters,
+    plot_reliability,
+)
 from sidecut.plots.embedding import plot_before_after, plot_embedding, plot_update, project_for_picture
-from sidecut.plots.layers import plot_layers
 from sidecut.plots.links import plot_propagated, plot_propagated_links
 from sidecut.plots.matrices import plot_affinity, plot_distances, plot_equivalent_kernel, plot_numerical_range
 

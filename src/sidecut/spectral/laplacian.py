@@ -25,8 +25,7 @@ from sidecut.spectral.certificate import (
     RitzPairs,
     admit_tie,
 )
-from sidecut.spectral.factorization import forecast
-from sidecut.spectral.inverse import solve_factorized, solve_factorized_roughly, solve_iterated
+from sidecut.spectral.inverse import forecast, solve_factorized, solve_factorized_roughly, solve_iterated
 from sidecut.spectral.lanczos import (
     PRODUCT_BUDGET,
     solve_by_blocks,
