@@ -207,7 +207,7 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
             "starts.EXCHANGE_TIME", "starts.MIN_WALK_CHANCE",
         )
     },
-    "labelling.lloyd.SAMPLE_ROWS": (rows_to_label, None),
+    "labelling.labels.SAMPLE_ROWS": (rows_to_label, None),
     "graphs.landmarks.KMEANS_STEPS": (partial(large_fits, method="SCACS"), None),
     "graphs.kernels.BANDWIDTH_SAMPLE": (
         partial(large_fits, method="SpectralLearning", n=5_000, affinity="heat"),
@@ -229,7 +229,7 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
     "active.belief.DEFAULT_TRUST": (asking, 0.9),
     "active.belief.SURE_CHANCE": (asking, None),
     "active.belief.EVEN_LINKAGE": (asking, None),
-    "active.groups.SETTLED_ODDS": (wrong_answers, None),
+    "active.belief.SETTLED_ODDS": (wrong_answers, None),
     "active.precomputed.ALPHA": (asking, None),
     "active.strategies.PRIOR_COUNT": (asking, None),
     "active.clustering.PRIOR_WRONG": (unknown_errors, None),

@@ -12,16 +12,17 @@ from sidecut.active.belief import (
     NOISE,
     TRUSTS,
     Indicators,
+    PairOdds,
     as_shares,
     class_counts,
     indicate,
     infer,
+    join,
     learn_new_rate,
     left_out_scores,
     place,
     regress,
 )
-from sidecut.active.groups import PairOdds, join
 from sidecut.active.precomputed import gaussian_kernel, graph_kernel, precompute
 from sidecut.graphs import Neighbors
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.active.groups import PairOdds, join
+from sidecut.active.belief import PairOdds, join
 from sidecut.active.records import Answer, answer_odds
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError

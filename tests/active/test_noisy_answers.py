@@ -9,8 +9,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from sidecut.active import ActiveClustering, Answer, ClassAnswer, SimulatedOracle, ask
-from sidecut.active.belief import NOISE
-from sidecut.active.groups import AnswerGroups, Pile, group_answers
+from sidecut.active.belief import NOISE, AnswerGroups, Pile, group_answers
 from sidecut.active.noisy_answers import (
     MIN_NEW_SET_CHANCE,
     MIN_SURENESS,

@@ -7,7 +7,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 from sidecut.labelling import chunked_kmeans, lloyd, nearest_centers
-from sidecut.labelling.lloyd import fill_empty
+from sidecut.labelling.labels import fill_empty
 
 
 def inertia(rows, centers):

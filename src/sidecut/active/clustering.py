@@ -13,8 +13,7 @@ from scipy.stats import beta
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from sidecut.active.belief import Belief, infer, merge_to_n_clusters, regrouped
-from sidecut.active.groups import group_answers, group_piles
+from sidecut.active.belief import Belief, group_answers, group_piles, infer, merge_to_n_clusters, regrouped
 from sidecut.active.kinds import choose_question
 from sidecut.active.noisy_answers import infer_noisy
 from sidecut.active.precomputed import Precomputed, check_costs, check_reliability, check_start, precompute

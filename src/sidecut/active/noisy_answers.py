@@ -33,6 +33,7 @@ from sidecut.active.belief import (
     EVEN_LINKAGE,
     NOISE,
     SURE_CHANCE,
+    AnswerGroups,
     Belief,
     DoubtfulSet,
     Structure,
@@ -44,7 +45,6 @@ from sidecut.active.belief import (
     linkage,
     new_class_rate,
 )
-from sidecut.active.groups import AnswerGroups
 from sidecut.active.precomputed import Precomputed
 from sidecut.active.propagation import (
     CERTAIN,

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
 
-from sidecut.active.belief import as_chances
-from sidecut.active.groups import AnswerGroups
+from sidecut.active.belief import AnswerGroups, as_chances
 from sidecut.checks import BoolArray, FloatArray, IntArray
 
 #: Share of the forecast of a node that is spread over all classes, as answers may be wrong.
@@ -28,7 +27,7 @@ CERTAIN = 1e-5
 class Answers:
     """The answers as arrays: two nodes, yes or no, the chance ε of an error, about groups or not.
 
-    A pile, see `sidecut.active.groups.Pile`, is a node of unknown class after the others. `in_pile` marks the
+    A pile, see `sidecut.active.belief.Pile`, is a node of unknown class after the others. `in_pile` marks the
     answers that put a node (first) in a pile (second): it is put in this pile with the chance 1 - ε if it is
     of its class, and else with the chance `elsewhere`: ε by the number of piles of the answer.
     """

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.special import expit
 
-from sidecut.active.belief import EVEN_LINKAGE, NOISE, SURE_CHANCE, Belief, Structure
-from sidecut.active.groups import SETTLED_ODDS, connect
+from sidecut.active.belief import EVEN_LINKAGE, NOISE, SETTLED_ODDS, SURE_CHANCE, Belief, Structure, connect
 from sidecut.active.precomputed import find_centers
 from sidecut.active.records import Answer, Question, Record
 from sidecut.checks import FloatArray, IntArray

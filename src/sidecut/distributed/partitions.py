@@ -36,7 +36,7 @@ from sidecut.graphs import (
 from sidecut.graphs.chunks import as_rows, stack_chunks
 from sidecut.graphs.landmark_codes import ProgressBar, check_sigma, mean_distance
 from sidecut.labelling import keep_given_classes, nearest_centers
-from sidecut.labelling.lloyd import CenterSums, center_sums, reduced_kmeans
+from sidecut.labelling.labels import CenterSums, center_sums, reduced_kmeans
 from sidecut.methods.scacs.base import LandmarkModel, embed_codes
 
 #: How many partial sums are added in one task: p x p matrices of 500 landmarks then take 32 MB in a worker.

@@ -9,8 +9,10 @@ from sidecut.labelling.labels import (
     LabellingMethod,
     argmax_labels,
     assign_labels,
+    chunked_kmeans,
     kmeans_centers,
     kmeans_labels,
+    nearest_centers,
     qr_labels,
     rename_by_first_appearance,
     rotation_labels,
@@ -18,7 +20,6 @@ from sidecut.labelling.labels import (
     sign_labels,
     unit_rows,
 )
-from sidecut.labelling.lloyd import chunked_kmeans, nearest_centers
 from sidecut.labelling.repair import Repair, keep_given_classes, repair_labels, satisfy_links
 
 __all__ = [

@@ -16,7 +16,7 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import InfeasibleError, LabellingWarning, warn
 from sidecut.labelling.coloring.assignment import Assigner
 from sidecut.labelling.coloring.conflict_graph import ConflictGraph, find_colouring
-from sidecut.labelling.lloyd import CenterSums, fill_empty
+from sidecut.labelling.labels import CenterSums, fill_empty
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.graphs import Graph, warn_about_graph
 from sidecut.labelling import kmeans_labels, rename_by_first_appearance, unit_rows
-from sidecut.labelling.lloyd import fill_empty
+from sidecut.labelling.labels import fill_empty
 from sidecut.methods.base import EigenClusterer, TakesConstraints, documented
 from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
