@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from sidecut.diagnostics import calibration
+from sidecut.diagnostics import suspects as calibration
 from sidecut.diagnostics.suspects import chance_links_wrong, chances_of_classes
 
 

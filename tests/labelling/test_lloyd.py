@@ -6,7 +6,8 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from sidecut.labelling import chunked_kmeans, lloyd, nearest_centers
+from sidecut.labelling import chunked_kmeans, nearest_centers
+from sidecut.labelling import labels as labelling
 from sidecut.labelling.labels import fill_empty
 
 
@@ -35,11 +36,11 @@ def test_few_rows_are_clustered_as_they_are(blobs):
 
 
 def test_many_rows_begin_from_a_sample_and_end_as_well(blobs, monkeypatch):
-    monkeypatch.setattr(lloyd, "SAMPLE_ROWS", 300)
+    monkeypatch.setattr(labelling, "SAMPLE_ROWS", 300)
     centers = chunked_kmeans(in_chunks(blobs, 128), 3000, 6, random_state=0)
     best = KMeans(6, n_init=20, random_state=0).fit(blobs).inertia_
     assert inertia(blobs, centers) == pytest.approx(best, rel=1e-4)
-    monkeypatch.setattr(lloyd, "MAX_STEPS", 0)
+    monkeypatch.setattr(labelling, "MAX_STEPS", 0)
     rough = chunked_kmeans(in_chunks(blobs, 128), 3000, 6, random_state=0)
     assert inertia(blobs, rough) > inertia(blobs, centers)
 
@@ -48,14 +49,14 @@ def test_one_step_moves_centres_to_the_means(blobs):
     centers = blobs[:6].copy()
     labels = cdist(blobs, centers).argmin(axis=1)
     expected = np.array([blobs[labels == k].mean(axis=0) for k in range(6)])
-    halves = lloyd.center_sums(blobs[:1000], centers) + lloyd.center_sums(blobs[1000:], centers)
+    halves = labelling.center_sums(blobs[:1000], centers) + labelling.center_sums(blobs[1000:], centers)
     np.testing.assert_allclose(halves.moved(centers), expected, atol=1e-12)
 
 
 def test_zero_rows_have_no_say_and_lonely_centres_stay():
     rows = np.array([[2.0, 0.0], [2.2, 0.0], [0.0, 0.0], [0.0, 0.0]])
     centers = np.array([[1.0, 0.0], [-9.0, 0.0]])
-    moved = lloyd.center_sums(rows, centers).moved(centers)
+    moved = labelling.center_sums(rows, centers).moved(centers)
     np.testing.assert_allclose(moved, [[2.1, 0.0], [-9.0, 0.0]])
 
 

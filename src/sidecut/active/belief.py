@@ -1,4 +1,5 @@
 """The probability of each class after some answers, for groups of micro-clusters: a Gaussian process.
+
 The prior mean M of a micro-cluster is the class of its initial cluster, times a trust t; the prior covariance
 is one of the precomputed kernels. With the labelled micro-clusters l and their classes Y (one column each),
 

@@ -1,4 +1,4 @@
-"""Rows of an embedding to labels: k-means, also of chunks, rotation, pivoted QR, the sign, the largest entry."""
+"""Rows of an embedding to labels: k-means, also of chunks, rotation, pivoted QR, the sign, the maximum."""
 
 from __future__ import annotations
 

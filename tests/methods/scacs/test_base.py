@@ -19,7 +19,7 @@ from sidecut.constraints import sample_labels
 from sidecut.exceptions import ConstraintError, GraphWarning
 from sidecut.graphs import chunks as chunk_module
 from sidecut.graphs import landmark_codes
-from sidecut.labelling import lloyd
+from sidecut.labelling import labels as labelling
 from sidecut.methods.scacs import base as walk_module
 
 N = 1500
@@ -37,7 +37,7 @@ def small_chunks(monkeypatch):
     """Many chunks, and more rows than k-means takes at once."""
     monkeypatch.setattr(chunk_module.RowChunks.__init__, "__defaults__", (128,))
     monkeypatch.setattr(landmark_codes, "TILE_ROWS", 50)
-    monkeypatch.setattr(lloyd, "SAMPLE_ROWS", 400)
+    monkeypatch.setattr(labelling, "SAMPLE_ROWS", 400)
 
 
 MODELS = {
