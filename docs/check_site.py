@@ -21,6 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 FETCHING = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
 SCORES = re.compile(r"(before|after):\s+ARI (-?[\d.]+)")
 GAIN = 0.05
+#: Code keeps its braces.
+CODE = re.compile(r"<(pre|code|script|style|title)\b.*?</\1>", re.DOTALL)
 
 
 class Page(HTMLParser):
@@ -83,6 +85,12 @@ def described_names(folder: Path) -> set[str]:
     return {line.split(" ", 1)[0] for line in zlib.decompress(content).decode().splitlines()}
 
 
+def check_formulas(folder: Path) -> list[str]:
+    """Powers in braces, outside code: they should be raised."""
+    texts = {page: CODE.sub("", page.read_text(encoding="utf-8")) for page in sorted(folder.rglob("*.html"))}
+    return [f"{page.name} shows a power in braces" for page, text in texts.items() if "^{" in text]
+
+
 def check_names(folder: Path) -> list[str]:
     """Public names without a place in the reference."""
     from public_names import assign_homes, find_rooms
@@ -113,6 +121,7 @@ def main() -> int:
     examples = [page for page in (folder / "gallery").rglob("*.html") if page.name != "index.html"]
     faults = (
         check_links(folder)
+        + check_formulas(folder)
         + check_names(folder)
         + [fault for page in examples for fault in check_example(page)]
     )

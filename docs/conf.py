@@ -25,6 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "public_names",
     "example_links",
+    "formulas",
 ]
 exclude_patterns = [
     "_build",

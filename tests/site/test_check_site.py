@@ -64,3 +64,10 @@ def test_an_example_has_a_picture_and_gains(check_site, tmp_path, text, n_faults
     page = tmp_path / "page.html"
     page.write_text(text)
     assert len(check_site.check_example(page)) == n_faults
+
+
+def test_powers_in_braces_are_found(check_site, tmp_path):
+    (tmp_path / "a.html").write_text("<p>D<sup>-1/2</sup> and <code>x^{2}</code></p><pre>y^{3}</pre>")
+    assert check_site.check_formulas(tmp_path) == []
+    (tmp_path / "b.html").write_text("<p>D^{-1/2}</p>")
+    assert check_site.check_formulas(tmp_path) == ["b.html shows a power in braces"]

@@ -71,6 +71,9 @@ def shoot_digits(folder: Path) -> None:
     name_largest(session, digits.target)
     with open_page(SessionHandler(session), **DESK) as page:
         save(page, folder / "question.png")
+        page.keyboard.press("t")
+        save(page, folder / "question-dark.png")
+        page.keyboard.press("t")
         page.keyboard.press("2")
         page.wait_for_selector(".cluster .chip")
         save(page, folder / "clusters.png")

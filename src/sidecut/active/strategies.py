@@ -199,7 +199,7 @@ def largest(scores: FloatArray, count: int) -> IntArray:
 def first_comparable(belief: Belief, scores: FloatArray, why: str) -> Proposal | None:
     """Return a question about the micro-cluster with the largest score that has an open pair."""
     for x in largest(scores, MAX_CANDIDATES):
-        proposal = compare(belief, int(x), f"point {{{x}}}: {why}")
+        proposal = compare(belief, int(x), why.format(f"point {{{x}}}"))
         if proposal is not None:
             return proposal
     return None
@@ -308,13 +308,13 @@ def neighbourhoods(belief: Belief, answers: list[Answer], rng: np.random.RandomS
     >>> from sidecut.active import ActiveClustering, neighbourhoods
     >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
     >>> ActiveClustering(strategy=neighbourhoods, random_state=0).start(X).question().reason
-    'point ...: which group it is in is least clear'
+    'it is least clear which group point ... is in'
     """
     ordered = -np.sort(-belief.chances, axis=1)
     entropy = -np.sum(ordered * np.log(np.maximum(ordered, 1e-300)), axis=1)
     questions = ordered @ np.arange(1, belief.n_classes + 1)
     scores = np.where(belief.is_placed, 0.0, entropy / questions)
-    proposal = first_comparable(belief, scores, "which group it is in is least clear")
+    proposal = first_comparable(belief, scores, "it is least clear which group {} is in")
     return proposal or merge_classes(belief, answers, rng)
 
 
@@ -326,14 +326,14 @@ def uncertainty(belief: Belief, answers: list[Answer], rng: np.random.RandomStat
     >>> from sidecut.active import ActiveClustering, uncertainty
     >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
     >>> ActiveClustering(strategy=uncertainty, random_state=0).start(X).question().reason
-    'point ...: it is the point most torn between two groups'
+    'no other point is as torn between two groups as point ...'
     """
     if belief.n_classes < 2:
         return None
     top = -np.partition(-belief.chances, 1, axis=1)[:, :2]
     margin = top[:, 0] - top[:, 1]
     scores = np.where(belief.is_placed, 0.0, 1.0 - margin)
-    proposal = first_comparable(belief, scores, "it is the point most torn between two groups")
+    proposal = first_comparable(belief, scores, "no other point is as torn between two groups as {}")
     return proposal or merge_classes(belief, answers, rng)
 
 
@@ -345,7 +345,7 @@ def perturbation(belief: Belief, answers: list[Answer], rng: np.random.RandomSta
     >>> from sidecut.active import ActiveClustering, perturbation
     >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
     >>> ActiveClustering(strategy=perturbation, random_state=0).start(X).question().reason
-    'point ...: an answer about it would move the border of its group most'
+    'an answer about point ... would move the border of its group most'
     """
     precomputed = belief.precomputed
     doubt = np.where(
@@ -363,7 +363,7 @@ def perturbation(belief: Belief, answers: list[Answer], rng: np.random.RandomSta
     moves = eigenvector_change(precomputed.eigenvalues, precomputed.eigenvectors, candidates, partners)
     scores = np.zeros(precomputed.n_micro_clusters)
     scores[candidates] = doubt[candidates] * moves + 1e-12
-    return first_comparable(belief, scores, "an answer about it would move the border of its group most")
+    return first_comparable(belief, scores, "an answer about {} would move the border of its group most")
 
 
 def eigenvector_change(
