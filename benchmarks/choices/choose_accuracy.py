@@ -2,8 +2,9 @@
 
     python -m benchmarks.choices.choose_accuracy --data FOLDER [--minutes 9]
 
-AutoCut runs on the cells of `choose_experiments`. A row holds the agreement of the methods that vote, what
-they find of held-out points, and how many of the points without constraints they get right. `choose_learn`
+AutoCut runs on the cells of `choose_experiments`. A row holds the agreement of the methods that vote, alone
+and times how sure they are, the share of clusters that have a name, what the methods find of held-out points,
+and how many of the points without constraints they get right. `choose_learn`
 fits its numbers to these rows. Rows of today's code are not measured again.
 """
 
@@ -23,7 +24,7 @@ from benchmarks import stored
 from benchmarks.choices.choose_experiments import load_cells
 from sidecut import AutoCut, Constraints
 from sidecut.methods.task import Answer, Task
-from sidecut.selection.autocut import _agreement, free_points
+from sidecut.selection.autocut import _agreement, _sureness, free_points
 from sidecut.selection.comparison import name_by_labels
 
 STORED = stored.RESULTS / "choices" / "choose_accuracy.csv"
@@ -47,11 +48,13 @@ def measure(X: Any, y: np.ndarray, known: Constraints) -> dict[str, Any]:
         accuracy = table[linear_sum_assignment(table, maximize=True)].sum() / len(free)
     else:
         accuracy = (name_by_labels(found, y, known.constrained_points) == y)[free].mean()
-    agreement = float(_agreement(model.best_estimator_)[free].mean())
-    right, held_out = model.checked
+    best, (right, held_out) = model.best_estimator_, model.checked
+    seen = len(set(known.name_clusters(best.labels_, 0).values())) if known.labels is not None else 0
     return {
         "are_labels": known.labels is not None,
-        "agreement": round(agreement, 4),
+        "agreement": round(float(_agreement(best)[free].mean()), 4),
+        "sure": round(float(_sureness(best)[free].mean()), 4),
+        "seen": round(min(1.0, seen / model.n_clusters_), 4) if known.labels is not None else 1.0,
         "right": round(right, 2),
         "held_out": held_out,
         "accuracy": round(float(accuracy), 4),

@@ -96,3 +96,12 @@ def test_every_method_says_whether_it_used_what_was_given():
             .fit(make_blobs(90, random_state=3)[0], constraints=two)
             .used_constraints_
         )
+
+
+def test_other_labels_of_the_same_points_may_name_the_clusters():
+    """The vote has two of three of class a in cluster 0; the judges put two of them into cluster 1."""
+    known = Constraints.from_labels(["a", "a", "a", "b"])
+    judged, voted = np.array([0, 1, 1, 1]), np.array([0, 0, 0, 1])
+    labels, moved = keep_given_classes(judged, known, 2, voted)
+    assert labels.tolist() == [0, 0, 0, 1]
+    assert moved.tolist() == [1, 2]

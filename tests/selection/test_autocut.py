@@ -421,3 +421,12 @@ def test_chances_of_new_points_add_up_and_agree_with_predict():
     assert chances.min() >= 0
     np.testing.assert_array_equal(chances.argmax(axis=1), model.predict(points))
     np.testing.assert_array_equal(model.predict(points[:150]), model.labels_)
+
+
+def test_a_held_out_label_counts_only_where_its_class_has_another_in_the_fold():
+    """With one label per class, every held-out label is of a class that the fold cannot name."""
+    X, y = make_blobs(240, centers=8, center_box=(-20, 20), cluster_std=0.8, random_state=1)
+    given = np.full(240, -1)
+    given[np.unique(y, return_index=True)[1]] = range(8)
+    model = AutoCut(8, random_state=0).fit(X, constraints=Constraints.from_labels(given))
+    assert "too little was given to check it" in model.explanation_

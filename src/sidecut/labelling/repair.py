@@ -303,7 +303,7 @@ def _warn_about_rest(repair: Repair, n_clusters: int) -> None:
 
 
 def keep_given_classes(
-    labels: IntArray, constraints: Constraints, n_clusters: int
+    labels: IntArray, constraints: Constraints, n_clusters: int, named: IntArray | None = None
 ) -> tuple[IntArray, IntArray]:
     """Return labels in which every point with a given class is in a cluster of that class.
 
@@ -320,6 +320,9 @@ def keep_given_classes(
         What was given.
     n_clusters : int
         How many clusters there may be.
+    named : array of shape (n,), optional
+        The same clusters as found with all methods, by which classes are matched with clusters. `labels` by
+        default.
 
     Returns
     -------
@@ -348,7 +351,7 @@ def keep_given_classes(
         return nothing
     codes = np.unique(given[points], return_inverse=True)[1]
     counts = np.zeros((n_clusters, n_classes))
-    np.add.at(counts, (labels[points], codes), 1)
+    np.add.at(counts, ((labels if named is None else named)[points], codes), 1)
     # A class without a cluster rather gets one without labels than one of another class.
     is_unlabelled = counts.sum(axis=1, keepdims=True) == 0
     own, matched = linear_sum_assignment(counts + 0.5 * is_unlabelled, maximize=True)

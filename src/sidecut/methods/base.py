@@ -293,9 +293,9 @@ class Clusterer(TakesNewPoints, Fitted, ClusterMixin, BaseEstimator):
         return self.fit(X, y, constraints=constraints, graph=graph).labels_
 
 
-def stand(task: Task, answer: Answer) -> Answer:
+def stand(task: Task, answer: Answer, named: IntArray | None = None) -> Answer:
     """Return the answer in which every point with a given class is in a cluster of its class."""
-    labels, moved = keep_given_classes(answer.labels, task.constraints, task.n_clusters)
+    labels, moved = keep_given_classes(answer.labels, task.constraints, task.n_clusters, named)
     return replace(answer, labels=labels).with_results(contradicted_=moved)
 
 

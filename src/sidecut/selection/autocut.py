@@ -278,7 +278,8 @@ class AutoCut(Clusterer):
         share = expect_accuracy(are_labels, agreement, right, n_held_out)
         if are_labels:
             # Clusters of classes without a label have no name that could be right.
-            seen = len(set(task.constraints.name_clusters(answer.labels, 0).values()))
+            voted = answer.results["best_estimator_"].labels_
+            seen = len(set(task.constraints.name_clusters(voted, 0).values()))
             share *= min(1.0, seen / answer.results["n_clusters_"])
         if n_held_out and are_labels:
             shown = f"{right:.0f} of {n_held_out} held-out labels were found"
@@ -369,7 +370,9 @@ class AutoCut(Clusterer):
 
     def _let_stand(self, task: Task, answer: Answer) -> Answer:
         """Return the answer in which labelled points keep their class, unless they may be overruled."""
-        found = stand(replace(task, n_clusters=answer.results["n_clusters_"]), answer)
+        # Methods that repeat labels do not judge them, but they name clusters like the others.
+        voted = answer.results["best_estimator_"].labels_
+        found = stand(replace(task, n_clusters=answer.results["n_clusters_"]), answer, voted)
         moved, said = found.results["contradicted_"], answer.results["explanation_"]
         if moved.size:
             n_labels = int(np.count_nonzero(np.asarray(task.constraints.labels) >= 0))
@@ -416,9 +419,7 @@ class AutoCut(Clusterer):
         A point's own confidence is that of the methods times the share of them that agree; what it is in the
         mean, held-out constraints tell. Without constraints it says how sure the clusters are.
         """
-        best = self.best_estimator_
-        models = best.estimators_ if isinstance(best, Consensus) else [best]
-        sure = _agreement(best) * np.mean([model.confidence_ for model in models], axis=0)
+        sure = _sureness(self.best_estimator_)
         sure[self._answer.results["contradicted_"]] = 0.0
         if "expected_accuracy_" not in self._answer.results:
             return sure
@@ -442,6 +443,12 @@ def free_points(constraints: Constraints) -> IntArray:
 def _agreement(best: Any) -> FloatArray:
     """Return for each point the share of those that voted which agree."""
     return best.agreement_ if isinstance(best, Consensus) else np.ones(len(best.labels_))
+
+
+def _sureness(best: Any) -> FloatArray:
+    """Return for each point the share of those that voted which agree, times how sure all are in the mean."""
+    models = best.estimators_ if isinstance(best, Consensus) else [best]
+    return _agreement(best) * np.mean([model.confidence_ for model in models], axis=0)
 
 
 def _name_most(

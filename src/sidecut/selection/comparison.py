@@ -172,8 +172,9 @@ class Comparison:
     def check(self, chosen: list[Candidate]) -> tuple[float, int]:
         """Return how many of how many held-out points those that were chosen put into the right cluster.
 
-        With labels, their votes on the folds are named by the labels each fold gave. Pairs name no clusters:
-        the share of pairs right stands for the share of points.
+        With labels, their votes on the folds are named by the labels each fold gave; a held-out label counts
+        where its class has another in the fold. Pairs name no clusters: the share of pairs right stands for
+        the share of points.
         """
         if not self.folds or not all(one.counts for one in chosen):
             return 0.0, 0
@@ -187,8 +188,9 @@ class Comparison:
         ):
             given = np.setdiff1d(self.task.constraints.constrained_points, fold.held_out)
             found = name_by_labels(vote(answers, weights_of(learned)), labels, given)
-            right += int(np.count_nonzero(found[fold.held_out] == labels[fold.held_out]))
-            held_out += len(fold.held_out)
+            judged = fold.held_out[np.isin(labels[fold.held_out], labels[given])]
+            right += int(np.count_nonzero(found[judged] == labels[judged]))
+            held_out += len(judged)
         return float(right), held_out
 
     def _answer(self, candidate: Candidate, fold: Fold) -> bool:
