@@ -31,6 +31,7 @@ METHODS = {
     "SL": SpectralLearning(safe=False),
     "AP": CSAP.as_published(8),
     "E2CP (paper)": E2CP(rescale=False, eigenvectors="nontrivial", approximate=False, safe=False),
+    "E2CP (paper), first eigenvector too": E2CP.as_published(8, approximate=False, eigenvectors="leading"),
     "E2CP": E2CP(approximate=False, safe=False),
 }
 

@@ -146,7 +146,7 @@ def csap_probes(folder: Path | None) -> Iterator[dict]:
 
 
 def scacs_probes(folder: Path | None) -> Iterator[dict]:
-    """What the width of the kernel does to FCSC, and what outliers do to CSP."""
+    """What the width of the kernel does to FCSC, outliers to CSP, and the number of landmarks to SCACS."""
     segment, usps = scacs.SMALL[:2]
     width = bandwidth(points(*data_key(usps, folder)).X, "mean")
     graphs = {
@@ -159,6 +159,18 @@ def scacs_probes(folder: Path | None) -> Iterator[dict]:
     )
     yield from Probe("FCSC on USPS, 500 labels", usps, 500, 3, variants, "acc").rows(folder)
     yield from outliers(segment, folder)
+    few_to_many = next(e for e in scacs.FIG2 if e.name == "scacs-fig2b-pendigits")
+    printed = few_to_many.contenders[0].settings
+    changed = {
+        "as in the figure": {},
+        "landmarks by k-means": {"landmarks": "kmeans"},
+        "ten of them for a point": {"n_nearest": 10},
+        "β₀ = .5": {"beta0": 0.5},
+    }
+    others = tuple(Contender(words, "SCACS", {**printed, **own}) for words, own in changed.items())
+    for count in (100, 500, 1000):
+        words = f"SCACS on Pen Digits, 500 labels, {count} landmarks"
+        yield from Probe(words, few_to_many, count, 3, others, "acc").rows(folder)
 
 
 def outliers(experiment: Experiment, folder: Path | None) -> Iterator[dict]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import stored
-from benchmarks.quality.selection.data import DEVELOPMENT, REPORTED, load
+from benchmarks.quality.selection.data import DEVELOPMENT, MOST_POINTS, REPORTED, load
 from benchmarks.quality.selection.rivals import Graphs, classifiers, fixed_methods
 from sidecut import AutoCut, Constraints
 from sidecut.constraints import sample_labels, sample_pairs
@@ -117,6 +117,7 @@ def main() -> None:
     parser.add_argument("--sets", choices=("reported", "development"), default="reported")
     parser.add_argument("--names", nargs="+", help="these data sets only")
     parser.add_argument("--only", default="", help="one or more methods, joined by +")
+    parser.add_argument("--points", type=int, default=MOST_POINTS, help="so many points of every set")
     parser.add_argument("--store", default="", help="the file of results, if not the usual one")
     args = parser.parse_args()
     names = args.names or (REPORTED if args.sets == "reported" else DEVELOPMENT)
@@ -124,7 +125,9 @@ def main() -> None:
     store = Store(RESULTS / (args.store or usual))
     for draw in range(args.first, args.draws):
         for name in names:
-            X, y = load(name, draw, args.data)
+            X, y = load(name, draw, args.data, args.points)
+            if args.points > MOST_POINTS and len(y) < args.points / 2:
+                continue  # it has been measured whole, or nearly
             line = {"data": name, "points": len(y), "classes": len(np.unique(y)), "draw": draw}
             for kind, known in knowledge(y, draw):
                 measure(X, y, {**line, "known": kind}, known, store, args.only)

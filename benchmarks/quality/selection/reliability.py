@@ -18,17 +18,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_digits
 
 from benchmarks import stored
 from benchmarks.choices.choice_sets import load_sets
+from benchmarks.page_tables import DOCS, short
 from benchmarks.quality.selection.data import REPORTED, load
 from sidecut import AutoCut, Constraints, PoissonMBO
+from sidecut.plots.canvas import cluster_styles, new_figure, text_colour
 
 STORED = stored.RESULTS / "quality" / "selection_reliability.csv"
 KEYS = ["group", "data", "points", "per_class", "draw", "method", "version"]
 PER_CLASS = (1, 2, 3, 5, 10)
 HERE = "here"
+PICTURE = DOCS / "images" / "autocut-reliability.svg"
+#: A mean confidence this near to the accuracy of a set is as wished.
+NEAR = 0.05
 
 
 def sets(group: str, data: Path, n_points: int, draw: int) -> Iterator[tuple[str, Any, np.ndarray]]:
@@ -77,6 +83,73 @@ def measure(X: Any, y: np.ndarray, labels: np.ndarray, method: str) -> dict[str,
     }
 
 
+def summary() -> str:
+    """Return how far the mean confidence is from the accuracy, for each group, method and release."""
+    rows = pd.read_csv(STORED)
+    by_set = rows.groupby(["group", "per_class", "method", "version", "data"])[["accuracy", "confidence"]]
+    means = by_set.mean().reset_index()
+    means["error"] = (means["confidence"] - means["accuracy"]).abs()
+    lines = [
+        "| sets | labels per class | | how many | accuracy | confidence | mean error | within .05 | most |"
+        " measured |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for (group, per_class, method, version), some in means.groupby(
+        ["group", "per_class", "method", "version"]
+    ):
+        mine = rows.query(
+            "group == @group and per_class == @per_class and method == @method and version == @version"
+        )
+        name = method if version == HERE else f"{method}, {version}"
+        shown = [short(value, 2) for value in some[["accuracy", "confidence", "error"]].mean()]
+        worst = some.loc[some["error"].idxmax()]
+        lines.append(
+            f"| {group} | {per_class} | {name} | {len(some)} | {' | '.join(shown)} | "
+            f"{(some['error'] <= NEAR).mean():.0%} | {short(worst['error'], 2)} ({worst['data']}) | "
+            f"{stored.measured(mine)} |".replace("%", " %")
+        )
+    return "\n".join(lines)
+
+
+def shares(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many points have each tenth of confidence, and how many of them are right, by set alike."""
+    have, right = (
+        np.array([np.array(text.split(), dtype=float) for text in rows[name]])
+        for name in ("have", "are_right")
+    )
+    total = have.sum(axis=1, keepdims=True)
+    return (have / total).sum(axis=0), (right / total).sum(axis=0)
+
+
+def draw() -> None:
+    """Draw the share of right points for each tenth of confidence: three labels per class or more."""
+    rows = pd.read_csv(STORED).query("method == 'AutoCut' and per_class >= 3")
+    versions = [name for name in rows["version"].unique() if name != HERE] + [HERE]
+    figure = new_figure(9.0, 3.8)
+    for version, axes in zip(versions, figure.subplots(1, len(versions), squeeze=False)[0], strict=True):
+        axes.plot([0.0, 1.0], [0.0, 1.0], color=text_colour(), linewidth=0.8, linestyle="--")
+        mine = rows[rows["version"] == version]
+        for group, (colour, _), marker in zip(
+            ("development", "reported"), cluster_styles(2), "os", strict=True
+        ):
+            have, right = shares(mine[mine["group"] == group])
+            is_met = have > 0.005 * have.sum()
+            axes.plot(
+                (np.arange(10) + 0.5)[is_met] / 10,
+                (right / np.maximum(have, 1e-12))[is_met],
+                color=colour,
+                marker=marker,
+                label=f"{group} sets",
+            )
+        axes.set_title("this release" if version == HERE else version)
+        axes.set_xlabel("confidence, in tenths")
+        axes.set_ylabel("share of points that are right")
+        axes.legend(frameon=False)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    figure.savefig(PICTURE)
+
+
 def main() -> None:
     """Measure what is missing, and show the means."""
     warnings.simplefilter("ignore")
@@ -109,6 +182,8 @@ def main() -> None:
                         {name: rows[-1][name] for name in (*KEYS[1:6], "accuracy", "confidence")}, flush=True
                     )
     stored.merge(rows, options.store, KEYS)
+    if options.version == HERE and options.store == STORED:
+        draw()
 
 
 if __name__ == "__main__":
