@@ -2,8 +2,8 @@
 
 For each use the commands are run as a person would type them, the first one before it is known what the
 table needs. Seconds are processor seconds of the commands, so that what else the machine does is not counted.
-"Right" is the share of the points without a label that are in the cluster of their class; of a picture, the
-share of its marks that are kept. `--table` writes the page.
+"Right" is the share of the points without a label that are in the cluster of their class, "sure" their mean
+confidence; of a picture, "right" is the share of its marks that are kept. `--table` writes the page.
 """
 
 from __future__ import annotations
@@ -56,9 +56,11 @@ def with_advice(command: str, folder: Path) -> tuple[float, int]:
     return seconds + more, 2
 
 
-def share_right(path: Path, truth: np.ndarray, known: np.ndarray) -> float:
-    """Return the share of points without a label whose class in a file of labels is right."""
-    return float((pd.read_csv(path, dtype=str)["class"].to_numpy() == truth)[~known].mean())
+def judge(path: Path, truth: np.ndarray, known: np.ndarray) -> dict[str, float]:
+    """Return the share of points without a label that are right in a file of labels, and their confidence."""
+    found = pd.read_csv(path, dtype={"class": str})[~known]
+    right, sure = (found["class"] == truth[~known]).mean(), found["confidence"].mean()
+    return {"right": float(right), "sure": float(sure)}
 
 
 def choose_known(truth: np.ndarray, each: int, seed: int) -> np.ndarray:
@@ -78,7 +80,8 @@ def in_a_notebook(folder: Path, seed: int) -> dict[str, object]:
     program = (
         "import numpy as np; from sidecut import AutoCut; d = np.load('digits.npz'); "
         "m = AutoCut(random_state=0).fit(d['X'], constraints=d['labels']); "
-        "np.save('found.npy', [m.cluster_classes_.get(c, -1) for c in m.labels_])"
+        "np.save('found.npy', [m.cluster_classes_.get(c, -1) for c in m.labels_]); "
+        "np.save('sure.npy', m.confidence_)"
     )
     seconds, _, complaint = spend(["-c", program], folder)
     if not (folder / "found.npy").exists():
@@ -87,6 +90,7 @@ def in_a_notebook(folder: Path, seed: int) -> dict[str, object]:
         "runs": 1,
         "seconds": seconds,
         "right": float((np.load(folder / "found.npy") == y)[~known].mean()),
+        "sure": float(np.load(folder / "sure.npy")[~known].mean()),
     }
 
 
@@ -98,7 +102,7 @@ def clean_table(folder: Path, seed: int) -> dict[str, object]:
     X.insert(0, "bottle", [f"B-{row:03}" for row in range(len(X))])
     X.assign(kind=np.where(known, truth, "")).to_csv(folder / "wine.csv", index=False)
     seconds, runs = with_advice("cluster wine.csv -o labels.csv", folder)
-    return {"runs": runs, "seconds": seconds, "right": share_right(folder / "labels.csv", truth, known)}
+    return {"runs": runs, "seconds": seconds, **judge(folder / "labels.csv", truth, known)}
 
 
 def german_table(folder: Path, seed: int) -> dict[str, object]:
@@ -125,7 +129,7 @@ def german_table(folder: Path, seed: int) -> dict[str, object]:
     table.loc[rng.choice(n, 14, replace=False), "Rabatt"] = ""
     table.to_csv(folder / "kunden.csv", sep=";", index=False, encoding="cp1252")
     seconds, runs = with_advice("cluster kunden.csv -o labels.csv", folder)
-    return {"runs": runs, "seconds": seconds, "right": share_right(folder / "labels.csv", truth, known)}
+    return {"runs": runs, "seconds": seconds, **judge(folder / "labels.csv", truth, known)}
 
 
 def first_question(folder: Path, seed: int) -> dict[str, object]:
@@ -162,11 +166,14 @@ USES: dict[str, Callable[[Path, int], dict[str, object]]] = {
 def make_table() -> str:
     """Return the table of the page: the mean over draws."""
     rows = pd.read_csv(STORED)
-    lines = ["| use | commands | processor seconds | right | date | commit |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| use | commands | processor seconds | right | sure | date | commit |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for use in USES:
         own = rows[rows["use"] == use]
-        right = page_tables.short(float(own["right"].mean()), 2)
-        facts = (use, f"{own['runs'].mean():g}", f"{own['seconds'].mean():.1f}", right)
+        shares = [page_tables.short(float(own[name].mean()), 2) for name in ("right", "sure")]
+        facts = (use, f"{own['runs'].mean():g}", f"{own['seconds'].mean():.1f}", *shares)
         lines.append(f"| {' | '.join(facts)} | {own['date'].iloc[-1]} | {own['commit'].iloc[-1]} |")
     return "\n".join(lines)
 
