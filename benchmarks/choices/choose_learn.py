@@ -30,8 +30,6 @@ LEARNED = Path(expectation.__file__).with_name("learned.py")
 #: How much the regressions are drawn towards zero, and the numbers of held-out points that were tried at
 #: which a score counts half.
 RIDGE, HALVES = 200.0, (3.0, 10.0, 30.0, 100.0)
-#: Errors of an expected accuracy that differ by less are the same.
-NEARLY = 0.002
 
 
 def read(candidate: str) -> tuple[str, str, bool, bool]:
@@ -134,7 +132,7 @@ def main() -> None:
     for kind, other in (("labels", "pairs"), ("pairs", "labels")):
         # A part that was tried with one kind alone counts for both.
         gains[kind] |= {part: gain for part, gain in gains[other].items() if part not in gains[kind]}
-    write(gains, trusts, {kind: learn_agreement(kind == "labels") for kind in gains})
+    write(gains, trusts, {kind: learn_accuracy(kind == "labels") for kind in gains})
     rewrite(PAGES[0], makers())
 
 
@@ -189,22 +187,35 @@ def show(kind: str, cells: pd.DataFrame) -> None:
         print(f"  of {n_tried} tried, the best believed: {best['ari'].mean():.3f}")
 
 
-def learn_agreement(are_labels: bool) -> float:
-    """Return how many held-out points the agreement of methods counts for, and print the errors of all.
+def learn_accuracy(are_labels: bool) -> tuple[float, ...]:
+    """Return what is expected of methods that agree and are sure, and for how many held-out points it counts.
 
-    Cells with few held-out points would have it count for more and more: they are left out. The fewest whose
-    error is nearly the least are taken, since methods also agree where clusters are not the classes.
+    By least squares over all cells, for each number of points; the number with the least error is taken, on
+    sets that were left out.
     """
-    rows = pd.read_csv(choose_accuracy.STORED).query("are_labels == @are_labels and held_out >= 10")
-    errors = {}
+    rows = pd.read_csv(choose_accuracy.STORED).query("are_labels == @are_labels")
+    facts = np.column_stack([np.ones(len(rows)), rows["agreement"] ** 2, rows["sure"]])
+    names, accuracy, seen = (
+        rows["set"].map(base).to_numpy(),
+        rows["accuracy"].to_numpy(),
+        rows["seen"].to_numpy(),
+    )
+    found: dict[float, tuple[float, np.ndarray]] = {}
     for more in HALVES:
-        share = (rows["right"] + more * rows["agreement"] ** 2) / (rows["held_out"] + more)
-        errors[more] = float((share.clip(0.02, 0.995) - rows["accuracy"]).abs().mean())
-    print(f"  accuracy, {len(rows)} cells: errors", {more: round(e, 3) for more, e in errors.items()})
-    return next(more for more in HALVES if errors[more] <= min(errors.values()) + NEARLY)
+        shown = seen * rows["right"].to_numpy() / (rows["held_out"].to_numpy() + more)
+        weight = seen * more / (rows["held_out"].to_numpy() + more)
+        A, target, expected = facts * weight[:, None], accuracy - shown, np.zeros(len(rows))
+        for name in np.unique(names):
+            test = names == name
+            weights = np.linalg.lstsq(A[~test], target[~test], rcond=None)[0]
+            expected[test] = (shown + weight * np.clip(facts @ weights, 0.02, 0.995))[test]
+        found[more] = np.abs(expected - accuracy).mean(), np.linalg.lstsq(A, target, rcond=None)[0]
+    print(f"  accuracy, {len(rows)} cells: errors", {m: round(error, 3) for m, (error, _) in found.items()})
+    more = min(found, key=lambda each: found[each][0])
+    return more, *np.round(found[more][1], 3).tolist()
 
 
-def write(gains: dict[str, Any], trusts: dict[str, Any], agreement: dict[str, float]) -> None:
+def write(gains: dict[str, Any], trusts: dict[str, Any], accuracy: dict[str, Any]) -> None:
     """Write the numbers as a module."""
     lines = [
         '"""What experiments say of methods and graphs; written by benchmarks.choices.choose_learn."""',
@@ -213,8 +224,9 @@ def write(gains: dict[str, Any], trusts: dict[str, Any], agreement: dict[str, fl
         f"GAINS: dict[str, dict[str, tuple[float, ...]]] = {gains!r}",
         "#: How far a score on held-out constraints is trusted, and with how many points half as far.",
         f"TRUST: dict[str, tuple[float, float]] = {trusts!r}",
-        "#: For how many held-out points the agreement of methods counts, of what share of points is right.",
-        f"AGREEMENT: dict[str, float] = {agreement!r}",
+        "#: What share of points is right: for how many held-out points it counts, then for a constant, for the",
+        "#: square of the agreement of the methods that vote, and for how sure they are.",
+        f"ACCURACY: dict[str, tuple[float, ...]] = {accuracy!r}",
         "",
     ]
     LEARNED.write_text("\n".join(lines))

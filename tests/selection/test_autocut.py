@@ -359,10 +359,12 @@ def test_confidence_notices_that_clusters_are_not_the_classes():
 
 
 def test_the_share_that_should_be_right_by_hand(monkeypatch):
-    monkeypatch.setattr("sidecut.selection.expectation.AGREEMENT", {"labels": 10.0, "pairs": 40.0})
-    assert expect_accuracy(True, 0.9, 24, 30) == pytest.approx((24 + 10 * 0.81) / 40)
-    assert expect_accuracy(False, 0.5, 12, 40) == pytest.approx((12 + 40 * 0.25) / 80)
-    assert expect_accuracy(True, 0.5, 0, 0) == pytest.approx(0.25)
+    learned = {"labels": (10.0, 0.1, 0.5, 0.25), "pairs": (40.0, 0.0, 1.0, 0.0)}
+    monkeypatch.setattr("sidecut.selection.expectation.ACCURACY", learned)
+    assert expect_accuracy(True, 0.9, 0.8, 24, 30) == pytest.approx((24 + 10 * (0.1 + 0.405 + 0.2)) / 40)
+    assert expect_accuracy(False, 0.5, 0.8, 12, 40) == pytest.approx((12 + 40 * 0.25) / 80)
+    assert expect_accuracy(True, 0.5, 0.4, 0, 0) == pytest.approx(0.1 + 0.125 + 0.1)
+    assert expect_accuracy(False, 1.0, 1.0, 0, 0) == 0.995
 
 
 # Few labels

@@ -11,6 +11,7 @@ import pandas as pd
 
 from benchmarks import stored
 from benchmarks.page_tables import DOCS, rewrite, short
+from benchmarks.quality.selection import reliability
 from benchmarks.quality.selection.__main__ import RESULTS
 
 PAGES = [DOCS / "lab" / "selection.md"]
@@ -20,6 +21,12 @@ OVER_FIXED, BELOW_BEST, HARMED, RIGHT, WITHIN_ONE = 0.02, 0.03, 0.02, 0.8, 0.95
 
 LEARNERS = ("LabelSpreading", "logistic", "random forest")
 BEST = "best in hindsight"
+#: What the reported sets are of.
+FAMILIES = {
+    "texts": ("20news", "reuters"),
+    "pictures": ("mnist", "usps", "scene8", "yaleb"),
+    "tables": ("covtype", "glass", "letter", "pendigits", "segment"),
+}
 
 
 def by_draw(lines: pd.DataFrame) -> pd.DataFrame:
@@ -143,6 +150,35 @@ def aims(lines: pd.DataFrame) -> str:
     return "\n".join([*lines_, "", f"Measured on {stored.measured(lines)}."])
 
 
+def by_family() -> str:
+    """Return AutoCut beside the best single method and the best in hindsight, by family and size."""
+    rows = ["| | sets | AutoCut | best single method | best in hindsight | harm | worst | measured |"]
+    rows += ["|---|---|---|---|---|---|---|---|"]
+    for words, file in (("600 points", "selection_cells.csv"), ("3,000 points", "selection_cells_3000.csv")):
+        if not (RESULTS / file).exists():
+            continue
+        lines = pd.read_csv(RESULTS / file)
+        table = by_cell(by_draw(lines))
+        sets, known = (table.index.get_level_values(level) for level in ("data", "known"))
+        for family, starts in FAMILIES.items():
+            for kind in ("labels", "pairs"):
+                some = table[sets.str.startswith(starts) & known.str.startswith(kind)]
+                fixed = some[fixed_methods(some)].mean()
+                loss = (some["NormalizedCut"] - some["AutoCut"]).max()
+                shown = (
+                    f"{family}, {kind}, {words}",
+                    str(some.index.get_level_values("data").nunique()),
+                    short(some["AutoCut"].mean()),
+                    f"{short(fixed.max())} ({fixed.idxmax()})",
+                    short(some[f"{BEST}, both graphs"].mean()),
+                    f"{round(harm(some)['AutoCut'] * len(some))} of {len(some)} cells",
+                    short(max(loss, 0.0)),
+                    stored.measured(lines),
+                )
+                rows.append(f"| {' | '.join(shown)} |")
+    return "\n".join(rows)
+
+
 def few_labels() -> str:
     """Return the table of few labels."""
     lines = pd.read_csv(RESULTS / "selection_few.csv")
@@ -166,6 +202,8 @@ def makers() -> dict[str, Callable[[], str]]:
     return {
         "by-knowledge": lambda: as_markdown(by_knowledge(by_cell(by_draw(lines))), lines),
         "aims": lambda: aims(lines),
+        "by-family": by_family,
+        "reliability": reliability.summary,
         "few-labels": few_labels,
         "cost": cost,
     }

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
-from sidecut.checks import FloatArray, IntArray, Rule, check_flag, optional
+from sidecut.checks import BoolArray, FloatArray, IntArray, Rule, check_flag, optional
 from sidecut.constraints import ConstraintFolds, Constraints, Fold
 from sidecut.constraints.folds import consistent, independent_parts
 from sidecut.exceptions import ConstraintWarning, warn
@@ -272,16 +272,17 @@ class AutoCut(Clusterer):
 
     def _check(self, task: Task, answer: Answer, checked: tuple[float, int]) -> Answer:
         """Say how many points are expected to be right: by held-out constraints, and by past experience."""
-        free, (right, n_held_out) = free_points(task.constraints), checked
-        agreement = float(_agreement(answer.results["best_estimator_"])[free].mean())
-        are_labels = task.constraints.labels is not None
-        share = expect_accuracy(are_labels, agreement, right, n_held_out)
-        if are_labels:
-            # Clusters of classes without a label have no name that could be right.
-            voted = answer.results["best_estimator_"].labels_
-            seen = len(set(task.constraints.name_clusters(voted, 0).values()))
-            share *= min(1.0, seen / answer.results["n_clusters_"])
-        if n_held_out and are_labels:
+        best, free, (right, n_held_out) = (
+            answer.results["best_estimator_"],
+            free_points(task.constraints),
+            checked,
+        )
+        labels = task.constraints.labels
+        agreement, sure = (float(each[free].mean()) for each in (_agreement(best), _sureness(best)))
+        share = expect_accuracy(labels is not None, agreement, sure, right, n_held_out)
+        if labels is not None:
+            share *= float(has_name(best.labels_, labels)[free].mean())
+        if n_held_out and labels is not None:
             shown = f"{right:.0f} of {n_held_out} held-out labels were found"
         elif n_held_out:
             shown = "so the held-out pairs say"
@@ -449,6 +450,12 @@ def _sureness(best: Any) -> FloatArray:
     """Return for each point the share of those that voted which agree, times how sure all are in the mean."""
     models = best.estimators_ if isinstance(best, Consensus) else [best]
     return _agreement(best) * np.mean([model.confidence_ for model in models], axis=0)
+
+
+def has_name(clusters: IntArray, labels: IntArray) -> BoolArray:
+    """Return which points are in a cluster that holds a label: no other has a name that could be right."""
+    given = np.flatnonzero(np.asarray(labels) >= 0)
+    return name_by_labels(clusters, labels, given) >= 0
 
 
 def _name_most(

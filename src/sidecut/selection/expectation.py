@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from sidecut.constraints import Constraints
 from sidecut.graphs import Graph
-from sidecut.selection.learned import AGREEMENT, GAINS, TRUST
+from sidecut.selection.learned import ACCURACY, GAINS, TRUST
 from sidecut.selection.views import FORMS
 
 
@@ -93,12 +93,12 @@ def believe(are_labels: bool, expected: float, shown: float, held_out: int) -> f
     return expected + trust * held_out / (held_out + half) * shown
 
 
-def expect_accuracy(are_labels: bool, agreement: float, right: float, held_out: int) -> float:
+def expect_accuracy(are_labels: bool, agreement: float, sure: float, right: float, held_out: int) -> float:
     """Return the share of points that are expected to be in the right cluster.
 
     `right` is how many of the held-out labels were found, or the share of held-out pairs times the number of
-    held-out points. The square of the agreement of the methods that vote counts like so many more points.
+    held-out points. What experience says of methods that agree so far, and are so sure, counts like m more.
     """
-    more = AGREEMENT["labels" if are_labels else "pairs"]
-    share = (right + more * agreement**2) / (held_out + more)
-    return float(np.clip(share, 0.02, 0.995))
+    more, *weights = ACCURACY["labels" if are_labels else "pairs"]
+    prior = np.clip(np.dot(weights, (1.0, agreement**2, sure)), 0.02, 0.995)
+    return float(np.clip((right + more * prior) / (held_out + more), 0.02, 0.995))
