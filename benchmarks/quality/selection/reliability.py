@@ -26,7 +26,6 @@ from benchmarks.choices.choice_sets import load_sets
 from benchmarks.page_tables import DOCS, short
 from benchmarks.quality.selection.data import REPORTED, load
 from sidecut import AutoCut, Constraints, PoissonMBO
-from sidecut.plots.canvas import cluster_styles, new_figure, text_colour
 
 STORED = stored.RESULTS / "quality" / "selection_reliability.csv"
 KEYS = ["group", "data", "points", "per_class", "draw", "method", "version"]
@@ -123,6 +122,12 @@ def shares(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 def draw() -> None:
     """Draw the share of right points for each tenth of confidence: three labels per class or more."""
+    from sidecut.plots.canvas import (
+        cluster_styles,
+        new_figure,
+        text_colour,
+    )  # other releases have no such names
+
     rows = pd.read_csv(STORED).query("method == 'AutoCut' and per_class >= 3")
     versions = [name for name in rows["version"].unique() if name != HERE] + [HERE]
     figure = new_figure(9.0, 3.8)
