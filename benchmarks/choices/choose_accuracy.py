@@ -3,9 +3,9 @@
     python -m benchmarks.choices.choose_accuracy --data FOLDER [--minutes 9]
 
 AutoCut runs on the cells of `choose_experiments`. A row holds the agreement of the methods that vote, alone
-and times how sure they are, the share of points in a cluster with a name, what the methods find of held-out points,
-and how many of the points without constraints they get right. `choose_learn`
-fits its numbers to these rows. Rows of today's code are not measured again.
+and times how sure they are, the share of points in a cluster with a name, what the methods find of held-out
+points, and how many of the points without constraints they get right. `choose_learn` fits its numbers to
+these rows. Rows of today's code are not measured again.
 """
 
 from __future__ import annotations

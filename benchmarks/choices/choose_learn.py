@@ -224,8 +224,8 @@ def write(gains: dict[str, Any], trusts: dict[str, Any], accuracy: dict[str, Any
         f"GAINS: dict[str, dict[str, tuple[float, ...]]] = {gains!r}",
         "#: How far a score on held-out constraints is trusted, and with how many points half as far.",
         f"TRUST: dict[str, tuple[float, float]] = {trusts!r}",
-        "#: What share of points is right: for how many held-out points it counts, then for a constant, for the",
-        "#: square of the agreement of the methods that vote, and for how sure they are.",
+        "#: What share of points is right: for how many held-out points it counts, then for a constant,",
+        "#: for the square of the agreement of the methods that vote, and for how sure they are.",
         f"ACCURACY: dict[str, tuple[float, ...]] = {accuracy!r}",
         "",
     ]
