@@ -364,7 +364,7 @@ def test_the_share_that_should_be_right_by_hand(monkeypatch):
     assert expect_accuracy(True, 0.9, 0.8, 24, 30) == pytest.approx((24 + 10 * (0.1 + 0.405 + 0.2)) / 40)
     assert expect_accuracy(False, 0.5, 0.8, 12, 40) == pytest.approx((12 + 40 * 0.25) / 80)
     assert expect_accuracy(True, 0.5, 0.4, 0, 0) == pytest.approx(0.1 + 0.125 + 0.1)
-    assert expect_accuracy(False, 1.0, 1.0, 0, 0) == 0.995
+    assert expect_accuracy(False, 1.0, 1.0, 0, 0) == pytest.approx(0.995)
 
 
 # Few labels
