@@ -193,17 +193,17 @@ def scacs_growth() -> str:
 @fragment
 def beside() -> str:
     """The code of another checkout beside this one."""
-    rows = []
+    rows, kinds = [], ("2 labels per class", "n/5 pairs", "n/5 pairs, guarded")
     for (name, data), cells in of("beside").groupby(["method", "data"], sort=False):
         shown = [f"`{name}`, {DATA[data]}"]
-        for kind in ("2 labels per class", "10 % labels", "n pairs"):
+        for kind in kinds:
             told = [
                 f"{row['ratio']:.2f} ({row['index before']:.3f}, {row['index now']:.3f})"
                 for _, row in cells[cells["kind"] == kind].iterrows()
             ]
             shown.append(" ".join(told))
         rows.append([*shown, measured(cells)])
-    return markdown("fit | 2 labels per class | 10 % labels | n pairs | measured", rows)
+    return markdown(" | ".join(["fit", *kinds, "measured"]), rows)
 
 
 def makers() -> dict[str, Callable[[], str]]:
