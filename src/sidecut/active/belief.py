@@ -29,6 +29,16 @@ from sidecut.exceptions import ConflictError
 
 #: Pairs whose log odds are beyond this (99.9 %) are not asked about again.
 SETTLED_ODDS = float(logit(0.999))
+#: Variance of a known class indicator, beside a prior variance of 1; more where answers are uncertain.
+NOISE = 0.1
+#: Trust t in the initial clusters: the values that are tried, and the default.
+TRUSTS, DEFAULT_TRUST = (0.0, 0.3, 0.6, 0.9), 0.6
+#: A point that is known not to be of some classes counts as of the likeliest other from this chance on.
+SURE_CHANCE = 0.8
+#: Groups in no class yet from which on the rate of new classes is learnt from them, too.
+MIN_OPEN = 10
+#: Linkage at which two classes are one or two with equal chances.
+EVEN_LINKAGE = 0.1
 
 
 @dataclass(frozen=True)
@@ -148,18 +158,6 @@ def group_piles(answers: Sequence[Piles], reliability: float, precomputed: Preco
         for pile in piles
         if sum(map(len, piles)) > 1
     )
-
-
-#: Variance of a known class indicator, beside a prior variance of 1; more where answers are uncertain.
-NOISE = 0.1
-#: Trust t in the initial clusters: the values that are tried, and the default.
-TRUSTS, DEFAULT_TRUST = (0.0, 0.3, 0.6, 0.9), 0.6
-#: A point that is known not to be of some classes counts as of the likeliest other from this chance on.
-SURE_CHANCE = 0.8
-#: Groups in no class yet from which on the rate of new classes is learnt from them, too.
-MIN_OPEN = 10
-#: Linkage at which two classes are one or two with equal chances.
-EVEN_LINKAGE = 0.1
 
 
 @dataclass(frozen=True)

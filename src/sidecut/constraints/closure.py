@@ -31,6 +31,7 @@ from sidecut.exceptions import ConflictError, ConstraintError, ConstraintWarning
 if TYPE_CHECKING:
     from sidecut.constraints.value import Constraints
 
+
 #: Labels per cluster up to which they are too few to hold some out.
 FEW_LABELS = 2
 REMEDY = "correct them, or pass on_conflict='drop' (keep the strongest) or 'weigh' (keep all as beliefs)"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, softmax
 
-from sidecut.checks import FloatArray, IntArray
+from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.constraints.forms import as_constraints
 from sidecut.diagnostics.influence import (
@@ -25,13 +28,6 @@ from sidecut.methods import NormalizedCut
 if TYPE_CHECKING:
     import pandas as pd
 
-
-from collections.abc import Sequence
-
-from scipy.optimize import minimize
-from scipy.special import expit, softmax
-
-from sidecut.checks import BoolArray
 
 #: β, the power of the shares: the values that are tried.
 SHARPNESS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 20.0)

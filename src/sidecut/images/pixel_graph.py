@@ -12,6 +12,9 @@ from sidecut.checks import FloatArray, check_positive
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs import Neighbors, SparseGraph
 
+#: More edges than this are refused: their weights alone would take 8 GB.
+MAX_ENTRIES = 500_000_000
+
 
 def as_pixels(image: npt.ArrayLike, *, volume: bool = False) -> FloatArray:
     """Return a picture as floats of shape (height, width, channels), without its alpha channel.
@@ -82,9 +85,6 @@ def _check_shape(shape: tuple[int, ...], n_axes: int) -> None:
     if 0 in shape:
         raise ValueError(f"An image of shape {shape} has no pixels.")
 
-
-#: More edges than this are refused: their weights alone would take 8 GB.
-MAX_ENTRIES = 500_000_000
 
 Offset = tuple[int, int]
 

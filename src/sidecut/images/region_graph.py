@@ -20,6 +20,15 @@ from sidecut.graphs import SparseGraph
 from sidecut.images.appearance import TEXTURE_WEIGHT, as_lab, color_bins, in_unit_range, texture
 from sidecut.images.pixel_graph import as_pixels
 
+#: Regions have this many pixels on average; there are at least 1,500 of them and at most MAX_REGIONS. In a
+#: picture of no more pixels than MAX_REGIONS, every pixel is a region.
+PIXELS_PER_REGION = 60
+MAX_REGIONS = 6_000
+#: A picture with more pixels than this is cut at half its size first, and again, until it has fewer.
+MAX_PIXELS = 400_000
+#: γ, how much the prior of a region counts beside its neighbours, per pixel.
+REGION_PRIOR_WEIGHT = 0.03
+
 
 @dataclass(frozen=True, eq=False)
 class Regions:
@@ -102,15 +111,6 @@ def _joined(regions: Regions, given_up: IntArray) -> Regions:
     steps = np.bincount(which, (regions.lengths * regions.steps)[is_left]) / lengths
     return Regions(new[regions.numbers], sizes, means, pairs // n_left, pairs % n_left, lengths, steps)
 
-
-#: Regions have this many pixels on average; there are at least 1,500 of them and at most MAX_REGIONS. In a
-#: picture of no more pixels than MAX_REGIONS, every pixel is a region.
-PIXELS_PER_REGION = 60
-MAX_REGIONS = 6_000
-#: A picture with more pixels than this is cut at half its size first, and again, until it has fewer.
-MAX_PIXELS = 400_000
-#: γ, how much the prior of a region counts beside its neighbours, per pixel.
-REGION_PRIOR_WEIGHT = 0.03
 
 #: Regions that are taken out of a tree at once, two neighbours of each, and the edges to these.
 TreeRound = tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray]

@@ -23,6 +23,9 @@ from sidecut.labelling import rename_by_first_appearance, satisfy_links
 from sidecut.methods import E2CP, SpectralLearning
 from sidecut.spectral import laplacian_eigenpairs
 
+#: Fewer segments than this have no graph of neighbours: all are compared with all.
+MIN_SEGMENTS = 6
+
 
 class RememberedSegments:
     """A sample of all segments so far: their embeddings, their places in the recording, and constraints."""
@@ -106,10 +109,6 @@ def keep_numbers(labels: IntArray, before: IntArray, n_used: int = 0) -> IntArra
     is_new = numbers < 0
     numbers[is_new] = n_old + np.arange(is_new.sum())
     return numbers[labels]
-
-
-#: Fewer segments than this have no graph of neighbours: all are compared with all.
-MIN_SEGMENTS = 6
 
 
 @dataclass(eq=False)

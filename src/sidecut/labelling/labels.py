@@ -32,6 +32,11 @@ SINGLE_CLUSTERS = 32
 LabellingMethod = Literal["kmeans", "sign", "argmax", "rotation", "qr"]
 Seed = int | np.random.RandomState | None
 
+#: Up to this many rows are clustered at once; of more, a sample of this size decides where the search begins.
+SAMPLE_ROWS = 20_000
+#: The most steps over all rows after that. From the centres of a sample few are needed.
+MAX_STEPS = 20
+
 
 def assign_labels(
     embedding: ArrayLike,
@@ -664,11 +669,6 @@ def cluster_sums(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatAr
     columns = [np.bincount(labels, weights=column, minlength=n_clusters) for column in rows.T]
     return np.column_stack(columns)
 
-
-#: Up to this many rows are clustered at once; of more, a sample of this size decides where the search begins.
-SAMPLE_ROWS = 20_000
-#: The most steps over all rows after that. From the centres of a sample few are needed.
-MAX_STEPS = 20
 
 Rows = FloatArray
 #: Applies a function to every chunk of rows, in one thread or in many; results in the order of the chunks.

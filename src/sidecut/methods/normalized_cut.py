@@ -18,6 +18,9 @@ from sidecut.methods.e2cp.estimator import max_weight
 from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 
+#: Up to this many pairs are written into the graph; beyond, links within groups are only applied.
+MAX_LISTED_PAIRS = 2_000_000
+
 
 @documented
 @dataclass(eq=False, repr=False)
@@ -78,10 +81,6 @@ class NormalizedCut(CutClusterer):
                 "NormalizedCut cannot use constraints; choose a method that can, such as SpectralLearning."
             )
         return cut(task.graph, task, self)
-
-
-#: Up to this many pairs are written into the graph; beyond, links within groups are only applied.
-MAX_LISTED_PAIRS = 2_000_000
 
 
 def link_affinity(graph: Graph, constraints: Constraints) -> Graph:

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sidecut.active import Answer
 from sidecut.active.records import Record, kind_of
+from sidecut.checks import FloatArray, IntArray
 from sidecut.plots.canvas import CANNOT, OPEN, axes_or_new, cluster_styles, text_colour
+from sidecut.plots.embedding import MAX_SHARP_POINTS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sidecut.selection.n_clusters import NumberCurve
 
-
-from typing import TYPE_CHECKING, Any
-
-from sidecut.checks import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-from sidecut.plots.embedding import MAX_SHARP_POINTS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+#: The most clusters that are drawn, those with the largest smallest sizes.
+MAX_DRAWN = 400
 
 
 def plot_reliability(confidence: ArrayLike, is_right: ArrayLike, ax: Axes | None = None) -> Axes:
@@ -214,10 +202,6 @@ def plot_n_clusters(curve: NumberCurve, ax: Axes | None = None) -> Axes:
             words.append("persistence of layers (diamonds)")
         right.set_ylabel("\n".join(words), color=other)
     return ax
-
-
-#: The most clusters that are drawn, those with the largest smallest sizes.
-MAX_DRAWN = 400
 
 
 def plot_layers(model: Any, ax: Axes | None = None) -> Axes:

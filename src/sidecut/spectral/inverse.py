@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, SuperLU, cg
+from scipy.linalg import lu_factor, lu_solve
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.linalg import LinearOperator, SuperLU, cg, splu
 
 from sidecut.checks import FloatArray
 from sidecut.exceptions import SpectralError
@@ -28,12 +31,12 @@ from sidecut.spectral.lanczos import Projection, complete, largest_eigenvectors
 if TYPE_CHECKING:
     from sidecut.spectral.laplacian import LaplacianProblem
 
-
-from dataclasses import dataclass
-
-from scipy.linalg import lu_factor, lu_solve
-from scipy.sparse.csgraph import breadth_first_order, connected_components
-from scipy.sparse.linalg import splu
+#: L̄ is shifted by this before it is inverted, so that its null space does no harm.
+SHIFT = 1e-8
+#: The relative residual of a solve that a certificate accepts: it loosens the bound by as much.
+CERTIFICATE_TOLERANCE = 1e-5
+#: Conjugate gradients give up after this many steps.
+MAX_STEPS = 5_000
 
 
 @dataclass(frozen=True)
@@ -204,13 +207,6 @@ def separating_shift(
     scale = max(abs(values[below]), 1e-3 * float(np.abs(values).max())) or 1.0
     return below, float(values[below] - min(1e-3 * scale, 0.5 * (values[below] - lower)))
 
-
-#: L̄ is shifted by this before it is inverted, so that its null space does no harm.
-SHIFT = 1e-8
-#: The relative residual of a solve that a certificate accepts: it loosens the bound by as much.
-CERTIFICATE_TOLERANCE = 1e-5
-#: Conjugate gradients give up after this many steps.
-MAX_STEPS = 5_000
 
 Inverse = Callable[[FloatArray], FloatArray]
 
