@@ -134,7 +134,7 @@ def test_no_warning_shows_a_path_of_the_code():
     """Python printed the path of a file and a line of it before a warning that no command had collected."""
     code = (
         "import sys, warnings; from sidecut.cli import main; sys.argv = ['sidecut', 'methods']; main(); "
-        "warnings.warn('Two classes share\\n  a cluster.')"
+        "warnings.warn('A file is not UTF-8;\\n  name its encoding')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr == "sidecut: warning: Two classes share a cluster.\n"
+    assert done.stderr == "sidecut: warning: A file is not UTF-8; name its encoding with --encoding\n"

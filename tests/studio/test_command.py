@@ -236,6 +236,21 @@ def test_wrong_options_are_told(table, capsys, arguments, words):
     assert words in capsys.readouterr().err
 
 
+def test_columns_that_do_not_count_are_last_and_said_to_be_such(tmp_path, start, open_page):
+    """The region was shown as the greatest difference, and the clusters did not know of it."""
+    rows = [f"p{i},{10 * (i % 2) + i / 100},{'NSEW'[i % 4]}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["name,size,region", *rows]) + "\n")
+    _, address = start(tmp_path / "t.csv", "--id-column", "name")
+    page = open_page(address)
+    page.wait_for_selector(".comparison tr th")
+    assert "Clustered by size; left out name (names), region (text)." in page.inner_text(".about")
+    assert page.locator(".comparison tbody th, .comparison tr th[scope=row]").all_inner_texts() == [
+        "size",
+        "region not used",
+    ]
+    assert page.locator(".comparison tr", has_text="region").locator("mark").count() == 0
+
+
 def test_a_file_that_is_not_there(capsys):
     assert main(["studio", "nowhere.csv", "--no-browser"]) == 2
     assert "There is no file nowhere.csv" in capsys.readouterr().err

@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from sidecut import __version__
 from sidecut.cli import options
-from sidecut.cli.console import Exit, UsageError, existing_file, show_warnings
+from sidecut.cli.console import Exit, UsageError, existing_file, in_options, show_warnings
 
 _EXIT_CODES = (
     "Exit codes: 0 done; 1 the computation failed; 2 the command or its input cannot be used (the message "
@@ -134,7 +134,7 @@ def _explain(error: Exception) -> int:
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning that no command collected as the others are printed, without a path of the code."""
-    show_warnings([" ".join(str(message).split())])
+    show_warnings([in_options(" ".join(str(message).split()))])
 
 
 def _complain(message: str, code: int) -> int:

@@ -206,6 +206,10 @@ def _items(
         pictures=_pictures(options, frame, numbers),
         series=numbers if options.series else None,
         name_column=points.name_column if points.names is not None else "index",
+        unused={name for name in shown if name not in points.columns or name in points.left_out}
+        if points.columns
+        else (),
+        about=points.used_words,
     )
 
 

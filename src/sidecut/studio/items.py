@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from difflib import SequenceMatcher
@@ -45,6 +45,10 @@ class Items:
         Whose neighbours to list by name.
     name_column : str
         What the names are called in files; "index" for row numbers.
+    unused : collection of str
+        Columns by which the points are not clustered: shown last, and no difference in them is marked.
+    about : str
+        A sentence for the page: by which columns the points are clustered.
 
     Examples
     --------
@@ -62,6 +66,8 @@ class Items:
     series: FloatArray | None = None
     graph: sp.csr_array | None = None
     name_column: str = "index"
+    unused: Collection[str] = ()
+    about: str = ""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -73,7 +79,12 @@ class Items:
     def _card(self, i: int, shares: dict[str, float]) -> Card:
         """Return what is shown of one point: the columns of `shares`, each with how much it differs."""
         fields = [
-            Field(name=name, value=written(self.table[name][i]), differs=share)
+            Field(
+                name=name,
+                value=written(self.table[name][i]),
+                differs=share,
+                is_used=name not in self.unused,
+            )
             for name, share in shares.items()
         ]
         card = Card(point=i, name=str(self.names[i]), fields=fields, n_more=len(self.table) - len(fields))
@@ -99,8 +110,10 @@ class Items:
 
     def pair(self, i: int, j: int) -> Pair:
         """Return what is shown of two points, what differs most first."""
-        differing = {name: self._difference(name, i, j) for name in self.table}
-        most = sorted(differing, key=lambda name: -differing[name])[:MAX_FIELDS]
+        differing = {
+            name: 0.0 if name in self.unused else self._difference(name, i, j) for name in self.table
+        }
+        most = sorted(differing, key=lambda name: (name in self.unused, -differing[name]))[:MAX_FIELDS]
         shares = {name: differing[name] for name in most}
         left, right = self._card(i, shares), self._card(j, shares)
         if self.text is not None:

@@ -42,11 +42,12 @@ class Words(TypedDict):
 
 
 class Field(TypedDict):
-    """A cell of a table; `differs` is from 0 (the same) to 1 (as different as two can be)."""
+    """A cell of a table; `differs` is from 0 (the same, or not used) to 1 (as different as can be)."""
 
     name: str
     value: str
     differs: float
+    is_used: bool
 
 
 class Card(TypedDict):
@@ -141,6 +142,7 @@ class Opening(TypedDict):
     places: Array
     axes: list[str]
     columns: list[str]
+    about: str
     kept_in: str
     state: State
 

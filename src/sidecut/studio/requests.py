@@ -113,6 +113,7 @@ class SessionHandler:
             places=pack(session.places, "f4"),
             axes=list(session.setup.axes or ()),
             columns=[*session.items.more, *session.items.table],
+            about=session.items.about,
             kept_in="" if session.project is None else str(session.project.folder),
             state=self.state(),
         )

@@ -14,7 +14,7 @@ const UNFOLDED = 10;
 function comparison({ left, right }) {
   const both = left.fields.map((field, k) => [field, right.fields[k]]).filter((two) => two.some((one) => one.value !== ""));
   const rows = both.map((two) => element("tr", { class: two[0].differs > 0.02 ? "differs" : "" },
-    element("th", { scope: "row" }, two[0].name),
+    nameOf(two[0]),
     two.map((one) => element("td", {}, mark(one.value, one.differs > 0.02, one.differs)))));
   const head = element("tr", {}, element("th", {}), ["A", "B"].map((letter) => element("th", { scope: "col" }, element("span", { class: "letter" }, letter))));
   const more = rows.length - UNFOLDED + left.n_more;
@@ -51,8 +51,13 @@ export function chipOf(card, onclick) {
 
 function tableOf(fields) {
   return element("table", {}, fields.map((field) => element("tr", { class: field.differs > 0.02 ? "differs" : "" },
-    element("th", { scope: "row" }, field.name),
+    nameOf(field),
     element("td", {}, mark(field.value, field.differs > 0.02, field.differs)))));
+}
+
+// A column by which points are not clustered is said to be such.
+function nameOf(field) {
+  return element("th", { scope: "row" }, field.name, field.is_used ? null : element("small", {}, " not used"));
 }
 
 function mark(text, differs, share) {

@@ -10,7 +10,7 @@ export function factsPanel(studio, facts) {
   const suspects = facts.filter((fact) => fact.suspect > 0.5);
   const order = [...facts].sort((a, b) => rankOf(b) - rankOf(a) || b.position - a.position);
   return element("section", { class: "facts" },
-    element("h2", {}, facts.length ? countOf(studio.state.n_answers, "answer") : "No answers yet"),
+    element("h2", {}, facts.length ? `${countOf(facts.length, "thing")} you said` : "You have said nothing yet"),
     suspects.length > 0 && element("p", { class: "warning" },
       `${countOf(suspects.length, "answer")} ${suspects.length === 1 ? "looks" : "look"} wrong: the graph or the other answers speak against ${suspects.length === 1 ? "it" : "them"}.`),
     order.slice(0, 500).map((fact) => factRow(studio, fact)));

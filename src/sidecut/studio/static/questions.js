@@ -14,6 +14,7 @@ export function questionPanel(studio) {
   return element("section", { class: `question ${question.kind}` }, shown,
     element("p", { class: "why" }, `Why this one: ${question.reason}.`),
     element("p", { class: "outlook" }, n ? outlook : "Each answer improves the map, the first dozen most."),
+    studio.opening.about && element("p", { class: "hint about" }, studio.opening.about),
     // Always in sight, however long the cards are.
     element("div", { class: "answers" }, buttons,
       keyButton("Unsure", "U", () => studio.answer(null), { class: "unsure" }), undo));
