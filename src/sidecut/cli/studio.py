@@ -123,7 +123,7 @@ def open_points(options: StudioOptions) -> SessionHandler:
         encoding=options.encoding,
     )
     if is_new and not known.is_empty:
-        session.take(known)
+        session.take(known, "given")
     has_model = not points.is_graph and points.preparation is not None
     return SessionHandler(session, (lambda session: _as_model(points, session)) if has_model else None)
 

@@ -325,7 +325,7 @@ class Session:
         # At the end, so that a contradiction is explained as one of a new answer.
         return self._revise([*history, replace(record, same=same, confidence=1.0)], len(history))
 
-    def take(self, constraints: Constraints) -> Self:
+    def take(self, constraints: Constraints, how: str = "import") -> Self:
         """Take constraints from elsewhere, all of them or none; labels stay labels."""
         constraints.check_matches(len(self.items))
         links, classes = as_answers(constraints), constraints.known_classes
@@ -334,7 +334,7 @@ class Session:
             named = {i: ClassAnswer(i, str(name)) for i, name in enumerate(classes) if name is not None}
             # Links between labelled points follow from their labels.
             said = [*named.values(), *(link for link in links if not {link.i, link.j} <= named.keys())]
-        return self._add([replace(one, strategy=f"import {len(self.run.history_)}") for one in said], ())
+        return self._add([replace(one, strategy=f"{how} {len(self.run.history_)}") for one in said], ())
 
     def cluster_names(self) -> dict[int, str]:
         """Return the name most of its named points have, for every number of a cluster; empty without one."""
@@ -459,10 +459,14 @@ class Session:
 
 
 def count_actions(history: Sequence[Record]) -> int:
-    """Return how often a person said something; the links of one lasso, or of one file, count as one."""
+    """Return how often a person said something; the links of one lasso, or of one file, count as one.
+
+    What was given at the start is none.
+    """
     said = [getattr(record, "strategy", "") for record in history]
     return sum(
-        strategy != before or not strategy.startswith(("lasso", "import"))
+        not strategy.startswith("given")
+        and (strategy != before or not strategy.startswith(("lasso", "import")))
         for before, strategy in pairwise(["", *said])
     )
 
