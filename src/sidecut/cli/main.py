@@ -114,7 +114,10 @@ def _explain(error: Exception) -> int:
             return _complain("Say where the result goes with -o (--help lists the options)", Exit.BAD_INPUT)
         return _complain(f"{message} (--help lists the options)", Exit.BAD_INPUT)
     if isinstance(error, UsageError):
-        return _complain(" ".join(str(error).split()), Exit.BAD_INPUT)
+        # An empty line parts what is said on lines of its own.
+        return _complain(
+            "\n".join(" ".join(part.split()) for part in str(error).split("\n\n")), Exit.BAD_INPUT
+        )
     # Imported here: --help, --version and a missing file should not wait for NumPy.
     from numpy.linalg import LinAlgError
 

@@ -156,7 +156,7 @@ def _said_at_once(needs: Sequence[Need]) -> str:
     sentences = list(dict.fromkeys(sentences))
     is_new = len(said) > 1 or len(sentences) > 1 or "--label-column" in flags
     more = [f"All that this table seems to need: {' '.join(said)}."] if is_new else []
-    return " ".join([*sentences, *more])
+    return "\n\n".join([*sentences, *more])
 
 
 def list_needs(
