@@ -229,6 +229,7 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
     "active.belief.DEFAULT_TRUST": (asking, 0.9),
     "active.belief.SURE_CHANCE": (asking, None),
     "active.belief.EVEN_LINKAGE": (asking, None),
+    "active.belief.MIN_OPEN": (asking, None),
     "active.belief.SETTLED_ODDS": (wrong_answers, None),
     "active.precomputed.ALPHA": (asking, None),
     "active.strategies.PRIOR_COUNT": (asking, None),
@@ -242,8 +243,16 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
             "MIN_SURENESS",
         )
     },
+    **{
+        f"active.propagation.{name}": (wrong_answers, None)
+        for name in ("NODE_DOUBT", "SAME_NEW_CHANCE", "CERTAIN")
+    },
+    "methods.poisson.starts.MAX_PARTS": (graphs_in_parts, None),
     **{f"methods.parts.{name}": (graphs_in_parts, None) for name in ("SMALL_SHARE", "ALPHA", "STRAY_SHARE")},
-    **{f"lasting.update.{name}": (updates, None) for name in ("MOVING_SHARE", "ATTACHMENT", "N_STEPS")},
+    **{
+        f"lasting.update.{name}": (updates, None)
+        for name in ("CHANCE", "MOVING_SHARE", "ATTACHMENT", "N_STEPS")
+    },
     "methods.layers.layout.SOFTENING": (layers, None),
     "methods.layers.tree.N_NEIGHBORS": (layers, None),
     "methods.layers.tree.MIN_RATIO": (layers, None),
@@ -254,6 +263,8 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
     "selection.autocut.N_FOLDS": (auto, 1),
     "selection.autocut.MIN_VOTERS": (auto, None),
     "selection.comparison.MIN_WEIGHT": (auto, None),
+    "selection.autocut.MIN_GAIN": (auto, None),
+    "selection.n_clusters.MANY_CLUSTERS": (auto_number, None),
     "selection.n_clusters.MAX_CHANCE": (auto_number, None),
     "selection.n_clusters.MIN_OVERLAP": (auto_number, None),
     "selection.n_clusters.MAX_UNSEEN": (auto_number, None),
