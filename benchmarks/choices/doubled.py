@@ -218,8 +218,8 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
     **{
         f"images.{name}": (pictures, None)
         for name in (
-            "region_graph.REGION_PRIOR_WEIGHT", "marked_cut.PLACE_WEIGHT", "appearance.WIDTH",
-            "appearance.FLOOR", "appearance.SHARPNESS", "appearance.TEXTURE_WEIGHT",
+            "region_graph.REGION_PRIOR_WEIGHT", "marked_cut.PLACE_WEIGHT", "region_graph.WIDTH",
+            "region_graph.FLOOR", "region_graph.SHARPNESS", "region_graph.TEXTURE_WEIGHT",
             "border.PIXEL_PRIOR_WEIGHT",
         )
     },
@@ -257,7 +257,7 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
     "methods.layers.tree.N_NEIGHBORS": (layers, None),
     "methods.layers.tree.MIN_RATIO": (layers, None),
     **{
-        f"methods.layers.knowledge.{name}": (layers, None)
+        f"methods.layers.estimator.{name}": (layers, None)
         for name in ("CONFLICT_COST", "MIN_CONFLICTS", "MAX_CHANCE", "FEW_LABELS", "ALPHA")
     },
     "selection.autocut.N_FOLDS": (auto, 1),

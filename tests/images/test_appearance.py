@@ -1,8 +1,9 @@
+from importlib import import_module
+
 import numpy as np
 import pytest
 
-from sidecut.images import appearance
-from sidecut.images.appearance import (
+from sidecut.images.region_graph import (
     FLOOR,
     WIDTH,
     class_densities,
@@ -29,7 +30,7 @@ def test_densities_are_kernel_averages():
 def test_of_many_examples_an_even_part_is_taken(monkeypatch):
     looks, weights = np.linspace(0, 50, 200)[:, None], np.ones((200, 1))
     whole = class_densities(looks, weights)
-    monkeypatch.setattr(appearance, "MAX_EXAMPLES", 200)
+    monkeypatch.setattr(import_module("sidecut.images.region_graph"), "MAX_EXAMPLES", 200)
     np.testing.assert_allclose(whole, class_densities(looks, weights), atol=0.01)
 
 
@@ -65,7 +66,7 @@ def test_texture_is_the_standard_deviation_around_a_pixel(shape):
 
 
 def test_palettes_are_shares_of_pixels_and_sum_to_one(monkeypatch):
-    monkeypatch.setattr(appearance, "BIN_WIDTH", 0.0)
+    monkeypatch.setattr(import_module("sidecut.images.region_graph"), "BIN_WIDTH", 0.0)
     bins = np.array([[0, 0, 5], [5, 5, 7]], dtype=np.uint16)
     codes = np.array([[0, 0, 0], [1, 1, 1]])
     is_sure = np.array([[True, False, True], [True, True, False]])

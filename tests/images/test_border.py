@@ -3,8 +3,8 @@ import pytest
 from scipy import ndimage
 
 from sidecut.images import border
-from sidecut.images.appearance import as_lab
 from sidecut.images.border import Band, band_around, decide_pixels, remove_specks, touches_border
+from sidecut.images.region_graph import as_lab
 
 
 @pytest.mark.parametrize("shape", [(9, 11), (5, 6, 7)])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from skimage.color import rgb2lab
 
-from sidecut.images.appearance import as_lab, in_unit_range
+from sidecut.images.region_graph import as_lab, in_unit_range
 
 
 def test_lab_is_that_of_scikit_image():

@@ -4,9 +4,8 @@ import scipy.sparse as sp
 from scipy.special import softmax
 
 from sidecut.images import region_graph
-from sidecut.images.appearance import TEXTURE_WEIGHT
 from sidecut.images.marked_cut import cut_regions, lowest_barriers, walk_to_marks
-from sidecut.images.region_graph import Elimination
+from sidecut.images.region_graph import TEXTURE_WEIGHT, Elimination
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
-from sidecut.images.appearance import as_lab
+from sidecut.images.region_graph import as_lab
 from sidecut.spectral.conjugate_gradients import solve_columns
 
 #: Pairs of pixels, or of ranks in a band.

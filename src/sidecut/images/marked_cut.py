@@ -26,17 +26,6 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
-from sidecut.images.appearance import (
-    FLOOR,
-    SHARPNESS,
-    as_lab,
-    class_densities,
-    class_palettes,
-    color_bins,
-    how_distinct,
-    pool_alike,
-    with_colors,
-)
 from sidecut.images.border import (
     COLOR_PRIOR_WEIGHT,
     PIXEL_PRIOR_WEIGHT,
@@ -46,7 +35,20 @@ from sidecut.images.border import (
     remove_specks,
     touches_border,
 )
-from sidecut.images.region_graph import REGION_PRIOR_WEIGHT, RegionGraph, doubled
+from sidecut.images.region_graph import (
+    FLOOR,
+    REGION_PRIOR_WEIGHT,
+    SHARPNESS,
+    RegionGraph,
+    as_lab,
+    class_densities,
+    class_palettes,
+    color_bins,
+    doubled,
+    how_distinct,
+    pool_alike,
+    with_colors,
+)
 
 #: a, e and b of step 3.
 PLACE_WEIGHT = 0.5

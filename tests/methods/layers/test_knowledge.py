@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sidecut import Constraints
-from sidecut.methods.layers.knowledge import choose_pieces, conflicts_within, join_by_links
+from sidecut.methods.layers.estimator import choose_pieces, conflicts_within, join_by_links
 from sidecut.methods.layers.tree import SpanningTree, grow_branches
 
 

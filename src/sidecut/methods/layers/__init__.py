@@ -1,6 +1,6 @@
 """Layers of clusters: `layout.py` lays a graph out, `tree.py` reads clusters off its density.
 
-`knowledge.py` chooses, splits, joins and names them by what is known; `estimator.py` is the method.
+`estimator.py` is the method: it chooses, splits, joins and names them by what is known.
 """
 
 from sidecut.methods.layers.estimator import Layers
