@@ -31,12 +31,12 @@ WAYS = {
 }
 
 
-def many_classes(k: int, random_state: int = 0):
+def many_classes(k: int, random_state: int = 0, noise: float = 0.6):
     """Return points of k classes, most of which have twenty points."""
     rng = np.random.RandomState(random_state)
     sizes = np.where(rng.rand(k) < 0.8, 20, rng.randint(30, 100, k))
     y = np.repeat(np.arange(k), sizes)
-    return rng.normal(size=(k, 20))[y] + 0.6 * rng.normal(size=(len(y), 20)), y
+    return rng.normal(size=(k, 20))[y] + noise * rng.normal(size=(len(y), 20)), y
 
 
 def count_clusters(y, labels) -> int:

@@ -84,8 +84,6 @@ def measure(X: Any, y: np.ndarray, labels: np.ndarray, method: str) -> dict[str,
 
 def summary() -> str:
     """Return how far the mean confidence is from the accuracy, for each group, method and release."""
-    if not STORED.exists():
-        return "Not measured."
     rows = pd.read_csv(STORED)
     by_set = rows.groupby(["group", "per_class", "method", "version", "data"])[["accuracy", "confidence"]]
     means = by_set.mean().reset_index()
