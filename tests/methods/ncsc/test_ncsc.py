@@ -16,6 +16,7 @@ from sidecut.datasets import make_example
 from sidecut.evaluation import clustering_accuracy
 from sidecut.exceptions import ConflictError, ConvergenceWarning, GraphWarning
 from sidecut.graphs import DenseGraph, Gaussian, GaussianGraph, Neighbors
+from sidecut.methods.ncsc.starts import mean_degree
 
 # The methods themselves are tested here; the guard has tests of its own.
 NCSC = partial(NCSC, safe=False)
@@ -221,6 +222,19 @@ def test_a_graph_in_pieces():
     found = model(affinity=Gaussian(1.0)).fit(X, constraints=Constraints.from_pairs(30, [(0, 1)], [(0, 15)]))
     assert clustering_accuracy(y, found.labels_) == 1.0
     assert found.objective_ == pytest.approx(0.0, abs=1e-6)
+
+
+def test_many_links_against_the_points_do_not_empty_the_clusters():
+    """At the full price of each pair eq. 6 is lowest where most points are in no cluster."""
+    X, _ = make_blobs(600, n_features=4, centers=6, cluster_std=0.5, random_state=0)
+    source = np.random.default_rng(0).permutation(np.arange(600) // 25)
+    known = Constraints.from_groups(source, apart=True)
+    usual = NCSC(6, random_state=0).fit(X, constraints=known)
+    full = NCSC(6, gamma_cannot=mean_degree(usual.affinity_matrix_), random_state=0).fit(X, constraints=known)
+    started = known.satisfaction(usual.start_.argmax(axis=1))
+    assert known.satisfaction(full.labels_) < started - 0.1
+    assert known.satisfaction(usual.labels_) >= started
+    assert usual.gamma_cannot_ < full.gamma_cannot_
 
 
 def test_a_clique_of_more_cannot_links_than_clusters_leaves_some_violated():

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from sidecut.checks import FloatArray, Rule, check_count, check_tolerance, one_of
+from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_tolerance, one_of
 from sidecut.exceptions import ConvergenceWarning, warn
 from sidecut.graphs import warn_about_graph
 from sidecut.labelling import assign_labels, unit_rows
@@ -32,6 +32,9 @@ from sidecut.methods.task import Answer, Task
 from sidecut.progress import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
+#: What the price of cannot-links is multiplied by, and how often at most, where links get worse by it.
+PRICE_CUT, MOST_CUTS = 0.25, 8
+
 
 @documented
 @dataclass(eq=False, repr=False)
@@ -52,7 +55,8 @@ class NCSC(TakesConstraints, SpectralClusterer):
         points as clusters, else the mean degree.
     gamma_cannot : "degree" or number, default="degree"
         γ_c. "degree" is the mean degree: a violated pair costs a point as much as being cut from all its
-        neighbours.
+        neighbours. It is quartered, up to eight times, while the clusters violate more links than at the
+        start: that happens where links contradict the points in great number.
     solver : {"projected", "exchange", "multiplicative"}, default="projected"
         Projected steps with momentum and a price on overlap; or moves of points between clusters, from the
         start and from where the projected steps end, as long as eq. 6 falls; or the updates of eq. 11 as
@@ -159,17 +163,26 @@ class NCSC(TakesConstraints, SpectralClusterer):
         with stage("embedding"):
             gamma_must = choose_gamma_must(self.gamma_must, graph, known, task.n_clusters)
             price = self.gamma_cannot
-            gamma_cannot = mean_degree(graph) if isinstance(price, str) else float(price)
-            problem = PenalizedCut(graph, known, gamma_must, gamma_cannot)
+            problem = PenalizedCut(
+                graph, known, gamma_must, mean_degree(graph) if isinstance(price, str) else float(price)
+            )
             pairs, start = self._start(problem, task.n_clusters, rng)
             descent = self._descend(problem, start, rng)
+            # Where links contradict the points in great number, eq. 6 is lowest where most points are in no
+            # cluster, and their labels keep fewer links than the start did.
+            before = problem.links.violated(start.argmax(axis=1))
+            for _ in range(MOST_CUTS if isinstance(price, str) else 0):
+                if problem.links.violated(node_labels(problem, descent)) <= before:
+                    break
+                problem.gamma_cannot *= PRICE_CUT
+                descent = self._descend(problem, start, rng)
         if not descent.converged:
             warn_unconverged(descent, self.solver)
         soft = unit_rows(problem.on_points(with_rows_for_all(problem, descent.soft)))
         labels = assign_labels(soft, task.n_clusters, method="argmax")
         results = {
             "gamma_must_": gamma_must,
-            "gamma_cannot_": gamma_cannot,
+            "gamma_cannot_": problem.gamma_cannot,
             "overlap_": descent.overlap,
             # To find that a start is at rest takes an iteration.
             "n_iter_": max(descent.n_iter, 1),
@@ -218,6 +231,11 @@ class NCSC(TakesConstraints, SpectralClusterer):
             return descend_multiplicatively(cut, start, tol=self.tol, max_iter=self.max_iter, rng=rng)
         descend = descend_projected if self.solver == "projected" else descend_by_exchange
         return descend(cut, start, tol=self.tol, max_iter=self.max_iter)
+
+
+def node_labels(cut: PenalizedCut, descent: Descent) -> IntArray:
+    """Return the clusters of the nodes that a solver found."""
+    return with_rows_for_all(cut, descent.soft).argmax(axis=1)
 
 
 def with_rows_for_all(cut: PenalizedCut, Y: FloatArray) -> FloatArray:
