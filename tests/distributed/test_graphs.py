@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import sys
 import time
 import warnings
 
@@ -203,3 +204,31 @@ def test_workers_whose_memory_ends_are_told_with_numbers(threads, graph):
         # Afterwards the graph is opened anew.
         np.testing.assert_array_equal(there.apply(np.ones(N_NODES)), graph.degrees)
     assert len(tries) == 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is that of Linux")
+def test_a_worker_process_whose_memory_ends(graph):
+    """The system refuses the worker more than 40 MB of new addresses, and a part of the product needs 100."""
+
+    def limit():
+        import resource
+        from pathlib import Path
+
+        status = Path("/proc/self/status").read_text()
+        bound = 1024 * int(status.split("VmSize:")[1].split()[0]) + 40 * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+
+    wide = np.ones((1, 20_000))
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit="2GB", silence_logs=50
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+        on_cluster(graph, client) as there,
+    ):
+        np.testing.assert_array_equal(there.apply(np.ones(N_NODES)), graph.degrees)
+        client.run(limit)
+        with pytest.raises(MemoryError, match=r"allocate .* MiB.*Each has 2 GB.*one of 4.*nodes with its"):
+            there.run(lambda placed: placed @ wide, np.ones((N_NODES, 1)))
+        # The worker lives, and smaller work is done there.
+        np.testing.assert_array_equal(there.apply(np.ones(N_NODES)), graph.degrees)

@@ -7,6 +7,7 @@ back. An engine on MPI would have the same.
 
 from __future__ import annotations
 
+import errno
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -55,11 +56,11 @@ class GraphPart:
 
     def multiply(self, rows: FloatArray, power: int = 1) -> FloatArray:
         """Return its rows times a block of vectors, of which the rows of `nodes` are given."""
-        found = [
-            block.multiply(rows.take(at, axis=0), power)
-            for block, at in zip(self.blocks, self.places, strict=True)
-        ]
-        return np.concatenate(found)
+        result, start = np.empty((self.n_rows, *rows.shape[1:]), dtype=rows.dtype), 0
+        for block, at in zip(self.blocks, self.places, strict=True):
+            result[start : start + block.n_rows] = block.multiply(rows.take(at, axis=0), power)
+            start += block.n_rows
+        return result
 
     def reweighted(self, change: Change) -> GraphPart:
         """Return the part with other weights, kept in memory; the change is restricted to its nodes."""
@@ -233,11 +234,11 @@ def send_rows(part: GraphPart, rows: FloatArray, scale: FloatArray | None, recei
     return scaled(rows.take(places, axis=0), None if scale is None else scale.take(places))
 
 
-def scaled(rows: FloatArray, scale: FloatArray | None) -> FloatArray:
-    """Return every row times a number of its own, if there is one."""
+def scaled(rows: FloatArray, scale: FloatArray | None, into: FloatArray | None = None) -> FloatArray:
+    """Return every row times a number of its own, if there is one; new rows are written `into` an array."""
     if scale is None:
         return rows
-    return rows * scale.reshape(-1, *[1] * (rows.ndim - 1)).astype(rows.dtype)
+    return np.multiply(rows, scale.reshape(-1, *[1] * (rows.ndim - 1)).astype(rows.dtype), out=into)
 
 
 def multiply_part(
@@ -248,7 +249,8 @@ def multiply_part(
     rows[: part.n_rows] = scaled(own, scale)
     for other, arrived in received.items():
         rows[part.receives[other]] = arrived
-    return scaled(part.multiply(rows, power), scale)
+    found = part.multiply(rows, power)
+    return scaled(found, scale, into=found)
 
 
 def joints_of(part: GraphPart) -> IntArray:
@@ -317,24 +319,28 @@ class ClusterGraph(Graph):
         for left in reversed(range(MAX_TRIES)):
             try:
                 return fetched(work(*[self.cluster.place(block) for block in blocks]))
-            except (KilledWorker, *LOST) as error:
-                if not left or isinstance(error, KilledWorker):
-                    raise self._too_large() from error
+            except (KilledWorker, MemoryError, OSError, CancelledError) as error:
+                is_lost = isinstance(error, LOST)
+                # Where a file cannot be mapped for want of memory, the system says ENOMEM.
+                if not is_lost and getattr(error, "errno", errno.ENOMEM) != errno.ENOMEM:
+                    raise
+                if not (is_lost and left):
+                    raise self._too_large(error) from error
                 self._parts = self._scale = None
                 self.cluster.wait_for_workers()
         raise AssertionError("unreachable")
 
-    def _too_large(self) -> MemoryError:
+    def _too_large(self, error: Exception) -> MemoryError:
         workers = self.cluster.client.scheduler_info()["workers"].values()
         limits = {worker["memory_limit"] for worker in workers if worker["memory_limit"]}
         limit = f"{min(limits) / 1e9:.2g} GB" if limits else "no limit of memory"
         forecast = self.graph.forecast(self.cluster.n_parts)
         return MemoryError(
-            "workers died again and again, or lost their rows, mostly because their memory ends. Each has "
-            f"{limit}. A part of this graph, one of {self.cluster.n_parts}, has up to "
-            f"{forecast.largest_part:,} nodes with its ghosts: a block of ten vectors takes "
-            f"{80 * forecast.largest_part / 1e9:.2g} GB, and a solver holds several. Give workers more "
-            "memory or fewer threads, or divide the graph into more parts (n_parts=)."
+            f"a worker had too little memory, or workers died again and again: {error}. Each has {limit}. A "
+            f"part of this graph, one of {self.cluster.n_parts}, has up to {forecast.largest_part:,} nodes "
+            f"with its ghosts: a block of ten vectors takes {80 * forecast.largest_part / 1e9:.2g} GB, and a "
+            "solver holds several. Give workers more memory or fewer threads, or divide the graph into more "
+            "parts (n_parts=)."
         )
 
     def apply(self, block: Any) -> Any:

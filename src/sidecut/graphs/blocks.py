@@ -99,11 +99,15 @@ class RowBlock:
     def multiply(self, block: npt.NDArray[Any], power: int = 1) -> npt.NDArray[Any]:
         """Return its rows times a block of vectors, of which the rows of `nodes` are given."""
         result = np.empty((self.n_rows, *block.shape[1:]), dtype=block.dtype)
+        # SciPy would convert the weights of each piece into new memory. Where freed memory goes back to the
+        # system at once, as Dask sets it for its workers, that took a quarter of the time.
+        room = np.empty(0, dtype=block.dtype)
         for part, weights in self.pieces():
-            if power != 1:
-                entries = weights.data**power, weights.indices, weights.indptr
-                weights = sp.csr_array(entries, shape=weights.shape)
-            result[part] = weights @ block
+            room = room if room.size >= weights.nnz else np.empty(weights.nnz, dtype=block.dtype)
+            data = room[: weights.nnz]
+            data[:] = weights.data if power == 1 else weights.data**power
+            entries = data, weights.indices, weights.indptr
+            result[part] = sp.csr_array(entries, shape=weights.shape) @ block
         return result
 
     def global_rows(self, n_nodes: int) -> sp.csr_array:
