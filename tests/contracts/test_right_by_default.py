@@ -32,6 +32,16 @@ from sidecut.spectral import laplacian_eigenpairs
 
 
 @pytest.fixture
+def record_property(record_property):
+    """Record a number of NumPy as one of Python: pytest-xdist passes on no others."""
+
+    def record(name, value):
+        record_property(name, value.item() if isinstance(value, np.generic) else value)
+
+    return record
+
+
+@pytest.fixture
 def moons():
     return make_moons(600, noise=0.15, random_state=0)
 
