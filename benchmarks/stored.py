@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import numpy
@@ -26,7 +28,9 @@ def facts() -> str:
 
 
 def commit() -> str:
-    """Return the commit of the checkout, with a + if the code was changed since."""
+    """Return the commit of the run, or of the checkout, with a + if the code was changed since."""
+    if of_run := os.environ.get("SIDECUT_COMMIT"):
+        return of_run
     git = ("git", "-C", str(Path(__file__).parent))
     found = subprocess.run([*git, "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True)
     changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "../src"]).returncode
@@ -68,12 +72,12 @@ def merge(rows: list[dict], path: Path, keys: list[str]) -> None:
     table.sort_values(keys, kind="stable").to_csv(path, index=False, float_format="%.6g")
 
 
-def measured(rows: pd.DataFrame | pd.Series) -> str:
+def when(rows: pd.DataFrame | pd.Series) -> str:
     """Return when a row was measured and at which commit; of several rows, the first and the last of both.
 
     Examples
     --------
-    >>> measured(pd.DataFrame({"date": ["2026-01-02", "2026-01-05"], "commit": ["1234567", "89abcde"]}))
+    >>> when(pd.DataFrame({"date": ["2026-01-02", "2026-01-05"], "commit": ["1234567", "89abcde"]}))
     '2026-01-02 `1234567` to 2026-01-05 `89abcde`'
     """
     rows = rows.to_frame().T if isinstance(rows, pd.Series) else rows
@@ -82,3 +86,21 @@ def measured(rows: pd.DataFrame | pd.Series) -> str:
     stamps = rows[["date", "commit"]].dropna().drop_duplicates().sort_values("date", kind="stable")
     told = [f"{date} `{commit}`" for date, commit in zip(stamps["date"], stamps["commit"], strict=True)]
     return " to ".join(dict.fromkeys([told[0], told[-1]])) if told else ""
+
+
+def measured(rows: pd.DataFrame | pd.Series) -> str:
+    """Return the same, and `apart` after rows that are not of a run of `make evidence`."""
+    said, commits = (
+        when(rows),
+        set(rows.to_frame().T["commit"] if isinstance(rows, pd.Series) else rows["commit"]),
+    )
+    return f"{said}, apart" if evidence_commits() and not commits <= evidence_commits() else said
+
+
+@cache
+def evidence_commits() -> frozenset[str]:
+    """Return the commits on which `make evidence` ran; none before it ran whole."""
+    if not (RESULTS / "evidence_run.json").exists():
+        return frozenset()
+    records = json.loads((RESULTS / "evidence.json").read_text(encoding="utf-8"))
+    return frozenset(record["commit"] for record in records.values())

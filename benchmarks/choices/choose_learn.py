@@ -165,7 +165,7 @@ def methods() -> str:
     lines += [
         f"| `{name}` | {' | '.join(row)} |" for name, row in zip(shown.index, shown.to_numpy(), strict=True)
     ]
-    return "\n".join([*lines, "", f"Measured on {stored.measured(cells)}."])
+    return "\n".join([*lines, "", f"Measured on {stored.when(cells)}."])
 
 
 def show(kind: str, cells: pd.DataFrame) -> None:

@@ -19,10 +19,12 @@ class Experiment:
         Where the answer is, below docs/.
     steps : tuple of str
         Modules below `benchmarks` with their arguments. DATA stands for the folder of data sets.
+    minutes : float
+        What it takes on an idle core; a run that takes twice as long is stopped.
     quick : tuple of str
         The same in a minute or less, without data from elsewhere; empty where that cannot be.
     forget : tuple of str
-        Files below benchmarks/results whose rows would be kept instead of measured again.
+        Files below benchmarks/results that are its own: the run begins with none of their rows.
     is_timed : bool
         Whether it is about time, and runs with nothing beside it.
     """
@@ -31,6 +33,7 @@ class Experiment:
     question: str
     page: str
     steps: tuple[str, ...]
+    minutes: float
     quick: tuple[str, ...] = ()
     forget: tuple[str, ...] = ()
     is_timed: bool = False
@@ -39,99 +42,169 @@ class Experiment:
 SPEED, SELECTION, ASKING, FEW, LASTING = (
     f"lab/{name}.md" for name in ("speed", "selection", "asking", "few-labels", "lasting")
 )
-LETTERLESS = "blobs moons rings unbalanced duplicates components covtype mnist pendigits usps"
+#: The sets on which the cost of knowledge is measured; two moons of 70,000 points take as long as all others.
+SMALL = "blobs unbalanced moons mnist pendigits usps"
+MIDDLE = "blobs unbalanced moons mnist"
+FITS_OF_MNIST = (
+    "PoissonLearning PoissonMBO 'PoissonMBO, sizes given' 'LabelSpreading .99' CSP E2CP NCSC CCSR "
+    "NormalizedCut 'scikit-learn lobpcg'"
+)
+OF_KINDS = "iris wine glass ionosphere sonar wdbc hepatitis digits"
 
 
-def speed(name: str, question: str, *steps: str, quick: tuple[str, ...] = ()) -> Experiment:
+def speed(
+    name: str,
+    question: str,
+    minutes: float,
+    *steps: str,
+    quick: tuple[str, ...] = (),
+    forget: tuple[str, ...] = (),
+) -> Experiment:
     """Return an experiment about time."""
-    return Experiment(name, question, SPEED, steps, quick, is_timed=True)
+    return Experiment(name, question, SPEED, steps, minutes, quick, forget, is_timed=True)
+
+
+def cost(script: str, large: str) -> tuple[str, ...]:
+    """Return the steps that measure what knowledge costs, at three sizes."""
+    at = {3_000: SMALL, 20_000: MIDDLE, 70_000: large}
+    return tuple(
+        f"speed.{script} --data DATA --slowest 0.3 --sizes {size} --sets {sets}" for size, sets in at.items()
+    )
 
 
 EXPERIMENTS = [
     speed(
         "scaling",
         "How does the time of every method grow?",
-        "speed.scaling --data DATA",
-        quick=("speed.scaling --sizes 2000 4000 8000 --repeats 1",),
+        3,
+        "speed.scaling --data DATA --sizes 10000 30000 70000",
+        quick=("speed.scaling --sizes 2000 4000 --repeats 1",),
+        forget=("speed/scaling.csv",),
     ),
     speed(
         "normalized-cut",
         "Is the unconstrained cut as fast as scikit-learn's, and right?",
-        "speed.normalized_cut --data DATA",
+        2.5,
+        "speed.normalized_cut --data DATA --sizes 10000 70000",
         quick=("speed.normalized_cut --families blobs moons --sizes 2000 4000 --repeats 1",),
     ),
     speed(
         "few-labels-cost",
         "What do a few labels cost?",
-        "speed.few_labels --data DATA --slowest 0.3",
+        5,
+        *cost("few_labels", "blobs mnist"),
         quick=("speed.few_labels --sizes 1000 --sets blobs moons --methods CSP E2CP --repeats 1",),
+        forget=("speed/few_labels.csv",),
     ),
     speed(
         "pairs-cost",
         "What do pairs cost?",
-        f"speed.pairs --data DATA --slowest 0.3 --sets {LETTERLESS}",
+        6,
+        *cost("pairs", "mnist components covtype"),
         quick=("speed.pairs --sizes 1000 --sets blobs moons --methods CSP E2CP --repeats 1",),
-    ),
-    speed(
-        "approximations",
-        "What does each approximation lose?",
-        "speed.pairs --data DATA --exact 5",
     ),
     speed(
         "papers-own-way",
         "How much faster is it than the papers' own matrices?",
-        "speed.csp --parts a --dense-sizes 1000 2000",
-        "speed.e2cp --parts ab --dense-sizes 1000 2000",
-        "speed.csap --points 1000 2000",
-        quick=("speed.csp --parts a --dense-sizes 250 500", "speed.csap --points 250 500 --links 100"),
+        1,
+        "speed.csp --parts a --dense-sizes 500 1000",
+        "speed.e2cp --parts a --dense-sizes 1000 2000",
+        "speed.csap --points 1000 --tiled",
+        quick=("speed.csp --parts a --dense-sizes 250 500", "speed.csap --points 250 --links 100 --tiled"),
     ),
     speed(
         "mnist-fits",
         "How long do all digits of MNIST take with labels?",
-        "speed.csp --data DATA --parts bc --draws 5",
+        3,
+        "speed.csp --data DATA --parts b --draws 5",
         "speed.e2cp --data DATA --parts e",
-        "speed.ncsc --data DATA --solvers lobpcg",
+        "speed.ncsc --data DATA --parts b --solvers lobpcg --repeats 1",
     ),
     speed(
         "landmarks",
         "How long do landmarks take, and Dask?",
-        "speed.scacs --data DATA --parts ac",
+        2.5,
+        "speed.scacs --data DATA --parts ac --names usps letter mnist covtype --repeats 3 "
+        "--sizes 100000 1000000",
         "speed.dask",
-        quick=("speed.scacs --parts c --sizes 20000 200000",),
+        quick=("speed.scacs --parts c --sizes 20000 100000",),
     ),
     speed(
         "raw-points",
         "How fast is the search for neighbours?",
-        "speed.raw_points --data DATA --sets mnist mixture",
+        1,
+        "speed.raw_points --data DATA --sets mnist mixture --searches sidecut --digits 70000 --ways auto",
         quick=("speed.raw_points --parts a --sets blobs --searches sidecut",),
     ),
     speed(
         "large-graphs",
         "How large a graph can be cut in memory?",
-        "speed.large_graphs",
+        4,
+        "speed.large_graphs --nodes 200000 2000000 --methods NormalizedCut E2CP '100 products with a vector'",
         quick=("speed.large_graphs --nodes 20000 40000",),
+    ),
+    speed(
+        "startup",
+        "How long does it take to start?",
+        0.5,
+        "speed.startup",
+        quick=("speed.startup --repeats 1",),
+        forget=("speed/startup.csv",),
+    ),
+    Experiment(
+        "choosing-cost",
+        "What does choosing cost?",
+        SELECTION,
+        ("quality.selection.cost --sizes 2000 20000",),
+        0.7,
+        ("quality.selection.cost --sizes 2000",),
+        is_timed=True,
+    ),
+    Experiment(
+        "lasting-speed",
+        "How fast is an update?",
+        LASTING,
+        ("quality.lasting.speed --data DATA --store",),
+        3,
+        forget=("quality/lasting_speed.csv",),
+        is_timed=True,
+    ),
+    Experiment(
+        "approximations",
+        "What does each approximation lose?",
+        SPEED,
+        (
+            "speed.pairs --data DATA --exact 5 --known 'n/5 pairs' --sizes 2100 "
+            "--sets duplicates letter mnist moons rings unbalanced --methods CSAP CSP E2CP CCSR",
+        ),
+        3,
+        ("speed.pairs --exact 1 --known 'n/5 pairs' --sizes 500 --sets moons --methods CSP E2CP",),
+        ("speed/pairs_exact.csv",),
     ),
     Experiment(
         "blocks",
         "What does a graph take on a disk and on a cluster?",
         "lab/blocks.md",
         (
-            "speed.blocks fits --edges 1000000 10000000 --places memory disk dask1 dask2 dask4",
-            "speed.blocks fits --edges 100000000 --degree 100 --limit 4 --methods PoissonLearning",
+            "speed.blocks fits --edges 1000000 --places memory disk dask2 --known labels "
+            "--methods NormalizedCut CSP E2CP PoissonLearning",
+            "speed.blocks fits --edges 100000000 --degree 100 --clusters 4 --limit 4 "
+            "--methods PoissonLearning --known labels --places memory disk",
             "speed.blocks traffic",
-            "speed.blocks points --limit 4",
+            "speed.blocks points --limit 4 --points 1000000",
         ),
-        ("speed.blocks fits --edges 100000 --methods PoissonLearning", "speed.blocks traffic --edges 100000"),
-        is_timed=True,
-    ),
-    speed(
-        "startup", "How long does it take to start?", "speed.startup", quick=("speed.startup --repeats 1",)
+        8,
+        (
+            "speed.blocks fits --edges 100000 --methods PoissonLearning --known labels",
+            "speed.blocks traffic --edges 100000",
+        ),
     ),
     Experiment(
         "selection",
         "How well does AutoCut choose?",
         SELECTION,
         ("quality.selection --data DATA --draws 3",),
+        18,
         forget=("quality/selection_cells.csv",),
     ),
     Experiment(
@@ -139,25 +212,24 @@ EXPERIMENTS = [
         "What do one, two and three labels bring?",
         SELECTION,
         ("quality.selection.few --draws 5",),
+        2.5,
         ("quality.selection.few --draws 1",),
-    ),
-    Experiment(
-        "choosing-cost",
-        "What does choosing cost?",
-        SELECTION,
-        ("quality.selection.cost",),
-        ("quality.selection.cost --sizes 2000",),
-        is_timed=True,
+        ("quality/selection_few.csv",),
     ),
     Experiment(
         "few-labels",
         "How good is each method with one to ten labels per class?",
         FEW,
-        tuple(
-            f"quality.few_labels labels {data} --data DATA --graphs .evidence/graphs --draws 5 --first 2 "
-            "--amounts 1 2 5 10"
-            for data in ("mnist", "usps", "digits")
+        (
+            "quality.few_labels labels mnist --data DATA --graphs .evidence/graphs --draws 5 --first 2 "
+            f"--amounts 1 5 10 --methods {FITS_OF_MNIST}",
+            *(
+                f"quality.few_labels labels {name} --data DATA --graphs .evidence/graphs --draws 5 "
+                "--amounts 1 5 10"
+                for name in ("usps", "digits")
+            ),
         ),
+        12,
         ("quality.few_labels labels digits --graphs .evidence/graphs --draws 1 --amounts 1 5",),
         ("quality/few_labels.csv",),
     ),
@@ -166,27 +238,25 @@ EXPERIMENTS = [
         "Do clusters last?",
         LASTING,
         ("quality.lasting --data DATA --draws 5 --store",),
-        ("quality.lasting --sets iris,wine --draws 1 --store",),
-    ),
-    Experiment(
-        "lasting-speed",
-        "How fast is an update?",
-        LASTING,
-        ("quality.lasting.speed --data DATA --store",),
-        is_timed=True,
+        5,
+        ("quality.lasting --data . --sets iris,wine --draws 1 --store",),
     ),
     Experiment(
         "parts",
         "What becomes of graphs in many parts?",
         "lab/parts.md",
         ("quality.parts",),
+        3,
         ("quality.parts --methods CSP E2CP --shapes sparse citations",),
+        ("quality/parts.csv",),
     ),
     Experiment(
         "points-and-graph",
         "What do points and a graph of them bring together?",
         "lab/points-and-graph.md",
         ("quality.points_and_graph",),
+        3,
+        forget=("quality/points_and_graph.csv",),
     ),
     Experiment(
         "asking",
@@ -195,8 +265,8 @@ EXPERIMENTS = [
         (
             "quality.active --data DATA --draws 5",
             "quality.active --data DATA --draws 5 --error 0.1",
-            "quality.active --data DATA --draws 5 --error 0.2",
         ),
+        9,
         ("quality.active --sets iris wine --draws 1",),
     ),
     Experiment(
@@ -204,10 +274,10 @@ EXPERIMENTS = [
         "Pairs, labels or sets?",
         ASKING,
         (
-            "quality.active.kinds --data DATA --draws 5",
-            "quality.active.kinds --data DATA --draws 5 --prices all --error 0.1",
-            "quality.active.kinds --data DATA --draws 5 --prices all --error 0.2",
+            f"quality.active.kinds --data DATA --draws 3 --sets {OF_KINDS}",
+            f"quality.active.kinds --data DATA --draws 3 --prices all --error 0.1 --sets {OF_KINDS}",
         ),
+        7,
         ("quality.active.kinds --sets iris --draws 1",),
         ("quality/active_kinds.jsonl",),
     ),
@@ -220,6 +290,7 @@ EXPERIMENTS = [
             "quality.active.certificates --data DATA --draws 5 --way all",
             "quality.active.promise",
         ),
+        6,
         ("quality.active.certificates --sets iris --draws 1",),
         ("quality/active_promise.jsonl",),
     ),
@@ -228,41 +299,56 @@ EXPERIMENTS = [
         "How many of 77 and 150 classes do questions find?",
         ASKING,
         ("quality.active.many",),
+        6,
         ("quality.active.many --classes 20 --ways labels --draws 0",),
         ("quality/active_many.jsonl",),
     ),
-    Experiment("guard", "What is `safe=True` worth?", "lab/guard.md", ("choices.guard --data DATA",)),
+    Experiment(
+        "guard",
+        "What is `safe=True` worth?",
+        "lab/guard.md",
+        ("choices.guard --data DATA --sets 8",),
+        4,
+        forget=("choices/guard.csv",),
+    ),
     Experiment(
         "harm",
         "Can correct knowledge do harm?",
         "lab/guard.md",
         ("choices.harm",),
+        6,
         ("choices.harm --only LCSC --draws 1",),
     ),
     Experiment(
         "defaults",
         "What do the defaults cost beside exact methods?",
         "lab/defaults.md",
-        ("choices.defaults --data DATA --draws 2",),
+        ("choices.defaults --data DATA --draws 1",),
+        5,
     ),
     Experiment(
         "diagnostics",
         "Are wrong labels found?",
         "lab/diagnostics.md",
         ("quality.diagnostics --data DATA --draws 5",),
+        5,
         ("quality.diagnostics --sets iris wine --draws 1 --fits 1",),
+        ("quality/diagnostics.jsonl",),
     ),
     Experiment(
         "cleanlab",
         "Does cleanlab find wrong labels as well?",
         "lab/diagnostics.md",
         ("quality.diagnostics.beside --data DATA",),
+        5,
+        forget=("quality/diagnostics_peer.csv",),
     ),
     Experiment(
         "peers",
         "What do other packages do with the same pairs?",
         "lab/peers.md",
-        ("quality.peers --data DATA --again",),
+        ("quality.peers --only sidecut scikit-learn --on digits moons --again",),
+        8,
     ),
 ]
 

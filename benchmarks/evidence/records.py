@@ -11,7 +11,9 @@ from benchmarks.evidence.experiments import EXPERIMENTS, Experiment
 from benchmarks.evidence.fingerprint import hash_of
 from benchmarks.page_tables import DOCS, rewrite
 
-RECORDS = stored.RESULTS / "evidence.json"
+RECORDS, RUN = stored.RESULTS / "evidence.json", stored.RESULTS / "evidence_run.json"
+#: The page with the table of all experiments.
+MEASURING = "lab/measuring.md"
 PAGES = tuple(dict.fromkeys(one.page for one in EXPERIMENTS))
 
 
@@ -26,6 +28,37 @@ def keep(experiment: Experiment, modules: Iterable[str], seconds: float, commit:
     record = {"seconds": round(seconds), "code": hash_of(found), "modules": found}
     records = read() | {experiment.name: stored.stamp() | {"commit": commit} | record}
     RECORDS.write_text(json.dumps(dict(sorted(records.items())), indent=1) + "\n")
+
+
+def keep_run(commit: str, hours: float, failed: list[str]) -> None:
+    """Keep how a whole run went."""
+    run = stored.stamp() | {"commit": commit, "hours": round(hours, 2), "failed": failed}
+    RUN.write_text(json.dumps(run, indent=1) + "\n")
+
+
+def table() -> str:
+    """Return all experiments: what they answer, how long they take, and when they last ran."""
+    records = read()
+    lines = ["| experiment | question | page | minutes | measured |", "|---|---|---|---|---|"]
+    for one in EXPERIMENTS:
+        found = records.get(one.name)
+        minutes = f"{found['seconds'] / 60:.1f}" if found else "–"
+        when = stored.when(stamps([found])) if found else "one by one"
+        name = one.page.removeprefix("lab/")
+        lines.append(
+            f"| `{one.name}` | {one.question} | [{name.removesuffix('.md')}]({name}) | {minutes} | {when} |"
+        )
+    return "\n".join([*lines, "", whole_run()])
+
+
+def whole_run() -> str:
+    """Return how the last whole run went."""
+    if not RUN.exists():
+        return "A whole run was not made."
+    run = json.loads(RUN.read_text())
+    failed = ", ".join(f"`{name}`" for name in run["failed"])
+    went = f"These failed, and kept the rows they had: {failed}." if failed else "None failed."
+    return f"The last whole run took {run['hours']} hours, on {run['date']}, commit `{run['commit']}`. {went}"
 
 
 def is_stale(record: dict[str, Any]) -> bool:
@@ -44,7 +77,9 @@ def describe(page: str) -> str:
     if fresh:
         hours = sum(one["seconds"] for one in fresh) / 3600
         what = "All tables" if not stale + unknown else ", ".join(f"`{one['name']}`" for one in fresh)
-        said.append(f"{what}: `make evidence`, {stored.measured(stamps(fresh))}, {hours:.1f} hours.")
+        said.append(f"{what}: `make evidence`, {stored.when(stamps(fresh))}, {hours:.1f} hours.")
+        if RUN.exists():
+            said[-1] += " Rows marked *apart* were measured by themselves, at the commit in the row."
     if stale:
         said.append(
             f"**Older than the code:** {ask(stale)} The code has changed since. To measure again: "
@@ -77,3 +112,4 @@ def write_pages() -> None:
     """Write on every page which of its tables are older than the code."""
     for page in PAGES:
         rewrite(DOCS / page, {"evidence": lambda page=page: describe(page)})
+    rewrite(DOCS / MEASURING, {"experiments": table})

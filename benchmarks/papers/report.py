@@ -19,7 +19,7 @@ from benchmarks.papers.overview import EXPERIMENTS as ONE_PER_CENT
 from benchmarks.papers.storing import QUICK_RESULTS, RESULTS
 from benchmarks.papers.tables import Extra, Results
 from benchmarks.papers.verdicts import tally, verdict_table
-from benchmarks.stored import measured
+from benchmarks.stored import when
 
 INTRODUCTION = """\
 Written by `python -m benchmarks.papers.report` from the tables in `benchmarks/results/papers`: every
@@ -117,7 +117,7 @@ def scores(experiment: Experiment, results: Results) -> str:
             {label: float(curve.iloc[-1]) for label, curve in ends.items()}
         )
     stored_rows = results.table(experiment.name)
-    table["measured"] = [measured(stored_rows[stored_rows.method == label]) for label in table.index]
+    table["measured"] = [when(stored_rows[stored_rows.method == label]) for label in table.index]
     table.index.name = WORDS[experiment.metric]
     return markdown(table)
 
@@ -270,7 +270,7 @@ def _extra(extra: Extra, results: Results) -> Iterator[str]:
     yield f"To run it again: `{extra.command}`" + ("" if table is not None else " (not run yet)")
     if table is not None:
         yield markdown(table.drop(columns=["date", "commit"]).set_index(table.columns[0]))
-        yield f"Measured on {measured(table)}."
+        yield f"Measured on {when(table)}."
 
 
 def _panels(group: list[Experiment], results: Results) -> Iterator[str]:
