@@ -72,6 +72,23 @@ def merge(rows: list[dict], path: Path, keys: list[str]) -> None:
     table.sort_values(keys, kind="stable").to_csv(path, index=False, float_format="%.6g")
 
 
+def keep_others(before: Path, path: Path, columns: list[str]) -> None:
+    """Add the rows of an older csv or jsonl that differ from all new ones in some columns, if any."""
+    if not columns:
+        return
+    if path.suffix == ".jsonl":
+        old, new = before.read_text().splitlines(), path.read_text().splitlines()
+        keys = [tuple(str(json.loads(line)[name]) for name in columns) for line in [*old, *new]]
+        kept = [line for line, key in zip(old, keys, strict=False) if key not in set(keys[len(old) :])]
+        path.write_text("\n".join([*kept, *new]) + "\n")
+        return
+    # As text, so that no figure changes.
+    tables = [pd.read_csv(file, dtype=str, keep_default_na=False) for file in (before, path)]
+    old_keys, new_keys = (pd.MultiIndex.from_frame(table[columns]) for table in tables)
+    both = pd.concat([tables[0][~old_keys.isin(new_keys)], tables[1]])
+    both.to_csv(path, index=False, lineterminator="\n")
+
+
 def when(rows: pd.DataFrame | pd.Series) -> str:
     """Return when a row was measured and at which commit; of several rows, the first and the last of both.
 

@@ -115,7 +115,8 @@ class Runner:
             return "left out: it needs data from elsewhere" if not self.quick else "left out: it is not quick"
         start = time.perf_counter()
         end = min(self.end, start + 2 * 60 * experiment.minutes)
-        old = [self.results / name for name in experiment.forget if (self.results / name).exists()]
+        old = {self.results / name: columns for name, columns in experiment.forgotten().items()}
+        old = {path: columns for path, columns in old.items() if path.exists()}
         for path in old:
             path.replace(f"{path}.before")
         failed = ""
@@ -126,9 +127,13 @@ class Runner:
                     failed = failed or call(step, environment, log, end - time.perf_counter())
             modules = {name for path in Path(folder).iterdir() for name in path.read_text().split()}
         seconds = time.perf_counter() - start
-        for path in old:
+        for path, columns in old.items():
             before = Path(f"{path}.before")
-            before.unlink() if not failed and path.exists() else before.replace(path)
+            if failed or not path.exists():
+                before.replace(path)
+            else:
+                stored.keep_others(before, path, columns)
+                before.unlink()
         if failed:
             return f"failed after {seconds:.0f} s: {failed}; see {KEPT.name}/{experiment.name}.log"
         modules |= {f"benchmarks.{step.split()[0]}" for step in steps}
@@ -154,14 +159,18 @@ def search_path() -> str:
     return os.pathsep.join([str(ROOT / "src"), str(ROOT)])
 
 
+def command_of(step: str) -> list[str]:
+    """Return the command that runs a module below `benchmarks` with its arguments."""
+    return [sys.executable, "-m", *shlex.split(f"benchmarks.{step}")]
+
+
 def call(step: str, environment: dict[str, str], log: object, seconds: float) -> str:
     """Run a module below `benchmarks` with its arguments; return what was wrong, if anything was."""
     if seconds <= 0:
         return "the time was over"
-    command = [sys.executable, "-m", *shlex.split(f"benchmarks.{step}")]
     # A group of its own, so that its workers are stopped with it.
     process = subprocess.Popen(
-        command, env=environment, cwd=ROOT, stdout=log, stderr=log, start_new_session=True
+        command_of(step), env=environment, cwd=ROOT, stdout=log, stderr=log, start_new_session=True
     )  # type: ignore[call-overload]
     try:
         code = process.wait(timeout=seconds)

@@ -24,7 +24,8 @@ class Experiment:
     quick : tuple of str
         The same in a minute or less, without data from elsewhere; empty where that cannot be.
     forget : tuple of str
-        Files below benchmarks/results that are its own: the run begins with none of their rows.
+        Files below benchmarks/results that are its own: the run begins without their rows. Old rows are kept
+        where they differ from all new ones in the columns after the name, "speed/blocks.csv: edges, place".
     is_timed : bool
         Whether it is about time, and runs with nothing beside it.
     """
@@ -37,6 +38,14 @@ class Experiment:
     quick: tuple[str, ...] = ()
     forget: tuple[str, ...] = ()
     is_timed: bool = False
+
+    def forgotten(self) -> dict[str, list[str]]:
+        """Return the files of `forget`, and the columns by which old rows are kept."""
+        found = {}
+        for one in self.forget:
+            name, _, columns = one.partition(": ")
+            found[name] = columns.split(", ") if columns else []
+        return found
 
 
 SPEED, SELECTION, ASKING, FEW, LASTING = (
@@ -87,6 +96,7 @@ EXPERIMENTS = [
         2.5,
         "speed.normalized_cut --data DATA --sizes 10000 70000",
         quick=("speed.normalized_cut --families blobs moons --sizes 2000 4000 --repeats 1",),
+        forget=("speed/normalized_cut.csv",),
     ),
     speed(
         "few-labels-cost",
@@ -102,6 +112,7 @@ EXPERIMENTS = [
         6,
         *cost("pairs", "mnist components covtype"),
         quick=("speed.pairs --sizes 1000 --sets blobs moons --methods CSP E2CP --repeats 1",),
+        forget=("speed/pairs.csv",),
     ),
     speed(
         "papers-own-way",
@@ -231,7 +242,7 @@ EXPERIMENTS = [
         ),
         12,
         ("quality.few_labels labels digits --graphs .evidence/graphs --draws 1 --amounts 1 5",),
-        ("quality/few_labels.csv",),
+        ("quality/few_labels.csv: experiment, data, method",),
     ),
     Experiment(
         "lasting",
@@ -240,6 +251,7 @@ EXPERIMENTS = [
         ("quality.lasting --data DATA --draws 5 --store",),
         5,
         ("quality.lasting --data . --sets iris,wine --draws 1 --store",),
+        ("quality/lasting.csv: method",),
     ),
     Experiment(
         "parts",
@@ -268,6 +280,7 @@ EXPERIMENTS = [
         ),
         9,
         ("quality.active --sets iris wine --draws 1",),
+        ("quality/active_curves.jsonl: strategy, error",),
     ),
     Experiment(
         "asking-kinds",
@@ -279,7 +292,7 @@ EXPERIMENTS = [
         ),
         7,
         ("quality.active.kinds --sets iris --draws 1",),
-        ("quality/active_kinds.jsonl",),
+        ("quality/active_kinds.jsonl: set, error",),
     ),
     Experiment(
         "certificates",
@@ -301,7 +314,7 @@ EXPERIMENTS = [
         ("quality.active.many",),
         6,
         ("quality.active.many --classes 20 --ways labels --draws 0",),
-        ("quality/active_many.jsonl",),
+        ("quality/active_many.jsonl: classes, way",),
     ),
     Experiment(
         "guard",
@@ -325,6 +338,7 @@ EXPERIMENTS = [
         "lab/defaults.md",
         ("choices.defaults --data DATA --draws 1",),
         5,
+        forget=("choices/defaults.csv",),
     ),
     Experiment(
         "diagnostics",
