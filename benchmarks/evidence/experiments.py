@@ -54,7 +54,7 @@ SPEED, SELECTION, ASKING, FEW, LASTING = (
 #: The sets on which the cost of knowledge is measured; two moons of 70,000 points take as long as all others.
 SMALL = "blobs unbalanced moons mnist pendigits usps"
 MIDDLE = "blobs unbalanced moons mnist"
-FITS_OF_MNIST = (
+BY_LABELS = (
     "PoissonLearning PoissonMBO 'PoissonMBO, sizes given' 'LabelSpreading .99' CSP E2CP NCSC CCSR "
     "NormalizedCut 'scikit-learn lobpcg'"
 )
@@ -79,6 +79,11 @@ def cost(script: str, large: str) -> tuple[str, ...]:
     return tuple(
         f"speed.{script} --data DATA --slowest 0.3 --sizes {size} --sets {sets}" for size, sets in at.items()
     )
+
+
+def few(what: str, options: str, draws: int = 5) -> str:
+    """Return a step that measures few labels or pairs."""
+    return f"quality.few_labels {what} --data DATA --graphs .evidence/graphs --draws {draws} {options}"
 
 
 EXPERIMENTS = [
@@ -232,15 +237,16 @@ EXPERIMENTS = [
         "How good is each method with one to ten labels per class?",
         FEW,
         (
-            "quality.few_labels labels mnist --data DATA --graphs .evidence/graphs --draws 5 --first 2 "
-            f"--amounts 1 5 10 --methods {FITS_OF_MNIST}",
-            *(
-                f"quality.few_labels labels {name} --data DATA --graphs .evidence/graphs --draws 5 "
-                "--amounts 1 5 10"
-                for name in ("usps", "digits")
-            ),
+            few("labels mnist", f"--first 2 --amounts 1 5 10 --methods {BY_LABELS}"),
+            few("labels usps", f"--amounts 1 5 10 --methods {BY_LABELS}"),
+            few("labels digits", f"--amounts 1 5 10 --methods {BY_LABELS}"),
+            few("uneven usps", f"--amounts 1 5 --methods {BY_LABELS}"),
+            few("missing usps", "--amounts 50"),
+            few("sizes usps", "--amounts 5"),
+            few("pairs usps", "--amounts 500 2000"),
+            few("pairs mnist", "--first 2 --amounts 500 2000", draws=3),
         ),
-        12,
+        16,
         ("quality.few_labels labels digits --graphs .evidence/graphs --draws 1 --amounts 1 5",),
         ("quality/few_labels.csv: experiment, data, method",),
     ),

@@ -166,6 +166,8 @@ def scacs_fits() -> str:
     rows = []
     for name, shown in DATA.items():
         group = table[table["part"] == f"a {name}"]
+        if group.empty:
+            continue
         mean, random = (group.set_index("landmarks").loc[rule] for rule in ("kmeans", "random"))
         both = [
             f"{number(mean[column])}{unit} ({number(random[column])})"
@@ -179,10 +181,12 @@ def scacs_fits() -> str:
 def scacs_growth() -> str:
     """SCACS on millions of points, and on a Dask cluster."""
     rows = [
-        ["in memory", f"{row['points']:,.0f} x 2", spent(row["sidecut"]), f"{row['megabytes']:,.0f} MB"]
+        [
+            *("in memory", f"{row['points']:,.0f} x 2", spent(row["sidecut"])),
+            *(f"{row['megabytes']:,.0f} MB", measured(row)),
+        ]
         for _, row in of("scacs", "c").sort_values("points").iterrows()
     ]
-    rows = [[*cells, measured(of("scacs", "c"))] for cells in rows]
     for _, row in of("dask").iterrows():
         ratio = number(row["sidecut"] / row["in memory"])
         told = f"{spent(row['sidecut'])}, {ratio} times memory"

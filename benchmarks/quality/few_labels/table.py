@@ -15,8 +15,6 @@ from benchmarks.quality.few_labels import methods
 
 PAGES = [DOCS / "lab" / "few-labels.md", DOCS / "poisson.md"]
 RESULTS = stored.RESULTS / "quality" / "few_labels.csv"
-#: The draws of MNIST in which PoissonMBO and lobpcg ran one after the other, on a core of their own.
-TIMED = range(2, 7)
 #: The rows at the head of the page; all others are below.
 FIRST = (
     "PoissonMBO, sizes given",
@@ -69,22 +67,7 @@ def first_rows(part: pd.DataFrame) -> str:
     """Return the rows at the head of the page, the best methods first."""
     head, rule, *rows = markdown(part).split("\n")
     by_name = {row.split(" | ")[0].removeprefix("| "): row for row in rows}
-    return "\n".join([head, rule, *(by_name[name] for name in FIRST)])
-
-
-def seconds_by_amount(part: pd.DataFrame) -> str:
-    """Return the mean processor seconds of some methods for every amount, and their ratio to lobpcg's."""
-    names = ["PoissonMBO", "PoissonMBO, sizes given", "scikit-learn lobpcg"]
-    part = part[part.draw.isin(TIMED)]
-    means = part.pivot_table(index="method", columns="amount", values="cpu_seconds").loc[names]
-    ratios = means / means.loc[names[-1]]
-    head = " | ".join(map(str, means.columns))
-    lines = [f"| | {head} | measured |", "|---" * (len(means.columns) + 2) + "|"]
-    for name in names:
-        cells = [f"{means.loc[name, a]:.1f} s ({ratios.loc[name, a]:.1f})" for a in means.columns]
-        cells.append(stored.measured(part[part.method == name]))
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    return "\n".join([head, rule, *(by_name[name] for name in FIRST if name in by_name)])
 
 
 def makers() -> dict[str, Callable[[], str]]:
@@ -95,7 +78,6 @@ def makers() -> dict[str, Callable[[], str]]:
     mnist = parts["labels-mnist"]
     return made | {
         "labels-mnist-first": lambda: first_rows(mnist),
-        "labels-mnist-seconds": lambda: seconds_by_amount(mnist),
     }
 
 
