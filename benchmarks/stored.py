@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-import numpy
+import numpy as np
 import pandas as pd
 import scipy
 import sklearn
@@ -23,7 +23,7 @@ def facts() -> str:
     """Return the machine and the versions in one line."""
     return (
         f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, "
-        f"numpy {numpy.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+        f"numpy {np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}"
     )
 
 
@@ -107,10 +107,8 @@ def when(rows: pd.DataFrame | pd.Series) -> str:
 
 def measured(rows: pd.DataFrame | pd.Series) -> str:
     """Return the same, and `apart` after rows that are not of a run of `make evidence`."""
-    said, commits = (
-        when(rows),
-        set(rows.to_frame().T["commit"] if isinstance(rows, pd.Series) else rows["commit"]),
-    )
+    said = when(rows)
+    commits = set(np.atleast_1d(rows["commit"])) if said else set()
     return f"{said}, apart" if evidence_commits() and not commits <= evidence_commits() else said
 
 

@@ -210,10 +210,7 @@ EXPERIMENTS = [
             "speed.blocks points --limit 4 --points 1000000",
         ),
         8,
-        (
-            "speed.blocks fits --edges 100000 --methods PoissonLearning --known labels",
-            "speed.blocks traffic --edges 100000",
-        ),
+        ("speed.blocks fits --edges 100000 --methods PoissonLearning --known labels --places memory disk",),
     ),
     Experiment(
         "selection",

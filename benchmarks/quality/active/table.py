@@ -237,7 +237,7 @@ def wrong_kinds_table() -> Iterator[str]:
     )
     yield "|---" * (3 + 2 * len(errors)) + "|"
     met: dict[float, list[bool]] = {error: [] for error in errors}
-    for name in [name for name in SETS if all((name, error) in means for error in errors)]:
+    for name in [name for name in SETS if all((name, error) in means for error in (0.0, *errors))]:
         right = means[name, 0.0][:-1]
         cells = [name, " / ".join(_short(score, 2) for score in right)]
         for error in errors:
